@@ -1,0 +1,84 @@
+// Types, taste, and the one thing worth a linter of our own: imports only go down.
+
+/** Inside the Worker, lowest first. A folder may import folders of its own row and of rows above it in this list. */
+const rows = [
+  ["store"],
+  ["workspace", "sandbox", "model", "host"],
+  ["tools"],
+  ["drivers", "middleware"],
+  ["turn"],
+  ["agency", "user"],
+  ["objects"],
+  ["http"],
+];
+
+const packages = { runtime: "@thinkery/runtime", daemon: "thinkery", dashboard: "@thinkery/dashboard" };
+
+/** Runtime, daemon and dashboard never import each other; sdk imports none of them. */
+const foreign = (own) => ({
+  group: Object.entries(packages)
+    .filter(([folder]) => folder !== own)
+    .flatMap(([folder, name]) => [name, `${name}/*`, `**/packages/${folder}/**`, `**/${folder}/src/**`]),
+  message: "Packages meet in @thinkery/sdk only.",
+});
+
+/** Everything in the sdk runs in Workers, Node and the browser alike. */
+const platforms = { group: ["node:*", "cloudflare:*", "agents", "agents/*"], message: "The sdk belongs to no platform." };
+
+/** One door for each outside thing. */
+const spawning = {
+  group: ["node:child_process", "child_process"],
+  message: "Only host/process.ts, cli/launch.ts, cli/browser.ts and doctor/run.ts start processes.",
+};
+
+const ban = (...patterns) => ({ "no-restricted-imports": ["error", { patterns }] });
+
+const layers = rows.flatMap((row, index) =>
+  row.map((folder) => ({
+    files: [`packages/runtime/src/${folder}/**`],
+    rules: ban(foreign("runtime"), {
+      group: rows.slice(index + 1).flatMap((above) => above.map((name) => `../**/${name}/**`)),
+      message: `Imports only go down, and ${folder} is below that.`,
+    }),
+  })),
+);
+// The top row has nothing above it, and an empty group is not a rule.
+for (const layer of layers) {
+  layer.rules["no-restricted-imports"][1].patterns = layer.rules["no-restricted-imports"][1].patterns.filter(
+    (pattern) => pattern.group.length > 0,
+  );
+}
+
+export default {
+  plugins: ["typescript", "import", "unicorn", "oxc"],
+  categories: { correctness: "error", suspicious: "error" },
+  rules: {
+    "import/no-cycle": ["error", { ignoreTypes: true }],
+    "max-lines": ["warn", { max: 300, skipBlankLines: true, skipComments: true }],
+    "no-shadow": "off",
+    "no-underscore-dangle": "off",
+    "import/no-unassigned-import": "off",
+    "unicorn/consistent-function-scoping": "off",
+    "unicorn/no-array-sort": "off",
+    "typescript/no-explicit-any": "error",
+    "typescript/ban-ts-comment": "error",
+  },
+  ignorePatterns: ["**/dist/**", "packages/runtime/shims/**", "test-output/**", "bench/results/**"],
+  overrides: [
+    { files: ["packages/sdk/src/**"], rules: ban(foreign("sdk"), platforms) },
+    { files: ["packages/runtime/src/*.ts"], rules: ban(foreign("runtime")) },
+    ...layers,
+    { files: ["packages/dashboard/src/**"], rules: ban(foreign("dashboard")) },
+    { files: ["packages/daemon/src/**"], rules: ban(foreign("daemon"), spawning) },
+    {
+      files: [
+        "packages/daemon/src/host/process.ts",
+        "packages/daemon/src/cli/launch.ts",
+        "packages/daemon/src/cli/browser.ts",
+        "packages/daemon/src/doctor/run.ts",
+        "packages/daemon/src/**/*.test.ts",
+      ],
+      rules: ban(foreign("daemon")),
+    },
+  ],
+};

@@ -1,0 +1,49 @@
+import type { Command } from "commander";
+import type { Cli } from "../cli.ts";
+import { confirm } from "../confirm.ts";
+import { connect } from "../connect.ts";
+import { examples } from "../help.ts";
+import { listAgencies } from "../lists.ts";
+import { parseAgencyId } from "../target.ts";
+
+export function addAgency(program: Command, cli: Cli): void {
+  const group = program.command("agency").description("list, create and delete agencies");
+
+  group
+    .command("ls")
+    .description("list your agencies")
+    .addHelpText("after", examples(["agency ls", ""]))
+    .action(async () => {
+      const { client } = await connect(cli);
+      const agencies = await listAgencies(client);
+      const rows = agencies.map((agency) => [agency.id, agency.name, agency.owner, agency.createdAt]);
+      cli.output.reply({ agencies }, () => cli.output.table(["ID", "NAME", "OWNER", "CREATED"], rows));
+    });
+
+  group
+    .command("new")
+    .description("create an agency")
+    .argument("[id]", "its id: review, or review:pr-123 (default: a made-up one)")
+    .option("--name <text>", "a name for people")
+    .addHelpText("after", examples(["agency new review", ""], ['agency new review:pr-123 --name "Pull request 123"', ""]))
+    .action(async (id: string | undefined, { name }: { name?: string }) => {
+      const body = { ...(id === undefined ? {} : { id: parseAgencyId(id) }), ...(name === undefined ? {} : { name }) };
+      const { client } = await connect(cli);
+      const created = await client.call("createAgency", { body });
+      cli.output.reply(created, () => `Created agency ${created.id}.`);
+    });
+
+  group
+    .command("rm")
+    .description("delete an agency and everything in it")
+    .argument("<id>", "its id")
+    .option("-y, --yes", "do not ask")
+    .addHelpText("after", examples(["agency rm review:pr-123", ""]))
+    .action(async (text: string, { yes }: { yes?: boolean }) => {
+      const agency = parseAgencyId(text);
+      const { client } = await connect(cli);
+      if (!yes) await confirm(cli, `Delete agency ${agency} with all its agents?`);
+      await client.call("deleteAgency", { params: { agency } });
+      cli.output.reply({ deleted: agency }, () => `Deleted agency ${agency}.`);
+    });
+}

@@ -1,0 +1,24 @@
+import type { Command } from "commander";
+import { Argument } from "commander";
+import type { Cli } from "../cli.ts";
+import { completionScript, shells, type Shell } from "../completion.ts";
+import { examples } from "../help.ts";
+
+export function addCompletion(program: Command, cli: Cli): void {
+  program
+    .command("completion")
+    .description("print a script that completes commands in your shell")
+    .addArgument(new Argument("<shell>", "which shell").choices(shells))
+    .addHelpText(
+      "after",
+      examples(
+        ["completion bash > ~/.local/share/bash-completion/completions/thinkery", ""],
+        ["completion zsh > ~/.zfunc/_thinkery", ""],
+        ["completion fish > ~/.config/fish/completions/thinkery.fish", ""],
+      ),
+    )
+    .action((shell: Shell) => {
+      const script = completionScript(program, shell);
+      cli.output.reply({ shell, script }, () => script);
+    });
+}

@@ -1,0 +1,44 @@
+import type { Command } from "commander";
+import { locateHome } from "../../home/home.ts";
+import type { Cli } from "../cli.ts";
+import { examples } from "../help.ts";
+import { place } from "../place.ts";
+
+export function addConfig(program: Command, cli: Cli): void {
+  const group = program.command("config").description("see the configuration and its schema");
+
+  group
+    .command("schema")
+    .description("print the JSON schema of config.jsonc and thinkery.jsonc")
+    .addHelpText("after", examples(["config schema > thinkery.schema.json", "for the editor: “$schema”"]))
+    .action(async () => {
+      const [{ configSchema }, { z }] = await Promise.all([import("../../config/schema.ts"), import("zod")]);
+      cli.output.text(JSON.stringify(z.toJSONSchema(configSchema, { io: "input" }), null, 2));
+    });
+
+  group
+    .command("show")
+    .description("print the configuration that holds here, and the files it comes from")
+    .addHelpText("after", examples(["config show", ""]))
+    .action(async () => {
+      const [{ loadConfig }, { providersIn }] = await Promise.all([
+        import("../../config/load.ts"),
+        import("../../config/providers.ts"),
+      ]);
+      const home = locateHome(cli.env);
+      const { config, files } = await loadConfig(home.path, cli.cwd);
+      const providers = providersIn(cli.env);
+      cli.output.reply({ config, files, home: home.path, providers }, () =>
+        cli.output.facts([
+          ["data folder", place(home.path)],
+          ["files", files.map((file) => place(file)).join(", ") || "none; these are the defaults"],
+          ["port", config.port?.toString() ?? "5099 or the next free one"],
+          ["host", config.host ?? "127.0.0.1"],
+          ["sandboxSlots", config.sandboxSlots.toString()],
+          ["allowedHosts", config.allowedHosts.join(", ") || "this machine's own names"],
+          ["allowedOrigins", config.allowedOrigins.join(", ") || "the host's own page"],
+          ["providers", providers.join(", ") || "none"],
+        ]),
+      );
+    });
+}

@@ -1,0 +1,35 @@
+import { drivers, type NewAgent } from "@thinkery/sdk";
+import { type Command, Option } from "commander";
+import type { Cli } from "../cli.ts";
+import { connect } from "../connect.ts";
+import { examples } from "../help.ts";
+import { parseAgentTarget } from "../target.ts";
+
+interface NewFlags {
+  model?: string;
+  backend?: (typeof drivers)[number];
+  system?: string;
+  blueprint?: string;
+}
+
+export function addNew(program: Command, cli: Cli): void {
+  program
+    .command("new")
+    .description("create an agent")
+    .argument("<name>", "its name, with its agency if not global: alice@review")
+    .option("-m, --model <id>", "the model, as provider:model")
+    .addOption(new Option("-b, --backend <driver>", "how its turns are computed").choices(drivers))
+    .option("--system <text>", "extra instructions for this agent")
+    .option("--blueprint <name>", "what it is made from (default: think)")
+    .addHelpText(
+      "after",
+      examples(["new alice", ""], ['new bob@review -m anthropic:claude-sonnet-4-5 --system "Be brief."', ""]),
+    )
+    .action(async (name: string, flags: NewFlags) => {
+      const { agent, agency } = parseAgentTarget(name);
+      const body: NewAgent = { name: agent, ...flags };
+      const { client } = await connect(cli);
+      const created = await client.call("createAgent", { params: { agency }, body });
+      cli.output.reply(created, () => `Created ${created.name} in ${created.agency}.`);
+    });
+}

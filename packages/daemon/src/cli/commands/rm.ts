@@ -1,0 +1,27 @@
+import { fail } from "@thinkery/sdk";
+import type { Command } from "commander";
+import type { Cli } from "../cli.ts";
+import { confirm } from "../confirm.ts";
+import { connect } from "../connect.ts";
+import { examples } from "../help.ts";
+import { parseTarget } from "../target.ts";
+
+export function addRm(program: Command, cli: Cli): void {
+  program
+    .command("rm")
+    .description("delete an agent and all it remembers")
+    .argument("<target>", "alice or alice@review")
+    .option("-y, --yes", "do not ask")
+    .addHelpText("after", examples(["rm alice", ""], ["rm alice@review --yes", ""]))
+    .action(async (text: string, { yes }: { yes?: boolean }) => {
+      const target = parseTarget(text);
+      if (target.kind === "agency") {
+        throw fail("bad_request", `“${text}” is an agency; delete it and everything in it with \`thinkery agency rm ${target.agency}\`.`);
+      }
+      const { agent, agency } = target;
+      const { client } = await connect(cli);
+      if (!yes) await confirm(cli, `Delete ${agent} in ${agency} and all it remembers?`);
+      await client.call("deleteAgent", { params: { agency, agent } });
+      cli.output.reply({ deleted: agent, agency }, () => `Deleted ${agent} in ${agency}.`);
+    });
+}

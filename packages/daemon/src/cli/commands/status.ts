@@ -1,0 +1,39 @@
+import type { Health } from "@thinkery/sdk";
+import type { Command } from "commander";
+import type { Cli } from "../cli.ts";
+import { connectIfRunning } from "../connect.ts";
+import { formatDuration } from "../duration.ts";
+import { exitCodes } from "../exit.ts";
+import { examples } from "../help.ts";
+
+export function addStatus(program: Command, cli: Cli): void {
+  program
+    .command("status")
+    .description("say whether the host runs, and how it is")
+    .addHelpText("after", examples(["status", ""], ["status --json", "the same for scripts"]))
+    .action(async () => {
+      const connection = await connectIfRunning(cli);
+      if (!connection) {
+        cli.output.reply({ running: false }, () => "Thinkery is not running; start it with `thinkery start`.");
+        return cli.exitWith(exitCodes.noHost);
+      }
+      const { status: _, ...health } = await connection.client.call("health");
+      cli.output.reply({ running: true, url: connection.url, ...health }, () => describe(cli, connection.url, health));
+    });
+}
+
+function describe(cli: Cli, url: string, health: Omit<Health, "status">): string {
+  const { sandboxes = [], models } = health;
+  const ready = sandboxes.filter(({ state }) => state === "ready").length;
+  const restarts = health.restarts ? ` (main restarted ${health.restarts} times)` : "";
+  return cli.output.facts([
+    ["address", url],
+    ["version", health.version],
+    ["pid", health.pid?.toString()],
+    ["uptime", health.uptime === undefined ? undefined : formatDuration(health.uptime) + restarts],
+    ["agencies", health.agencies?.toString()],
+    ["agents", health.agents?.toString()],
+    ["sandboxes", `${ready} of ${sandboxes.length} ready`],
+    ["providers", models?.configured.join(", ") || "none (set a key such as ANTHROPIC_API_KEY)"],
+  ]);
+}

@@ -1,0 +1,75 @@
+import { fail, type Scope, scopes } from "@thinkery/sdk";
+import { type Command, Option } from "commander";
+import type { Cli } from "../cli.ts";
+import { connect } from "../connect.ts";
+import { parseDuration } from "../duration.ts";
+import { examples } from "../help.ts";
+
+interface NewTokenFlags {
+  user?: string;
+  scope?: Scope[];
+  expires?: number;
+}
+
+export function addToken(program: Command, cli: Cli): void {
+  const group = program.command("token").description("list, make and revoke tokens for other programs and people");
+
+  group
+    .command("ls")
+    .description("list tokens; secrets are never shown again")
+    .option("--user <name>", "of this user")
+    .addHelpText("after", examples(["token ls", ""]))
+    .action(async ({ user }: { user?: string }) => {
+      const { client } = await connect(cli);
+      const { tokens } = await client.call("listTokens", { query: user === undefined ? {} : { user } });
+      const rows = tokens.map((token) => [
+        token.id,
+        token.kind,
+        token.name,
+        token.user,
+        token.scopes.join(","),
+        token.expiresAt ?? "never",
+        token.lastUsedAt ?? "-",
+      ]);
+      cli.output.reply({ tokens }, () => cli.output.table(["ID", "KIND", "NAME", "USER", "SCOPES", "EXPIRES", "LAST USED"], rows));
+    });
+
+  group
+    .command("new")
+    .description("make a token; its secret is printed once, alone on stdout")
+    .argument("<name>", "what it is for")
+    .option("--user <name>", "whom it speaks for (default: you)")
+    .addOption(new Option("--scope <scope>", `what it may do, may be given again: ${scopes.join(", ")} (default: read)`).argParser(collectScope))
+    .option("--expires <duration>", "how long it works, as 12h or 30d (default: until revoked)", parseDuration)
+    .addHelpText("after", examples(["token new laptop --scope read --scope chat", ""], ["token new ci --user ci --expires 30d", ""]))
+    .action(async (name: string, { user, scope, expires }: NewTokenFlags) => {
+      const { client } = await connect(cli);
+      const issued = await client.call("createToken", {
+        body: {
+          name,
+          ...(user === undefined ? {} : { user }),
+          ...(scope === undefined ? {} : { scopes: scope }),
+          ...(expires === undefined ? {} : { expiresInSeconds: expires }),
+        },
+      });
+      cli.output.reply(issued, () => issued.token);
+      if (!cli.output.json) cli.output.say(`Token ${issued.id} for ${issued.user} may ${issued.scopes.join(", ")}; keep it, it is not shown again.`);
+    });
+
+  group
+    .command("rm")
+    .description("revoke a token at once")
+    .argument("<id>", "its id, from `thinkery token ls`")
+    .addHelpText("after", examples(["token rm tok_123", ""]))
+    .action(async (id: string) => {
+      const { client } = await connect(cli);
+      await client.call("revokeToken", { params: { id } });
+      cli.output.reply({ revoked: id }, () => `Revoked ${id}.`);
+    });
+}
+
+function collectScope(text: string, before: Scope[] = []): Scope[] {
+  const scope = scopes.find((known) => known === text);
+  if (!scope) throw fail("bad_request", `“${text}” is not a scope; give one of ${scopes.join(", ")}.`);
+  return before.includes(scope) ? before : [...before, scope];
+}

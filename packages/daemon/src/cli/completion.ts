@@ -1,0 +1,108 @@
+import type { Command } from "commander";
+
+export const shells = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof shells)[number];
+
+interface Word {
+  text: string;
+  about: string;
+}
+
+/** What may follow one command: `path` is empty for the program itself. */
+interface Node {
+  path: string;
+  words: Word[];
+  options: Word[];
+}
+
+/** A script for the shell, made from the same commands that run. */
+export function completionScript(program: Command, shell: Shell): string {
+  const nodes = walk(program, "");
+  return { bash, zsh, fish }[shell](nodes);
+}
+
+function walk(command: Command, path: string): Node[] {
+  const help = command.createHelp();
+  const children = help.visibleCommands(command);
+  const shared = help.visibleGlobalOptions(command);
+  const node: Node = {
+    path,
+    words: [
+      ...children.map((child) => ({ text: child.name(), about: child.description() })),
+      ...command.registeredArguments.flatMap(({ argChoices }) => (argChoices ?? []).map((text) => ({ text, about: "" }))),
+    ],
+    options: [...help.visibleOptions(command), ...shared].flatMap(({ long, description }) =>
+      long ? [{ text: long, about: description }] : [],
+    ),
+  };
+  const below = children
+    .filter((child) => child.name() !== "help")
+    .flatMap((child) => walk(child, path ? `${path} ${child.name()}` : child.name()));
+  return [node, ...below];
+}
+
+function bash(nodes: Node[]): string {
+  const cases = nodes.map(({ path, words, options }) => `    "${path}") words="${texts(words)}"; options="${texts(options)}" ;;`);
+  return `# bash completion for thinkery
+_thinkery() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" path="" word words="" options=""
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$word" in -*) ;; *) path="\${path:+$path }$word" ;; esac
+  done
+  case "$path" in
+${cases.join("\n")}
+  esac
+  case "$current" in
+    -*) COMPREPLY=($(compgen -W "$options" -- "$current")) ;;
+    *) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
+  esac
+}
+complete -F _thinkery thinkery
+`;
+}
+
+function zsh(nodes: Node[]): string {
+  const cases = nodes.map(({ path, words, options }) => {
+    const entries = [...words, ...options].map(({ text, about }) => quote(about ? `${text.replaceAll(":", "\\:")}:${about}` : text));
+    return `    ${quote(path)}) entries=(${entries.join(" ")}) ;;`;
+  });
+  return `#compdef thinkery
+# zsh completion for thinkery
+_thinkery() {
+  local -a entries typed
+  typed=(\${\${words[2,CURRENT-1]}:#-*})
+  case "\${(j: :)typed}" in
+${cases.join("\n")}
+  esac
+  _describe 'thinkery' entries
+}
+if [ "$funcstack[1]" = "_thinkery" ]; then _thinkery "$@"; else compdef _thinkery thinkery; fi
+`;
+}
+
+function fish(nodes: Node[]): string {
+  const lines = nodes.flatMap(({ path, words, options }) => {
+    const when = `complete -c thinkery -n ${quote(`test (__thinkery_path) = "${path}"`)}`;
+    const tell = (about: string) => (about ? ` -d ${quote(about)}` : "");
+    return [
+      ...words.map(({ text, about }) => `${when} -f -a ${quote(text)}${tell(about)}`),
+      ...options.map(({ text, about }) => `${when} -l ${text.slice(2)}${tell(about)}`),
+    ];
+  });
+  return `# fish completion for thinkery
+function __thinkery_path
+  string join ' ' -- (string match -v -- '-*' (commandline -opc)[2..-1])
+  or echo
+end
+complete -c thinkery -f
+${lines.join("\n")}
+`;
+}
+
+function texts(words: Word[]): string {
+  return words.map(({ text }) => text).join(" ");
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,77 @@
+import { fail } from "@thinkery/sdk";
+import { type Client, createClient } from "@thinkery/sdk/client";
+import { locateHome } from "../home/home.ts";
+import { readToken } from "../home/token.ts";
+import { isLoopback } from "../host/address.ts";
+import { findHost, type FoundHost, stopHost } from "../host/discovery.ts";
+import type { Cli } from "./cli.ts";
+import { launch } from "./launch.ts";
+
+export interface Connection {
+  url: string;
+  client: Client;
+}
+
+export const stopLimit = 15_000;
+
+/** The host every command talks to; one is started when none lives. */
+export async function connect(cli: Cli): Promise<Connection> {
+  return connectElsewhere(cli) ?? connectHere(cli, await ensureHost(cli));
+}
+
+/** The same without starting or restarting anything. */
+export async function connectIfRunning(cli: Cli): Promise<Connection | undefined> {
+  const elsewhere = connectElsewhere(cli);
+  if (elsewhere) return elsewhere;
+  const host = await findHost(locateHome(cli.env));
+  return host && connectHere(cli, host);
+}
+
+// The token of this machine's host is never sent to another one.
+function connectElsewhere(cli: Cli): Connection | undefined {
+  const url = cli.env.THINKERY_URL;
+  if (!url) return undefined;
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw fail("bad_request", "THINKERY_URL is not an address; write it as http://127.0.0.1:5099.");
+  }
+  const token = cli.env.THINKERY_TOKEN;
+  if (!token) throw fail("unauthorized", "THINKERY_URL is set but THINKERY_TOKEN is not; set it to a token of that host.");
+  return open(url.replace(/\/+$/, ""), token);
+}
+
+async function connectHere(cli: Cli, host: FoundHost): Promise<Connection> {
+  const token = cli.env.THINKERY_TOKEN;
+  return token ? open(host.url, token) : connectAsOwner(cli, host);
+}
+
+/** With the data folder's own token, whatever THINKERY_TOKEN says: a found host has just proved that it has it too. */
+export async function connectAsOwner(cli: Cli, host: FoundHost): Promise<Connection> {
+  const token = await readToken(locateHome(cli.env));
+  if (!token) throw fail("unauthorized", "The host's token is not in the data folder; restart it with `thinkery restart`.");
+  return open(host.url, token);
+}
+
+function open(url: string, token: string): Connection {
+  return { url, client: createClient({ url, token }) };
+}
+
+async function ensureHost(cli: Cli): Promise<FoundHost> {
+  const home = locateHome(cli.env);
+  const host = await findHost(home);
+  if (!host) {
+    cli.output.say("No host is running; starting one.");
+    return launch(cli, {}, { adoptToken: (await readToken(home)) === undefined });
+  }
+  if (!isOtherVersion(cli, host)) return host;
+  if (!isLoopback(host.host)) {
+    cli.output.say(`The host is version ${host.version} and this is ${cli.version}; restart it with \`thinkery restart\`.`);
+    return host;
+  }
+  cli.output.say(`The host is version ${host.version} and this is ${cli.version}; restarting it.`);
+  await stopHost(home, { timeoutMs: stopLimit });
+  return launch(cli, { lastHost: host.host, lastPort: host.port }, { adoptToken: false });
+}
+
+export function isOtherVersion(cli: Cli, host: FoundHost): boolean {
+  return cli.version !== undefined && host.version !== cli.version;
+}

@@ -1,0 +1,24 @@
+import { fail } from "@thinkery/sdk";
+
+const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
+
+/** `90m`, `12h`, `30d` as seconds. */
+export function parseDuration(text: string): number {
+  const [, amount, unit] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
+  if (!amount || !unit) throw fail("bad_request", `“${text}” is not a length of time; write 90m, 12h, 30d or 8w.`);
+  return Number(amount) * unitSeconds[unit as keyof typeof unitSeconds];
+}
+
+/** Seconds as a person says them: the two largest units. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const parts: [number, string][] = [
+    [Math.floor(whole / 86_400), "d"],
+    [Math.floor(whole / 3600) % 24, "h"],
+    [Math.floor(whole / 60) % 60, "m"],
+    [whole % 60, "s"],
+  ];
+  const first = parts.findIndex(([amount]) => amount > 0);
+  if (first === -1) return "0s";
+  return parts.slice(first, first + 2).filter(([amount]) => amount > 0).map(([amount, unit]) => `${amount}${unit}`).join(" ");
+}

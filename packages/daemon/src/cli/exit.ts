@@ -1,0 +1,21 @@
+import { type ErrorCode, isThinkeryError } from "@thinkery/sdk";
+
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  /** No host answers, or it does not let us. */
+  noHost: 3,
+  interrupted: 130,
+} as const;
+
+const byError: Partial<Record<ErrorCode, number>> = {
+  bad_request: exitCodes.usage,
+  unauthorized: exitCodes.noHost,
+  forbidden: exitCodes.noHost,
+  unavailable: exitCodes.noHost,
+};
+
+export function exitCodeOf(error: unknown): number {
+  return (isThinkeryError(error) ? byError[error.code] : undefined) ?? exitCodes.failed;
+}

@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { isThinkeryError } from "@thinkery/sdk";
+import { createClient } from "@thinkery/sdk/client";
+import { type Home, locateHome } from "../home/home.ts";
+import { findHost, type FoundHost, stopHost } from "../host/discovery.ts";
+import { type RunningHost, runHost, stopOnSignals } from "../host/host.ts";
+import { hostLogName } from "../host/log.ts";
+import type { Cli } from "./cli.ts";
+import { connectAsOwner, isOtherVersion, stopLimit } from "./connect.ts";
+import { exitCodes } from "./exit.ts";
+import { greet } from "./greeting.ts";
+import { hostOptions, type ListenFlags } from "./host-options.ts";
+import { place } from "./place.ts";
+
+/** Runs the host in this process until it is asked to stop. */
+export async function runForeground(cli: Cli, flags: ListenFlags): Promise<void> {
+  const home = locateHome(cli.env);
+  const found = await findHost(home);
+  if (found && !isOtherVersion(cli, found)) return greetRunning(cli, home, found);
+
+  // Checked before an older host is stopped for it.
+  const options = await hostOptions(cli, flags);
+  if (found) {
+    cli.output.say(`Stopping the host of version ${found.version}; this is ${cli.version}.`);
+    await stopHost(home, { timeoutMs: stopLimit });
+  }
+  const interrupts = watchInterrupts(cli);
+  let host: RunningHost;
+  try {
+    host = await runHost({ ...options, onLine: (line) => cli.output.say(line) });
+  } catch (error) {
+    // Somebody else's command may have been a moment faster; then theirs is as good.
+    const theirs = isThinkeryError(error) && error.code === "conflict" ? await findHost(home) : undefined;
+    if (!theirs) throw error;
+    return greetRunning(cli, home, theirs);
+  }
+  stopOnSignals(host);
+  try {
+    if (!interrupts.seen()) await greetStarted(cli, home, host);
+  } catch (error) {
+    if (!interrupts.seen()) {
+      await host.stop();
+      throw error;
+    }
+  }
+  if (interrupts.seen()) await host.stop();
+  await untilStopped(cli, home, host);
+}
+
+/** Waits for the end of a host in this process and says how it came. */
+export async function untilStopped(cli: Cli, home: Home, host: RunningHost): Promise<void> {
+  const { reason, message } = await host.stopped;
+  if (reason === "asked") {
+    cli.output.say("Thinkery has stopped.");
+    return;
+  }
+  const log = place(join(home.logs, `${hostLogName}.log`));
+  cli.output.say(`thinkery: ${message ?? "The host gave up."} The log is ${log}.`);
+  cli.exitWith(exitCodes.failed);
+}
+
+// A Ctrl+C while the host still starts is kept until it can be stopped cleanly.
+function watchInterrupts(cli: Cli): { seen(): boolean } {
+  let seen = false;
+  cli.ownInterrupts();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      seen = true;
+    });
+  }
+  return { seen: () => seen };
+}
+
+async function greetStarted(cli: Cli, home: Home, host: RunningHost): Promise<void> {
+  const client = createClient({ url: host.url, token: host.token });
+  await greet(cli, { url: host.url, client }, {
+    started: true,
+    pid: process.pid,
+    version: cli.version ?? "unbuilt",
+    homePath: home.path,
+    howToStop: "Ctrl+C",
+  });
+}
+
+async function greetRunning(cli: Cli, home: Home, found: FoundHost): Promise<void> {
+  await greet(cli, await connectAsOwner(cli, found), {
+    started: false,
+    pid: found.pid,
+    version: found.version,
+    homePath: home.path,
+    howToStop: "thinkery stop",
+  });
+}

@@ -1,0 +1,57 @@
+import { dirname } from "node:path";
+import { fail } from "@thinkery/sdk";
+import { loadConfig } from "../config/load.ts";
+import { providersIn } from "../config/providers.ts";
+import { openHome } from "../home/home.ts";
+import { bindAddress, isLoopback } from "../host/address.ts";
+import type { HostOptions } from "../host/host.ts";
+import { builtParts } from "../host/parts.ts";
+import type { Cli } from "./cli.ts";
+
+/** Where the host shall listen, as far as the command line says. */
+export interface ListenFlags {
+  host?: string;
+  port?: number;
+  /** Where it listened before; taken when neither a flag nor the configuration says otherwise. */
+  lastHost?: string;
+  lastPort?: number;
+}
+
+export const defaultHost = "127.0.0.1";
+export const defaultPort = 5099;
+const shortestPublicToken = 32;
+
+/** Flags, configuration and environment together; everything a person could have got wrong is refused here. */
+export async function hostOptions(cli: Cli, flags: ListenFlags): Promise<HostOptions> {
+  const home = await openHome(cli.env);
+  const { config } = await loadConfig(home.path, cli.cwd);
+  const host = bindAddress(flags.host ?? config.host ?? flags.lastHost ?? defaultHost);
+  const port = flags.port ?? config.port;
+  const adminToken = cli.env.THINKERY_URL ? undefined : cli.env.THINKERY_TOKEN || undefined;
+  if (!isLoopback(host) && (adminToken?.length ?? 0) < shortestPublicToken) {
+    throw fail(
+      "bad_request",
+      `Others can reach ${host}, so set THINKERY_TOKEN to a secret of at least ${shortestPublicToken} characters first, or leave --host out to stay on this machine.`,
+    );
+  }
+  return {
+    home,
+    host,
+    port: port ?? flags.lastPort ?? defaultPort,
+    portGiven: port !== undefined,
+    slots: config.sandboxSlots,
+    allowedHosts: config.allowedHosts,
+    allowedOrigins: config.allowedOrigins,
+    ...(adminToken ? { adminToken } : {}),
+    providers: providersIn(cli.env),
+    parts: builtParts(dirname(cli.entry)),
+  };
+}
+
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65535) {
+    throw fail("bad_request", `“${text}” is not a port; give a whole number from 1 to 65535.`);
+  }
+  return port;
+}

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { type ErrorBody, errorBodySchema, fail, isThinkeryError } from "@thinkery/sdk";
+import { type Home, openHome } from "../home/home.ts";
+import { findHost, type FoundHost } from "../host/discovery.ts";
+import type { Cli } from "./cli.ts";
+import type { ListenFlags } from "./host-options.ts";
+import { place } from "./place.ts";
+
+/** What the background process tells us over its channel before it is on its own. */
+export type LaunchReport = { ready: true } | ErrorBody;
+
+export interface LaunchOptions {
+  /** THINKERY_TOKEN may become the host's token. False when nobody asked for a new one. */
+  adoptToken: boolean;
+}
+
+const startLimit = 30_000;
+
+/** Starts a host that outlives this command, and comes back when it answers. */
+export async function launch(cli: Cli, flags: ListenFlags, options: LaunchOptions): Promise<FoundHost> {
+  const home = await openHome(cli.env);
+  const child = spawnHost(cli, home, flags, options);
+  try {
+    await untilReady(child, home);
+  } catch (error) {
+    // Somebody else's command may have been a moment faster; then theirs is as good.
+    const theirs = isConflict(error) ? await findHost(home) : undefined;
+    if (theirs) return theirs;
+    throw error;
+  } finally {
+    if (child.connected) child.disconnect();
+    child.unref();
+  }
+  const host = await findHost(home);
+  if (!host) throw fail("unavailable", `The host started but does not answer; see ${place(home.logs)}.`);
+  return host;
+}
+
+function spawnHost(cli: Cli, home: Home, flags: ListenFlags, { adoptToken }: LaunchOptions): ChildProcess {
+  const log = openSync(startLog(home), "w", 0o600);
+  const { THINKERY_TOKEN: token, ...environment } = process.env;
+  try {
+    return spawn(process.execPath, [cli.entry, "host-process", ...flagArguments(flags)], {
+      cwd: cli.cwd,
+      detached: true,
+      env: adoptToken && token ? { ...environment, THINKERY_TOKEN: token } : environment,
+      stdio: ["ignore", log, log, "ipc"],
+      windowsHide: true,
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+function flagArguments(flags: ListenFlags): string[] {
+  const named = { "--host": flags.host, "--port": flags.port, "--last-host": flags.lastHost, "--last-port": flags.lastPort };
+  return Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+}
+
+function untilReady(child: ChildProcess, home: Home): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    const silent = () => fail("unavailable", `The host did not start; see ${place(startLog(home))} for the reason.`);
+    const timer = setTimeout(() => {
+      child.kill("SIGTERM");
+      reject(silent());
+    }, startLimit);
+    const settle = (outcome: () => void) => {
+      clearTimeout(timer);
+      outcome();
+    };
+    child.once("message", (report) => settle(() => (isReady(report) ? resolve() : reject(reported(report) ?? silent()))));
+    child.once("error", () => settle(() => reject(silent())));
+    child.once("exit", () => settle(() => reject(silent())));
+  });
+}
+
+function isReady(report: unknown): boolean {
+  return typeof report === "object" && report !== null && "ready" in report;
+}
+
+function reported(report: unknown): Error | undefined {
+  const body = errorBodySchema.safeParse(report).data;
+  return body && fail(body.error.code, body.error.message, body.error.details);
+}
+
+function isConflict(error: unknown): boolean {
+  return isThinkeryError(error) && error.code === "conflict";
+}
+
+// What the process prints by itself, such as a crash of Node; all else is in the host's own log.
+function startLog(home: Home): string {
+  return join(home.logs, "start.log");
+}

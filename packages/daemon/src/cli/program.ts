@@ -1,0 +1,55 @@
+import { Command } from "commander";
+import type { Cli } from "./cli.ts";
+import { addAgency } from "./commands/agency.ts";
+import { addBlueprint } from "./commands/blueprint.ts";
+import { addCompletion } from "./commands/completion.ts";
+import { addConfig } from "./commands/config.ts";
+import { addDoctor } from "./commands/doctor.ts";
+import { addHostProcess } from "./commands/host-process.ts";
+import { addInfo } from "./commands/info.ts";
+import { addLogs } from "./commands/logs.ts";
+import { addLs } from "./commands/ls.ts";
+import { addNew } from "./commands/new.ts";
+import { addOpen } from "./commands/open.ts";
+import { addRm } from "./commands/rm.ts";
+import { addRestart, addStart } from "./commands/start.ts";
+import { addStatus } from "./commands/status.ts";
+import { addStop } from "./commands/stop.ts";
+import { addToken } from "./commands/token.ts";
+import { examples } from "./help.ts";
+
+/** The commander's own complaints, kept until `run` reports them like every other error. */
+export interface Complaints {
+  last: string | undefined;
+}
+
+export function buildProgram(cli: Cli, complaints: Complaints): Command {
+  const program = new Command("thinkery")
+    .description("A home for durable AI agents.")
+    .version(cli.version ?? "unbuilt", "-V, --version", "print the version")
+    .helpOption("-h, --help", "show this help")
+    .option("--json", "print one JSON value")
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => cli.output.text(text),
+      writeErr: (text) => cli.output.say(text.trimEnd()),
+      outputError: (text) => {
+        complaints.last = text;
+      },
+    })
+    .exitOverride()
+    .addHelpText(
+      "after",
+      `${examples(["start", "start the host, print a login link"], ["new alice", "create an agent"], ["ls", "list them"], ["doctor", "when something is wrong"])}\n
+Exit codes: 0 ok, 1 failed, 2 usage, 3 no host or not allowed, 130 interrupted.
+Set THINKERY_URL and THINKERY_TOKEN to use a host elsewhere.`,
+    );
+
+  program.commandsGroup("The host:");
+  for (const add of [addStart, addStop, addRestart, addStatus, addLogs, addDoctor, addOpen]) add(program, cli);
+  program.commandsGroup("Agents:");
+  for (const add of [addNew, addLs, addInfo, addRm, addAgency, addBlueprint]) add(program, cli);
+  program.commandsGroup("Other:");
+  for (const add of [addToken, addConfig, addCompletion, addHostProcess]) add(program, cli);
+  return program;
+}

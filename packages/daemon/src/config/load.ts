@@ -1,0 +1,34 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fail } from "@thinkery/sdk";
+import { parseConfig } from "./parse.ts";
+import { type Config, configSchema } from "./schema.ts";
+
+export interface LoadedConfig {
+  config: Config;
+  /** The files that were there, in the order they were read; later ones win. */
+  files: string[];
+}
+
+/** The data folder's `config.jsonc`, then the working folder's `thinkery.jsonc`. */
+export async function loadConfig(homePath: string, cwd: string): Promise<LoadedConfig> {
+  const merged: Record<string, unknown> = {};
+  const files: string[] = [];
+  for (const file of [join(homePath, "config.jsonc"), join(cwd, "thinkery.jsonc")]) {
+    const text = await readIfThere(file);
+    if (text === undefined) continue;
+    Object.assign(merged, parseConfig(file, text));
+    files.push(file);
+  }
+  return { config: configSchema.parse(merged), files };
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw fail("bad_request", `${file} cannot be read (${code}); make it a readable file or remove it.`);
+  }
+}

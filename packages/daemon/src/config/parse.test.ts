@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { parseConfig } from "./parse.ts";
+
+const messageOf = (text: string): string => {
+  try {
+    parseConfig("thinkery.jsonc", text);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "no error";
+};
+
+test("comments, trailing commas and an empty file are fine", () => {
+  expect(parseConfig("f", '// hello\n{ "port": 6000, /* why */ "sandboxSlots": 0, }')).toEqual({
+    port: 6000,
+    sandboxSlots: 0,
+  });
+  expect(parseConfig("f", "")).toEqual({});
+  expect(parseConfig("f", "// nothing yet\n")).toEqual({});
+  expect(parseConfig("f", '\uFEFF{ "port": 1 }')).toEqual({ port: 1 });
+});
+
+test("a syntax error names the file, the line and the column", () => {
+  expect(messageOf('{\n  "port": 6000\n  "host": "127.0.0.1"\n}')).toBe(
+    "thinkery.jsonc, line 3, column 3: this is not valid JSON (comma expected).",
+  );
+  expect(messageOf('{\r\n  "port" 6000\r\n}')).toContain("line 2, column 10");
+});
+
+test("an unknown key names its line and suggests the nearest known key", () => {
+  const message = messageOf('{\n  // a comment\n  "port": 6000,\n  "sandboxSlot": 3\n}');
+  expect(message).toBe("thinkery.jsonc, line 4, column 3: unknown key “sandboxSlot”; did you mean “sandboxSlots”?");
+  expect(messageOf('{ "prot": 6000 }')).toContain("did you mean “port”?");
+  expect(messageOf('{ "colour": "red" }')).toContain("known are $schema, port, host");
+});
+
+test("a bad value names its key, its line and what is expected", () => {
+  expect(messageOf('{\n  "host": "127.0.0.1",\n  "port": "5099"\n}')).toBe(
+    "thinkery.jsonc, line 3, column 11: “port” is not valid: expected a whole number from 1 to 65535.",
+  );
+  expect(messageOf('{ "port": 70000 }')).toContain("from 1 to 65535");
+  expect(messageOf('{ "port": 1.5 }')).toContain("from 1 to 65535");
+  expect(messageOf('{ "sandboxSlots": 17 }')).toContain("from 0 to 16");
+  expect(messageOf('{ "allowedOrigins": [\n"https://a.example",\n"https://b.example/path"] }')).toContain(
+    "line 3, column 1: “allowedOrigins[1]” is not valid: expected an origin",
+  );
+  expect(messageOf('{ "allowedHosts": "a.example" }')).toContain("expected a list of host names");
+  expect(messageOf('{ "allowedHosts": ["a.example:80"] }')).toContain("without scheme or port");
+  expect(messageOf("[]")).toContain("line 1, column 1: expected an object");
+});

@@ -1,0 +1,59 @@
+import { fail, nearest, type ThinkeryError } from "@thinkery/sdk";
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
+import type { z } from "zod";
+import { configKeys, configSchema } from "./schema.ts";
+
+/** Reads the text of one configuration file. `file` is how messages call it. */
+export function parseConfig(file: string, text: string): Record<string, unknown> {
+  const content = text.replace(/^\uFEFF/, "");
+  const errors: ParseError[] = [];
+  const root = parseTree(content, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  const syntax = errors[0];
+  if (syntax) throw syntaxError(file, content, syntax);
+  if (!root) return {};
+
+  const value: unknown = getNodeValue(root);
+  const checked = configSchema.safeParse(value);
+  const issue = checked.error?.issues[0];
+  if (issue) throw valueError(file, content, root, issue);
+  // The file's own words, without defaults: a later file must not be overruled by a default of an earlier one.
+  return value as Record<string, unknown>;
+}
+
+function syntaxError(file: string, text: string, error: ParseError): ThinkeryError {
+  const words = printParseErrorCode(error.error)
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase();
+  return fail("bad_request", `${file}, ${place(text, error.offset)}: this is not valid JSON (${words}).`);
+}
+
+function valueError(file: string, text: string, root: Node, issue: z.core.$ZodIssue): ThinkeryError {
+  if (issue.code === "unrecognized_keys") {
+    const key = issue.keys[0] ?? "";
+    const suggestion = nearest(key, configKeys);
+    const advice = suggestion ? `did you mean “${suggestion}”?` : `known are ${configKeys.join(", ")}.`;
+    const where = place(text, keyNode(root, key)?.offset ?? root.offset);
+    return fail("bad_request", `${file}, ${where}: unknown key “${key}”; ${advice}`, suggestion ? { suggestion } : {});
+  }
+  const path = issue.path.filter((part) => typeof part !== "symbol");
+  const node = findNodeAtLocation(root, path) ?? root;
+  const key = path.map((part, index) => (typeof part === "number" ? `[${part}]` : index ? `.${part}` : part)).join("");
+  const subject = key ? `“${key}” is not valid: ` : "";
+  return fail("bad_request", `${file}, ${place(text, node.offset)}: ${subject}${issue.message}.`);
+}
+
+function keyNode(root: Node, key: string): Node | undefined {
+  return root.children?.map((property) => property.children?.[0]).find((name) => name?.value === key);
+}
+
+function place(text: string, offset: number): string {
+  const before = text.slice(0, offset).split(/\r\n|\r|\n/);
+  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+}

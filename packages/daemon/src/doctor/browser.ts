@@ -1,0 +1,23 @@
+import type { Finding, Patient } from "./finding.ts";
+import { findProgram, isProgram } from "./program.ts";
+
+const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge"];
+
+const macPrograms = [
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
+
+export function checkBrowser({ env }: Pick<Patient, "env">): Finding {
+  const found = findProgram(env, ...names) ?? macPrograms.find(isProgram);
+  if (found) return { name: "browser", state: "ok", message: found };
+  return {
+    name: "browser",
+    state: "warn",
+    message: "no Chromium or Chrome is installed, so agents cannot look at web pages",
+    fix:
+      process.platform === "darwin"
+        ? "Install Google Chrome, or run `brew install --cask chromium`."
+        : "Install one, on Debian and Ubuntu with `sudo apt-get install chromium`.",
+  };
+}

@@ -1,0 +1,19 @@
+import { place } from "../cli/place.ts";
+import { loadConfig } from "../config/load.ts";
+import type { Finding, Patient } from "./finding.ts";
+
+const name = "configuration";
+
+export async function checkConfig({ home, cwd }: Patient): Promise<Finding> {
+  try {
+    const { files } = await loadConfig(home.path, cwd);
+    return { name, state: "ok", message: files.map((file) => place(file)).join(", ") || "no files, so the defaults" };
+  } catch (error) {
+    return {
+      name,
+      state: "fail",
+      message: (error as Error).message,
+      fix: "Correct that line; `thinkery config schema` says what may be written.",
+    };
+  }
+}

@@ -1,0 +1,30 @@
+import { statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Finding, Patient } from "./finding.ts";
+
+const megabyte = 1024 * 1024;
+const enough = 1024;
+const least = 100;
+
+export async function checkDisk({ home }: Patient): Promise<Finding> {
+  const free = await freeMegabytes(home.path);
+  const message = free >= 10 * 1024 ? `${Math.floor(free / 1024)} GB free` : `${Math.floor(free)} MB free`;
+  if (free >= enough) return { name: "disk", state: "ok", message };
+  return {
+    name: "disk",
+    state: free < least ? "fail" : "warn",
+    message: `only ${message}`,
+    fix: "Free some space, or set THINKERY_HOME to a folder on another disk.",
+  };
+}
+
+// The folder may not be there yet; then its disk is that of the nearest folder above it.
+async function freeMegabytes(path: string): Promise<number> {
+  try {
+    const { bavail, bsize } = await statfs(path);
+    return (bavail * bsize) / megabyte;
+  } catch (error) {
+    if (dirname(path) === path) throw error;
+    return freeMegabytes(dirname(path));
+  }
+}

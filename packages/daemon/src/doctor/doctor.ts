@@ -1,0 +1,44 @@
+import type { Environment } from "../config/environment.ts";
+import { locateHome } from "../home/home.ts";
+import { checkBrowser } from "./browser.ts";
+import { checkConfig } from "./config.ts";
+import { checkDisk } from "./disk.ts";
+import type { Check, Finding, Patient } from "./finding.ts";
+import { checkFolder } from "./folder.ts";
+import { checkHost } from "./host.ts";
+import { checkModels } from "./models.ts";
+import { checkNode } from "./node.ts";
+import { checkPort } from "./port.ts";
+import { checkBubblewrap, checkPrlimit } from "./sandbox.ts";
+import { checkWorkerd } from "./workerd.ts";
+
+const checks: Record<string, Check> = {
+  Node: checkNode,
+  workerd: checkWorkerd,
+  "data folder": checkFolder,
+  disk: checkDisk,
+  configuration: checkConfig,
+  port: checkPort,
+  host: checkHost,
+  browser: checkBrowser,
+  prlimit: checkPrlimit,
+  bubblewrap: checkBubblewrap,
+  models: checkModels,
+};
+
+export async function examine(subject: { env: Environment; cwd: string; version: string | undefined }): Promise<Finding[]> {
+  const patient: Patient = { ...subject, home: locateHome(subject.env) };
+  const findings: Finding[] = [];
+  // One after the other: a check may rely on what an earlier one left as it found it.
+  for (const [name, check] of Object.entries(checks)) findings.push(await carefully(name, check, patient));
+  return findings;
+}
+
+// A check that breaks is itself a finding; the others still run.
+async function carefully(name: string, check: Check, patient: Patient): Promise<Finding> {
+  try {
+    return await check(patient);
+  } catch (error) {
+    return { name, state: "fail", message: `could not be checked: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}

@@ -1,0 +1,31 @@
+import { isThinkeryError } from "@thinkery/sdk";
+import { defaultHost, defaultPort } from "../cli/host-options.ts";
+import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import { bindAddress, choosePort } from "../host/address.ts";
+import { findHost } from "../host/discovery.ts";
+import type { Finding, Patient } from "./finding.ts";
+
+const name = "port";
+
+export async function checkPort({ home, cwd }: Patient): Promise<Finding> {
+  const running = await findHost(home).catch(() => undefined);
+  if (running) return { name, state: "ok", message: `${running.port} is the host's` };
+  const { config } = await loadConfig(home.path, cwd).catch((): Pick<LoadedConfig, "config"> => ({
+    config: { sandboxSlots: 0, allowedHosts: [], allowedOrigins: [] },
+  }));
+  const port = config.port ?? defaultPort;
+  try {
+    await choosePort(bindAddress(config.host ?? defaultHost), port, true);
+    return { name, state: "ok", message: `${port} is free` };
+  } catch (error) {
+    if (isThinkeryError(error) && error.code === "conflict" && config.port === undefined) {
+      return {
+        name,
+        state: "warn",
+        message: `${port} is taken by another program, so the next free one will be used`,
+        fix: "End that program, or choose a port with `thinkery start --port` or in config.jsonc.",
+      };
+    }
+    return { name, state: "fail", message: (error as Error).message, fix: "Change host or port in config.jsonc." };
+  }
+}

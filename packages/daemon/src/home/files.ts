@@ -1,0 +1,36 @@
+import { randomBytes } from "node:crypto";
+import { link, open, rename, rm } from "node:fs/promises";
+
+/** Replaces a file in one step, so that no reader and no crash ever sees half of it. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  await viaDraft(path, text, (draft) => rename(draft, path));
+}
+
+/** Makes a file that must not be there yet. False: somebody else made it first. */
+export async function createWhole(path: string, text: string): Promise<boolean> {
+  return viaDraft(path, text, async (draft) => {
+    try {
+      await link(draft, path);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+      throw error;
+    }
+  });
+}
+
+async function viaDraft<T>(path: string, text: string, publish: (draft: string) => Promise<T>): Promise<T> {
+  const draft = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
+  try {
+    const file = await open(draft, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return await publish(draft);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}

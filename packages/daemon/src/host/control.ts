@@ -1,0 +1,47 @@
+import { createHmac } from "node:crypto";
+import { join } from "node:path";
+import { fail, type HostStatus } from "@thinkery/sdk";
+import type { Home } from "../home/home.ts";
+import { sameSecret, type Route } from "./serve.ts";
+
+/** How a host introduces itself to a command. */
+export interface Introduction {
+  pid: number;
+  host: string;
+  port: number;
+  startedAt: string;
+  version: string;
+  /** False while it starts or stops. */
+  ready: boolean;
+}
+
+export function controlSocket(home: Home): string {
+  return join(home.run, "control.sock");
+}
+
+/** Shows that whoever answers knows the admin token, without telling it. */
+export function proofOf(token: string, nonce: string, pid: number): string {
+  return createHmac("sha256", token).update(`${nonce}:${pid}`).digest("hex");
+}
+
+/** What commands on this machine may ask of the host, even when main does not answer. */
+export function controlRoutes(
+  token: string,
+  host: { introduce(): Introduction; status(): HostStatus; stop(): void },
+): Route[] {
+  const allow: Route["allow"] = (headers) => sameSecret(headers.authorization, `Bearer ${token}`);
+  return [
+    {
+      method: "GET",
+      path: "/prove",
+      answer({ query }) {
+        const nonce = query.get("nonce") ?? "";
+        if (!/^[0-9a-f]{32,128}$/.test(nonce)) throw fail("bad_request", "The nonce must be 32 to 128 hex digits.");
+        const introduction = host.introduce();
+        return { body: { ...introduction, proof: proofOf(token, nonce, introduction.pid) } };
+      },
+    },
+    { method: "GET", path: "/status", allow, answer: () => ({ body: host.status() }) },
+    { method: "POST", path: "/stop", allow, answer: () => ({ status: 202, body: { status: "stopping" }, after: host.stop }) },
+  ];
+}

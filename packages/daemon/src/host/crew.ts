@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import type { HostStatus } from "@thinkery/sdk";
+import type { Limits } from "./limits.ts";
+import { main, type MainOptions } from "./main.ts";
+import { sandbox } from "./sandbox.ts";
+import { supervise } from "./supervise.ts";
+
+export interface CrewOptions extends Omit<MainOptions, "sandboxSockets" | "hostSocket"> {
+  slots: number;
+  limits: Partial<Limits> | undefined;
+  /** A line that one of the processes wrote. */
+  onLine(source: string, line: string): void;
+  /** What happened to one of them. */
+  onEvent(text: string): void;
+  /** Main will not be started again. */
+  onMainLost(reason: string): void;
+}
+
+/** The processes of a host. */
+export interface Crew {
+  /** Resolves when main answers; the slots follow by themselves. */
+  start(): Promise<void>;
+  /** Where main listens, known once it answers. */
+  port(): number;
+  status(): HostStatus;
+  stop(drainMs: number): Promise<void>;
+}
+
+export function hostSocket(run: string): string {
+  return join(run, "host.sock");
+}
+
+export function crew(options: CrewOptions): Crew {
+  const { home, lockFd, parts, limits, onLine, onEvent, onMainLost } = options;
+
+  const slots = Array.from({ length: options.slots }, (_, index) => {
+    const charge = sandbox({ home, index, modules: parts.sandbox, lockFd });
+    const events = { onLine: (line: string) => onLine(charge.name, line), onEvent, onGiveUp: onEvent };
+    return { socket: charge.socket, process: supervise({ ...charge, ...events, retry: true }, limits) };
+  });
+
+  const sandboxSockets = slots.map(({ socket }) => socket);
+  const charge = main({ ...options, sandboxSockets, hostSocket: hostSocket(home.run) });
+  const events = { onLine: (line: string) => onLine(charge.name, line), onEvent, onGiveUp: onMainLost };
+  const leader = supervise({ ...charge, ...events, retry: false }, limits);
+
+  return {
+    async start() {
+      await leader.start();
+      // Only now, so that main has the machine to itself while somebody waits for it.
+      for (const { process } of slots) process.start().catch(() => {});
+    },
+    port: charge.port,
+    status: () => ({
+      pid: process.pid,
+      startedAt: options.startedAt,
+      main: { restarts: leader.status().restarts },
+      slots: slots.map((slot) => slot.process.status()),
+    }),
+    async stop(drainMs) {
+      // Main may need the slots to finish what it is doing.
+      await leader.stop(drainMs);
+      await Promise.all(slots.map((slot) => slot.process.stop(0)));
+    },
+  };
+}

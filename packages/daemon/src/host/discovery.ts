@@ -1,0 +1,130 @@
+import { randomBytes } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fail } from "@thinkery/sdk";
+import { z } from "zod";
+import { writeWhole } from "../home/files.ts";
+import type { Home } from "../home/home.ts";
+import { readToken } from "../home/token.ts";
+import { hostUrl } from "./address.ts";
+import { controlSocket, proofOf, type Introduction } from "./control.ts";
+import { takeLock } from "./lock.ts";
+import { sameSecret } from "./serve.ts";
+
+const daemonFileSchema = z.object({
+  pid: z.number().int().positive(),
+  host: z.string(),
+  port: z.number().int().positive(),
+  startedAt: z.string(),
+  version: z.string(),
+});
+
+export type DaemonFile = z.infer<typeof daemonFileSchema>;
+
+const introductionSchema = daemonFileSchema.extend({ port: z.number(), ready: z.boolean(), proof: z.string() });
+
+/** A host that proved that it is ours. */
+export interface FoundHost extends DaemonFile {
+  url: string;
+}
+
+export async function writeDaemonFile(home: Home, content: DaemonFile): Promise<void> {
+  await writeWhole(home.daemonFile, `${JSON.stringify(content)}\n`);
+}
+
+/** What the file claims, nothing when it is missing or damaged. A claim only: the pid in it may be anybody's by now. */
+export async function readDaemonFile(home: Home): Promise<DaemonFile | undefined> {
+  try {
+    return daemonFileSchema.parse(JSON.parse(await readFile(home.daemonFile, "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes the file if it is ours. */
+export async function removeDaemonFile(home: Home, pid: number): Promise<void> {
+  if ((await readDaemonFile(home))?.pid === pid) await rm(home.daemonFile, { force: true });
+}
+
+/** The running host of this home, if it is ready and proves itself. */
+export async function findHost(home: Home): Promise<FoundHost | undefined> {
+  const found = await meetHost(home);
+  if (!found?.ready) return undefined;
+  const { pid, host, port, startedAt, version } = found;
+  return { pid, host, port, startedAt, version, url: hostUrl(host, port) };
+}
+
+/** Stops the host of this home. Only a process that proved itself is ever signalled. */
+export async function stopHost(
+  home: Home,
+  { timeoutMs = 10_000 }: { timeoutMs?: number } = {},
+): Promise<"stopped" | "not running"> {
+  const token = await readToken(home);
+  const found = token && (await meetHost(home));
+  if (!token || !found) return "not running";
+  await ask(home, "POST", "/stop", { authorization: `Bearer ${token}` }).catch(() => {});
+  if (await lockGone(home, timeoutMs)) return "stopped";
+  for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+    signalHost(found.pid, signal);
+    if (await lockGone(home, 2_000)) return "stopped";
+  }
+  throw fail("unavailable", `The host (process ${found.pid}) does not stop; end it by hand.`);
+}
+
+async function meetHost(home: Home): Promise<Introduction | undefined> {
+  const token = await readToken(home);
+  if (!token) return undefined;
+  try {
+    const nonce = randomBytes(32).toString("hex");
+    const said = introductionSchema.parse(await ask(home, "GET", `/prove?nonce=${nonce}`));
+    return sameSecret(said.proof, proofOf(token, nonce, said.pid)) ? said : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// The lock, not the pid, tells that the host and all its children are gone.
+async function lockGone(home: Home, timeoutMs: number): Promise<boolean> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    const lock = await takeLock(home);
+    await lock?.release();
+    if (lock) return true;
+    if (performance.now() > end) return false;
+    await sleep(25);
+  }
+}
+
+function signalHost(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+function ask(home: Home, method: string, path: string, headers: Record<string, string> = {}): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath: controlSocket(home), method, path, headers, agent: false, timeout: 2_000 });
+    asked.on("error", reject);
+    asked.on("timeout", () => asked.destroy(new Error("no answer")));
+    asked.on("response", (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+        if (text.length > 65_536) asked.destroy(new Error("too long an answer"));
+      });
+      response.on("error", reject);
+      response.on("end", () => {
+        try {
+          resolve(JSON.parse(text));
+        } catch (error) {
+          reject(error as Error);
+        }
+      });
+    });
+    asked.end();
+  });
+}

@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { onTestFinished } from "vitest";
+import { type Home, openHome } from "../home/home.ts";
+import { builtParts, type Parts } from "./parts.ts";
+
+export function tempFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "thinkery-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function tempHome(): Promise<Home> {
+  return openHome({ THINKERY_HOME: join(tempFolder(), "home") });
+}
+
+const mainWorker = `
+import { DurableObject } from "cloudflare:workers";
+export class Think extends DurableObject {}
+export class Agency extends DurableObject {}
+export class User extends DurableObject {}
+export default {
+  async fetch(request, env) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/health") return Response.json({ status: "ok" });
+    if (pathname === "/host/status") return env.HOST.fetch("http://host/status");
+    if (pathname === "/host/shutdown") return env.HOST.fetch("http://host/shutdown", { method: "POST" });
+    if (pathname === "/sandbox") return env.SANDBOX_0.fetch("http://sandbox/");
+    if (pathname === "/slow") return new Promise((resolve) => setTimeout(() => resolve(new Response("done")), 300));
+    const { VERSION, ADMIN_TOKEN_HASH, COOKIE_NAME, STARTED_AT, ALLOWED_HOSTS, ALLOWED_ORIGINS, PROVIDERS, SIGNING_KEY } = env;
+    return Response.json({ VERSION, ADMIN_TOKEN_HASH, COOKIE_NAME, STARTED_AT, ALLOWED_HOSTS, ALLOWED_ORIGINS, PROVIDERS, SIGNING_KEY });
+  },
+};`;
+
+const sandboxWorker = `export default { fetch() { return new Response("alive"); } };`;
+
+/** A build with the smallest Worker that fills its place. Its path is one that needs escaping. */
+export function tinyParts(): Parts {
+  const folder = join(tempFolder(), `it's "dist"`);
+  for (const name of ["worker/main", "worker/sandbox", "page"]) mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, "build.json"), JSON.stringify({ version: "0.0.0+test" }));
+  writeFileSync(join(folder, "worker/main/main.js"), mainWorker);
+  writeFileSync(join(folder, "worker/sandbox/sandbox.js"), sandboxWorker);
+  return builtParts(folder);
+}
+
+/** Bundles a program that uses our sources, so that a test can run it as a process of its own. */
+export async function program(source: string): Promise<string> {
+  const outfile = join(tempFolder(), "program.mjs");
+  await build({
+    stdin: { contents: source, resolveDir: fileURLToPath(new URL(".", import.meta.url)), loader: "ts" },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    outfile,
+    logLevel: "error",
+  });
+  return outfile;
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,137 @@
+import { createHash, randomBytes } from "node:crypto";
+import { fail, isThinkeryError } from "@thinkery/sdk";
+import type { Home } from "../home/home.ts";
+import { ensureSigningKey, ensureToken } from "../home/token.ts";
+import { bindAddress, hostUrl, isLoopback } from "./address.ts";
+import { claimHome } from "./claim.ts";
+import { controlRoutes, controlSocket, type Introduction } from "./control.ts";
+import { crew, hostSocket } from "./crew.ts";
+import { removeDaemonFile, writeDaemonFile } from "./discovery.ts";
+import { ending, type Outcome } from "./ending.ts";
+import type { Limits } from "./limits.ts";
+import { hostLogName, openLog } from "./log.ts";
+import { builtParts, type Parts } from "./parts.ts";
+import { serve } from "./serve.ts";
+import { hostServices } from "./services.ts";
+
+export interface HostOptions {
+  home: Home;
+  host: string;
+  port: number;
+  /** This very port was asked for, so no other will do. */
+  portGiven: boolean;
+  slots: number;
+  allowedHosts: string[];
+  allowedOrigins: string[];
+  /** Set on purpose; without one, only this machine may be listened on. */
+  adminToken?: string;
+  /** Names of the model providers that have a key. */
+  providers: string[];
+  /** What happens to the host, for people. */
+  onLine?(line: string): void;
+  parts?: Parts;
+  limits?: Partial<Limits>;
+}
+
+export interface RunningHost {
+  url: string;
+  host: string;
+  port: number;
+  token: string;
+  stop(): Promise<void>;
+  stopped: Promise<Outcome>;
+}
+
+/** How long a stop waits for work that is under way. */
+const drainMs = 5_000;
+
+/** Starts the whole host and comes back when main answers. */
+export async function runHost(options: HostOptions): Promise<RunningHost> {
+  const { home } = options;
+  const address = bindAddress(options.host);
+  if (!isLoopback(address) && (options.adminToken?.length ?? 0) < 32) {
+    throw fail("bad_request", `Others can reach ${address}; set THINKERY_TOKEN to at least 32 characters first.`);
+  }
+  const parts = options.parts ?? builtParts();
+  const lock = await claimHome(home);
+  const end = ending();
+  end.undo(() => lock.release());
+  try {
+    const log = openLog(home.logs, hostLogName);
+    end.undo(() => log.close());
+    const [token, signingKey] = await Promise.all([ensureToken(home, options.adminToken), ensureSigningKey(home)]);
+    log.redact(token);
+    log.redact(signingKey);
+
+    const startedAt = new Date().toISOString();
+    const { version } = parts;
+    const introduction: Introduction = { pid: process.pid, host: address, port: options.port, startedAt, version, ready: false };
+    const stop = (outcome: Outcome) => {
+      introduction.ready = false;
+      return end.end(outcome);
+    };
+    const say = (line: string) => {
+      log.line("daemon", line);
+      options.onLine?.(line);
+    };
+
+    const hostKey = randomBytes(32).toString("hex");
+    const adminTokenHash = createHash("sha256").update(token).digest("hex");
+    const processes = crew({
+      ...options,
+      address,
+      parts,
+      lockFd: lock.fd,
+      signingKey,
+      hostKey,
+      adminTokenHash,
+      startedAt,
+      limits: options.limits,
+      onLine: log.line,
+      onEvent: say,
+      onMainLost(reason) {
+        say(reason);
+        // Before that, the start itself fails.
+        if (introduction.ready) void stop({ reason: "failed", message: reason });
+      },
+    });
+
+    const asked = { status: processes.status, stop: () => void stop({ reason: "asked" }), introduce: () => introduction };
+    const services = await serve(hostSocket(home.run), hostServices(hostKey, asked));
+    end.undo(services.close);
+    const control = await serve(controlSocket(home), controlRoutes(token, asked));
+    end.undo(control.close);
+
+    end.undo(() => processes.stop(drainMs));
+    await processes.start().catch((error: Error) => {
+      throw isThinkeryError(error) ? error : fail("unavailable", `${error.message} The log is ${log.file}.`);
+    });
+
+    const port = processes.port();
+    end.undo(() => removeDaemonFile(home, process.pid));
+    await writeDaemonFile(home, { pid: process.pid, host: address, port, startedAt, version });
+    if (end.begun()) throw fail("unavailable", "The host was stopped while it started.");
+    Object.assign(introduction, { port, ready: true });
+    const url = hostUrl(address, port);
+    log.line("daemon", `ready at ${url}`);
+    return { url, host: address, port, token, stop: () => stop({ reason: "asked" }), stopped: end.ended };
+  } catch (error) {
+    await end.end({ reason: "failed" });
+    throw error;
+  }
+}
+
+/** The first signal asks for a stop, the second ends at once; the children cannot outlive us either way. */
+export function stopOnSignals(host: RunningHost): void {
+  let asked = false;
+  const onSignal = () => {
+    if (asked) process.exit(130);
+    asked = true;
+    void host.stop();
+  };
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  void host.stopped.then(() => {
+    for (const signal of signals) process.off(signal, onSignal);
+  });
+}

@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { program, tempHome } from "./fixture.ts";
+import { takeLock } from "./lock.ts";
+
+test("only one of many starters gets the lock, and the next one after its release", async () => {
+  const home = await tempHome();
+  const locks = await Promise.all(Array.from({ length: 10 }, () => takeLock(home)));
+  const got = locks.filter((lock) => lock !== undefined);
+  expect(got).toHaveLength(1);
+  expect(await takeLock(home)).toBeUndefined();
+  await got[0]?.release();
+  const next = await takeLock(home);
+  expect(next?.fd).toBeGreaterThan(2);
+  await next?.release();
+});
+
+test("two homes have two locks", async () => {
+  const locks = await Promise.all([takeLock(await tempHome()), takeLock(await tempHome())]);
+  for (const lock of locks) {
+    expect(lock).toBeDefined();
+    await lock?.release();
+  }
+});
+
+test("a damaged lock file still admits only one", async () => {
+  const home = await tempHome();
+  writeFileSync(home.lockFile, "");
+  const lock = await takeLock(home);
+  expect(lock).toBeDefined();
+  expect(await takeLock(home)).toBeUndefined();
+  await lock?.release();
+});
+
+test("the lock outlives a killed holder until its last child is gone", async () => {
+  const home = await tempHome();
+  // The child is one that does not notice the death of its parent.
+  const file = await program(`
+    import { spawn } from "node:child_process";
+    import { takeLock } from "./lock.ts";
+    const lock = await takeLock(${JSON.stringify(home)});
+    const child = spawn("sleep", ["60"], { detached: true, stdio: ["ignore", "ignore", "ignore", lock.fd] });
+    console.log(child.pid);
+    setInterval(() => {}, 1000);
+  `);
+  const holder = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = (await once(holder.stdout, "data")) as [Buffer];
+  const child = Number(line.toString());
+  let childLives = true;
+  onTestFinished(() => {
+    holder.kill("SIGKILL");
+    if (childLives) process.kill(child, "SIGKILL");
+  });
+  expect(await takeLock(home)).toBeUndefined();
+
+  const gone = once(holder, "exit");
+  holder.kill("SIGKILL");
+  await gone;
+  for (let n = 0; n < 5; n++) {
+    expect(await takeLock(home)).toBeUndefined();
+    await sleep(10);
+  }
+
+  process.kill(child, "SIGKILL");
+  childLives = false;
+  const lock = await vi.waitUntil(() => takeLock(home), { timeout: 10_000, interval: 10 });
+  await lock?.release();
+});

@@ -1,0 +1,62 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isIPv6 } from "node:net";
+import type { Home } from "../home/home.ts";
+import { choosePort } from "./address.ts";
+import type { Parts } from "./parts.ts";
+import { pingMain } from "./ping.ts";
+import type { Charge } from "./supervise.ts";
+import { startWorkerd } from "./workerd.ts";
+import { mainConfig, signingKeyVariable, type MainConfig } from "./workerd-config.ts";
+
+type Passed = "hostSocket" | "hostKey" | "sandboxSockets" | "adminTokenHash" | "startedAt" | "allowedHosts" | "allowedOrigins" | "providers";
+
+export interface MainOptions extends Pick<MainConfig, Passed> {
+  home: Home;
+  address: string;
+  port: number;
+  portGiven: boolean;
+  lockFd: number;
+  signingKey: string;
+  parts: Parts;
+}
+
+/** The workerd that holds the Durable Objects and answers clients. */
+export function main(options: MainOptions) {
+  const { home, address, portGiven, lockFd, signingKey, parts } = options;
+  const configFile = join(home.run, "main.capnp");
+  let port = options.port;
+  let answered = false;
+
+  return {
+    name: "main",
+    port: () => port,
+    async prepare() {
+      // Another program can take the port between our look and workerd's bind; until clients know it, we may move.
+      if (!answered) port = await choosePort(address, options.port, portGiven);
+      const config: MainConfig = {
+        ...options,
+        host: address,
+        port,
+        modules: parts.main,
+        page: parts.page,
+        version: parts.version,
+        objects: home.objects,
+        blobs: home.blobs,
+        allowedHosts: [...new Set([...ownNames(address), ...options.allowedHosts])],
+      };
+      await writeFile(configFile, mainConfig(config), { mode: 0o600 });
+    },
+    start: (onLine) => startWorkerd({ configFile, env: { [signingKeyVariable]: signingKey }, lockFd, onLine }),
+    async ping(signal) {
+      await pingMain(address, port, signal);
+      answered = true;
+    },
+  } satisfies Partial<Charge> & { port(): number };
+}
+
+// The name a client uses for the address it was told, in the form of a Host header.
+function ownNames(address: string): string[] {
+  const own = address === "0.0.0.0" || address === "::" ? [] : [isIPv6(address) ? `[${address}]` : address];
+  return ["127.0.0.1", "localhost", "[::1]", ...own];
+}

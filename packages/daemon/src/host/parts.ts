@@ -1,0 +1,36 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { fail } from "@thinkery/sdk";
+import type { Module } from "./workerd-config.ts";
+
+/** What the build puts beside the daemon. */
+export interface Parts {
+  version: string;
+  main: Module[];
+  sandbox: Module[];
+  page: string;
+}
+
+/** `folder` is where the bundled daemon itself lies. */
+export function builtParts(folder = fileURLToPath(new URL(".", import.meta.url))): Parts {
+  try {
+    const { version } = JSON.parse(readFileSync(join(folder, "build.json"), "utf8")) as { version: string };
+    return {
+      version,
+      main: modulesIn(join(folder, "worker", "main"), "main.js"),
+      sandbox: modulesIn(join(folder, "worker", "sandbox"), "sandbox.js"),
+      page: join(folder, "page"),
+    };
+  } catch {
+    throw fail("unavailable", "Thinkery is not built completely; run npm run build and try again.");
+  }
+}
+
+function modulesIn(folder: string, entry: string): Module[] {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile() && file.name.endsWith(".js"))
+    .map((file) => relative(folder, join(file.parentPath, file.name)).split(sep).join("/"));
+  if (!names.includes(entry)) throw new Error(`no ${entry}`);
+  return [entry, ...names.filter((name) => name !== entry).toSorted()].map((name) => ({ name, path: join(folder, name) }));
+}

@@ -1,0 +1,77 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { isAlive, program } from "./fixture.ts";
+import { startChild, type Child } from "./process.ts";
+
+function start(command: string, args: string[], onLine: (line: string) => void = () => {}): Child {
+  const child = startChild({ command, args, env: { ONLY: "this" }, lockFd: undefined, onLine });
+  onTestFinished(() => child.kill("SIGKILL"));
+  return child;
+}
+
+test("a child has our arguments and environment, its own pid and an empty input", async () => {
+  const lines: string[] = [];
+  const script = 'echo "$$ $1 $ONLY"; cat; echo to-stderr >&2; exit 7';
+  const child = start("/bin/sh", ["-c", script, "sh", 'a "b" $c'], (line) => lines.push(line));
+  expect(await child.exited).toEqual({ code: 7, signal: null });
+  expect(lines.toSorted()).toEqual([`${child.pid} a "b" $c this`, "to-stderr"].toSorted());
+});
+
+test("a child says on its control descriptor that it listens", async () => {
+  const child = start("/bin/sh", ["-c", `echo '{"event":"listen","socket":"http","port":1}' >&4; sleep 60`]);
+  await child.listening;
+  child.kill("SIGKILL");
+  expect(await child.exited).toEqual({ code: null, signal: "SIGKILL" });
+});
+
+test("a child that ends by itself leaves nothing behind", async () => {
+  const child = start("/bin/sh", ["-c", "exit 0"]);
+  await child.exited;
+  // The group is gone when the reader beside the child is.
+  await vi.waitUntil(() => !isAlive(-(child.pid as number)), { timeout: 10_000, interval: 5 });
+  child.kill("SIGKILL");
+});
+
+test("a kill takes what the child started too", async () => {
+  let grandchild = 0;
+  const child = start("/bin/sh", ["-c", "sleep 60 & echo $!; wait"], (line) => {
+    grandchild = Number(line);
+  });
+  await vi.waitUntil(() => grandchild > 0, { timeout: 10_000, interval: 5 });
+  child.kill("SIGKILL");
+  await child.exited;
+  await vi.waitUntil(() => !isAlive(grandchild), { timeout: 10_000, interval: 5 });
+});
+
+test("a program that is not there is an exit, not a crash", async () => {
+  const lines: string[] = [];
+  const child = start("/nowhere/workerd", [], (line) => lines.push(line));
+  expect((await child.exited).code).toBe(127);
+  expect(lines.join(" ")).toContain("not found");
+});
+
+test.each(["SIGKILL", "SIGTERM"] as const)("no child outlives a parent that dies by %s", async (signal) => {
+  const file = await program(`
+    import { startChild } from "./process.ts";
+    const options = { env: {}, lockFd: undefined, onLine: console.log };
+    // One that waits, one that spins and does not listen to anybody.
+    for (const script of ["echo $$; sleep 60", "trap '' TERM HUP INT; echo $$; while :; do :; done"]) {
+      startChild({ ...options, command: "/bin/sh", args: ["-c", script] });
+    }
+    setInterval(() => {}, 1000);
+  `);
+  const parent = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
+  const pids: number[] = [];
+  onTestFinished(() => {
+    parent.kill("SIGKILL");
+    for (const pid of pids) if (isAlive(-pid)) process.kill(-pid, "SIGKILL");
+  });
+  createInterface(parent.stdout).on("line", (line) => pids.push(Number(line)));
+  await vi.waitUntil(() => pids.length === 2, { timeout: 10_000, interval: 5 });
+  const gone = once(parent, "exit");
+  parent.kill(signal);
+  await gone;
+  await vi.waitUntil(() => pids.every((pid) => !isAlive(-pid)), { timeout: 10_000, interval: 5 });
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { mainConfig, sandboxConfig, text, type MainConfig } from "./workerd-config.ts";
+
+const config: MainConfig = {
+  host: "127.0.0.1",
+  port: 5099,
+  modules: [{ name: "main.js", path: "/dist/main.js" }, { name: "chunk.js", path: "/dist/chunk.js" }],
+  objects: "/home/objects",
+  blobs: "/home/blobs",
+  page: "/dist/page",
+  hostSocket: "/run/host.sock",
+  hostKey: "key",
+  sandboxSockets: ["/run/sandbox-0.sock", "/run/sandbox-1.sock"],
+  version: "1",
+  adminTokenHash: "hash",
+  startedAt: "now",
+  allowedHosts: [],
+  allowedOrigins: [],
+  providers: [],
+};
+
+test("no character can end a string early", () => {
+  expect(text(`a"b\\c\nd\0e\x7f`)).toBe(String.raw`"a\"b\\c\x0ad\x00e\x7f"`);
+  expect(text("é 🏛")).toBe('"é 🏛"');
+  const evil = `x", writable = true)), (name = "y`;
+  expect(mainConfig({ ...config, page: `/${evil}` })).toContain(String.raw`(path = "/x\", writable = true)), (name = \"y"))`);
+});
+
+test("main gets a service and a binding for each slot", () => {
+  const made = mainConfig(config);
+  for (const n of [0, 1]) {
+    expect(made).toContain(`(name = "sandbox-${n}", external = (address = "unix:/run/sandbox-${n}.sock"`);
+    expect(made).toContain(`(name = "SANDBOX_${n}", service = "sandbox-${n}")`);
+  }
+  expect(made).not.toContain("SANDBOX_2");
+});
+
+test("the entry is the first module and the page cannot be written", () => {
+  const made = mainConfig(config);
+  expect(made.indexOf("/dist/main.js")).toBeLessThan(made.indexOf("/dist/chunk.js"));
+  expect(made).toContain(`(name = "page", disk = (path = "/dist/page"))`);
+});
+
+test("an IPv6 address is written with brackets", () => {
+  expect(mainConfig({ ...config, host: "::1" })).toContain(`address = "[::1]:5099"`);
+});
+
+test("a sandbox has no network and little memory", () => {
+  const made = sandboxConfig({ socket: "/run/s.sock", modules: [{ name: "s.js", path: "/s.js" }] });
+  expect(made).toContain("network = (allow = [])");
+  expect(made).toContain("--max-old-space-size=128");
+});

@@ -1,0 +1,130 @@
+/** The text of workerd's configuration. Nothing here touches the disk. */
+
+export interface Module {
+  name: string;
+  /** Absolute; workerd reads it by itself. */
+  path: string;
+}
+
+export interface MainConfig {
+  host: string;
+  port: number;
+  /** The entry comes first. */
+  modules: Module[];
+  objects: string;
+  blobs: string;
+  page: string;
+  hostSocket: string;
+  hostKey: string;
+  sandboxSockets: string[];
+  version: string;
+  adminTokenHash: string;
+  startedAt: string;
+  allowedHosts: string[];
+  allowedOrigins: string[];
+  providers: string[];
+}
+
+export interface SandboxConfig {
+  socket: string;
+  modules: Module[];
+}
+
+/** The environment variable in which main finds the key; a config file would keep it on the disk. */
+export const signingKeyVariable = "THINKERY_SIGNING_KEY";
+
+const compatibilityDate = "2026-10-01";
+
+export function mainConfig(config: MainConfig): string {
+  const classes = ["Think", "Agency", "User"];
+  const slots = config.sandboxSockets.map((socket, index) => ({ socket, service: `sandbox-${index}`, binding: `SANDBOX_${index}` }));
+  const key = `(name = "x-thinkery-host-key", value = ${text(config.hostKey)})`;
+  const services = [
+    `(name = "main", worker = .main)`,
+    `(name = "internet", network = (allow = ["public"], tlsOptions = (trustBrowserCas = true)))`,
+    `(name = "objects", disk = (path = ${text(config.objects)}, writable = true))`,
+    `(name = "blobs", disk = (path = ${text(config.blobs)}, writable = true))`,
+    `(name = "page", disk = (path = ${text(config.page)}))`,
+    `(name = "host", external = (address = ${text(`unix:${config.hostSocket}`)}, http = (injectRequestHeaders = [${key}])))`,
+    ...slots.map(
+      ({ service, socket }) =>
+        `(name = "${service}", external = (address = ${text(`unix:${socket}`)}, http = (capnpConnectHost = "sandbox")))`,
+    ),
+  ];
+  const bindings = [
+    ...classes.map((name) => `(name = "${name}", durableObjectNamespace = "${name}")`),
+    `(name = "BLOBS", service = "blobs")`,
+    `(name = "ASSETS", service = "page")`,
+    `(name = "HOST", service = "host")`,
+    ...slots.map(({ binding, service }) => `(name = "${binding}", service = "${service}")`),
+    `(name = "VERSION", text = ${text(config.version)})`,
+    `(name = "ADMIN_TOKEN_HASH", text = ${text(config.adminTokenHash)})`,
+    `(name = "COOKIE_NAME", text = ${text(`thinkery-${config.port}`)})`,
+    `(name = "STARTED_AT", text = ${text(config.startedAt)})`,
+    `(name = "ALLOWED_HOSTS", json = ${json(config.allowedHosts)})`,
+    `(name = "ALLOWED_ORIGINS", json = ${json(config.allowedOrigins)})`,
+    `(name = "PROVIDERS", json = ${json(config.providers)})`,
+    `(name = "SIGNING_KEY", fromEnvironment = "${signingKeyVariable}")`,
+  ];
+  const objects = classes.map(
+    (name) => `(className = "${name}", uniqueKey = "${name.toLowerCase()}", enableSql = true)`,
+  );
+  return `using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = ${list(services)},
+  sockets = [ (name = "http", address = ${text(address(config.host, config.port))}, http = (), service = "main") ],
+);
+
+const main :Workerd.Worker = (
+  modules = ${list(config.modules.map(module))},
+  compatibilityDate = "${compatibilityDate}",
+  globalOutbound = "internet",
+  durableObjectNamespaces = ${list(objects)},
+  durableObjectStorage = (localDisk = "objects"),
+  bindings = ${list(bindings)},
+);
+`;
+}
+
+/** A slot for untrusted code: no network, little memory, reachable only through its socket. */
+export function sandboxConfig(config: SandboxConfig): string {
+  return `using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  v8Flags = ["--max-old-space-size=128"],
+  services = [ (name = "sandbox", worker = .sandbox), (name = "internet", network = (allow = [])) ],
+  sockets = [ (name = "rpc", address = ${text(`unix:${config.socket}`)}, http = (capnpConnectHost = "sandbox"), service = "sandbox") ],
+);
+
+const sandbox :Workerd.Worker = (
+  modules = ${list(config.modules.map(module))},
+  compatibilityDate = "${compatibilityDate}",
+  bindings = [ (name = "LOADER", workerLoader = (id = "runs")) ],
+);
+`;
+}
+
+function module({ name, path }: Module): string {
+  return `(name = ${text(name)}, esModule = embed ${text(path)})`;
+}
+
+function address(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function json(value: unknown): string {
+  return text(JSON.stringify(value));
+}
+
+function list(items: string[]): string {
+  return items.length === 0 ? "[]" : `[\n    ${items.join(",\n    ")},\n  ]`;
+}
+
+/** A Cap'n Proto string: quotes, backslashes and control characters are written so that none can end it. */
+export function text(value: string): string {
+  const escaped = value.replaceAll(/["\\\u0000-\u001f\u007f]/g, (char) =>
+    char === '"' || char === "\\" ? `\\${char}` : `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`,
+  );
+  return `"${escaped}"`;
+}

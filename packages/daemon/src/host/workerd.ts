@@ -1,0 +1,41 @@
+import { accessSync, constants } from "node:fs";
+import { createRequire } from "node:module";
+import { fail } from "@thinkery/sdk";
+import { controlFd, startChild, type Child } from "./process.ts";
+
+const packages: Record<string, string> = {
+  "darwin arm64": "@cloudflare/workerd-darwin-arm64",
+  "darwin x64": "@cloudflare/workerd-darwin-64",
+  "linux arm64": "@cloudflare/workerd-linux-arm64",
+  "linux x64": "@cloudflare/workerd-linux-64",
+};
+
+/** The path of the workerd binary for this machine. */
+export function workerdBinary(platform = process.platform as string, arch = process.arch as string): string {
+  const name = packages[`${platform} ${arch}`];
+  if (!name) throw fail("unavailable", `Thinkery does not run on ${platform} ${arch}: workerd is not made for it.`);
+  try {
+    // From the workerd package, beside or below which every package manager puts the binary's own package.
+    const require = createRequire(createRequire(import.meta.url).resolve("workerd/package.json"));
+    const path = require.resolve(`${name}/bin/workerd`);
+    accessSync(path, constants.X_OK);
+    return path;
+  } catch {
+    throw fail("unavailable", `The workerd binary (${name}) is missing or cannot be run; run npm install and try again.`);
+  }
+}
+
+export interface WorkerdOptions {
+  configFile: string;
+  experimental?: boolean;
+  env?: Record<string, string>;
+  lockFd: number | undefined;
+  onLine(line: string): void;
+}
+
+export function startWorkerd({ configFile, experimental, env = {}, lockFd, onLine }: WorkerdOptions): Child {
+  // Without the import path, an absolute path in the config is not looked up on the disk.
+  const args = ["serve", configFile, "--import-path=/", `--control-fd=${controlFd}`];
+  if (experimental) args.push("--experimental");
+  return startChild({ command: workerdBinary(), args, env, lockFd, onLine });
+}

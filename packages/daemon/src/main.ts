@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+import { fileURLToPath } from "node:url";
+import { exitCodes } from "./cli/exit.ts";
+import { run } from "./cli/run.ts";
+import { buildVersion } from "./cli/version.ts";
+
+const interrupted = () => process.exit(exitCodes.interrupted);
+process.on("SIGINT", interrupted);
+
+// A reader such as `head` that has seen enough is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(exitCodes.ok);
+  throw error;
+});
+
+process.exitCode = await run({
+  argv: process.argv.slice(2),
+  env: process.env,
+  cwd: process.cwd(),
+  entry: fileURLToPath(import.meta.url),
+  version: buildVersion(new URL(import.meta.url)),
+  stdout: process.stdout,
+  stderr: process.stderr,
+  interactive: Boolean(process.stdin.isTTY && process.stderr.isTTY),
+  ownInterrupts: () => process.off("SIGINT", interrupted),
+});

@@ -1,0 +1,41 @@
+import { watch } from "@thinkery/sdk/client";
+import { socketAddress } from "./host.ts";
+import type { Follow } from "./source.ts";
+
+const redials = new Set<() => void>();
+
+/** Follows an object of the host by its revision. */
+export function followObject(path: string): Follow {
+  return (changed, connection) => {
+    let revision: number | undefined;
+    const open = () =>
+      watch<{ revision: number }>({
+        url: socketAddress(path),
+        onState(state) {
+          if (state.revision === revision) return;
+          revision = state.revision;
+          changed();
+        },
+        onConnection(connected) {
+          // What happened while the line was down is unknown, so the first word after it counts as news.
+          if (!connected) revision = undefined;
+          connection(connected);
+        },
+      });
+    let close = open();
+    const redial = () => {
+      close();
+      close = open();
+    };
+    redials.add(redial);
+    return () => {
+      redials.delete(redial);
+      close();
+    };
+  };
+}
+
+/** Tries every line again now instead of waiting for its next turn. */
+export function redialAll(): void {
+  for (const redial of redials) redial();
+}

@@ -1,0 +1,27 @@
+import type { Health } from "@thinkery/sdk";
+import { call } from "./host.ts";
+import { check } from "./session.ts";
+import { createSource, type Source } from "./source.ts";
+
+const interval = 15_000;
+
+/** How the host is, asked now and then while the page is being looked at. */
+export const health: Source<Health> = createSource(
+  async () => {
+    const answer = await call("health");
+    // To strangers the host says only that it is well: then we have become one.
+    if (answer.version === undefined) void check();
+    return answer;
+  },
+  (changed) => {
+    const look = () => {
+      if (document.visibilityState === "visible") changed();
+    };
+    const timer = setInterval(look, interval);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", look);
+    };
+  },
+);

@@ -1,0 +1,84 @@
+import type { Scope, Who } from "@thinkery/sdk";
+import { isThinkeryError } from "@thinkery/sdk";
+import { forgetAgencies } from "./agencies.ts";
+import { call, whenRefused } from "./host.ts";
+import { takeCode } from "./login-code.ts";
+import { createStore, useStore } from "./store.ts";
+
+export type Session =
+  | { state: "checking" }
+  | { state: "in"; who: Who }
+  | { state: "out"; notice?: { title: string; text: string } }
+  | { state: "unreachable"; message: string };
+
+const session = createStore<Session>({ state: "checking" });
+
+export const useSession = () => useStore(session);
+
+/** What the person may do here; the host decides, this only spares them buttons that would be refused. */
+export function useMay(scope: Scope): boolean {
+  const now = useSession();
+  return now.state === "in" && (now.who.scopes.includes(scope) || now.who.scopes.includes("admin"));
+}
+
+/** Starts the page's session: by the code in the address if there is one, else by the cookie. */
+export function begin(): void {
+  whenRefused(leave);
+  // A login link pasted into a tab that has the page already changes only the fragment.
+  window.addEventListener("hashchange", () => {
+    const code = takeCode();
+    if (code) void enterWithLink(code);
+  });
+  const code = takeCode();
+  void (code ? enterWithLink(code) : check());
+}
+
+export async function login(code: string): Promise<void> {
+  const who = await call("login", { body: { code } });
+  forgetAgencies();
+  session.set({ state: "in", who });
+}
+
+export async function logout(): Promise<void> {
+  await call("logout");
+  forgetAgencies();
+  session.set({ state: "out", notice: { title: "You are logged out.", text: "Come back with a new link." } });
+}
+
+/** Asks the host who we are. A page that is already in stays in while the host cannot be reached. */
+export async function check(): Promise<void> {
+  try {
+    const who = await call("who");
+    const now = session.get();
+    if (now.state !== "in" || now.who.user !== who.user) session.set({ state: "in", who });
+  } catch (error) {
+    if (isThinkeryError(error) && error.code === "unauthorized") return leave();
+    if (session.get().state !== "in") session.set({ state: "unreachable", message: messageOf(error) });
+  }
+}
+
+async function enterWithLink(code: string): Promise<void> {
+  try {
+    await login(code);
+  } catch (error) {
+    // A link that was followed twice is no reason to throw out somebody who is in.
+    await check();
+    if (session.get().state !== "out") return;
+    session.set({ state: "out", notice: { title: "This login link did not work.", text: messageOf(error) } });
+  }
+}
+
+function leave(): void {
+  const before = session.get();
+  if (before.state === "out") return;
+  forgetAgencies();
+  session.set(
+    before.state === "in"
+      ? { state: "out", notice: { title: "Your login has ended.", text: "Come back with a new link." } }
+      : { state: "out" },
+  );
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "Something went wrong in the page.";
+}

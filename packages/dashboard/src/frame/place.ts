@@ -1,0 +1,53 @@
+import { useSyncExternalStore } from "react";
+
+/** Where in the house the address bar points. */
+export type Place =
+  | { view: "home" }
+  | { view: "agency"; agency: string }
+  | { view: "agent"; agency: string; agent: string }
+  | { view: "lost" };
+
+export function placeAt(path: string): Place {
+  let parts: string[];
+  try {
+    parts = path.split("/").filter(Boolean).map(decodeURIComponent);
+  } catch {
+    return { view: "lost" };
+  }
+  const [root, agency, agent, ...rest] = parts;
+  if (root === undefined) return { view: "home" };
+  if (root !== "app" || rest.length > 0) return { view: "lost" };
+  if (agency === undefined) return { view: "home" };
+  return agent === undefined ? { view: "agency", agency } : { view: "agent", agency, agent };
+}
+
+export const homePath = "/app";
+
+export function pathTo(agency: string, agent?: string): string {
+  const parts = agent === undefined ? [agency] : [agency, agent];
+  // A colon is plain in a path and reads better: /app/review:pr-123
+  return [homePath, ...parts.map((part) => encodeURIComponent(part).replaceAll("%3A", ":"))].join("/");
+}
+
+const moved = "thinkery:moved";
+
+export function go(path: string, how: "push" | "replace" = "push"): void {
+  if (path !== window.location.pathname) {
+    window.history[how === "push" ? "pushState" : "replaceState"](null, "", path);
+    window.scrollTo(0, 0);
+  }
+  window.dispatchEvent(new Event(moved));
+}
+
+export function usePath(): string {
+  return useSyncExternalStore(subscribe, () => window.location.pathname);
+}
+
+function subscribe(listener: () => void): () => void {
+  window.addEventListener("popstate", listener);
+  window.addEventListener(moved, listener);
+  return () => {
+    window.removeEventListener("popstate", listener);
+    window.removeEventListener(moved, listener);
+  };
+}

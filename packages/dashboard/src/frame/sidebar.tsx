@@ -1,0 +1,78 @@
+import { useState } from "react";
+import { agenciesOf } from "../api/agencies.ts";
+import { logout, messageOf, useMay } from "../api/session.ts";
+import { useSource } from "../api/source.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Logo } from "../parts/logo.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { NewAgency } from "../views/new-agency.tsx";
+import { announce } from "./announce.tsx";
+import type { Connection } from "./connection.tsx";
+import { HostLine } from "./host-line.tsx";
+import { Link } from "./link.tsx";
+import { homePath, type Place } from "./place.ts";
+import { ThemeSwitch } from "./theme-switch.tsx";
+import { Tree } from "./tree.tsx";
+
+interface SidebarProps {
+  user: string;
+  place: Place;
+  connection: Connection;
+}
+
+export function Sidebar({ user, place, connection }: SidebarProps) {
+  const agencies = agenciesOf(user);
+  const { value, error } = useSource(agencies);
+  const mayCreate = useMay("chat");
+  const [creating, setCreating] = useState(false);
+
+  const end = () => logout().catch((failure: unknown) => announce(messageOf(failure)));
+
+  return (
+    <>
+      <Link className="brand" href={homePath} aria-current={place.view === "home" ? "page" : undefined}>
+        <Logo />
+        Thinkery
+      </Link>
+      <nav className="sidebar-tree" aria-label="Agencies and agents">
+        <div className="sidebar-head">
+          <h2>Agencies</h2>
+          {mayCreate && (
+            <button
+              type="button"
+              className="icon-button"
+              aria-label="New agency"
+              title="New agency"
+              onClick={() => setCreating(true)}
+            >
+              <Icon name="plus" />
+            </button>
+          )}
+        </div>
+        {value ? (
+          <Tree agencies={value.items} place={place} />
+        ) : error ? (
+          <Notice tone="bad" title="The agencies could not be loaded." onRetry={() => void agencies.reload()}>
+            {error.message}
+          </Notice>
+        ) : (
+          <p className="tree-note">Loading…</p>
+        )}
+        {value?.more && <p className="tree-note">Only the first {value.items.length} are listed.</p>}
+      </nav>
+      <footer className="sidebar-foot">
+        <HostLine connection={connection} />
+        <div className="sidebar-person">
+          <span className="person" title={`Logged in as ${user}`}>
+            {user}
+          </span>
+          <ThemeSwitch />
+          <button type="button" className="icon-button" aria-label="Log out" title="Log out" onClick={() => void end()}>
+            <Icon name="leave" />
+          </button>
+        </div>
+      </footer>
+      {creating && <NewAgency user={user} onClose={() => setCreating(false)} />}
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+import type { Agency } from "@thinkery/sdk";
+import { contentsOf } from "../api/agencies.ts";
+import { useSource } from "../api/source.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Link } from "./link.tsx";
+import { setOpen, useOpenAgencies } from "./open-agencies.ts";
+import { type Place, pathTo } from "./place.ts";
+import { moveInTree } from "./tree-keys.ts";
+
+const mostShown = 200;
+
+export function Tree({ agencies, place }: { agencies: Agency[]; place: Place }) {
+  return (
+    <ul className="tree" onKeyDown={moveInTree}>
+      {agencies.map((agency) => (
+        <AgencyBranch key={agency.id} agency={agency} place={place} />
+      ))}
+    </ul>
+  );
+}
+
+function AgencyBranch({ agency, place }: { agency: Agency; place: Place }) {
+  const open = useOpenAgencies().has(agency.id);
+  const here = place.view === "agency" && place.agency === agency.id;
+  return (
+    <li>
+      <div className="tree-row" data-here={here || undefined}>
+        <button
+          type="button"
+          className="tree-toggle"
+          aria-expanded={open}
+          aria-label={`Agents of ${agency.name}`}
+          onClick={() => setOpen(agency.id, !open)}
+        >
+          <Icon name="chevron" />
+        </button>
+        <Link
+          className="tree-link"
+          href={pathTo(agency.id)}
+          aria-current={here ? "page" : undefined}
+          data-branch={agency.id}
+          title={agency.id}
+        >
+          <Icon name="agency" />
+          <span className="tree-name">{agency.name}</span>
+        </Link>
+      </div>
+      {open && <Leaves agency={agency.id} place={place} />}
+    </li>
+  );
+}
+
+function Leaves({ agency, place }: { agency: string; place: Place }) {
+  const { value, error } = useSource(contentsOf(agency));
+  if (!value) return <p className="tree-note">{error ? error.message : "Loading…"}</p>;
+  const { items, more } = value.agents;
+  if (items.length === 0) return <p className="tree-note">No agents yet</p>;
+  const shown = items.slice(0, mostShown);
+  return (
+    <ul className="tree-leaves">
+      {shown.map((agent) => {
+        const here = place.view === "agent" && place.agency === agency && place.agent === agent.name;
+        return (
+          <li key={agent.name} className="tree-row" data-here={here || undefined}>
+            <Link
+              className="tree-link"
+              href={pathTo(agency, agent.name)}
+              aria-current={here ? "page" : undefined}
+              data-leaf-of={agency}
+            >
+              <Icon name="agent" />
+              <span className="tree-name">{agent.name}</span>
+            </Link>
+          </li>
+        );
+      })}
+      {(more || items.length > shown.length) && (
+        <li className="tree-row">
+          <Link className="tree-link tree-more" href={pathTo(agency)} data-leaf-of={agency}>
+            {more ? "More…" : `${items.length - shown.length} more…`}
+          </Link>
+        </li>
+      )}
+    </ul>
+  );
+}

@@ -1,0 +1,23 @@
+import "./api/no-eval.ts";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { begin } from "./api/session.ts";
+import { App } from "./app.tsx";
+import { applyTheme } from "./frame/theme.ts";
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/parts.css";
+import "./styles/frame.css";
+import "./styles/views.css";
+
+applyTheme();
+begin();
+
+const root = document.getElementById("root");
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { ago, duration } from "./duration.ts";
+
+test("a duration is told in its two largest units", () => {
+  expect([8.9, 60, 725, 3_600, 11_520, 273_600, 86_400 + 120].map(duration)).toEqual([
+    "8 s",
+    "1 min",
+    "12 min",
+    "1 h",
+    "3 h 12 min",
+    "3 d 4 h",
+    "1 d",
+  ]);
+});
+
+test("a moment is told by how long ago it was", () => {
+  expect([-500, 59_000, 61_000, 2 * 3_600_000, 86_400_000, 9 * 86_400_000].map(ago)).toEqual([
+    "just now",
+    "just now",
+    "1 minute ago",
+    "2 hours ago",
+    "yesterday",
+    "9 days ago",
+  ]);
+});

@@ -1,0 +1,32 @@
+const units = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+  ["s", 1],
+] as const;
+
+/** `3 d 4 h`, `12 min`, `8 s`: the two largest units, but seconds only below a minute. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  if (whole < 60) return `${whole} s`;
+  const words: string[] = [];
+  let left = whole;
+  for (const [unit, size] of units.slice(0, 3)) {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    if (count > 0) words.push(`${count} ${unit}`);
+    else if (words.length > 0) break;
+    if (words.length === 2) break;
+  }
+  return words.join(" ");
+}
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+export function ago(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  if (seconds < 60) return "just now";
+  if (seconds < 3_600) return relative.format(-Math.floor(seconds / 60), "minute");
+  if (seconds < 86_400) return relative.format(-Math.floor(seconds / 3_600), "hour");
+  return relative.format(-Math.floor(seconds / 86_400), "day");
+}

@@ -1,0 +1,22 @@
+// Drawn on a 16 × 16 grid with a line of 1.5.
+const shapes = {
+  agency: "M2.5 14V7L8 2.5 13.5 7v7zM6.5 14v-3.5h3V14",
+  agent: "M9 2a4.6 4.6 0 1 1 0 9.2A4.6 4.6 0 0 1 9 2zM4.3 11.9v.01M2.4 14v.01",
+  chevron: "M6 4l4 4-4 4",
+  close: "M4 4l8 8M12 4l-8 8",
+  leave: "M6.5 2.5h-4v11h4M6 8h8M11 5l3 3-3 3",
+  menu: "M2 4h12M2 8h12M2 12h12",
+  moon: "M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1z",
+  plus: "M8 3v10M3 8h10",
+  screen: "M2 3h12v8H2zM5.5 13.5h5",
+  sun: "M8 5a3 3 0 1 1 0 6 3 3 0 0 1 0-6zM8 1v1.4M8 13.6V15M1 8h1.4M13.6 8H15M3 3l1 1M12 12l1 1M3 13l1-1M12 4l1-1",
+  trash: "M2.5 4h11M6 4V2.5h4V4M4 4l.7 9.5h6.6L12 4M6.7 7v4M9.3 7v4",
+} as const;
+
+export function Icon({ name }: { name: keyof typeof shapes }) {
+  return (
+    <svg className="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" data-icon={name}>
+      <path d={shapes[name]} />
+    </svg>
+  );
+}

@@ -1,0 +1,84 @@
+import { type Agency, globalAgency } from "@thinkery/sdk";
+import { useState } from "react";
+import { contentsOf } from "../api/agencies.ts";
+import { useMay } from "../api/session.ts";
+import { useSource } from "../api/source.ts";
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { Particulars } from "../parts/particulars.tsx";
+import { When } from "../parts/when.tsx";
+import { AgentTable } from "./agent-table.tsx";
+import { BlueprintList } from "./blueprint-list.tsx";
+import { DeleteAgency } from "./delete-agency.tsx";
+import { NewAgent } from "./new-agent.tsx";
+
+export function AgencyView({ agency, user }: { agency: Agency; user: string }) {
+  const source = contentsOf(agency.id);
+  const { value, error } = useSource(source);
+  const mayChange = useMay("chat");
+  const [dialog, setDialog] = useState<"create" | "delete">();
+  const close = () => setDialog(undefined);
+  const create = mayChange && (
+    <Button kind="main" onClick={() => setDialog("create")}>
+      <Icon name="plus" /> New agent
+    </Button>
+  );
+
+  return (
+    <article className="view">
+      <header className="view-head">
+        <div>
+          <p className="kicker">Agency</p>
+          <h1>{agency.name}</h1>
+        </div>
+        {/* Every host has its global agency, so there is no button to delete it. */}
+        {mayChange && agency.id !== globalAgency && (
+          <Button onClick={() => setDialog("delete")}>
+            <Icon name="trash" /> Delete
+          </Button>
+        )}
+      </header>
+      <Particulars
+        of={[
+          ["Id", <span className="mono">{agency.id}</span>],
+          ["Owner", agency.owner],
+          ["Created", <When at={agency.createdAt} />],
+        ]}
+      />
+
+      {error && (
+        <Notice tone="bad" title="What is in this agency could not be loaded." onRetry={() => void source.reload()}>
+          {error.message}
+        </Notice>
+      )}
+      {value && (
+        <>
+          <section aria-labelledby="agents">
+            <div className="section-head">
+              <h2 id="agents">
+                Agents <span className="count">{value.agents.items.length}{value.agents.more && "+"}</span>
+              </h2>
+              {value.agents.items.length > 0 && create}
+            </div>
+            <AgentTable agency={agency.id} agents={value.agents} create={create} />
+          </section>
+          <section aria-labelledby="blueprints">
+            <div className="section-head">
+              <h2 id="blueprints">
+                Blueprints <span className="count">{value.blueprints.length}</span>
+              </h2>
+            </div>
+            <BlueprintList blueprints={value.blueprints} />
+          </section>
+        </>
+      )}
+      {!value && !error && <p className="faint">Loading…</p>}
+
+      {dialog === "create" && <NewAgent agency={agency} onClose={close} />}
+      {dialog === "delete" && (
+        <DeleteAgency agency={agency} user={user} agents={value?.agents.items.length ?? 0} onClose={close} />
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,64 @@
+import { type Agent, globalAgency } from "@thinkery/sdk";
+import type { ReactNode } from "react";
+import type { Pages } from "../api/pages.ts";
+import { Link } from "../frame/link.tsx";
+import { pathTo } from "../frame/place.ts";
+import { Empty } from "../parts/empty.tsx";
+import { When } from "../parts/when.tsx";
+
+interface AgentTableProps {
+  agency: string;
+  agents: Pages<Agent>;
+  create: ReactNode;
+}
+
+export function AgentTable({ agency, agents, create }: AgentTableProps) {
+  if (agents.items.length === 0) {
+    const target = agency === globalAgency ? "alice" : `alice@${agency}`;
+    return (
+      <Empty title="No agents here yet" action={create}>
+        <p>
+          An agent is made from one of the blueprints below and stays until you delete it. From a terminal:{" "}
+          <code>thinkery new {target}</code>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <div className="table-frame">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" className="column-name">
+              Name
+            </th>
+            <th scope="col">Blueprint</th>
+            <th scope="col" className="column-model">
+              Model
+            </th>
+            <th scope="col">Owner</th>
+            <th scope="col">Created</th>
+          </tr>
+        </thead>
+        <tbody>
+          {agents.items.map((agent) => (
+            <tr key={agent.name}>
+              <th scope="row">
+                <Link href={pathTo(agency, agent.name)}>{agent.name}</Link>
+              </th>
+              <td data-label="Blueprint">{agent.blueprint}</td>
+              <td data-label="Model">
+                {agent.model ? <span className="mono">{agent.model}</span> : <span className="faint">default</span>}
+              </td>
+              <td data-label="Owner">{agent.owner}</td>
+              <td data-label="Created">
+                <When at={agent.createdAt} short />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {agents.more && <p className="table-note">There are more agents than this page lists.</p>}
+    </div>
+  );
+}

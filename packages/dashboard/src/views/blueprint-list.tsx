@@ -1,0 +1,39 @@
+import type { ListedBlueprint } from "@thinkery/sdk";
+import { Empty } from "../parts/empty.tsx";
+
+export function BlueprintList({ blueprints }: { blueprints: ListedBlueprint[] }) {
+  if (blueprints.length === 0) {
+    return (
+      <Empty title="No blueprints">
+        <p>A blueprint says what an agent is: its instructions, its tools, its model.</p>
+      </Empty>
+    );
+  }
+  return (
+    <ul className="blueprints">
+      {blueprints.map((blueprint) => (
+        <li key={blueprint.name}>
+          <div className="blueprint-head">
+            <h3>{blueprint.name}</h3>
+            <ul className="badges">
+              <li className="badge">{blueprint.source === "static" ? "built in" : "yours"}</li>
+              {blueprint.model && <li className="badge mono">{blueprint.model}</li>}
+              {blueprint.tags.map((tag) => (
+                <li key={tag} className="badge faint">
+                  #{tag}
+                </li>
+              ))}
+            </ul>
+          </div>
+          {blueprint.description && <p>{blueprint.description}</p>}
+          {blueprint.prompt && (
+            <details>
+              <summary>Instructions</summary>
+              <pre className="text">{blueprint.prompt}</pre>
+            </details>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

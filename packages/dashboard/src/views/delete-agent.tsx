@@ -1,0 +1,22 @@
+import type { Agent } from "@thinkery/sdk";
+import { contentsOf } from "../api/agencies.ts";
+import { call } from "../api/host.ts";
+import { announce } from "../frame/announce.tsx";
+import { go, pathTo } from "../frame/place.ts";
+import { Confirm } from "../parts/confirm.tsx";
+
+export function DeleteAgent({ agent, onClose }: { agent: Agent; onClose(): void }) {
+  const remove = async () => {
+    await call("deleteAgent", { params: { agency: agent.agency, agent: agent.name } });
+    onClose();
+    go(pathTo(agent.agency), "replace");
+    announce(`Agent ${agent.name} was deleted.`);
+    await contentsOf(agent.agency).reload();
+  };
+
+  return (
+    <Confirm title={`Delete ${agent.name}?`} action="Delete agent" onConfirm={remove} onClose={onClose}>
+      <p>The agent goes with all it remembers. This cannot be undone.</p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,93 @@
+import { useState } from "react";
+import { agenciesOf } from "../api/agencies.ts";
+import { health } from "../api/health.ts";
+import { useMay } from "../api/session.ts";
+import { useSource } from "../api/source.ts";
+import { Link } from "../frame/link.tsx";
+import { pathTo } from "../frame/place.ts";
+import { Button } from "../parts/button.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { When } from "../parts/when.tsx";
+import { HostPanel } from "./host.tsx";
+import { NewAgency } from "./new-agency.tsx";
+import { NewAgent } from "./new-agent.tsx";
+
+export function HomeView({ user }: { user: string }) {
+  const source = agenciesOf(user);
+  const { value, error } = useSource(source);
+  const { value: state } = useSource(health);
+  const mayCreate = useMay("chat");
+  const [creating, setCreating] = useState<"agency" | "agent">();
+  const first = value?.items[0];
+  const close = () => setCreating(undefined);
+
+  return (
+    <article className="view">
+      <header className="view-head">
+        <div>
+          <h1>Welcome{user === "owner" ? "" : `, ${user}`}</h1>
+          <p className="lead">Agents live in agencies. They keep what they know and go on after every restart.</p>
+        </div>
+      </header>
+
+      {state?.agents === 0 && first && (
+        <Empty
+          title="Make your first agent"
+          action={
+            mayCreate && (
+              <Button kind="main" onClick={() => setCreating("agent")}>
+                <Icon name="plus" /> New agent in {first.name}
+              </Button>
+            )
+          }
+        >
+          <p>
+            An agent is made from a blueprint, which says what it can do. Give it a name and it is there to stay. From a
+            terminal: <code>thinkery new alice</code>
+          </p>
+        </Empty>
+      )}
+
+      <section aria-labelledby="agencies">
+        <div className="section-head">
+          <h2 id="agencies">Agencies</h2>
+          {mayCreate && (
+            <Button onClick={() => setCreating("agency")}>
+              <Icon name="plus" /> New agency
+            </Button>
+          )}
+        </div>
+        {error && !value && (
+          <Notice tone="bad" title="The agencies could not be loaded." onRetry={() => void source.reload()}>
+            {error.message}
+          </Notice>
+        )}
+        {value?.items.length === 0 && (
+          <Empty title="No agencies yet">
+            <p>An agency keeps the agents of one project or one team together, apart from all others.</p>
+          </Empty>
+        )}
+        <ul className="cards">
+          {value?.items.map((agency) => (
+            <li key={agency.id}>
+              <Link className="card" href={pathTo(agency.id)}>
+                <span className="card-title">{agency.name}</span>
+                {agency.name !== agency.id && <span className="mono faint">{agency.id}</span>}
+                <span className="faint">
+                  since <When at={agency.createdAt} />
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </section>
+
+      <HostPanel />
+
+      {creating === "agency" && <NewAgency user={user} onClose={close} />}
+      {creating === "agent" && first && <NewAgent agency={first} onClose={close} />}
+    </article>
+  );
+}

@@ -1,0 +1,73 @@
+import type { ReactNode } from "react";
+import type { Health } from "@thinkery/sdk";
+import { health } from "../api/health.ts";
+import { useSource } from "../api/source.ts";
+import { Notice } from "../parts/notice.tsx";
+import { Particulars } from "../parts/particulars.tsx";
+import { UpFor } from "../parts/when.tsx";
+import { NoModel } from "./no-model.tsx";
+
+const tones = { ready: "ok", starting: "quiet", restarting: "warn", failed: "bad" } as const;
+
+/** How the host is: what it runs, since when, and which models it can reach. */
+export function HostPanel() {
+  const { value, at, error } = useSource(health);
+  return (
+    <section aria-labelledby="host">
+      <div className="section-head">
+        <h2 id="host">Host</h2>
+      </div>
+      {error && (
+        <Notice tone="warn" title={error.message} onRetry={() => void health.reload()}>
+          {value ? "Below is what it said last." : "Nothing is known about it yet."}
+        </Notice>
+      )}
+      {value?.models?.configured.length === 0 && <NoModel />}
+      {value?.version && <Particulars of={rows(value, at ?? 0)} />}
+    </section>
+  );
+}
+
+function rows(state: Health, at: number): (readonly [string, ReactNode])[] {
+  const models = state.models?.configured ?? [];
+  return [
+    ["Version", <span className="mono">{state.version}</span>],
+    ["Up for", state.uptime === undefined ? "unknown" : <UpFor seconds={state.uptime} at={at} />],
+    ["Models", models.length > 0 ? <Badges words={models} /> : "none configured"],
+    ["Sandboxes", <Sandboxes slots={state.sandboxes ?? []} />],
+    ["Restarts", state.restarts ? `${state.restarts} since the start` : "none since the start"],
+    ["Holds", `${count(state.agencies ?? 0, "agency", "agencies")}, ${count(state.agents ?? 0, "agent", "agents")}`],
+    ["Process", <span className="mono">{state.pid}</span>],
+  ];
+}
+
+function Badges({ words }: { words: string[] }) {
+  return (
+    <ul className="badges">
+      {words.map((word) => (
+        <li key={word} className="badge">
+          {word}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Sandboxes({ slots }: { slots: NonNullable<Health["sandboxes"]> }) {
+  if (slots.length === 0) return "none";
+  return (
+    <ul className="badges">
+      {slots.map((slot) => (
+        <li key={slot.name} className="badge">
+          <span className="dot" data-tone={tones[slot.state]} />
+          {slot.name} {slot.state}
+          {slot.restarts > 0 && <span className="faint">({slot.restarts} restarts)</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function count(many: number, one: string, more: string): string {
+  return `${many} ${many === 1 ? one : more}`;
+}

@@ -1,0 +1,26 @@
+import { useEffect } from "react";
+import { check } from "../api/session.ts";
+import { Button } from "../parts/button.tsx";
+import { Logo } from "../parts/logo.tsx";
+
+const interval = 3_000;
+
+/** The page came from a cache or the host went away before it said who we are. */
+export function UnreachableView({ message }: { message: string }) {
+  useEffect(() => {
+    const timer = setInterval(() => void check(), interval);
+    return () => clearInterval(timer);
+  }, []);
+
+  return (
+    <main className="alone" role="alert">
+      <Logo size={56} />
+      <h1>{message}</h1>
+      <p className="lead">
+        It may be starting, or stopped. See with <code>thinkery status</code>; <code>thinkery start</code> starts it.
+        This page goes on by itself as soon as it answers.
+      </p>
+      <Button onClick={() => void check()}>Try now</Button>
+    </main>
+  );
+}

@@ -1,0 +1,61 @@
+import { type Blueprint, fail, type ListedBlueprint, nearest } from "@thinkery/sdk";
+
+/** The blueprints of one agency: static ones come with the Worker, dynamic ones are stored and win. */
+export class Blueprints {
+  readonly #sql: SqlStorage;
+  readonly #static: ReadonlyMap<string, Blueprint>;
+
+  constructor(sql: SqlStorage, statics: readonly Blueprint[]) {
+    this.#sql = sql;
+    this.#static = new Map(statics.map((blueprint) => [key(blueprint.name), blueprint]));
+  }
+
+  list(): ListedBlueprint[] {
+    const merged = new Map<string, ListedBlueprint>();
+    for (const [name, blueprint] of this.#static) merged.set(name, { ...blueprint, source: "static" });
+    for (const { data } of this.#sql.exec<{ data: string }>("SELECT data FROM blueprints ORDER BY name")) {
+      const blueprint = JSON.parse(data) as Blueprint;
+      merged.set(key(blueprint.name), { ...blueprint, source: "dynamic" });
+    }
+    return [...merged.values()];
+  }
+
+  find(name: string): ListedBlueprint | undefined {
+    const [row] = this.#sql.exec<{ data: string }>("SELECT data FROM blueprints WHERE name = ?", name).toArray();
+    if (row) return { ...(JSON.parse(row.data) as Blueprint), source: "dynamic" };
+    const blueprint = this.#static.get(key(name));
+    return blueprint && { ...blueprint, source: "static" };
+  }
+
+  get(name: string): ListedBlueprint {
+    const blueprint = this.find(name);
+    if (blueprint) return blueprint;
+    const names = this.list().map((known) => known.name);
+    const suggestion = nearest(name, names);
+    throw fail(
+      "not_found",
+      `There is no blueprint “${name}”${suggestion ? `; did you mean “${suggestion}”?` : `. There are: ${names.join(", ")}.`}`,
+      suggestion ? { suggestion } : undefined,
+    );
+  }
+
+  put(blueprint: Blueprint): ListedBlueprint {
+    this.#sql.exec(
+      "INSERT INTO blueprints (name, data, updated_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET name = excluded.name, data = excluded.data, updated_at = excluded.updated_at",
+      blueprint.name,
+      JSON.stringify(blueprint),
+      Date.now(),
+    );
+    return { ...blueprint, source: "dynamic" };
+  }
+
+  delete(name: string): void {
+    const blueprint = this.get(name);
+    if (blueprint.source === "static") {
+      throw fail("conflict", `The blueprint “${name}” comes with the host and cannot be deleted, only overridden.`);
+    }
+    this.#sql.exec("DELETE FROM blueprints WHERE name = ?", name);
+  }
+}
+
+const key = (name: string) => name.toLowerCase();

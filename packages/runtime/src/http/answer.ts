@@ -1,0 +1,54 @@
+import { errorBody, fail, isThinkeryError, statusOf } from "@thinkery/sdk";
+
+const always = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+const pageOnly = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+};
+
+// An answer of the API is no page: should a browser ever show one, nothing in it may run.
+const apiOnly = {
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cache-control": "no-store",
+};
+
+export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(value), {
+    status,
+    headers: { "content-type": "application/json; charset=utf-8", ...always, ...apiOnly, ...headers },
+  });
+}
+
+export function noContent(headers: Record<string, string> = {}): Response {
+  return new Response(null, { status: 204, headers: { ...always, ...apiOnly, ...headers } });
+}
+
+export function pageFile(body: ReadableStream | null, headers: Record<string, string>): Response {
+  return new Response(body, { headers: { ...always, ...pageOnly, ...headers } });
+}
+
+/** The only place where an error becomes an answer. What we did not foresee is logged here and told to nobody. */
+export function refuse(error: unknown): Response {
+  if (isThinkeryError(error)) {
+    return json(errorBody(error), statusOf(error.code), error.code === "unauthorized" ? challenge : {});
+  }
+  if (isPassing(error)) return refuse(fail("unavailable", "The host is busy or restarting. Try again."));
+  console.error("unforeseen", error);
+  return refuse(fail("internal", "Something went wrong here. The host's log says more."));
+}
+
+const challenge = { "www-authenticate": 'Bearer realm="thinkery"' };
+
+// workerd marks errors of an object that was overloaded, moved or reset while we talked to it.
+function isPassing(error: unknown): boolean {
+  const marks = error as { retryable?: boolean; overloaded?: boolean; durableObjectReset?: boolean } | null;
+  return Boolean(marks && (marks.retryable || marks.overloaded || marks.durableObjectReset));
+}

@@ -1,0 +1,41 @@
+import { agentObjectName, fail } from "@thinkery/sdk";
+import type { Env } from "../objects/env.ts";
+
+/**
+ * Who may enter where, and does it exist? Asked before an object is reached by name, because merely naming a
+ * Durable Object creates it. Only yeses are remembered, and what is deleted here is forgotten here; another
+ * isolate (Cloudflare) notices after this long, and the object itself then says that it is gone.
+ */
+const trustFor = 30_000;
+const mostRemembered = 50_000;
+const remembered = new Map<string, number>();
+
+export async function enterAgency(env: Env, user: string, agency: string): Promise<void> {
+  const known = await remember(`${user} ${agency}`, () => env.User.getByName(user).hasAgency(agency));
+  if (!known) throw fail("not_found", `You have no agency “${agency}”.`);
+}
+
+export async function enterAgent(env: Env, user: string, agency: string, agent: string): Promise<void> {
+  await enterAgency(env, user, agency);
+  const known = await remember(agentObjectName(agency, agent), () => env.Agency.getByName(agency).hasAgent(agent));
+  if (!known) throw fail("not_found", `There is no agent “${agent}” in ${agency}.`);
+}
+
+export function forgetAgent(agency: string, agent: string): void {
+  remembered.delete(agentObjectName(agency, agent));
+}
+
+export function forgetAgency(user: string, agency: string): void {
+  remembered.delete(`${user} ${agency}`);
+  const prefix = agentObjectName(agency, "");
+  for (const key of remembered.keys()) if (key.startsWith(prefix)) remembered.delete(key);
+}
+
+async function remember(key: string, ask: () => Promise<boolean>): Promise<boolean> {
+  const now = Date.now();
+  if ((remembered.get(key) ?? 0) > now) return true;
+  if (!(await ask())) return false;
+  if (remembered.size >= mostRemembered) remembered.clear();
+  remembered.set(key, now + trustFor);
+  return true;
+}

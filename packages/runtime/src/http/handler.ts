@@ -1,0 +1,75 @@
+import { endpoints, fail, globalAgency } from "@thinkery/sdk";
+import { Hono } from "hono";
+import type { Env } from "../objects/env.ts";
+import { refuse } from "./answer.ts";
+import { authenticate } from "./authenticate.ts";
+import { checkAddress, checkCookie, checkScope } from "./guard.ts";
+import { isPagePath, servePage } from "./page.ts";
+import type { HonoEnv } from "./route.ts";
+import { agencyRoutes } from "./routes/agencies.ts";
+import { agentRoutes } from "./routes/agents.ts";
+import { blueprintRoutes } from "./routes/blueprints.ts";
+import { credentialRoutes } from "./routes/credentials.ts";
+import { hostRoutes } from "./routes/host.ts";
+import { isSdkPath, sdkRoute } from "./sdk-route.ts";
+
+const longestAddress = 8 * 1024;
+
+const publicPaths = new Set(
+  Object.values(endpoints)
+    .filter((endpoint) => endpoint.access === "public")
+    .map((endpoint) => `${endpoint.method} ${endpoint.path}`),
+);
+
+/** The outside of the Worker: guard, then page, SDK routes, or the endpoints of `@thinkery/sdk`. */
+export function createHandler(): ExportedHandler<Env> {
+  const app = new Hono<HonoEnv>();
+  app.use(async (context, next) => {
+    const { req, env } = context;
+    const caller = await authenticate(req.raw, env);
+    if (caller) checkCookie(req.raw, caller);
+    if (!caller && !publicPaths.has(`${req.method} ${req.path}`)) checkScope(caller, "any");
+    context.set("caller", caller);
+    await next();
+  });
+  app.all("/agents/:class{think|agency|user}/:name/*", (context) =>
+    sdkRoute(context.req.raw, context.env, context.get("caller")),
+  );
+  for (const add of [hostRoutes, credentialRoutes, agencyRoutes, blueprintRoutes, agentRoutes]) add(app);
+  app.notFound((context) => refuse(unknownRoute(context.req.path)));
+  app.onError((error) => refuse(error));
+
+  return {
+    async fetch(request, env, context) {
+      try {
+        checkAddress(request, env);
+        if (request.url.length > longestAddress) throw fail("bad_request", "The address is too long.");
+        const path = new URL(request.url).pathname;
+        if ((request.method === "GET" || request.method === "HEAD") && isPagePath(path)) {
+          return await servePage(path, env);
+        }
+        return await app.fetch(isSdkPath(path) ? request : longForm(request), env, context);
+      } catch (error) {
+        return refuse(error);
+      }
+    },
+  };
+}
+
+/** `/agents…` is short for the agents of the global agency. */
+function longForm(request: Request): Request {
+  const url = new URL(request.url);
+  const match = /^\/agents(\/.*)?$/.exec(url.pathname);
+  if (!match) return request;
+  const rest = match[1];
+  url.pathname = rest ? `/agency/${globalAgency}/agent${rest}` : `/agency/${globalAgency}/agents`;
+  return new Request(url, request);
+}
+
+function unknownRoute(path: string) {
+  const methods = Object.values(endpoints)
+    .filter((endpoint) => new RegExp(`^${endpoint.path.replace(/:[a-z]+/g, "[^/]+")}$`).test(path))
+    .map((endpoint) => endpoint.method);
+  if (methods.length === 0) return fail("not_found", "There is nothing at this address.");
+  return fail("method_not_allowed", `This address takes ${methods.join(", ")}.`);
+}

@@ -1,0 +1,69 @@
+import { type Endpoint, endpoints, errorBodySchema } from "@thinkery/sdk";
+import { z } from "zod";
+
+type Json = Record<string, unknown>;
+
+/** The description of the outside, made from the very schemas that check it. */
+export function describe(): Json {
+  const schemas: Record<string, unknown> = {};
+  const schemaOf = (schema: z.ZodType, io: "input" | "output") => hoist(schema, io, schemas);
+  const error = { description: "refused", content: content(schemaOf(errorBodySchema, "output")) };
+
+  const paths: Record<string, Json> = {};
+  for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
+    const path = endpoint.path.replace(/:([a-z]+)/g, "{$1}");
+    paths[path] ??= {};
+    paths[path][endpoint.method.toLowerCase()] = {
+      operationId: name,
+      summary: endpoint.summary,
+      security: endpoint.access === "public" ? [] : [{ bearer: [] }, { secret: [] }],
+      ...(endpoint.access === "public" ? {} : { "x-scope": endpoint.access }),
+      parameters: [...parameters("path", endpoint.params), ...parameters("query", endpoint.query)],
+      ...(endpoint.body ? { requestBody: { required: true, content: content(schemaOf(endpoint.body, "input")) } } : {}),
+      responses: {
+        [endpoint.status]: {
+          description: "done",
+          ...(endpoint.answer ? { content: content(schemaOf(endpoint.answer, "output")) } : {}),
+        },
+        default: error,
+      },
+    };
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Thinkery", version: "1", description: "A home for durable AI agents. `/agents…` is short for the `global` agency." },
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer" },
+        secret: { type: "apiKey", in: "header", name: "X-SECRET" },
+      },
+    },
+  };
+}
+
+const content = (schema: Json) => ({ "application/json": { schema } });
+
+/** Named schemas move to components; zod leaves them in `$defs` next to where they are used. */
+function hoist(schema: z.ZodType, io: "input" | "output", schemas: Record<string, unknown>): Json {
+  const { $schema: _, $defs, ...root } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json;
+  const rename = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'));
+  for (const [name, definition] of Object.entries(($defs ?? {}) as Json)) schemas[name] = rename(definition);
+  const id = root.id;
+  if (typeof id !== "string") return rename(root) as Json;
+  schemas[id] = rename(root);
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+function parameters(where: "path" | "query", schema: z.ZodType | undefined): Json[] {
+  if (!schema) return [];
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return Object.entries(properties).map(([name, definition]) => ({
+    name,
+    in: where,
+    required: where === "path" || required.includes(name),
+    schema: definition,
+  }));
+}

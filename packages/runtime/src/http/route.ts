@@ -1,0 +1,45 @@
+import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf } from "@thinkery/sdk";
+import type { Context, Hono } from "hono";
+import type { Env } from "../objects/env.ts";
+import { json, noContent } from "./answer.ts";
+import type { Caller } from "./authenticate.ts";
+import { readBody, validate } from "./body.ts";
+import { checkScope } from "./guard.ts";
+
+/** What the guard leaves behind for the routes. */
+export type HonoEnv = { Bindings: Env; Variables: { caller: Caller | undefined } };
+
+export interface Call<E> {
+  env: Env;
+  request: Request;
+  caller: E extends { access: "public" } ? Caller | undefined : Caller;
+  params: ParamsOf<E>;
+  query: QueryOf<E>;
+  body: BodyOf<E>;
+}
+
+type Handler<E> = (call: Call<E>) => Promise<AnswerOf<E> | Response> | AnswerOf<E> | Response;
+
+/** Binds a handler to an endpoint: scope, then path, query and body against their schemas, then the handler. */
+export function route<const E extends Endpoint>(app: Hono<HonoEnv>, endpoint: E, handler: Handler<E>): void {
+  app.on(endpoint.method, endpoint.path, async (context) => {
+    const caller = context.get("caller");
+    if (endpoint.access !== "public") checkScope(caller, endpoint.access);
+    const answer = await handler({
+      env: context.env,
+      request: context.req.raw,
+      caller,
+      ...(await inputs(endpoint, context)),
+    } as Call<E>);
+    if (answer instanceof Response) return answer;
+    return endpoint.status === 204 ? noContent() : json(answer, endpoint.status);
+  });
+}
+
+async function inputs({ params, query, body }: Endpoint, context: Context<HonoEnv>) {
+  return {
+    params: params && validate("address", params, context.req.param()),
+    query: query && validate("query", query, context.req.query()),
+    body: body && (await readBody(context.req.raw, body)),
+  };
+}

@@ -1,0 +1,37 @@
+import { endpoints, fail, type Health } from "@thinkery/sdk";
+import type { Hono } from "hono";
+import { openHost } from "../../host/host.ts";
+import type { Env } from "../../objects/env.ts";
+import type { Caller } from "../authenticate.ts";
+import { type HonoEnv, route } from "../route.ts";
+
+export function hostRoutes(app: Hono<HonoEnv>): void {
+  route(app, endpoints.health, ({ env, caller }) => (caller ? particulars(env, caller) : { status: "ok" as const }));
+
+  route(app, endpoints.shutdown, async ({ env }) => {
+    const host = openHost(env.HOST);
+    if (!host) throw fail("unavailable", "There is no daemon here to stop.");
+    await host.shutdown();
+    return { status: "stopping" as const };
+  });
+
+  route(app, endpoints.openapi, async () => {
+    const { describe } = await import("../openapi.ts");
+    return describe();
+  });
+}
+
+async function particulars(env: Env, caller: Caller): Promise<Health> {
+  const [totals, host] = await Promise.all([
+    env.User.getByName(caller.user).totals(),
+    openHost(env.HOST)?.status(),
+  ]);
+  return {
+    status: "ok",
+    version: env.VERSION,
+    uptime: Math.max(0, Math.round((Date.now() - Date.parse(host?.startedAt ?? env.STARTED_AT)) / 1000)),
+    ...totals,
+    models: { configured: env.PROVIDERS },
+    ...(host ? { pid: host.pid, restarts: host.main.restarts, sandboxes: host.slots } : {}),
+  };
+}

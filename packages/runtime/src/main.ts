@@ -1,0 +1,8 @@
+/** The Worker's entry: its objects by name, and the handler. */
+import { createHandler } from "./http/handler.ts";
+
+export { Agency } from "./objects/agency.ts";
+export { Think } from "./objects/think.ts";
+export { User } from "./objects/user.ts";
+
+export default createHandler();

@@ -1,0 +1,32 @@
+import type { Agency } from "./agency.ts";
+import type { Think } from "./think.ts";
+import type { User } from "./user.ts";
+
+type Call = (...input: never[]) => Promise<unknown>;
+
+/**
+ * A namespace of objects whose stubs look like the objects' own asynchronous methods. What crosses is plain
+ * data; the platform's mapped types give up on our schemas' open records.
+ */
+interface Objects<T> {
+  getByName(name: string): { [K in keyof T as T[K] extends Call ? K : never]: T[K] } & Pick<Fetcher, "fetch">;
+}
+
+/** What the Worker is bound to. Binding names of objects are their class names, as the Agents SDK expects. */
+export interface Env {
+  Think: Objects<Think>;
+  Agency: Objects<Agency>;
+  User: Objects<User>;
+  /** The page's files: a disk service here, static assets on Cloudflare. */
+  ASSETS: Fetcher;
+  /** The daemon; absent on Cloudflare. */
+  HOST?: Fetcher;
+  VERSION: string;
+  STARTED_AT: string;
+  ADMIN_TOKEN_HASH: string;
+  SIGNING_KEY: string;
+  COOKIE_NAME: string;
+  ALLOWED_HOSTS: string[];
+  ALLOWED_ORIGINS: string[];
+  PROVIDERS: string[];
+}

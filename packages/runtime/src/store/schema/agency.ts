@@ -1,0 +1,31 @@
+import type { Migrations } from "../migrate.ts";
+
+export const agencyMigrations: Migrations = [
+  `
+  CREATE TABLE agency (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    deleting INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE TABLE blueprints (
+    name TEXT PRIMARY KEY COLLATE NOCASE,
+    data TEXT NOT NULL,
+    updated_at INTEGER NOT NULL
+  );
+  CREATE TABLE agents (
+    name TEXT PRIMARY KEY COLLATE NOCASE,
+    blueprint TEXT NOT NULL,
+    driver TEXT NOT NULL,
+    model TEXT,
+    system TEXT,
+    props TEXT,
+    owner TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('creating', 'ready', 'deleting'))
+  );
+  CREATE INDEX agents_unsettled ON agents (state) WHERE state <> 'ready';
+  `,
+];

@@ -1,0 +1,24 @@
+import type { Migrations } from "../migrate.ts";
+
+export const userMigrations: Migrations = [
+  `
+  CREATE TABLE agencies (
+    id TEXT PRIMARY KEY COLLATE NOCASE,
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    agents INTEGER NOT NULL DEFAULT 0,
+    state TEXT NOT NULL CHECK (state IN ('creating', 'ready', 'deleting'))
+  );
+  CREATE TABLE credentials (
+    id TEXT PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL CHECK (kind IN ('token', 'login', 'code')),
+    name TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    last_used_at INTEGER
+  );
+  CREATE INDEX credentials_expiry ON credentials (expires_at) WHERE expires_at IS NOT NULL;
+  `,
+];

@@ -1,0 +1,109 @@
+import type { Scope, Token } from "@thinkery/sdk";
+
+type Kind = "token" | "login" | "code";
+
+interface Row extends Record<string, SqlStorageValue> {
+  id: string;
+  hash: string;
+  kind: string;
+  name: string;
+  scopes: string;
+  created_at: number;
+  expires_at: number | null;
+  last_used_at: number | null;
+}
+
+export interface NewCredential {
+  id: string;
+  hash: string;
+  kind: Kind;
+  name: string;
+  scopes: readonly Scope[];
+  expiresAt?: number;
+}
+
+// Being seen is noted once a minute at most: a write for every request would cost an fsync each.
+const noteUseEvery = 60_000;
+
+/** The tokens, page logins and one-time codes of one user. Only hashes are kept. */
+export class Credentials {
+  readonly #sql: SqlStorage;
+  readonly #user: string;
+
+  constructor(sql: SqlStorage, user: string) {
+    this.#sql = sql;
+    this.#user = user;
+  }
+
+  add(credential: NewCredential, now = Date.now()): Token {
+    this.#sql.exec("DELETE FROM credentials WHERE expires_at < ?", now);
+    this.#sql.exec(
+      "INSERT INTO credentials (id, hash, kind, name, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      credential.id,
+      credential.hash,
+      credential.kind,
+      credential.name,
+      credential.scopes.join(" "),
+      now,
+      credential.expiresAt ?? null,
+    );
+    return this.#token(this.#sql.exec<Row>("SELECT * FROM credentials WHERE id = ?", credential.id).one());
+  }
+
+  /** The scopes behind a hash, if it is alive and no code. */
+  check(hash: string, now = Date.now()): { scopes: Scope[]; expiresAt?: number } | undefined {
+    const row = this.#alive(hash, now);
+    if (!row || row.kind === "code") return undefined;
+    if (now - (row.last_used_at ?? 0) > noteUseEvery) {
+      this.#sql.exec("UPDATE credentials SET last_used_at = ? WHERE id = ?", now, row.id);
+    }
+    return { scopes: scopesOf(row), ...(row.expires_at ? { expiresAt: row.expires_at } : {}) };
+  }
+
+  /** Takes a one-time code out of circulation and answers what it was good for. */
+  redeem(hash: string, now = Date.now()): Scope[] | undefined {
+    const row = this.#alive(hash, now);
+    if (row?.kind !== "code") return undefined;
+    this.#sql.exec("DELETE FROM credentials WHERE id = ?", row.id);
+    return scopesOf(row);
+  }
+
+  list(now = Date.now()): Token[] {
+    return this.#sql
+      .exec<Row>(
+        "SELECT * FROM credentials WHERE kind <> 'code' AND (expires_at IS NULL OR expires_at > ?) ORDER BY created_at",
+        now,
+      )
+      .toArray()
+      .map((row) => this.#token(row));
+  }
+
+  /** Answers the hash of what was revoked, so that caches can forget it. */
+  revoke(by: { id: string } | { hash: string }): string | undefined {
+    const [column, value] = "id" in by ? ["id", by.id] : ["hash", by.hash];
+    const [row] = this.#sql.exec<Row>(`SELECT * FROM credentials WHERE ${column} = ?`, value).toArray();
+    if (!row) return undefined;
+    this.#sql.exec("DELETE FROM credentials WHERE id = ?", row.id);
+    return row.hash;
+  }
+
+  #alive(hash: string, now: number): Row | undefined {
+    const [row] = this.#sql.exec<Row>("SELECT * FROM credentials WHERE hash = ?", hash).toArray();
+    return row && (row.expires_at === null || row.expires_at > now) ? row : undefined;
+  }
+
+  #token(row: Row): Token {
+    return {
+      id: row.id,
+      kind: row.kind as Token["kind"],
+      name: row.name,
+      user: this.#user,
+      scopes: scopesOf(row),
+      createdAt: new Date(row.created_at).toISOString(),
+      ...(row.expires_at ? { expiresAt: new Date(row.expires_at).toISOString() } : {}),
+      ...(row.last_used_at ? { lastUsedAt: new Date(row.last_used_at).toISOString() } : {}),
+    };
+  }
+}
+
+const scopesOf = (row: Row) => row.scopes.split(" ") as Scope[];

@@ -1,0 +1,56 @@
+import type { z } from "zod";
+import type { Scope } from "./token.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Who may call: anybody, anybody with a token, or a token that has this scope. */
+export type Access = "public" | "any" | Scope;
+
+type AnyObject = z.ZodObject | z.ZodPipe;
+
+/**
+ * One route of the outside, as data. The Worker binds a handler to it, the client calls it, and the OpenAPI
+ * description is made from it, so the three cannot drift apart.
+ */
+export interface Endpoint<
+  Params extends AnyObject | undefined = AnyObject | undefined,
+  Query extends AnyObject | undefined = AnyObject | undefined,
+  Body extends z.ZodType | undefined = z.ZodType | undefined,
+  Answer extends z.ZodType | undefined = z.ZodType | undefined,
+> {
+  method: Method;
+  /** Hono's syntax: `/agency/:agency/agents`. */
+  path: string;
+  access: Access;
+  summary: string;
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  /** The status of a success and its body. */
+  status: 200 | 201 | 202 | 204;
+  answer?: Answer;
+}
+
+export function endpoint<
+  Params extends AnyObject | undefined = undefined,
+  Query extends AnyObject | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+  Answer extends z.ZodType | undefined = undefined,
+>(
+  definition: Omit<Endpoint<Params, Query, Body, Answer>, "status"> & { status?: 200 | 201 | 202 | 204 },
+): Endpoint<Params, Query, Body, Answer> {
+  return { status: 200, ...definition };
+}
+
+type In<T> = [T] extends [never] ? undefined : T extends z.ZodType ? z.input<T> : undefined;
+type Out<T> = [T] extends [never] ? undefined : T extends z.ZodType ? z.output<T> : undefined;
+type Part<E, Key extends "params" | "query" | "body" | "answer"> = E extends Endpoint ? NonNullable<E[Key]> : never;
+
+export type ParamsOf<E> = Out<Part<E, "params">>;
+export type QueryOf<E> = Out<Part<E, "query">>;
+export type BodyOf<E> = Out<Part<E, "body">>;
+export type AnswerOf<E> = Out<Part<E, "answer">>;
+
+export type ParamsIn<E> = In<Part<E, "params">>;
+export type QueryIn<E> = In<Part<E, "query">>;
+export type BodyIn<E> = In<Part<E, "body">>;

@@ -1,0 +1,202 @@
+import { z } from "zod";
+import { agencyListSchema, agencySchema, newAgencySchema } from "./agency.ts";
+import { agentListSchema, agentSchema, newAgentSchema } from "./agent.ts";
+import { blueprintListSchema, blueprintSchema, listedBlueprintSchema } from "./blueprint.ts";
+import { endpoint } from "./endpoint.ts";
+import { healthSchema } from "./health.ts";
+import { agencyIdSchema, agentNameSchema, blueprintNameSchema, userNameSchema } from "./names.ts";
+import { pageQuerySchema } from "./page.ts";
+import {
+  issuedTokenSchema,
+  loginCodeSchema,
+  loginSchema,
+  newTokenSchema,
+  tokenListSchema,
+  whoSchema,
+} from "./token.ts";
+
+const inAgency = z.object({ agency: agencyIdSchema });
+const anAgent = z.object({ agency: agencyIdSchema, agent: agentNameSchema });
+const aBlueprint = z.object({ agency: agencyIdSchema, name: blueprintNameSchema });
+const withId = z.object({ id: z.string() });
+
+/** Everything the host answers over HTTP. `/agents…` is short for the `global` agency. */
+export const endpoints = {
+  health: endpoint({
+    method: "GET",
+    path: "/health",
+    access: "public",
+    summary: "Is the host well? With a token, also its particulars.",
+    answer: healthSchema,
+  }),
+  shutdown: endpoint({
+    method: "POST",
+    path: "/shutdown",
+    access: "admin",
+    summary: "Stop the host after it has drained.",
+    status: 202,
+    answer: z.object({ status: z.literal("stopping") }),
+  }),
+  openapi: endpoint({
+    method: "GET",
+    path: "/openapi.json",
+    access: "any",
+    summary: "This description.",
+    answer: z.record(z.string(), z.unknown()),
+  }),
+
+  login: endpoint({
+    method: "POST",
+    path: "/login",
+    access: "public",
+    summary: "Exchange a one-time code for the page's cookie.",
+    body: loginSchema,
+    answer: whoSchema,
+  }),
+  logout: endpoint({
+    method: "POST",
+    path: "/logout",
+    access: "any",
+    summary: "End the page's login.",
+    status: 204,
+  }),
+  createLoginCode: endpoint({
+    method: "POST",
+    path: "/login/codes",
+    access: "admin",
+    summary: "Make a one-time login code for the caller.",
+    status: 201,
+    answer: loginCodeSchema,
+  }),
+  who: endpoint({
+    method: "GET",
+    path: "/who",
+    access: "any",
+    summary: "Who does this credential speak for?",
+    answer: whoSchema,
+  }),
+  listTokens: endpoint({
+    method: "GET",
+    path: "/tokens",
+    access: "admin",
+    summary: "The tokens of a user.",
+    query: z.strictObject({ user: userNameSchema.optional() }),
+    answer: tokenListSchema,
+  }),
+  createToken: endpoint({
+    method: "POST",
+    path: "/tokens",
+    access: "admin",
+    summary: "Make a token with a user and scopes. Its secret is shown once.",
+    body: newTokenSchema,
+    status: 201,
+    answer: issuedTokenSchema,
+  }),
+  revokeToken: endpoint({
+    method: "DELETE",
+    path: "/tokens/:id",
+    access: "admin",
+    summary: "Revoke a token at once.",
+    params: z.object({ id: z.string().min(1).max(200) }),
+    status: 204,
+  }),
+
+  listAgencies: endpoint({
+    method: "GET",
+    path: "/agencies",
+    access: "read",
+    summary: "The caller's agencies.",
+    query: pageQuerySchema,
+    answer: agencyListSchema,
+  }),
+  createAgency: endpoint({
+    method: "POST",
+    path: "/agencies",
+    access: "chat",
+    summary: "Create an agency.",
+    body: newAgencySchema,
+    status: 201,
+    answer: agencySchema,
+  }),
+  deleteAgency: endpoint({
+    method: "DELETE",
+    path: "/agencies/:agency",
+    access: "chat",
+    summary: "Delete an agency and everything in it.",
+    params: inAgency,
+    status: 204,
+  }),
+
+  listBlueprints: endpoint({
+    method: "GET",
+    path: "/agency/:agency/blueprints",
+    access: "read",
+    summary: "Static and dynamic blueprints; dynamic ones win.",
+    params: inAgency,
+    answer: blueprintListSchema,
+  }),
+  putBlueprint: endpoint({
+    method: "POST",
+    path: "/agency/:agency/blueprints",
+    access: "admin",
+    summary: "Create or replace a dynamic blueprint.",
+    params: inAgency,
+    body: blueprintSchema,
+    status: 201,
+    answer: listedBlueprintSchema.and(withId),
+  }),
+  getBlueprint: endpoint({
+    method: "GET",
+    path: "/agency/:agency/blueprints/:name",
+    access: "read",
+    summary: "One blueprint.",
+    params: aBlueprint,
+    answer: listedBlueprintSchema,
+  }),
+  deleteBlueprint: endpoint({
+    method: "DELETE",
+    path: "/agency/:agency/blueprints/:name",
+    access: "admin",
+    summary: "Delete a dynamic blueprint; a static one of that name shows again.",
+    params: aBlueprint,
+    status: 204,
+  }),
+
+  listAgents: endpoint({
+    method: "GET",
+    path: "/agency/:agency/agents",
+    access: "read",
+    summary: "The agents of an agency.",
+    params: inAgency,
+    query: pageQuerySchema,
+    answer: agentListSchema,
+  }),
+  createAgent: endpoint({
+    method: "POST",
+    path: "/agency/:agency/agents",
+    access: "chat",
+    summary: "Create an agent from a blueprint.",
+    params: inAgency,
+    body: newAgentSchema,
+    status: 201,
+    answer: agentSchema,
+  }),
+  getAgent: endpoint({
+    method: "GET",
+    path: "/agency/:agency/agent/:agent",
+    access: "read",
+    summary: "One agent.",
+    params: anAgent,
+    answer: agentSchema,
+  }),
+  deleteAgent: endpoint({
+    method: "DELETE",
+    path: "/agency/:agency/agent/:agent",
+    access: "chat",
+    summary: "Delete an agent and all it remembers.",
+    params: anAgent,
+    status: 204,
+  }),
+} as const;
+
+export type Endpoints = typeof endpoints;

@@ -1,0 +1,37 @@
+import { z } from "zod";
+
+const slotSchema = z.object({
+  name: z.string(),
+  state: z.enum(["starting", "ready", "restarting", "failed"]),
+  pid: z.number().optional(),
+  restarts: z.number(),
+});
+
+/** What the daemon tells the Worker about the processes around it. */
+export const hostStatusSchema = z.object({
+  pid: z.number(),
+  startedAt: z.string(),
+  main: z.object({ restarts: z.number() }),
+  slots: z.array(slotSchema),
+});
+
+export type HostStatus = z.infer<typeof hostStatusSchema>;
+
+/** Without a token only `status` is told. */
+export const healthSchema = z
+  .object({
+    status: z.literal("ok"),
+    version: z.string().optional(),
+    pid: z.number().optional(),
+    uptime: z.number().optional().meta({ description: "seconds" }),
+    agencies: z.number().optional(),
+    agents: z.number().optional(),
+    sandboxes: z.array(slotSchema).optional(),
+    restarts: z.number().optional().meta({ description: "how often main was restarted" }),
+    models: z
+      .object({ configured: z.array(z.string()).meta({ description: "providers that have a key or address" }) })
+      .optional(),
+  })
+  .meta({ id: "Health" });
+
+export type Health = z.infer<typeof healthSchema>;

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { userNameSchema } from "./names.ts";
+
+export const scopes = ["read", "chat", "approve", "admin"] as const;
+export const scopeSchema = z.enum(scopes);
+export type Scope = z.infer<typeof scopeSchema>;
+
+const scopeListSchema = z.array(scopeSchema).min(1).max(scopes.length);
+
+export const tokenSchema = z
+  .object({
+    id: z.string(),
+    kind: z.enum(["token", "login"]),
+    name: z.string(),
+    user: z.string(),
+    scopes: scopeListSchema,
+    createdAt: z.string(),
+    expiresAt: z.string().optional(),
+    lastUsedAt: z.string().optional(),
+  })
+  .meta({ id: "Token", description: "A credential without its secret." });
+
+export type Token = z.infer<typeof tokenSchema>;
+
+export const tokenListSchema = z.object({ tokens: z.array(tokenSchema) });
+
+export const newTokenSchema = z
+  .strictObject({
+    name: z.string().min(1).max(100),
+    user: userNameSchema.optional(),
+    scopes: scopeListSchema.default(["read"]),
+    expiresInSeconds: z.number().int().min(60).max(10 * 365 * 86_400).optional(),
+  })
+  .meta({ id: "NewToken" });
+
+export const issuedTokenSchema = tokenSchema
+  .extend({ token: z.string().meta({ description: "shown once" }) })
+  .meta({ id: "IssuedToken" });
+
+export type IssuedToken = z.infer<typeof issuedTokenSchema>;
+
+export const loginCodeSchema = z
+  .object({ code: z.string(), expiresAt: z.string() })
+  .meta({ id: "LoginCode", description: "Works once; goes behind `/#code=` in the page's address." });
+
+export const loginSchema = z.strictObject({ code: z.string().min(1).max(500) });
+
+export const whoSchema = z
+  .object({ user: z.string(), scopes: scopeListSchema })
+  .meta({ id: "Who", description: "Who this credential speaks for." });
+
+export type Who = z.infer<typeof whoSchema>;

@@ -1,0 +1,105 @@
+// Builds what is stale: the Worker, the sandbox, the page, then the daemon that carries them.
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { buildWorker } from "./build-worker.mjs";
+
+const root = new URL("..", import.meta.url).pathname;
+const dist = join(root, "packages/daemon/dist");
+const stampFile = join(dist, "stamps.json");
+
+const always = ["package-lock.json", "scripts/build.mjs", "scripts/build-worker.mjs", "packages/sdk/src"];
+
+const parts = {
+  worker: {
+    inputs: ["packages/runtime/src", "packages/runtime/shims"],
+    async build() {
+      rmSync(join(dist, "worker"), { recursive: true, force: true });
+      await buildWorker(join(root, "packages/runtime/src/main.ts"), join(dist, "worker/main"));
+      await buildWorker(join(root, "packages/runtime/src/sandbox/process.ts"), join(dist, "worker/sandbox"), "sandbox");
+    },
+  },
+  page: {
+    inputs: ["packages/dashboard"],
+    async build() {
+      const { build } = await import("vite");
+      await build({ root: join(root, "packages/dashboard"), logLevel: "warn" });
+    },
+  },
+  daemon: {
+    inputs: ["packages/daemon/src"],
+    async build() {
+      const { build } = await import("esbuild");
+      await build({
+        entryPoints: { thinkery: join(root, "packages/daemon/src/main.ts") },
+        outdir: dist,
+        bundle: true,
+        platform: "node",
+        format: "esm",
+        target: "node20.19",
+        splitting: true,
+        chunkNames: "chunks/[name]-[hash]",
+        mainFields: ["module", "main"],
+        external: ["workerd"],
+        banner: { js: 'import { createRequire as _cr } from "node:module"; const require = _cr(import.meta.url);' },
+        logLevel: "warning",
+      });
+    },
+  },
+};
+
+/** Builds the parts whose inputs changed since they were built, and answers their names. */
+export async function build({ say = () => {} } = {}) {
+  mkdirSync(dist, { recursive: true });
+  const stamps = readStamps();
+  const built = [];
+  for (const [name, part] of Object.entries(parts)) {
+    const stamp = stampOf([...always, ...part.inputs]);
+    if (stamps[name] === stamp) continue;
+    say(`building the ${name} …`);
+    await part.build();
+    stamps[name] = stamp;
+    built.push(name);
+    writeFileSync(stampFile, JSON.stringify(stamps));
+  }
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const hash = createHash("sha256").update(JSON.stringify(stamps)).digest("hex").slice(0, 8);
+  writeFileSync(join(dist, "build.json"), JSON.stringify({ version: `${version}+${hash}` }));
+  return built;
+}
+
+function readStamps() {
+  try {
+    return JSON.parse(readFileSync(stampFile, "utf8"));
+  } catch {
+    return {};
+  }
+}
+
+function stampOf(inputs) {
+  const hash = createHash("sha256");
+  for (const path of inputs.flatMap((input) => filesIn(join(root, input)))) {
+    hash.update(path.slice(root.length)).update("\0").update(readFileSync(path)).update("\0");
+  }
+  return hash.digest("hex");
+}
+
+function filesIn(path) {
+  if (!existsSync(path)) return [];
+  let entries;
+  try {
+    entries = readdirSync(path, { withFileTypes: true });
+  } catch {
+    return [path];
+  }
+  return entries
+    .filter((entry) => entry.name !== "node_modules" && entry.name !== "dist" && !entry.name.includes(".test."))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => (entry.isDirectory() ? filesIn(join(path, entry.name)) : [join(path, entry.name)]));
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const built = await build({ say: (line) => console.error(line) });
+  if (built.length === 0) console.error("everything is up to date");
+}

@@ -1,0 +1,8 @@
+// `npm run check`: types, lint with the layer rules, unused code.
+import { must, tool } from "./run.mjs";
+
+for (const project of ["packages/sdk", "packages/runtime", "packages/daemon", "packages/dashboard", "tests", "bench"]) {
+  await must(tool("tsc"), ["-p", project]);
+}
+await must(tool("oxlint"), ["-c", "oxlint.config.mjs", "--deny-warnings", "--quiet"]);
+await must(tool("knip"), ["--no-progress"]);

@@ -1,0 +1,182 @@
+import http from "node:http";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type House, openHouse } from "../kit/house.ts";
+import { send, upgrade, type WireAnswer } from "../kit/wire.ts";
+
+// Host × Origin × method × content type × token, over HTTP, WebSocket and the Agents SDK's routes. What must
+// come out is worked out here from the rules of the contract, not from the code.
+
+let house: House;
+let readToken: string;
+let foreignToken: string;
+const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
+
+beforeAll(async () => {
+  house = await openHouse();
+  await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
+  const issue = async (user: string | undefined) =>
+    (await house.client.call("createToken", { body: { name: "t", scopes: ["read"], ...(user ? { user } : {}) } })).token;
+  readToken = await issue(undefined);
+  foreignToken = await issue("mallory");
+});
+
+afterAll(async () => {
+  agent.destroy();
+  await house?.stop();
+});
+
+const hosts = () => [
+  { host: `127.0.0.1:${house.port}`, good: true },
+  { host: `localhost:${house.port}`, good: true },
+  { host: `LocalHost:${house.port}`, good: true },
+  { host: `[::1]:${house.port}`, good: true },
+  { host: "127.0.0.1", good: true },
+  { host: "evil.example", good: false },
+  { host: `evil.example:${house.port}`, good: false },
+  { host: `127.0.0.1.evil.example:${house.port}`, good: false },
+  { host: `localhost.:${house.port}`, good: false },
+  { host: `evil.example@127.0.0.1:${house.port}`, good: false },
+  { host: `127.0.0.1:${house.port}, evil.example`, good: false },
+  { host: `0.0.0.0:${house.port}`, good: false },
+];
+
+const origins = (host: string) => [
+  { origin: undefined, good: true },
+  { origin: `http://${host}`, good: true },
+  { origin: "http://evil.example", good: false },
+  { origin: "null", good: false },
+  { origin: "", good: false },
+  { origin: `http://127.0.0.1:${house.port + 1}`, good: false },
+  { origin: `http://${host}.evil.example`, good: false },
+];
+
+type Credential = { headers: Record<string, string>; user?: "owner" | "mallory"; scope?: "admin" | "read" };
+
+const credentials = (): Credential[] => [
+  { headers: {} },
+  { headers: { authorization: `Bearer ${"0".repeat(64)}` } },
+  { headers: { authorization: `Basic ${house.token}` } },
+  { headers: { authorization: `Bearer ${forged(readToken)}` } },
+  { headers: { cookie: `thinkery-${house.port}=nonsense` } },
+  { headers: { authorization: `Bearer ${house.token}` }, user: "owner", scope: "admin" },
+  { headers: { "x-secret": house.token }, user: "owner", scope: "admin" },
+  { headers: { authorization: `Bearer ${readToken}` }, user: "owner", scope: "read" },
+  { headers: { authorization: `Bearer ${foreignToken}` }, user: "mallory", scope: "read" },
+];
+
+// A real token of this host with its signature's last letter changed.
+const forged = (token: string) => token.slice(0, -1) + (token.endsWith("A") ? "B" : "A");
+
+const types = [undefined, "application/json", "text/plain", "application/x-www-form-urlencoded"];
+
+interface Cell {
+  path: string;
+  method: string;
+  type?: string | undefined;
+  host: { host: string; good: boolean };
+  origin: { origin: string | undefined; good: boolean };
+  credential: Credential;
+}
+
+/** The status the contract asks for. */
+function due({ path, method, type, host, origin, credential }: Cell): number {
+  if (!host.good) return 421;
+  if (!origin.good) return 403;
+  if (path === "/" && method === "GET") return 200;
+  if (path === "/health" && method === "GET") return 200;
+  if (path === "/login" && method === "POST") return type === "application/json" ? 400 : 415;
+  if (!credential.user) return 401;
+  if (path === "/agents") {
+    if (method === "GET") return credential.user === "owner" ? 200 : 404;
+    if (method === "POST") return credential.scope !== "admin" ? 403 : type === "application/json" ? 400 : 415;
+    return 405;
+  }
+  if (path === "/shutdown" && method !== "POST") return 405;
+  if (path === "/shutdown") return 403;
+  if (path === "/health" || path === "/login") return 405;
+  if (path === "/tokens" && method === "GET") return credential.scope === "admin" ? 200 : 403;
+  return 404;
+}
+
+test("every cell of the HTTP matrix answers as the contract says", async () => {
+  const cells: Cell[] = [];
+  for (const path of ["/", "/health", "/agents", "/login", "/tokens", "/agents/think/global~alice", "/agents/user/owner", "/nothing"]) {
+    for (const method of path === "/tokens" ? ["GET"] : ["GET", "POST", "DELETE", "OPTIONS"]) {
+      for (const type of method === "POST" ? types : [undefined]) {
+        for (const host of hosts()) {
+          for (const origin of origins(host.host)) {
+            for (const credential of credentials()) cells.push({ path, method, type, host, origin, credential });
+          }
+        }
+      }
+    }
+  }
+  // Stopping the host is refused to everybody but an admin; an admin's cell would end the test.
+  for (const host of hosts()) {
+    for (const origin of origins(host.host)) {
+      for (const credential of credentials().filter((one) => one.scope !== "admin")) {
+        cells.push({ path: "/shutdown", method: "POST", host, origin, credential });
+      }
+    }
+  }
+  expect(cells.length).toBeGreaterThan(200);
+  const wrong = await visit(cells, (cell) =>
+    send({
+      port: house.port,
+      path: cell.path,
+      method: cell.method,
+      agent,
+      headers: headersOf(cell),
+      ...(cell.method === "POST" ? { body: '{"nonsense": true, "code": "x"}' } : {}),
+    }),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("every cell of the socket matrix answers as the contract says", async () => {
+  const cells: Cell[] = [];
+  for (const path of [
+    "/agents/think/global~alice",
+    "/agents/agency/global",
+    "/agents/user/owner",
+    "/agents/think/global~alice/sub/think/x",
+    "/agents/think/global~nobody",
+  ]) {
+    for (const host of hosts()) {
+      for (const origin of origins(host.host)) {
+        for (const credential of credentials()) cells.push({ path, method: "GET", host, origin, credential });
+      }
+    }
+  }
+  const wrong = await visit(
+    cells,
+    (cell) => send({ port: house.port, path: cell.path, headers: { ...headersOf(cell), ...upgrade } }),
+    // Somebody else's object accepts the handshake to say 4403 in its close frame; see the sockets test.
+    (cell) => (!cell.host.good ? 421 : !cell.origin.good ? 403 : cell.credential.user ? 101 : 401),
+  );
+  expect(wrong).toEqual([]);
+});
+
+function headersOf(cell: Cell): Record<string, string> {
+  return {
+    host: cell.host.host,
+    ...(cell.origin.origin === undefined ? {} : { origin: cell.origin.origin }),
+    ...(cell.type ? { "content-type": cell.type } : {}),
+    ...cell.credential.headers,
+  };
+}
+
+async function visit(cells: Cell[], ask: (cell: Cell) => Promise<WireAnswer>, expected = due): Promise<unknown[]> {
+  const wrong: unknown[] = [];
+  const queue = [...cells];
+  const worker = async () => {
+    for (let cell = queue.pop(); cell; cell = queue.pop()) {
+      const answer = await ask(cell).catch((error: Error) => ({ status: -1, headers: {}, body: error.message }));
+      if (answer.status !== expected(cell)) {
+        wrong.push({ ...cell, due: expected(cell), got: answer.status, body: answer.body.slice(0, 200) });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  return wrong.slice(0, 5);
+}

@@ -1,0 +1,102 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isThinkeryError } from "@thinkery/sdk";
+import { createClient } from "@thinkery/sdk/client";
+import { afterAll, expect, test } from "vitest";
+import { emptyHome, type House, openHouse } from "../kit/house.ts";
+import { mainOf, processesOf } from "../kit/processes.ts";
+import { random } from "../kit/random.ts";
+import { until } from "../kit/until.ts";
+
+const kills = Number(process.env.CRASH_KILLS ?? 100);
+const writers = 4;
+
+let house: House;
+let home: string | undefined;
+
+afterAll(async () => {
+  await house?.stop();
+  if (home) await rm(home, { recursive: true, force: true });
+});
+
+test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of the daemon`, async () => {
+  const chance = random("creations");
+  home = await emptyHome();
+  // The host gives up on a main that keeps failing; here failing is the point.
+  await writeFile(join(home, "config.jsonc"), '{ "failuresPerMinute": 100000 }');
+  house = await openHouse({ home });
+  const port = house.port;
+
+  const asked = new Set<string>();
+  const acknowledged = new Set<string>();
+  let over = false;
+
+  async function write(writer: number): Promise<void> {
+    for (let number = 0; !over; number++) {
+      const name = `w${writer}-${number}`;
+      asked.add(name);
+      // Like any careful client: the same name again until there is an answer.
+      while (!over && !(await create(name))) await pause(5);
+    }
+  }
+
+  async function create(name: string): Promise<boolean> {
+    const client = createClient({ url: house.url, token: house.token });
+    try {
+      const agent = await client.call("createAgent", { params: { agency: "global" }, body: { name }, signal: AbortSignal.timeout(5_000) });
+      expect(agent.name).toBe(name);
+    } catch (error) {
+      // A conflict can only mean that an earlier try, cut off before its answer, was stored.
+      if (!(isThinkeryError(error) && error.code === "conflict")) return false;
+    }
+    acknowledged.add(name);
+    return true;
+  }
+
+  const writing = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+  let daemonKills = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    const before = acknowledged.size;
+    await until("the next acknowledgement", () => acknowledged.size > before);
+    await pause(chance.below(120));
+    if (chance.chance(0.1)) {
+      daemonKills++;
+      await killDaemon(port);
+    } else {
+      const main = await until("main to live", () => mainOf(house.home));
+      process.kill(main.pid, "SIGKILL");
+    }
+  }
+  over = true;
+  await writing;
+
+  const stored = await until("the list", () => everyAgent(house));
+  expect(new Set(stored).size).toBe(stored.length);
+  expect([...acknowledged].filter((name) => !stored.includes(name))).toEqual([]);
+  expect(stored.filter((name) => !asked.has(name))).toEqual([]);
+  console.log(`${acknowledged.size} creations acknowledged over ${kills} kills, ${daemonKills} of them of the daemon`);
+
+  await house.stop();
+  expect(await processesOf(house.home)).toEqual([]);
+}, 300_000);
+
+async function killDaemon(port: number): Promise<void> {
+  const orphans = (await processesOf(house.home)).map(({ pid }) => pid);
+  house.daemon.kill("SIGKILL");
+  house = await openHouse({ home: house.home, args: ["--port", String(port)] });
+  const left = (await processesOf(house.home)).filter(({ pid }) => orphans.includes(pid));
+  expect(left).toEqual([]);
+}
+
+async function everyAgent({ client }: House): Promise<string[]> {
+  const names: string[] = [];
+  let after: string | undefined;
+  do {
+    const page = await client.call("listAgents", { params: { agency: "global" }, query: { limit: 500, ...(after ? { after } : {}) } });
+    names.push(...page.agents.map((agent) => agent.name));
+    after = page.next;
+  } while (after);
+  return names;
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,96 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Client, createClient } from "@thinkery/sdk/client";
+import { until } from "./until.ts";
+
+export const cli = new URL("../../packages/daemon/dist/thinkery.js", import.meta.url).pathname;
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface House {
+  home: string;
+  url: string;
+  port: number;
+  token: string;
+  client: Client;
+  daemon: ChildProcess;
+  /** What the daemon printed. */
+  printed(): string;
+  /** Runs the CLI against this house. */
+  run(args: string[], options?: RunOptions): Promise<Ran>;
+  stop(): Promise<void>;
+}
+
+export interface RunOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  input?: string;
+}
+
+export async function emptyHome(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "thinkery-"));
+}
+
+/** Starts a real host in a folder of its own, as `npm start` would. */
+export async function openHouse(given: { home?: string; args?: string[]; env?: Record<string, string> } = {}): Promise<House> {
+  const home = given.home ?? (await emptyHome());
+  const env = environment(home, given.env);
+  const daemon = spawn(process.execPath, [cli, "start", "--foreground", ...(given.args ?? [])], {
+    env,
+    cwd: home,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [daemon.stdout, daemon.stderr]) stream.on("data", (chunk) => (output += chunk));
+  const { port } = await until(`the host to start; it printed: ${output}`, async () => {
+    if (daemon.exitCode !== null) throw new Error(`the host exited with ${daemon.exitCode}: ${output}`);
+    const file = JSON.parse(await readFile(join(home, "daemon.json"), "utf8")) as { port: number; pid: number };
+    return file.pid === daemon.pid ? file : undefined;
+  });
+  const token = (await readFile(join(home, "token"), "utf8")).trim();
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    home,
+    url,
+    port,
+    token,
+    client: createClient({ url, token }),
+    daemon,
+    printed: () => output,
+    run: (args, options) => runCli(args, home, options),
+    async stop() {
+      if (daemon.exitCode === null && daemon.signalCode === null) {
+        const gone = new Promise((resolve) => daemon.once("exit", resolve));
+        daemon.kill("SIGTERM");
+        await gone;
+      }
+      if (!given.home) await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+export function runCli(args: string[], home: string, { cwd = home, env, input }: RunOptions = {}): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [cli, ...args],
+      { env: environment(home, env), cwd, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        const code = error ? (typeof error.code === "number" ? error.code : -1) : 0;
+        resolve({ code, stdout, stderr });
+      },
+    );
+    child.stdin?.end(input ?? "");
+  });
+}
+
+/** Nothing of the tester's own environment reaches the host but where programs are. */
+function environment(home: string, extra: Record<string, string> = {}): Record<string, string> {
+  return { PATH: process.env.PATH ?? "", HOME: home, THINKERY_HOME: home, NO_COLOR: "1", ...extra };
+}

@@ -1,0 +1,31 @@
+import { execFile } from "node:child_process";
+
+interface Process {
+  pid: number;
+  parent: number;
+  command: string;
+}
+
+/** Every process of this machine, as ps lists them. */
+async function processes(): Promise<Process[]> {
+  const listing = await new Promise<string>((resolve, reject) =>
+    execFile("ps", ["-eww", "-o", "pid=,ppid=,args="], { maxBuffer: 16 * 1024 * 1024 }, (error, stdout) =>
+      error ? reject(error) : resolve(stdout),
+    ),
+  );
+  return listing
+    .trim()
+    .split("\n")
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+    .filter((match) => match !== null)
+    .map(([, pid, parent, command]) => ({ pid: Number(pid), parent: Number(parent), command: command ?? "" }));
+}
+
+/** The processes that serve this home: whatever names a file of its `run` folder, orphans included. */
+export async function processesOf(home: string): Promise<Process[]> {
+  return (await processes()).filter(({ command }) => command.includes(`${home}/run/`));
+}
+
+export async function mainOf(home: string): Promise<Process | undefined> {
+  return (await processesOf(home)).find(({ command }) => command.includes("main.capnp") && !command.startsWith("/bin/sh"));
+}

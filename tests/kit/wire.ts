@@ -1,0 +1,71 @@
+import http from "node:http";
+import net from "node:net";
+
+export interface WireAnswer {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  body: string;
+}
+
+export interface WireRequest {
+  port: number;
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+  agent?: http.Agent;
+}
+
+/** One request with exactly these headers, the Host header included. */
+export function send({ port, method = "GET", path, headers = {}, body, agent }: WireRequest): Promise<WireAnswer> {
+  return new Promise((resolve, reject) => {
+    const request = http.request(
+      { host: "127.0.0.1", port, method, path, headers, agent, setHost: !hasHost(headers), timeout: 20_000 },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            body: Buffer.concat(chunks).toString("utf8"),
+          }),
+        );
+        response.on("error", reject);
+      },
+    );
+    request.on("upgrade", (response, socket) => {
+      socket.destroy();
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: "" });
+    });
+    request.on("timeout", () => request.destroy(new Error("no answer in 20 s")));
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+const hasHost = (headers: Record<string, string>) => Object.keys(headers).some((name) => name.toLowerCase() === "host");
+
+/** The headers that ask for a WebSocket. */
+export const upgrade = {
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-version": "13",
+  "sec-websocket-key": "dGhpbmtlcnktaXMtaG9tZQ==",
+};
+
+/** Sends bytes that need not be HTTP, and answers whatever came back before the connection ended. */
+export function sendBytes(port: number, bytes: Buffer | string): Promise<string> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    const socket = net.connect(port, "127.0.0.1", () => socket.end(bytes));
+    const done = () => {
+      socket.destroy();
+      resolve(Buffer.concat(chunks).toString("latin1"));
+    };
+    socket.setTimeout(10_000, done);
+    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.on("error", done);
+    socket.on("close", done);
+  });
+}

@@ -1,0 +1,80 @@
+import { createHash, randomBytes } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+
+const here = new URL(".", import.meta.url).pathname;
+let worker: BareWorker;
+
+beforeAll(async () => {
+  worker = await bareWorker(join(here, "blobs.worker.ts"), {
+    worker: `bindings = [(name = "DISK", service = "blobs"), (name = "BUCKET", r2Bucket = "bucket")]`,
+    services: `(name = "blobs", disk = (path = "@/blobs", writable = true)),
+      (name = "bucket", worker = (modules = [(name = "bucket.js", esModule = ${JSON.stringify(await bucketSource())})], compatibilityDate = "2026-10-01")),`,
+  });
+});
+
+afterAll(() => worker?.stop());
+
+async function bucketSource(): Promise<string> {
+  const { readFile } = await import("node:fs/promises");
+  return readFile(join(here, "bucket.js"), "utf8");
+}
+
+const sha256 = (content: Buffer) => createHash("sha256").update(content).digest("hex");
+
+describe.each(["disk", "r2"])("blobs in %s", (adapter) => {
+  const put = async (content: Buffer) => {
+    const response = await fetch(`${worker.url}/${adapter}`, { method: "PUT", body: new Uint8Array(content) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    return text;
+  };
+  const ask = (hash: string, method = "GET") => fetch(`${worker.url}/${adapter}/${hash}`, { method });
+
+  test("what goes in comes out, under the hash of its content", async () => {
+    for (const size of [0, 1, 1000, 300_000, 3_000_000]) {
+      const content = randomBytes(size);
+      const hash = await put(content);
+      expect(hash).toBe(sha256(content));
+      const response = await ask(hash);
+      expect(response.status).toBe(200);
+      expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
+    }
+  });
+
+  test("the same content again is the same blob", async () => {
+    const content = randomBytes(100);
+    expect(await put(content)).toBe(await put(content));
+  });
+
+  test("a blob that was never stored is absent, not an error", async () => {
+    expect((await ask("0".repeat(64))).status).toBe(404);
+    expect((await ask("0".repeat(64), "HEAD")).status).toBe(404);
+  });
+
+  test("a deleted blob is gone, and deleting it again is fine", async () => {
+    const hash = await put(randomBytes(50));
+    expect((await ask(hash, "HEAD")).status).toBe(200);
+    expect((await ask(hash, "DELETE")).status).toBe(204);
+    expect((await ask(hash, "DELETE")).status).toBe(204);
+    expect((await ask(hash, "HEAD")).status).toBe(404);
+    expect((await ask(hash)).status).toBe(404);
+  });
+
+  test("anything but a hash is refused before it becomes a path", async () => {
+    for (const name of ["..%2f..%2fetc", "x", "A".repeat(64), "0".repeat(63)]) {
+      const response = await ask(name);
+      expect(response.status).toBe(500);
+      expect(await response.text()).toContain("not a blob hash");
+    }
+  });
+});
+
+test("on disk a blob lies under its hash", async () => {
+  const content = Buffer.from("lies here");
+  await fetch(`${worker.url}/disk`, { method: "PUT", body: new Uint8Array(content) });
+  const hash = sha256(content);
+  expect(await readdir(join(worker.folder, "blobs", hash.slice(0, 2)))).toContain(hash.slice(2));
+});

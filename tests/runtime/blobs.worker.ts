@@ -1,0 +1,33 @@
+import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
+import { diskBlobs } from "../../packages/runtime/src/store/blobs/disk.ts";
+import { r2Blobs } from "../../packages/runtime/src/store/blobs/r2.ts";
+
+/** Lets a test in Node use both adapters as they are inside workerd: `PUT /disk`, `GET /r2/<hash>`, … */
+export default {
+  async fetch(request: Request, env: { DISK: never; BUCKET: never }): Promise<Response> {
+    const [, adapter, hash = ""] = new URL(request.url).pathname.split("/");
+    if (!adapter) return new Response("alive");
+    const blobs: Blobs = adapter === "disk" ? diskBlobs(env.DISK) : r2Blobs(env.BUCKET);
+    try {
+      return await answer(blobs, request, hash);
+    } catch (error) {
+      return new Response(String(error), { status: 500 });
+    }
+  },
+};
+
+async function answer(blobs: Blobs, request: Request, hash: string): Promise<Response> {
+  switch (request.method) {
+    case "PUT":
+      return new Response(await blobs.put(new Uint8Array(await request.arrayBuffer())));
+    case "HEAD":
+      return new Response(null, { status: (await blobs.has(hash)) ? 200 : 404 });
+    case "DELETE":
+      await blobs.delete(hash);
+      return new Response(null, { status: 204 });
+    default: {
+      const content = await blobs.get(hash);
+      return content ? new Response(content as BodyInit) : new Response(null, { status: 404 });
+    }
+  }
+}
