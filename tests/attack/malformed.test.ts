@@ -40,7 +40,7 @@ const headerNames = ["x-agents-lifecycle-props", "x-secret", "cookie", "origin",
 function path(chance: Random): string {
   const base = chance.pick(paths);
   const extra = Array.from({ length: chance.below(4) }, () => chance.pick(segments).replace(/[^\x21-\x7e]/g, encodeURIComponent));
-  const query = chance.chance(0.3) ? `?${chance.pick(["limit", "after", "user", "__agents_transport", "_pk", "x"])}=${encodeURIComponent(String(chance.pick(values)).toWellFormed())}` : "";
+  const query = chance.chance(0.3) ? `?${chance.pick(["limit", "after", "user", "__agents_transport", "_pk", "x"])}=${encodeURIComponent((JSON.stringify(chance.pick(values)) ?? "").toWellFormed())}` : "";
   return `${base}${extra.length ? `/${extra.join("/")}` : ""}${query}`;
 }
 
@@ -95,7 +95,7 @@ test("20,000 malformed requests get no 5xx, no stack, no place on the machine", 
           // A body refused in the middle ends the connection; that is an answer too.
           ["EPIPE", "ECONNRESET"].includes(error.code ?? "") ? { status: 413, body: "" } : { status: 599, body: error.message },
       );
-      if (answer.status >= 500 || leaks(answer.body)) bad.push({ ...request, status: answer.status, answer: answer.body.slice(0, 400), leak: leaks(answer.body) });
+      if (answer.status >= 500 || leaks(answer.body)) bad.push({ ...request, body: String(request.body).slice(0, 200), status: answer.status, answer: answer.body.slice(0, 400), leak: leaks(answer.body) });
     }
   };
   await Promise.all(Array.from({ length: 16 }, worker));
@@ -112,8 +112,9 @@ test("bytes that are not HTTP never bring out a 5xx or a stack", async () => {
     const sent = Buffer.from(`${head}\r\n\r\n${chance.text(chance.below(50))}`, "latin1");
     const answer = await sendBytes(house.port, sent);
     const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);
-    // 501 is workerd's own word for an HTTP method or version it does not know.
-    expect({ head, status: status >= 500 && status !== 501 ? status : "fine", leak: leaks(answer) }).toEqual({ head, status: "fine", leak: undefined });
+    // workerd itself turns away a method it does not know (501) and a CONNECT (500), before our code.
+    const itsOwn = status === 501 || (status === 500 && head.startsWith("CONNECT "));
+    expect({ head, status: status >= 500 && !itsOwn ? status : "fine", leak: leaks(answer) }).toEqual({ head, status: "fine", leak: undefined });
   }
   expect((await house.client.call("health")).restarts).toBe(0);
 }, 120_000);

@@ -1,9 +1,9 @@
-import { rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isThinkeryError } from "@thinkery/sdk";
 import { createClient } from "@thinkery/sdk/client";
 import { afterAll, expect, test } from "vitest";
-import { emptyHome, type House, openHouse } from "../kit/house.ts";
+import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
 import { mainOf, processesOf } from "../kit/processes.ts";
 import { random } from "../kit/random.ts";
 import { until } from "../kit/until.ts";
@@ -16,13 +16,14 @@ let home: string | undefined;
 
 afterAll(async () => {
   await house?.stop();
-  if (home) await rm(home, { recursive: true, force: true });
+  if (home) await removeHome(home);
 });
 
 test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of the daemon`, async () => {
   const chance = random("creations");
   home = await emptyHome();
   // The host gives up on a main that keeps failing; here failing is the point.
+  await mkdir(home, { mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), '{ "failuresPerMinute": 100000 }');
   house = await openHouse({ home });
   const port = house.port;

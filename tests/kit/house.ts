@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Client, createClient } from "@thinkery/sdk/client";
 import { until } from "./until.ts";
 
@@ -33,8 +33,13 @@ export interface RunOptions {
   input?: string;
 }
 
+/** A place for a data folder that does not exist yet, in a folder of the test's own. */
 export async function emptyHome(): Promise<string> {
-  return mkdtemp(join(tmpdir(), "thinkery-"));
+  return join(await mkdtemp(join(tmpdir(), "thinkery-")), "home");
+}
+
+export async function removeHome(home: string): Promise<void> {
+  await rm(dirname(home), { recursive: true, force: true });
 }
 
 /** Starts a real host in a folder of its own, as `npm start` would. */
@@ -43,16 +48,18 @@ export async function openHouse(given: { home?: string; args?: string[]; env?: R
   const env = environment(home, given.env);
   const daemon = spawn(process.execPath, [cli, "start", "--foreground", ...(given.args ?? [])], {
     env,
-    cwd: home,
+    cwd: dirname(home),
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
   for (const stream of [daemon.stdout, daemon.stderr]) stream.on("data", (chunk) => (output += chunk));
-  const { port } = await until(`the host to start; it printed: ${output}`, async () => {
-    if (daemon.exitCode !== null) throw new Error(`the host exited with ${daemon.exitCode}: ${output}`);
+  const started = await until("the host to start", async () => {
+    if (daemon.exitCode !== null) return { port: 0 };
     const file = JSON.parse(await readFile(join(home, "daemon.json"), "utf8")) as { port: number; pid: number };
     return file.pid === daemon.pid ? file : undefined;
   });
+  if (daemon.exitCode !== null) throw new Error(`the host exited with ${daemon.exitCode}: ${output}`);
+  const { port } = started;
   const token = (await readFile(join(home, "token"), "utf8")).trim();
   const url = `http://127.0.0.1:${port}`;
   return {
@@ -70,12 +77,12 @@ export async function openHouse(given: { home?: string; args?: string[]; env?: R
         daemon.kill("SIGTERM");
         await gone;
       }
-      if (!given.home) await rm(home, { recursive: true, force: true });
+      if (!given.home) await removeHome(home);
     },
   };
 }
 
-export function runCli(args: string[], home: string, { cwd = home, env, input }: RunOptions = {}): Promise<Ran> {
+export function runCli(args: string[], home: string, { cwd = dirname(home), env, input }: RunOptions = {}): Promise<Ran> {
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
@@ -92,5 +99,5 @@ export function runCli(args: string[], home: string, { cwd = home, env, input }:
 
 /** Nothing of the tester's own environment reaches the host but where programs are. */
 function environment(home: string, extra: Record<string, string> = {}): Record<string, string> {
-  return { PATH: process.env.PATH ?? "", HOME: home, THINKERY_HOME: home, NO_COLOR: "1", ...extra };
+  return { PATH: process.env.PATH ?? "", HOME: dirname(home), THINKERY_HOME: home, NO_COLOR: "1", ...extra };
 }

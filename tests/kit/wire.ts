@@ -19,8 +19,10 @@ export interface WireRequest {
 /** One request with exactly these headers, the Host header included. */
 export function send({ port, method = "GET", path, headers = {}, body, agent }: WireRequest): Promise<WireAnswer> {
   return new Promise((resolve, reject) => {
+    // Node sends the body of a GET or DELETE without saying how long it is.
+    const all = body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) };
     const request = http.request(
-      { host: "127.0.0.1", port, method, path, headers, agent, setHost: !hasHost(headers), timeout: 20_000 },
+      { host: "127.0.0.1", port, method, path, headers: all, agent, setHost: !hasHost(headers), timeout: 20_000 },
       (response) => {
         const chunks: Buffer[] = [];
         response.on("data", (chunk: Buffer) => chunks.push(chunk));

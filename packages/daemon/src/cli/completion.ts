@@ -42,7 +42,9 @@ function walk(command: Command, path: string): Node[] {
 }
 
 function bash(nodes: Node[]): string {
-  const cases = nodes.map(({ path, words, options }) => `    "${path}") words="${texts(words)}"; options="${texts(options)}" ;;`);
+  const cases = nodes.map(
+    ({ path, words, options }) => `    "${path}") words="${texts(words)}"; options="${texts(options)}" ;;`,
+  );
   return `# bash completion for thinkery
 _thinkery() {
   local current="\${COMP_WORDS[COMP_CWORD]}" path="" word words="" options=""
@@ -63,7 +65,9 @@ complete -F _thinkery thinkery
 
 function zsh(nodes: Node[]): string {
   const cases = nodes.map(({ path, words, options }) => {
-    const entries = [...words, ...options].map(({ text, about }) => quote(about ? `${text.replaceAll(":", "\\:")}:${about}` : text));
+    const entries = [...words, ...options].map(({ text, about }) =>
+      quote(about ? `${text.replaceAll(":", "\\:")}:${about}` : text),
+    );
     return `    ${quote(path)}) entries=(${entries.join(" ")}) ;;`;
   });
   return `#compdef thinkery

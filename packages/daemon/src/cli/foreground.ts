@@ -9,14 +9,17 @@ import type { Cli } from "./cli.ts";
 import { connectAsOwner, isOtherVersion, stopLimit } from "./connect.ts";
 import { exitCodes } from "./exit.ts";
 import { greet } from "./greeting.ts";
-import { hostOptions, type ListenFlags } from "./host-options.ts";
+import { hostOptions, type ListenFlags, noteAddress } from "./host-options.ts";
 import { place } from "./place.ts";
 
 /** Runs the host in this process until it is asked to stop. */
 export async function runForeground(cli: Cli, flags: ListenFlags): Promise<void> {
   const home = locateHome(cli.env);
   const found = await findHost(home);
-  if (found && !isOtherVersion(cli, found)) return greetRunning(cli, home, found);
+  if (found && !isOtherVersion(cli, found)) {
+    noteAddress(cli, flags, found);
+    return greetRunning(cli, home, found);
+  }
 
   // Checked before an older host is stopped for it.
   const options = await hostOptions(cli, flags);
@@ -25,9 +28,16 @@ export async function runForeground(cli: Cli, flags: ListenFlags): Promise<void>
     await stopHost(home, { timeoutMs: stopLimit });
   }
   const interrupts = watchInterrupts(cli);
-  let host: RunningHost;
+  let host: RunningHost | undefined;
+  let lastLine: string | undefined;
+  // What goes wrong before the host runs comes back as the error of the start.
+  const onLine = (line: string) => {
+    if (!host) return;
+    lastLine = line;
+    cli.output.say(line);
+  };
   try {
-    host = await runHost({ ...options, onLine: (line) => cli.output.say(line) });
+    host = await runHost({ ...options, onLine });
   } catch (error) {
     // Somebody else's command may have been a moment faster; then theirs is as good.
     const theirs = isThinkeryError(error) && error.code === "conflict" ? await findHost(home) : undefined;
@@ -44,18 +54,24 @@ export async function runForeground(cli: Cli, flags: ListenFlags): Promise<void>
     }
   }
   if (interrupts.seen()) await host.stop();
-  await untilStopped(cli, home, host);
+  await untilStopped(cli, home, host, () => lastLine);
 }
 
 /** Waits for the end of a host in this process and says how it came. */
-export async function untilStopped(cli: Cli, home: Home, host: RunningHost): Promise<void> {
+export async function untilStopped(
+  cli: Cli,
+  home: Home,
+  host: RunningHost,
+  lastLine: () => string | undefined = () => undefined,
+): Promise<void> {
   const { reason, message } = await host.stopped;
   if (reason === "asked") {
     cli.output.say("Thinkery has stopped.");
     return;
   }
   const log = place(join(home.logs, `${hostLogName}.log`));
-  cli.output.say(`thinkery: ${message ?? "The host gave up."} The log is ${log}.`);
+  const why = message && message !== lastLine() ? message : "The host has given up.";
+  cli.output.say(`thinkery: ${why} The log is ${log}.`);
   cli.exitWith(exitCodes.failed);
 }
 

@@ -3,7 +3,7 @@ import type { Connection } from "./connect.ts";
 import { loginLink } from "./link.ts";
 import { place } from "./place.ts";
 
-export interface Greeting {
+interface Greeting {
   /** Started by this command, or found running. */
   started: boolean;
   pid: number;

@@ -31,7 +31,8 @@ export async function hostOptions(cli: Cli, flags: ListenFlags): Promise<HostOpt
   if (!isLoopback(host) && (adminToken?.length ?? 0) < shortestPublicToken) {
     throw fail(
       "bad_request",
-      `Others can reach ${host}, so set THINKERY_TOKEN to a secret of at least ${shortestPublicToken} characters first, or leave --host out to stay on this machine.`,
+      `Others can reach ${host}: set THINKERY_TOKEN to a secret of at least ${shortestPublicToken} characters first, ` +
+        "or stay on this machine with --host 127.0.0.1.",
     );
   }
   return {
@@ -40,12 +41,19 @@ export async function hostOptions(cli: Cli, flags: ListenFlags): Promise<HostOpt
     port: port ?? flags.lastPort ?? defaultPort,
     portGiven: port !== undefined,
     slots: config.sandboxSlots,
+    limits: { failures: config.failuresPerMinute },
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.allowedOrigins,
     ...(adminToken ? { adminToken } : {}),
     providers: providersIn(cli.env),
     parts: builtParts(dirname(cli.entry)),
   };
+}
+
+/** A running host keeps its address; whoever asked for another is told how to get it. */
+export function noteAddress(cli: Cli, { host, port }: ListenFlags, found: { host: string; port: number }): void {
+  const same = (host === undefined || bindAddress(host) === found.host) && (port === undefined || port === found.port);
+  if (!same) cli.output.say("It stays at its address; move it with `thinkery restart` and the same options.");
 }
 
 export function parsePort(text: string): number {

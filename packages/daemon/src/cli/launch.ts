@@ -11,7 +11,7 @@ import { place } from "./place.ts";
 /** What the background process tells us over its channel before it is on its own. */
 export type LaunchReport = { ready: true } | ErrorBody;
 
-export interface LaunchOptions {
+interface LaunchOptions {
   /** THINKERY_TOKEN may become the host's token. False when nobody asked for a new one. */
   adoptToken: boolean;
 }

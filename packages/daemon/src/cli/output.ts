@@ -5,7 +5,7 @@ export interface Sink {
   isTTY?: boolean;
 }
 
-export interface OutputOptions {
+interface OutputOptions {
   stdout: Sink;
   stderr: Sink;
   env: Readonly<Record<string, string | undefined>>;
@@ -61,7 +61,7 @@ export class Output {
 
   /** Columns under their titles. */
   table(titles: string[], rows: string[][]): string {
-    const clean = rows.map((row) => row.map(printable));
+    const clean = rows.map((row) => row.map((cell) => printable(cell).replace(/\s+/g, " ")));
     const widths = titles.map((title, column) => Math.max(title.length, ...clean.map((row) => row[column]?.length ?? 0)));
     const line = (cells: string[]) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd();
     return [this.dim(line(titles)), ...clean.map(line)].join("\n");
@@ -77,7 +77,7 @@ export class Output {
 
 // What agents and other people wrote must not move the cursor or recolour the terminal.
 export function printable(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd").replace(/\n/g, "\n  ");
+  return text.replace(/[^\P{Cc}\t\n]/gu, "\ufffd").replaceAll("\n", "\n  ");
 }
 
 function unforeseen(error: unknown): string {

@@ -23,11 +23,24 @@ export interface Complaints {
   last: string | undefined;
 }
 
+const other = "Other:";
+
+const firstSteps = examples(
+  ["start", "start the host, print a login link"],
+  ["new alice", "create an agent"],
+  ["ls", "list them"],
+  ["doctor", "when something is wrong"],
+);
+
+const notes = `Exit codes: 0 ok, 1 failed, 2 usage, 3 no host or not allowed, 130 interrupted.
+Set THINKERY_URL and THINKERY_TOKEN to use a host elsewhere.`;
+
 export function buildProgram(cli: Cli, complaints: Complaints): Command {
   const program = new Command("thinkery")
     .description("A home for durable AI agents.")
     .version(cli.version ?? "unbuilt", "-V, --version", "print the version")
     .helpOption("-h, --help", "show this help")
+    .addHelpCommand(helpCommand())
     .option("--json", "print one JSON value")
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -38,18 +51,18 @@ export function buildProgram(cli: Cli, complaints: Complaints): Command {
       },
     })
     .exitOverride()
-    .addHelpText(
-      "after",
-      `${examples(["start", "start the host, print a login link"], ["new alice", "create an agent"], ["ls", "list them"], ["doctor", "when something is wrong"])}\n
-Exit codes: 0 ok, 1 failed, 2 usage, 3 no host or not allowed, 130 interrupted.
-Set THINKERY_URL and THINKERY_TOKEN to use a host elsewhere.`,
-    );
+    .addHelpText("after", `${firstSteps}\n\n${notes}`);
 
   program.commandsGroup("The host:");
   for (const add of [addStart, addStop, addRestart, addStatus, addLogs, addDoctor, addOpen]) add(program, cli);
   program.commandsGroup("Agents:");
   for (const add of [addNew, addLs, addInfo, addRm, addAgency, addBlueprint]) add(program, cli);
-  program.commandsGroup("Other:");
+  program.commandsGroup(other);
   for (const add of [addToken, addConfig, addCompletion, addHostProcess]) add(program, cli);
   return program;
+}
+
+function helpCommand(): Command {
+  const help = new Command("help").argument("[command]").description("show the help of a command");
+  return help.helpOption(false).helpGroup(other);
 }

@@ -6,7 +6,7 @@ import { exitCodeOf, exitCodes } from "./exit.ts";
 import { Output, type Sink } from "./output.ts";
 import { buildProgram, type Complaints } from "./program.ts";
 
-export interface Surroundings {
+interface Surroundings {
   argv: string[];
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;

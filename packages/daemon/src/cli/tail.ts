@@ -4,7 +4,7 @@ import { StringDecoder } from "node:string_decoder";
 const chunkSize = 64 * 1024;
 const pollDelay = 200;
 
-export interface Tail {
+interface Tail {
   lines: string[];
   /** Where the file ended when it was read. */
   end: number;
@@ -35,7 +35,12 @@ export async function lastLines(path: string, count: number): Promise<Tail | und
 }
 
 /** Calls back for each line written after `from`, also across a rotation of the file, until `signal` aborts. */
-export async function followFile(path: string, from: number, onLine: (line: string) => void, signal?: AbortSignal): Promise<void> {
+export async function followFile(
+  path: string,
+  from: number,
+  onLine: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<void> {
   let decoder = new StringDecoder("utf8");
   let rest = "";
   let position = from;
@@ -75,7 +80,12 @@ export async function followFile(path: string, from: number, onLine: (line: stri
   }
 }
 
-async function replacement(path: string, current: FileHandle | undefined, position: number): Promise<FileHandle | undefined> {
+/** The file that has taken the place of the one being read. */
+async function replacement(
+  path: string,
+  current: FileHandle | undefined,
+  position: number,
+): Promise<FileHandle | undefined> {
   const there = await openIfThere(path);
   if (!there || !current) return there;
   const [now, before] = await Promise.all([there.stat(), current.stat()]);

@@ -6,19 +6,21 @@ export interface AgentTarget {
   agency: string;
 }
 
-export interface AgencyTarget {
+interface AgencyTarget {
   kind: "agency";
   agency: string;
 }
 
-export type Target = AgentTarget | AgencyTarget;
+type Target = AgentTarget | AgencyTarget;
 
 const forms = "write alice, alice@review, alice@review:pr-123 or @review";
 
 /** Reads what a person types to name an agent or an agency. */
 export function parseTarget(text: string): Target {
   if (text === "") throw fail("bad_request", `A target is missing; ${forms}.`);
-  if (text.startsWith("#")) throw fail("bad_request", `“${text}” is a channel; this command wants an agent or an agency.`);
+  if (text.startsWith("#")) {
+    throw fail("bad_request", `“${text}” is a channel; this command wants an agent or an agency.`);
+  }
   const [agent = "", agency, ...more] = text.split("@");
   if (more.length > 0) throw fail("bad_request", `“${text}” has more than one “@”; ${forms}.`);
   if (agency === "") throw fail("bad_request", `“${text}” has no agency after the “@”; ${forms}.`);
@@ -42,7 +44,8 @@ export function parseAgencyTarget(text: string | undefined): AgencyTarget {
   if (text === undefined) return { kind: "agency", agency: globalAgency };
   const target = parseTarget(text);
   if (target.kind === "agency") return target;
-  throw fail("bad_request", `“${text}” is an agent; an agency is written with an “@”, as in @${target.agency === globalAgency ? target.agent : target.agency}.`);
+  const meant = target.agency === globalAgency ? target.agent : target.agency;
+  throw fail("bad_request", `“${text}” is an agent; an agency is written with an “@”, as in @${meant}.`);
 }
 
 /** Where only an agency can be meant the “@” may be left out. */

@@ -4,7 +4,7 @@ import { parseDotenv } from "./dotenv.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface LoadedEnvironment {
+interface LoadedEnvironment {
   env: Environment;
   /** Names found in `.env` that are not taken from there. */
   ignored: string[];

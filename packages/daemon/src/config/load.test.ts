@@ -17,7 +17,7 @@ afterEach(() => rm(home, { recursive: true }));
 
 test("without files the defaults hold", async () => {
   const { config, files } = await loadConfig(join(home, "not-there"), cwd);
-  expect(config).toEqual({ sandboxSlots: 2, allowedHosts: [], allowedOrigins: [] });
+  expect(config).toEqual({ sandboxSlots: 2, failuresPerMinute: 5, allowedHosts: [], allowedOrigins: [] });
   expect(files).toEqual([]);
 });
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 const portRule = "expected a whole number from 1 to 65535";
 const hostRule = "expected an address to listen on, for example 127.0.0.1";
 const slotsRule = "expected a whole number from 0 to 16";
+const failuresRule = "expected a whole number, 1 or more";
 const hostNameRule = "expected a host name without scheme or port, for example thinkery.example.org";
 const originRule = "expected an origin, for example https://thinkery.example.org";
 
@@ -34,7 +35,7 @@ export const configSchema = z
         .optional()
         .meta({
           description:
-            "The address to listen on, 127.0.0.1 by default. Any address that others can reach needs THINKERY_TOKEN in the environment.",
+            "The address to listen on, 127.0.0.1 by default. One that others can reach needs THINKERY_TOKEN in the environment.",
         }),
       sandboxSlots: z
         .int(slotsRule)
@@ -42,6 +43,11 @@ export const configSchema = z
         .max(16, slotsRule)
         .default(2)
         .meta({ description: "How many sandbox processes run untrusted code side by side." }),
+      failuresPerMinute: z
+        .int(failuresRule)
+        .min(1, failuresRule)
+        .default(5)
+        .meta({ description: "How often main may fail within a minute before the host gives up and says why." }),
       allowedHosts: hostNames
         .default([])
         .meta({ description: "Further host names that requests may be addressed to, for example behind a proxy." }),

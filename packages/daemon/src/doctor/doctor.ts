@@ -29,7 +29,7 @@ const checks: Record<string, Check> = {
 export async function examine(subject: { env: Environment; cwd: string; version: string | undefined }): Promise<Finding[]> {
   const patient: Patient = { ...subject, home: locateHome(subject.env) };
   const findings: Finding[] = [];
-  // One after the other: a check may rely on what an earlier one left as it found it.
+  // One after the other, so that they do not disturb one another.
   for (const [name, check] of Object.entries(checks)) findings.push(await carefully(name, check, patient));
   return findings;
 }
@@ -39,6 +39,7 @@ async function carefully(name: string, check: Check, patient: Patient): Promise<
   try {
     return await check(patient);
   } catch (error) {
-    return { name, state: "fail", message: `could not be checked: ${error instanceof Error ? error.message : String(error)}` };
+    const reason = error instanceof Error ? error.message : String(error);
+    return { name, state: "fail", message: `could not be checked: ${reason}` };
   }
 }

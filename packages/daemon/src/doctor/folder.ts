@@ -16,7 +16,8 @@ export async function checkFolder({ env, home }: Patient): Promise<Finding> {
     // Also looks at its format, and takes back rights that others should not have.
     await openHome(env);
   } catch (error) {
-    return { name, state: "fail", message: (error as Error).message, fix: "Do that, or set THINKERY_HOME to another folder." };
+    const { message } = error as Error;
+    return { name, state: "fail", message, fix: "Do that, or set THINKERY_HOME to another folder." };
   }
   if (open) return { name, state: "warn", message: `${shown} could be read by others; it no longer can` };
   return { name, state: "ok", message: shown };

@@ -10,9 +10,7 @@ const name = "port";
 export async function checkPort({ home, cwd }: Patient): Promise<Finding> {
   const running = await findHost(home).catch(() => undefined);
   if (running) return { name, state: "ok", message: `${running.port} is the host's` };
-  const { config } = await loadConfig(home.path, cwd).catch((): Pick<LoadedConfig, "config"> => ({
-    config: { sandboxSlots: 0, allowedHosts: [], allowedOrigins: [] },
-  }));
+  const { config } = await loadConfig(home.path, cwd).catch((): { config: Pick<LoadedConfig["config"], "host" | "port"> } => ({ config: {} }));
   const port = config.port ?? defaultPort;
   try {
     await choosePort(bindAddress(config.host ?? defaultHost), port, true);

@@ -13,7 +13,8 @@ export function checkBubblewrap(sight: Sight): Finding {
   return checkTool(sight, "bubblewrap", "bwrap", "commands of agents cannot be shut off from this machine", "bubblewrap");
 }
 
-function checkTool({ env, platform = process.platform }: Sight, name: string, program: string, loss: string, pack: string): Finding {
+function checkTool(sight: Sight, name: string, program: string, loss: string, pack: string): Finding {
+  const { env, platform = process.platform } = sight;
   if (platform !== "linux") return { name, state: "warn", message: `only exists on Linux; here ${loss}` };
   const found = findProgram(env, program);
   if (found) return { name, state: "ok", message: found };

@@ -3,12 +3,17 @@ import { link, open, rename, rm } from "node:fs/promises";
 
 /** Replaces a file in one step, so that no reader and no crash ever sees half of it. */
 export async function writeWhole(path: string, text: string): Promise<void> {
-  await viaDraft(path, text, (draft) => rename(draft, path));
+  await viaDraft(path, text, true, (draft) => rename(draft, path));
+}
+
+/** The same for what is worth nothing after a power cut, without the wait for the disk. */
+export async function writeFleeting(path: string, text: string): Promise<void> {
+  await viaDraft(path, text, false, (draft) => rename(draft, path));
 }
 
 /** Makes a file that must not be there yet. False: somebody else made it first. */
 export async function createWhole(path: string, text: string): Promise<boolean> {
-  return viaDraft(path, text, async (draft) => {
+  return viaDraft(path, text, true, async (draft) => {
     try {
       await link(draft, path);
       return true;
@@ -19,13 +24,18 @@ export async function createWhole(path: string, text: string): Promise<boolean> 
   });
 }
 
-async function viaDraft<T>(path: string, text: string, publish: (draft: string) => Promise<T>): Promise<T> {
+async function viaDraft<T>(
+  path: string,
+  text: string,
+  durable: boolean,
+  publish: (draft: string) => Promise<T>,
+): Promise<T> {
   const draft = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
   try {
     const file = await open(draft, "wx", 0o600);
     try {
       await file.writeFile(text);
-      await file.sync();
+      if (durable) await file.sync();
     } finally {
       await file.close();
     }

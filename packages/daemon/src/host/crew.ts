@@ -5,7 +5,7 @@ import { main, type MainOptions } from "./main.ts";
 import { sandbox } from "./sandbox.ts";
 import { supervise } from "./supervise.ts";
 
-export interface CrewOptions extends Omit<MainOptions, "sandboxSockets" | "hostSocket"> {
+interface CrewOptions extends Omit<MainOptions, "sandboxSockets" | "hostSocket"> {
   slots: number;
   limits: Partial<Limits> | undefined;
   /** A line that one of the processes wrote. */
@@ -17,9 +17,11 @@ export interface CrewOptions extends Omit<MainOptions, "sandboxSockets" | "hostS
 }
 
 /** The processes of a host. */
-export interface Crew {
-  /** Resolves when main answers; the slots follow by themselves. */
-  start(): Promise<void>;
+interface Crew {
+  /** Resolves when main answers. */
+  startMain(): Promise<void>;
+  /** Apart, so that main has the machine to itself while somebody waits for it. */
+  startSlots(): void;
   /** Where main listens, known once it answers. */
   port(): number;
   status(): HostStatus;
@@ -45,9 +47,8 @@ export function crew(options: CrewOptions): Crew {
   const leader = supervise({ ...charge, ...events, retry: false }, limits);
 
   return {
-    async start() {
-      await leader.start();
-      // Only now, so that main has the machine to itself while somebody waits for it.
+    startMain: leader.start,
+    startSlots() {
       for (const { process } of slots) process.start().catch(() => {});
     },
     port: charge.port,

@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fail } from "@thinkery/sdk";
 import { z } from "zod";
-import { writeWhole } from "../home/files.ts";
+import { writeFleeting } from "../home/files.ts";
 import type { Home } from "../home/home.ts";
 import { readToken } from "../home/token.ts";
 import { hostUrl } from "./address.ts";
@@ -20,7 +20,7 @@ const daemonFileSchema = z.object({
   version: z.string(),
 });
 
-export type DaemonFile = z.infer<typeof daemonFileSchema>;
+type DaemonFile = z.infer<typeof daemonFileSchema>;
 
 const introductionSchema = daemonFileSchema.extend({ port: z.number(), ready: z.boolean(), proof: z.string() });
 
@@ -30,7 +30,7 @@ export interface FoundHost extends DaemonFile {
 }
 
 export async function writeDaemonFile(home: Home, content: DaemonFile): Promise<void> {
-  await writeWhole(home.daemonFile, `${JSON.stringify(content)}\n`);
+  await writeFleeting(home.daemonFile, `${JSON.stringify(content)}\n`);
 }
 
 /** What the file claims, nothing when it is missing or damaged. A claim only: the pid in it may be anybody's by now. */

@@ -4,7 +4,7 @@ export interface Outcome {
 }
 
 /** How a host ends, in whatever order its end is asked for. */
-export interface Ending {
+interface Ending {
   /** Adds a step; the steps are taken in reverse, whether the start fails or the host stops. */
   undo(step: () => Promise<void> | void): void;
   end(outcome: Outcome): Promise<void>;

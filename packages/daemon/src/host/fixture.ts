@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +19,14 @@ export async function tempHome(): Promise<Home> {
 }
 
 const mainWorker = `
-import { DurableObject } from "cloudflare:workers";
+import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
+let slow = 0;
+export class Supervision extends WorkerEntrypoint {
+  async fetch() {
+    while (slow > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    return new Response(null, { status: 204 });
+  }
+}
 export class Think extends DurableObject {}
 export class Agency extends DurableObject {}
 export class User extends DurableObject {}
@@ -29,7 +37,10 @@ export default {
     if (pathname === "/host/status") return env.HOST.fetch("http://host/status");
     if (pathname === "/host/shutdown") return env.HOST.fetch("http://host/shutdown", { method: "POST" });
     if (pathname === "/sandbox") return env.SANDBOX_0.fetch("http://sandbox/");
-    if (pathname === "/slow") return new Promise((resolve) => setTimeout(() => resolve(new Response("done")), 300));
+    if (pathname === "/slow") {
+      slow++;
+      return new Promise((resolve) => setTimeout(() => { slow--; resolve(new Response("done")); }, 300));
+    }
     const { VERSION, ADMIN_TOKEN_HASH, COOKIE_NAME, STARTED_AT, ALLOWED_HOSTS, ALLOWED_ORIGINS, PROVIDERS, SIGNING_KEY } = env;
     return Response.json({ VERSION, ADMIN_TOKEN_HASH, COOKIE_NAME, STARTED_AT, ALLOWED_HOSTS, ALLOWED_ORIGINS, PROVIDERS, SIGNING_KEY });
   },
@@ -55,17 +66,36 @@ export async function program(source: string): Promise<string> {
     bundle: true,
     platform: "node",
     format: "esm",
+    // It lies elsewhere, but finds packages as we do.
+    define: { "import.meta.url": JSON.stringify(import.meta.url) },
     outfile,
     logLevel: "error",
   });
   return outfile;
 }
 
+/** Whether anything of a child's process group still runs. */
+export function groupLives(group: number): boolean {
+  return running().some(({ pgid }) => pgid === group);
+}
+
 export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  return running().some((found) => found.pid === pid);
+}
+
+/** The workerd processes that a process started, with the file each was given. */
+export function workerdsOf(parent: number): Array<{ pid: number; config: string }> {
+  return running().flatMap(({ pid, ppid, command }) => {
+    const config = / serve (.*\.capnp) /.exec(command)?.[1];
+    return ppid === parent && config ? [{ pid, config }] : [];
+  });
+}
+
+// What is dead and only not yet reaped does not run.
+function running() {
+  const table = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,pgid=,stat=,args="], { encoding: "utf8" });
+  return table.split("\n").flatMap((row) => {
+    const [, pid, ppid, pgid, state = "Z", command = ""] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(row) ?? [];
+    return state.startsWith("Z") ? [] : [{ pid: Number(pid), ppid: Number(ppid), pgid: Number(pgid), command }];
+  });
 }

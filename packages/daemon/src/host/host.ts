@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { fail, isThinkeryError } from "@thinkery/sdk";
 import type { Home } from "../home/home.ts";
 import { ensureSigningKey, ensureToken } from "../home/token.ts";
+import { homeTrouble } from "../home/trouble.ts";
 import { bindAddress, hostUrl, isLoopback } from "./address.ts";
 import { claimHome } from "./claim.ts";
 import { controlRoutes, controlSocket, type Introduction } from "./control.ts";
@@ -77,6 +78,7 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
 
     const hostKey = randomBytes(32).toString("hex");
     const adminTokenHash = createHash("sha256").update(token).digest("hex");
+    let started = false;
     const processes = crew({
       ...options,
       address,
@@ -92,7 +94,7 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
       onMainLost(reason) {
         say(reason);
         // Before that, the start itself fails.
-        if (introduction.ready) void stop({ reason: "failed", message: reason });
+        if (started) void stop({ reason: "failed", message: reason });
       },
     });
 
@@ -103,21 +105,24 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
     end.undo(control.close);
 
     end.undo(() => processes.stop(drainMs));
-    await processes.start().catch((error: Error) => {
+    await processes.startMain().catch((error: Error) => {
       throw isThinkeryError(error) ? error : fail("unavailable", `${error.message} The log is ${log.file}.`);
     });
+
+    started = true;
 
     const port = processes.port();
     end.undo(() => removeDaemonFile(home, process.pid));
     await writeDaemonFile(home, { pid: process.pid, host: address, port, startedAt, version });
     if (end.begun()) throw fail("unavailable", "The host was stopped while it started.");
     Object.assign(introduction, { port, ready: true });
+    processes.startSlots();
     const url = hostUrl(address, port);
     log.line("daemon", `ready at ${url}`);
     return { url, host: address, port, token, stop: () => stop({ reason: "asked" }), stopped: end.ended };
   } catch (error) {
     await end.end({ reason: "failed" });
-    throw error;
+    throw (error as NodeJS.ErrnoException).syscall ? homeTrouble(home.path, error) : error;
   }
 }
 

@@ -8,8 +8,6 @@ export interface Limits {
   startMs: number;
   backoffMs: number;
   maxBackoffMs: number;
-  /** After living so long, earlier trouble no longer slows a restart. */
-  wellMs: number;
   /** So many failures within the window, and it gives up. */
   failures: number;
   windowMs: number;
@@ -23,7 +21,6 @@ export const defaultLimits: Limits = {
   startMs: 30_000,
   backoffMs: 50,
   maxBackoffMs: 5_000,
-  wellMs: 10_000,
   failures: 5,
   windowMs: 60_000,
   retryMs: 60_000,

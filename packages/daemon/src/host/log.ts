@@ -14,7 +14,7 @@ export interface Log {
   close(): void;
 }
 
-export interface LogLimits {
+interface LogLimits {
   maxBytes: number;
   keep: number;
 }

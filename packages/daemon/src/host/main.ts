@@ -1,10 +1,10 @@
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isIPv6 } from "node:net";
 import type { Home } from "../home/home.ts";
 import { choosePort } from "./address.ts";
 import type { Parts } from "./parts.ts";
-import { pingMain } from "./ping.ts";
+import { drainMain, pingMain } from "./ping.ts";
 import type { Charge } from "./supervise.ts";
 import { startWorkerd } from "./workerd.ts";
 import { mainConfig, signingKeyVariable, type MainConfig } from "./workerd-config.ts";
@@ -25,6 +25,7 @@ export interface MainOptions extends Pick<MainConfig, Passed> {
 export function main(options: MainOptions) {
   const { home, address, portGiven, lockFd, signingKey, parts } = options;
   const configFile = join(home.run, "main.capnp");
+  const mainSocket = join(home.run, "main.sock");
   let port = options.port;
   let answered = false;
 
@@ -34,10 +35,13 @@ export function main(options: MainOptions) {
     async prepare() {
       // Another program can take the port between our look and workerd's bind; until clients know it, we may move.
       if (!answered) port = await choosePort(address, options.port, portGiven);
+      // workerd does not bind over a socket file that its predecessor left.
+      await rm(mainSocket, { force: true });
       const config: MainConfig = {
         ...options,
         host: address,
         port,
+        mainSocket,
         modules: parts.main,
         page: parts.page,
         version: parts.version,
@@ -52,6 +56,7 @@ export function main(options: MainOptions) {
       await pingMain(address, port, signal);
       answered = true;
     },
+    drain: (signal) => drainMain(mainSocket, signal),
   } satisfies Partial<Charge> & { port(): number };
 }
 

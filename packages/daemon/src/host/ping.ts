@@ -10,12 +10,17 @@ export function pingSandbox(socketPath: string, signal: AbortSignal): Promise<vo
   return ping({ socketPath, path: "/", headers: { host: "sandbox" }, signal });
 }
 
+/** Comes back when main has nothing under way any more. */
+export function drainMain(socketPath: string, signal: AbortSignal): Promise<void> {
+  return ping({ socketPath, method: "POST", path: "/drain", headers: { host: "main" }, signal });
+}
+
 function ping(options: RequestOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const asked = request({ ...options, agent: false }, (answer) => {
       answer.resume();
       answer.on("error", () => {});
-      if (answer.statusCode === 200) resolve();
+      if (answer.statusCode === 200 || answer.statusCode === 204) resolve();
       else reject(new Error(`answered ${answer.statusCode}`));
     });
     asked.on("error", reject);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { isAlive, program } from "./fixture.ts";
+import { groupLives, isAlive, program } from "./fixture.ts";
 import { startChild, type Child } from "./process.ts";
 
 function start(command: string, args: string[], onLine: (line: string) => void = () => {}): Child {
@@ -30,7 +30,7 @@ test("a child that ends by itself leaves nothing behind", async () => {
   const child = start("/bin/sh", ["-c", "exit 0"]);
   await child.exited;
   // The group is gone when the reader beside the child is.
-  await vi.waitUntil(() => !isAlive(-(child.pid as number)), { timeout: 10_000, interval: 5 });
+  await vi.waitUntil(() => !groupLives(child.pid as number), { timeout: 10_000, interval: 5 });
   child.kill("SIGKILL");
 });
 
@@ -66,12 +66,12 @@ test.each(["SIGKILL", "SIGTERM"] as const)("no child outlives a parent that dies
   const pids: number[] = [];
   onTestFinished(() => {
     parent.kill("SIGKILL");
-    for (const pid of pids) if (isAlive(-pid)) process.kill(-pid, "SIGKILL");
+    for (const pid of pids) if (groupLives(pid)) process.kill(-pid, "SIGKILL");
   });
   createInterface(parent.stdout).on("line", (line) => pids.push(Number(line)));
   await vi.waitUntil(() => pids.length === 2, { timeout: 10_000, interval: 5 });
   const gone = once(parent, "exit");
   parent.kill(signal);
   await gone;
-  await vi.waitUntil(() => pids.every((pid) => !isAlive(-pid)), { timeout: 10_000, interval: 5 });
+  await vi.waitUntil(() => pids.every((pid) => !groupLives(pid)), { timeout: 10_000, interval: 5 });
 });

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import { eachLine } from "./lines.ts";
 
 /** A child that cannot outlive us, not even when we are killed. */
@@ -18,7 +19,7 @@ export interface Exit {
   error?: Error;
 }
 
-export interface ChildOptions {
+interface ChildOptions {
   command: string;
   args: string[];
   env: Record<string, string>;
@@ -53,7 +54,7 @@ export function startChild({ command, args, env, lockFd, onLine }: ChildOptions)
   if (errors) eachLine(errors, onLine);
 
   const listening = new Promise<void>((resolve) => {
-    if (control) eachLine(control as import("node:stream").Readable, (line) => line.includes('"listen"') && resolve());
+    if (control) eachLine(control as Readable, (line) => line.includes('"listen"') && resolve());
   });
 
   const exited = new Promise<Exit>((resolve) => {

@@ -12,19 +12,19 @@ export interface Route {
   answer(question: Question): Answer | Promise<Answer>;
 }
 
-export interface Question {
+interface Question {
   query: URLSearchParams;
   body: Buffer;
 }
 
-export interface Answer {
+interface Answer {
   status?: number;
   body: unknown;
   /** Runs when the answer is on its way. */
   after?(): void;
 }
 
-export interface Served {
+interface Served {
   close(): Promise<void>;
 }
 

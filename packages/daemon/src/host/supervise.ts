@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isThinkeryError, type HostStatus } from "@thinkery/sdk";
 import { defaultLimits, type Limits } from "./limits.ts";
@@ -12,6 +13,8 @@ export interface Charge {
   start(onLine: (line: string) => void): Child;
   /** Resolves when the child answered. */
   ping(signal: AbortSignal): Promise<void>;
+  /** Resolves when the child has nothing under way and may be killed. */
+  drain?(signal: AbortSignal): Promise<void>;
   /** What the child says, and what happens to it. */
   onLine(line: string): void;
   onEvent(text: string): void;
@@ -19,11 +22,11 @@ export interface Charge {
   retry: boolean;
 }
 
-export interface Supervised {
+interface Supervised {
   /** Starts the child; resolves when it is ready for the first time, rejects when that will not happen. */
   start(): Promise<void>;
   status(): SlotStatus;
-  /** SIGTERM, and SIGKILL if it is still there after `graceMs`. */
+  /** Drained for at most `graceMs`, then killed. What a child answered is on disk, so killing it loses nothing. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -61,7 +64,8 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
       child = undefined;
       if (stopping.signal.aborted) break;
       state = "restarting";
-      if (end.lived >= limits.wellMs) delay = limits.backoffMs;
+      // Only what cannot even start is kept waiting; what lived for a moment is counted below.
+      if (end.lived > 0) delay = limits.backoffMs;
       if (end.hopeless || tooOften()) {
         state = "failed";
         charge.onGiveUp(giveUpReason(end));
@@ -94,6 +98,8 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
   // Silence is counted in our own ticks, so that a daemon that was itself asleep does not blame its child.
   async function watch(current: Child): Promise<End> {
     const gone = new AbortController();
+    // Every unanswered ping listens to it.
+    setMaxListeners(0, gone.signal);
     let readyAt: number | undefined;
     let silent = 0;
     let killedFor: string | undefined;
@@ -163,10 +169,12 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
       stopping.abort();
       const last = child;
       if (last) {
-        last.kill(graceMs > 0 ? "SIGTERM" : "SIGKILL");
-        const timer = setTimeout(() => last.kill("SIGKILL"), graceMs);
+        const patience = AbortSignal.timeout(graceMs);
+        if (graceMs > 0 && state === "ready") {
+          await Promise.race([charge.drain?.(patience).catch(() => {}), last.exited]);
+        }
+        last.kill("SIGKILL");
         await last.exited;
-        clearTimeout(timer);
       }
       await running;
     },

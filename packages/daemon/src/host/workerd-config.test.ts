@@ -8,6 +8,7 @@ const config: MainConfig = {
   objects: "/home/objects",
   blobs: "/home/blobs",
   page: "/dist/page",
+  mainSocket: "/run/main.sock",
   hostSocket: "/run/host.sock",
   hostKey: "key",
   sandboxSockets: ["/run/sandbox-0.sock", "/run/sandbox-1.sock"],

@@ -14,6 +14,8 @@ export interface MainConfig {
   objects: string;
   blobs: string;
   page: string;
+  /** Where the daemon talks to main. */
+  mainSocket: string;
   hostSocket: string;
   hostKey: string;
   sandboxSockets: string[];
@@ -25,7 +27,7 @@ export interface MainConfig {
   providers: string[];
 }
 
-export interface SandboxConfig {
+interface SandboxConfig {
   socket: string;
   modules: Module[];
 }
@@ -66,6 +68,10 @@ export function mainConfig(config: MainConfig): string {
     `(name = "PROVIDERS", json = ${json(config.providers)})`,
     `(name = "SIGNING_KEY", fromEnvironment = "${signingKeyVariable}")`,
   ];
+  const sockets = [
+    `(name = "http", address = ${text(address(config.host, config.port))}, http = (), service = "main")`,
+    `(name = "supervision", address = ${text(`unix:${config.mainSocket}`)}, http = (), service = (name = "main", entrypoint = "Supervision"))`,
+  ];
   const objects = classes.map(
     (name) => `(className = "${name}", uniqueKey = "${name.toLowerCase()}", enableSql = true)`,
   );
@@ -73,7 +79,7 @@ export function mainConfig(config: MainConfig): string {
 
 const config :Workerd.Config = (
   services = ${list(services)},
-  sockets = [ (name = "http", address = ${text(address(config.host, config.port))}, http = (), service = "main") ],
+  sockets = ${list(sockets)},
 );
 
 const main :Workerd.Worker = (
@@ -123,8 +129,10 @@ function list(items: string[]): string {
 
 /** A Cap'n Proto string: quotes, backslashes and control characters are written so that none can end it. */
 export function text(value: string): string {
-  const escaped = value.replaceAll(/["\\\u0000-\u001f\u007f]/g, (char) =>
-    char === '"' || char === "\\" ? `\\${char}` : `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`,
-  );
-  return `"${escaped}"`;
+  const escaped = Array.from(value, (char) => {
+    if (char === '"' || char === "\\") return `\\${char}`;
+    const control = char < " " || char === "\x7f";
+    return control ? `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}` : char;
+  });
+  return `"${escaped.join("")}"`;
 }

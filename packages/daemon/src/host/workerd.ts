@@ -25,7 +25,7 @@ export function workerdBinary(platform = process.platform as string, arch = proc
   }
 }
 
-export interface WorkerdOptions {
+interface WorkerdOptions {
   configFile: string;
   experimental?: boolean;
   env?: Record<string, string>;

@@ -4,7 +4,6 @@ import { logout, messageOf, useMay } from "../api/session.ts";
 import { useSource } from "../api/source.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Logo } from "../parts/logo.tsx";
-import { Notice } from "../parts/notice.tsx";
 import { NewAgency } from "../views/new-agency.tsx";
 import { announce } from "./announce.tsx";
 import type { Connection } from "./connection.tsx";
@@ -21,8 +20,7 @@ interface SidebarProps {
 }
 
 export function Sidebar({ user, place, connection }: SidebarProps) {
-  const agencies = agenciesOf(user);
-  const { value, error } = useSource(agencies);
+  const { value, error } = useSource(agenciesOf(user));
   const mayCreate = useMay("chat");
   const [creating, setCreating] = useState(false);
 
@@ -51,12 +49,9 @@ export function Sidebar({ user, place, connection }: SidebarProps) {
         </div>
         {value ? (
           <Tree agencies={value.items} place={place} />
-        ) : error ? (
-          <Notice tone="bad" title="The agencies could not be loaded." onRetry={() => void agencies.reload()}>
-            {error.message}
-          </Notice>
         ) : (
-          <p className="tree-note">Loading…</p>
+          // The view beside it says what went wrong, and how to try again.
+          <p className="tree-note">{error ? "Could not be loaded." : "Loading…"}</p>
         )}
         {value?.more && <p className="tree-note">Only the first {value.items.length} are listed.</p>}
       </nav>

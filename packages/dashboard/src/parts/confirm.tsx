@@ -22,7 +22,7 @@ export function Confirm({ title, action, word, children, onConfirm, onClose }: C
           <>
             <div className="dialog-text">{children}</div>
             {word && (
-              <Field label={`Type ${word} to go on`}>
+              <Field label={`Type “${word}” to go on`}>
                 {(props) => (
                   <input
                     {...props}

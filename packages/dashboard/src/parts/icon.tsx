@@ -1,7 +1,7 @@
 // Drawn on a 16 × 16 grid with a line of 1.5.
 const shapes = {
   agency: "M2.5 14V7L8 2.5 13.5 7v7zM6.5 14v-3.5h3V14",
-  agent: "M9 2a4.6 4.6 0 1 1 0 9.2A4.6 4.6 0 0 1 9 2zM4.3 11.9v.01M2.4 14v.01",
+  agent: "M4.7 12.5a3 3 0 0 1-.5-5.96 4 4 0 0 1 7.7-.5 3.25 3.25 0 0 1-.2 6.46z",
   chevron: "M6 4l4 4-4 4",
   close: "M4 4l8 8M12 4l-8 8",
   leave: "M6.5 2.5h-4v11h4M6 8h8M11 5l3 3-3 3",

@@ -37,7 +37,9 @@ export function AgentTable({ agency, agents, create }: AgentTableProps) {
               Model
             </th>
             <th scope="col">Owner</th>
-            <th scope="col">Created</th>
+            <th scope="col" className="column-created">
+              Created
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -33,7 +33,8 @@ export function DeleteAgency({ agency, user, agents, onClose }: DeleteAgencyProp
         The agency goes with everything in it
         {agents > 0 && (
           <>
-            , <strong>{agents === 1 ? "one agent" : `${agents} agents`}</strong> and all they remember included
+            : <strong>{agents === 1 ? "one agent" : `${agents} agents`}</strong> and all{" "}
+            {agents === 1 ? "it remembers" : "they remember"}
           </>
         )}
         . This cannot be undone.

@@ -1,5 +1,5 @@
-import { useState } from "react";
-import { agenciesOf } from "../api/agencies.ts";
+import { useEffect, useState } from "react";
+import { agenciesOf, contentsOf } from "../api/agencies.ts";
 import { health } from "../api/health.ts";
 import { useMay } from "../api/session.ts";
 import { useSource } from "../api/source.ts";
@@ -21,7 +21,12 @@ export function HomeView({ user }: { user: string }) {
   const mayCreate = useMay("chat");
   const [creating, setCreating] = useState<"agency" | "agent">();
   const first = value?.items[0];
+  const inFirst = useSource(first && contentsOf(first.id)).value;
+  const untouched = state?.agents === 0 && inFirst?.agents.items.length === 0;
   const close = () => setCreating(undefined);
+
+  // The counts are only asked for now and then; whoever comes here wants them as they are.
+  useEffect(() => void health.reload(), []);
 
   return (
     <article className="view">
@@ -32,7 +37,7 @@ export function HomeView({ user }: { user: string }) {
         </div>
       </header>
 
-      {state?.agents === 0 && first && (
+      {untouched && first && (
         <Empty
           title="Make your first agent"
           action={

@@ -13,9 +13,11 @@ export function UnreachableView({ message }: { message: string }) {
   }, []);
 
   return (
-    <main className="alone" role="alert">
+    <main className="alone">
       <Logo size={56} />
-      <h1>{message}</h1>
+      <div role="alert">
+        <h1>{message}</h1>
+      </div>
       <p className="lead">
         It may be starting, or stopped. See with <code>thinkery status</code>; <code>thinkery start</code> starts it.
         This page goes on by itself as soon as it answers.

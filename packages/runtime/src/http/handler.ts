@@ -12,6 +12,7 @@ import { blueprintRoutes } from "./routes/blueprints.ts";
 import { credentialRoutes } from "./routes/credentials.ts";
 import { hostRoutes } from "./routes/host.ts";
 import { isSdkPath, sdkRoute } from "./sdk-route.ts";
+import { counted } from "./supervision.ts";
 
 const longestAddress = 8 * 1024;
 
@@ -48,7 +49,7 @@ export function createHandler(): ExportedHandler<Env> {
         if ((request.method === "GET" || request.method === "HEAD") && isPagePath(path)) {
           return await servePage(path, env);
         }
-        return await app.fetch(isSdkPath(path) ? request : longForm(request), env, context);
+        return await counted(async () => app.fetch(isSdkPath(path) ? request : longForm(request), env, context));
       } catch (error) {
         return refuse(error);
       }

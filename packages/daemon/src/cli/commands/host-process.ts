@@ -23,7 +23,8 @@ export function addHostProcess(program: Command, cli: Cli): void {
         await report({ ready: true });
         await untilStopped(cli, options.home, host);
       } catch (error) {
-        await report(errorBody(isThinkeryError(error) ? error : fail("internal", `The host did not start: ${String(error)}`)));
+        const known = isThinkeryError(error) ? error : fail("internal", `The host did not start: ${String(error)}`);
+        await report(errorBody(known));
         throw error;
       }
     });

@@ -21,8 +21,12 @@ export function addLogs(program: Command, cli: Cli): void {
     .option("-n, --lines <count>", "how many lines back", parseCount, 100)
     .addHelpText("after", examples(["logs", ""], ["logs -f -n 20", "the last 20 lines and what comes"]))
     .action(async ({ follow, lines }: LogFlags) => {
-      if (cli.env.THINKERY_URL) throw fail("bad_request", "Logs are only read on the host's own machine; unset THINKERY_URL there.");
-      if (follow && cli.output.json) throw fail("bad_request", "--json prints one value and --follow never ends; give one of them.");
+      if (cli.env.THINKERY_URL) {
+        throw fail("bad_request", "Logs are only read on the host's own machine; unset THINKERY_URL there.");
+      }
+      if (follow && cli.output.json) {
+        throw fail("bad_request", "--json prints one value and --follow never ends; give one of them.");
+      }
       const file = join(locateHome(cli.env).logs, `${hostLogName}.log`);
       const found = await lastLines(file, lines);
       if (!found && !follow) throw fail("not_found", "There is no log yet; start the host with `thinkery start`.");

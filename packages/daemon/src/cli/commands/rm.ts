@@ -16,7 +16,8 @@ export function addRm(program: Command, cli: Cli): void {
     .action(async (text: string, { yes }: { yes?: boolean }) => {
       const target = parseTarget(text);
       if (target.kind === "agency") {
-        throw fail("bad_request", `“${text}” is an agency; delete it and everything in it with \`thinkery agency rm ${target.agency}\`.`);
+        const command = `thinkery agency rm ${target.agency}`;
+        throw fail("bad_request", `“${text}” is an agency; delete it and everything in it with \`${command}\`.`);
       }
       const { agent, agency } = target;
       const { client } = await connect(cli);

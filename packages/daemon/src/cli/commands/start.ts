@@ -6,7 +6,7 @@ import type { Cli } from "../cli.ts";
 import { connectAsOwner, isOtherVersion, stopLimit } from "../connect.ts";
 import { greet } from "../greeting.ts";
 import { examples } from "../help.ts";
-import { hostOptions, type ListenFlags, parsePort } from "../host-options.ts";
+import { hostOptions, noteAddress, type ListenFlags, parsePort } from "../host-options.ts";
 import { launch } from "../launch.ts";
 
 interface StartFlags extends ListenFlags {
@@ -20,9 +20,14 @@ export function addStart(program: Command, cli: Cli): void {
     .option("--port <number>", "listen on exactly this port (default: 5099 or the next free one)", parsePort)
     .option("--host <address>", "listen on this address (default: 127.0.0.1)")
     .option("--foreground", "stay here and stop with Ctrl+C")
-    .addHelpText("after", examples(["start", "start it, print a login link"], ["start --port 6000 --foreground", "stay here"]))
+    .addHelpText(
+      "after",
+      examples(["start", "start it, print a login link"], ["start --port 6000 --foreground", "stay here"]),
+    )
     .action(async ({ foreground, ...flags }: StartFlags) => {
       refuseElsewhere(cli, "start");
+      // Refused also when a host runs and its address will not change.
+      if (flags.host !== undefined) await hostOptions(cli, flags);
       if (!foreground) return startBackground(cli, flags);
       const { runForeground } = await import("../foreground.ts");
       return runForeground(cli, flags);
@@ -58,6 +63,7 @@ async function startBackground(cli: Cli, flags: ListenFlags): Promise<void> {
     flags = { lastHost: found.host, lastPort: found.port, ...flags };
     found = undefined;
   }
+  if (found) noteAddress(cli, flags, found);
   const host = found ?? (await launch(cli, flags, { adoptToken: true }));
   await greet(cli, await connectAsOwner(cli, host), {
     started: !found,

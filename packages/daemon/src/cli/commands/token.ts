@@ -1,5 +1,5 @@
 import { fail, type Scope, scopes } from "@thinkery/sdk";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { parseDuration } from "../duration.ts";
@@ -31,7 +31,8 @@ export function addToken(program: Command, cli: Cli): void {
         token.expiresAt ?? "never",
         token.lastUsedAt ?? "-",
       ]);
-      cli.output.reply({ tokens }, () => cli.output.table(["ID", "KIND", "NAME", "USER", "SCOPES", "EXPIRES", "LAST USED"], rows));
+      const titles = ["ID", "KIND", "NAME", "USER", "SCOPES", "EXPIRES", "LAST USED"];
+      cli.output.reply({ tokens }, () => cli.output.table(titles, rows));
     });
 
   group
@@ -39,9 +40,12 @@ export function addToken(program: Command, cli: Cli): void {
     .description("make a token; its secret is printed once, alone on stdout")
     .argument("<name>", "what it is for")
     .option("--user <name>", "whom it speaks for (default: you)")
-    .addOption(new Option("--scope <scope>", `what it may do, may be given again: ${scopes.join(", ")} (default: read)`).argParser(collectScope))
+    .option("--scope <scope>", `what it may do, one or several of ${scopes.join(", ")} (default: read)`, collectScope)
     .option("--expires <duration>", "how long it works, as 12h or 30d (default: until revoked)", parseDuration)
-    .addHelpText("after", examples(["token new laptop --scope read --scope chat", ""], ["token new ci --user ci --expires 30d", ""]))
+    .addHelpText(
+      "after",
+      examples(["token new laptop --scope read --scope chat", ""], ["token new ci --user ci --expires 30d", ""]),
+    )
     .action(async (name: string, { user, scope, expires }: NewTokenFlags) => {
       const { client } = await connect(cli);
       const issued = await client.call("createToken", {
@@ -53,7 +57,9 @@ export function addToken(program: Command, cli: Cli): void {
         },
       });
       cli.output.reply(issued, () => issued.token);
-      if (!cli.output.json) cli.output.say(`Token ${issued.id} for ${issued.user} may ${issued.scopes.join(", ")}; keep it, it is not shown again.`);
+      if (cli.output.json) return;
+      const rights = issued.scopes.join(", ");
+      cli.output.say(`Token ${issued.id} for ${issued.user} may ${rights}; keep it, it is not shown again.`);
     });
 
   group

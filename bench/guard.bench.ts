@@ -1,0 +1,52 @@
+import http from "node:http";
+import { openHouse } from "../tests/kit/house.ts";
+import { send, type WireRequest } from "../tests/kit/wire.ts";
+import { bareWorker } from "../tests/kit/workerd.ts";
+import { type Bench, median, ratio } from "./kit/bench.ts";
+
+const rounds = 15;
+const requests = 400;
+
+export const guard: Bench = {
+  name: "guard",
+  about: "p50 of reading one agent, through guard, router and schemas against the same object with nothing before it",
+  async run() {
+    const bare = await bareWorker(new URL("guard.worker.ts", import.meta.url).pathname, {
+      worker: `durableObjectNamespaces = [(className = "Think", uniqueKey = "think", enableSql = true), (className = "Agency", uniqueKey = "agency", enableSql = true), (className = "User", uniqueKey = "user", enableSql = true)],
+        durableObjectStorage = (localDisk = "objects"),
+        bindings = [(name = "Think", durableObjectNamespace = "Think"), (name = "Agency", durableObjectNamespace = "Agency"), (name = "User", durableObjectNamespace = "User")]`,
+    });
+    const house = await openHouse();
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    const barePort = Number(new URL(bare.url).port);
+    await send({ port: barePort, path: "/", method: "POST" });
+    await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
+
+    const direct: WireRequest = { port: barePort, path: "/", agent };
+    const guarded: WireRequest = { port: house.port, path: "/agents/alice", agent, headers: { authorization: `Bearer ${house.token}` } };
+    await p50(direct);
+    await p50(guarded);
+    const ours: number[] = [];
+    const theirs: number[] = [];
+    // In turns, so that whatever else the machine does falls on both.
+    for (let round = 0; round < rounds; round++) {
+      theirs.push(await p50(direct));
+      ours.push(await p50(guarded));
+    }
+    agent.destroy();
+    await house.stop();
+    await bare.stop();
+    return [ratio("p50, guarded / direct", ["through guard and router", ours], ["the bare object", theirs], 1.5)];
+  },
+};
+
+async function p50(request: WireRequest): Promise<number> {
+  const times: number[] = [];
+  for (let number = 0; number < requests; number++) {
+    const begun = performance.now();
+    const { status } = await send(request);
+    if (status !== 200) throw new Error(`answered ${status}`);
+    times.push(performance.now() - begun);
+  }
+  return median(times);
+}

@@ -1,0 +1,34 @@
+/** One thing to measure against another in the same run: absolute times differ between machines, ratios less. */
+export interface Bench {
+  name: string;
+  /** What is measured, in a sentence. */
+  about: string;
+  run(): Promise<Finding[]>;
+}
+
+export interface Finding {
+  what: string;
+  /** Every sample, so that the spread can be seen and not only believed. */
+  samples: Record<string, number[]>;
+  unit: "ms" | "MB";
+  /** The figure the goal speaks of, with its goal. */
+  figure: number;
+  goal: number;
+}
+
+export function median(samples: number[]): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 ? (sorted[middle] ?? NaN) : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
+}
+
+/** A ratio of medians, with both sets of samples kept. */
+export function ratio(what: string, ours: [string, number[]], theirs: [string, number[]], goal: number): Finding {
+  return {
+    what,
+    unit: "ms",
+    samples: { [ours[0]]: ours[1], [theirs[0]]: theirs[1] },
+    figure: median(ours[1]) / median(theirs[1]),
+    goal,
+  };
+}

@@ -1,0 +1,29 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { type Bench, type Finding, median } from "./bench.ts";
+
+/** Runs benches one after the other, prints what they found and writes it as JSON. Answers whether all goals were met. */
+export async function report(benches: Bench[], folder: string): Promise<boolean> {
+  mkdirSync(folder, { recursive: true });
+  let met = true;
+  for (const bench of benches) {
+    console.log(`\n${bench.name}: ${bench.about}`);
+    const findings = await bench.run();
+    for (const finding of findings) {
+      met &&= finding.figure <= finding.goal;
+      print(finding);
+    }
+    const machine = { cores: cpus().length, model: cpus()[0]?.model, node: process.version, platform: process.platform };
+    writeFileSync(`${folder}/${bench.name}.json`, JSON.stringify({ ...bench, at: new Date().toISOString(), machine, findings }, null, 2));
+  }
+  return met;
+}
+
+function print({ what, samples, unit, figure, goal }: Finding): void {
+  for (const [name, values] of Object.entries(samples)) {
+    const spread = `${Math.min(...values).toFixed(2)}–${Math.max(...values).toFixed(2)}`;
+    console.log(`  ${name.padEnd(34)} median ${median(values).toFixed(2)} ${unit}  (${spread}, n = ${values.length})`);
+  }
+  const verdict = figure <= goal ? "met" : "MISSED";
+  console.log(`  ${what.padEnd(34)} ${figure.toFixed(2)}  goal ≤ ${goal}  ${verdict}`);
+}

@@ -1,0 +1,33 @@
+import { execFileSync } from "node:child_process";
+import { expect, test } from "vitest";
+import type { Cli } from "./cli.ts";
+import { completionScript, shells } from "./completion.ts";
+import { buildProgram } from "./program.ts";
+
+const program = buildProgram({} as Cli, { last: undefined });
+const names = program.createHelp().visibleCommands(program).map((command) => command.name());
+
+test("every command is completed in every shell, and the hidden one in none", () => {
+  expect(names).toContain("doctor");
+  for (const shell of shells) {
+    const script = completionScript(program, shell);
+    for (const name of names) expect(script, `${name} in ${shell}`).toMatch(new RegExp(`\\b${name}\\b`));
+    expect(script).toContain("foreground");
+    expect(script).not.toContain("host-process");
+  }
+});
+
+function complete(...words: string[]): string[] {
+  const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _thinkery; echo "\${COMPREPLY[@]}"`;
+  const answer = execFileSync("bash", ["-c", `${completionScript(program, "bash")}\n${ask}`], { encoding: "utf8", timeout: 10_000 });
+  return answer.trim().split(" ").filter(Boolean);
+}
+
+test("bash completes commands, the commands below them, options and choices", () => {
+  expect(complete("thinkery", "")).toEqual(names);
+  expect(complete("thinkery", "re")).toEqual(["restart"]);
+  expect(complete("thinkery", "token", "")).toEqual(expect.arrayContaining(["ls", "new", "rm"]));
+  expect(complete("thinkery", "start", "--fo")).toEqual(["--foreground"]);
+  expect(complete("thinkery", "--json", "agency", "n")).toEqual(["new"]);
+  expect(complete("thinkery", "completion", "")).toEqual(["bash", "zsh", "fish"]);
+});

@@ -1,0 +1,88 @@
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { checkBrowser } from "./browser.ts";
+import { examine } from "./doctor.ts";
+import { checkModels } from "./models.ts";
+import { checkNode } from "./node.ts";
+import { checkBubblewrap, checkPrlimit } from "./sandbox.ts";
+
+let folder: string;
+let home: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "thinkery-doctor-"));
+  home = join(folder, "home");
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+async function examined(name: string) {
+  const findings = await examine({ env: { THINKERY_HOME: home, PATH: process.env.PATH }, cwd: folder, version: "1" });
+  return findings.find((finding) => finding.name === name);
+}
+
+test("a Node that is too old fails with what to install", () => {
+  expect(checkNode(undefined, "20.18.9")).toMatchObject({ state: "fail", fix: expect.stringContaining("20.19") });
+  for (const version of ["20.19.0", "22.1.0", "100.0.0"]) expect(checkNode(undefined, version).state).toBe("ok");
+});
+
+test("the workerd binary is found and run", async () => {
+  expect(await examined("workerd")).toMatchObject({ state: "ok", message: expect.stringMatching(/^workerd \d/) });
+});
+
+test("looking at a home that is not there does not make it", async () => {
+  expect(await examined("data folder")).toMatchObject({ state: "ok", message: expect.stringContaining("first start") });
+  await expect(stat(home)).rejects.toThrow("ENOENT");
+});
+
+test("a home that others could read is reported and closed", async () => {
+  await mkdir(home);
+  await chmod(home, 0o755);
+  expect(await examined("data folder")).toMatchObject({ state: "warn" });
+  expect((await stat(home)).mode & 0o777).toBe(0o700);
+});
+
+test("a home of a newer Thinkery fails and is left as it is", async () => {
+  await mkdir(home, { mode: 0o700 });
+  await writeFile(join(home, "format.json"), '{"format":999}');
+  expect(await examined("data folder")).toMatchObject({ state: "fail", message: expect.stringContaining("newer") });
+});
+
+test("a broken configuration fails with its line, and the other checks still run", async () => {
+  await writeFile(join(folder, "thinkery.jsonc"), '{\n"port": "x"\n}');
+  expect(await examined("configuration")).toMatchObject({ state: "fail", message: expect.stringContaining("line 2") });
+  expect(await examined("models")).toBeDefined();
+});
+
+test("a configured port that another program has fails", async () => {
+  const other: Server = createServer();
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const { port } = other.address() as { port: number };
+  await writeFile(join(folder, "thinkery.jsonc"), JSON.stringify({ port }));
+  try {
+    expect(await examined("port")).toMatchObject({ state: "fail", message: expect.stringContaining(`${port} is taken`) });
+  } finally {
+    await new Promise((resolve) => other.close(resolve));
+  }
+  expect(await examined("port")).toMatchObject({ state: "ok" });
+});
+
+test("missing programs are warnings that say how to get them", async () => {
+  const env = { PATH: folder };
+  for (const finding of [checkPrlimit({ env, platform: "linux" }), checkBubblewrap({ env, platform: "linux" })]) {
+    expect(finding).toMatchObject({ state: "warn", fix: expect.stringContaining("apt-get install") });
+  }
+  await writeFile(join(folder, "chromium"), "", { mode: 0o755 });
+  expect(checkBrowser({ env })).toMatchObject({ state: "ok", message: join(folder, "chromium") });
+});
+
+test("providers are named, their keys are not", () => {
+  const finding = checkModels({ env: { OPENAI_API_KEY: "sk-1234" } });
+  expect(finding).toMatchObject({ state: "ok", message: expect.stringContaining("openai") });
+  expect(JSON.stringify(finding)).not.toContain("sk-1234");
+  expect(checkModels({ env: {} }).state).toBe("warn");
+  expect(checkModels({ env: { LLM_API_KEY: "x" } }).message).toContain("LLM_API_BASE");
+});

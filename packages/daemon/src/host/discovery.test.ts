@@ -1,0 +1,129 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { expect, onTestFinished, test } from "vitest";
+import { ensureToken } from "../home/token.ts";
+import { claimHome } from "./claim.ts";
+import { controlRoutes, controlSocket, type Introduction } from "./control.ts";
+import { findHost, readDaemonFile, removeDaemonFile, stopHost, writeDaemonFile } from "./discovery.ts";
+import { isAlive, program, tempHome } from "./fixture.ts";
+import { takeLock } from "./lock.ts";
+import { serve } from "./serve.ts";
+
+const file = { pid: process.pid, host: "127.0.0.1", port: 5099, startedAt: "then", version: "1" };
+const introduction: Introduction = { ...file, ready: true };
+const status = () => ({ pid: 1, startedAt: "then", main: { restarts: 0 }, slots: [] });
+
+async function pretend(home: Awaited<ReturnType<typeof tempHome>>, token: string, said = introduction, stop = () => {}) {
+  const server = await serve(controlSocket(home), controlRoutes(token, { introduce: () => said, status, stop }));
+  onTestFinished(() => server.close());
+  return server;
+}
+
+test("daemon.json is written whole, read back, and removed only by its owner", async () => {
+  const home = await tempHome();
+  await writeDaemonFile(home, file);
+  expect(JSON.parse(readFileSync(home.daemonFile, "utf8"))).toEqual(file);
+  await removeDaemonFile(home, process.pid + 1);
+  expect(await readDaemonFile(home)).toEqual(file);
+  await removeDaemonFile(home, process.pid);
+  expect(existsSync(home.daemonFile)).toBe(false);
+});
+
+test("a host that proves itself is found, whatever daemon.json says", async () => {
+  const home = await tempHome();
+  await pretend(home, await ensureToken(home));
+  for (const text of [undefined, "", "{", "null", '{"pid":"x"}', JSON.stringify({ ...file, port: 1 })]) {
+    if (text !== undefined) writeFileSync(home.daemonFile, text);
+    expect(await findHost(home)).toEqual({ ...file, url: "http://127.0.0.1:5099" });
+  }
+});
+
+test("somebody who does not know the token is not our host", async () => {
+  const home = await tempHome();
+  await ensureToken(home);
+  await pretend(home, "another token, not this home's");
+  expect(await findHost(home)).toBeUndefined();
+  expect(await stopHost(home, { timeoutMs: 100 })).toBe("not running");
+});
+
+test("a host that is starting or stopping is not found yet", async () => {
+  const home = await tempHome();
+  await pretend(home, await ensureToken(home), { ...introduction, ready: false });
+  expect(await findHost(home)).toBeUndefined();
+});
+
+test("a stale pid in daemon.json is never signalled", async () => {
+  const home = await tempHome();
+  await ensureToken(home);
+  const stranger = spawn("sleep", ["60"]);
+  onTestFinished(() => void stranger.kill("SIGKILL"));
+  await once(stranger, "spawn");
+  await writeDaemonFile(home, { ...file, pid: stranger.pid as number });
+  expect(await findHost(home)).toBeUndefined();
+  expect(await stopHost(home)).toBe("not running");
+  expect(isAlive(stranger.pid as number)).toBe(true);
+  const lock = await claimHome(home);
+  expect(isAlive(stranger.pid as number)).toBe(true);
+  await lock.release();
+});
+
+test("a stop waits until the lock is free", async () => {
+  const home = await tempHome();
+  const lock = await takeLock(home);
+  const order: string[] = [];
+  await pretend(home, await ensureToken(home), introduction, () => {
+    order.push("asked");
+    setTimeout(() => {
+      order.push("released");
+      void lock?.release();
+    }, 100);
+  });
+  expect(await stopHost(home, { timeoutMs: 10_000 })).toBe("stopped");
+  expect(order).toEqual(["asked", "released"]);
+});
+
+test("a starter is told of the running host and waits for one that is going away", async () => {
+  const home = await tempHome();
+  const lock = await takeLock(home);
+  const token = await ensureToken(home);
+  const said = { ...introduction };
+  await pretend(home, token, said);
+  await expect(claimHome(home)).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("http://127.0.0.1:5099") });
+
+  said.ready = false;
+  await expect(claimHome(home, 100)).rejects.toMatchObject({ code: "unavailable" });
+  const claimed = claimHome(home, 10_000);
+  await lock?.release();
+  await (await claimed).release();
+});
+
+test("a running host is noticed even when its lock file was removed", async () => {
+  const home = await tempHome();
+  await pretend(home, await ensureToken(home));
+  await expect(claimHome(home)).rejects.toMatchObject({ code: "conflict" });
+  const lock = await takeLock(home);
+  expect(lock).toBeDefined();
+  await lock?.release();
+});
+
+test("a host that proves itself but does not stop is ended by force", async () => {
+  const home = await tempHome();
+  const source = await program(`
+    import { controlRoutes, controlSocket } from "./control.ts";
+    import { takeLock } from "./lock.ts";
+    import { serve } from "./serve.ts";
+    const home = ${JSON.stringify(home)};
+    const said = { ...${JSON.stringify(introduction)}, pid: process.pid };
+    await takeLock(home);
+    await serve(controlSocket(home), controlRoutes(${JSON.stringify(await ensureToken(home))}, { introduce: () => said, stop() {} }));
+    process.on("SIGTERM", () => {});
+    console.log("ready");
+  `);
+  const child = spawn(process.execPath, [source], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const exited = once(child, "exit");
+  await once(child.stdout, "data");
+  expect(await stopHost(home, { timeoutMs: 100 })).toBe("stopped");
+  expect(await exited).toEqual([null, "SIGKILL"]);
+});

@@ -1,0 +1,191 @@
+import { createHash } from "node:crypto";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { Home } from "../home/home.ts";
+import { findHost, readDaemonFile, stopHost } from "./discovery.ts";
+import { isAlive, program, tempHome, tinyParts, workerdsOf } from "./fixture.ts";
+import { type HostOptions, runHost } from "./host.ts";
+import { takeLock } from "./lock.ts";
+
+const quick = { backoffMs: 5, pingMs: 50 };
+
+function options(home: Home, more: Partial<HostOptions> = {}): HostOptions {
+  const lists = { allowedHosts: ["my.house"], allowedOrigins: ["https://my.house"], providers: ["openai"] };
+  return { home, host: "127.0.0.1", port: 0, portGiven: false, slots: 1, parts: tinyParts(), limits: quick, ...lists, ...more };
+}
+
+async function started(more: Partial<HostOptions> = {}) {
+  const home = more.home ?? (await tempHome());
+  const host = await runHost(options(home, more));
+  onTestFinished(() => host.stop());
+  const get = async (path: string) => (await fetch(host.url + path)).json() as Promise<any>;
+  return { home, host, get };
+}
+
+async function takenPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  return (server.address() as { port: number }).port;
+}
+
+test("a host answers, gives main what it needs, can be found, and leaves nothing when it stops", async () => {
+  const { home, host, get } = await started();
+  expect(await get("/health")).toEqual({ status: "ok" });
+  expect(await get("/bindings")).toEqual({
+    VERSION: "0.0.0+test",
+    ADMIN_TOKEN_HASH: createHash("sha256").update(host.token).digest("hex"),
+    COOKIE_NAME: `thinkery-${host.port}`,
+    STARTED_AT: expect.stringMatching(/^\d{4}-.*Z$/),
+    ALLOWED_HOSTS: ["127.0.0.1", "localhost", "[::1]", "my.house"],
+    ALLOWED_ORIGINS: ["https://my.house"],
+    PROVIDERS: ["openai"],
+    SIGNING_KEY: readFileSync(home.signingKeyFile, "utf8").trim(),
+  });
+  const found = await findHost(home);
+  expect(found).toMatchObject({ pid: process.pid, url: host.url, version: "0.0.0+test" });
+  expect(await readDaemonFile(home)).toMatchObject({ pid: process.pid, port: host.port });
+  expect(statSync(join(home.run, "main.capnp")).mode & 0o777).toBe(0o600);
+  await vi.waitUntil(async () => (await get("/host/status")).slots[0].state === "ready", { timeout: 20_000, interval: 10 });
+  expect(await (await fetch(`${host.url}/sandbox`)).text()).toBe("alive");
+
+  await host.stop();
+  expect(await host.stopped).toEqual({ reason: "asked" });
+  expect(existsSync(home.daemonFile)).toBe(false);
+  expect(existsSync(join(home.run, "control.sock"))).toBe(false);
+  await expect(get("/health")).rejects.toThrow();
+  const lock = await takeLock(home);
+  expect(lock).toBeDefined();
+  await lock?.release();
+});
+
+test("the log never holds the token", async () => {
+  const { home, host } = await started();
+  const log = readFileSync(join(home.logs, "thinkery.log"), "utf8");
+  expect(log).toContain(host.url);
+  expect(log).not.toContain(host.token);
+});
+
+test("a second host in the same home is refused and the first lives on", async () => {
+  const { home, host, get } = await started();
+  await expect(runHost(options(home))).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining(host.url) });
+  expect(await get("/health")).toEqual({ status: "ok" });
+  expect(await findHost(home)).toMatchObject({ url: host.url });
+});
+
+test("main may shut the host down, and work under way is finished first", async () => {
+  const { host, get } = await started();
+  const slow = fetch(`${host.url}/slow`).then((answer) => answer.text());
+  expect(await get("/host/shutdown")).toEqual({ status: "stopping" });
+  expect(await slow).toBe("done");
+  expect(await host.stopped).toEqual({ reason: "asked" });
+});
+
+test("a taken port is an error when it was asked for, else the next free one is used", async () => {
+  const port = await takenPort();
+  const home = await tempHome();
+  await expect(runHost(options(home, { port, portGiven: true }))).rejects.toMatchObject({
+    code: "conflict",
+    message: expect.stringContaining(`Port ${port} is taken`),
+  });
+  expect(existsSync(home.daemonFile)).toBe(false);
+  const { host } = await started({ home, port });
+  expect(host.port).toBeGreaterThan(port);
+  expect(await readDaemonFile(home)).toMatchObject({ port: host.port });
+});
+
+test("two homes that want the same port at the same moment both start", async () => {
+  const free = createServer().listen(0, "127.0.0.1");
+  await once(free, "listening");
+  const { port } = free.address() as { port: number };
+  await new Promise((resolve) => free.close(resolve));
+  const both = await Promise.all([started({ port }), started({ port })]);
+  expect(new Set(both.map(({ host }) => host.port)).size).toBe(2);
+  for (const { host, get } of both) expect((await get("/bindings")).COOKIE_NAME).toBe(`thinkery-${host.port}`);
+});
+
+test("other machines are not served without a token set on purpose", async () => {
+  const home = await tempHome();
+  for (const adminToken of [undefined, "short-but-sixteen-characters"]) {
+    const more = { host: "0.0.0.0", ...(adminToken ? { adminToken } : {}) };
+    await expect(runHost(options(home, more))).rejects.toMatchObject({ code: "bad_request" });
+  }
+  await expect(runHost(options(home, { host: "example.org" }))).rejects.toMatchObject({ code: "bad_request" });
+  const { host } = await started({ home, host: "0.0.0.0", adminToken: "x".repeat(32) });
+  expect(host.url).toBe(`http://127.0.0.1:${host.port}`);
+  expect(host.token).toBe("x".repeat(32));
+});
+
+test("main that is killed comes back on the same port and is counted", async () => {
+  const { get, home } = await started();
+  killMain(home);
+  await vi.waitUntil(() => get("/host/status").then((status) => status.main.restarts === 1, () => false), { timeout: 20_000, interval: 10 });
+});
+
+test("main that cannot live stops the host, which says why", async () => {
+  const { home, host } = await started({ limits: { ...quick, failures: 1 } });
+  killMain(home);
+  expect(await host.stopped).toEqual({ reason: "failed", message: expect.stringContaining("main was ended by SIGKILL") });
+  expect(existsSync(home.daemonFile)).toBe(false);
+});
+
+test("main that cannot even start is an error that shows its last words and where the log is", async () => {
+  const home = await tempHome();
+  const parts = tinyParts();
+  const broken = { ...parts, main: parts.main.map(({ name }) => ({ name, path: "/nowhere/main.js" })) };
+  await expect(runHost(options(home, { parts: broken, limits: { ...quick, failures: 2 } }))).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringMatching(/nowhere.*thinkery\.log/),
+  });
+  const lock = await takeLock(home);
+  expect(lock).toBeDefined();
+  await lock?.release();
+});
+
+function killMain(home: Home): void {
+  const main = workerdsOf(process.pid).find(({ config }) => config === join(home.run, "main.capnp"));
+  if (!main) throw new Error("main does not run");
+  process.kill(main.pid, "SIGKILL");
+}
+
+// A host in a process of its own, as the command line starts it.
+async function separate(home: Home): Promise<{ pid: number; exited: Promise<unknown> }> {
+  const file = await program(`
+    import { runHost, stopOnSignals } from "./host.ts";
+    const host = await runHost(${JSON.stringify(options(home))});
+    stopOnSignals(host);
+    console.log("ready");
+  `);
+  const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const exited = once(child, "exit");
+  await once(createInterface(child.stdout), "line");
+  return { pid: child.pid as number, exited };
+}
+
+test("a host that is killed leaves no process, and the next one starts at once", async () => {
+  const home = await tempHome();
+  const { pid, exited } = await separate(home);
+  const workerds = workerdsOf(pid).map((found) => found.pid);
+  expect(workerds.length).toBeGreaterThan(0);
+  process.kill(pid, "SIGKILL");
+  await exited;
+  const { host } = await started({ home });
+  expect(await readDaemonFile(home)).toMatchObject({ pid: process.pid, port: host.port });
+  expect(workerds.filter(isAlive)).toEqual([]);
+});
+
+test("a signal, or a command, stops a host cleanly", async () => {
+  for (const stop of [(pid: number) => process.kill(pid, "SIGINT"), (_: number, home: Home) => stopHost(home)]) {
+    const home = await tempHome();
+    const { pid, exited } = await separate(home);
+    await stop(pid, home);
+    expect(await exited).toEqual([0, null]);
+    expect(existsSync(home.daemonFile)).toBe(false);
+  }
+});
