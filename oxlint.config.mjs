@@ -28,7 +28,7 @@ const platforms = { group: ["node:*", "cloudflare:*", "agents", "agents/*"], mes
 /** One door for each outside thing. */
 const spawning = {
   group: ["node:child_process", "child_process"],
-  message: "Only host/process.ts, cli/launch.ts, cli/browser.ts and doctor/run.ts start processes.",
+  message: "Only host/process.ts, cli/launch.ts, cli/browser.ts and doctor/program.ts start processes.",
 };
 
 const ban = (...patterns) => ({ "no-restricted-imports": ["error", { patterns }] });
@@ -56,6 +56,8 @@ export default {
     "import/no-cycle": ["error", { ignoreTypes: true }],
     "max-lines": ["warn", { max: 300, skipBlankLines: true, skipComments: true }],
     "no-shadow": "off",
+    // It does not see what another task changes while this one awaits.
+    "no-unmodified-loop-condition": "off",
     "no-underscore-dangle": "off",
     "import/no-unassigned-import": "off",
     "unicorn/consistent-function-scoping": "off",
@@ -75,10 +77,13 @@ export default {
         "packages/daemon/src/host/process.ts",
         "packages/daemon/src/cli/launch.ts",
         "packages/daemon/src/cli/browser.ts",
-        "packages/daemon/src/doctor/run.ts",
+        "packages/daemon/src/doctor/program.ts",
+        "packages/daemon/src/host/fixture.ts",
         "packages/daemon/src/**/*.test.ts",
       ],
       rules: ban(foreign("daemon")),
     },
+    // What an answer holds is what a test is there to find out.
+    { files: ["**/*.test.ts"], rules: { "typescript/no-explicit-any": "off" } },
   ],
 };

@@ -28,7 +28,7 @@ export async function buildWorker(entry, outdir, name = "main") {
   });
 }
 
-const oneLocale = {
+export const oneLocale = {
   name: "one-locale",
   setup(bundler) {
     bundler.onResolve({ filter: /\/locales\/index\.js$/ }, (args) =>

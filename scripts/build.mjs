@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildWorker } from "./build-worker.mjs";
+import { buildWorker, oneLocale } from "./build-worker.mjs";
 
 const root = new URL("..", import.meta.url).pathname;
 const dist = join(root, "packages/daemon/dist");
@@ -31,6 +31,7 @@ const parts = {
     inputs: ["packages/daemon/src"],
     async build() {
       const { build } = await import("esbuild");
+      rmSync(join(dist, "chunks"), { recursive: true, force: true });
       await build({
         entryPoints: { thinkery: join(root, "packages/daemon/src/main.ts") },
         outdir: dist,
@@ -39,6 +40,10 @@ const parts = {
         format: "esm",
         target: "node20.19",
         splitting: true,
+        minify: true,
+        // A crash report should name what crashed.
+        keepNames: true,
+        plugins: [oneLocale],
         chunkNames: "chunks/[name]-[hash]",
         mainFields: ["module", "main"],
         external: ["workerd"],

@@ -22,14 +22,14 @@ test("a token does what its scopes allow and nothing more", async () => {
   expect((await reader.call("listAgents", { params })).agents).toEqual([]);
   expect(await reader.call("who")).toEqual({ user: "owner", scopes: ["read"] });
   const refused = [
-    reader.call("createAgent", { params, body: { name: "x" } }),
-    reader.call("createToken", { body: { name: "more", scopes: ["admin"] } }),
-    reader.call("listTokens"),
-    reader.call("createLoginCode"),
-    reader.call("shutdown"),
-    reader.call("putBlueprint", { params, body: { name: "x" } }),
+    () => reader.call("createAgent", { params, body: { name: "x" } }),
+    () => reader.call("createToken", { body: { name: "more", scopes: ["admin"] } }),
+    () => reader.call("listTokens"),
+    () => reader.call("createLoginCode"),
+    () => reader.call("shutdown"),
+    () => reader.call("putBlueprint", { params, body: { name: "x" } }),
   ];
-  for (const attempt of refused) await expect(attempt).rejects.toMatchObject({ code: "forbidden" });
+  for (const attempt of refused) await expect(attempt()).rejects.toMatchObject({ code: "forbidden" });
 
   const talker = as((await issue({ name: "talker", scopes: ["read", "chat"] })).token);
   await talker.call("createAgent", { params, body: { name: "made-by-chat" } });

@@ -31,6 +31,8 @@ export interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
   input?: string;
+  /** Another build's program in place of ours. */
+  program?: string;
 }
 
 /** A place for a data folder that does not exist yet, in a folder of the test's own. */
@@ -82,11 +84,12 @@ export async function openHouse(given: { home?: string; args?: string[]; env?: R
   };
 }
 
-export function runCli(args: string[], home: string, { cwd = dirname(home), env, input }: RunOptions = {}): Promise<Ran> {
+export function runCli(args: string[], home: string, options: RunOptions = {}): Promise<Ran> {
+  const { cwd = dirname(home), env, input, program = cli } = options;
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      [cli, ...args],
+      [program, ...args],
       { env: environment(home, env), cwd, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const code = error ? (typeof error.code === "number" ? error.code : -1) : 0;

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 
 interface Process {
   pid: number;
@@ -28,4 +28,15 @@ export async function processesOf(home: string): Promise<Process[]> {
 
 export async function mainOf(home: string): Promise<Process | undefined> {
   return (await processesOf(home)).find(({ command }) => command.includes("main.capnp") && !command.startsWith("/bin/sh"));
+}
+
+/** The processes that run this program. */
+export async function processesRunning(program: string): Promise<Process[]> {
+  return (await processes()).filter(({ command }) => command.includes(program));
+}
+
+/** What a process exits with, also when it already has; null when a signal ended it. */
+export function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  return new Promise((resolve) => child.once("exit", resolve));
 }

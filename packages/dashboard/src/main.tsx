@@ -1,4 +1,3 @@
-import "./api/no-eval.ts";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { begin } from "./api/session.ts";

@@ -1,6 +1,10 @@
-import { type Endpoint, type AnswerOf, type BodyIn, type ParamsIn, type QueryIn } from "../protocol/endpoint.ts";
-import { type Endpoints, endpoints } from "../protocol/endpoints.ts";
-import { errorBodySchema, fail } from "../protocol/errors.ts";
+import type { AnswerOf, BodyIn, ParamsIn, QueryIn } from "../protocol/endpoint.ts";
+import type { Endpoints } from "../protocol/endpoints.ts";
+import type { ErrorBody } from "../protocol/error-body.ts";
+import { errorCodes, fail } from "../protocol/errors.ts";
+import { routes } from "../protocol/routes.ts";
+
+export { fail, isThinkeryError } from "../protocol/errors.ts";
 
 export { watch, type WatchOptions } from "./watch.ts";
 
@@ -38,7 +42,7 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     async call(name, ...[input]) {
-      const target: Endpoint = endpoints[name];
+      const target = routes[name];
       const { params, query, body, signal } = (input ?? {}) as {
         params?: Record<string, string>;
         query?: Record<string, unknown>;
@@ -71,10 +75,13 @@ async function reach(request: () => Promise<Response>): Promise<Response> {
   }
 }
 
+// Checked by hand: this is the one shape a client must read, and a page should not load zod for it.
 async function errorFrom(response: Response): Promise<Error> {
-  const parsed = errorBodySchema.safeParse(await response.json().catch(() => undefined));
-  if (!parsed.success) return fail("internal", `The host answered ${response.status} without saying why.`);
-  const { code, message, details } = parsed.data.error;
+  const body = (await response.json().catch(() => undefined)) as Partial<ErrorBody> | undefined;
+  const { code, message, details } = body?.error ?? {};
+  if (!code || !errorCodes.includes(code) || typeof message !== "string") {
+    return fail("internal", `The host answered ${response.status} without saying why.`);
+  }
   return fail(code, message, details);
 }
 

@@ -49,11 +49,3 @@ export const listedBlueprintSchema = blueprintSchema
 export type ListedBlueprint = z.infer<typeof listedBlueprintSchema>;
 
 export const blueprintListSchema = z.object({ blueprints: z.array(listedBlueprintSchema), next: nextSchema });
-
-/** The blueprint every agency has, and what an agent is made from when nothing is said. */
-export const defaultBlueprint: Blueprint = {
-  name: "think",
-  description: "A general agent that reads, writes, runs code and delegates.",
-  prompt: "",
-  tags: ["default"],
-};

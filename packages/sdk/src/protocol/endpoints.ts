@@ -6,6 +6,7 @@ import { endpoint } from "./endpoint.ts";
 import { healthSchema } from "./health.ts";
 import { agencyIdSchema, agentNameSchema, blueprintNameSchema, userNameSchema } from "./names.ts";
 import { pageQuerySchema } from "./page.ts";
+import { routes } from "./routes.ts";
 import {
   issuedTokenSchema,
   loginCodeSchema,
@@ -23,69 +24,60 @@ const withId = z.object({ id: z.string() });
 /** Everything the host answers over HTTP. `/agents…` is short for the `global` agency. */
 export const endpoints = {
   health: endpoint({
-    method: "GET",
-    path: "/health",
+    ...routes.health,
     access: "public",
     summary: "Is the host well? With a token, also its particulars.",
     answer: healthSchema,
   }),
   shutdown: endpoint({
-    method: "POST",
-    path: "/shutdown",
+    ...routes.shutdown,
     access: "admin",
     summary: "Stop the host after it has drained.",
     status: 202,
     answer: z.object({ status: z.literal("stopping") }),
   }),
   openapi: endpoint({
-    method: "GET",
-    path: "/openapi.json",
+    ...routes.openapi,
     access: "any",
     summary: "This description.",
     answer: z.record(z.string(), z.unknown()),
   }),
 
   login: endpoint({
-    method: "POST",
-    path: "/login",
+    ...routes.login,
     access: "public",
     summary: "Exchange a one-time code for the page's cookie.",
     body: loginSchema,
     answer: whoSchema,
   }),
   logout: endpoint({
-    method: "POST",
-    path: "/logout",
+    ...routes.logout,
     access: "any",
     summary: "End the page's login.",
     status: 204,
   }),
   createLoginCode: endpoint({
-    method: "POST",
-    path: "/login/codes",
+    ...routes.createLoginCode,
     access: "admin",
     summary: "Make a one-time login code for the caller.",
     status: 201,
     answer: loginCodeSchema,
   }),
   who: endpoint({
-    method: "GET",
-    path: "/who",
+    ...routes.who,
     access: "any",
     summary: "Who does this credential speak for?",
     answer: whoSchema,
   }),
   listTokens: endpoint({
-    method: "GET",
-    path: "/tokens",
+    ...routes.listTokens,
     access: "admin",
     summary: "The tokens of a user.",
     query: z.strictObject({ user: userNameSchema.optional() }),
     answer: tokenListSchema,
   }),
   createToken: endpoint({
-    method: "POST",
-    path: "/tokens",
+    ...routes.createToken,
     access: "admin",
     summary: "Make a token with a user and scopes. Its secret is shown once.",
     body: newTokenSchema,
@@ -93,8 +85,7 @@ export const endpoints = {
     answer: issuedTokenSchema,
   }),
   revokeToken: endpoint({
-    method: "DELETE",
-    path: "/tokens/:id",
+    ...routes.revokeToken,
     access: "admin",
     summary: "Revoke a token at once.",
     params: z.object({ id: z.string().min(1).max(200) }),
@@ -102,16 +93,14 @@ export const endpoints = {
   }),
 
   listAgencies: endpoint({
-    method: "GET",
-    path: "/agencies",
+    ...routes.listAgencies,
     access: "read",
     summary: "The caller's agencies.",
     query: pageQuerySchema,
     answer: agencyListSchema,
   }),
   createAgency: endpoint({
-    method: "POST",
-    path: "/agencies",
+    ...routes.createAgency,
     access: "chat",
     summary: "Create an agency.",
     body: newAgencySchema,
@@ -119,8 +108,7 @@ export const endpoints = {
     answer: agencySchema,
   }),
   deleteAgency: endpoint({
-    method: "DELETE",
-    path: "/agencies/:agency",
+    ...routes.deleteAgency,
     access: "chat",
     summary: "Delete an agency and everything in it.",
     params: inAgency,
@@ -128,16 +116,14 @@ export const endpoints = {
   }),
 
   listBlueprints: endpoint({
-    method: "GET",
-    path: "/agency/:agency/blueprints",
+    ...routes.listBlueprints,
     access: "read",
     summary: "Static and dynamic blueprints; dynamic ones win.",
     params: inAgency,
     answer: blueprintListSchema,
   }),
   putBlueprint: endpoint({
-    method: "POST",
-    path: "/agency/:agency/blueprints",
+    ...routes.putBlueprint,
     access: "admin",
     summary: "Create or replace a dynamic blueprint.",
     params: inAgency,
@@ -146,16 +132,14 @@ export const endpoints = {
     answer: listedBlueprintSchema.and(withId),
   }),
   getBlueprint: endpoint({
-    method: "GET",
-    path: "/agency/:agency/blueprints/:name",
+    ...routes.getBlueprint,
     access: "read",
     summary: "One blueprint.",
     params: aBlueprint,
     answer: listedBlueprintSchema,
   }),
   deleteBlueprint: endpoint({
-    method: "DELETE",
-    path: "/agency/:agency/blueprints/:name",
+    ...routes.deleteBlueprint,
     access: "admin",
     summary: "Delete a dynamic blueprint; a static one of that name shows again.",
     params: aBlueprint,
@@ -163,8 +147,7 @@ export const endpoints = {
   }),
 
   listAgents: endpoint({
-    method: "GET",
-    path: "/agency/:agency/agents",
+    ...routes.listAgents,
     access: "read",
     summary: "The agents of an agency.",
     params: inAgency,
@@ -172,8 +155,7 @@ export const endpoints = {
     answer: agentListSchema,
   }),
   createAgent: endpoint({
-    method: "POST",
-    path: "/agency/:agency/agents",
+    ...routes.createAgent,
     access: "chat",
     summary: "Create an agent from a blueprint.",
     params: inAgency,
@@ -182,16 +164,14 @@ export const endpoints = {
     answer: agentSchema,
   }),
   getAgent: endpoint({
-    method: "GET",
-    path: "/agency/:agency/agent/:agent",
+    ...routes.getAgent,
     access: "read",
     summary: "One agent.",
     params: anAgent,
     answer: agentSchema,
   }),
   deleteAgent: endpoint({
-    method: "DELETE",
-    path: "/agency/:agency/agent/:agent",
+    ...routes.deleteAgent,
     access: "chat",
     summary: "Delete an agent and all it remembers.",
     params: anAgent,

@@ -35,11 +35,6 @@ export const modelIdSchema = z
   .max(200)
   .regex(/^[a-z0-9][a-z0-9-]*:[\x21-\x7e]+$/, "write it as provider:model, for example anthropic:claude-sonnet-4-5");
 
-export const globalAgency = "global";
-
-/** The user the admin token speaks for. */
-export const ownerUser = "owner";
-
 /** An agent's object is named after its agency and itself; `~` appears in neither. */
 export function agentObjectName(agency: string, agent: string): string {
   return `${agency}~${agent}`;

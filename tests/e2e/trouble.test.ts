@@ -1,0 +1,104 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { buildCopy } from "../kit/build-copy.ts";
+import { emptyHome, removeHome, runCli } from "../kit/house.ts";
+import { processesOf } from "../kit/processes.ts";
+import { snapshot } from "../kit/snapshot.ts";
+
+// What a person can get wrong, or a machine: each is one sentence, the right exit code, and nothing is lost.
+
+let home: string;
+
+beforeEach(async () => {
+  home = await emptyHome();
+  onTestFinished(async () => {
+    await runCli(["stop"], home);
+    await removeHome(home);
+  });
+});
+
+const starts = [["start"], ["start", "--foreground"], ["ls"]];
+
+/** Refused with one sentence, and no process is left. */
+async function expectRefused(args: string[], code: number, sentence: RegExp, program?: string): Promise<void> {
+  const ran = await runCli(args, home, program ? { program } : {});
+  expect([args, ran.code, ran.stdout]).toEqual([args, code, ""]);
+  const said = ran.stderr.replace("No host is running; starting one.\n", "");
+  expect(said).toMatch(/^thinkery: [^\n]+\n$/);
+  expect(said).toMatch(sentence);
+  expect(await processesOf(home)).toEqual([]);
+  expect(existsSync(join(home, "daemon.json"))).toBe(false);
+}
+
+test("a port that was asked for and is taken", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void other.close());
+  await new Promise((resolve) => other.once("listening", resolve));
+  const { port } = other.address() as AddressInfo;
+  for (const args of [["start"], ["start", "--foreground"]]) {
+    await expectRefused([...args, "--port", String(port)], 1, new RegExp(`Port ${port} is taken`));
+  }
+});
+
+test("a data folder that is a file", async () => {
+  await writeFile(home, "mine");
+  for (const args of starts) await expectRefused(args, 3, /is not a folder; set THINKERY_HOME/);
+  expect(await readFile(home, "utf8")).toBe("mine");
+});
+
+test("a data folder of a newer version stays as it is, byte for byte", async () => {
+  await mkdir(join(home, "objects"), { recursive: true });
+  await writeFile(join(home, "format.json"), '{"format": 99}');
+  await writeFile(join(home, "objects", "from-the-future"), Buffer.from([0, 255, 7]));
+  const before = await snapshot(home);
+  for (const args of [...starts, ["restart"]]) await expectRefused(args, 3, /newer Thinkery; update this one/);
+  for (const args of [["status"], ["stop"], ["doctor"]]) await runCli(args, home);
+  expect(await snapshot(home)).toEqual(before);
+});
+
+test("a damaged daemon.json does not matter", async () => {
+  await mkdir(home, { mode: 0o700 });
+  for (const text of ["", "{", "[]", '{"pid":1,"host":"127.0.0.1","port":1,"startedAt":"","version":""}', "\0\0"]) {
+    await writeFile(join(home, "daemon.json"), text);
+    expect([text, (await runCli(["status"], home)).code]).toEqual([text, 3]);
+  }
+  expect((await runCli(["start"], home)).code).toBe(0);
+  expect(JSON.parse(await readFile(join(home, "daemon.json"), "utf8")).pid).toBeGreaterThan(1);
+
+  await writeFile(join(home, "daemon.json"), "{");
+  expect((await runCli(["ls"], home)).stderr).toBe("");
+  expect((await runCli(["stop"], home)).stdout).toBe("Thinkery has stopped.\n");
+  expect(await processesOf(home)).toEqual([]);
+});
+
+test("a configuration with a mistake is told by key and line, and left alone", async () => {
+  await mkdir(home, { mode: 0o700 });
+  const file = join(home, "config.jsonc");
+  const mistakes: [text: string, sentence: RegExp][] = [
+    ['{\n  // mine\n  "prot": 6000\n}', /config\.jsonc, line 3, column 3: unknown key “prot”; did you mean “port”\?/],
+    ['{\n  "sandboxSlots": "two"\n}', /config\.jsonc, line 2, column 19: “sandboxSlots” is not valid/],
+    ['{\n  "port": 6000\n  "host": "::1"\n}', /config\.jsonc, line 3, column 3: this is not valid JSON/],
+  ];
+  for (const [text, sentence] of mistakes) {
+    await writeFile(file, text);
+    for (const args of starts) await expectRefused(args, 2, sentence);
+    expect(await readFile(file, "utf8")).toBe(text);
+  }
+});
+
+test("a workerd that is not installed", async () => {
+  const program = await buildCopy({ workerd: false });
+  for (const args of starts) await expectRefused(args, 3, /The workerd binary .* is missing .*; run npm install/, program);
+  const { code, stdout } = await runCli(["doctor"], home, { program });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^fail {2}workerd: /m);
+});
+
+test("a build that is not complete", async () => {
+  const program = await buildCopy();
+  await writeFile(join(program, "..", "build.json"), "");
+  await expectRefused(["start", "--foreground"], 3, /not built completely; run npm run build/, program);
+});

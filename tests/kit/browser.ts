@@ -1,0 +1,41 @@
+import { existsSync } from "node:fs";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { House } from "./house.ts";
+
+const installed = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"];
+
+// A browser of its own accord talks to its makers; here it talks to loopback only.
+const quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-quic"];
+
+/** A real browser: the one this machine has, else the one that comes as a package. */
+export async function openBrowser(): Promise<Browser> {
+  const found = installed.find((path) => existsSync(path));
+  if (found) return chromium.launch({ executablePath: found, args: ["--no-sandbox", "--disable-gpu", ...quiet] });
+  const { default: packaged } = await import("@sparticuz/chromium");
+  return chromium.launch({ executablePath: await packaged.executablePath(), args: [...packaged.args, ...quiet] });
+}
+
+export interface Visit {
+  page: Page;
+  context: BrowserContext;
+  /** What the browser complained about: violations of the CSP, errors of scripts. */
+  complaints: string[];
+}
+
+/** A new person at the page, not logged in. */
+export async function visit(browser: Browser, options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visit> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error" && /Content Security Policy|Uncaught/.test(message.text())) complaints.push(message.text());
+  });
+  return { page, context, complaints };
+}
+
+/** The link that `thinkery open` prints. */
+export async function loginLink(house: House): Promise<string> {
+  const { code } = await house.client.call("createLoginCode");
+  return `${house.url}/#code=${code}`;
+}

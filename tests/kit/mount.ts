@@ -1,0 +1,32 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export interface SmallDisk {
+  path: string;
+  readOnly(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** A disk of so many KiB in memory; nothing where this user may not mount one. */
+export async function smallDisk(kib: number): Promise<SmallDisk | undefined> {
+  const path = await mkdtemp(join(tmpdir(), "thinkery-disk-"));
+  try {
+    await run("mount", ["-t", "tmpfs", "-o", `size=${kib}k,mode=0700`, "tmpfs", path]);
+  } catch {
+    await rm(path, { recursive: true });
+    return undefined;
+  }
+  return {
+    path,
+    readOnly: () => run("mount", ["-o", "remount,ro", path]).then(() => {}),
+    async remove() {
+      await run("umount", ["-l", path]);
+      await rm(path, { recursive: true });
+    },
+  };
+}
