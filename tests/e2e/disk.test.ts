@@ -1,4 +1,4 @@
-import { open, readdir, rm, statfs, stat, writeFile } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { openHouse, runCli } from "../kit/house.ts";
@@ -37,3 +37,50 @@ async function kept(): Promise<Record<string, string>> {
   const all = Object.entries(await snapshot(home));
   return Object.fromEntries(all.filter(([name]) => !/^(logs|run)\//.test(name)));
 }
+
+test("a full disk is one sentence at the start, and nothing is lost or overwritten", async () => {
+  const first = await runCli(["new", "alice"], home);
+  expect(first.code).toBe(0);
+  await runCli(["stop"], home);
+  await fill();
+  const before = await kept();
+  for (const args of [["start"], ["start", "--foreground"], ["ls"]]) {
+    const { code, stdout, stderr } = await runCli(args, home);
+    expect([args, code, stdout]).toEqual([args, 3, ""]);
+    expect(stderr.replace("No host is running; starting one.\n", "")).toBe(
+      `thinkery: The data folder ${home} is on a full disk; free some space and try again.\n`,
+    );
+  }
+  expect(await processesOf(home)).toEqual([]);
+  expect(await kept()).toEqual(before);
+
+  await rm(ballast());
+  expect((await runCli(["info", "alice"], home)).code).toBe(0);
+  await runCli(["stop"], home);
+});
+
+test("a disk that fills up refuses what is new, keeps what is there, and recovers when there is room", async () => {
+  const house = await openHouse({ home });
+  onTestFinished(() => house.stop());
+  const params = { agency: "global" };
+  const names = async () => (await house.client.call("listAgents", { params })).agents.map(({ name }) => name);
+  await house.client.call("createAgent", { params, body: { name: "alice" } });
+
+  await fill();
+  await expect(house.client.call("createAgent", { params, body: { name: "bob" } })).rejects.toMatchObject({ code: "unavailable" });
+  expect(await names()).toEqual(["alice"]);
+
+  await rm(ballast());
+  await house.client.call("createAgent", { params, body: { name: "bob" } });
+  expect(await names()).toEqual(["alice", "bob"]);
+  expect((await house.client.call("health")).restarts).toBe(0);
+});
+
+test("a disk that cannot be written is one sentence", async () => {
+  await disk.readOnly();
+  for (const args of [["start"], ["start", "--foreground"], ["ls"]]) {
+    const { code, stdout, stderr } = await runCli(args, home, { cwd: "/" });
+    expect([args, code, stdout]).toEqual([args, 3, ""]);
+    expect(stderr).toContain(`thinkery: The data folder ${home} is on a read-only disk; set THINKERY_HOME to a folder that can be written.\n`);
+  }
+});

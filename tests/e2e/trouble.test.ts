@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { buildCopy } from "../kit/build-copy.ts";
 import { emptyHome, removeHome, runCli } from "../kit/house.ts";
@@ -15,6 +15,7 @@ let home: string;
 beforeEach(async () => {
   home = await emptyHome();
   onTestFinished(async () => {
+    await chmod(dirname(home), 0o700);
     await runCli(["stop"], home);
     await removeHome(home);
   });
@@ -45,8 +46,30 @@ test("a port that was asked for and is taken", async () => {
 
 test("a data folder that is a file", async () => {
   await writeFile(home, "mine");
-  for (const args of starts) await expectRefused(args, 3, /is not a folder; set THINKERY_HOME/);
+  for (const args of starts) await expectRefused(args, 3, /is not a folder.*; set THINKERY_HOME/);
   expect(await readFile(home, "utf8")).toBe("mine");
+});
+
+test("a data folder that this user may not make or write", async (context) => {
+  const user = process.getuid?.() === 0 ? 65_534 : undefined;
+  const program = await buildCopy();
+  await chmod(dirname(dirname(program)), 0o755);
+  // Permissions do not bind root, and another user may not be let near Node itself.
+  if ((await runCli(["--version"], home, { program, user, cwd: "/" })).code !== 0) context.skip("no other user can run Node here");
+  await chmod(dirname(home), 0o555);
+  const refusals = async () => {
+    for (const args of starts) {
+      const { code, stdout, stderr } = await runCli(args, home, { program, user });
+      expect([args, code, stdout]).toEqual([args, 3, ""]);
+      expect(stderr).toMatch(/^(No host is running; starting one\.\n)?thinkery: [^\n]+ set THINKERY_HOME to [^\n]+\.\n$/);
+    }
+  };
+  await refusals();
+  expect(existsSync(home)).toBe(false);
+  if (user === undefined) return;
+  await mkdir(home, { mode: 0o755 });
+  await refusals();
+  expect(await snapshot(home)).toEqual({});
 });
 
 test("a data folder of a newer version stays as it is, byte for byte", async () => {

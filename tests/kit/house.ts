@@ -33,6 +33,8 @@ export interface RunOptions {
   input?: string;
   /** Another build's program in place of ours. */
   program?: string;
+  /** Another user's id, where root runs the tests. */
+  user?: number | undefined;
 }
 
 /** A place for a data folder that does not exist yet, in a folder of the test's own. */
@@ -85,12 +87,12 @@ export async function openHouse(given: { home?: string; args?: string[]; env?: R
 }
 
 export function runCli(args: string[], home: string, options: RunOptions = {}): Promise<Ran> {
-  const { cwd = dirname(home), env, input, program = cli } = options;
+  const { cwd = dirname(home), env, input, program = cli, user } = options;
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
       [program, ...args],
-      { env: environment(home, env), cwd, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 },
+      { env: environment(home, env), cwd, uid: user, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const code = error ? (typeof error.code === "number" ? error.code : -1) : 0;
         resolve({ code, stdout, stderr });

@@ -47,7 +47,7 @@ export function main(options: MainOptions) {
         version: parts.version,
         objects: home.objects,
         blobs: home.blobs,
-        allowedHosts: [...new Set([...ownNames(address), ...options.allowedHosts])],
+        allowedHosts: [...new Set([...ownNames(address), ...options.allowedHosts.map((name) => name.toLowerCase())])],
       };
       await writeFile(configFile, mainConfig(config), { mode: 0o600 });
     },

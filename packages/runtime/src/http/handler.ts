@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import type { Env } from "../objects/env.ts";
 import { refuse } from "./answer.ts";
 import { authenticate } from "./authenticate.ts";
+import { preflight, share } from "./cors.ts";
 import { checkAddress, checkCookie, checkScope } from "./guard.ts";
 import { isPagePath, servePage } from "./page.ts";
 import type { HonoEnv } from "./route.ts";
@@ -44,17 +45,21 @@ export function createHandler(): ExportedHandler<Env> {
     async fetch(request, env, context) {
       try {
         checkAddress(request, env);
-        if (request.url.length > longestAddress) throw fail("bad_request", "The address is too long.");
-        const path = new URL(request.url).pathname;
-        if ((request.method === "GET" || request.method === "HEAD") && isPagePath(path)) {
-          return await servePage(path, env);
-        }
-        return await counted(async () => app.fetch(isSdkPath(path) ? request : longForm(request), env, context));
+        return share(await answer(request, env, context), request, env);
       } catch (error) {
-        return refuse(error);
+        return share(refuse(error), request, env);
       }
     },
   };
+
+  async function answer(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
+    const permitted = preflight(request, env);
+    if (permitted) return permitted;
+    if (request.url.length > longestAddress) throw fail("bad_request", "The address is too long.");
+    const path = new URL(request.url).pathname;
+    if ((request.method === "GET" || request.method === "HEAD") && isPagePath(path)) return servePage(path, env);
+    return counted(async () => app.fetch(isSdkPath(path) ? request : longForm(request), env, context));
+  }
 }
 
 /** `/agents…` is short for the agents of the global agency. */

@@ -28,6 +28,8 @@ export function watch<State>(options: WatchOptions<State>): () => void {
       const state = stateIn(message.data);
       if (state !== undefined) options.onState(state as State);
     });
+    // A close follows; but where nobody listens for errors, Node ends the process over one.
+    socket.addEventListener("error", () => {});
     socket.addEventListener("close", () => {
       if (stopped) return;
       options.onConnection?.(false);

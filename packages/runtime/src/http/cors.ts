@@ -1,0 +1,32 @@
+import type { Env } from "../objects/env.ts";
+import { noContent } from "./answer.ts";
+
+/**
+ * For pages of other origins that the configuration names. They bring a token: our cookie is never theirs to
+ * use, so credentials are not allowed.
+ */
+export function preflight(request: Request, env: Env): Response | undefined {
+  const asks = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
+  if (!asks || !allowedOrigin(request, env)) return undefined;
+  return noContent({
+    "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+    "access-control-allow-headers": "authorization, content-type, if-match, last-event-id, x-secret",
+    "access-control-max-age": "600",
+  });
+}
+
+/** Lets the page read the answer. */
+export function share(response: Response, request: Request, env: Env): Response {
+  const origin = allowedOrigin(request, env);
+  // A socket's answer carries the socket and is left as it is; sockets have no CORS.
+  if (!origin || response.webSocket) return response;
+  const shared = new Response(response.body, response);
+  shared.headers.set("access-control-allow-origin", origin);
+  shared.headers.append("vary", "origin");
+  return shared;
+}
+
+function allowedOrigin(request: Request, env: Env): string | undefined {
+  const origin = request.headers.get("origin");
+  return origin !== null && env.ALLOWED_ORIGINS.includes(origin) ? origin : undefined;
+}

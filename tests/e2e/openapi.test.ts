@@ -1,0 +1,44 @@
+import { endpoints } from "@thinkery/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type House, openHouse } from "../kit/house.ts";
+
+let house: House;
+let description: any;
+
+beforeAll(async () => {
+  house = await openHouse();
+  description = await house.client.call("openapi");
+});
+
+afterAll(() => house?.stop());
+
+test("the description has every endpoint, with its scope and its answers", () => {
+  for (const [name, { method, path, access, status }] of Object.entries(endpoints)) {
+    const operation = description.paths[path.replace(/:([a-z]+)/g, "{$1}")]?.[method.toLowerCase()];
+    expect(operation).toMatchObject({ operationId: name });
+    expect(operation.responses[status]).toBeDefined();
+    expect(operation.responses.default.content["application/json"].schema).toEqual({ $ref: "#/components/schemas/Error" });
+    if (access === "public") expect(operation.security).toEqual([]);
+    else expect(operation["x-scope"]).toBe(access);
+  }
+});
+
+test("every reference in it leads somewhere, and every path parameter is declared", () => {
+  const references = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference ?? "");
+  expect(references.length).toBeGreaterThan(10);
+  for (const reference of references) {
+    const target = reference.slice(2).split("/").reduce((node: any, key) => node?.[key], description);
+    expect([reference, typeof target]).toEqual([reference, "object"]);
+  }
+  for (const [path, operations] of Object.entries<any>(description.paths)) {
+    const named = [...path.matchAll(/{([a-z]+)}/g)].map(([, name]) => name);
+    for (const operation of Object.values<any>(operations)) {
+      const declared = operation.parameters.filter((one: any) => one.in === "path").map((one: any) => one.name);
+      expect([path, declared]).toEqual([path, named]);
+    }
+  }
+});
+
+test("it is not told without a token", async () => {
+  expect((await fetch(`${house.url}/openapi.json`)).status).toBe(401);
+});
