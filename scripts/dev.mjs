@@ -40,6 +40,8 @@ async function restart() {
   host = spawn(process.execPath, ["packages/daemon/dist/thinkery.js", "start", "--foreground", ...process.argv.slice(2)], {
     cwd: new URL("..", import.meta.url).pathname,
     stdio: "inherit",
+    // In a group of its own: a Ctrl+C then reaches it through us, once.
+    detached: true,
   });
 }
 
@@ -47,7 +49,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
   process.on(signal, () => {
     if (!host || host.exitCode !== null) process.exit(0);
     host.once("exit", () => process.exit(0));
-    if (signal === "SIGTERM") host.kill("SIGTERM");
+    host.kill("SIGTERM");
   });
 }
 

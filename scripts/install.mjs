@@ -15,7 +15,8 @@ export function install({ say = () => {} } = {}) {
   const lockfile = readFileSync(join(root, "package-lock.json"), "utf8");
   if (read(mark) === lockfile) return;
   say("installing what is needed (once) …");
-  const npm = spawnSync("npm", ["ci", "--no-fund", "--no-audit", "--loglevel=error"], {
+  // Not `npm ci`: it refuses a lockfile that lacks optional binaries of other platforms, and a registry need not have them all.
+  const npm = spawnSync("npm", ["install", "--no-save", "--no-fund", "--no-audit", "--loglevel=error"], {
     cwd: root,
     encoding: "utf8",
     shell: process.platform === "win32",

@@ -25,7 +25,7 @@ test("a main that cannot stay up ends the host with the reason and the log's pla
   const house = await open();
   let pid = 0;
   for (let failure = 1; failure <= 5; failure++) {
-    expect(house.daemon.exitCode, `after ${failure - 1} failures`).toBe(null);
+    expect(house.daemon.exitCode, `after ${failure - 1} failures`).toBe(null); console.log(house.printed());
     pid = await nextMain(house, pid);
     process.kill(pid, "SIGKILL");
   }

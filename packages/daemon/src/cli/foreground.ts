@@ -27,7 +27,7 @@ export async function runForeground(cli: Cli, flags: ListenFlags): Promise<void>
     cli.output.say(`Stopping the host of version ${found.version}; this is ${cli.version}.`);
     await stopHost(home, { timeoutMs: stopLimit });
   }
-  const interrupts = watchInterrupts(cli);
+  const interrupted = watchInterrupts(cli);
   let host: RunningHost | undefined;
   let lastLine: string | undefined;
   // What goes wrong before the host runs comes back as the error of the start.
@@ -46,14 +46,14 @@ export async function runForeground(cli: Cli, flags: ListenFlags): Promise<void>
   }
   stopOnSignals(host);
   try {
-    if (!interrupts.seen()) await greetStarted(cli, home, host);
+    if (!interrupted.aborted) await greetStarted(cli, home, host, interrupted);
   } catch (error) {
-    if (!interrupts.seen()) {
+    if (!interrupted.aborted) {
       await host.stop();
       throw error;
     }
   }
-  if (interrupts.seen()) await host.stop();
+  if (interrupted.aborted) await host.stop();
   await untilStopped(cli, home, host, () => lastLine);
 }
 
@@ -76,18 +76,14 @@ export async function untilStopped(
 }
 
 // A Ctrl+C while the host still starts is kept until it can be stopped cleanly.
-function watchInterrupts(cli: Cli): { seen(): boolean } {
-  let seen = false;
+function watchInterrupts(cli: Cli): AbortSignal {
+  const interrupt = new AbortController();
   cli.ownInterrupts();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => {
-      seen = true;
-    });
-  }
-  return { seen: () => seen };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
+  return interrupt.signal;
 }
 
-async function greetStarted(cli: Cli, home: Home, host: RunningHost): Promise<void> {
+async function greetStarted(cli: Cli, home: Home, host: RunningHost, signal: AbortSignal): Promise<void> {
   const client = createClient({ url: host.url, token: host.token });
   await greet(cli, { url: host.url, client }, {
     started: true,
@@ -95,6 +91,7 @@ async function greetStarted(cli: Cli, home: Home, host: RunningHost): Promise<vo
     version: cli.version ?? "unbuilt",
     homePath: home.path,
     howToStop: "Ctrl+C",
+    signal,
   });
 }
 

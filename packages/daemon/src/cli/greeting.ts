@@ -10,13 +10,15 @@ interface Greeting {
   version: string;
   homePath: string;
   howToStop: string;
+  /** The host is going away again and the link is not waited for. */
+  signal?: AbortSignal;
 }
 
 /** Where the host is and how to get in: the few lines after a start. */
 export async function greet(cli: Cli, connection: Connection, greeting: Greeting): Promise<void> {
-  const { started, pid, version, homePath, howToStop } = greeting;
+  const { started, pid, version, homePath, howToStop, signal } = greeting;
   const { url } = connection;
-  const login = await loginLink(connection);
+  const login = await loginLink(connection, signal);
   cli.output.reply({ url, login, pid, version, started, home: homePath }, () =>
     [
       `Thinkery is ${started ? "" : "already "}running at ${cli.output.bold(url)}`,

@@ -3,9 +3,10 @@ import { isThinkeryError } from "@thinkery/sdk";
 import type { Connection } from "./connect.ts";
 
 const retryDelay = 100;
+const patienceMs = 5_000;
 
 /** A login link that works once. The code is in the fragment, which browsers do not send or log. */
-export async function loginLink({ client, url }: Connection, patienceMs = 5_000): Promise<string> {
+export async function loginLink({ client, url }: Connection, signal?: AbortSignal): Promise<string> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     try {
@@ -14,8 +15,8 @@ export async function loginLink({ client, url }: Connection, patienceMs = 5_000)
     } catch (error) {
       // Its main process may be restarting just now, which takes no second.
       const passing = isThinkeryError(error) && error.code === "unavailable" && performance.now() < deadline;
-      if (!passing) throw error;
-      await sleep(retryDelay);
+      if (!passing || signal?.aborted) throw error;
+      await sleep(retryDelay, undefined, { signal });
     }
   }
 }

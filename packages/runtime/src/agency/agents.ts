@@ -1,4 +1,5 @@
 import { type Agent, fail, type PageQuery } from "@thinkery/sdk";
+import { Roster } from "../store/roster.ts";
 
 interface Row extends Record<string, SqlStorageValue> {
   name: string;
@@ -9,7 +10,6 @@ interface Row extends Record<string, SqlStorageValue> {
   props: string | null;
   owner: string;
   created_at: number;
-  state: string;
 }
 
 /** An agent with what only its own object needs to know. */
@@ -18,27 +18,25 @@ export interface Registration {
   props?: Record<string, unknown>;
 }
 
-/** The agents of one agency. A row outlives any crash between it and the agent's own object; see `unsettled`. */
+/** The agents of one agency. */
 export class AgentRegistry {
   readonly #sql: SqlStorage;
   readonly #agency: string;
+  readonly #roster: Roster<Row>;
 
   constructor(sql: SqlStorage, agency: string) {
     this.#sql = sql;
     this.#agency = agency;
+    this.#roster = new Roster<Row>(sql, "agents", "name");
   }
 
-  list({ limit, after = "" }: PageQuery): { agents: Agent[]; next?: string } {
-    const rows = this.#sql
-      .exec<Row>("SELECT * FROM agents WHERE state = 'ready' AND name > ? ORDER BY name LIMIT ?", after, limit + 1)
-      .toArray();
-    const agents = rows.slice(0, limit).map((row) => this.#agent(row));
-    const last = agents.at(-1);
-    return rows.length > limit && last ? { agents, next: last.name } : { agents };
+  list(page: PageQuery): { agents: Agent[]; next?: string } {
+    const { rows, ...next } = this.#roster.page(page);
+    return { agents: rows.map((row) => this.#agent(row)), ...next };
   }
 
   find(name: string): Agent | undefined {
-    const row = this.#row(name);
+    const row = this.#roster.row(name);
     return row?.state === "ready" ? this.#agent(row) : undefined;
   }
 
@@ -53,53 +51,48 @@ export class AgentRegistry {
   }
 
   isFree(name: string): boolean {
-    return this.#row(name) === undefined;
-  }
-
-  /** First half of a creation: the name is taken, durably, before the agent's object hears of it. */
-  reserve({ agent, props }: Registration): void {
-    this.#sql.exec(
-      "INSERT INTO agents (name, blueprint, driver, model, system, props, owner, created_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'creating')",
-      agent.name,
-      agent.blueprint,
-      agent.driver,
-      agent.model ?? null,
-      agent.system ?? null,
-      props ? JSON.stringify(props) : null,
-      agent.owner,
-      Date.parse(agent.createdAt),
-    );
-  }
-
-  settle(name: string): void {
-    this.#sql.exec("UPDATE agents SET state = 'ready' WHERE name = ? AND state = 'creating'", name);
-  }
-
-  condemn(name: string): void {
-    this.#sql.exec("UPDATE agents SET state = 'deleting' WHERE name = ?", name);
-  }
-
-  remove(name: string): void {
-    this.#sql.exec("DELETE FROM agents WHERE name = ?", name);
+    return this.#roster.row(name) === undefined;
   }
 
   names(): string[] {
-    return this.#sql.exec<{ name: string }>("SELECT name FROM agents").toArray().map((row) => row.name);
+    return this.#roster.names();
   }
 
-  /** What a crash left between two objects: creations to finish and deletions to carry out. */
-  unsettled(): { creating: Registration[]; deleting: string[] } {
-    const rows = this.#sql.exec<Row>("SELECT * FROM agents WHERE state <> 'ready'").toArray();
-    return {
-      creating: rows
-        .filter((row) => row.state === "creating")
-        .map((row) => ({ agent: this.#agent(row), ...(row.props ? { props: JSON.parse(row.props) } : {}) })),
-      deleting: rows.filter((row) => row.state === "deleting").map((row) => row.name),
-    };
+  /** Takes the name, tells the agent's object, and only then counts the agent as one of ours. */
+  async add({ agent, props }: Registration, tell: (registration: Registration) => Promise<void>): Promise<void> {
+    this.#roster.reserve({
+      name: agent.name,
+      blueprint: agent.blueprint,
+      driver: agent.driver,
+      model: agent.model ?? null,
+      system: agent.system ?? null,
+      props: props ? JSON.stringify(props) : null,
+      owner: agent.owner,
+      created_at: Date.parse(agent.createdAt),
+    });
+    try {
+      await tell({ agent, ...(props ? { props } : {}) });
+    } catch (error) {
+      this.#roster.condemn(agent.name);
+      throw error;
+    }
+    this.#roster.confirm(agent.name);
   }
 
-  #row(name: string): Row | undefined {
-    return this.#sql.exec<Row>("SELECT * FROM agents WHERE name = ?", name).toArray()[0];
+  async remove(name: string, erase: (name: string) => Promise<void>): Promise<void> {
+    this.#roster.condemn(name);
+    await erase(name);
+    this.#roster.remove(name);
+  }
+
+  settle(tell: (registration: Registration) => Promise<void>, erase: (name: string) => Promise<void>): Promise<boolean> {
+    return this.#roster.settle(
+      async (row) => {
+        await tell({ agent: this.#agent(row), ...(row.props ? { props: JSON.parse(row.props) } : {}) });
+        this.#roster.confirm(row.name);
+      },
+      (name) => this.remove(name, erase),
+    );
   }
 
   #agent(row: Row): Agent {

@@ -48,7 +48,7 @@ export class Agency extends Housed<Revision> {
   async dissolve(): Promise<void> {
     await this.ready();
     this.ctx.storage.sql.exec("UPDATE agency SET deleting = 1");
-    for (const name of this.#agents.names()) await this.#erase(name);
+    for (const name of this.#agents.names()) await this.#agents.remove(name, this.#erase);
     await this.destroy();
   }
 
@@ -108,49 +108,29 @@ export class Agency extends Housed<Revision> {
       owner,
       createdAt: new Date().toISOString(),
     };
-    await this.#create({ agent, ...(wanted.props ? { props: wanted.props } : {}) });
+    await this.#agents.add({ agent, ...(wanted.props ? { props: wanted.props } : {}) }, this.#tell);
+    this.#changed();
     return agent;
   }
 
   async deleteAgent(name: string): Promise<void> {
     await this.#open();
     const agent = this.#agents.get(name);
-    await this.#erase(agent.name);
+    await this.#agents.remove(agent.name, this.#erase);
     this.#changed();
   }
 
   protected override async settle(): Promise<void> {
-    const { creating, deleting } = this.#agents.unsettled();
-    if (creating.length + deleting.length === 0) return;
-    // One agent that cannot be settled must not keep the whole agency shut: it is tried again at the next wake.
-    await Promise.allSettled([
-      ...creating.map((registration) => this.#register(registration)),
-      ...deleting.map((name) => this.#erase(name)),
-    ]);
-    this.#changed();
+    if (await this.#agents.settle(this.#tell, this.#erase)) this.#changed();
   }
 
-  async #create(registration: Registration): Promise<void> {
-    this.#agents.reserve(registration);
-    try {
-      await this.#register(registration);
-    } catch (error) {
-      this.#agents.condemn(registration.agent.name);
-      throw error;
-    }
-    this.#changed();
-  }
-
-  async #register({ agent, props }: Registration): Promise<void> {
+  readonly #tell = async ({ agent, props }: Registration): Promise<void> => {
     await this.#think(agent.name).register(agent, props);
-    this.#agents.settle(agent.name);
-  }
+  };
 
-  async #erase(name: string): Promise<void> {
-    this.#agents.condemn(name);
+  readonly #erase = async (name: string): Promise<void> => {
     await this.#think(name).erase();
-    this.#agents.remove(name);
-  }
+  };
 
   #think(name: string) {
     return this.env.Think.getByName(agentObjectName(this.name, name));

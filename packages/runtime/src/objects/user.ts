@@ -29,13 +29,12 @@ export class User extends Housed<Revision> {
     this.#agencies = new AgencyRegistry(ctx.storage.sql, user);
     this.#credentials = new Credentials(ctx.storage.sql, user);
     if (user === ownerUser && this.#agencies.isFree(globalAgency)) {
-      this.#agencies.reserve({
+      this.#agencies.adopt({
         id: globalAgency,
         name: "Global",
         owner: ownerUser,
         createdAt: new Date().toISOString(),
       });
-      this.#agencies.settle(globalAgency);
     }
   }
 
@@ -59,13 +58,7 @@ export class User extends Housed<Revision> {
       owner: this.name,
       createdAt: new Date().toISOString(),
     };
-    this.#agencies.reserve(agency);
-    try {
-      await this.#found(agency);
-    } catch (error) {
-      this.#agencies.remove(id);
-      throw error;
-    }
+    await this.#agencies.add(agency, this.#found);
     this.#changed();
     return agency;
   }
@@ -74,7 +67,7 @@ export class User extends Housed<Revision> {
     await this.ready();
     if (id === globalAgency) throw fail("conflict", "The global agency cannot be deleted.");
     const agency = this.#agencies.get(id);
-    await this.#dissolve(agency.id);
+    await this.#agencies.remove(agency.id, this.#dissolve);
     this.#changed();
   }
 
@@ -114,25 +107,16 @@ export class User extends Housed<Revision> {
   }
 
   protected override async settle(): Promise<void> {
-    const { creating, deleting } = this.#agencies.unsettled();
-    if (creating.length + deleting.length === 0) return;
-    await Promise.allSettled([
-      ...creating.map((agency) => this.#found(agency)),
-      ...deleting.map((id) => this.#dissolve(id)),
-    ]);
-    this.#changed();
+    if (await this.#agencies.settle(this.#found, this.#dissolve)) this.#changed();
   }
 
-  async #found(agency: AgencyInfo): Promise<void> {
+  readonly #found = async (agency: AgencyInfo): Promise<void> => {
     await this.env.Agency.getByName(agency.id).found(agency);
-    this.#agencies.settle(agency.id);
-  }
+  };
 
-  async #dissolve(id: string): Promise<void> {
-    this.#agencies.condemn(id);
+  readonly #dissolve = async (id: string): Promise<void> => {
     await this.env.Agency.getByName(id).dissolve();
-    this.#agencies.remove(id);
-  }
+  };
 
   #freeId(name: string | undefined): string {
     const word = (name ?? "agency").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 40);

@@ -1,34 +1,31 @@
 import { type Agency, fail, type PageQuery } from "@thinkery/sdk";
+import { Roster } from "../store/roster.ts";
 
 interface Row extends Record<string, SqlStorageValue> {
   id: string;
   name: string;
   created_at: number;
-  agents: number;
-  state: string;
 }
 
 /** The agencies of one user. */
 export class AgencyRegistry {
   readonly #sql: SqlStorage;
   readonly #user: string;
+  readonly #roster: Roster<Row>;
 
   constructor(sql: SqlStorage, user: string) {
     this.#sql = sql;
     this.#user = user;
+    this.#roster = new Roster<Row>(sql, "agencies", "id");
   }
 
-  list({ limit, after = "" }: PageQuery): { agencies: Agency[]; next?: string } {
-    const rows = this.#sql
-      .exec<Row>("SELECT * FROM agencies WHERE state = 'ready' AND id > ? ORDER BY id LIMIT ?", after, limit + 1)
-      .toArray();
-    const agencies = rows.slice(0, limit).map((row) => this.#agency(row));
-    const last = agencies.at(-1);
-    return rows.length > limit && last ? { agencies, next: last.id } : { agencies };
+  list(page: PageQuery): { agencies: Agency[]; next?: string } {
+    const { rows, ...next } = this.#roster.page(page);
+    return { agencies: rows.map((row) => this.#agency(row)), ...next };
   }
 
   find(id: string): Agency | undefined {
-    const row = this.#row(id);
+    const row = this.#roster.row(id);
     // The id is an object's name, where case counts: `Review` must not open `review`.
     return row?.state === "ready" && row.id === id ? this.#agency(row) : undefined;
   }
@@ -40,28 +37,42 @@ export class AgencyRegistry {
   }
 
   isFree(id: string): boolean {
-    return this.#row(id) === undefined;
+    return this.#roster.row(id) === undefined;
   }
 
-  reserve(agency: Agency): void {
-    this.#sql.exec(
-      "INSERT INTO agencies (id, name, created_at, state) VALUES (?, ?, ?, 'creating')",
-      agency.id,
-      agency.name,
-      Date.parse(agency.createdAt),
+  /** One that needs no founding: it is ours from the start. */
+  adopt(agency: Agency): void {
+    this.#reserve(agency);
+    this.#roster.confirm(agency.id);
+  }
+
+  /** Takes the id, founds the agency, and only then counts it as one of ours. */
+  async add(agency: Agency, found: (agency: Agency) => Promise<void>): Promise<void> {
+    this.#reserve(agency);
+    try {
+      await found(agency);
+    } catch (error) {
+      // Refused, most likely because the name is somebody else's: nothing of ours is there to delete.
+      this.#roster.remove(agency.id);
+      throw error;
+    }
+    this.#roster.confirm(agency.id);
+  }
+
+  async remove(id: string, dissolve: (id: string) => Promise<void>): Promise<void> {
+    this.#roster.condemn(id);
+    await dissolve(id);
+    this.#roster.remove(id);
+  }
+
+  settle(found: (agency: Agency) => Promise<void>, dissolve: (id: string) => Promise<void>): Promise<boolean> {
+    return this.#roster.settle(
+      async (row) => {
+        await found(this.#agency(row));
+        this.#roster.confirm(row.id);
+      },
+      (id) => this.remove(id, dissolve),
     );
-  }
-
-  settle(id: string): void {
-    this.#sql.exec("UPDATE agencies SET state = 'ready' WHERE id = ? AND state = 'creating'", id);
-  }
-
-  condemn(id: string): void {
-    this.#sql.exec("UPDATE agencies SET state = 'deleting' WHERE id = ?", id);
-  }
-
-  remove(id: string): void {
-    this.#sql.exec("DELETE FROM agencies WHERE id = ?", id);
   }
 
   noteAgents(id: string, agents: number): void {
@@ -76,16 +87,8 @@ export class AgencyRegistry {
       .one();
   }
 
-  unsettled(): { creating: Agency[]; deleting: string[] } {
-    const rows = this.#sql.exec<Row>("SELECT * FROM agencies WHERE state <> 'ready'").toArray();
-    return {
-      creating: rows.filter((row) => row.state === "creating").map((row) => this.#agency(row)),
-      deleting: rows.filter((row) => row.state === "deleting").map((row) => row.id),
-    };
-  }
-
-  #row(id: string): Row | undefined {
-    return this.#sql.exec<Row>("SELECT * FROM agencies WHERE id = ?", id).toArray()[0];
+  #reserve(agency: Agency): void {
+    this.#roster.reserve({ id: agency.id, name: agency.name, created_at: Date.parse(agency.createdAt) });
   }
 
   #agency(row: Row): Agency {
