@@ -68,6 +68,7 @@ export default {
   ignorePatterns: ["**/dist/**", "packages/runtime/shims/**", "test-output/**", "bench/results/**"],
   overrides: [
     { files: ["packages/sdk/src/**"], rules: ban(foreign("sdk"), platforms) },
+    { files: ["packages/sdk/src/**/*.test.ts"], rules: ban(foreign("sdk")) },
     { files: ["packages/runtime/src/*.ts"], rules: ban(foreign("runtime")) },
     ...layers,
     { files: ["packages/dashboard/src/**"], rules: ban(foreign("dashboard")) },

@@ -104,6 +104,12 @@ test("a token the host does not know, or that may only read, is exit code 3", as
   expect((await house.run(["info", "eve"])).code).toBe(1);
 });
 
+test("an answer that never comes is exit code 3, with a sentence", async () => {
+  // What Node's own fetch does when the host is killed in the wrong moment.
+  const NODE_OPTIONS = "--import=data:text/javascript,globalThis.fetch=()=>new(Promise)(()=>{})";
+  expectRefused(await house.run(["ls"], { env: { NODE_OPTIONS } }), 3, /went away without an answer; try again/);
+});
+
 test("where no host runs, status is exit code 3 and starts none", async () => {
   const nowhere = `${house.home}-without-host`;
   const { code, stdout, stderr } = await runCli(["status"], nowhere);

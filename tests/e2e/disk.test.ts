@@ -67,7 +67,10 @@ test("a disk that fills up refuses what is new, keeps what is there, and recover
   await house.client.call("createAgent", { params, body: { name: "alice" } });
 
   await fill();
-  await expect(house.client.call("createAgent", { params, body: { name: "bob" } })).rejects.toMatchObject({ code: "unavailable" });
+  await expect(house.client.call("createAgent", { params, body: { name: "bob" } })).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("disk is full"),
+  });
   expect(await names()).toEqual(["alice"]);
 
   await rm(ballast());

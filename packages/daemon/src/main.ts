@@ -13,6 +13,13 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+// Nothing is left to wait for and still there is no end: a request was lost together with the host.
+const lost = () => {
+  process.stderr.write("thinkery: The host went away without an answer; try again.\n");
+  process.exit(exitCodes.noHost);
+};
+process.once("beforeExit", lost);
+
 process.exitCode = await run({
   argv: process.argv.slice(2),
   env: process.env,
@@ -24,3 +31,4 @@ process.exitCode = await run({
   interactive: Boolean(process.stdin.isTTY && process.stderr.isTTY),
   ownInterrupts: () => process.off("SIGINT", interrupted),
 });
+process.off("beforeExit", lost);

@@ -27,7 +27,9 @@ export async function runForeground(cli: Cli, flags: ListenFlags): Promise<void>
     cli.output.say(`Stopping the host of version ${found.version}; this is ${cli.version}.`);
     await stopHost(home, { timeoutMs: stopLimit });
   }
-  const interrupted = watchInterrupts(cli);
+  const leave = new AbortController();
+  const leaving = leave.signal;
+  watchInterrupts(cli, () => leave.abort());
   let host: RunningHost | undefined;
   let lastLine: string | undefined;
   // What goes wrong before the host runs comes back as the error of the start.
@@ -45,15 +47,16 @@ export async function runForeground(cli: Cli, flags: ListenFlags): Promise<void>
     return greetRunning(cli, home, theirs);
   }
   stopOnSignals(host);
+  void host.stopped.then(() => leave.abort());
   try {
-    if (!interrupted.aborted) await greetStarted(cli, home, host, interrupted);
+    if (!leaving.aborted) await greetStarted(cli, home, host, leaving);
   } catch (error) {
-    if (!interrupted.aborted) {
+    if (!leaving.aborted) {
       await host.stop();
       throw error;
     }
   }
-  if (interrupted.aborted) await host.stop();
+  if (leaving.aborted) await host.stop();
   await untilStopped(cli, home, host, () => lastLine);
 }
 
@@ -76,11 +79,9 @@ export async function untilStopped(
 }
 
 // A Ctrl+C while the host still starts is kept until it can be stopped cleanly.
-function watchInterrupts(cli: Cli): AbortSignal {
-  const interrupt = new AbortController();
+function watchInterrupts(cli: Cli, onInterrupt: () => void): void {
   cli.ownInterrupts();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
-  return interrupt.signal;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, onInterrupt);
 }
 
 async function greetStarted(cli: Cli, home: Home, host: RunningHost, signal: AbortSignal): Promise<void> {

@@ -59,7 +59,7 @@ export function noteAddress(cli: Cli, { host, port }: ListenFlags, found: { host
 export function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > 65535) {
-    throw fail("bad_request", `“${text}” is not a port; give a whole number from 1 to 65535.`);
+    throw fail("bad_request", `“${text}” is not a port; give a whole number from 1 to 65535, or 0 for any free one.`);
   }
   return port;
 }

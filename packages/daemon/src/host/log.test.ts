@@ -37,8 +37,11 @@ test("secrets do not reach the file", () => {
   const log = openLog(tempFolder(), "x");
   log.redact("s3cret-s3cret");
   log.line("main", "Bearer s3cret-s3cret and s3cret-s3cret");
+  log.line("main", "cookie: thinkery-5099=thk_b3duZXI.Zz-09_.AbC; Path=/");
   log.close();
-  expect(readFileSync(log.file, "utf8")).toContain("Bearer [redacted] and [redacted]");
+  const text = readFileSync(log.file, "utf8");
+  expect(text).toContain("Bearer [redacted] and [redacted]");
+  expect(text).toContain("thinkery-5099=[redacted]; Path=/");
 });
 
 test.runIf(existsSync("/dev/full"))("a full disk drops lines, is told once and stops nothing", () => {

@@ -14,6 +14,9 @@ export interface Log {
   close(): void;
 }
 
+// Credentials that main gave out, which nobody here knows one by one.
+const issued = /thk_[\w.-]+/g;
+
 interface LogLimits {
   maxBytes: number;
   keep: number;
@@ -61,7 +64,7 @@ export function openLog(folder: string, name: string, limits: Partial<LogLimits>
   function clean(text: string): string {
     let result = text;
     for (const secret of secrets) result = result.replaceAll(secret, "[redacted]");
-    return result.replaceAll(/[\r\n]+/g, " ");
+    return result.replaceAll(issued, "[redacted]").replaceAll(/[\r\n]+/g, " ");
   }
 
   function line(source: string, text: string): void {

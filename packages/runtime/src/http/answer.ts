@@ -40,12 +40,20 @@ export function refuse(error: unknown): Response {
   if (isThinkeryError(error)) {
     return json(errorBody(error), statusOf(error.code), error.code === "unauthorized" ? challenge : {});
   }
+  if (isFull(error)) {
+    return refuse(fail("unavailable", "The host's disk is full. Free some space and try again; nothing was lost."));
+  }
   if (isPassing(error)) return refuse(fail("unavailable", "The host is busy or restarting. Try again."));
   console.error("unforeseen", error);
   return refuse(fail("internal", "Something went wrong here. The host's log says more."));
 }
 
 const challenge = { "www-authenticate": 'Bearer realm="thinkery"' };
+
+// SQLite's own code for it, which workerd puts at the end of the message.
+function isFull(error: unknown): boolean {
+  return error instanceof Error && error.message.endsWith("SQLITE_FULL");
+}
 
 // workerd marks errors of an object that was overloaded, moved or reset while we talked to it.
 function isPassing(error: unknown): boolean {

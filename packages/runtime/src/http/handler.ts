@@ -30,7 +30,8 @@ export function createHandler(): ExportedHandler<Env> {
     const { req, env } = context;
     const caller = await authenticate(req.raw, env);
     if (caller) checkCookie(req.raw, caller);
-    if (!caller && !publicPaths.has(`${req.method} ${req.path}`)) checkScope(caller, "any");
+    const method = req.method === "HEAD" ? "GET" : req.method;
+    if (!caller && !publicPaths.has(`${method} ${req.path}`)) checkScope(caller, "any");
     context.set("caller", caller);
     await next();
   });
