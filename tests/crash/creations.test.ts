@@ -80,7 +80,7 @@ test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of
 
   await house.stop();
   expect(await processesOf(house.home)).toEqual([]);
-}, 300_000);
+}, Math.max(120_000, kills * 3_000));
 
 async function killDaemon(port: number): Promise<void> {
   const orphans = (await processesOf(house.home)).map(({ pid }) => pid);

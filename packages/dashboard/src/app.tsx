@@ -1,18 +1,18 @@
-import { useSession } from "./api/session.ts";
+import { useLogin } from "./api/login.ts";
 import { Frame } from "./frame/frame.tsx";
 import { LoginView } from "./views/login.tsx";
 import { UnreachableView } from "./views/unreachable.tsx";
 
 export function App() {
-  const session = useSession();
-  switch (session.state) {
+  const login = useLogin();
+  switch (login.state) {
     case "checking":
       return <p className="unseen">Loading…</p>;
     case "unreachable":
-      return <UnreachableView message={session.message} />;
+      return <UnreachableView message={login.message} />;
     case "out":
-      return <LoginView notice={session.notice} />;
+      return <LoginView notice={login.notice} />;
     case "in":
-      return <Frame key={session.who.user} who={session.who} />;
+      return <Frame key={login.who.user} who={login.who} />;
   }
 }

@@ -1,6 +1,6 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { begin } from "./api/session.ts";
+import { begin } from "./api/login.ts";
 import { App } from "./app.tsx";
 import { applyTheme } from "./frame/theme.ts";
 import "./styles/tokens.css";

@@ -1,6 +1,6 @@
 import type { Health } from "@thinkery/sdk";
 import { call } from "./host.ts";
-import { check } from "./session.ts";
+import { check } from "./login.ts";
 import { createSource, type Source } from "./source.ts";
 
 const interval = 15_000;

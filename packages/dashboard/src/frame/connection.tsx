@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { agenciesOf } from "../api/agencies.ts";
 import { redialAll } from "../api/follow.ts";
 import { health } from "../api/health.ts";
-import { check } from "../api/session.ts";
+import { check } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
 import { Button } from "../parts/button.tsx";
 import { clock } from "../parts/when.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { agenciesOf } from "../api/agencies.ts";
-import { logout, messageOf, useMay } from "../api/session.ts";
+import { logOut, messageOf, useMay } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Logo } from "../parts/logo.tsx";
@@ -24,7 +24,7 @@ export function Sidebar({ user, place, connection }: SidebarProps) {
   const mayCreate = useMay("chat");
   const [creating, setCreating] = useState(false);
 
-  const end = () => logout().catch((failure: unknown) => announce(messageOf(failure)));
+  const end = () => logOut().catch((failure: unknown) => announce(messageOf(failure)));
 
   return (
     <>

@@ -1,7 +1,7 @@
 import { type Agency, globalAgency } from "@thinkery/sdk";
 import { useState } from "react";
 import { contentsOf } from "../api/agencies.ts";
-import { useMay } from "../api/session.ts";
+import { useMay } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";

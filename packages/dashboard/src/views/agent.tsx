@@ -1,7 +1,7 @@
 import { type Agency, isThinkeryError } from "@thinkery/sdk";
 import { useState } from "react";
 import { contentsOf, useAgent } from "../api/agencies.ts";
-import { useMay } from "../api/session.ts";
+import { useMay } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
 import { Link } from "../frame/link.tsx";
 import { pathTo } from "../frame/place.ts";

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { agenciesOf, contentsOf } from "../api/agencies.ts";
 import { health } from "../api/health.ts";
-import { useMay } from "../api/session.ts";
+import { useMay } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
 import { Link } from "../frame/link.tsx";
 import { pathTo } from "../frame/place.ts";

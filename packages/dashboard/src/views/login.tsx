@@ -1,6 +1,6 @@
 import { fail } from "@thinkery/sdk";
 import { codeIn } from "../api/login-code.ts";
-import { login } from "../api/session.ts";
+import { logIn } from "../api/login.ts";
 import { ThemeSwitch } from "../frame/theme-switch.tsx";
 import { Field } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
@@ -15,7 +15,7 @@ export function LoginView({ notice }: { notice?: { title: string; text: string }
         problems: [{ path: ["code"], message: "Paste the whole link, or the code behind #code= in it." }],
       });
     }
-    await login(code);
+    await logIn(code);
   };
 
   return (

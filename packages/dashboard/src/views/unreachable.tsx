@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import { check } from "../api/session.ts";
+import { check } from "../api/login.ts";
 import { Button } from "../parts/button.tsx";
 import { Logo } from "../parts/logo.tsx";
 

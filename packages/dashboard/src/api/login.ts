@@ -5,23 +5,23 @@ import { call, whenRefused } from "./host.ts";
 import { takeCode } from "./login-code.ts";
 import { createStore, useStore } from "./store.ts";
 
-export type Session =
+export type Login =
   | { state: "checking" }
   | { state: "in"; who: Who }
   | { state: "out"; notice?: { title: string; text: string } }
   | { state: "unreachable"; message: string };
 
-const session = createStore<Session>({ state: "checking" });
+const login = createStore<Login>({ state: "checking" });
 
-export const useSession = () => useStore(session);
+export const useLogin = () => useStore(login);
 
 /** What the person may do here; the host decides, this only spares them buttons that would be refused. */
 export function useMay(scope: Scope): boolean {
-  const now = useSession();
+  const now = useLogin();
   return now.state === "in" && (now.who.scopes.includes(scope) || now.who.scopes.includes("admin"));
 }
 
-/** Starts the page's session: by the code in the address if there is one, else by the cookie. */
+/** Finds out who is at the page: by the code in the address if there is one, else by the cookie. */
 export function begin(): void {
   whenRefused(leave);
   // A login link pasted into a tab that has the page already changes only the fragment.
@@ -33,46 +33,46 @@ export function begin(): void {
   void (code ? enterWithLink(code) : check());
 }
 
-export async function login(code: string): Promise<void> {
+export async function logIn(code: string): Promise<void> {
   const who = await call("login", { body: { code } });
   forgetAgencies();
-  session.set({ state: "in", who });
+  login.set({ state: "in", who });
 }
 
-export async function logout(): Promise<void> {
+export async function logOut(): Promise<void> {
   await call("logout");
   forgetAgencies();
-  session.set({ state: "out", notice: { title: "You are logged out.", text: "Come back with a new link." } });
+  login.set({ state: "out", notice: { title: "You are logged out.", text: "Come back with a new link." } });
 }
 
 /** Asks the host who we are. A page that is already in stays in while the host cannot be reached. */
 export async function check(): Promise<void> {
   try {
     const who = await call("who");
-    const now = session.get();
-    if (now.state !== "in" || now.who.user !== who.user) session.set({ state: "in", who });
+    const now = login.get();
+    if (now.state !== "in" || now.who.user !== who.user) login.set({ state: "in", who });
   } catch (error) {
     if (isThinkeryError(error) && error.code === "unauthorized") return leave();
-    if (session.get().state !== "in") session.set({ state: "unreachable", message: messageOf(error) });
+    if (login.get().state !== "in") login.set({ state: "unreachable", message: messageOf(error) });
   }
 }
 
 async function enterWithLink(code: string): Promise<void> {
   try {
-    await login(code);
+    await logIn(code);
   } catch (error) {
     // A link that was followed twice is no reason to throw out somebody who is in.
     await check();
-    if (session.get().state !== "out") return;
-    session.set({ state: "out", notice: { title: "This login link did not work.", text: messageOf(error) } });
+    if (login.get().state !== "out") return;
+    login.set({ state: "out", notice: { title: "This login link did not work.", text: messageOf(error) } });
   }
 }
 
 function leave(): void {
-  const before = session.get();
+  const before = login.get();
   if (before.state === "out") return;
   forgetAgencies();
-  session.set(
+  login.set(
     before.state === "in"
       ? { state: "out", notice: { title: "Your login has ended.", text: "Come back with a new link." } }
       : { state: "out" },
