@@ -25,8 +25,7 @@ test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of
   // The host gives up on a main that keeps failing; here failing is the point.
   await mkdir(home, { mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), '{ "failuresPerMinute": 100000 }');
-  // A port that no other host looks for while main is away.
-  house = await openHouse({ home, args: ["--port", "0"] });
+  house = await openHouse({ home });
   const port = house.port;
 
   const asked = new Set<string>();

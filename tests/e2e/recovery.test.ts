@@ -8,7 +8,7 @@ import { send } from "../kit/wire.ts";
 
 async function open(): Promise<House> {
   // A port far from those that the other tests' hosts race for: losing that race would be a failure of main, too.
-  const house = await openHouse({ args: ["--port", "0"] });
+  const house = await openHouse();
   onTestFinished(() => house.stop());
   return house;
 }

@@ -50,7 +50,9 @@ export async function removeHome(home: string): Promise<void> {
 export async function openHouse(given: { home?: string; args?: string[]; env?: Record<string, string> } = {}): Promise<House> {
   const home = given.home ?? (await emptyHome());
   const env = environment(home, given.env);
-  const daemon = spawn(process.execPath, [cli, "start", "--foreground", ...(given.args ?? [])], {
+  // Any free port, so that houses side by side do not run after the same one.
+  const args = given.args ?? ["--port", "0"];
+  const daemon = spawn(process.execPath, [cli, "start", "--foreground", ...args], {
     env,
     cwd: dirname(home),
     stdio: ["ignore", "pipe", "pipe"],
