@@ -4,6 +4,7 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { emptyHome, openHouse, removeHome, runCli } from "../kit/house.ts";
 import { buildCopy } from "../kit/build-copy.ts";
 import { exitOf, processesOf, processesRunning } from "../kit/processes.ts";
+import { until } from "../kit/until.ts";
 
 let home: string;
 

@@ -46,8 +46,14 @@ export function crew(options: CrewOptions): Crew {
   const events = { onLine: (line: string) => onLine(charge.name, line), onEvent, onGiveUp: onMainLost };
   const leader = supervise({ ...charge, ...events, retry: false }, limits);
 
+  // Tries before the first answer are no restarts: the port that was free a moment ago may have been taken.
+  let tries = 0;
+
   return {
-    startMain: leader.start,
+    async startMain() {
+      await leader.start();
+      tries = leader.status().restarts;
+    },
     startSlots() {
       for (const { process } of slots) process.start().catch(() => {});
     },
@@ -55,7 +61,7 @@ export function crew(options: CrewOptions): Crew {
     status: () => ({
       pid: process.pid,
       startedAt: options.startedAt,
-      main: { restarts: leader.status().restarts },
+      main: { restarts: leader.status().restarts - tries },
       slots: slots.map((slot) => slot.process.status()),
     }),
     async stop(drainMs) {
