@@ -22,7 +22,7 @@ export const guard: Bench = {
     await send({ port: barePort, path: "/", method: "POST" });
     await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
 
-    const direct: WireRequest = { port: barePort, path: "/", agent };
+    const direct: WireRequest = { port: barePort, path: "/agent", agent };
     const guarded: WireRequest = { port: house.port, path: "/agents/alice", agent, headers: { authorization: `Bearer ${house.token}` } };
     await p50(direct);
     await p50(guarded);

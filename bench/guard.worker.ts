@@ -9,6 +9,7 @@ export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const agency = env.Agency.getByName("global");
     if (request.method === "POST") return Response.json(await agency.createAgent("owner", { name: "alice" }));
-    return Response.json(await agency.getAgent("alice"));
+    if (request.url.endsWith("/agent")) return Response.json(await agency.getAgent("alice"));
+    return new Response("alive");
   },
 };
