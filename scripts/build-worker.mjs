@@ -1,8 +1,7 @@
 // One way to bundle code for workerd, shared by the build, the tests and the benchmarks.
 import { join } from "node:path";
 import { build } from "esbuild";
-
-const root = new URL("..", import.meta.url).pathname;
+import { root } from "./root.mjs";
 
 /** Bundles `entry` into `outdir/<name>.js` and chunks beside it that load on demand. */
 export async function buildWorker(entry, outdir, name = "main") {

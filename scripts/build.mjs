@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync, mkdirSync
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildWorker, oneLocale } from "./build-worker.mjs";
+import { root } from "./root.mjs";
 
-const root = new URL("..", import.meta.url).pathname;
 const dist = join(root, "packages/daemon/dist");
 const stampFile = join(dist, "stamps.json");
 

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { watch } from "node:fs";
 import { install } from "./install.mjs";
+import { root } from "./root.mjs";
 
 const say = (line) => console.error(line);
 install({ say });
@@ -38,7 +39,7 @@ async function restart() {
     await gone;
   }
   host = spawn(process.execPath, ["packages/daemon/dist/thinkery.js", "start", "--foreground", ...process.argv.slice(2)], {
-    cwd: new URL("..", import.meta.url).pathname,
+    cwd: root,
     stdio: "inherit",
     // In a group of its own: a Ctrl+C then reaches it through us, once.
     detached: true,
@@ -53,9 +54,8 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
   });
 }
 
-const root = new URL("../packages/", import.meta.url).pathname;
 for (const name of ["sdk/src", "runtime/src", "daemon/src", "dashboard/src"]) {
-  watch(root + name, { recursive: true }, () => {
+  watch(`${root}packages/${name}`, { recursive: true }, () => {
     clearTimeout(timer);
     timer = setTimeout(round, 100);
   });

@@ -2,8 +2,8 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { root } from "./root.mjs";
 
-const root = new URL("..", import.meta.url).pathname;
 const mark = join(root, "node_modules/.installed-lockfile");
 
 export function install({ say = () => {} } = {}) {

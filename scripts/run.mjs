@@ -1,7 +1,6 @@
 // Runs one step of a script in the foreground and stops the script when the step fails.
 import { spawn } from "node:child_process";
-
-const root = new URL("..", import.meta.url).pathname;
+import { root } from "./root.mjs";
 
 /** Resolves with the exit code. Ctrl+C goes to the child, which ends in its own time. */
 export function run(command, args, options = {}) {

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
 // The direction of imports is a rule only as long as something stops who breaks it.
 
-const root = new URL("..", import.meta.url).pathname;
+const root = fileURLToPath(new URL("..", import.meta.url));
 
 async function lint(path: string, source: string): Promise<string> {
   const file = root + path;

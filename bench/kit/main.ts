@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { guard } from "../guard.bench.ts";
 import { memory } from "../memory.bench.ts";
 import { start } from "../start.bench.ts";
@@ -10,6 +11,6 @@ if (unknown.length > 0) {
   console.error(`There is no bench ${unknown.join(", ")}. There are: ${all.map((bench) => bench.name).join(", ")}.`);
   process.exit(2);
 }
-const folder = new URL("../results", import.meta.url).pathname;
+const folder = fileURLToPath(new URL("../results", import.meta.url));
 const met = await report(all.filter((bench) => wanted.length === 0 || wanted.includes(bench.name)), folder);
 process.exit(met ? 0 : 1);

@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loginLink, openBrowser, visit } from "../kit/browser.ts";
@@ -6,7 +7,7 @@ import { type House, openHouse } from "../kit/house.ts";
 import { mainOf } from "../kit/processes.ts";
 import { until } from "../kit/until.ts";
 
-const shots = new URL("../../test-output/page/", import.meta.url).pathname;
+const shots = fileURLToPath(new URL("../../test-output/page/", import.meta.url));
 const params = { agency: "global" };
 let house: House;
 let browser: Browser;

@@ -1,6 +1,7 @@
 import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { cli } from "./house.ts";
 
@@ -11,6 +12,6 @@ export async function buildCopy({ version, workerd = true }: { version?: string;
   await cp(dirname(cli), join(folder, "dist"), { recursive: true });
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   if (version) await writeFile(join(folder, "dist", "build.json"), JSON.stringify({ version }));
-  if (workerd) await symlink(new URL("../../node_modules", import.meta.url).pathname, join(folder, "node_modules"));
+  if (workerd) await symlink(fileURLToPath(new URL("../../node_modules", import.meta.url)), join(folder, "node_modules"));
   return join(folder, "dist", "thinkery.js");
 }
