@@ -11,11 +11,7 @@ export const guard: Bench = {
   name: "guard",
   about: "p50 of reading one agent, through guard, router and schemas against the same object with nothing before it",
   async run() {
-    const bare = await bareWorker(new URL("guard.worker.ts", import.meta.url).pathname, {
-      worker: `durableObjectNamespaces = [(className = "Think", uniqueKey = "think", enableSql = true), (className = "Agency", uniqueKey = "agency", enableSql = true), (className = "User", uniqueKey = "user", enableSql = true)],
-        durableObjectStorage = (localDisk = "objects"),
-        bindings = [(name = "Think", durableObjectNamespace = "Think"), (name = "Agency", durableObjectNamespace = "Agency"), (name = "User", durableObjectNamespace = "User")]`,
-    });
+    const bare = await bareWorker(new URL("guard.worker.ts", import.meta.url), { objects: ["Think", "Agency", "User"] });
     const house = await openHouse();
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const barePort = Number(new URL(bare.url).port);

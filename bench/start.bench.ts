@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cli, emptyHome, openHouse, removeHome } from "../tests/kit/house.ts";
 import { send } from "../tests/kit/wire.ts";
-import { workerdBinary } from "../tests/kit/workerd.ts";
+import { workerdBinary } from "../packages/daemon/src/host/workerd.ts";
 import { type Bench, ratio } from "./kit/bench.ts";
 
 const rounds = 9;

@@ -1,26 +1,23 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BareWorker, bareWorker } from "../kit/workerd.ts";
 
-const here = new URL(".", import.meta.url).pathname;
 let worker: BareWorker;
 
 beforeAll(async () => {
-  worker = await bareWorker(join(here, "blobs.worker.ts"), {
-    worker: `bindings = [(name = "DISK", service = "blobs"), (name = "BUCKET", r2Bucket = "bucket")]`,
-    services: `(name = "blobs", disk = (path = "@/blobs", writable = true)),
-      (name = "bucket", worker = (modules = [(name = "bucket.js", esModule = ${JSON.stringify(await bucketSource())})], compatibilityDate = "2026-10-01")),`,
+  const bucket = JSON.stringify(await readFile(new URL("bucket.js", import.meta.url), "utf8"));
+  worker = await bareWorker(new URL("blobs.worker.ts", import.meta.url), {
+    bindings: [`(name = "DISK", service = "blobs")`, `(name = "BUCKET", r2Bucket = "bucket")`],
+    services: [
+      `(name = "blobs", disk = (path = "@/blobs", writable = true))`,
+      `(name = "bucket", worker = (modules = [(name = "bucket.js", esModule = ${bucket})], compatibilityDate = "2026-10-01"))`,
+    ],
   });
 });
 
 afterAll(() => worker?.stop());
-
-async function bucketSource(): Promise<string> {
-  const { readFile } = await import("node:fs/promises");
-  return readFile(join(here, "bucket.js"), "utf8");
-}
 
 const sha256 = (content: Buffer) => createHash("sha256").update(content).digest("hex");
 

@@ -4,10 +4,7 @@ import { type BareWorker, bareWorker } from "../kit/workerd.ts";
 let worker: BareWorker;
 
 beforeAll(async () => {
-  worker = await bareWorker(new URL("migrate.worker.ts", import.meta.url).pathname, {
-    worker: `durableObjectNamespaces = [(className = "Store", uniqueKey = "store", enableSql = true)],
-      durableObjectStorage = (localDisk = "objects"), bindings = [(name = "STORE", durableObjectNamespace = "Store")]`,
-  });
+  worker = await bareWorker(new URL("migrate.worker.ts", import.meta.url), { objects: ["Store"] });
 });
 
 afterAll(() => worker?.stop());

@@ -19,8 +19,8 @@ const tablesOf = (sql: SqlStorage) =>
   sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name").toArray().map(({ name }) => name);
 
 export default {
-  fetch(request: Request, env: { STORE: DurableObjectNamespace<Store> }): Promise<Response> | Response {
+  fetch(request: Request, env: { Store: DurableObjectNamespace<Store> }): Promise<Response> | Response {
     if (request.method === "GET") return new Response("alive");
-    return env.STORE.getByName(new URL(request.url).pathname).fetch(request);
+    return env.Store.getByName(new URL(request.url).pathname).fetch(request);
   },
 };

@@ -4,10 +4,7 @@ import { type BareWorker, bareWorker } from "../kit/workerd.ts";
 let worker: BareWorker;
 
 beforeAll(async () => {
-  worker = await bareWorker(new URL("roster.worker.ts", import.meta.url).pathname, {
-    worker: `durableObjectNamespaces = [(className = "Keeper", uniqueKey = "keeper", enableSql = true)],
-      durableObjectStorage = (localDisk = "objects"), bindings = [(name = "KEEPER", durableObjectNamespace = "Keeper")]`,
-  });
+  worker = await bareWorker(new URL("roster.worker.ts", import.meta.url), { objects: ["Keeper"] });
 });
 
 afterAll(() => worker?.stop());
@@ -26,8 +23,19 @@ test("a name is taken from its reservation on, and listed from its confirmation 
   expect([await keeper("row", "a"), await listed()]).toEqual(["ready", ["a"]]);
   await keeper("condemn", "a");
   expect([await keeper("row", "a"), await listed()]).toEqual(["deleting", []]);
-  await keeper("remove", "a");
+  await keeper("drop", "a");
   expect([await keeper("row", "a"), await listed()]).toEqual([null, []]);
+});
+
+test("an addition the other object refuses gives the name back, or condemns it where something may be left", async () => {
+  const keeper = on("refused");
+  await keeper("add", "fine");
+  expect(await keeper("row", "fine")).toBe("ready");
+  expect(await keeper("refuse", { name: "given", refused: "give back" })).toBe("no");
+  expect(await keeper("row", "given")).toBe(null);
+  expect(await keeper("refuse", { name: "left", refused: "condemn" })).toBe("no");
+  expect(await keeper("settle")).toEqual({ any: true, told: ["erase left"] });
+  expect(await keeper("row", "left")).toBe(null);
 });
 
 test("what was cut off is finished, each thing in its own direction, and only once", async () => {

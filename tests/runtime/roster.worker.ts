@@ -14,12 +14,13 @@ export class Keeper extends DurableObject {
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const { step, name = "", limit = 100, after, fails = [] } = (await request.json()) as {
+    const { step, name = "", limit = 100, after, fails = [], refused = "condemn" } = (await request.json()) as {
       step: string;
       name?: string;
       limit?: number;
       after?: string;
       fails?: string[];
+      refused?: "give back" | "condemn";
     };
     const roster = this.#roster;
     const told: string[] = [];
@@ -27,14 +28,17 @@ export class Keeper extends DurableObject {
       const key = typeof row === "string" ? row : `${row.name}:${row.colour}`;
       if (fails.some((one) => key.startsWith(one))) throw new Error("not now");
       told.push(`${what} ${key}`);
-      if (typeof row === "string") roster.remove(row);
-      else roster.confirm(row.name);
     };
     const steps: Record<string, () => unknown> = {
+      add: () => roster.add({ name, colour: "red" }, async () => {}, "condemn"),
+      refuse: async () => {
+        const refusal = () => Promise.reject(new Error("no"));
+        return roster.add({ name, colour: "red" }, refusal, refused).catch((error: Error) => error.message);
+      },
       reserve: () => roster.reserve({ name, colour: "red" }),
       confirm: () => roster.confirm(name),
       condemn: () => roster.condemn(name),
-      remove: () => roster.remove(name),
+      drop: () => roster.drop(name, async () => {}),
       row: () => roster.row(name)?.state ?? null,
       page: () => roster.page({ limit, ...(after ? { after } : {}) }),
       settle: async () => ({ any: await roster.settle(other("create"), other("erase")), told: told.sort() }),
@@ -44,8 +48,8 @@ export class Keeper extends DurableObject {
 }
 
 export default {
-  fetch(request: Request, env: { KEEPER: DurableObjectNamespace<Keeper> }): Promise<Response> | Response {
+  fetch(request: Request, env: { Keeper: DurableObjectNamespace<Keeper> }): Promise<Response> | Response {
     if (request.method === "GET") return new Response("alive");
-    return env.KEEPER.getByName(new URL(request.url).pathname).fetch(request);
+    return env.Keeper.getByName(new URL(request.url).pathname).fetch(request);
   },
 };

@@ -18,6 +18,9 @@ export interface Registration {
   props?: Record<string, unknown>;
 }
 
+type Tell = (registration: Registration) => Promise<void>;
+type Erase = (name: string) => Promise<void>;
+
 /** The agents of one agency. */
 export class AgentRegistry {
   readonly #sql: SqlStorage;
@@ -58,9 +61,8 @@ export class AgentRegistry {
     return this.#roster.names();
   }
 
-  /** Takes the name, tells the agent's object, and only then counts the agent as one of ours. */
-  async add({ agent, props }: Registration, tell: (registration: Registration) => Promise<void>): Promise<void> {
-    this.#roster.reserve({
+  add({ agent, props }: Registration, tell: Tell): Promise<void> {
+    const row = {
       name: agent.name,
       blueprint: agent.blueprint,
       driver: agent.driver,
@@ -69,30 +71,18 @@ export class AgentRegistry {
       props: props ? JSON.stringify(props) : null,
       owner: agent.owner,
       created_at: Date.parse(agent.createdAt),
-    });
-    try {
-      await tell({ agent, ...(props ? { props } : {}) });
-    } catch (error) {
-      this.#roster.condemn(agent.name);
-      throw error;
-    }
-    this.#roster.confirm(agent.name);
+    };
+    return this.#roster.add(row, () => tell({ agent, ...(props ? { props } : {}) }), "condemn");
   }
 
-  async remove(name: string, erase: (name: string) => Promise<void>): Promise<void> {
-    this.#roster.condemn(name);
-    await erase(name);
-    this.#roster.remove(name);
+  remove(name: string, erase: Erase): Promise<void> {
+    return this.#roster.drop(name, erase);
   }
 
-  settle(tell: (registration: Registration) => Promise<void>, erase: (name: string) => Promise<void>): Promise<boolean> {
-    return this.#roster.settle(
-      async (row) => {
-        await tell({ agent: this.#agent(row), ...(row.props ? { props: JSON.parse(row.props) } : {}) });
-        this.#roster.confirm(row.name);
-      },
-      (name) => this.remove(name, erase),
-    );
+  settle(tell: Tell, erase: Erase): Promise<boolean> {
+    const again = (row: Row) =>
+      tell({ agent: this.#agent(row), ...(row.props ? { props: JSON.parse(row.props) } : {}) });
+    return this.#roster.settle(again, erase);
   }
 
   #agent(row: Row): Agent {

@@ -34,7 +34,30 @@ export class Roster<Row extends Cells> {
     return this.#rows("").map((row) => String(row[this.#key]));
   }
 
-  /** First half of a creation: the name is taken, durably, before the other object hears of it. */
+  /**
+   * Takes the name, tells the other object, and only then counts it as one of ours. Should that object refuse,
+   * the name is given back, or condemned where the object may hold something of ours already.
+   */
+  async add(row: Row, tell: () => Promise<void>, refused: "give back" | "condemn"): Promise<void> {
+    const name = String(row[this.#key]);
+    this.reserve(row);
+    try {
+      await tell();
+    } catch (error) {
+      if (refused === "condemn") this.condemn(name);
+      else this.#forget(name);
+      throw error;
+    }
+    this.confirm(name);
+  }
+
+  async drop(name: string, erase: (name: string) => Promise<void>): Promise<void> {
+    this.condemn(name);
+    await erase(name);
+    this.#forget(name);
+  }
+
+  /** First half of an addition: the name is taken, durably, before the other object hears of it. */
   reserve(row: Row): void {
     const columns = Object.keys(row);
     const marks = columns.map(() => "?").join(", ");
@@ -52,22 +75,25 @@ export class Roster<Row extends Cells> {
     this.#sql.exec(`UPDATE ${this.#table} SET state = 'deleting' WHERE ${this.#key} = ?`, name);
   }
 
-  remove(name: string): void {
-    this.#sql.exec(`DELETE FROM ${this.#table} WHERE ${this.#key} = ?`, name);
-  }
-
   /**
-   * Finishes every creation and deletion that was cut off, and answers whether there was one. What cannot be
+   * Finishes every addition and removal that was cut off, and answers whether there was one. What cannot be
    * finished now must not keep the whole object shut: it is tried again at the next wake.
    */
-  async settle(create: (row: Row) => Promise<void>, erase: (name: string) => Promise<void>): Promise<boolean> {
+  async settle(tell: (row: Row) => Promise<void>, erase: (name: string) => Promise<void>): Promise<boolean> {
     const unsettled = this.#rows("WHERE state <> 'ready'");
     await Promise.allSettled(
-      unsettled.map(({ state, ...row }) =>
-        state === "creating" ? create(row as unknown as Row) : erase(String((row as Cells)[this.#key])),
-      ),
+      unsettled.map(async (row) => {
+        const name = String(row[this.#key]);
+        if (row.state === "deleting") return this.drop(name, erase);
+        await tell(row);
+        this.confirm(name);
+      }),
     );
     return unsettled.length > 0;
+  }
+
+  #forget(name: string): void {
+    this.#sql.exec(`DELETE FROM ${this.#table} WHERE ${this.#key} = ?`, name);
   }
 
   #rows(where: string, ...values: SqlStorageValue[]): Array<Row & { state: string }> {

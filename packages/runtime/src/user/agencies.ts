@@ -42,37 +42,21 @@ export class AgencyRegistry {
 
   /** One that needs no founding: it is ours from the start. */
   adopt(agency: Agency): void {
-    this.#reserve(agency);
+    this.#roster.reserve(rowOf(agency));
     this.#roster.confirm(agency.id);
   }
 
-  /** Takes the id, founds the agency, and only then counts it as one of ours. */
-  async add(agency: Agency, found: (agency: Agency) => Promise<void>): Promise<void> {
-    this.#reserve(agency);
-    try {
-      await found(agency);
-    } catch (error) {
-      // Refused, most likely because the name is somebody else's: nothing of ours is there to delete.
-      this.#roster.remove(agency.id);
-      throw error;
-    }
-    this.#roster.confirm(agency.id);
+  add(agency: Agency, found: (agency: Agency) => Promise<void>): Promise<void> {
+    // Refused, most likely because the name is somebody else's: nothing of ours is there to delete.
+    return this.#roster.add(rowOf(agency), () => found(agency), "give back");
   }
 
-  async remove(id: string, dissolve: (id: string) => Promise<void>): Promise<void> {
-    this.#roster.condemn(id);
-    await dissolve(id);
-    this.#roster.remove(id);
+  remove(id: string, dissolve: (id: string) => Promise<void>): Promise<void> {
+    return this.#roster.drop(id, dissolve);
   }
 
   settle(found: (agency: Agency) => Promise<void>, dissolve: (id: string) => Promise<void>): Promise<boolean> {
-    return this.#roster.settle(
-      async (row) => {
-        await found(this.#agency(row));
-        this.#roster.confirm(row.id);
-      },
-      (id) => this.remove(id, dissolve),
-    );
+    return this.#roster.settle((row) => found(this.#agency(row)), dissolve);
   }
 
   noteAgents(id: string, agents: number): void {
@@ -87,10 +71,6 @@ export class AgencyRegistry {
       .one();
   }
 
-  #reserve(agency: Agency): void {
-    this.#roster.reserve({ id: agency.id, name: agency.name, created_at: Date.parse(agency.createdAt) });
-  }
-
   #agency(row: Row): Agency {
     return {
       id: row.id,
@@ -99,4 +79,8 @@ export class AgencyRegistry {
       createdAt: new Date(row.created_at).toISOString(),
     };
   }
+}
+
+function rowOf(agency: Agency): Row {
+  return { id: agency.id, name: agency.name, created_at: Date.parse(agency.createdAt) };
 }
