@@ -1,6 +1,6 @@
 import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse } from "../kit/house.ts";
+import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
 
 let house: House;
 
@@ -49,16 +49,14 @@ test("another user has agencies of their own and cannot see, enter or take ours"
 });
 
 test("what is stored outlives the host", async () => {
-  const first = await openHouse();
+  const home = await emptyHome();
+  const first = await openHouse({ home });
   await first.client.call("createAgency", { body: { id: "lasting" } });
   await first.client.call("createAgent", { params: { agency: "lasting" }, body: { name: "alice" } });
-  const { home } = first;
-  const gone = new Promise((resolve) => first.daemon.once("exit", resolve));
-  first.daemon.kill("SIGTERM");
-  await gone;
+  await first.stop();
   const second = await openHouse({ home });
   expect(await ids(second.client)).toEqual(["global", "lasting"]);
   expect((await second.client.call("listAgents", { params: { agency: "lasting" } })).agents.map(({ name }) => name)).toEqual(["alice"]);
   await second.stop();
-  await first.stop();
+  await removeHome(home);
 });

@@ -7,7 +7,6 @@ import { until } from "../kit/until.ts";
 import { send } from "../kit/wire.ts";
 
 async function open(): Promise<House> {
-  // A port far from those that the other tests' hosts race for: losing that race would be a failure of main, too.
   const house = await openHouse();
   onTestFinished(() => house.stop());
   return house;

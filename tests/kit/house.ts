@@ -2,10 +2,12 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type Client, createClient } from "@thinkery/sdk/client";
+import { exitOf } from "./processes.ts";
 import { until } from "./until.ts";
 
-export const cli = new URL("../../packages/daemon/dist/thinkery.js", import.meta.url).pathname;
+export const cli = fileURLToPath(new URL("../../packages/daemon/dist/thinkery.js", import.meta.url));
 
 export interface Ran {
   code: number;
@@ -78,11 +80,8 @@ export async function openHouse(given: { home?: string; args?: string[]; env?: R
     printed: () => output,
     run: (args, options) => runCli(args, home, options),
     async stop() {
-      if (daemon.exitCode === null && daemon.signalCode === null) {
-        const gone = new Promise((resolve) => daemon.once("exit", resolve));
-        daemon.kill("SIGTERM");
-        await gone;
-      }
+      daemon.kill("SIGTERM");
+      await exitOf(daemon);
       if (!given.home) await removeHome(home);
     },
   };

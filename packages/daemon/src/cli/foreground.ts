@@ -31,12 +31,9 @@ export async function runForeground(cli: Cli, flags: ListenFlags): Promise<void>
   const leaving = leave.signal;
   watchInterrupts(cli, () => leave.abort());
   let host: RunningHost | undefined;
-  let lastLine: string | undefined;
   // What goes wrong before the host runs comes back as the error of the start.
   const onLine = (line: string) => {
-    if (!host) return;
-    lastLine = line;
-    cli.output.say(line);
+    if (host) cli.output.say(line);
   };
   try {
     host = await runHost({ ...options, onLine });
@@ -57,24 +54,18 @@ export async function runForeground(cli: Cli, flags: ListenFlags): Promise<void>
     }
   }
   if (leaving.aborted) await host.stop();
-  await untilStopped(cli, home, host, () => lastLine);
+  await untilStopped(cli, home, host);
 }
 
 /** Waits for the end of a host in this process and says how it came. */
-export async function untilStopped(
-  cli: Cli,
-  home: Home,
-  host: RunningHost,
-  lastLine: () => string | undefined = () => undefined,
-): Promise<void> {
+export async function untilStopped(cli: Cli, home: Home, host: RunningHost): Promise<void> {
   const { reason, message } = await host.stopped;
   if (reason === "asked") {
     cli.output.say("Thinkery has stopped.");
     return;
   }
   const log = place(join(home.logs, `${hostLogName}.log`));
-  const why = message && message !== lastLine() ? message : "The host has given up.";
-  cli.output.say(`thinkery: ${why} The log is ${log}.`);
+  cli.output.say(`thinkery: ${message ?? "The host has given up."} The log is ${log}.`);
   cli.exitWith(exitCodes.failed);
 }
 

@@ -3,7 +3,7 @@ import { fail } from "@thinkery/sdk";
 import { loadConfig } from "../config/load.ts";
 import { providersIn } from "../config/providers.ts";
 import { openHome } from "../home/home.ts";
-import { bindAddress, isLoopback } from "../host/address.ts";
+import { bindAddress, checkExposure } from "../host/address.ts";
 import type { HostOptions } from "../host/host.ts";
 import { builtParts } from "../host/parts.ts";
 import type { Cli } from "./cli.ts";
@@ -19,7 +19,6 @@ export interface ListenFlags {
 
 export const defaultHost = "127.0.0.1";
 export const defaultPort = 5099;
-const shortestPublicToken = 32;
 
 /** Flags, configuration and environment together; everything a person could have got wrong is refused here. */
 export async function hostOptions(cli: Cli, flags: ListenFlags): Promise<HostOptions> {
@@ -28,13 +27,7 @@ export async function hostOptions(cli: Cli, flags: ListenFlags): Promise<HostOpt
   const host = bindAddress(flags.host ?? config.host ?? flags.lastHost ?? defaultHost);
   const port = flags.port ?? config.port;
   const adminToken = cli.env.THINKERY_URL ? undefined : cli.env.THINKERY_TOKEN || undefined;
-  if (!isLoopback(host) && (adminToken?.length ?? 0) < shortestPublicToken) {
-    throw fail(
-      "bad_request",
-      `Others can reach ${host}: set THINKERY_TOKEN to a secret of at least ${shortestPublicToken} characters first, ` +
-        "or stay on this machine with --host 127.0.0.1.",
-    );
-  }
+  checkExposure(host, adminToken);
   return {
     home,
     host,

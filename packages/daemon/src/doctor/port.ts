@@ -10,7 +10,11 @@ const name = "port";
 export async function checkPort({ home, cwd }: Patient): Promise<Finding> {
   const running = await findHost(home).catch(() => undefined);
   if (running) return { name, state: "ok", message: `${running.port} is the host's` };
-  const { config } = await loadConfig(home.path, cwd).catch((): { config: Pick<LoadedConfig["config"], "host" | "port"> } => ({ config: {} }));
+  // A configuration that cannot be read is another check's finding.
+  const config: Pick<LoadedConfig["config"], "host" | "port"> = await loadConfig(home.path, cwd).then(
+    (loaded) => loaded.config,
+    () => ({}),
+  );
   const port = config.port ?? defaultPort;
   try {
     await choosePort(bindAddress(config.host ?? defaultHost), port, true);

@@ -3,7 +3,7 @@ import { fail, isThinkeryError } from "@thinkery/sdk";
 import type { Home } from "../home/home.ts";
 import { ensureSigningKey, ensureToken } from "../home/token.ts";
 import { homeTrouble } from "../home/trouble.ts";
-import { bindAddress, hostUrl, isLoopback } from "./address.ts";
+import { bindAddress, checkExposure, hostUrl } from "./address.ts";
 import { claimHome } from "./claim.ts";
 import { controlRoutes, controlSocket, type Introduction } from "./control.ts";
 import { crew, hostSocket } from "./crew.ts";
@@ -50,9 +50,7 @@ const drainMs = 5_000;
 export async function runHost(options: HostOptions): Promise<RunningHost> {
   const { home } = options;
   const address = bindAddress(options.host);
-  if (!isLoopback(address) && (options.adminToken?.length ?? 0) < 32) {
-    throw fail("bad_request", `Others can reach ${address}; set THINKERY_TOKEN to at least 32 characters first.`);
-  }
+  checkExposure(address, options.adminToken);
   const parts = options.parts ?? builtParts();
   const lock = await claimHome(home);
   const end = ending();
@@ -92,7 +90,7 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
       onLine: log.line,
       onEvent: say,
       onMainLost(reason) {
-        say(reason);
+        log.line("daemon", reason);
         // Before that, the start itself fails.
         if (started) void stop({ reason: "failed", message: reason });
       },

@@ -1,4 +1,3 @@
-import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isIPv6 } from "node:net";
 import type { Home } from "../home/home.ts";
@@ -6,7 +5,7 @@ import { choosePort } from "./address.ts";
 import type { Parts } from "./parts.ts";
 import { drainMain, pingMain } from "./ping.ts";
 import type { Charge } from "./supervise.ts";
-import { startWorkerd } from "./workerd.ts";
+import { prepareWorkerd, startWorkerd } from "./workerd.ts";
 import { mainConfig, signingKeyVariable, type MainConfig } from "./workerd-config.ts";
 
 type Passed = "hostSocket" | "hostKey" | "sandboxSockets" | "adminTokenHash" | "startedAt" | "allowedHosts" | "allowedOrigins" | "providers";
@@ -35,8 +34,6 @@ export function main(options: MainOptions) {
     async prepare() {
       // Another program can take the port between our look and workerd's bind; until clients know it, we may move.
       if (!answered) port = await choosePort(address, options.port, portGiven);
-      // workerd does not bind over a socket file that its predecessor left.
-      await rm(mainSocket, { force: true });
       const config: MainConfig = {
         ...options,
         host: address,
@@ -49,7 +46,7 @@ export function main(options: MainOptions) {
         blobs: home.blobs,
         allowedHosts: [...new Set([...ownNames(address), ...options.allowedHosts.map((name) => name.toLowerCase())])],
       };
-      await writeFile(configFile, mainConfig(config), { mode: 0o600 });
+      await prepareWorkerd(configFile, mainConfig(config), mainSocket);
     },
     start: (onLine) => startWorkerd({ configFile, env: { [signingKeyVariable]: signingKey }, lockFd, onLine }),
     async ping(signal) {

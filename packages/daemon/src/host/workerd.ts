@@ -1,4 +1,5 @@
 import { accessSync, constants } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fail } from "@thinkery/sdk";
 import { controlFd, startChild, type Child } from "./process.ts";
@@ -23,6 +24,13 @@ export function workerdBinary(platform = process.platform as string, arch = proc
   } catch {
     throw fail("unavailable", `The workerd binary (${name}) is missing or cannot be run; run npm install and try again.`);
   }
+}
+
+/** Lays out what a workerd starts from: its configuration, and a place for its socket. */
+export async function prepareWorkerd(configFile: string, config: string, socket: string): Promise<void> {
+  // It does not bind over a socket file that its predecessor left.
+  await rm(socket, { force: true });
+  await writeFile(configFile, config, { mode: 0o600 });
 }
 
 interface WorkerdOptions {
