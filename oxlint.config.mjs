@@ -65,7 +65,7 @@ export default {
     "typescript/no-explicit-any": "error",
     "typescript/ban-ts-comment": "error",
   },
-  ignorePatterns: ["**/dist/**", "packages/runtime/shims/**", "test-output/**", "bench/results/**"],
+  ignorePatterns: ["**/dist/**", "packages/runtime/shims/**", "test-output/**", "bench/results/**", "bench/peers/**"],
   overrides: [
     { files: ["packages/sdk/src/**"], rules: ban(foreign("sdk"), platforms) },
     { files: ["packages/sdk/src/**/*.test.ts"], rules: ban(foreign("sdk")) },

@@ -6,6 +6,7 @@ import { routes } from "../protocol/routes.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
+export { type Talk, talk, type TalkFrame, type TalkOptions, type TalkState } from "./talk.ts";
 export { watch, type WatchOptions } from "./watch.ts";
 
 export interface ClientOptions {

@@ -8,6 +8,8 @@ export type Access = "public" | "any" | Scope;
 
 type AnyObject = z.ZodObject | z.ZodPipe;
 
+type Status = 101 | 200 | 201 | 202 | 204;
+
 /**
  * One route of the outside, as data. The Worker binds a handler to it, the client calls it, and the OpenAPI
  * description is made from it, so the three cannot drift apart.
@@ -26,9 +28,13 @@ export interface Endpoint<
   params?: Params;
   query?: Query;
   body?: Body;
-  /** The status of a success and its body. */
-  status: 200 | 201 | 202 | 204;
+  /** How many bytes a body may have, where that is not a mebibyte. */
+  longestBody?: number;
+  /** The status of a success and its body; 101 opens a socket. */
+  status: Status;
   answer?: Answer;
+  /** What else than JSON a success may be. */
+  media?: readonly string[];
 }
 
 export function endpoint<
@@ -37,7 +43,7 @@ export function endpoint<
   Body extends z.ZodType | undefined = undefined,
   Answer extends z.ZodType | undefined = undefined,
 >(
-  definition: Omit<Endpoint<Params, Query, Body, Answer>, "status"> & { status?: 200 | 201 | 202 | 204 },
+  definition: Omit<Endpoint<Params, Query, Body, Answer>, "status"> & { status?: Status },
 ): Endpoint<Params, Query, Body, Answer> {
   return { status: 200, ...definition };
 }

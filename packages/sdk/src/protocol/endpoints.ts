@@ -3,8 +3,10 @@ import { agencyListSchema, agencySchema, newAgencySchema } from "./agency.ts";
 import { agentListSchema, agentSchema, newAgentSchema } from "./agent.ts";
 import { blueprintListSchema, blueprintSchema, listedBlueprintSchema } from "./blueprint.ts";
 import { endpoint } from "./endpoint.ts";
+import { anAgent, turnEndpoints } from "./endpoints/turns.ts";
 import { healthSchema } from "./health.ts";
-import { agencyIdSchema, agentNameSchema, blueprintNameSchema, userNameSchema } from "./names.ts";
+import { modelListSchema, modelQuerySchema, providerListSchema } from "./models.ts";
+import { agencyIdSchema, blueprintNameSchema, userNameSchema } from "./names.ts";
 import { pageQuerySchema } from "./page.ts";
 import { routes } from "./routes.ts";
 import {
@@ -17,7 +19,6 @@ import {
 } from "./token.ts";
 
 const inAgency = z.object({ agency: agencyIdSchema });
-const anAgent = z.object({ agency: agencyIdSchema, agent: agentNameSchema });
 const aBlueprint = z.object({ agency: agencyIdSchema, name: blueprintNameSchema });
 const withId = z.object({ id: z.string() });
 
@@ -41,6 +42,19 @@ export const endpoints = {
     access: "any",
     summary: "This description.",
     answer: z.record(z.string(), z.unknown()),
+  }),
+  listProviders: endpoint({
+    ...routes.listProviders,
+    access: "read",
+    summary: "Where models come from, and how each source is.",
+    answer: providerListSchema,
+  }),
+  listModels: endpoint({
+    ...routes.listModels,
+    access: "read",
+    summary: "The models that can be used, with their prices.",
+    query: modelQuerySchema,
+    answer: modelListSchema,
   }),
 
   login: endpoint({
@@ -177,6 +191,8 @@ export const endpoints = {
     params: anAgent,
     status: 204,
   }),
+
+  ...turnEndpoints,
 } as const;
 
 export type Endpoints = typeof endpoints;

@@ -34,7 +34,7 @@ export function invalid(where: string, error: z.ZodError): ThinkeryError {
 }
 
 // An unknown key is reported under its own name, so that a person sees which word is wrong.
-function problemsOf(issue: z.core.$ZodIssue): Problem[] {
+export function problemsOf(issue: z.core.$ZodIssue): Problem[] {
   const path = issue.path.map((part) => (typeof part === "symbol" ? part.toString() : part));
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({ path: [...path, key], message: "unknown field" }));

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defaultModelSchema } from "./models.ts";
 
 const slotSchema = z.object({
   name: z.string(),
@@ -29,7 +30,10 @@ export const healthSchema = z
     sandboxes: z.array(slotSchema).optional(),
     restarts: z.number().optional().meta({ description: "how often main was restarted" }),
     models: z
-      .object({ configured: z.array(z.string()).meta({ description: "providers that have a key or address" }) })
+      .object({
+        configured: z.array(z.string()).meta({ description: "providers that have a key or address, or were found" }),
+        default: defaultModelSchema,
+      })
       .optional(),
   })
   .meta({ id: "Health" });

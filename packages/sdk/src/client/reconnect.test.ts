@@ -1,0 +1,31 @@
+import net, { type AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { WebSocket } from "ws";
+import { until } from "../../../../tests/kit/until.ts";
+import { Reconnecting } from "./reconnect.ts";
+
+test("a server that takes the connection and says nothing is not waited for", async () => {
+  const sockets: net.Socket[] = [];
+  const server = net.createServer((socket) => void sockets.push(socket.on("error", () => {})));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  let ended = 0;
+  const connection = new Reconnecting({
+    connect: () => new WebSocket(`ws://127.0.0.1:${port}`) as unknown as globalThis.WebSocket,
+    connectLimit: 50,
+    onOpen: () => {},
+    onMessage: () => {},
+    onEnded: () => {
+      ended++;
+      return "again";
+    },
+  });
+  onTestFinished(() => {
+    connection.close();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  expect(connection.send("lost")).toBe(false);
+  await until("a second try", () => sockets.length >= 2);
+  expect(ended).toBeGreaterThanOrEqual(1);
+});

@@ -1,0 +1,34 @@
+import { z } from "zod";
+
+/** One tool call in the action log: what was done, never the content it was done to. */
+export const actionSchema = z
+  .object({
+    id: z.string(),
+    sessionId: z.string().meta({ description: "the agent's object" }),
+    timestamp: z.number(),
+    tool: z.string(),
+    action: z.string(),
+    input: z.string().meta({ description: "shortened, secrets removed" }),
+    outputSummary: z.string().optional(),
+    durationMs: z.number(),
+    success: z.boolean(),
+    error: z.string().optional(),
+    messageId: z.string().optional(),
+    runId: z.string(),
+  })
+  .meta({ id: "Action" });
+
+export type Action = z.infer<typeof actionSchema>;
+
+export const actionListSchema = z.object({ actions: z.array(actionSchema), next: z.string().optional() });
+
+export const actionQuerySchema = z.strictObject({
+  tool: z.string().max(200).optional(),
+  success: z.enum(["true", "false"]).optional(),
+  message: z.string().max(200).optional(),
+  since: z.coerce.number().int().min(0).optional().meta({ description: "milliseconds since 1970" }),
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+  after: z.string().max(200).optional(),
+});
+
+export type ActionQuery = z.infer<typeof actionQuerySchema>;

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { modelIdSchema } from "./names.ts";
+
+/** What the daemon hands to its Worker as JSON, and what a person writes in the configuration for it. */
+
+const baseRule = "expected the address of an API, for example https://api.groq.com/openai/v1";
+const keyVariableRule = "expected the name of an environment variable that ends in _KEY, _TOKEN or _SECRET, for example GROQ_API_KEY";
+const usdRule = "expected dollars per million tokens, 0 or more";
+
+/** The wire formats that we speak ourselves. */
+export const wires = ["chat", "responses", "messages"] as const;
+
+export const providerSettingSchema = z.strictObject({
+  base: z
+    .string(baseRule)
+    .max(2000, baseRule)
+    .refine(isBase, baseRule)
+    .meta({ description: "Where its API is, with the version: what stands in front of /chat/completions." }),
+  // Only names that are plainly keys: this one becomes a binding of the Worker beside those we make.
+  keyVariable: z
+    .string(keyVariableRule)
+    .max(100, keyVariableRule)
+    .regex(/^(?!THINKERY_|SIGNING_KEY$)[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET)$/, keyVariableRule)
+    .optional()
+    .meta({ description: "The environment variable with its key. Without one, no key is sent." }),
+  wire: z
+    .enum(wires, `expected ${wires.join(", ")}`)
+    .optional()
+    .meta({ description: "Its format: OpenAI's chat completions (the default), OpenAI's responses, or Anthropic's messages." }),
+});
+
+const usd = z.number(usdRule).min(0, usdRule);
+
+export const priceSchema = z
+  .strictObject({ input: usd, output: usd, cachedInput: usd.optional() })
+  .meta({ id: "Price", description: "US dollars per million tokens." });
+
+export type Price = z.infer<typeof priceSchema>;
+
+export const modelConfigSchema = z.object({
+  model: modelIdSchema.optional(),
+  providers: z.record(z.string(), providerSettingSchema),
+  prices: z.record(z.string(), priceSchema),
+});
+
+export type ModelConfig = z.infer<typeof modelConfigSchema>;
+
+const whole = (least: number, most: number, otherwise: number, description: string) => {
+  const rule = `expected a whole number from ${least} to ${most}`;
+  return z.int(rule).min(least, rule).max(most, rule).default(otherwise).meta({ description });
+};
+
+/** How long and how often a turn may try. */
+export const turnLimitsSchema = z.strictObject({
+  noProgressSeconds: whole(1, 86_400, 600, "A turn that brings nothing new for so long fails."),
+  attempts: whole(1, 20, 3, "How often a turn that was interrupted is taken up again without progress."),
+  strikes: whole(1, 20, 2, "A turn during which the host crashed so often fails."),
+  heartbeatSeconds: whole(1, 300, 3, "How often a running turn notes that it lives."),
+  toolSeconds: whole(1, 86_400, 120, "How long one tool call may take."),
+  steps: whole(1, 10_000, 64, "How many calls to the model one turn may make."),
+});
+
+export type TurnLimits = z.infer<typeof turnLimitsSchema>;
+
+/** One start of main, and how the one before it ended. */
+export const bootSchema = z.object({ id: z.string(), after: z.enum(["stop", "crash"]) });
+
+export type Boot = z.infer<typeof bootSchema>;
+
+function isBase(text: string): boolean {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false;
+  const { username, password, search, hash } = new URL(text);
+  return !username && !password && !search && !hash;
+}

@@ -1,0 +1,136 @@
+import { z } from "zod";
+import { actionListSchema, actionQuerySchema } from "../action.ts";
+import { endpoint } from "../endpoint.ts";
+import { eventListSchema, eventQuerySchema } from "../event.ts";
+import { agentExportSchema } from "../export.ts";
+import { messageListSchema, messageQuerySchema } from "../message.ts";
+import { agencyIdSchema, agentNameSchema } from "../names.ts";
+import { routes } from "../routes.ts";
+import {
+  admissionSchema,
+  cancelAnswerSchema,
+  cancelSchema,
+  invokeSchema,
+  jobSchema,
+  serveAnswerSchema,
+  stateAnswerSchema,
+} from "../turn.ts";
+import { agentUsageSchema } from "../usage.ts";
+
+export const anAgent = z.object({ agency: agencyIdSchema, agent: agentNameSchema });
+
+const aBlob = anAgent.extend({ hash: z.string().regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits") });
+
+/** How an agent's socket is narrowed, resumed and coalesced. */
+const socketQuerySchema = z.strictObject({
+  after: eventQuerySchema.shape.after,
+  only: z.enum(["chat", "events"]).optional(),
+  batch: z.enum(["0", "1"]).optional(),
+});
+
+const eventStream = "text/event-stream";
+
+/** Talking to an agent, and reading what came of it. */
+export const turnEndpoints = {
+  invoke: endpoint({
+    ...routes.invoke,
+    access: "chat",
+    summary: "Give an agent a message. Answered when it is durable, before the turn runs.",
+    params: anAgent,
+    body: invokeSchema,
+    // Attachments come in base64.
+    longestBody: 8 * 1024 * 1024,
+    status: 202,
+    answer: admissionSchema,
+  }),
+  cancelTurn: endpoint({
+    ...routes.cancelTurn,
+    access: "chat",
+    summary: "Cancel a turn: the running one, or a queued one by its id.",
+    params: anAgent,
+    body: cancelSchema.default({}),
+    answer: cancelAnswerSchema,
+  }),
+  getState: endpoint({
+    ...routes.getState,
+    access: "read",
+    summary: "An agent's state and where its latest turn stands.",
+    params: anAgent,
+    answer: stateAnswerSchema,
+  }),
+  listEvents: endpoint({
+    ...routes.listEvents,
+    access: "read",
+    summary: "The agent's log: a page of it, or live as server-sent events, resumed by Last-Event-ID or `after`.",
+    params: anAgent,
+    query: eventQuerySchema,
+    answer: eventListSchema,
+    media: [eventStream],
+  }),
+  openSocket: endpoint({
+    ...routes.openSocket,
+    access: "read",
+    summary: "The agent's WebSocket. Sending `chat` and `cancel` needs the scope chat.",
+    params: anAgent,
+    query: socketQuerySchema,
+    status: 101,
+  }),
+  listMessages: endpoint({
+    ...routes.listMessages,
+    access: "read",
+    summary: "The conversation in pages, the newest last.",
+    params: anAgent,
+    query: messageQuerySchema,
+    answer: messageListSchema,
+  }),
+  clearMessages: endpoint({
+    ...routes.clearMessages,
+    access: "chat",
+    summary: "Clear the conversation. Refused while a turn runs.",
+    params: anAgent,
+    status: 204,
+  }),
+  listActions: endpoint({
+    ...routes.listActions,
+    access: "read",
+    summary: "The action log: what tools did.",
+    params: anAgent,
+    query: actionQuerySchema,
+    answer: actionListSchema,
+  }),
+  getUsage: endpoint({
+    ...routes.getUsage,
+    access: "read",
+    summary: "Tokens and cost of an agent's calls to models.",
+    params: anAgent,
+    answer: agentUsageSchema,
+  }),
+  exportAgent: endpoint({
+    ...routes.exportAgent,
+    access: "read",
+    summary: "The whole agent: messages, events, actions, usage.",
+    params: anAgent,
+    answer: agentExportSchema,
+  }),
+  getBlob: endpoint({
+    ...routes.getBlob,
+    access: "read",
+    summary: "A big value that this agent refers to, by its hash.",
+    params: aBlob,
+    media: ["application/octet-stream"],
+  }),
+  run: endpoint({
+    ...routes.run,
+    access: "chat",
+    summary: "Do a job and stream what happens: chunk, reasoning, tool_call, tool_result, retrying, done, error, each with its agent.",
+    body: jobSchema,
+    media: [eventStream],
+  }),
+  serve: endpoint({
+    ...routes.serve,
+    access: "chat",
+    summary: "Do a job and answer when it is done.",
+    body: jobSchema,
+    answer: serveAnswerSchema,
+  }),
+} as const;

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { actionSchema } from "./action.ts";
+import { agentSchema } from "./agent.ts";
+import { eventSchema } from "./event.ts";
+import { messageSchema } from "./message.ts";
+import { runSchema, todoSchema } from "./turn.ts";
+import { agentUsageSchema } from "./usage.ts";
+
+/** A whole agent in one value. Big contents stay in the blob store and are named by their hashes. */
+export const agentExportSchema = z
+  .object({
+    format: z.literal("thinkery-agent"),
+    version: z.literal(1),
+    agent: agentSchema,
+    title: z.string().optional(),
+    todos: z.array(todoSchema),
+    run: runSchema,
+    messages: z.array(messageSchema),
+    events: z.array(eventSchema),
+    actions: z.array(actionSchema),
+    usage: agentUsageSchema,
+  })
+  .meta({ id: "AgentExport" });
+
+export type AgentExport = z.infer<typeof agentExportSchema>;

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { priceSchema } from "./bindings.ts";
+
+export const providerStatuses = ["ready", "no key", "not found", "error"] as const;
+
+export const modelInfoSchema = z
+  .object({
+    id: z.string().meta({ description: "provider:model" }),
+    price: priceSchema.optional().meta({ description: "absent when nobody told us" }),
+    contextTokens: z.number().optional().meta({ description: "how much it reads at once, where its provider says so" }),
+  })
+  .meta({ id: "ModelInfo" });
+
+export type ModelInfo = z.infer<typeof modelInfoSchema>;
+
+export const providerInfoSchema = z
+  .object({
+    name: z.string(),
+    status: z.enum(providerStatuses),
+    problem: z.string().optional().meta({ description: "why it is not ready, and what to do" }),
+    keyVariable: z.string().optional(),
+    address: z.string().optional(),
+    models: z.array(modelInfoSchema),
+  })
+  .meta({ id: "ProviderInfo", description: "A source of models, and how it is." });
+
+export type ProviderInfo = z.infer<typeof providerInfoSchema>;
+
+export const defaultModelSchema = z
+  .object({ id: z.string(), why: z.string() })
+  .meta({ id: "DefaultModel", description: "What agents without a model of their own use, and why." });
+
+export type DefaultModel = z.infer<typeof defaultModelSchema>;
+
+export const providerListSchema = z.object({ providers: z.array(providerInfoSchema), default: defaultModelSchema });
+
+export const modelListSchema = z.object({ models: z.array(modelInfoSchema), default: defaultModelSchema });
+
+export const modelQuerySchema = z.strictObject({ provider: z.string().min(1).max(100).optional() });

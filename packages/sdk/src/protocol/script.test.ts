@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { readScript } from "./script.ts";
+
+const pathsOf = (written: unknown) => readScript(written).problems?.map(({ path }) => path.join("."));
+
+test("a list, an object, other words and a step alone are the same script", () => {
+  const full = { pace: 0, exchanges: [{ when: "hi", steps: [{ text: "hello" }] }] };
+  for (const written of [
+    full,
+    full.exchanges,
+    JSON.parse('[{ "pattern": "hi", "then": [{ "text": "hello" }] }]'),
+    [{ when: "hi", text: "hello" }],
+  ]) {
+    expect(readScript(written)).toEqual({ script: full });
+  }
+});
+
+test("numbers are text where text is meant, and a bare number is a status", () => {
+  expect(readScript([{ text: 42 }, { fail: 503 }]).script?.exchanges).toEqual([
+    { steps: [{ text: "42" }] },
+    { steps: [{ fail: { status: 503 } }] },
+  ]);
+});
+
+test("problems have the path of what was written", () => {
+  expect(pathsOf([{ steps: [{ txt: "x" }] }])).toEqual(["0.steps.0.txt"]);
+  expect(pathsOf(JSON.parse('[{ "then": [{ "text": "a" }, { "call": { "input": {} } }] }]'))).toEqual(["0.then.1.call.tool"]);
+  expect(pathsOf([{ text: "a" }, { wait: -1 }])).toEqual(["1.wait"]);
+  expect(pathsOf({ exchanges: [{ steps: "x" }] })).toEqual(["exchanges.0.steps"]);
+  expect(pathsOf([{ pattern: [], text: "x" }])).toEqual(["0.pattern"]);
+  expect(pathsOf({ exchanges: [] })).toEqual(["exchanges"]);
+  expect(pathsOf([])).toEqual([""]);
+  expect(pathsOf("text")).toEqual([""]);
+  expect(pathsOf(null)).toEqual([""]);
+  expect(pathsOf([{ fail: { status: 200 } }])).toEqual(["0.fail.status"]);
+});
+
+test("an unknown expression is named, also deep in an input", () => {
+  expect(readScript([{ text: "{{ mesage }}" }]).problems?.[0]?.message).toContain("{{ mesage }}");
+  expect(readScript([{ call: { tool: "t", input: { a: [{ b: "{{ env.HOME }}" }] } } }]).problems?.[0]?.message).toContain("env.HOME");
+  expect(readScript([{ text: "{{message}} {{ results.0 }} {{ results.my-tool.a.0.b }} {{ turn }}" }]).problems).toBeUndefined();
+});

@@ -1,0 +1,220 @@
+import { z } from "zod";
+
+/** `queue` waits its turn, `steer` joins the one that runs, `interrupt` ends it and goes first. */
+export const modes = ["queue", "steer", "interrupt"] as const;
+
+export type Mode = (typeof modes)[number];
+
+export const runStatuses = ["idle", "registered", "running", "paused", "completed", "canceled", "error"] as const;
+
+export const runSchema = z
+  .object({
+    runId: z.string(),
+    status: z.enum(runStatuses),
+    step: z.number(),
+    reason: z.string().optional(),
+    nextAlarmAt: z.number().nullable().optional(),
+  })
+  .meta({ id: "Run", description: "Where an agent's latest turn stands." });
+
+export type Run = z.infer<typeof runSchema>;
+
+/** Why a turn failed. Closed, so that programs can tell them apart. */
+export const failureCodes = [
+  "model_auth",
+  "model_quota",
+  "model_overflow",
+  "model_overloaded",
+  "model_content",
+  "model_network",
+  "model_refused",
+  "no_model",
+  "steps",
+  "repeated_call",
+  "no_progress",
+  "crashed",
+  "internal",
+] as const;
+
+export type FailureCode = (typeof failureCodes)[number];
+
+export const failureSchema = z.object({
+  code: z.enum(failureCodes),
+  message: z.string(),
+  advice: z.string().optional(),
+});
+
+export type Failure = z.infer<typeof failureSchema>;
+
+// With every character escaped, a row of the log still holds it.
+const longestText = 400_000;
+
+export const textSchema = z.string().min(1).max(longestText);
+
+const spokenSchema = z.strictObject({ role: z.enum(["user", "assistant"]), content: textSchema });
+
+/** Base64 in a request; the agent keeps it in the blob store. */
+export const newAttachmentSchema = z.strictObject({
+  name: z.string().max(255).optional(),
+  mediaType: z.string().regex(/^[\w.+-]+\/[\w.+-]+$/),
+  data: z.base64(),
+});
+
+export type NewAttachment = z.infer<typeof newAttachmentSchema>;
+
+/** What the page, a script or another agent may say to an agent. */
+export const invokeSchema = z
+  .strictObject({
+    message: textSchema.optional(),
+    messages: z.array(spokenSchema).min(1).max(200).optional(),
+    files: z
+      .record(z.string().min(1).max(1024), z.string())
+      .optional()
+      .meta({ description: "texts by path, given to the agent with the message" }),
+    attachments: z.array(newAttachmentSchema).max(20).optional(),
+    idempotencyKey: z.string().min(1).max(200).optional().meta({ description: "the same key twice is the same turn" }),
+    mode: z.enum(modes).default("queue"),
+  })
+  .refine((body) => (body.message === undefined) !== (body.messages === undefined), {
+    error: "give either message or messages",
+    path: ["message"],
+  })
+  .refine((body) => (body.messages ?? []).reduce((sum, { content }) => sum + content.length, 0) <= longestText, {
+    error: `longer than ${longestText} characters together`,
+    path: ["messages"],
+  })
+  .refine((body) => body.messages === undefined || body.messages.at(-1)?.role === "user", {
+    error: "the last message must be the user's",
+    path: ["messages"],
+  })
+  .meta({ id: "Invoke" });
+
+export type Invoke = z.infer<typeof invokeSchema>;
+
+export const admissionSchema = z
+  .object({
+    runId: z.string(),
+    messageId: z.string(),
+    status: z.enum(runStatuses),
+    position: z.number().meta({ description: "turns that go first; 0 when it runs" }),
+    duplicate: z.boolean().optional().meta({ description: "this key was admitted before; nothing new began" }),
+  })
+  .meta({ id: "Admission" });
+
+export type Admission = z.infer<typeof admissionSchema>;
+
+export const usageSchema = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cachedInputTokens: z.number().optional(),
+  reasoningTokens: z.number().optional(),
+  costUsd: z.number().nullable().meta({ description: "null when a price is not known" }),
+});
+
+export type UsageTotal = z.infer<typeof usageSchema>;
+
+/** How a turn ended, and what came of it. */
+export const outcomeSchema = z
+  .object({
+    runId: z.string(),
+    agent: z.string(),
+    status: z.enum(["completed", "error", "canceled"]),
+    content: z.string(),
+    toolCalls: z.array(
+      z.object({ id: z.string(), name: z.string(), input: z.unknown(), output: z.string().optional(), failed: z.boolean().optional() }),
+    ),
+    usage: usageSchema,
+    failure: failureSchema.optional(),
+  })
+  .meta({ id: "Outcome" });
+
+export type Outcome = z.infer<typeof outcomeSchema>;
+
+export const todoSchema = z.object({
+  content: z.string().min(1).max(2000),
+  status: z.enum(["pending", "in_progress", "completed"]),
+});
+
+export type Todo = z.infer<typeof todoSchema>;
+
+/** What the Agents SDK syncs to every client, and `sync` frames carry. */
+export const agentStatusSchema = z.object({
+  status: z.enum(["idle", "thinking", "executing", "waiting"]),
+  run: runSchema,
+  queued: z.number().meta({ description: "turns that wait" }),
+  title: z.string().optional(),
+  activeFile: z.string().optional(),
+  pendingContinuation: z.unknown().optional(),
+});
+
+export type AgentStatus = z.infer<typeof agentStatusSchema>;
+
+const chatMessageSchema = z.object({
+  role: z.enum(["system", "user", "assistant", "tool"]),
+  content: z.string(),
+  toolCalls: z.array(z.object({ id: z.string(), name: z.string(), args: z.unknown() })).optional(),
+  toolCallId: z.string().optional(),
+});
+
+export type ChatMessage = z.infer<typeof chatMessageSchema>;
+
+export const agentStateSchema = z
+  .looseObject({
+    messages: z.array(chatMessageSchema),
+    tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.unknown()) })),
+    thread: z.looseObject({ id: z.string(), createdAt: z.string(), agentType: z.string(), agencyId: z.string() }),
+    threadId: z.string(),
+    agentType: z.string(),
+    model: z.string().optional(),
+    todos: z.array(todoSchema),
+    title: z.string().optional(),
+  })
+  .meta({ id: "AgentState" });
+
+export type AgentState = z.infer<typeof agentStateSchema>;
+
+export const stateAnswerSchema = z.object({ state: agentStateSchema, run: runSchema });
+
+export const cancelSchema = z.strictObject({ runId: z.string().max(200).optional() });
+
+export const cancelAnswerSchema = z.object({ runId: z.string().optional(), status: z.enum(runStatuses) });
+
+const agentReference = z.string().min(1).max(200).meta({ description: "alice or alice@review" });
+
+const inlineAgentSchema = z.looseObject({
+  backend: z.string().optional(),
+  model: z.string().max(200).optional(),
+  system_prompt: z.string().max(100_000).optional(),
+  max_steps: z.number().int().positive().optional(),
+});
+
+/** The body of `/run` and `/serve`: an agent, a workflow, or agents given on the spot. */
+export const jobSchema = z
+  .strictObject({
+    agent: agentReference.optional(),
+    workflow: z
+      .union([z.string().min(1).max(200), z.looseObject({ name: z.string().optional(), agents: z.record(z.string(), inlineAgentSchema) })])
+      .optional(),
+    agents: z.record(z.string(), inlineAgentSchema).optional(),
+    tag: z.string().max(64).optional(),
+    message: textSchema,
+    idempotencyKey: z.string().min(1).max(200).optional(),
+    mode: z.enum(modes).default("queue"),
+  })
+  .refine((job) => [job.agent, job.workflow, job.agents].filter((given) => given !== undefined).length === 1, {
+    error: "give one of agent, workflow and agents",
+    path: ["agent"],
+  })
+  .meta({ id: "Job" });
+
+export type Job = z.infer<typeof jobSchema>;
+
+export const serveAnswerSchema = z
+  .object({
+    content: z.string(),
+    toolCalls: outcomeSchema.shape.toolCalls,
+    usage: usageSchema,
+    outcomes: z.array(outcomeSchema).meta({ description: "one for each agent" }),
+  })
+  .meta({ id: "Served" });
+
