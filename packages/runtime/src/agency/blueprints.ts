@@ -5,8 +5,11 @@ export class Blueprints {
   readonly #sql: SqlStorage;
   readonly #static: ReadonlyMap<string, Blueprint>;
 
-  constructor(sql: SqlStorage, statics: readonly Blueprint[]) {
+  readonly #agency: string;
+
+  constructor(sql: SqlStorage, agency: string, statics: readonly Blueprint[]) {
     this.#sql = sql;
+    this.#agency = agency;
     this.#static = new Map(statics.map((blueprint) => [key(blueprint.name), blueprint]));
   }
 
@@ -46,6 +49,7 @@ export class Blueprints {
       JSON.stringify(blueprint),
       Date.now(),
     );
+    this.#changed();
     return { ...blueprint, source: "dynamic" };
   }
 
@@ -55,7 +59,19 @@ export class Blueprints {
       throw fail("conflict", `The blueprint “${name}” comes with the host and cannot be deleted, only overridden.`);
     }
     this.#sql.exec("DELETE FROM blueprints WHERE name = ?", name);
+    this.#changed();
   }
+
+  #changed(): void {
+    revisions.set(this.#agency, blueprintRevision(this.#agency) + 1);
+  }
+}
+
+const revisions = new Map<string, number>();
+
+/** Grows when a blueprint of that agency changes in this isolate, so that an agent knows to read its own again. */
+export function blueprintRevision(agency: string): number {
+  return revisions.get(agency) ?? 0;
 }
 
 const key = (name: string) => name.toLowerCase();

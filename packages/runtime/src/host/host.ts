@@ -1,25 +1,55 @@
-import { fail, type HostStatus, hostStatusSchema } from "@thinkery/sdk";
+import { errorBodySchema, fail, foundScriptSchema, type HostStatus, hostStatusSchema, scriptNamesSchema } from "@thinkery/sdk";
+import type { z } from "zod";
+
+/** A binding that takes requests. */
+export interface Service {
+  fetch: typeof fetch;
+}
 
 /** The door to the daemon. On Cloudflare there is none, and what needs it says so. */
 export interface Host {
   status(): Promise<HostStatus>;
   shutdown(): Promise<void>;
+  /** Names of the scripts in the data folder and the working folder. */
+  scripts(): Promise<string[]>;
+  /** One of them, nothing where there is none of that name; one that cannot be read is an error with its line. */
+  script(name: string): Promise<z.infer<typeof foundScriptSchema> | undefined>;
 }
 
-export function openHost(service: Fetcher | undefined): Host | undefined {
+export function openHost(service: Service | undefined): Host | undefined {
   if (!service) return undefined;
-  const ask = async (path: string, method: "GET" | "POST") => {
+  const ask = async (path: string, method: "GET" | "POST" = "GET") => {
     const response = await service.fetch(`http://host${path}`, { method });
-    if (!response.ok) throw fail("unavailable", "The daemon does not answer its own Worker. Restart the host.");
+    if (!response.ok) throw await refusal(response);
     return response;
   };
   return {
     async status() {
-      const response = await ask("/status", "GET");
+      const response = await ask("/status");
       return hostStatusSchema.parse(await response.json());
     },
     async shutdown() {
       await ask("/shutdown", "POST");
     },
+    async scripts() {
+      const response = await ask("/scripts");
+      return scriptNamesSchema.parse(await response.json()).scripts;
+    },
+    async script(name) {
+      const response = await service.fetch(`http://host/script?name=${encodeURIComponent(name)}`);
+      if (response.ok) return foundScriptSchema.parse(await response.json());
+      if (response.status !== 404) throw await refusal(response);
+      await response.body?.cancel();
+      return undefined;
+    },
   };
+}
+
+// What the caller got wrong is told in the daemon's own words; everything else is the daemon's trouble.
+async function refusal(response: Response): Promise<Error> {
+  const body = errorBodySchema.safeParse(await response.json().catch(() => undefined)).data;
+  if (body?.error.code === "bad_request" || body?.error.code === "too_large") {
+    return fail(body.error.code, body.error.message, body.error.details);
+  }
+  return fail("unavailable", "The daemon does not answer its own Worker. Restart the host.");
 }

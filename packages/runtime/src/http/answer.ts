@@ -31,6 +31,34 @@ export function noContent(headers: Record<string, string> = {}): Response {
   return new Response(null, { status: 204, headers: { ...always, ...apiOnly, ...headers } });
 }
 
+/** JSON that is already written out, and may be too long to be a value. */
+export function jsonText(text: ReadableStream<Uint8Array>): Response {
+  return new Response(text, { headers: { "content-type": "application/json; charset=utf-8", ...always, ...apiOnly } });
+}
+
+/** Server-sent events, as they come. */
+export function eventStream(events: ReadableStream<Uint8Array>): Response {
+  return new Response(events, {
+    headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no", ...always, ...apiOnly },
+  });
+}
+
+const shown = /^image\/(?:png|jpeg|gif|webp|avif)$/;
+const mediaType = /^[\w.+-]+\/[\w.+-]+$/;
+
+/** What somebody put in the blob store. A browser may show a picture; everything else it may only save. */
+export function stored(data: Uint8Array, type: string): Response {
+  return new Response(data, {
+    headers: {
+      ...always,
+      ...apiOnly,
+      "content-security-policy": `${apiOnly["content-security-policy"]}; sandbox`,
+      "content-type": mediaType.test(type) ? type : "application/octet-stream",
+      "content-disposition": shown.test(type) ? "inline" : "attachment",
+    },
+  });
+}
+
 export function pageFile(body: ReadableStream | null, headers: Record<string, string>): Response {
   return new Response(body, { headers: { ...always, ...pageOnly, ...headers } });
 }

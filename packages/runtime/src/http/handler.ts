@@ -1,5 +1,6 @@
 import { endpoints, fail, globalAgency } from "@thinkery/sdk";
 import { Hono } from "hono";
+import { counted } from "../host/drain.ts";
 import type { Env } from "../objects/env.ts";
 import { refuse } from "./answer.ts";
 import { authenticate } from "./authenticate.ts";
@@ -12,8 +13,11 @@ import { agentRoutes } from "./routes/agents.ts";
 import { blueprintRoutes } from "./routes/blueprints.ts";
 import { credentialRoutes } from "./routes/credentials.ts";
 import { hostRoutes } from "./routes/host.ts";
+import { jobRoutes } from "./routes/jobs.ts";
+import { modelRoutes } from "./routes/models.ts";
+import { turnRoutes } from "./routes/turns.ts";
 import { isSdkPath, sdkRoute } from "./sdk-route.ts";
-import { counted } from "./supervision.ts";
+import { socketRoutes } from "./socket.ts";
 
 const longestAddress = 8 * 1024;
 
@@ -26,6 +30,12 @@ const publicPaths = new Set(
 /** The outside of the Worker: guard, then page, SDK routes, or the endpoints of `@thinkery/sdk`. */
 export function createHandler(): ExportedHandler<Env> {
   const app = new Hono<HonoEnv>();
+  app.use((context, next) =>
+    counted(async (release) => {
+      context.set("release", release);
+      await next();
+    }),
+  );
   app.use(async (context, next) => {
     const { req, env } = context;
     const caller = await authenticate(req.raw, env);
@@ -38,7 +48,8 @@ export function createHandler(): ExportedHandler<Env> {
   app.all("/agents/:class{think|agency|user}/:name/*", (context) =>
     sdkRoute(context.req.raw, context.env, context.get("caller")),
   );
-  for (const add of [hostRoutes, credentialRoutes, agencyRoutes, blueprintRoutes, agentRoutes]) add(app);
+  const rooms = [hostRoutes, modelRoutes, credentialRoutes, agencyRoutes, blueprintRoutes, agentRoutes, turnRoutes, jobRoutes, socketRoutes];
+  for (const add of rooms) add(app);
   app.notFound((context) => refuse(unknownRoute(context.req.path)));
   app.onError((error) => refuse(error));
 
@@ -59,7 +70,7 @@ export function createHandler(): ExportedHandler<Env> {
     if (request.url.length > longestAddress) throw fail("bad_request", "The address is too long.");
     const path = new URL(request.url).pathname;
     if ((request.method === "GET" || request.method === "HEAD") && isPagePath(path)) return servePage(path, env);
-    return counted(async () => app.fetch(isSdkPath(path) ? request : longForm(request), env, context));
+    return app.fetch(isSdkPath(path) ? request : longForm(request), env, context);
   }
 }
 

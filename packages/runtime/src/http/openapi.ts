@@ -19,11 +19,11 @@ export function describe(): Json {
       security: endpoint.access === "public" ? [] : [{ bearer: [] }, { secret: [] }],
       ...(endpoint.access === "public" ? {} : { "x-scope": endpoint.access }),
       parameters: [...parameters("path", endpoint.params), ...parameters("query", endpoint.query)],
-      ...(endpoint.body ? { requestBody: { required: true, content: content(schemaOf(endpoint.body, "input")) } } : {}),
+      ...(endpoint.body ? { requestBody: request(endpoint.body, schemaOf(endpoint.body, "input")) } : {}),
       responses: {
         [endpoint.status]: {
-          description: "done",
-          ...(endpoint.answer ? { content: content(schemaOf(endpoint.answer, "output")) } : {}),
+          description: endpoint.status === 101 ? "a WebSocket" : "done",
+          ...answered(endpoint, endpoint.answer && schemaOf(endpoint.answer, "output")),
         },
         default: error,
       },
@@ -44,6 +44,17 @@ export function describe(): Json {
 }
 
 const content = (schema: Json) => ({ "application/json": { schema } });
+
+const request = (body: z.ZodType, schema: Json) => ({
+  required: !body.safeParse(undefined).success,
+  content: content(schema),
+});
+
+function answered({ media = [] }: Endpoint, schema: Json | undefined): Json {
+  if (!schema && media.length === 0) return {};
+  const others = media.map((type) => [type, { schema: { type: "string" } }]);
+  return { content: { ...(schema ? content(schema) : {}), ...Object.fromEntries(others) } };
+}
 
 /** Named schemas move to components; zod leaves them in `$defs` next to where they are used. */
 function hoist(schema: z.ZodType, io: "input" | "output", schemas: Record<string, unknown>): Json {

@@ -7,7 +7,7 @@ import { readBody, validate } from "./body.ts";
 import { checkScope } from "./guard.ts";
 
 /** What the guard leaves behind for the routes. */
-export type HonoEnv = { Bindings: Env; Variables: { caller: Caller | undefined } };
+export type HonoEnv = { Bindings: Env; Variables: { caller: Caller | undefined; release: () => void } };
 
 export interface Call<E> {
   env: Env;
@@ -16,6 +16,8 @@ export interface Call<E> {
   params: ParamsOf<E>;
   query: QueryOf<E>;
   body: BodyOf<E>;
+  /** From here on a stop of the host need not wait for this answer. */
+  release(): void;
 }
 
 type Handler<E> = (call: Call<E>) => Promise<AnswerOf<E> | Response> | AnswerOf<E> | Response;
@@ -29,6 +31,7 @@ export function route<const E extends Endpoint>(app: Hono<HonoEnv>, endpoint: E,
       env: context.env,
       request: context.req.raw,
       caller,
+      release: context.get("release"),
       ...(await inputs(endpoint, context)),
     } as Call<E>);
     if (answer instanceof Response) return answer;
@@ -36,10 +39,10 @@ export function route<const E extends Endpoint>(app: Hono<HonoEnv>, endpoint: E,
   });
 }
 
-async function inputs({ params, query, body }: Endpoint, context: Context<HonoEnv>) {
+async function inputs({ params, query, body, longestBody }: Endpoint, context: Context<HonoEnv>) {
   return {
     params: params && validate("address", params, context.req.param()),
     query: query && validate("query", query, context.req.query()),
-    body: body && (await readBody(context.req.raw, body)),
+    body: body && (await readBody(context.req.raw, body, longestBody)),
   };
 }

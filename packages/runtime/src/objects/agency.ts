@@ -32,7 +32,7 @@ export class Agency extends Housed<Revision> {
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env);
     migrate(ctx.storage, agencyMigrations);
-    this.#blueprints = new Blueprints(ctx.storage.sql, [defaultBlueprint]);
+    this.#blueprints = new Blueprints(ctx.storage.sql, ctx.id.name ?? "", [defaultBlueprint]);
     this.#agents = new AgentRegistry(ctx.storage.sql, ctx.id.name ?? "");
   }
 

@@ -1,3 +1,5 @@
+import type { Boot, TurnLimits } from "@thinkery/sdk";
+import type { ModelEnv } from "../model/providers.ts";
 import type { Agency } from "./agency.ts";
 import type { Think } from "./think.ts";
 import type { User } from "./user.ts";
@@ -13,14 +15,15 @@ interface Objects<T> {
 }
 
 /** What the Worker is bound to. Binding names of objects are their class names, as the Agents SDK expects. */
-export interface Env {
+export interface Env extends ModelEnv {
   Think: Objects<Think>;
   Agency: Objects<Agency>;
   User: Objects<User>;
   /** The page's files: a disk service here, static assets on Cloudflare. */
   ASSETS: Fetcher;
-  /** The daemon; absent on Cloudflare. */
-  HOST?: Fetcher;
+  /** Big values: a disk service here, a bucket on Cloudflare. */
+  BLOBS: Fetcher;
+  BUCKET?: R2Bucket;
   VERSION: string;
   STARTED_AT: string;
   ADMIN_TOKEN_HASH: string;
@@ -28,5 +31,10 @@ export interface Env {
   COOKIE_NAME: string;
   ALLOWED_HOSTS: string[];
   ALLOWED_ORIGINS: string[];
+  /** Names of the model providers that have a key or an address. */
   PROVIDERS: string[];
+  /** Absent where no daemon made them; then the defaults hold. */
+  TURN_LIMITS?: TurnLimits;
+  /** This start of main, and how the one before it ended. */
+  BOOT?: Boot;
 }

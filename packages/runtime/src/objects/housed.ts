@@ -1,5 +1,5 @@
 import { fail, errorBody, statusOf } from "@thinkery/sdk";
-import { Agent, type Connection, type ConnectionContext } from "agents";
+import { Agent, type Connection } from "agents";
 import type { Env } from "./env.ts";
 
 const longestFrame = 1024 * 1024;
@@ -11,9 +11,12 @@ const longestFrame = 1024 * 1024;
 export abstract class Housed<State> extends Agent<Env & Cloudflare.Env, State> {
   #settled: Promise<void> | undefined;
 
-  /** Clients read state; only the object itself writes it. */
-  override shouldConnectionBeReadonly(_connection: Connection, _context: ConnectionContext): boolean {
-    return true;
+  /**
+   * Clients read state; only the object itself writes it. Not by making connections read-only: the SDK would then
+   * refuse the object's own writes in whatever a client's frame set going, a whole turn for instance.
+   */
+  override validateStateChange(_next: State, source: Connection | "server"): void {
+    if (source !== "server") throw fail("forbidden", "Clients may not write state.");
   }
 
   /** A `/sub/` path would otherwise create a facet of any exported class under any name. */
@@ -27,6 +30,27 @@ export abstract class Housed<State> extends Agent<Env & Cloudflare.Env, State> {
 
   override onRequest(_request: Request): Response {
     return refusal("There is nothing at this address.");
+  }
+
+  /**
+   * A handshake that fails in the SDK would send its stack to the client. It does so only where `Upgrade` is spelled
+   * in small letters, and otherwise answers a plain 500, which `http/forward.ts` hides.
+   */
+  override async fetch(request: Request): Promise<Response> {
+    if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return super.fetch(request);
+    const headers = new Headers(request.headers);
+    headers.set("upgrade", "WebSocket");
+    return super.fetch(new Request(request, { headers }));
+  }
+
+  /** A client that closes without a code is answered too, or its socket would stay half closed. */
+  override async webSocketClose(socket: WebSocket, code: number, reason: string, wasClean: boolean): Promise<void> {
+    await this.lifecycle.webSocketClose(socket, code, reason, wasClean);
+    try {
+      socket.close(code === 1005 || code === 1006 ? 1000 : code, reason);
+    } catch {
+      // It was closed by the time we came to it.
+    }
   }
 
   /** The SDK parses a frame before anybody can look at it, so its size is checked in front of the SDK. */

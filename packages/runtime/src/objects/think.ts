@@ -1,46 +1,266 @@
-import { type Agent as AgentInfo, fail } from "@thinkery/sdk";
+import {
+  type Action,
+  type ActionQuery,
+  type Admission,
+  type Agent as AgentInfo,
+  type AgentEvent,
+  type AgentState,
+  type AgentStatus,
+  type AgentUsage,
+  type EventQuery,
+  fail,
+  type Invoke,
+  type Message,
+  type MessageQuery,
+  type Outcome,
+  type Run,
+  type Sender,
+} from "@thinkery/sdk";
+import type { Connection, ConnectionContext } from "agents";
+import { thinkDriver } from "../drivers/think/think.ts";
+import { Transcript } from "../drivers/think/transcript.ts";
+import { AgentStore } from "../store/agent-store.ts";
+import type { Blobs } from "../store/blobs/blobs.ts";
+import { openBlobs } from "../store/blobs/open.ts";
 import { migrate } from "../store/migrate.ts";
 import { thinkMigrations } from "../store/schema/think.ts";
+import { coreTools } from "../tools/core.ts";
+import type { Tool } from "../tools/tool.ts";
+import { inputOf } from "../turn/input.ts";
+import { limitsFrom } from "../turn/limits.ts";
+import { TurnQueue } from "../turn/queue.ts";
+import { Recorder } from "../turn/recorder.ts";
+import { runOf } from "../store/turns.ts";
+import { Audience } from "./audience.ts";
+import { converse, followEvents } from "./broadcasts.ts";
 import type { Env } from "./env.ts";
+import { Equipper } from "./equipper.ts";
+import { exported, statusOf, wholeState } from "./glance.ts";
 import { Housed } from "./housed.ts";
-
-/** What a client sees of an agent at a glance. */
-export interface ThinkState {
-  status: "idle";
-}
+import { Sockets } from "./sockets.ts";
 
 /** A durable agent: one conversation, one workspace. Named `{agency}~{agent}`. */
-export class Think extends Housed<ThinkState> {
-  override initialState: ThinkState = { status: "idle" };
+export class Think extends Housed<AgentStatus> {
+  override initialState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
+  readonly #store: AgentStore;
+  readonly #blobs: Blobs;
+  readonly #audience: Audience;
+  readonly #recorder: Recorder;
+  readonly #queue: TurnQueue;
+  readonly #equipper: Equipper;
+  readonly #sockets: Sockets;
+  #transcript = new Transcript();
+  #agent: AgentInfo | undefined;
+  /** The beat that is due next, while somebody looks after the turn. */
+  #guard: number | undefined;
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env);
     migrate(ctx.storage, thinkMigrations);
+    const agent = ctx.id.name ?? "";
+    const limits = limitsFrom(env.TURN_LIMITS);
+    this.#store = new AgentStore(ctx.storage, agent);
+    this.#blobs = openBlobs(env);
+    this.#audience = new Audience(this.#store, () => this.#syncState());
+    this.#recorder = new Recorder(this.#store, this.#audience);
+    this.#equipper = new Equipper(env, agent, () => [...coreTools, ...this.customTools()]);
+    this.#queue = new TurnQueue({
+      agent,
+      store: this.#store,
+      blobs: this.#blobs,
+      recorder: this.#recorder,
+      boot: env.BOOT ?? { id: "", after: "stop" },
+      limits,
+      equip: () => this.#equipper.equip(this.#registered()),
+      driver: () => thinkDriver(this.#transcript),
+      onBusy: () => {
+        if (this.#guard !== undefined) return;
+        this.#guard = 0;
+        void this.#arm();
+      },
+    });
+    this.#sockets = new Sockets({
+      store: this.#store,
+      blobs: this.#blobs,
+      audience: this.#audience,
+      recorder: this.#recorder,
+      queue: this.#queue,
+    });
+  }
+
+  /** Tools of a subclass, beside the ones every agent has. */
+  protected customTools(): readonly Tool[] {
+    return [];
   }
 
   /** Told by the agency, possibly twice: a crash may have come between its row and ours. */
   async register(agent: AgentInfo, props?: Record<string, unknown>): Promise<void> {
     await this.ready();
+    if (this.#store.log.last > 0) return;
     this.ctx.storage.sql.exec(
       "INSERT INTO registration (only, agent, props) VALUES (1, ?, ?) ON CONFLICT (only) DO NOTHING",
       JSON.stringify(agent),
       props ? JSON.stringify(props) : null,
     );
+    this.#recorder.record({ type: "thread.created", data: { threadId: this.name } });
   }
 
   async describe(): Promise<AgentInfo> {
     await this.ready();
-    const [row] = this.ctx.storage.sql
-      .exec<{ agent: string }>("SELECT agent FROM registration")
-      .toArray();
-    if (!row) throw fail("not_found", "There is no such agent.");
-    return JSON.parse(row.agent) as AgentInfo;
+    return this.#registered();
   }
 
   /** Forgets everything. Safe to ask again. */
   async erase(): Promise<void> {
+    this.#queue.halt();
     await this.destroy();
   }
 
-  protected override async settle(): Promise<void> {}
+  async admit(invoke: Invoke, from: Sender): Promise<Admission> {
+    await this.#open();
+    return this.#queue.admit(await inputOf(invoke, from, this.#blobs));
+  }
+
+  async cancel(runId?: string): Promise<{ runId?: string; status: Run["status"] }> {
+    await this.#open();
+    const turn = this.#queue.cancel(runId, "canceled");
+    if (!turn && runId) throw fail("not_found", "There is no such turn.");
+    return turn ? { runId: turn.id, status: runOf(turn).status } : { status: "idle" };
+  }
+
+  async readState(): Promise<{ state: AgentState; run: Run }> {
+    await this.#open();
+    const agent = this.#registered();
+    return wholeState(this.#store, agent, this.name, this.#equipper.tools());
+  }
+
+  async listEvents({ after = 0, limit }: EventQuery): Promise<{ events: AgentEvent[]; next?: number }> {
+    await this.#open();
+    const events = this.#store.log.read(after, limit);
+    const last = events.at(-1)?.seq;
+    return { events, ...(last !== undefined && last < this.#store.log.last ? { next: last } : {}) };
+  }
+
+  async listMessages(query: MessageQuery): Promise<{ messages: Message[]; next?: string }> {
+    await this.#open();
+    return this.#store.messages.page(query);
+  }
+
+  async clearMessages(by: string): Promise<void> {
+    await this.#open();
+    if (this.#queue.busy) throw fail("conflict", "A turn is running. Cancel it first, or wait until it is over.");
+    this.#audience.recorded(this.#store.clear(by));
+    this.#transcript = new Transcript();
+  }
+
+  async listActions(query: ActionQuery): Promise<{ actions: Action[]; next?: string }> {
+    await this.#open();
+    return this.#store.actions.page(query);
+  }
+
+  async usage(): Promise<AgentUsage> {
+    await this.#open();
+    const { turns, messages, calls, log } = this.#store;
+    return { ...calls.usage(), turns: turns.tally(), messages: messages.count(), events: log.last };
+  }
+
+  /** An `AgentExport` as text: what a call between objects may carry as a value is limited. */
+  async exportAgent(): Promise<ReadableStream<Uint8Array>> {
+    await this.#open();
+    const whole = exported(this.#store, this.#registered(), this.name);
+    return new Blob([JSON.stringify(whole)]).stream();
+  }
+
+  async readBlob(hash: string): Promise<{ mediaType: string; data: Uint8Array } | undefined> {
+    await this.#open();
+    const mediaType = this.#store.blobs.mediaType(hash);
+    const data = mediaType ? await this.#blobs.get(hash) : undefined;
+    return mediaType && data ? { mediaType, data } : undefined;
+  }
+
+  async followEvents(after: number | undefined): Promise<ReadableStream<Uint8Array>> {
+    await this.#open();
+    return followEvents(this.#store, this.#audience, after);
+  }
+
+  async converse(invoke: Invoke, from: Sender, agent: string): Promise<ReadableStream<Uint8Array>> {
+    await this.#open();
+    // Listening begins before the turn does, or its first words would be missed.
+    const input = await inputOf(invoke, from, this.#blobs);
+    return converse(this.#store, this.#audience, this.#recorder, agent, () => this.#queue.admit(input));
+  }
+
+  async outcomeOf(runId: string): Promise<Outcome> {
+    await this.#open();
+    if (!this.#store.turns.get(runId)) throw fail("not_found", "There is no such turn.");
+    return this.#queue.whenOver(runId);
+  }
+
+  /** Asked by the alarm while a turn runs, and once after it: takes up what a crash left open, ends what is stuck. */
+  async heartbeat(beat: number): Promise<void> {
+    // A second chain of beats, begun after a crash, ends here.
+    if (this.#guard !== undefined && this.#guard !== beat) return;
+    this.#guard = beat + 1;
+    await this.ready().catch((error: unknown) => {
+      this.#guard = undefined;
+      throw error;
+    });
+    this.#queue.beat(Date.now());
+    this.#queue.wake();
+    if (this.#queue.busy) await this.#arm();
+    else this.#guard = undefined;
+  }
+
+  override shouldSendProtocolMessages(_connection: Connection, { request }: ConnectionContext): boolean {
+    if (request.headers.get("x-thinkery-socket") === "1") return false;
+    this.#syncState(true);
+    return true;
+  }
+
+  override async onConnect(connection: Connection, { request }: ConnectionContext): Promise<void> {
+    await this.#open();
+    this.#sockets.welcome(connection, request);
+  }
+
+  override onClose(connection: Connection): void {
+    this.#sockets.leave(connection);
+  }
+
+  override async onMessage(connection: Connection, message: string | ArrayBuffer): Promise<void> {
+    await this.ready();
+    await this.#sockets.hear(connection, message);
+  }
+
+  protected override async settle(): Promise<void> {
+    this.#sockets.restore(this.getConnections());
+    this.#queue.wake();
+  }
+
+  #registered(): AgentInfo {
+    this.#agent ??= this.#readRegistration();
+    return this.#agent;
+  }
+
+  #readRegistration(): AgentInfo {
+    const [row] = this.ctx.storage.sql.exec<{ agent: string }>("SELECT agent FROM registration").toArray();
+    if (!row) throw fail("not_found", "There is no such agent.");
+    return JSON.parse(row.agent) as AgentInfo;
+  }
+
+  async #open(): Promise<void> {
+    await this.ready();
+    this.#registered();
+  }
+
+  /** The SDK keeps and sends the state; that costs a write, so it is done for clients that speak its protocol only. */
+  #syncState(now = false): void {
+    if (!now && !this.#sockets.speakProtocol) return;
+    const status = statusOf(this.#store, this.name);
+    if (JSON.stringify(status) !== JSON.stringify(this.state)) this.setState(status);
+  }
+
+  /** Sees to it that somebody looks after the turn even if this memory is lost. Numbered, because the SDK would take the beat that is just being run for the next one. */
+  async #arm(): Promise<void> {
+    await this.schedule(limitsFrom(this.env.TURN_LIMITS).heartbeatSeconds, "heartbeat", this.#guard, { idempotent: true });
+  }
 }

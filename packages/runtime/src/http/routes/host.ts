@@ -1,6 +1,7 @@
 import { endpoints, fail, type Health } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { openHost } from "../../host/host.ts";
+import { openModels } from "../../model/catalogue.ts";
 import type { Env } from "../../objects/env.ts";
 import type { Caller } from "../authenticate.ts";
 import { type HonoEnv, route } from "../route.ts";
@@ -22,16 +23,19 @@ export function hostRoutes(app: Hono<HonoEnv>): void {
 }
 
 async function particulars(env: Env, caller: Caller): Promise<Health> {
-  const [totals, host] = await Promise.all([
+  const models = openModels(env);
+  const [totals, host, fallback, found] = await Promise.all([
     env.User.getByName(caller.user).totals(),
     openHost(env.HOST)?.status(),
+    models.fallback(),
+    models.found(),
   ]);
   return {
     status: "ok",
     version: env.VERSION,
     uptime: Math.max(0, Math.round((Date.now() - Date.parse(host?.startedAt ?? env.STARTED_AT)) / 1000)),
     ...totals,
-    models: { configured: env.PROVIDERS },
+    models: { configured: [...new Set([...env.PROVIDERS, ...found])], default: fallback },
     ...(host ? { pid: host.pid, restarts: host.main.restarts, sandboxes: host.slots } : {}),
   };
 }

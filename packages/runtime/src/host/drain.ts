@@ -1,0 +1,39 @@
+import { fail } from "@thinkery/sdk";
+
+/**
+ * What a stop of the host waits for: requests until their answers begin, and effects that a kill would leave
+ * half done. Nothing that is merely long (a stream, a turn) belongs here: those go on after the next start.
+ */
+let held = 0;
+let stopping = false;
+
+/** Keeps main alive until the answered function is called; calling it again does nothing. */
+export function hold(): () => void {
+  held++;
+  let holding = true;
+  return () => {
+    if (holding) held--;
+    holding = false;
+  };
+}
+
+export function draining(): boolean {
+  return stopping;
+}
+
+/** Holds while the work goes on, or until it says that it need not be waited for. Nothing new begins during a drain. */
+export async function counted<T>(work: (release: () => void) => Promise<T>): Promise<T> {
+  if (stopping) throw fail("unavailable", "The host is stopping.");
+  const release = hold();
+  try {
+    return await work(release);
+  } finally {
+    release();
+  }
+}
+
+/** From now on nothing new is let in; done when nothing is held. */
+export async function drain(): Promise<void> {
+  stopping = true;
+  while (held > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+}

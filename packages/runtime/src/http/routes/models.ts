@@ -1,0 +1,26 @@
+import { endpoints, fail, nearest } from "@thinkery/sdk";
+import type { Hono } from "hono";
+import { openModels } from "../../model/catalogue.ts";
+import { type HonoEnv, route } from "../route.ts";
+
+export function modelRoutes(app: Hono<HonoEnv>): void {
+  route(app, endpoints.listProviders, async ({ env }) => {
+    const models = openModels(env);
+    const [providers, fallback] = await Promise.all([models.list(), models.fallback()]);
+    return { providers, default: fallback };
+  });
+
+  route(app, endpoints.listModels, async ({ env, query }) => {
+    const models = openModels(env);
+    const [providers, fallback] = await Promise.all([models.list(), models.fallback()]);
+    const names = providers.map(({ name }) => name);
+    if (query.provider && !names.includes(query.provider)) {
+      const suggestion = nearest(query.provider, names);
+      const advice = suggestion ? `did you mean “${suggestion}”?` : `known are ${names.join(", ")}.`;
+      throw fail("not_found", `There is no provider “${query.provider}”; ${advice}`, suggestion ? { suggestion } : {});
+    }
+    // Those that cannot be used now are listed when they are asked for by name.
+    const wanted = providers.filter(({ name, status }) => (query.provider ? name === query.provider : status === "ready"));
+    return { models: wanted.flatMap((provider) => provider.models), default: fallback };
+  });
+}

@@ -1,0 +1,69 @@
+import { agentObjectName, endpoints, fail } from "@thinkery/sdk";
+import type { Hono } from "hono";
+import type { Env } from "../../objects/env.ts";
+import { eventStream, jsonText, stored } from "../answer.ts";
+import type { Caller } from "../authenticate.ts";
+import { callerContext } from "../caller-context.ts";
+import { enterAgent } from "../directory.ts";
+import { type HonoEnv, route } from "../route.ts";
+
+/** Talking to one agent, and reading what came of it. */
+export function turnRoutes(app: Hono<HonoEnv>): void {
+  route(app, endpoints.invoke, async (call) => {
+    const agent = await entered(call);
+    return agent.admit(call.body, { user: call.caller.user, context: callerContext(call.request) });
+  });
+
+  route(app, endpoints.cancelTurn, async (call) => (await entered(call)).cancel(call.body.runId));
+
+  route(app, endpoints.getState, async (call) => (await entered(call)).readState());
+
+  route(app, endpoints.listEvents, async (call) => {
+    const agent = await entered(call);
+    if (!wantsStream(call.request)) return agent.listEvents(call.query);
+    // An EventSource that reconnects asks the same address again, so its header is the newer word.
+    return eventStream(await agent.followEvents(lastEventId(call.request) ?? call.query.after));
+  });
+
+  route(app, endpoints.listMessages, async (call) => (await entered(call)).listMessages(call.query));
+
+  route(app, endpoints.clearMessages, async (call) => {
+    await (await entered(call)).clearMessages(call.caller.user);
+    return undefined;
+  });
+
+  route(app, endpoints.listActions, async (call) => (await entered(call)).listActions(call.query));
+
+  route(app, endpoints.getUsage, async (call) => (await entered(call)).usage());
+
+  route(app, endpoints.exportAgent, async (call) => jsonText(await (await entered(call)).exportAgent()));
+
+  route(app, endpoints.getBlob, async (call) => {
+    const blob = await (await entered(call)).readBlob(call.params.hash);
+    if (!blob) throw fail("not_found", "This agent refers to no such blob.");
+    return stored(blob.data, blob.mediaType);
+  });
+}
+
+interface ToAgent {
+  env: Env;
+  caller: Caller;
+  params: { agency: string; agent: string };
+}
+
+async function entered({ env, caller, params }: ToAgent) {
+  await enterAgent(env, caller.user, params.agency, params.agent);
+  return env.Think.getByName(agentObjectName(params.agency, params.agent));
+}
+
+// A HEAD has no body, and nobody would ever end the stream behind it.
+function wantsStream(request: Request): boolean {
+  return request.method === "GET" && (request.headers.get("accept") ?? "").includes("text/event-stream");
+}
+
+function lastEventId(request: Request): number | undefined {
+  const id = request.headers.get("last-event-id");
+  if (!id) return undefined;
+  if (!/^\d{1,15}$/.test(id)) throw fail("bad_request", "Last-Event-ID must be the number of an event.");
+  return Number(id);
+}

@@ -1,0 +1,60 @@
+import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { ModelMessage, ModelRequest } from "../../model.ts";
+import { type Layout, laidOut } from "../../wire/layout.ts";
+import { inputOf } from "../../wire/parts.ts";
+
+/** A thought with its signature, or what belongs to the piece after it. */
+export type Kept = { reasoning?: string; options: SharedV4ProviderOptions };
+
+type Assistant = Extract<LanguageModelV4Message, { role: "assistant" }>;
+type Image = { mediaType: string; data: Uint8Array };
+
+export function prompt({ system, messages }: ModelRequest, adapter: string): LanguageModelV4Prompt {
+  const list: LanguageModelV4Prompt = system ? [{ role: "system", content: system }] : [];
+  for (const message of messages) {
+    const last = list.at(-1);
+    if (message.role === "tool") {
+      // The results of one step are one message.
+      if (last?.role === "tool") last.content.push(result(message));
+      else list.push({ role: "tool", content: [result(message)] });
+    } else if (message.role === "assistant") {
+      const content = said(message, adapter);
+      if (content.length > 0) list.push({ role: "assistant", content });
+    } else {
+      const content = typeof message.content === "string" ? [{ type: "text" as const, text: message.content }] : message.content;
+      const parts = content.map((part) => (part.type === "text" ? part : file(part)));
+      if (last?.role === "user") last.content.push(...parts);
+      else list.push({ role: "user", content: parts });
+    }
+  }
+  return list;
+}
+
+const file = ({ mediaType, data }: Image) => ({ type: "file" as const, mediaType, data: { type: "data" as const, data } });
+
+function result({ callId, name, content, failed, images = [] }: Extract<ModelMessage, { role: "tool" }>): LanguageModelV4ToolResultPart {
+  const output: LanguageModelV4ToolResultPart["output"] =
+    images.length > 0
+      ? { type: "content", value: [{ type: "text", text: failed ? `Error: ${content}` : content }, ...images.map(file)] }
+      : { type: failed ? "error-text" : "text", value: content };
+  return { type: "tool-result", toolCallId: callId, toolName: name, output };
+}
+
+function said({ content, toolCalls = [], replay }: Extract<ModelMessage, { role: "assistant" }>, adapter: string): Assistant["content"] {
+  const layout = replay?.adapter === adapter ? (replay.data as Layout<Kept>) : undefined;
+  const parts: Assistant["content"] = [];
+  let next: SharedV4ProviderOptions | undefined;
+  for (const piece of laidOut(content, toolCalls, layout)) {
+    if ("kept" in piece) {
+      const { reasoning, options } = piece.kept;
+      if (reasoning === undefined) next = options;
+      else parts.push({ type: "reasoning", text: reasoning, providerOptions: options });
+      continue;
+    }
+    const options = next ? { providerOptions: next } : {};
+    next = undefined;
+    if ("text" in piece) parts.push({ type: "text", text: piece.text, ...options });
+    else parts.push({ type: "tool-call", toolCallId: piece.call.id, toolName: piece.call.name, input: inputOf(piece.call), ...options });
+  }
+  return parts;
+}

@@ -1,0 +1,189 @@
+import { type DefaultModel, fail, type ModelInfo, nearest, type ProviderInfo } from "@thinkery/sdk";
+import { openHost } from "../host/host.ts";
+import { keepSecret } from "../store/redact.ts";
+import { firstOf, type Listed, listFrom, outbound } from "./listing.ts";
+import type { Model } from "./model.ts";
+import { openModel } from "./open.ts";
+import { knownModels, openPrices, type Prices } from "./prices.ts";
+import { type ModelEnv, type Provider, providersOf } from "./providers.ts";
+import { openScripts } from "./scripted/scripts.ts";
+import { scriptedModel } from "./scripted/scripted.ts";
+
+const probeMs = 1_000;
+const listMs = 2_000;
+const freshMs = 30_000;
+/** Who did not answer may be starting just now. */
+const failedMs = 5_000;
+
+export interface Models extends Prices {
+  /** The model of that id, or what is wrong with the id, the key or the script, in a sentence. */
+  resolve(id: string): Promise<Model>;
+  /** The model of agents that have none of their own. */
+  fallback(): Promise<DefaultModel>;
+  /** Names of the model servers found on this machine. */
+  found(): Promise<string[]>;
+  list(): Promise<ProviderInfo[]>;
+}
+
+type Listing = { models: Listed[]; problem?: undefined } | { models?: undefined; problem: string };
+
+const opened = new WeakMap<ModelEnv, Models>();
+
+/** One for each environment: what was resolved and found is kept between requests. */
+export function openModels(env: ModelEnv): Models {
+  const known = opened.get(env) ?? catalogue(env);
+  opened.set(env, known);
+  return known;
+}
+
+function catalogue(env: ModelEnv): Models {
+  const providers = providersOf(env);
+  for (const { key } of providers.values()) keepSecret(key);
+  const prices = openPrices(env.MODEL_CONFIG?.prices);
+  const scripts = openScripts(openHost(env.HOST));
+  const send = outbound(env);
+  const resolved = new Map<string, Model>();
+  // Answers, not promises: a promise of one request may die with it.
+  const listings = new Map<string, { at: number; listing: Listing }>();
+
+  async function listingOf(provider: Provider, limitMs: number, freshFor = freshMs): Promise<Listing> {
+    const last = listings.get(provider.name);
+    const keep = last?.listing.models ? freshFor : Math.min(freshFor, failedMs);
+    if (last && Date.now() - last.at < keep) return last.listing;
+    const listing = await listFrom(provider, send, limitMs).then(
+      (models): Listing => ({ models }),
+      (error: Error): Listing => ({ problem: error.message }),
+    );
+    listings.set(provider.name, { at: Date.now(), listing });
+    return listing;
+  }
+
+  async function resolve(id: string): Promise<Model> {
+    const before = resolved.get(id);
+    if (before) return before;
+    const [name, model] = parse(id);
+    const provider = providers.get(name);
+    if (!provider) throw unknownProvider(name, model);
+    // Read anew every time: a person who edits a script wants to see what they wrote.
+    if (provider.wire === "scripted") return scriptedModel(id, await scripts.find(model));
+    if (provider.needsKey && !provider.key) throw fail("unavailable", `${id} needs a key. ${keyAdvice(provider)}`);
+    if (provider.base && !URL.canParse(provider.base)) throw fail("unavailable", badAddress(provider));
+    if (provider.local) await checkListed(provider, model);
+    const made = await openModel(provider, id, model, send, env);
+    resolved.set(id, made);
+    return made;
+  }
+
+  function parse(id: string): [name: string, model: string] {
+    const colon = id.indexOf(":");
+    if (colon > 0 && colon < id.length - 1) return [id.slice(0, colon), id.slice(colon + 1)];
+    const meant = [...providers.keys()].flatMap(knownModels).find((candidate) => candidate.endsWith(`:${id}`));
+    const advice = meant ? `did you mean “${meant}”?` : "write it as provider:model, for example openai:gpt-4.1-mini.";
+    throw fail("bad_request", `“${id}” does not say which provider's model it is; ${advice}`, meant ? { suggestion: meant } : {});
+  }
+
+  function unknownProvider(name: string, model: string): Error {
+    const near = nearest(name, providers.keys());
+    const advice = near ? `did you mean “${near}:${model}”?` : `known are ${[...providers.keys()].join(", ")}. Others go into “providers” of config.jsonc.`;
+    return fail("bad_request", `There is no provider “${name}”; ${advice}`, near ? { suggestion: `${near}:${model}` } : {});
+  }
+
+  // Where the server does not answer in time, the call itself will say so, with its retries.
+  async function checkListed(provider: Provider, model: string): Promise<void> {
+    const has = ({ models }: Listing) => !models || models.some(({ name }) => name === model || name === `${model}:latest`);
+    if (has(await listingOf(provider, probeMs))) return;
+    const { models = [] } = await listingOf(provider, probeMs, 0);
+    if (has({ models })) return;
+    const near = nearest(model, models.map(({ name }) => name));
+    const others = models.length > 0 ? `it has ${models.map(({ name }) => name).join(", ")}.` : "it has none yet.";
+    const advice = near ? `did you mean “${provider.name}:${near}”?` : others;
+    throw fail("bad_request", `${titles[provider.name] ?? provider.name} has no model “${model}”; ${advice}`, near ? { suggestion: `${provider.name}:${near}` } : {});
+  }
+
+  async function fallback(): Promise<DefaultModel> {
+    const { model } = env.MODEL_CONFIG ?? {};
+    if (model) return { id: model, why: "the configuration says so" };
+    // Whoever sets an address for models means it, whatever keys lie around.
+    const openai = env.LLM_API_BASE ? providers.get("openai") : undefined;
+    if (openai) return { id: `openai:${(await firstListed(openai)) ?? "gpt-4.1-mini"}`, why: "LLM_API_BASE is set" };
+    for (const provider of providers.values()) {
+      if (!provider.needsKey || !provider.key) continue;
+      const first = provider.first ?? (await firstListed(provider));
+      if (first) return { id: `${provider.name}:${first}`, why: `${provider.keyVariable} is set` };
+    }
+    for (const provider of locals()) {
+      const first = await firstListed(provider);
+      if (first) return { id: `${provider.name}:${first}`, why: `${titles[provider.name]} runs on this machine` };
+    }
+    const [bound] = env.AI ? knownOf("workers-ai") : [];
+    if (bound) return { id: bound, why: "Workers AI is bound" };
+    return { id: `scripted:${providers.get("scripted")?.first}`, why: "no model has a key or was found" };
+  }
+
+  async function firstListed(provider: Provider): Promise<string | undefined> {
+    const { models } = await listingOf(provider, probeMs);
+    return models && firstOf(models);
+  }
+
+  const locals = () => [...providers.values()].filter(({ local }) => local);
+
+  async function found(): Promise<string[]> {
+    const names = await Promise.all(
+      locals().map(async (provider) => ((await listingOf(provider, probeMs)).models ? [provider.name] : [])),
+    );
+    return names.flat();
+  }
+
+  const info = (id: string, contextTokens?: number): ModelInfo => {
+    const price = prices.priceOf(id);
+    return { id, ...(price ? { price } : {}), ...(contextTokens === undefined ? {} : { contextTokens }) };
+  };
+
+  async function describe(provider: Provider): Promise<ProviderInfo> {
+    const { name, wire, base, keyVariable } = provider;
+    const about = { name, ...(keyVariable ? { keyVariable } : {}), ...(base ? { address: shown(base) } : {}) };
+    const known = () => knownOf(name).map((id) => info(id));
+    if (wire === "scripted") {
+      const names = await scripts.names();
+      return { ...about, status: "ready", models: names.map((script) => info(`scripted:${script}`)) };
+    }
+    if (wire === "workers-ai") return { ...about, status: "ready", models: known() };
+    if (provider.needsKey && !provider.key) return { ...about, status: "no key", problem: keyAdvice(provider), models: known() };
+    const { models, problem } = await listingOf(provider, provider.local ? probeMs : listMs);
+    if (models) return { ...about, status: "ready", models: models.map((model) => info(`${name}:${model.name}`, model.contextTokens)) };
+    if (provider.local) return { ...about, status: "not found", problem: `Nothing of it answers at ${shown(base)}.`, models: [] };
+    return { ...about, status: "error", problem, models: known() };
+  }
+
+  return {
+    ...prices,
+    resolve,
+    fallback,
+    found,
+    list: () => Promise.all([...providers.values()].map(describe)),
+  };
+}
+
+const titles: Record<string, string> = { ollama: "Ollama", lmstudio: "LM Studio" };
+
+const workersAi = ["@cf/meta/llama-3.3-70b-instruct-fp8-fast", "@cf/openai/gpt-oss-120b", "@cf/openai/gpt-oss-20b"];
+
+function knownOf(provider: string): string[] {
+  return provider === "workers-ai" ? workersAi.map((name) => `workers-ai:${name}`) : knownModels(provider);
+}
+
+function keyAdvice({ keyVariable }: Provider): string {
+  return `Set ${keyVariable} in the environment, or in a .env file in the folder where the host is started, and restart the host.`;
+}
+
+function badAddress({ name, keyVariable }: Provider): string {
+  const where = keyVariable === "LLM_API_KEY" ? "LLM_API_BASE" : name === "ollama" ? "OLLAMA_HOST" : `providers.${name}.base`;
+  return `${where} is not an address; write it as http://127.0.0.1:8080/v1 and restart the host.`;
+}
+
+// An address may carry a name and a password.
+function shown(base: string): string {
+  if (!URL.canParse(base)) return base;
+  const { origin, pathname } = new URL(base);
+  return (origin + pathname).replace(/\/$/, "");
+}

@@ -1,0 +1,91 @@
+import { z } from "zod";
+import type { ModelEnv, Provider } from "./providers.ts";
+
+/** Asks providers which models they have. */
+
+export interface Listed {
+  name: string;
+  contextTokens?: number;
+}
+
+const listSchema = z.object({ data: z.array(z.looseObject({ id: z.string(), max_input_tokens: z.number().optional().catch(undefined) })) });
+
+const tagsSchema = z.object({ models: z.array(z.object({ name: z.string() })) });
+
+const googleSchema = z.object({
+  models: z.array(
+    z.object({
+      name: z.string(),
+      inputTokenLimit: z.number().optional(),
+      supportedGenerationMethods: z.array(z.string()).default([]),
+    }),
+  ),
+});
+
+// OpenAI lists what draws, hears and embeds beside what talks.
+const talks = /^(?:gpt-|chatgpt-|o\d)(?!.*(?:audio|realtime|image|tts|transcribe|search|instruct|live|embedding|whisper))/;
+const embeds = /embed/i;
+
+/** How requests leave: through the daemon's own service where there is one, which also reaches this machine. */
+export function outbound(env: ModelEnv): typeof fetch {
+  const { MODELS } = env;
+  return MODELS ? (input, init) => MODELS.fetch(input, init) : (input, init) => fetch(input, init);
+}
+
+/** What a provider lists, within the time given. Throws a sentence for people. */
+export async function listFrom(provider: Provider, send: typeof fetch, limitMs: number): Promise<Listed[]> {
+  const { wire, base, name } = provider;
+  if (name === "ollama") {
+    const { models } = await ask(`${base.replace(/\/v1$/, "")}/api/tags`, provider, send, limitMs, tagsSchema);
+    return models.map((model) => ({ name: model.name }));
+  }
+  if (wire === "google") {
+    const { models } = await ask(`${base}/models?pageSize=200`, provider, send, limitMs, googleSchema);
+    return models
+      .filter(({ supportedGenerationMethods }) => supportedGenerationMethods.includes("generateContent"))
+      .map((model) => listed(model.name.replace(/^models\//, ""), model.inputTokenLimit));
+  }
+  const path = wire === "messages" ? "/models?limit=200" : "/models";
+  const { data } = await ask(base + path, provider, send, limitMs, listSchema);
+  const all = data.map((model) => listed(model.id, model.max_input_tokens));
+  return isOpenAi(base) ? all.filter((model) => talks.test(model.name)) : all;
+}
+
+/** The first that can hold a conversation. */
+export function firstOf(models: readonly Listed[]): string | undefined {
+  return (models.find(({ name }) => !embeds.test(name)) ?? models[0])?.name;
+}
+
+async function ask<T>(url: string, provider: Provider, send: typeof fetch, limitMs: number, schema: z.ZodType<T>): Promise<T> {
+  const { keyVariable } = provider;
+  let response: Response;
+  try {
+    // A key must not follow a redirect.
+    response = await send(url, { headers: headersOf(provider), redirect: "manual", signal: AbortSignal.timeout(limitMs) });
+  } catch (error) {
+    const late = error instanceof Error && error.name === "TimeoutError";
+    throw new Error(late ? `It did not answer within ${limitMs / 1000} s.` : "It cannot be reached.", { cause: error });
+  }
+  if (!response.ok) {
+    await response.body?.cancel();
+    const refused = response.status === 401 || response.status === 403;
+    throw new Error(refused && keyVariable ? `It refuses the key; check ${keyVariable}.` : `It answered ${response.status}.`);
+  }
+  const read = schema.safeParse(await response.json().catch(() => undefined));
+  if (!read.success) throw new Error("It answered something else than a list of models.");
+  return read.data;
+}
+
+function headersOf({ wire, key }: Provider): Record<string, string> {
+  if (wire === "messages") return { "anthropic-version": "2023-06-01", ...(key ? { "x-api-key": key } : {}) };
+  if (!key) return {};
+  return wire === "google" ? { "x-goog-api-key": key } : { authorization: `Bearer ${key}` };
+}
+
+function listed(name: string, contextTokens: number | undefined): Listed {
+  return contextTokens === undefined ? { name } : { name, contextTokens };
+}
+
+function isOpenAi(base: string): boolean {
+  return new URL(base).hostname === "api.openai.com";
+}

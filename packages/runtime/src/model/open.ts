@@ -1,0 +1,30 @@
+import type { AiBinding } from "./adapters/workers-ai.ts";
+import type { Model } from "./model.ts";
+import type { ModelEnv, Provider } from "./providers.ts";
+import { chatModel } from "./wire/chat.ts";
+import { messagesModel } from "./wire/messages.ts";
+import { responsesModel } from "./wire/responses.ts";
+
+/** A provider's model behind our interface. Adapters of other people's making are loaded only when they are used. */
+export async function openModel(provider: Provider, id: string, model: string, send: typeof fetch, env: ModelEnv): Promise<Model> {
+  const { wire, base, key, keyVariable } = provider;
+  const options = { id, model, base, fetch: send, ...(key ? { key } : {}), ...(keyVariable ? { keyName: keyVariable } : {}) };
+  switch (wire) {
+    case "chat":
+      return chatModel(options);
+    case "responses":
+      return responsesModel(options);
+    case "messages":
+      return messagesModel(options);
+    case "google": {
+      const { googleModel } = await import("./adapters/google.ts");
+      return googleModel(options);
+    }
+    case "workers-ai": {
+      const { workersAiModel } = await import("./adapters/workers-ai.ts");
+      return workersAiModel({ id, model, binding: env.AI as AiBinding });
+    }
+    case "scripted":
+      throw new Error("Scripts are played, not opened.");
+  }
+}

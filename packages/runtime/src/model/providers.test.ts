@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { ollamaAddress, providersOf } from "./providers.ts";
+
+const MODELS = { fetch: async () => new Response() } as never;
+
+test("keys are found under their own names, and blanks are no keys", () => {
+  const providers = providersOf({ MODELS, OPENAI_API_KEY: " sk-1 ", ANTHROPIC_API_KEY: "  " });
+  expect(providers.get("openai")).toMatchObject({ key: "sk-1", wire: "responses", base: "https://api.openai.com/v1" });
+  expect(providers.get("anthropic")).not.toHaveProperty("key");
+  expect([...providers.keys()]).toEqual(["anthropic", "openai", "google", "ollama", "lmstudio", "scripted"]);
+});
+
+test("with LLM_API_BASE, openai goes there in the chat format with its own key, never with OpenAI's", () => {
+  const env = { MODELS, OPENAI_API_KEY: "sk-openai", LLM_API_BASE: "http://127.0.0.1:8080/v1/" };
+  expect(providersOf(env).get("openai")).toMatchObject({ wire: "chat", base: "http://127.0.0.1:8080/v1", needsKey: false });
+  expect(providersOf(env).get("openai")).not.toHaveProperty("key");
+  expect(providersOf({ ...env, LLM_API_KEY: "own" }).get("openai")).toMatchObject({ key: "own", keyVariable: "LLM_API_KEY" });
+});
+
+test("the configuration adds providers and moves the built-in ones", () => {
+  const MODEL_CONFIG = {
+    prices: {},
+    providers: {
+      groq: { base: "https://api.groq.com/openai/v1/", keyVariable: "GROQ_API_KEY" },
+      plain: { base: "http://10.0.0.1/v1", wire: "messages" as const },
+      openai: { base: "https://proxy.example/v1" },
+    },
+  };
+  const providers = providersOf({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk", GROQ_API_KEY: "gsk" } as never);
+  expect(providers.get("groq")).toMatchObject({ wire: "chat", base: "https://api.groq.com/openai/v1", key: "gsk", needsKey: true });
+  expect(providers.get("plain")).toMatchObject({ wire: "messages", needsKey: false });
+  expect(providers.get("openai")).toMatchObject({ wire: "responses", base: "https://proxy.example/v1", key: "sk", needsKey: true });
+});
+
+test("away from a daemon nobody looks for programs of this machine", () => {
+  expect([...providersOf({ AI: {} as never }).keys()]).toEqual(["anthropic", "openai", "google", "workers-ai", "scripted"]);
+  expect(providersOf({ OLLAMA_HOST: "http://10.0.0.1:1" }).get("ollama")?.base).toBe("http://10.0.0.1:1/v1");
+});
+
+test.each([
+  ["127.0.0.1:11434", "http://127.0.0.1:11434"],
+  ["127.0.0.1", "http://127.0.0.1:11434"],
+  ["0.0.0.0", "http://127.0.0.1:11434"],
+  [":8080", "http://127.0.0.1:8080"],
+  ["http://box.local", "http://box.local:80"],
+  ["https://box.local/", "https://box.local:443"],
+  ["http://[::1]:9/", "http://[::1]:9"],
+])("OLLAMA_HOST %s is %s", (text, address) => {
+  expect(ollamaAddress(text)).toBe(address);
+});

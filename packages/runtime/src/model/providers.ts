@@ -1,0 +1,116 @@
+import type { ModelConfig } from "@thinkery/sdk";
+import type { Service } from "../host/host.ts";
+import type { AiBinding } from "./adapters/workers-ai.ts";
+
+/** What the door to models finds in the Worker's environment. Keys are bound under their own names. */
+export interface ModelEnv {
+  /** The way out to providers, private and local addresses included. Absent on Cloudflare. */
+  MODELS?: Service;
+  /** The daemon, which knows the scripts of this machine. Absent on Cloudflare. */
+  HOST?: Service;
+  /** Workers AI, on Cloudflare. */
+  AI?: AiBinding;
+  MODEL_CONFIG?: ModelConfig;
+  LLM_API_BASE?: string;
+  LLM_API_KEY?: string;
+  OPENAI_API_KEY?: string;
+  ANTHROPIC_API_KEY?: string;
+  GOOGLE_GENERATIVE_AI_API_KEY?: string;
+  OLLAMA_HOST?: string;
+}
+
+export type Wire = "chat" | "responses" | "messages" | "google" | "workers-ai" | "scripted";
+
+export interface Provider {
+  name: string;
+  wire: Wire;
+  /** Where its API is, without a slash at the end. */
+  base: string;
+  keyVariable?: string;
+  key?: string;
+  /** Nothing goes there without a key. */
+  needsKey: boolean;
+  /** It runs on this machine, or does not: what it lists is all there is. */
+  local: boolean;
+  /** The model to take when nobody chose one; without it, the first that it lists. */
+  first?: string;
+}
+
+interface BuiltIn extends Pick<Provider, "wire" | "base"> {
+  keyVariable?: string;
+  first?: string;
+  local?: boolean;
+}
+
+// In the order in which a default is looked for.
+const builtIn: Record<string, BuiltIn> = {
+  anthropic: {
+    wire: "messages",
+    base: "https://api.anthropic.com/v1",
+    keyVariable: "ANTHROPIC_API_KEY",
+    first: "claude-sonnet-5-5",
+  },
+  openai: { wire: "responses", base: "https://api.openai.com/v1", keyVariable: "OPENAI_API_KEY", first: "gpt-4.1-mini" },
+  google: {
+    wire: "google",
+    base: "https://generativelanguage.googleapis.com/v1beta",
+    keyVariable: "GOOGLE_GENERATIVE_AI_API_KEY",
+    first: "gemini-2.5-flash",
+  },
+  ollama: { wire: "chat", base: "http://127.0.0.1:11434/v1", local: true },
+  lmstudio: { wire: "chat", base: "http://127.0.0.1:1234/v1", local: true },
+};
+
+export const defaultScript = "tour";
+
+/** Every provider there is, by name: the built-in ones, what the configuration says of them and adds, and what is bound. */
+export function providersOf(env: ModelEnv): Map<string, Provider> {
+  const configured = env.MODEL_CONFIG?.providers ?? {};
+  const providers = new Map<string, Provider>();
+  for (const [name, { local = false, ...rest }] of Object.entries(builtIn)) {
+    // Elsewhere than here, nobody looks for programs on this machine.
+    if (local && !env.MODELS && !(name === "ollama" && env.OLLAMA_HOST)) continue;
+    providers.set(name, withKey(env, { name, needsKey: !local, local, ...rest }));
+  }
+  const ollama = providers.get("ollama");
+  if (ollama && env.OLLAMA_HOST) ollama.base = `${ollamaAddress(env.OLLAMA_HOST)}/v1`;
+
+  for (const [name, { base, keyVariable, wire }] of Object.entries(configured)) {
+    const own = providers.get(name);
+    const variable = keyVariable ?? own?.keyVariable;
+    const provider: Provider = {
+      ...(own ?? { name, wire: "chat", needsKey: false, local: false }),
+      base: trimmed(base),
+      ...(wire ? { wire } : {}),
+      ...(variable ? { keyVariable: variable } : {}),
+    };
+    providers.set(name, withKey(env, { ...provider, needsKey: variable !== undefined }));
+  }
+  if (env.LLM_API_BASE?.trim()) {
+    // Only its own key goes there, never OpenAI's.
+    const { key: _, first: __, ...openai } = providers.get("openai") as Provider;
+    const elsewhere: Provider = { ...openai, wire: "chat", base: trimmed(env.LLM_API_BASE.trim()), keyVariable: "LLM_API_KEY", needsKey: false };
+    providers.set("openai", withKey(env, elsewhere));
+  }
+  if (env.AI) providers.set("workers-ai", { name: "workers-ai", wire: "workers-ai", base: "", needsKey: false, local: false });
+  providers.set("scripted", { name: "scripted", wire: "scripted", base: "", needsKey: false, local: false, first: defaultScript });
+  return providers;
+}
+
+function withKey(env: ModelEnv, provider: Provider): Provider {
+  const value = provider.keyVariable && (env as Record<string, unknown>)[provider.keyVariable];
+  const key = typeof value === "string" ? value.trim() : "";
+  return key ? { ...provider, key } : provider;
+}
+
+const trimmed = (base: string) => base.replace(/\/+$/, "");
+
+/** OLLAMA_HOST as Ollama itself reads it: a scheme, a port and even the host may be missing. */
+export function ollamaAddress(text: string): string {
+  const [, scheme, rest = ""] = /^(?:(https?):\/\/)?(.*)$/.exec(text.trim()) ?? [];
+  const [, host = "", port] = /^(\[[^\]]*\]|[^:/]*)(?::(\d+))?/.exec(rest) ?? [];
+  // The address a server listens on everywhere is not one to call.
+  const name = !host || host === "0.0.0.0" || host === "[::]" ? "127.0.0.1" : host;
+  const assumed = scheme === "https" ? "443" : scheme === "http" ? "80" : "11434";
+  return `${scheme ?? "http"}://${name}:${port ?? assumed}`;
+}

@@ -1,0 +1,57 @@
+import { expression } from "@thinkery/sdk";
+import { ModelError } from "../error.ts";
+
+/** What `{{ }}` in a script can speak of. */
+export interface Known {
+  message: string;
+  turn: number;
+  /** Of the tools called since that message, oldest first. */
+  results: readonly { tool: string; content: string }[];
+}
+
+export function fillText(text: string, known: Known): string {
+  return text.replaceAll(expression, (_, name: string) => asText(valueOf(name, known)));
+}
+
+/** The same through a whole input; an expression that stands alone keeps the type of its value. */
+export function fillInput(input: unknown, known: Known): unknown {
+  if (typeof input === "string") {
+    const alone = /^\{\{\s*([^{}]*?)\s*\}\}$/.exec(input)?.[1];
+    return alone === undefined ? fillText(input, known) : valueOf(alone, known);
+  }
+  if (Array.isArray(input)) return input.map((item) => fillInput(item, known));
+  if (typeof input !== "object" || input === null) return input;
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, fillInput(value, known)]));
+}
+
+function valueOf(name: string, known: Known): unknown {
+  const [root, of = "", ...path] = name.split(".");
+  if (root === "message") return known.message;
+  if (root === "turn") return known.turn;
+  const result = /^\d+$/.test(of) ? known.results[Number(of)] : known.results.findLast(({ tool }) => tool === of);
+  if (!result) throw missing(name);
+  if (path.length === 0) return result.content;
+  let value = parsed(result.content);
+  for (const key of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) throw missing(name);
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
+}
+
+function parsed(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function missing(name: string): ModelError {
+  const advice = "Correct the script: results count from 0 and begin anew with every message.";
+  return new ModelError("refused", `The script asks for {{ ${name} }}, and there is no such result.`, { passing: false, advice });
+}

@@ -1,0 +1,101 @@
+import type { ScriptInput } from "@thinkery/sdk";
+
+/** The script that plays where there is no model: a short walk through the house, and how to get a real model. */
+export const tour: ScriptInput = {
+  description: "A short tour of Thinkery, for hosts without a model.",
+  pace: 15,
+  exchanges: [
+    {
+      when: String.raw`/\b(models?|api|keys?|providers?|openai|anthropic|claude|gpt|gemini|google|ollama|lm studio)\b/i`,
+      steps: [
+        { call: { tool: "set_title", input: { title: "Getting a real model" } } },
+        {
+          text: [
+            "I am a scripted model: these words were written beforehand. For a real one, set one of these where you start Thinkery, or in a .env file in that folder:",
+            "",
+            "- ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY",
+            "- LLM_API_BASE and LLM_API_KEY for any server that speaks OpenAI's format",
+            "- nothing at all for Ollama or LM Studio on this machine: they are found by themselves",
+            "",
+            "Then run `thinkery restart`. `thinkery providers` shows what was found, and `thinkery models` what you can choose from.",
+          ].join("\n"),
+        },
+      ],
+    },
+    {
+      when: String.raw`/\b(help|commands?|what can|how do|how to|who are you|what are you)\b/i`,
+      steps: [
+        {
+          text: [
+            "I am a scripted model, so I only know a few lines. The house around me is real, though:",
+            "",
+            "- `thinkery new alice` creates an agent, `thinkery chat alice` talks to it, `thinkery ls` lists them",
+            "- `thinkery run alice \"do this\"` gives it a job and prints the answer",
+            "- `thinkery doctor` says what is missing on this machine",
+            "",
+            "Ask me about “models” to hear how to give me a mind.",
+          ].join("\n"),
+        },
+      ],
+    },
+    {
+      when: String.raw`/\b(todos?|plan|list|steps?)\b/i`,
+      steps: [
+        { text: "Here is how an agent plans. Watch the list beside our conversation." },
+        { call: todos("in_progress", "pending") },
+        { wait: 400 },
+        { call: todos("completed", "in_progress") },
+        { wait: 400 },
+        { call: todos("completed", "completed") },
+        { text: "Each of these changes was a tool call: checked, written down, and only then done. A real model plans the same way." },
+      ],
+    },
+    {
+      steps: [
+        { reasoning: "Somebody is here. There is no model behind me, so I should say that plainly, and show what the house does." },
+        {
+          text: "Welcome to Thinkery. I am a scripted model: no key for a real one was found, so I play a short tour that was written beforehand. Everything around me is real.",
+        },
+        { call: { tool: "set_title", input: { title: "A tour of Thinkery" } } },
+        { text: "I have just given our conversation a title. Now a plan:" },
+        { call: walk("in_progress", "pending", "pending") },
+        { wait: 300 },
+        { text: "Agents remember: every message and step is on disk before you see it. Stop the host in the middle of a turn and it goes on where it was." },
+        { call: walk("completed", "in_progress", "pending") },
+        { wait: 300 },
+        { text: "Agents act through tools, like this list of todos, and each call is checked and logged first." },
+        { call: walk("completed", "completed", "in_progress") },
+        { wait: 300 },
+        { text: "And agents think with the model you give them: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or start Ollama, and run `thinkery restart`." },
+        { call: walk("completed", "completed", "completed") },
+        { text: "That was the tour. Ask me about “models” or “help”, or say “plan” to see a list being worked through." },
+      ],
+    },
+    {
+      steps: [
+        {
+          text: "I heard you, but I am only a script and cannot think about it. Ask about “models” to hear how to set a key for a real one, “help” for the commands, or “plan” for a small demonstration.",
+        },
+      ],
+    },
+  ],
+};
+
+type Status = "pending" | "in_progress" | "completed";
+
+function walk(remember: Status, act: Status, think: Status) {
+  const items: [string, Status][] = [
+    ["See how agents remember", remember],
+    ["See how agents act", act],
+    ["Hear where their thoughts come from", think],
+  ];
+  return { tool: "write_todos", input: { todos: items.map(([content, status]) => ({ content, status })) } };
+}
+
+function todos(write: Status, tick: Status) {
+  const items: [string, Status][] = [
+    ["Write the plan down", write],
+    ["Tick it off", tick],
+  ];
+  return { tool: "write_todos", input: { todos: items.map(([content, status]) => ({ content, status })) } };
+}

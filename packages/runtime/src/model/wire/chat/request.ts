@@ -1,0 +1,96 @@
+import type { ModelMessage, ModelRequest, UserPart } from "../../model.ts";
+import { dataUrl } from "../images.ts";
+import { isReasoner } from "../openai.ts";
+import { inputOf } from "../parts.ts";
+import type { ChatReplay } from "./answer.ts";
+
+interface Setting {
+  model: string;
+  adapter: string;
+  /** The server is OpenAI's own, which alone has no `max_tokens` any more. */
+  own: boolean;
+}
+
+type Part = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
+
+interface ChatMessage {
+  role: "system" | "user" | "assistant" | "tool";
+  content: string | Part[] | null;
+  [field: string]: unknown;
+}
+
+/** The same request is the same bytes, always: providers keep what they have read of a prompt by its beginning. */
+export function chatBody({ system, messages, tools, settings }: ModelRequest, { model, adapter, own }: Setting): object {
+  const { temperature, maxOutputTokens } = settings ?? {};
+  return {
+    model,
+    messages: [...(system ? [{ role: "system", content: system }] : []), ...chatMessages(messages, adapter)],
+    ...(tools.length > 0
+      ? { tools: tools.map(({ name, description, parameters }) => ({ type: "function", function: { name, description, parameters } })) }
+      : {}),
+    ...(temperature === undefined || (own && isReasoner(model)) ? {} : { temperature }),
+    ...(maxOutputTokens === undefined ? {} : { [own ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens }),
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+function chatMessages(messages: readonly ModelMessage[], adapter: string): ChatMessage[] {
+  const list: ChatMessage[] = [];
+  // Results may hold text only, and nothing may come between them: their images follow as a message of the user.
+  let images: Part[] = [];
+  const flush = () => {
+    if (images.length > 0) addUser(list, images);
+    images = [];
+  };
+  for (const message of messages) {
+    if (message.role !== "tool") flush();
+    if (message.role === "user") addUser(list, message.content);
+    else if (message.role === "assistant") addAssistant(list, message, adapter);
+    else {
+      list.push({ role: "tool", tool_call_id: message.callId, content: message.failed ? `Error: ${message.content}` : message.content });
+      if (message.images?.length) {
+        images.push({ type: "text", text: `Images from ${message.name}:` }, ...message.images.map(imagePart));
+      }
+    }
+  }
+  flush();
+  return list;
+}
+
+const imagePart = (image: { mediaType: string; data: Uint8Array }): Part => ({ type: "image_url", image_url: { url: dataUrl(image) } });
+
+const userPart = (part: UserPart | Part): Part => (part.type === "image" ? imagePart(part) : part);
+
+/** Templates of local models want user and assistant to take turns, so what the user said in a row is one message. */
+function addUser(list: ChatMessage[], content: string | (UserPart | Part)[]): void {
+  const last = list.at(-1);
+  const mine = typeof content === "string" ? content : content.map(userPart);
+  if (last?.role !== "user") list.push({ role: "user", content: mine });
+  else if (typeof last.content === "string" && typeof mine === "string") last.content = `${last.content}\n\n${mine}`;
+  else last.content = [...parts(last.content), ...parts(mine)];
+}
+
+const parts = (content: string | Part[] | null): Part[] =>
+  typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
+
+function addAssistant(list: ChatMessage[], message: Extract<ModelMessage, { role: "assistant" }>, adapter: string): void {
+  const { content, toolCalls = [], replay } = message;
+  if (content === "" && toolCalls.length === 0) return;
+  const known = replay?.adapter === adapter ? (replay.data as ChatReplay) : undefined;
+  list.push({
+    role: "assistant",
+    content: content === "" ? null : content,
+    ...known?.fields,
+    ...(toolCalls.length > 0
+      ? {
+          tool_calls: toolCalls.map((call) => ({
+            id: call.id,
+            type: "function",
+            function: { name: call.name, arguments: JSON.stringify(inputOf(call)) },
+            ...known?.calls?.[call.id],
+          })),
+        }
+      : {}),
+  });
+}

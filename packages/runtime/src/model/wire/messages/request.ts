@@ -1,0 +1,96 @@
+import type { ModelMessage, ModelRequest } from "../../model.ts";
+import { base64 } from "../images.ts";
+import { type Layout, laidOut } from "../layout.ts";
+import { inputOf } from "../parts.ts";
+import { mostOutput, takesTemperature } from "./claude.ts";
+
+interface Setting {
+  model: string;
+  adapter: string;
+}
+
+type Block = { type: string; cache_control?: typeof cached; [field: string]: unknown };
+
+interface Message {
+  role: "user" | "assistant";
+  content: Block[];
+}
+
+const cached = { type: "ephemeral" } as const;
+
+/** What is marked is kept by the provider: tools, system prompt, and the conversation up to its last message. */
+export function messagesBody({ system, messages, tools, settings }: ModelRequest, { model, adapter }: Setting): object {
+  const temperature = settings?.temperature;
+  const definitions: object[] = tools.map(({ name, description, parameters }, index) => ({
+    name,
+    description,
+    input_schema: parameters,
+    ...(index === tools.length - 1 ? { cache_control: cached } : {}),
+  }));
+  const conversation = messageList(messages, adapter);
+  const last = conversation.at(-1)?.content.at(-1);
+  if (last && !last.type.includes("thinking")) last.cache_control = cached;
+  return {
+    model,
+    max_tokens: settings?.maxOutputTokens ?? mostOutput(model),
+    ...(definitions.length > 0 ? { tools: definitions } : {}),
+    ...(system.trim() ? { system: [{ type: "text", text: system, cache_control: cached }] } : {}),
+    messages: conversation,
+    ...(temperature === undefined || !takesTemperature(model) ? {} : { temperature: Math.min(1, temperature) }),
+    stream: true,
+  };
+}
+
+function messageList(messages: readonly ModelMessage[], adapter: string): Message[] {
+  const list: Message[] = [];
+  for (const message of messages) {
+    const content = blocksOf(message, adapter);
+    if (content.length === 0) continue;
+    const role = message.role === "assistant" ? "assistant" : "user";
+    const last = list.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else list.push({ role, content });
+  }
+  // Results must come first in their message, whatever the user said meanwhile.
+  for (const { role, content } of list) {
+    if (role === "user") content.sort((a, b) => Number(b.type === "tool_result") - Number(a.type === "tool_result"));
+  }
+  return list;
+}
+
+function blocksOf(message: ModelMessage, adapter: string): Block[] {
+  if (message.role === "user") {
+    if (typeof message.content === "string") return textBlocks(message.content);
+    return message.content.flatMap((part) => (part.type === "text" ? textBlocks(part.text) : [imageBlock(part)]));
+  }
+  if (message.role === "tool") {
+    const { callId, content, images = [], failed } = message;
+    const inner = [...textBlocks(content), ...images.map(imageBlock)];
+    return [
+      {
+        type: "tool_result",
+        tool_use_id: safeId(callId),
+        ...(inner.length > 0 ? { content: inner } : {}),
+        ...(failed ? { is_error: true } : {}),
+      },
+    ];
+  }
+  const { content, toolCalls = [], replay } = message;
+  const layout = replay?.adapter === adapter ? (replay.data as Layout<Block>) : undefined;
+  return laidOut(content, toolCalls, layout).flatMap((piece) => {
+    if ("kept" in piece) return [{ ...piece.kept }];
+    if ("text" in piece) return textBlocks(piece.text);
+    return [{ type: "tool_use", id: safeId(piece.call.id), name: piece.call.name, input: inputOf(piece.call) }];
+  });
+}
+
+/** Blocks of nothing but blanks are refused. */
+const textBlocks = (text: string): Block[] => (text.trim() === "" ? [] : [{ type: "text", text }]);
+
+const imageBlock = (image: { mediaType: string; data: Uint8Array }): Block => ({
+  type: "image",
+  source: { type: "base64", media_type: image.mediaType, data: base64(image) },
+});
+
+/** Calls that another provider made may have ids this one would refuse. */
+const safeId = (id: string): string => id.replace(/[^\w-]/g, "_");

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Patience } from "./patience.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  return () => vi.useRealTimers();
+});
+
+let patience: Patience;
+afterEach(() => patience.end());
+
+const never = new Promise<never>(() => {});
+
+test("a silence of the whole length ends the call, however often something came before", async () => {
+  patience = new Patience(1000, new AbortController().signal);
+  for (let chunk = 0; chunk < 20; chunk += 1) {
+    const arrival = new Promise((resolve) => setTimeout(resolve, 900));
+    const waited = patience.wait(arrival);
+    await vi.advanceTimersByTimeAsync(900);
+    await waited;
+  }
+  expect(patience.exhausted).toBe(false);
+  void patience.wait(never);
+  await vi.advanceTimersByTimeAsync(999);
+  expect(patience.stop.signal.aborted).toBe(false);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect([patience.exhausted, patience.stop.signal.aborted]).toEqual([true, true]);
+});
+
+test("time that our own side takes does not count", async () => {
+  patience = new Patience(1000, new AbortController().signal);
+  await patience.wait(Promise.resolve());
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(patience.stop.signal.aborted).toBe(false);
+});
+
+test("the caller's abort is passed on, also one that came before, and after the end it is nobody's business", () => {
+  const caller = new AbortController();
+  patience = new Patience(1000, caller.signal);
+  const ended = new Patience(1000, caller.signal);
+  ended.end();
+  caller.abort(new Error("enough"));
+  expect(patience.stop.signal.reason).toEqual(new Error("enough"));
+  expect([patience.exhausted, ended.stop.signal.aborted]).toEqual([false, false]);
+  const late = new Patience(1000, caller.signal);
+  expect(late.stop.signal.aborted).toBe(true);
+  late.end();
+  expect(vi.getTimerCount()).toBe(1);
+});

@@ -1,0 +1,45 @@
+/** How long we wait for the next byte, and how a call is stopped: by the caller, or by a silence that is too long. */
+export class Patience {
+  readonly stop = new AbortController();
+  /** Set when it was the silence that stopped the call. */
+  exhausted = false;
+  private since = Date.now();
+  private waiting = true;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly heed = () => this.stop.abort(this.signal.reason);
+
+  constructor(
+    private readonly idleMs: number,
+    private readonly signal: AbortSignal,
+  ) {
+    if (signal.aborted) this.heed();
+    else signal.addEventListener("abort", this.heed, { once: true });
+    this.arm(idleMs);
+  }
+
+  /** Only waiting for the provider counts; while our own side is busy, its silence is ours. */
+  async wait<T>(arrival: Promise<T>): Promise<T> {
+    this.since = Date.now();
+    this.waiting = true;
+    try {
+      return await arrival;
+    } finally {
+      this.waiting = false;
+    }
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    this.signal.removeEventListener("abort", this.heed);
+  }
+
+  /** One timer for a whole call, set anew when it fires: a timer for every chunk would cost more than the chunk. */
+  private arm(ms: number): void {
+    this.timer = setTimeout(() => {
+      const silence = this.waiting ? Date.now() - this.since : 0;
+      if (silence < this.idleMs) return this.arm(this.idleMs - silence);
+      this.exhausted = true;
+      this.stop.abort(new Error("silence"));
+    }, ms);
+  }
+}

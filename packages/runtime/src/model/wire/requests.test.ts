@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import type { ModelMessage, ModelRequest } from "../model.ts";
+import { chatBody } from "./chat/request.ts";
+import { mostOutput, takesTemperature } from "./messages/claude.ts";
+import { messagesBody } from "./messages/request.ts";
+import { isReasoner } from "./openai.ts";
+import { responsesBody } from "./responses/request.ts";
+
+const image = { mediaType: "image/png", data: new Uint8Array([1, 2, 3]) };
+const tools = [{ name: "look", description: "Looks.", parameters: { type: "object" } }];
+const conversation: ModelMessage[] = [
+  { role: "user", content: "One" },
+  { role: "user", content: "Two" },
+  { role: "assistant", content: "", toolCalls: [{ id: "a.b:1", name: "look", input: { at: 1 } }, { id: "b", name: "look", input: undefined, malformed: "{" }] },
+  { role: "tool", callId: "a.b:1", name: "look", content: "seen", images: [image] },
+  { role: "tool", callId: "b", name: "look", content: "not JSON", failed: true },
+  { role: "user", content: "Three" },
+  { role: "assistant", content: "" },
+  { role: "user", content: "Four" },
+];
+const request = (messages = conversation, settings?: ModelRequest["settings"]): ModelRequest => ({ system: "Be brief.", messages, tools, ...(settings ? { settings } : {}) });
+
+describe("chat completions", () => {
+  const body = (own = false, given = request(), model = "m") => chatBody(given, { model, adapter: "chat m", own }) as any;
+
+  test("users are merged, results stay together, and their images follow", () => {
+    const { messages } = body();
+    expect(messages.map(({ role }: any) => role)).toEqual(["system", "user", "assistant", "tool", "tool", "user"]);
+    expect(messages[1].content).toBe("One\n\nTwo");
+    expect(messages[2].content).toBeNull();
+    expect(messages[2].tool_calls[1].function.arguments).toBe('{"malformed":"{"}');
+    expect(messages[4].content).toBe("Error: not JSON");
+    expect(messages[5].content).toEqual([
+      { type: "text", text: "Images from look:" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,AQID" } },
+      { type: "text", text: "Three" },
+      { type: "text", text: "Four" },
+    ]);
+  });
+
+  test("OpenAI itself has another name for the limit, and its reasoners take no temperature", () => {
+    const settings = { temperature: 0.5, maxOutputTokens: 9 };
+    expect(body(false, request([], settings))).toMatchObject({ max_tokens: 9, temperature: 0.5 });
+    expect(body(true, request([], settings), "gpt-4o")).toMatchObject({ max_completion_tokens: 9, temperature: 0.5 });
+    expect(body(true, request([], settings), "gpt-5")).not.toHaveProperty("temperature");
+    expect(body(true, request([], settings))).not.toHaveProperty("max_tokens");
+  });
+});
+
+test("responses: users are merged, results keep their images, and nothing is stored", () => {
+  const body = responsesBody(request(), { model: "gpt-5", adapter: "responses m", summaries: true }) as any;
+  expect(body).toMatchObject({ instructions: "Be brief.", store: false, include: ["reasoning.encrypted_content"], reasoning: { summary: "auto" } });
+  expect(body.input.map(({ type, role }: any) => type ?? role)).toEqual(["user", "function_call", "function_call", "function_call_output", "function_call_output", "user", "user"]);
+  expect(body.input[0].content).toEqual([{ type: "input_text", text: "One" }, { type: "input_text", text: "Two" }]);
+  expect(body.input[3].output[1]).toEqual({ type: "input_image", image_url: "data:image/png;base64,AQID" });
+  expect(responsesBody(request(), { model: "gpt-4o", adapter: "responses m", summaries: true })).not.toHaveProperty("include");
+});
+
+describe("messages", () => {
+  const body = (given = request(), model = "claude-sonnet-4-5") => messagesBody(given, { model, adapter: "messages m" }) as any;
+
+  test("roles take turns, results come first, empty things are left out, ids are safe", () => {
+    const { messages } = body();
+    expect(messages.map(({ role }: any) => role)).toEqual(["user", "assistant", "user"]);
+    expect(messages[1].content.map(({ id }: any) => id)).toEqual(["a_b_1", "b"]);
+    expect(messages[2].content.map(({ type }: any) => type)).toEqual(["tool_result", "tool_result", "text", "text"]);
+    expect(messages[2].content[0].tool_use_id).toBe("a_b_1");
+    expect(messages[2].content[1]).toMatchObject({ is_error: true });
+    const steered = body(request([...conversation.slice(0, 3), { role: "user", content: "Wait" }, ...conversation.slice(3, 5)]));
+    expect(steered.messages[2].content.map(({ type }: any) => type)).toEqual(["tool_result", "tool_result", "text"]);
+  });
+
+  test("tools, system and the last message are marked for the cache, and nothing else", () => {
+    const given = body();
+    expect(given.tools.at(-1).cache_control).toBeDefined();
+    expect(given.system[0].cache_control).toBeDefined();
+    expect(given.messages.at(-1).content.at(-1).cache_control).toBeDefined();
+    expect(JSON.stringify(given).split("cache_control")).toHaveLength(4);
+  });
+
+  test("thoughts go back where they were, around what is still there", () => {
+    const thought = { type: "thinking", thinking: "hm", signature: "s" };
+    const data = [{ kept: thought }, { text: 2 }, { kept: thought }, { call: "gone" }, { call: "b" }];
+    const [, { content }] = body(
+      request([
+        { role: "user", content: "One" },
+        { role: "assistant", content: "ab and more", toolCalls: [{ id: "b", name: "look", input: {} }, { id: "new", name: "look", input: 7 }], replay: { adapter: "messages m", data } },
+      ]),
+    ).messages;
+    expect(content.map((block: any) => block.thinking ?? block.text ?? block.id)).toEqual(["hm", "ab", "hm", "b", " and more", "new"]);
+    expect(content.at(-1).input).toEqual({ value: 7 });
+    expect(data[0]).toEqual({ kept: thought });
+  });
+
+  test.each([
+    ["claude-3-haiku-20240307", 4096, true],
+    ["claude-3-5-sonnet-20241022", 8192, true],
+    ["claude-opus-4-20250514", 32_000, true],
+    ["claude-opus-4-1-20250805", 32_000, true],
+    ["claude-sonnet-4-20250514", 64_000, true],
+    ["claude-opus-4-5", 64_000, true],
+    ["claude-opus-4-7", 64_000, false],
+    ["claude-sonnet-4-6", 64_000, true],
+    ["claude-sonnet-5-20260101", 64_000, false],
+    ["something-else", 4096, true],
+  ])("%s writes at most %i tokens; takes a temperature: %s", (model, most, warm) => {
+    expect(mostOutput(model)).toBe(most);
+    expect(takesTemperature(model)).toBe(warm);
+  });
+});
+
+test("OpenAI's reasoners are told by their names", () => {
+  expect(["o1", "o3-mini", "gpt-5", "gpt-5.1-codex", "gpt-6"].every(isReasoner)).toBe(true);
+  expect(["gpt-4o", "gpt-4.1", "gpt-5-chat-latest", "llama-3", "omni"].some(isReasoner)).toBe(false);
+});
+
+test("the same request is the same bytes in every format", () => {
+  const copy = structuredClone(request());
+  expect(JSON.stringify(chatBody(copy, { model: "m", adapter: "a", own: true }))).toBe(JSON.stringify(chatBody(request(), { model: "m", adapter: "a", own: true })));
+  expect(JSON.stringify(messagesBody(copy, { model: "m", adapter: "a" }))).toBe(JSON.stringify(messagesBody(request(), { model: "m", adapter: "a" })));
+  const setting = { model: "m", adapter: "a", summaries: true };
+  expect(JSON.stringify(responsesBody(copy, setting))).toBe(JSON.stringify(responsesBody(request(), setting)));
+});

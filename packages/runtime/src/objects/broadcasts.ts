@@ -1,0 +1,125 @@
+import type { Admission, AgentEvent, ChatFrame, JobEvent } from "@thinkery/sdk";
+import type { AgentStore } from "../store/agent-store.ts";
+import type { Recorder } from "../turn/recorder.ts";
+import type { Audience, News } from "./audience.ts";
+import { type EventStream, eventStream, sse } from "./stream.ts";
+
+const eventsAtOnce = 500;
+const longestRead = 256_000;
+
+/**
+ * The log from a number on, and then as it grows. Whoever lags is not sent more than it reads: what it has not been
+ * sent is read from the log when it is ready for it, so nothing piles up here.
+ */
+export function followEvents(store: AgentStore, audience: Audience, after: number | undefined): ReadableStream<Uint8Array> {
+  let position = after ?? store.log.last;
+  const tell = (self: EventStream, events: readonly AgentEvent[], texts: readonly string[]) => {
+    const last = events.at(-1);
+    if (!last) return;
+    self.send(events.map((event, index) => sse(event.type, texts[index] ?? "", event.seq)).join(""));
+    position = last.seq;
+  };
+  const stream = eventStream(
+    (news, self) => {
+      if (self.lags()) return;
+      const fresh = news.flatMap(({ event, text }) => (event && event.seq > position ? [{ event, text }] : []));
+      if (fresh[0]?.event.seq !== position + 1) return;
+      tell(self, fresh.map(({ event }) => event), fresh.map(({ text }) => text));
+    },
+    (self) => audience.leave(self),
+    (self) => {
+      if (position >= store.log.last) return;
+      const events = store.log.read(position, eventsAtOnce, longestRead);
+      tell(self, events, events.map((event) => JSON.stringify(event)));
+    },
+  );
+  audience.join(stream);
+  stream.send(": welcome\n\n");
+  return stream.body;
+}
+
+/** One turn as it happens, and nothing else; whoever stops listening does not stop the turn. */
+export function converse(
+  store: AgentStore,
+  audience: Audience,
+  recorder: Recorder,
+  agent: string,
+  admit: () => Admission,
+): ReadableStream<Uint8Array> {
+  let runId = "";
+  let heard = false;
+  const tell = (self: EventStream, event: JobEvent) => self.send(sse(event.type, JSON.stringify(event)));
+
+  const hear = (news: readonly News[], self: EventStream) => {
+    for (const { event, frame } of news) {
+      if (event && (event.type === "run.started" || event.type === "run.resumed")) heard = event.data.runId === runId;
+      const said = frame && heard ? jobEvent(frame, agent) : undefined;
+      if (said) tell(self, said);
+      if (event && "runId" in event.data && event.data.runId === runId) {
+        const end = ended(store, agent, event.type, runId);
+        if (!end) continue;
+        tell(self, end);
+        self.end();
+        return;
+      }
+    }
+  };
+
+  const stream = eventStream(hear, (self) => audience.leave(self));
+  audience.join(stream);
+  let admission: Admission;
+  try {
+    admission = admit();
+  } catch (error) {
+    stream.end();
+    throw error;
+  }
+  runId = admission.runId;
+  const turn = store.turns.get(runId);
+  if (turn && turn.status !== "queued" && turn.status !== "running") {
+    const type = turn.status === "completed" ? "agent.completed" : turn.status === "error" ? "agent.error" : "run.canceled";
+    const end = ended(store, agent, type, runId);
+    if (end?.type === "done" && end.content) tell(stream, { type: "chunk", agent, text: end.content });
+    if (end) tell(stream, end);
+    stream.end();
+  } else if (turn?.status === "running") {
+    heard = true;
+    const draft = recorder.draft();
+    if (draft?.text) tell(stream, { type: "chunk", agent, text: draft.text });
+  }
+  return stream.body;
+}
+
+function jobEvent(frame: ChatFrame, agent: string): JobEvent | undefined {
+  switch (frame.type) {
+    case "text_delta":
+      return { type: "chunk", agent, text: frame.delta };
+    case "reasoning":
+      return { type: "reasoning", agent, text: frame.content };
+    case "tool_call":
+      return { type: "tool_call", agent, call: { id: frame.id, name: frame.name, input: frame.input } };
+    case "tool_result":
+      return { type: "tool_result", agent, callId: frame.callId, name: frame.name, output: frame.output, ...(frame.failed ? { failed: true } : {}) };
+    case "task-retrying":
+      return { type: "retrying", agent, error: frame.error, retryIn: frame.retryIn };
+    default:
+      return undefined;
+  }
+}
+
+function ended(store: AgentStore, agent: string, type: string, runId: string): JobEvent | undefined {
+  if (type === "agent.completed") {
+    return { type: "done", agent, runId, status: "completed", content: store.turns.get(runId)?.result ?? "" };
+  }
+  if (type === "run.canceled") return { type: "done", agent, runId, status: "canceled", content: store.messages.lastWords(runId) };
+  if (type !== "agent.error") return undefined;
+  const failure = store.turns.get(runId)?.failure;
+  return {
+    type: "error",
+    agent,
+    runId,
+    code: failure?.code ?? "internal",
+    message: failure?.message ?? "The turn failed.",
+    ...(failure?.advice ? { advice: failure.advice } : {}),
+  };
+}

@@ -1,0 +1,72 @@
+import type { Agent as AgentInfo, AgentExport, AgentState, AgentStatus, ChatMessage, Message, Run } from "@thinkery/sdk";
+import type { AgentStore } from "../store/agent-store.ts";
+import type { Toolbox } from "../tools/toolbox.ts";
+
+/** So many messages stand in the whole state; `A/messages` pages through all of them. */
+const mostMessages = 1000;
+
+/** What a client sees of an agent at a glance. */
+export function statusOf(store: AgentStore, agent: string): AgentStatus {
+  const run = store.turns.run(agent);
+  const title = store.facts.title();
+  return { status: activity(store, run), run, queued: store.turns.queued(), ...(title ? { title } : {}) };
+}
+
+function activity(store: AgentStore, run: Run): AgentStatus["status"] {
+  if (run.status === "paused") return "waiting";
+  if (run.status !== "running") return "idle";
+  return store.messages.unanswered(run.runId).length > 0 ? "executing" : "thinking";
+}
+
+export function wholeState(store: AgentStore, agent: AgentInfo, object: string, tools: Toolbox): { state: AgentState; run: Run } {
+  const title = store.facts.title();
+  const { messages } = store.messages.page({ limit: mostMessages });
+  const run = store.turns.run(object);
+  // What it thought with last, where nobody chose.
+  const model = agent.model ?? store.turns.get(run.runId)?.model;
+  return {
+    state: {
+      messages: messages.filter(({ status }) => status !== "error").map(chatMessage),
+      tools: tools.definitions().map((tool) => ({ ...tool })),
+      thread: {
+        id: object,
+        createdAt: agent.createdAt,
+        agentType: agent.blueprint,
+        agencyId: agent.agency,
+        request: store.facts.request(),
+      },
+      threadId: object,
+      agentType: agent.blueprint,
+      ...(model ? { model } : {}),
+      todos: store.facts.todos(),
+      ...(title ? { title } : {}),
+    },
+    run,
+  };
+}
+
+export function exported(store: AgentStore, agent: AgentInfo, object: string): AgentExport {
+  const title = store.facts.title();
+  const all = Number.MAX_SAFE_INTEGER;
+  return {
+    format: "thinkery-agent",
+    version: 1,
+    agent,
+    ...(title ? { title } : {}),
+    todos: store.facts.todos(),
+    run: store.turns.run(object),
+    messages: store.messages.page({ limit: all - 1 }, all).messages,
+    events: store.log.read(0, all, all) as AgentExport["events"],
+    actions: store.actions.page({ limit: all - 1 }).actions,
+    usage: { ...store.calls.usage(), turns: store.turns.tally(), messages: store.messages.count(), events: store.log.last },
+  };
+}
+
+function chatMessage({ role, content, toolCalls, toolResult }: Message): ChatMessage {
+  return {
+    role,
+    content,
+    ...(toolCalls ? { toolCalls: toolCalls.map(({ id, name, input }) => ({ id, name, args: input })) } : {}),
+    ...(toolResult ? { toolCallId: toolResult.callId } : {}),
+  };
+}

@@ -1,0 +1,33 @@
+import type { ChatFrame } from "@thinkery/sdk";
+import type { AgentStore } from "../store/agent-store.ts";
+import { draftMessage } from "../store/draft.ts";
+import type { Recorder } from "../turn/recorder.ts";
+import { statusOf } from "./glance.ts";
+import type { Socket } from "./socket.ts";
+
+const shownMessages = 50;
+/** A conversation of long messages is shown as far as this goes; older ones are had by the page. */
+const longestHistory = 1_000_000;
+const eventsAtOnce = 500;
+const longestBatch = 256_000;
+
+/** What a client is told when it connects: what it missed, how things stand, and what is being said right now. */
+export function greet(socket: Socket, store: AgentStore, recorder: Recorder, after: number | undefined): void {
+  if (after !== undefined && socket.facts.only !== "chat") {
+    for (let from = after; ; ) {
+      const events = store.log.read(from, eventsAtOnce, longestBatch);
+      if (events.length === 0) break;
+      socket.send(events.map((event) => JSON.stringify(event)));
+      from = events.at(-1)?.seq ?? from;
+    }
+  }
+  if (socket.facts.only === "events") return;
+  const { messages } = store.messages.page({ limit: shownMessages }, longestHistory);
+  const frames: ChatFrame[] = [
+    { type: "sync", state: statusOf(store, ""), last: store.log.last },
+    { type: "history", messages },
+  ];
+  const draft = recorder.draft();
+  if (draft) frames.push({ type: "pending-message", message: draftMessage(draft, { checkpoint: store.log.last }) });
+  socket.send(frames.map((frame) => JSON.stringify(frame)));
+}

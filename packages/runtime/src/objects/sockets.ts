@@ -1,0 +1,112 @@
+import { type ClientFrame, clientFrameSchema, fail, isThinkeryError } from "@thinkery/sdk";
+import type { Connection } from "agents";
+import type { AgentStore } from "../store/agent-store.ts";
+import type { Blobs } from "../store/blobs/blobs.ts";
+import { queuedFrame } from "../turn/chat-frames.ts";
+import { inputOf } from "../turn/input.ts";
+import type { TurnQueue } from "../turn/queue.ts";
+import type { Recorder } from "../turn/recorder.ts";
+import type { Audience } from "./audience.ts";
+import { greet } from "./greeting.ts";
+import { Socket, type SocketFacts, socketFacts } from "./socket.ts";
+
+interface SocketsOptions {
+  store: AgentStore;
+  blobs: Blobs;
+  audience: Audience;
+  recorder: Recorder;
+  queue: TurnQueue;
+}
+
+/** The sockets of one agent's clients, and what they say. */
+export class Sockets {
+  readonly #options: SocketsOptions;
+  readonly #open = new Map<string, Socket>();
+
+  constructor(options: SocketsOptions) {
+    this.#options = options;
+  }
+
+  /** Is anybody connected who speaks the Agents SDK's protocol? */
+  get speakProtocol(): boolean {
+    for (const { facts } of this.#open.values()) if (facts.protocol) return true;
+    return false;
+  }
+
+  welcome(connection: Connection, request: Request): void {
+    const facts = socketFacts(request);
+    connection.setState(facts);
+    const socket = this.#add(connection, facts);
+    const after = new URL(request.url).searchParams.get("after");
+    greet(socket, this.#options.store, this.#options.recorder, after === null ? undefined : Number(after) || 0);
+  }
+
+  /** Those that stayed open while the object slept. One without a state is only just connecting, and is welcomed next. */
+  restore(connections: Iterable<Connection>): void {
+    for (const connection of connections) if (connection.state) this.#socket(connection);
+  }
+
+  leave(connection: Connection): void {
+    const socket = this.#open.get(connection.id);
+    if (socket) this.#options.audience.leave(socket);
+    this.#open.delete(connection.id);
+  }
+
+  /** A frame that is wrong is answered with an `error` frame, and the socket lives. */
+  async hear(connection: Connection, message: string | ArrayBuffer): Promise<void> {
+    const socket = this.#socket(connection);
+    socket.alive();
+    let id: string | undefined;
+    try {
+      const frame = parsed(message);
+      if (frame.type === "chat") ({ id } = frame);
+      await this.#obey(socket, frame);
+    } catch (error) {
+      const known = isThinkeryError(error);
+      if (!known) console.error("frame failed", error);
+      const text = known ? error.message : "Something went wrong here. The host's log says more.";
+      socket.send([JSON.stringify({ type: "error", error: text, code: known ? error.code : "internal", id })]);
+    }
+  }
+
+  async #obey(socket: Socket, frame: ClientFrame): Promise<void> {
+    const { store, blobs, queue } = this.#options;
+    if (frame.type === "ack") return;
+    if (frame.type === "actions") return socket.wantActions(frame.on);
+    if (!socket.may("chat")) throw fail("forbidden", "This needs a token with the scope “chat”.");
+    if (frame.type === "cancel") return void queue.cancel(frame.runId, "canceled");
+    const { id, content: message, attachments, mode } = frame;
+    if (store.messages.get(id) && !store.turns.admitted(id)) throw fail("conflict", "Another message has this id. Send it with a new one.");
+    const from = { user: socket.facts.user, context: {} };
+    const invoke = { message, messageId: id, idempotencyKey: id, mode, ...(attachments ? { attachments } : {}) };
+    const { duplicate, runId, messageId } = queue.admit(await inputOf(invoke, from, blobs));
+    if (!duplicate) return;
+    const said = store.messages.get(messageId);
+    socket.send([JSON.stringify(queuedFrame(id, runId, store, said ? [said] : []))]);
+  }
+
+  #socket(connection: Connection): Socket {
+    return this.#open.get(connection.id) ?? this.#add(connection, connection.state as SocketFacts);
+  }
+
+  #add(connection: Connection, facts: SocketFacts): Socket {
+    const socket = new Socket(connection, facts);
+    this.#open.set(connection.id, socket);
+    this.#options.audience.join(socket);
+    return socket;
+  }
+}
+
+function parsed(message: string | ArrayBuffer): ClientFrame {
+  if (typeof message !== "string") throw fail("bad_request", "Send text frames with JSON.");
+  let value: unknown;
+  try {
+    value = JSON.parse(message);
+  } catch {
+    throw fail("bad_request", "That frame is not JSON.");
+  }
+  const checked = clientFrameSchema.safeParse(value);
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  throw fail("bad_request", `That frame is not valid at ${issue?.path.join(".") || "type"}: ${issue?.message ?? "unknown problem"}`);
+}

@@ -1,0 +1,114 @@
+import type { Action, ActionQuery, AgentEvent } from "@thinkery/sdk";
+import { redact } from "./redact.ts";
+
+interface Row extends Record<string, SqlStorageValue> {
+  number: number;
+  id: string;
+  timestamp: number;
+  turn: string;
+  tool: string;
+  action: string;
+  input: string;
+  output_summary: string | null;
+  duration_ms: number;
+  success: number;
+  error: string | null;
+  message_id: string | null;
+}
+
+const longestSummary = 500;
+
+/** The action log: every tool call in a line, without the content it moved. */
+export class Actions {
+  readonly #sql: SqlStorage;
+  readonly #agent: string;
+
+  constructor(sql: SqlStorage, agent: string) {
+    this.#sql = sql;
+    this.#agent = agent;
+  }
+
+  apply(event: AgentEvent): void {
+    if (event.type === "history.cleared") this.empty();
+    if (event.type !== "tool.output" && event.type !== "tool.error") return;
+    const { callId, runId, toolName, ms, action } = event.data;
+    const failed = event.type === "tool.error";
+    const [began] = this.#sql.exec<{ input: string }>("SELECT input FROM ledger WHERE call = ?", callId).toArray();
+    const [asked] = this.#sql
+      .exec<{ id: string }>("SELECT id FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete' ORDER BY position DESC LIMIT 1", runId)
+      .toArray();
+    this.#sql.exec(
+      `INSERT INTO actions (number, id, timestamp, turn, tool, action, input, output_summary, duration_ms, success, error, message_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      event.seq,
+      callId,
+      Date.parse(event.ts),
+      runId,
+      toolName,
+      action,
+      short(began?.input ?? ""),
+      event.type === "tool.output" ? short(event.data.result.summary) : null,
+      Math.round(ms),
+      failed ? 0 : 1,
+      event.type === "tool.error" ? short(event.data.error) : null,
+      asked?.id ?? null,
+    );
+  }
+
+  empty(): void {
+    this.#sql.exec("DELETE FROM actions");
+  }
+
+  latest(): Action | undefined {
+    const [row] = this.#sql.exec<Row>("SELECT * FROM actions ORDER BY number DESC LIMIT 1").toArray();
+    return row && this.#action(row);
+  }
+
+  /** Newest first. */
+  page(query: ActionQuery): { actions: Action[]; next?: string } {
+    const conditions: string[] = [];
+    const values: SqlStorageValue[] = [];
+    const where = (condition: string, value: SqlStorageValue | undefined) => {
+      if (value === undefined) return;
+      conditions.push(condition);
+      values.push(value);
+    };
+    where("tool = ?", query.tool);
+    where("success = ?", query.success === undefined ? undefined : Number(query.success === "true"));
+    where("message_id = ?", query.message);
+    where("timestamp >= ?", query.since);
+    where("number < ?", query.after === undefined ? undefined : Number(query.after) || 0);
+    const filter = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
+    const rows = this.#sql
+      .exec<Row>(`SELECT * FROM actions ${filter} ORDER BY number DESC LIMIT ?`, ...values, query.limit + 1)
+      .toArray();
+    const shown = rows.slice(0, query.limit);
+    const last = shown.at(-1);
+    return {
+      actions: shown.map((row) => this.#action(row)),
+      ...(rows.length > query.limit && last ? { next: String(last.number) } : {}),
+    };
+  }
+
+  #action(row: Row): Action {
+    return {
+      id: row.id,
+      sessionId: this.#agent,
+      timestamp: row.timestamp,
+      tool: row.tool,
+      action: row.action,
+      input: row.input,
+      ...(row.output_summary !== null ? { outputSummary: row.output_summary } : {}),
+      durationMs: row.duration_ms,
+      success: row.success === 1,
+      ...(row.error !== null ? { error: row.error } : {}),
+      ...(row.message_id !== null ? { messageId: row.message_id } : {}),
+      runId: row.turn,
+    };
+  }
+}
+
+function short(text: string): string {
+  const clean = redact(text);
+  return clean.length > longestSummary ? `${clean.slice(0, longestSummary)}… (${clean.length} characters)` : clean;
+}

@@ -1,0 +1,80 @@
+import type { AgentEvent, NewEvent } from "@thinkery/sdk";
+import { Actions } from "./actions.ts";
+import { BlobReferences } from "./blob-references.ts";
+import { Facts } from "./facts.ts";
+import { Ledger } from "./ledger.ts";
+import { Log, type Recorded } from "./log.ts";
+import { Messages } from "./messages.ts";
+import { ModelCalls } from "./model-calls.ts";
+import { Turns } from "./turns.ts";
+
+/** Everything one agent stores: the log, and what is derived from it. */
+export class AgentStore {
+  readonly log: Log;
+  readonly turns: Turns;
+  readonly messages: Messages;
+  readonly ledger: Ledger;
+  readonly actions: Actions;
+  readonly calls: ModelCalls;
+  readonly facts: Facts;
+  readonly blobs: BlobReferences;
+  readonly #storage: DurableObjectStorage;
+
+  constructor(storage: DurableObjectStorage, agent: string) {
+    const { sql } = storage;
+    this.#storage = storage;
+    this.log = new Log(sql, agent);
+    this.turns = new Turns(sql);
+    this.messages = new Messages(sql);
+    this.ledger = new Ledger(sql);
+    this.actions = new Actions(sql, agent);
+    this.calls = new ModelCalls(sql);
+    this.facts = new Facts(sql);
+    this.blobs = new BlobReferences(sql);
+  }
+
+  /** Facts that belong together, written together: after a crash either all of them are there or none. */
+  record(events: readonly NewEvent[]): Recorded[] {
+    const { last } = this.log;
+    try {
+      return this.#storage.transactionSync(() => {
+        const recorded = this.log.append(events, Date.now());
+        for (const { event } of recorded) this.#apply(event);
+        return recorded;
+      });
+    } catch (error) {
+      this.log.revert(last);
+      throw error;
+    }
+  }
+
+  /** Forgets the conversation and all that led to it, but not what it cost. */
+  clear(by: string): Recorded[] {
+    return this.#storage.transactionSync(() => {
+      this.log.forget();
+      return this.record([{ type: "history.cleared", data: { by, usage: this.calls.usage().byModel } }]);
+    });
+  }
+
+  /** Derives everything anew from the log. */
+  rebuild(): void {
+    this.#storage.transactionSync(() => {
+      for (const projection of this.#projections()) projection.empty();
+      for (let after = 0; ; ) {
+        const events = this.log.read(after, 500);
+        if (events.length === 0) return;
+        for (const event of events) this.#apply(event);
+        after = events.at(-1)?.seq ?? after;
+      }
+    });
+  }
+
+  // The actions read what the messages and the ledger have of a call, so the order matters.
+  #projections() {
+    return [this.turns, this.messages, this.ledger, this.actions, this.calls, this.facts, this.blobs];
+  }
+
+  #apply(event: AgentEvent): void {
+    for (const projection of this.#projections()) projection.apply(event);
+  }
+}

@@ -1,0 +1,34 @@
+import type { AgentEvent } from "@thinkery/sdk";
+
+/** The blobs this agent refers to. Nobody reads a blob through an agent that does not. */
+export class BlobReferences {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  apply(event: AgentEvent): void {
+    if (event.type === "tool.output" && event.data.result.blob) {
+      this.#add(event.data.result.blob, event.data.result.mediaType ?? "text/plain", event.data.result.size);
+    }
+    if (event.type === "request.accepted") {
+      for (const { attachments = [] } of event.data.messages) {
+        for (const { blob, mediaType, size } of attachments) this.#add(blob, mediaType, size);
+      }
+    }
+    if (event.type === "history.cleared") this.empty();
+  }
+
+  empty(): void {
+    this.#sql.exec("DELETE FROM blobs");
+  }
+
+  mediaType(hash: string): string | undefined {
+    return this.#sql.exec<{ media_type: string }>("SELECT media_type FROM blobs WHERE hash = ?", hash).toArray()[0]?.media_type;
+  }
+
+  #add(hash: string, mediaType: string, size: number): void {
+    this.#sql.exec("INSERT INTO blobs (hash, media_type, size) VALUES (?, ?, ?) ON CONFLICT (hash) DO NOTHING", hash, mediaType, size);
+  }
+}

@@ -1,0 +1,66 @@
+import type { AgentEvent, Message } from "@thinkery/sdk";
+
+/** Thoughts are kept this far; their full size is always known. */
+const longestReasoning = 3000;
+
+/** What the model has said in the step that is under way, as far as it is stored. */
+export interface Draft {
+  runId: string;
+  step: number;
+  messageId: string;
+  model: string;
+  attempt: number;
+  startedAt: number;
+  text: string;
+  reasoning: string;
+  reasoningSize: number;
+}
+
+/** The draft after this event; a call that failed or was cut off leaves none. */
+export function draftAfter(draft: Draft | undefined, event: AgentEvent): Draft | undefined {
+  switch (event.type) {
+    case "model.started": {
+      const { runId, step, messageId, model, attempt } = event.data;
+      return { runId, step, messageId, model, attempt, startedAt: Date.parse(event.ts), text: "", reasoning: "", reasoningSize: 0 };
+    }
+    case "model.delta":
+      return draft && extended(draft, event.data.delta ?? "", event.data.reasoning ?? "");
+    // A turn that is canceled while it waits takes nothing from the one that runs.
+    case "run.canceled":
+    case "agent.error":
+      return draft?.runId === event.data.runId ? undefined : draft;
+    case "model.completed":
+    case "model.failed":
+    case "run.resumed":
+    case "history.cleared":
+      return undefined;
+    default:
+      return draft;
+  }
+}
+
+/** The draft with more said, stored or not yet. */
+export function extended(draft: Draft, text: string, reasoning: string): Draft {
+  return {
+    ...draft,
+    text: draft.text + text,
+    reasoning: (draft.reasoning + reasoning).slice(0, longestReasoning),
+    reasoningSize: draft.reasoningSize + reasoning.length,
+  };
+}
+
+export function draftMessage(draft: Draft, extra: Partial<Message> = {}): Message {
+  return {
+    id: draft.messageId,
+    role: "assistant",
+    status: "streaming",
+    content: draft.text,
+    ...(draft.reasoningSize ? { reasoning: draft.reasoning, reasoningFullSize: draft.reasoningSize } : {}),
+    timestamp: draft.startedAt,
+    runId: draft.runId,
+    step: draft.step,
+    attempt: draft.attempt,
+    model: draft.model,
+    ...extra,
+  };
+}

@@ -1,0 +1,68 @@
+import type { AgentEvent } from "@thinkery/sdk";
+
+export interface LedgerRow extends Record<string, SqlStorageValue> {
+  call: string;
+  turn: string;
+  tool: string;
+  input: string;
+  repeatable: number;
+  state: "started" | "done" | "failed";
+  runs: number;
+}
+
+/** Which tool calls were begun and which were settled. A row is on disk before the effect of its call can be. */
+export class Ledger {
+  readonly #sql: SqlStorage;
+  /** Every call there is a row for, read once a wake: nearly all questions are about new ones. */
+  #calls: Set<string> | undefined;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  apply(event: AgentEvent): void {
+    switch (event.type) {
+      case "tool.started": {
+        const { callId, runId, step, toolName, args, repeatable } = event.data;
+        this.#calls?.add(callId);
+        this.#sql.exec(
+          `INSERT INTO ledger (call, turn, step, number, tool, input, repeatable, state) VALUES (?, ?, ?, ?, ?, ?, ?, 'started')
+           ON CONFLICT (call) DO UPDATE SET runs = runs + 1, state = 'started'`,
+          callId,
+          runId,
+          step,
+          event.seq,
+          toolName,
+          JSON.stringify(args) ?? "null",
+          repeatable ? 1 : 0,
+        );
+        return;
+      }
+      case "tool.output":
+        this.#sql.exec("UPDATE ledger SET state = 'done' WHERE call = ?", event.data.callId);
+        return;
+      case "tool.error":
+        this.#sql.exec("UPDATE ledger SET state = 'failed' WHERE call = ?", event.data.callId);
+        return;
+      case "history.cleared":
+        this.empty();
+        return;
+      default:
+    }
+  }
+
+  empty(): void {
+    this.#calls = undefined;
+    this.#sql.exec("DELETE FROM ledger");
+  }
+
+  has(call: string): boolean {
+    this.#calls ??= new Set(this.#sql.exec<{ call: string }>("SELECT call FROM ledger").toArray().map((row) => row.call));
+    return this.#calls.has(call);
+  }
+
+  get(call: string): LedgerRow | undefined {
+    if (!this.has(call)) return undefined;
+    return this.#sql.exec<LedgerRow>("SELECT * FROM ledger WHERE call = ?", call).toArray()[0];
+  }
+}

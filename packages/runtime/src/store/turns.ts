@@ -1,0 +1,208 @@
+import type { AgentEvent, AgentUsage, Failure, Run } from "@thinkery/sdk";
+
+export type TurnStatus = "queued" | "running" | "completed" | "error" | "canceled";
+
+interface Row extends Record<string, SqlStorageValue> {
+  id: string;
+  number: number;
+  status: TurnStatus;
+  model: string | null;
+  step: number;
+  attempt: number;
+  strikes: number;
+  boot: string | null;
+  started_at: number | null;
+  result: string | null;
+  failure: string | null;
+}
+
+export interface TurnRow {
+  id: string;
+  number: number;
+  status: TurnStatus;
+  model?: string;
+  step: number;
+  /** How often it was taken up again since it last got anywhere. */
+  attempt: number;
+  /** How often the host died under it since then. */
+  strikes: number;
+  boot?: string;
+  startedAt?: number;
+  result?: string;
+  failure?: Failure;
+}
+
+/** The turns of an agent: a projection of its log. */
+export class Turns {
+  readonly #sql: SqlStorage;
+  /** Has the running turn been taken up again without getting anywhere since? Unknown until somebody looks. */
+  #struggling: boolean | undefined;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  apply(event: AgentEvent): void {
+    const at = Date.parse(event.ts);
+    const sql = this.#sql;
+    switch (event.type) {
+      case "request.accepted": {
+        const { runId, idempotencyKey, mode, joined, messages } = event.data;
+        sql.exec("INSERT INTO inputs (key, turn, message) VALUES (?, ?, ?)", idempotencyKey, runId, messages.at(-1)?.id ?? "");
+        if (joined) return;
+        sql.exec(
+          "INSERT INTO turns (id, number, status, first, admitted_at) VALUES (?, ?, 'queued', ?, ?)",
+          runId,
+          event.seq,
+          mode === "interrupt" ? 1 : 0,
+          at,
+        );
+        return;
+      }
+      case "message.requeued": {
+        const { runId, fromRunId, messageIds } = event.data;
+        sql.exec("INSERT INTO turns (id, number, status, admitted_at) VALUES (?, ?, 'queued', ?)", runId, event.seq, at);
+        sql.exec(
+          "UPDATE inputs SET turn = ? WHERE turn = ? AND message IN (SELECT value FROM json_each(?))",
+          runId,
+          fromRunId,
+          JSON.stringify(messageIds),
+        );
+        return;
+      }
+      case "run.started": {
+        const { runId, model, boot } = event.data;
+        sql.exec("UPDATE turns SET status = 'running', started_at = ?, model = ?, boot = ? WHERE id = ?", at, model, boot, runId);
+        return;
+      }
+      case "run.tick":
+        sql.exec("UPDATE turns SET step = ? WHERE id = ?", event.data.step, event.data.runId);
+        return;
+      case "run.resumed": {
+        const { runId, attempt, strikes, boot } = event.data;
+        this.#struggling = true;
+        sql.exec("UPDATE turns SET attempt = ?, strikes = ?, boot = ? WHERE id = ?", attempt, strikes, boot, runId);
+        return;
+      }
+      case "model.completed":
+      case "tool.output":
+        if (!this.#isStruggling()) return;
+        this.#struggling = false;
+        sql.exec("UPDATE turns SET attempt = 0, strikes = 0 WHERE id = ? AND attempt > 0", event.data.runId);
+        return;
+      case "agent.completed":
+        sql.exec("UPDATE turns SET status = 'completed', ended_at = ?, result = ? WHERE id = ?", at, event.data.result, event.data.runId);
+        return;
+      case "agent.error": {
+        const { runId, error, code, advice } = event.data;
+        const failure: Failure = { code, message: error, ...(advice ? { advice } : {}) };
+        sql.exec("UPDATE turns SET status = 'error', ended_at = ?, failure = ? WHERE id = ?", at, JSON.stringify(failure), runId);
+        return;
+      }
+      case "run.canceled":
+        sql.exec("UPDATE turns SET status = 'canceled', ended_at = ? WHERE id = ?", at, event.data.runId);
+        return;
+      case "history.cleared":
+        this.empty();
+        return;
+      default:
+    }
+  }
+
+  #isStruggling(): boolean {
+    this.#struggling ??= this.#sql.exec("SELECT 1 FROM turns WHERE status = 'running' AND attempt > 0").toArray().length > 0;
+    return this.#struggling;
+  }
+
+  empty(): void {
+    this.#struggling = undefined;
+    this.#sql.exec("DELETE FROM turns");
+    this.#sql.exec("DELETE FROM inputs");
+  }
+
+  /** What was admitted under this key, if anything was. */
+  admitted(key: string): { turn: string; message: string } | undefined {
+    return this.#sql.exec<{ turn: string; message: string }>("SELECT turn, message FROM inputs WHERE key = ?", key).toArray()[0];
+  }
+
+  get(id: string): TurnRow | undefined {
+    const [row] = this.#sql.exec<Row>("SELECT * FROM turns WHERE id = ?", id).toArray();
+    return row && turnOf(row);
+  }
+
+  running(): TurnRow | undefined {
+    const [row] = this.#sql.exec<Row>("SELECT * FROM turns WHERE status = 'running' LIMIT 1").toArray();
+    return row && turnOf(row);
+  }
+
+  /** The one to work on: it was begun; or else interrupts first (the latest of them), then by arrival. */
+  next(): TurnRow | undefined {
+    const [row] = this.#sql
+      .exec<Row>(
+        "SELECT * FROM turns WHERE status IN ('queued', 'running') ORDER BY status = 'running' DESC, first DESC, CASE first WHEN 1 THEN -number ELSE number END LIMIT 1",
+      )
+      .toArray();
+    return row && turnOf(row);
+  }
+
+  queued(): number {
+    return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM turns WHERE status = 'queued'").one().n;
+  }
+
+  /** How many turns go before this one; 0 when it runs or is over. */
+  position(id: string): number {
+    const turn = this.get(id);
+    if (turn?.status !== "queued") return 0;
+    const [ahead] = this.#sql
+      .exec<{ n: number }>(
+        "SELECT count(*) AS n FROM turns, (SELECT first AS f, number AS m FROM turns WHERE id = ?) WHERE status = 'running' OR (status = 'queued' AND (first > f OR (first = f AND CASE f WHEN 1 THEN number > m ELSE number < m END)))",
+        id,
+      )
+      .toArray();
+    return ahead?.n ?? 0;
+  }
+
+  /** Where the agent stands: its running turn, or else its latest. */
+  run(agent: string): Run {
+    const row = this.#sql
+      .exec<Row>(
+        "SELECT * FROM turns WHERE status <> 'queued' ORDER BY status = 'running' DESC, ended_at DESC, number DESC LIMIT 1",
+      )
+      .toArray()[0];
+    if (!row) return { runId: agent, status: this.queued() > 0 ? "registered" : "idle", step: 0 };
+    return runOf(turnOf(row));
+  }
+
+  tally(): AgentUsage["turns"] {
+    const tally = { completed: 0, error: 0, canceled: 0, open: 0 };
+    for (const { status, n } of this.#sql.exec<{ status: TurnStatus; n: number }>("SELECT status, count(*) AS n FROM turns GROUP BY status")) {
+      tally[status === "queued" || status === "running" ? "open" : status] += n;
+    }
+    return tally;
+  }
+}
+
+export function runOf(turn: TurnRow): Run {
+  return {
+    runId: turn.id,
+    status: turn.status === "queued" ? "registered" : turn.status,
+    step: turn.step,
+    ...(turn.failure ? { reason: turn.failure.message } : {}),
+  };
+}
+
+function turnOf(row: Row): TurnRow {
+  return {
+    id: row.id,
+    number: row.number,
+    status: row.status,
+    step: row.step,
+    attempt: row.attempt,
+    strikes: row.strikes,
+    ...(row.model ? { model: row.model } : {}),
+    ...(row.boot ? { boot: row.boot } : {}),
+    ...(row.started_at ? { startedAt: row.started_at } : {}),
+    ...(row.result !== null ? { result: row.result } : {}),
+    ...(row.failure ? { failure: JSON.parse(row.failure) as Failure } : {}),
+  };
+}

@@ -1,0 +1,78 @@
+import type { MessageToolResult } from "@thinkery/sdk";
+import type { Blobs } from "../store/blobs/blobs.ts";
+import { type Tool, ToolImage } from "./tool.ts";
+
+/** Up to here a result stands in the conversation as it is. */
+const longestInline = 50 * 1024;
+/** A result beyond this is no result: it would not fit in anybody's memory twice. */
+const longestOutput = 10 * 1024 * 1024;
+const longestPreview = 500;
+const head = 30_000;
+const tail = 5_000;
+
+export interface Output {
+  /** What the model is told. */
+  text: string;
+  result: MessageToolResult;
+}
+
+/** Turned down because of what it returned, which is the tool's fault and not the host's. */
+export class UnusableOutput extends Error {
+  override readonly name = "UnusableOutput";
+}
+
+/** Whatever a tool returned, as text for the model and as something that can be stored. */
+export async function outputOf(tool: Tool, callId: string, value: unknown, blobs: Blobs): Promise<Output> {
+  if (value instanceof ToolImage) return imageOutput(tool, callId, value, blobs);
+  const text = textOf(value);
+  if (text.length > longestOutput) {
+    throw new UnusableOutput(
+      `${tool.name} returned ${megabytes(text.length)} MB; a result may have ${megabytes(longestOutput)} MB. Ask for less at a time.`,
+    );
+  }
+  const summary = tool.summarize?.(value) ?? shortened(text, longestPreview);
+  const result: MessageToolResult = {
+    callId,
+    name: tool.name,
+    summary,
+    preview: text.slice(0, longestPreview),
+    size: text.length,
+  };
+  if (text.length <= longestInline) return { text, result };
+  const hash = await blobs.put(new TextEncoder().encode(text));
+  const mediaType = typeof value === "string" ? "text/plain" : "application/json";
+  return {
+    text: `${text.slice(0, head)}\n[… ${text.length - head - tail} characters left out; the whole result is stored …]\n${text.slice(-tail)}`,
+    result: { ...result, blob: hash, mediaType },
+  };
+}
+
+async function imageOutput(tool: Tool, callId: string, image: ToolImage, blobs: Blobs): Promise<Output> {
+  const size = image.data.length;
+  if (size > longestOutput) throw new UnusableOutput(`${tool.name} returned a picture of ${megabytes(size)} MB.`);
+  const hash = await blobs.put(image.data);
+  const text = `[picture: ${image.description}, ${image.mediaType}, ${size} bytes]`;
+  return {
+    text,
+    result: { callId, name: tool.name, summary: text, preview: text, size, blob: hash, mediaType: image.mediaType },
+  };
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "Done.";
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value, (_, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner)) ?? String(value);
+  } catch (error) {
+    const reason = error instanceof RangeError ? "too large or nested too deeply" : "circular or otherwise not plain data";
+    throw new UnusableOutput(`The tool returned a value that cannot be written as JSON (${reason}).`);
+  }
+}
+
+function shortened(text: string, longest: number): string {
+  return text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(1).replace(/\.0$/, "");
+}

@@ -1,0 +1,71 @@
+import type { AgentEvent, ChatFrame, Message } from "@thinkery/sdk";
+import type { AgentStore } from "../store/agent-store.ts";
+
+/** A fact of the log in the words of the chat vocabulary. */
+export function chatFrames(event: AgentEvent, store: AgentStore): ChatFrame[] {
+  switch (event.type) {
+    case "request.accepted": {
+      const { runId, idempotencyKey, messages } = event.data;
+      const timestamp = Date.parse(event.ts);
+      const said = messages.map((message): Message => ({ ...message, status: "pending", timestamp, runId, attempt: 1 }));
+      return [queuedFrame(idempotencyKey, runId, store, said)];
+    }
+    case "run.started":
+    case "run.resumed":
+    case "model.started":
+      return [{ type: "status", status: "thinking" }];
+    case "model.completed": {
+      const { runId, messageId, toolCalls } = event.data;
+      const message = store.messages.get(messageId);
+      const frames: ChatFrame[] = [];
+      if (message?.content) frames.push({ type: "text_done", messageId });
+      if (message) frames.push({ type: "message-complete", message });
+      if (message && toolCalls.length === 0) frames.push({ type: "chat", message: { role: "assistant", content: message.content } });
+      for (const { id, name, input } of toolCalls) frames.push({ type: "tool_call", id, name, input, runId });
+      return frames;
+    }
+    case "model.failed": {
+      const { runId, error, attempt, retryInMs } = event.data;
+      return retryInMs === undefined ? [] : [{ type: "task-retrying", taskId: runId, error, attempt, retryIn: retryInMs }];
+    }
+    case "tool.started":
+      return [{ type: "status", status: "executing" }];
+    case "tool.output": {
+      const { runId, callId, toolName: name, output, result } = event.data;
+      return [{ type: "tool_result", callId, name, output, ...(result.blob ? { blob: result.blob } : {}), runId }];
+    }
+    case "tool.error": {
+      const { runId, callId, toolName: name, error } = event.data;
+      return [{ type: "tool_result", callId, name, output: error, failed: true, runId }];
+    }
+    case "agent.completed":
+      return [{ type: "task-complete", taskId: event.data.runId }, { type: "status", status: "idle" }];
+    case "agent.error": {
+      const { runId, error, code, advice } = event.data;
+      const attempts = (store.turns.get(runId)?.attempt ?? 0) + 1;
+      return [
+        { type: "error", error, code, ...(advice ? { advice } : {}) },
+        { type: "task-failed", taskId: runId, error, attempts },
+        { type: "status", status: "idle" },
+      ];
+    }
+    case "run.canceled": {
+      const partial = store.messages.ofTurn(event.data.runId).findLast(({ role, status }) => role === "assistant" && status === "cancelled");
+      return [
+        ...(partial ? [{ type: "message-complete", message: partial } as const] : []),
+        { type: "task-canceled", taskId: event.data.runId },
+        // It may have been one that waited while another runs on.
+        ...(store.turns.running() ? [] : [{ type: "status", status: "idle" } as const]),
+      ];
+    }
+    case "history.cleared":
+      return [{ type: "history", messages: [] }];
+    default:
+      return [];
+  }
+}
+
+/** The answer to whoever said something, and the news of it for everybody else. */
+export function queuedFrame(id: string, taskId: string, store: AgentStore, messages: Message[]): ChatFrame {
+  return { type: "task-queued", id, taskId, position: store.turns.position(taskId), messages };
+}

@@ -1,0 +1,202 @@
+import type { Blueprint, NewEvent, ToolTrouble, TurnLimits } from "@thinkery/sdk";
+import { draining, hold } from "../host/drain.ts";
+import type { ToolCall } from "../model/model.ts";
+import type { AgentStore } from "../store/agent-store.ts";
+import type { Blobs } from "../store/blobs/blobs.ts";
+import { outputOf, UnusableOutput } from "../tools/output.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Toolbox } from "../tools/toolbox.ts";
+import { TurnFailed } from "./failed.ts";
+import { decide } from "./policy.ts";
+
+export interface GateOptions {
+  agent: string;
+  runId: string;
+  step: number;
+  store: AgentStore;
+  blobs: Blobs;
+  tools: Toolbox;
+  config: Blueprint["config"];
+  limits: TurnLimits;
+  signal: AbortSignal;
+  repetition: Repetition;
+  record(...events: NewEvent[]): void;
+}
+
+/** What a turn called last, and in how many steps in a row. */
+export interface Repetition {
+  call: string;
+  step: number;
+  times: number;
+}
+
+/** A call that may be made: its tool, and its input as the tool's schema sees it. */
+interface Admitted {
+  call: ToolCall;
+  tool: Tool;
+  input: unknown;
+}
+
+/** The same call so many times in a row is a model that is stuck. */
+const mostIdentical = 3;
+
+/**
+ * The one way from a model's wish to an effect: is there such a tool, is the input right, does the policy allow it,
+ * has it been begun before; then the ledger, the tool, its outcome. Every call gets exactly one result.
+ */
+export async function runCalls(calls: readonly ToolCall[], options: GateOptions): Promise<void> {
+  const admitted: Admitted[] = [];
+  for (const call of calls) {
+    const checked = check(call, options);
+    if (checked) admitted.push(checked);
+  }
+  for (const group of grouped(admitted)) {
+    options.signal.throwIfAborted();
+    // A host that is about to stop begins nothing new; the calls are made when it is back.
+    if (draining()) await new Promise(() => {});
+    const [only] = group;
+    if (group.length === 1 && only?.tool.local) {
+      await performLocally(only, options);
+      continue;
+    }
+    // The ledger's rows are written before the first effect, and the output gate holds effects until they are durable.
+    options.record(...group.map((entry) => started(entry, options)));
+    await Promise.all(group.map((entry) => perform(entry, options)));
+    options.signal.throwIfAborted();
+  }
+}
+
+/** An effect that is nothing but facts in the log is written in one go with its ledger row and its result. */
+async function performLocally(entry: Admitted, options: GateOptions): Promise<void> {
+  const facts: NewEvent[] = [started(entry, options)];
+  await perform(entry, { ...options, record: (...events) => void facts.push(...events) });
+  options.record(...facts);
+}
+
+function check(call: ToolCall, options: GateOptions): Admitted | undefined {
+  const tool = options.tools.find(call.name);
+  stopRepetition(call, tool?.name ?? call.name, options);
+  if (!tool) return refuse(call, options, "unknown_tool", options.tools.unknown(call.name));
+  if (call.malformed !== undefined) {
+    return refuse(call, options, "invalid_input", `The input of ${tool.name} is not JSON. Send it again as one JSON object.`);
+  }
+  const parsed = tool.input.safeParse(call.input ?? {});
+  if (!parsed.success) {
+    const problems = parsed.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".") || "input"}: ${message}`);
+    return refuse(call, options, "invalid_input", `The input of ${tool.name} is not valid. ${problems.join("; ")}`);
+  }
+  const begun = options.store.ledger.get(call.id);
+  if (begun?.state === "started" && !tool.repeatable) {
+    return refuse(
+      call,
+      options,
+      "outcome_unknown",
+      `The host stopped while ${tool.name} was running. Whether it took effect is unknown. Check before you call it again.`,
+    );
+  }
+  const { action, reason } = decide(options.config, tool.name, parsed.data);
+  if (action !== "allow") return refuse(call, options, "denied", reason);
+  return { call, tool, input: parsed.data };
+}
+
+// In memory only: a crash begins the count anew, and a turn's steps are bounded anyway.
+function stopRepetition(call: ToolCall, name: string, options: GateOptions): void {
+  const { repetition, step } = options;
+  const made = `${name} ${call.malformed ?? JSON.stringify(call.input)}`;
+  if (repetition.call !== made) Object.assign(repetition, { call: made, step, times: 1 });
+  else if (repetition.step !== step) Object.assign(repetition, { step, times: repetition.times + 1 });
+  if (repetition.times < mostIdentical) return;
+  refuse(call, options, "repeated", `${name} was called ${mostIdentical} times in a row with the same input. The turn was stopped.`);
+  throw new TurnFailed(
+    "repeated_call",
+    `I called ${name} ${mostIdentical} times in a row with the same input and stopped. Should I go on, or do something else?`,
+    "Answer to go on.",
+  );
+}
+
+function refuse(call: ToolCall, options: GateOptions, trouble: ToolTrouble, error: string): undefined {
+  options.record(troubled(call, options, trouble, error, 0, "refuse"));
+}
+
+function started({ call, tool, input }: Admitted, { runId, step }: GateOptions): NewEvent {
+  return {
+    type: "tool.started",
+    data: { runId, step, callId: call.id, toolName: tool.name, args: input, repeatable: tool.repeatable },
+  };
+}
+
+/** Makes the call. Whatever goes wrong in a tool is the model's to read. */
+async function perform(entry: Admitted, options: GateOptions): Promise<void> {
+  const { call, tool } = entry;
+  const release = hold();
+  const began = Date.now();
+  const messageId = `${call.id}-result`;
+  try {
+    const value = await limited(entry, options);
+    const { text, result } = await outputOf(tool, call.id, value, options.blobs);
+    options.record({
+      type: "tool.output",
+      data: { runId: options.runId, callId: call.id, toolName: tool.name, messageId, output: text, result, ms: Date.now() - began, action: tool.action },
+    });
+  } catch (error) {
+    const [trouble, text] = troubleOf(error, tool, options.signal);
+    options.record(troubled(call, options, trouble, text, Date.now() - began, tool.action));
+  } finally {
+    release();
+  }
+}
+
+class OutOfTime extends Error {}
+
+/** Runs the tool within its time. One that comes back at once costs no timer and no turn of the event loop. */
+function limited({ call, tool, input }: Admitted, options: GateOptions): unknown {
+  const ending = new AbortController();
+  const cancel = () => ending.abort(options.signal.reason);
+  options.signal.addEventListener("abort", cancel, { once: true });
+  const value = tool.run(input, {
+    callId: call.id,
+    runId: options.runId,
+    agent: options.agent,
+    signal: ending.signal,
+    record: options.record,
+  });
+  if (!(value instanceof Promise)) {
+    options.signal.removeEventListener("abort", cancel);
+    return value;
+  }
+  const seconds = tool.seconds ?? options.limits.toolSeconds;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => ending.abort(new OutOfTime(`${tool.name} did not answer within ${seconds} s and was given up.`)), seconds * 1000);
+    ending.signal.addEventListener("abort", () => reject(ending.signal.reason as Error), { once: true });
+    value.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      options.signal.removeEventListener("abort", cancel);
+    });
+  });
+}
+
+function troubleOf(error: unknown, tool: Tool, signal: AbortSignal): [ToolTrouble, string] {
+  if (error instanceof OutOfTime) return ["timeout", error.message];
+  if (signal.aborted) return ["canceled", `${tool.name} was canceled.`];
+  if (error instanceof UnusableOutput) return ["too_large", error.message];
+  const message = error instanceof Error ? error.message : String(error);
+  return ["threw", `${tool.name} failed: ${message.slice(0, 2000)}`];
+}
+
+function troubled(call: ToolCall, { runId }: GateOptions, trouble: ToolTrouble, error: string, ms: number, action: string): NewEvent {
+  return {
+    type: "tool.error",
+    data: { runId, callId: call.id, toolName: call.name, messageId: `${call.id}-result`, error, trouble, ms, action },
+  };
+}
+
+/** Neighbours that are independent of each other go together; every other call goes alone. */
+function grouped(entries: readonly Admitted[]): Admitted[][] {
+  const groups: Admitted[][] = [];
+  for (const entry of entries) {
+    const last = groups.at(-1);
+    if (entry.tool.independent && last?.every(({ tool }) => tool.independent)) last.push(entry);
+    else groups.push([entry]);
+  }
+  return groups;
+}

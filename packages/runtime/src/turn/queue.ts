@@ -1,0 +1,179 @@
+import { type Admission, type Boot, fail, type Mode, type NewEvent, type Outcome, type Said, type Sender, type TurnLimits } from "@thinkery/sdk";
+import type { Driver } from "../drivers/driver.ts";
+import type { AgentStore } from "../store/agent-store.ts";
+import type { Blobs } from "../store/blobs/blobs.ts";
+import { runOf, type TurnRow } from "../store/turns.ts";
+import { failureOf } from "./failed.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { Recorder } from "./recorder.ts";
+import { recover } from "./recovery.ts";
+import { type Ending, endOf, type Equipment, RunningTurn } from "./running.ts";
+
+/** Something said to an agent, from whichever side it came. */
+export interface Input {
+  /** The sender's own name for it: the same key twice is the same input. */
+  key: string;
+  messages: Said[];
+  mode: Mode;
+  from: Sender;
+}
+
+export interface QueueOptions {
+  agent: string;
+  store: AgentStore;
+  blobs: Blobs;
+  recorder: Recorder;
+  boot: Boot;
+  limits: TurnLimits;
+  /** May fail, where there is no such model or no key; the turn then fails with that reason. */
+  equip(): Promise<Equipment>;
+  driver(): Driver;
+  /** A turn has begun: somebody must look after it, should this memory be lost. */
+  onBusy(): void;
+}
+
+const mostQueued = 1000;
+
+/** The turns of one agent, one at a time: admission, running, cancelling, and going on after a crash. */
+export class TurnQueue {
+  readonly #options: QueueOptions;
+  readonly #waiters = new Map<string, ((outcome: Outcome) => void)[]>();
+  #running: RunningTurn | undefined;
+  #busyWith: string | undefined;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  get busy(): boolean {
+    return this.#busyWith !== undefined;
+  }
+
+  /** The one admission, for every source. Durable before its answer leaves, because the answer waits for the disk. */
+  admit({ key, messages, mode, from }: Input): Admission {
+    const { store, recorder } = this.#options;
+    const before = store.turns.admitted(key);
+    if (before) return { ...this.#admission(before.turn, before.message), duplicate: true };
+    const current = this.#busyWith;
+    if (current && store.turns.queued() >= mostQueued) {
+      throw fail("conflict", `${mostQueued} messages are waiting for this agent already. Wait, or cancel some.`);
+    }
+    const joined = mode === "steer" ? current : undefined;
+    const runId = joined ?? crypto.randomUUID();
+    recorder.record({
+      type: "request.accepted",
+      data: { runId, idempotencyKey: key, mode, ...(joined ? { joined: true } : {}), from, messages },
+    });
+    if (joined) this.#running?.join();
+    // Ended after the new turn is in line, so that it is the next and not one that waited longer.
+    if (mode === "interrupt" && current) this.#end(current, { status: "canceled", reason: "interrupted" });
+    else this.wake();
+    return this.#admission(runId, messages.at(-1)?.id ?? "");
+  }
+
+  /** Ends the running turn, or the one that is named, if it is not over. */
+  cancel(runId: string | undefined, reason: string): TurnRow | undefined {
+    const { store } = this.#options;
+    const turn = runId ? store.turns.get(runId) : store.turns.next();
+    if (turn && (turn.status === "queued" || turn.status === "running")) this.#end(turn.id, { status: "canceled", reason });
+    return turn && store.turns.get(turn.id);
+  }
+
+  /** Takes up whatever there is to do. Safe to call at any time; the only way a turn starts or goes on. */
+  wake(): void {
+    if (this.#busyWith) return;
+    const turn = this.#options.store.turns.next();
+    if (!turn) return;
+    this.#busyWith = turn.id;
+    this.#options.onBusy();
+    void this.#run(turn, turn.status === "running");
+  }
+
+  /** Lets go of the running turn: whatever it still does is heard by nobody. */
+  halt(): void {
+    this.#running?.abandon();
+    this.#busyWith = undefined;
+    this.#running = undefined;
+  }
+
+  /** Every now and then while a turn runs. */
+  beat(now: number): void {
+    const runId = this.#busyWith;
+    if (!runId || !this.#running || this.#running.beat(now)) return;
+    const { noProgressSeconds } = this.#options.limits;
+    const message = `Neither the model nor a tool gave a sign of life for ${noProgressSeconds} s.`;
+    this.#end(runId, { status: "error", failure: { code: "no_progress", message, advice: "Send the message again." } });
+  }
+
+  /** Resolves with how the turn ended, now or later. */
+  async whenOver(runId: string): Promise<Outcome> {
+    const turn = this.#options.store.turns.get(runId);
+    if (turn && turn.status !== "queued" && turn.status !== "running") return outcomeOf(this.#options.store, this.#options.agent, turn);
+    return new Promise((resolve) => {
+      this.#waiters.set(runId, [...(this.#waiters.get(runId) ?? []), resolve]);
+    });
+  }
+
+  async #run(turn: TurnRow, again: boolean): Promise<void> {
+    const { agent, store, blobs, recorder, boot, limits } = this.#options;
+    const runId = turn.id;
+    try {
+      if (again) {
+        const { events, failure } = recover(turn, boot, limits);
+        recorder.record(...events);
+        if (failure) return this.#end(runId, { status: "error", failure });
+      }
+      const equipment = await this.#options.equip().catch((error: unknown) => {
+        if (!again && store.turns.get(runId)?.status === "queued") recorder.record(...startOf(runId, "", boot));
+        throw error;
+      });
+      // It may have been canceled while it was being equipped.
+      if (this.#busyWith !== runId) return;
+      const opening = again ? [] : startOf(runId, equipment.model.id, boot);
+      const running = new RunningTurn({ agent, runId, store, blobs, recorder, equipment, opening });
+      this.#running = running;
+      await this.#options.driver().run(running);
+      this.#end(runId, { status: "completed" });
+    } catch (error) {
+      // After its end a turn's own complaints are not news.
+      if (this.#busyWith !== runId) return;
+      try {
+        this.#end(runId, { status: "error", failure: failureOf(error) });
+      } catch (again) {
+        // Not even the outcome can be written (the disk is full, say): the turn is taken up when there is room.
+        console.error("a turn could not be ended", again);
+        this.halt();
+      }
+    }
+  }
+
+  #end(runId: string, ending: Ending): void {
+    const { store, recorder, agent } = this.#options;
+    if (this.#busyWith === runId && this.#running) this.#running.end(ending);
+    else if (ending.status !== "completed") recorder.record(...endOf(store, runId, ending));
+    if (this.#busyWith === runId) {
+      this.#busyWith = undefined;
+      this.#running = undefined;
+    }
+    const waiters = this.#waiters.get(runId);
+    const turn = waiters && store.turns.get(runId);
+    this.#waiters.delete(runId);
+    if (turn) for (const tell of waiters) tell(outcomeOf(store, agent, turn));
+    this.wake();
+  }
+
+  #admission(runId: string, messageId: string): Admission {
+    // One that is first in line starts before this answer is read.
+    if (this.#busyWith === runId) return { runId, messageId, status: "running", position: 0 };
+    const { turns } = this.#options.store;
+    const turn = turns.get(runId);
+    return { runId, messageId, status: turn ? runOf(turn).status : "registered", position: turns.position(runId) };
+  }
+}
+
+function startOf(runId: string, model: string, boot: Boot): NewEvent[] {
+  return [
+    { type: "run.started", data: { runId, model, boot: boot.id } },
+    { type: "agent.started", data: { runId } },
+  ];
+}

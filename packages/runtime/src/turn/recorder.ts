@@ -1,0 +1,80 @@
+import type { NewEvent } from "@thinkery/sdk";
+import type { AgentStore } from "../store/agent-store.ts";
+import { type Draft, extended } from "../store/draft.ts";
+import type { Recorded } from "../store/log.ts";
+
+/** Streamed text is stored this often while it comes: each write costs a sync of the disk. */
+const storeEvery = 150;
+
+/** Whoever hears what is recorded: the clients that are connected. */
+export interface Listener {
+  /** Facts that are stored, with their numbers. */
+  recorded(events: readonly Recorded[]): void;
+  /** Words of the model that are not stored yet. */
+  said(messageId: string, text: string, reasoning: string): void;
+}
+
+/** The one way into the log. */
+export class Recorder {
+  readonly #store: AgentStore;
+  readonly #listener: Listener;
+  #text = "";
+  #reasoning = "";
+  #runId = "";
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(store: AgentStore, listener: Listener) {
+    this.#store = store;
+    this.#listener = listener;
+  }
+
+  record(...events: NewEvent[]): void {
+    // What was said before a fact stands before it.
+    const delta = this.#takeDelta();
+    this.#write(delta ? [delta, ...events] : events);
+  }
+
+  say(runId: string, text: string, reasoning: string): void {
+    this.#runId = runId;
+    this.#text += text;
+    this.#reasoning += reasoning;
+    this.#timer ??= setTimeout(() => this.#save(), storeEvery);
+    this.#listener.said(this.#store.messages.draft?.messageId ?? "", text, reasoning);
+  }
+
+  /** A call that failed takes back what it said and was not stored. */
+  unsay(): void {
+    this.#takeDelta();
+  }
+
+  /** What is being said right now, stored or not. */
+  draft(): Draft | undefined {
+    const { draft } = this.#store.messages;
+    return draft && extended(draft, this.#text, this.#reasoning);
+  }
+
+  #save(): void {
+    const delta = this.#takeDelta();
+    if (delta) this.#write([delta]);
+  }
+
+  // What is stored is true, whatever becomes of those who hear of it.
+  #write(events: readonly NewEvent[]): void {
+    const recorded = this.#store.record(events);
+    try {
+      this.#listener.recorded(recorded);
+    } catch (error) {
+      console.error("a listener failed", error);
+    }
+  }
+
+  #takeDelta(): NewEvent | undefined {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const [delta, reasoning, runId] = [this.#text, this.#reasoning, this.#runId];
+    this.#text = "";
+    this.#reasoning = "";
+    if (!delta && !reasoning) return undefined;
+    return { type: "model.delta", data: { runId, ...(delta ? { delta } : {}), ...(reasoning ? { reasoning } : {}) } };
+  }
+}

@@ -1,0 +1,25 @@
+import type { Boot, Failure, NewEvent, TurnLimits } from "@thinkery/sdk";
+import type { TurnRow } from "../store/turns.ts";
+
+/**
+ * What becomes of a turn that was running when the memory of its object was lost. Usually it goes on; but not for
+ * ever without getting anywhere, and not if the host keeps dying under it: what bills must end.
+ */
+export function recover(turn: TurnRow, boot: Boot, limits: TurnLimits): { events: NewEvent[]; failure?: Failure } {
+  const attempt = turn.attempt + 1;
+  // An object that was merely put to sleep and woken lives in the same boot.
+  const died = turn.boot !== boot.id && boot.after === "crash";
+  const strikes = turn.strikes + (died ? 1 : 0);
+  const events: NewEvent[] = [
+    { type: "run.resumed", data: { runId: turn.id, reason: "recovered", attempt, strikes, boot: boot.id } },
+  ];
+  if (strikes >= limits.strikes) {
+    const message = `The host stopped ${strikes} times while this turn was at the same point.`;
+    return { events, failure: { code: "crashed", message, advice: "The host's log says why it stopped. Send the message again to retry." } };
+  }
+  if (attempt > limits.attempts) {
+    const message = `The turn was taken up ${limits.attempts} times and got no further.`;
+    return { events, failure: { code: "no_progress", message, advice: "Send the message again to retry." } };
+  }
+  return { events };
+}
