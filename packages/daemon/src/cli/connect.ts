@@ -9,6 +9,7 @@ import { launch } from "./launch.ts";
 
 export interface Connection {
   url: string;
+  token: string;
   client: Client;
 }
 
@@ -52,7 +53,7 @@ export async function connectAsOwner(cli: Cli, host: FoundHost): Promise<Connect
 }
 
 function open(url: string, token: string): Connection {
-  return { url, client: createClient({ url, token }) };
+  return { url, token, client: createClient({ url, token }) };
 }
 
 async function ensureHost(cli: Cli): Promise<FoundHost> {

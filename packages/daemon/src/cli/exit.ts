@@ -6,6 +6,8 @@ export const exitCodes = {
   usage: 2,
   /** No host answers, or it does not let us. */
   noHost: 3,
+  /** The turn used up what it may. */
+  budget: 5,
   interrupted: 130,
 } as const;
 

@@ -15,7 +15,7 @@ interface Greeting {
 }
 
 /** Where the host is and how to get in: the few lines after a start. */
-export async function greet(cli: Cli, connection: Connection, greeting: Greeting): Promise<void> {
+export async function greet(cli: Cli, connection: Pick<Connection, "client" | "url">, greeting: Greeting): Promise<void> {
   const { started, pid, version, homePath, howToStop, signal } = greeting;
   const { url } = connection;
   const login = await loginLink(connection, signal);

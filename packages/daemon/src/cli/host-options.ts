@@ -1,7 +1,7 @@
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { fail } from "@thinkery/sdk";
 import { loadConfig } from "../config/load.ts";
-import { providersIn } from "../config/providers.ts";
+import { checkModelAddress, modelVariables, providersIn } from "../config/providers.ts";
 import { openHome } from "../home/home.ts";
 import { bindAddress, checkExposure } from "../host/address.ts";
 import type { HostOptions } from "../host/host.ts";
@@ -26,6 +26,7 @@ export async function hostOptions(cli: Cli, flags: ListenFlags): Promise<HostOpt
   const { config } = await loadConfig(home.path, cli.cwd);
   const host = bindAddress(flags.host ?? config.host ?? flags.lastHost ?? defaultHost);
   const port = flags.port ?? config.port;
+  checkModelAddress(cli.env, cli.cwd);
   const adminToken = cli.env.THINKERY_URL ? undefined : cli.env.THINKERY_TOKEN || undefined;
   checkExposure(host, adminToken);
   return {
@@ -38,7 +39,11 @@ export async function hostOptions(cli: Cli, flags: ListenFlags): Promise<HostOpt
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.allowedOrigins,
     ...(adminToken ? { adminToken } : {}),
-    providers: providersIn(cli.env),
+    providers: providersIn(cli.env, config.providers),
+    models: { ...(config.model ? { model: config.model } : {}), providers: config.providers, prices: config.prices },
+    modelVariables: modelVariables(cli.env, config.providers),
+    turn: config.turn,
+    scriptFolders: [home.path, cli.cwd].map((folder) => join(folder, "scripts")),
     parts: builtParts(dirname(cli.entry)),
   };
 }

@@ -1,4 +1,4 @@
-import type { Agency, Agent } from "@thinkery/sdk";
+import { type Agency, type Agent, isThinkeryError } from "@thinkery/sdk";
 import type { Client } from "@thinkery/sdk/client";
 
 const pageSize = 500;
@@ -20,6 +20,25 @@ export function listAgencies(client: Client): Promise<Agency[]> {
     });
     return { items: agencies, next };
   });
+}
+
+const atOnce = 8;
+
+/** Asks something of every agent of an agency, a few at a time, in the order of the list. */
+export async function eachAgent<T>(client: Client, agency: string, ask: (agent: Agent) => Promise<T>): Promise<T[]> {
+  const agents = await listAgents(client, agency);
+  const answers: T[] = [];
+  // One that was deleted a moment ago is no failure of the list.
+  const askIfThere = (agent: Agent) => ask(agent).then((answer) => [answer], unlessGone);
+  for (let from = 0; from < agents.length; from += atOnce) {
+    answers.push(...(await Promise.all(agents.slice(from, from + atOnce).map(askIfThere))).flat());
+  }
+  return answers;
+}
+
+function unlessGone(error: unknown): [] {
+  if (isThinkeryError(error) && error.code === "not_found") return [];
+  throw error;
 }
 
 // Everything of a list that the host answers page by page.

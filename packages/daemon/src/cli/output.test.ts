@@ -28,6 +28,14 @@ test("a reply is one JSON value or its form for people", () => {
   expect(plain.written).toEqual({ out: "people\n", err: "" });
 });
 
+test("JSON carries no character a terminal would act on, and still the same value", () => {
+  const { output, written } = record({ json: true });
+  const value = { text: "\u009b31m \u001b[2J \u007f ü" };
+  output.reply(value, () => "");
+  expect(written.out).not.toMatch(/[^\P{Cc}\n]/u);
+  expect(JSON.parse(written.out)).toEqual(value);
+});
+
 test("an error is a sentence on stderr, and with --json also the one value on stdout", () => {
   const plain = record();
   plain.output.error(fail("not_found", "No bob."));

@@ -18,18 +18,27 @@ export class Output {
   private readonly stdout: Sink;
   private readonly stderr: Sink;
   private readonly styled: boolean;
+  /** What is written goes to a person's screen. */
+  readonly toScreen: boolean;
 
   constructor(options: OutputOptions) {
     this.json = options.json;
     this.stdout = options.stdout;
     this.stderr = options.stderr;
-    this.styled = options.stdout.isTTY === true && !options.env.NO_COLOR;
+    this.toScreen = options.stdout.isTTY === true;
+    this.styled = this.toScreen && !options.env.NO_COLOR;
   }
 
   /** The reply of a command: one JSON value, or the same for people. */
   reply(value: unknown, forPeople: () => string): void {
-    const text = this.json ? JSON.stringify(value, null, 2) : forPeople();
+    if (this.json) return this.value(value);
+    const text = forPeople();
     if (text !== "") this.stdout.write(`${text}\n`);
+  }
+
+  /** A reply that is JSON, asked for or not. */
+  value(value: unknown): void {
+    this.stdout.write(`${json(value)}\n`);
   }
 
   /** Text as it is, for replies that have no other form. */
@@ -37,14 +46,24 @@ export class Output {
     this.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   }
 
+  /** A piece of a reply that comes bit by bit. */
+  piece(text: string): void {
+    this.stdout.write(text);
+  }
+
   /** A line beside the reply. */
   say(line: string): void {
     this.stderr.write(`${line}\n`);
   }
 
+  /** The same for a note about what an agent does, in the words of others. */
+  aside(line: string): void {
+    this.say(this.dim(harmless(line).replaceAll("\n", " ")));
+  }
+
   error(error: unknown): void {
     const known = isThinkeryError(error) ? error : fail("internal", unforeseen(error));
-    if (this.json) this.stdout.write(`${JSON.stringify(errorBody(known), null, 2)}\n`);
+    if (this.json) this.value(errorBody(known));
     this.say(`thinkery: ${printable(known.message)}`);
     for (const problem of (known.details?.problems ?? []).slice(1)) {
       this.say(printable(`  ${problem.path.join(".")}: ${problem.message}`));
@@ -75,9 +94,20 @@ export class Output {
   }
 }
 
-// What agents and other people wrote must not move the cursor or recolour the terminal.
+// What agents and other people wrote must not move the cursor, recolour the terminal or reorder what is read.
+export function harmless(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(/[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
+}
+
+/** The same for text inside a line of ours; its own further lines are indented. */
 export function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\t\n]/gu, "\ufffd").replaceAll("\n", "\n  ");
+  return harmless(text).replaceAll("\n", "\n  ");
+}
+
+// JSON leaves DEL and the C1 control characters as they are, and a terminal may act on them.
+function json(value: unknown): string {
+  const escape = (control: string) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(value, null, 2).replace(/[\u007f-\u009f]/g, escape);
 }
 
 function unforeseen(error: unknown): string {

@@ -2,17 +2,27 @@ import { Command } from "commander";
 import type { Cli } from "./cli.ts";
 import { addAgency } from "./commands/agency.ts";
 import { addBlueprint } from "./commands/blueprint.ts";
+import { addChat } from "./commands/chat.ts";
+import { addClear } from "./commands/clear.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDoctor } from "./commands/doctor.ts";
+import { addExport } from "./commands/export.ts";
 import { addHostProcess } from "./commands/host-process.ts";
 import { addInfo } from "./commands/info.ts";
 import { addLogs } from "./commands/logs.ts";
 import { addLs } from "./commands/ls.ts";
+import { addMock } from "./commands/mock.ts";
+import { addModels } from "./commands/models.ts";
 import { addNew } from "./commands/new.ts";
 import { addOpen } from "./commands/open.ts";
+import { addPeek } from "./commands/peek.ts";
+import { addProviders } from "./commands/providers.ts";
 import { addRm } from "./commands/rm.ts";
+import { addRun, addServe } from "./commands/run.ts";
+import { addSend } from "./commands/send.ts";
 import { addRestart, addStart } from "./commands/start.ts";
+import { addStats } from "./commands/stats.ts";
 import { addStatus } from "./commands/status.ts";
 import { addStop } from "./commands/stop.ts";
 import { addToken } from "./commands/token.ts";
@@ -28,11 +38,11 @@ const other = "Other:";
 const firstSteps = examples(
   ["start", "start the host, print a login link"],
   ["new alice", "create an agent"],
-  ["ls", "list them"],
+  ["chat alice", "talk with it"],
   ["doctor", "when something is wrong"],
 );
 
-const notes = `Exit codes: 0 ok, 1 failed, 2 usage, 3 no host or not allowed, 130 interrupted.
+const notes = `Exit codes: 0 ok, 1 failed, 2 usage, 3 no host or not allowed, 5 budget, 130 interrupted.
 Set THINKERY_URL and THINKERY_TOKEN to use a host elsewhere.`;
 
 export function buildProgram(cli: Cli, complaints: Complaints): Command {
@@ -57,6 +67,10 @@ export function buildProgram(cli: Cli, complaints: Complaints): Command {
   for (const add of [addStart, addStop, addRestart, addStatus, addLogs, addDoctor, addOpen]) add(program, cli);
   program.commandsGroup("Agents:");
   for (const add of [addNew, addLs, addInfo, addRm, addAgency, addBlueprint]) add(program, cli);
+  program.commandsGroup("Talking to them:");
+  for (const add of [addChat, addRun, addServe, addSend, addPeek, addStats, addExport, addClear]) add(program, cli);
+  program.commandsGroup("Models:");
+  for (const add of [addProviders, addModels, addMock]) add(program, cli);
   program.commandsGroup(other);
   for (const add of [addToken, addConfig, addCompletion, addHostProcess]) add(program, cli);
   return program;

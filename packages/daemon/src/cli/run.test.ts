@@ -133,6 +133,10 @@ test("the schema of the configuration is one JSON value", async () => {
     "failuresPerMinute",
     "allowedHosts",
     "allowedOrigins",
+    "model",
+    "providers",
+    "prices",
+    "turn",
   ]);
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseDotenv } from "./dotenv.ts";
 import { loadEnvironment } from "./environment.ts";
-import { providersIn } from "./providers.ts";
+import { checkModelAddress, modelVariables, providersIn } from "./providers.ts";
 
 let cwd: string;
 
@@ -64,4 +64,35 @@ test("providers are those that have a key or an address", () => {
     "ollama",
   ]);
   expect(providersIn({ LLM_API_KEY: "x", LLM_API_BASE: "http://127.0.0.1:1" })).toEqual(["openai-compatible"]);
+});
+
+test("providers of the configuration count when their key is there, or none is needed", () => {
+  const configured = { groq: { base: "https://a.example", keyVariable: "GROQ_API_KEY" }, box: { base: "http://10.0.0.1/v1" } };
+  expect(providersIn({}, configured)).toEqual(["box"]);
+  expect(providersIn({ GROQ_API_KEY: "x" }, configured)).toEqual(["groq", "box"]);
+});
+
+test("main is given the keys and addresses that are set, and nothing else", () => {
+  const env = { OPENAI_API_KEY: " a ", GROQ_API_KEY: "b", LLM_API_BASE: "http://127.0.0.1:1", ANTHROPIC_API_KEY: "", HOME: "/x", OTHER_KEY: "c" };
+  const configured = { groq: { base: "https://a.example", keyVariable: "GROQ_API_KEY" } };
+  expect(modelVariables(env, configured)).toEqual({
+    variables: { OPENAI_API_KEY: "a", GROQ_API_KEY: "b", LLM_API_BASE: "http://127.0.0.1:1" },
+    secrets: ["a", "b"],
+  });
+});
+
+test("an address from .env is used only with a key from the same file", async () => {
+  const check = (real: Record<string, string>) => checkModelAddress(loadEnvironment(real, cwd).env, cwd);
+  await writeFile(join(cwd, ".env"), "LLM_API_BASE=https://evil.example/v1\n");
+  expect(() => check({ LLM_API_KEY: "mine" })).toThrow("your key is not sent");
+  expect(() => check({})).not.toThrow();
+  await writeFile(join(cwd, ".env"), "LLM_API_BASE=https://evil.example/v1\nLLM_API_KEY=theirs\n");
+  expect(() => check({})).not.toThrow();
+  // The real environment wins, so it would be the real key that is sent.
+  expect(() => check({ LLM_API_KEY: "mine" })).toThrow("your key is not sent");
+  expect(() => check({ LLM_API_KEY: "mine", LLM_API_BASE: "https://mine.example/v1" })).not.toThrow();
+});
+
+test("an address that is none is refused", () => {
+  expect(() => checkModelAddress({ LLM_API_BASE: "localhost:8080" }, cwd)).toThrow("not an address");
 });

@@ -21,7 +21,8 @@ export function loadEnvironment(real: Environment, cwd: string): LoadedEnvironme
   return { env: { ...file, ...real }, ignored };
 }
 
-function readDotenv(cwd: string): Record<string, string> {
+/** What the `.env` of a folder says, nothing when there is none. */
+export function readDotenv(cwd: string): Record<string, string> {
   try {
     return parseDotenv(readFileSync(join(cwd, ".env"), "utf8"));
   } catch {

@@ -17,7 +17,15 @@ afterEach(() => rm(home, { recursive: true }));
 
 test("without files the defaults hold", async () => {
   const { config, files } = await loadConfig(join(home, "not-there"), cwd);
-  expect(config).toEqual({ sandboxSlots: 2, failuresPerMinute: 5, allowedHosts: [], allowedOrigins: [] });
+  expect(config).toEqual({
+    sandboxSlots: 2,
+    failuresPerMinute: 5,
+    allowedHosts: [],
+    allowedOrigins: [],
+    providers: {},
+    prices: {},
+    turn: { noProgressSeconds: 600, attempts: 3, strikes: 2, heartbeatSeconds: 3, toolSeconds: 120, steps: 64 },
+  });
   expect(files).toEqual([]);
 });
 
@@ -37,4 +45,13 @@ test("a file that cannot be read is a clear error, not a missing file", async ()
 test("an error names the file it is in", async () => {
   await writeFile(join(home, "config.jsonc"), '{ "prot": 1 }');
   await expect(loadConfig(home, cwd)).rejects.toThrow(/config\.jsonc, line 1, column 3: unknown key “prot”/);
+});
+
+test("a working folder may choose the model but not where keys are sent", async () => {
+  const providers = { openai: { base: "https://evil.example/v1" } };
+  await writeFile(join(cwd, "thinkery.jsonc"), JSON.stringify({ model: "openai:gpt-4.1", providers }));
+  await expect(loadConfig(home, cwd)).rejects.toThrow(/thinkery\.jsonc may not set “providers”.*config\.jsonc/);
+  await writeFile(join(cwd, "thinkery.jsonc"), JSON.stringify({ model: "openai:gpt-4.1" }));
+  await writeFile(join(home, "config.jsonc"), JSON.stringify({ providers }));
+  expect((await loadConfig(home, cwd)).config).toMatchObject({ model: "openai:gpt-4.1", providers });
 });

@@ -14,13 +14,21 @@ export interface LoadedConfig {
 export async function loadConfig(homePath: string, cwd: string): Promise<LoadedConfig> {
   const merged: Record<string, unknown> = {};
   const files: string[] = [];
-  for (const file of [join(homePath, "config.jsonc"), join(cwd, "thinkery.jsonc")]) {
+  const ours = join(homePath, "config.jsonc");
+  for (const file of [ours, join(cwd, "thinkery.jsonc")]) {
     const text = await readIfThere(file);
     if (text === undefined) continue;
-    Object.assign(merged, parseConfig(file, text));
+    const own = parseConfig(file, text);
+    if (file !== ours && "providers" in own) throw fail("bad_request", foreignProviders(file, ours));
+    Object.assign(merged, own);
     files.push(file);
   }
   return { config: configSchema.parse(merged), files };
+}
+
+// A working folder may be anybody's repository.
+function foreignProviders(file: string, ours: string): string {
+  return `${file} may not set “providers”: the file of a working folder could send your keys to another address. Put it into ${ours}.`;
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {

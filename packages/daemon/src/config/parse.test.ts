@@ -48,3 +48,24 @@ test("a bad value names its key, its line and what is expected", () => {
   expect(messageOf('{ "allowedHosts": ["a.example:80"] }')).toContain("without scheme or port");
   expect(messageOf("[]")).toContain("line 1, column 1: expected an object");
 });
+
+test("keys and values inside the model settings are named with their line", () => {
+  expect(messageOf('{ "providers": {\n"groq": { "bas": "x" } } }')).toContain("line 2, column 9: “providers.groq.base” is not valid: expected the address");
+  expect(messageOf('{ "providers": {\n"groq": { "base": "https://a.example", "wires": "chat" } } }')).toBe(
+    "thinkery.jsonc, line 2, column 40: unknown key “wires”; did you mean “wire”?",
+  );
+  expect(messageOf('{ "turn": { "step": 3 } }')).toContain("did you mean “steps”?");
+  expect(messageOf('{ "turn": { "steps": 0 } }')).toContain("“turn.steps” is not valid: expected a whole number from 1 to 10000");
+  expect(messageOf('{ "model": "gpt-4" }')).toContain("provider:model");
+  expect(messageOf('{ "prices": { "gpt-4": { "input": 1, "output": 1 } } }')).toContain("provider:model");
+  expect(messageOf('{ "prices": { "openai:x": { "input": -1, "output": 1 } } }')).toContain("dollars per million tokens");
+  for (const name of ["scripted", "Groq", "a b"]) {
+    expect(messageOf(JSON.stringify({ providers: { [name]: { base: "https://a.example" } } }))).toContain(`providers.${name}`);
+  }
+  for (const base of ["groq.com", "ftp://a", "https://user:pw@a.example", "https://a.example?key=1"]) {
+    expect(messageOf(JSON.stringify({ providers: { groq: { base } } }))).toContain("expected the address of an API");
+  }
+  for (const keyVariable of ["SIGNING_KEY", "THINKERY_API_KEY", "HOST", "lower_key", "PATH"]) {
+    expect(messageOf(JSON.stringify({ providers: { groq: { base: "https://a.example", keyVariable } } }))).toContain("environment variable");
+  }
+});

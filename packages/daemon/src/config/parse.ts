@@ -8,7 +8,7 @@ import {
   printParseErrorCode,
 } from "jsonc-parser";
 import type { z } from "zod";
-import { configKeys, configSchema } from "./schema.ts";
+import { configSchema, keysAt } from "./schema.ts";
 
 /** Reads the text of one configuration file. `file` is how messages call it. */
 export function parseConfig(file: string, text: string): Record<string, unknown> {
@@ -37,16 +37,23 @@ function syntaxError(file: string, text: string, error: ParseError): ThinkeryErr
 function valueError(file: string, text: string, root: Node, issue: z.core.$ZodIssue): ThinkeryError {
   if (issue.code === "unrecognized_keys") {
     const key = issue.keys[0] ?? "";
-    const suggestion = nearest(key, configKeys);
-    const advice = suggestion ? `did you mean “${suggestion}”?` : `known are ${configKeys.join(", ")}.`;
-    const where = place(text, keyNode(root, key)?.offset ?? root.offset);
+    const known = keysAt(issue.path);
+    const suggestion = nearest(key, known);
+    const advice = suggestion ? `did you mean “${suggestion}”?` : `known are ${known.join(", ")}.`;
+    const parent = findNodeAtLocation(root, pathOf(issue)) ?? root;
+    const where = place(text, keyNode(parent, key)?.offset ?? parent.offset);
     return fail("bad_request", `${file}, ${where}: unknown key “${key}”; ${advice}`, suggestion ? { suggestion } : {});
   }
-  const path = issue.path.filter((part) => typeof part !== "symbol");
-  const node = findNodeAtLocation(root, path) ?? root;
+  const path = pathOf(issue);
+  // What is missing is looked for where it should have been.
+  const node = path.map((_, index) => findNodeAtLocation(root, path.slice(0, path.length - index))).find(Boolean) ?? root;
   const key = path.map((part, index) => (typeof part === "number" ? `[${part}]` : index ? `.${part}` : part)).join("");
   const subject = key ? `“${key}” is not valid: ` : "";
   return fail("bad_request", `${file}, ${place(text, node.offset)}: ${subject}${issue.message}.`);
+}
+
+function pathOf(issue: z.core.$ZodIssue): (string | number)[] {
+  return issue.path.filter((part) => typeof part !== "symbol");
 }
 
 function keyNode(root: Node, key: string): Node | undefined {

@@ -1,4 +1,5 @@
-import type { Environment } from "./environment.ts";
+import { fail, type ModelConfig } from "@thinkery/sdk";
+import { readDotenv, type Environment } from "./environment.ts";
 
 const keyNames = {
   openai: "OPENAI_API_KEY",
@@ -6,12 +7,56 @@ const keyNames = {
   google: "GOOGLE_GENERATIVE_AI_API_KEY",
 } as const;
 
-/** The names of the model providers that the environment has a key or an address for. */
-export function providersIn(env: Environment): string[] {
+const addresses = ["LLM_API_BASE", "OLLAMA_HOST"];
+
+type Providers = ModelConfig["providers"];
+
+/** The names of the model providers that the environment or the configuration has a key or an address for. */
+export function providersIn(env: Environment, configured: Providers = {}): string[] {
   const names: string[] = Object.entries(keyNames)
     .filter(([, variable]) => env[variable]?.trim())
     .map(([name]) => name);
   if (env.LLM_API_BASE?.trim()) names.push("openai-compatible");
   if (env.OLLAMA_HOST?.trim()) names.push("ollama");
-  return names;
+  const own = Object.entries(configured).filter(([, { keyVariable }]) => !keyVariable || env[keyVariable]?.trim());
+  return [...new Set([...names, ...own.map(([name]) => name)])];
+}
+
+export interface ModelVariables {
+  /** What main is given of the environment: keys and addresses of providers, as far as they are set. */
+  variables: Record<string, string>;
+  /** The keys among them, which no log may show. */
+  secrets: string[];
+}
+
+export function modelVariables(env: Environment, configured: Providers): ModelVariables {
+  const named = Object.values(configured).flatMap(({ keyVariable }) => keyVariable ?? []);
+  const keys = [...new Set([...Object.values(keyNames), "LLM_API_KEY", ...named])];
+  const set = [...keys, ...addresses].flatMap((name) => {
+    const value = env[name]?.trim();
+    return value ? [[name, value] as const] : [];
+  });
+  return {
+    variables: Object.fromEntries(set),
+    secrets: set.filter(([name]) => !addresses.includes(name)).map(([, value]) => value),
+  };
+}
+
+/**
+ * Refuses an address that does not go with its key. A `.env` may be anybody's: an address from there is only used
+ * with a key from there, or a repository could have the user's own key sent to it.
+ */
+export function checkModelAddress(env: Environment, cwd: string): void {
+  const base = env.LLM_API_BASE?.trim();
+  if (!base) return;
+  if (!/^https?:\/\//.test(base) || !URL.canParse(base)) {
+    throw fail("bad_request", "LLM_API_BASE is not an address; write it as http://127.0.0.1:8080/v1.");
+  }
+  const file = readDotenv(cwd);
+  const key = env.LLM_API_KEY?.trim();
+  if (!key || file.LLM_API_BASE?.trim() !== base || file.LLM_API_KEY?.trim() === key) return;
+  throw fail(
+    "bad_request",
+    "The .env file of this folder sets LLM_API_BASE, but LLM_API_KEY comes from your environment, and your key is not sent to an address that a folder chose. Set LLM_API_BASE in the environment too, or remove it from .env.",
+  );
 }

@@ -1,3 +1,4 @@
+import { modelIdSchema, priceSchema, providerSettingSchema, turnLimitsSchema } from "@thinkery/sdk";
 import { z } from "zod";
 
 const portRule = "expected a whole number from 1 to 65535";
@@ -12,6 +13,24 @@ const hostNames = z.array(z.string(hostNameRule).regex(/^(?:[A-Za-z0-9._-]+|\[[0
 });
 
 const origins = z.array(z.string(originRule).refine(isOrigin, originRule), { error: "expected a list of origins" });
+
+const providerNameRule = "expected the name of a provider: lower-case letters, digits and -, for example groq";
+// Those two are not reached over an address.
+const fixedProviders = ["scripted", "workers-ai"];
+
+const providers = z.record(z.string(), providerSettingSchema, "expected providers by name, { … }").superRefine((all, context) => {
+  for (const name of Object.keys(all)) {
+    if (!/^[a-z0-9][a-z0-9-]*$/.test(name)) context.addIssue({ code: "custom", path: [name], message: providerNameRule });
+    if (fixedProviders.includes(name)) context.addIssue({ code: "custom", path: [name], message: "this provider has no address to set" });
+  }
+});
+
+const prices = z.record(z.string(), priceSchema, "expected prices by model, { … }").superRefine((all, context) => {
+  for (const id of Object.keys(all)) {
+    const problem = modelIdSchema.safeParse(id).error?.issues[0];
+    if (problem) context.addIssue({ code: "custom", path: [id], message: problem.message });
+  }
+});
 
 /** What a person may write in `config.jsonc` and `thinkery.jsonc`. */
 export const configSchema = z
@@ -54,6 +73,19 @@ export const configSchema = z
       allowedOrigins: origins
         .default([])
         .meta({ description: "Origins of other web pages that may talk to the host." }),
+      model: modelIdSchema
+        .optional()
+        .meta({ description: "The model of agents that have none of their own, as provider:model. Without it, one whose key is set." }),
+      providers: providers.default({}).meta({
+        description:
+          "Further model providers, or other addresses for the known ones. Only in config.jsonc of the data folder: the file of a working folder could send your keys elsewhere.",
+      }),
+      prices: prices
+        .default({})
+        .meta({ description: "Prices of models in US dollars per million tokens, by provider:model; they win over the built-in table." }),
+      turn: turnLimitsSchema
+        .prefault({})
+        .meta({ description: "How long and how often a turn may try." }),
     },
     { error: "expected an object, { … }" },
   )
@@ -61,7 +93,16 @@ export const configSchema = z
 
 export type Config = z.output<typeof configSchema>;
 
-export const configKeys = Object.keys(configSchema.shape);
+const keysInside: Record<string, string[]> = {
+  providers: Object.keys(providerSettingSchema.shape),
+  prices: Object.keys(priceSchema.shape),
+  turn: Object.keys(turnLimitsSchema.shape),
+};
+
+/** The keys that may stand at a place of the file. */
+export function keysAt([first]: readonly PropertyKey[]): string[] {
+  return (typeof first === "string" && keysInside[first]) || Object.keys(configSchema.shape);
+}
 
 function isOrigin(text: string): boolean {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false;

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { locateHome } from "../home/home.ts";
 import { checkBrowser } from "./browser.ts";
 import { examine } from "./doctor.ts";
 import { checkModels } from "./models.ts";
@@ -79,10 +80,21 @@ test("missing programs are warnings that say how to get them", async () => {
   expect(checkBrowser({ env })).toMatchObject({ state: "ok", message: join(folder, "chromium") });
 });
 
-test("providers are named, their keys are not", () => {
-  const finding = checkModels({ env: { OPENAI_API_KEY: "sk-1234" } });
+test("providers are named, their keys are not", async () => {
+  const check = (env: Record<string, string>) => checkModels({ env, cwd: folder, home: locateHome({ THINKERY_HOME: home }) });
+  const finding = await check({ OPENAI_API_KEY: "sk-1234" });
   expect(finding).toMatchObject({ state: "ok", message: expect.stringContaining("openai") });
   expect(JSON.stringify(finding)).not.toContain("sk-1234");
-  expect(checkModels({ env: {} }).state).toBe("warn");
-  expect(checkModels({ env: { LLM_API_KEY: "x" } }).message).toContain("LLM_API_BASE");
+  expect(await check({ LLM_API_BASE: "not an address" })).toMatchObject({ state: "fail" });
+  await mkdir(home);
+  await writeFile(join(home, "config.jsonc"), '{ "model": "box:x", "providers": { "box": { "base": "http://10.0.0.1/v1" } } }');
+  expect(await check({})).toMatchObject({ state: "ok", message: expect.stringMatching(/box.*box:x is the default/) });
+});
+
+test("without a provider models are a warning that says what to set", async () => {
+  const env = { LLM_API_KEY: "x" };
+  const { state, message, fix } = await checkModels({ env, cwd: folder, home: locateHome({ THINKERY_HOME: home }) });
+  // A model server may run on the machine of whoever tests this.
+  if (state === "warn") expect([message, fix].join()).toContain("LLM_API_BASE");
+  else expect(message).toMatch(/Ollama|LM Studio/);
 });

@@ -1,11 +1,24 @@
-import { providersIn } from "../config/providers.ts";
+import { loadConfig } from "../config/load.ts";
+import { checkModelAddress, providersIn } from "../config/providers.ts";
 import type { Finding, Patient } from "./finding.ts";
 
 const name = "models";
 
-export function checkModels({ env }: Pick<Patient, "env">): Finding {
-  const providers = providersIn(env);
-  if (providers.length > 0) return { name, state: "ok", message: `keys or addresses for ${providers.join(", ")}` };
+/** Model servers that are found without being set. */
+const local = { Ollama: "http://127.0.0.1:11434/api/tags", "LM Studio": "http://127.0.0.1:1234/v1/models" };
+
+export async function checkModels({ env, cwd, home }: Pick<Patient, "env" | "cwd" | "home">): Promise<Finding> {
+  try {
+    checkModelAddress(env, cwd);
+  } catch (error) {
+    return { name, state: "fail", message: (error as Error).message };
+  }
+  // A configuration that cannot be read is another check's finding.
+  const config = await loadConfig(home.path, cwd).then((loaded) => loaded.config, () => undefined);
+  const set = providersIn(env, config?.providers);
+  const found = [...set, ...(await foundHere())];
+  const chosen = config?.model ? `; ${config.model} is the default` : "";
+  if (found.length > 0) return { name, state: "ok", message: `keys or addresses for ${found.join(", ")}${chosen}` };
   if (env.LLM_API_KEY) {
     return {
       name,
@@ -20,4 +33,13 @@ export function checkModels({ env }: Pick<Patient, "env">): Finding {
     message: "no model provider has a key, so agents only play scripts",
     fix: "Set ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY or OLLAMA_HOST, here or in a .env file.",
   };
+}
+
+async function foundHere(): Promise<string[]> {
+  const asked = Object.entries(local).map(async ([program, url]) => {
+    const answer = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
+    await answer?.body?.cancel();
+    return answer?.ok ? [program] : [];
+  });
+  return (await Promise.all(asked)).flat();
 }

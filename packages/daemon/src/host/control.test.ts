@@ -3,6 +3,7 @@ import { request, type OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { fail, type HostStatus } from "@thinkery/sdk";
 import { expect, onTestFinished, test } from "vitest";
+import { openScriptFolders } from "../scripts/folders.ts";
 import { controlRoutes, proofOf } from "./control.ts";
 import { tempFolder } from "./fixture.ts";
 import { serve, type Route } from "./serve.ts";
@@ -82,8 +83,8 @@ test("status and stop need the token", async () => {
 
 test("main's services are closed to everybody without main's key", async () => {
   let stops = 0;
-  const { ask } = await served(hostServices("main's key", { status: () => status, stop: () => void stops++ }));
-  for (const [method, path] of [["GET", "/status"], ["POST", "/shutdown"], ["GET", "/nothing"], ["PUT", "/status"]] as const) {
+  const { ask } = await served(hostServices("main's key", { status: () => status, stop: () => void stops++ }, openScriptFolders([])));
+  for (const [method, path] of [["GET", "/status"], ["GET", "/scripts"], ["GET", "/script?name=x"], ["POST", "/shutdown"], ["GET", "/nothing"], ["PUT", "/status"]] as const) {
     expect(await ask(method, path)).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
     expect(await ask(method, path, { "x-thinkery-host-key": "main's kez" })).toMatchObject({ status: 403 });
   }

@@ -41,6 +41,18 @@ export default {
       slow++;
       return new Promise((resolve) => setTimeout(() => { slow--; resolve(new Response("done")); }, 300));
     }
+    if (pathname === "/host/script") return env.HOST.fetch("http://host/script" + new URL(request.url).search);
+    if (pathname === "/host/scripts") return env.HOST.fetch("http://host/scripts");
+    if (pathname === "/models") {
+      const { BOOT, MODEL_CONFIG, TURN_LIMITS, OPENAI_API_KEY, GROQ_API_KEY, LLM_API_KEY = null } = env;
+      return Response.json({ BOOT, MODEL_CONFIG, TURN_LIMITS, OPENAI_API_KEY, GROQ_API_KEY, LLM_API_KEY });
+    }
+    if (pathname === "/reach") {
+      const to = new URL(request.url).searchParams.get("to");
+      const tried = (send) => send(to).then((answer) => answer.text(), () => "refused");
+      return Response.json({ models: await tried((url) => env.MODELS.fetch(url)), others: await tried(fetch) });
+    }
+    if (pathname === "/say") { console.log("the key is " + env.OPENAI_API_KEY); return Response.json({}); }
     const { VERSION, ADMIN_TOKEN_HASH, COOKIE_NAME, STARTED_AT, ALLOWED_HOSTS, ALLOWED_ORIGINS, PROVIDERS, SIGNING_KEY } = env;
     return Response.json({ VERSION, ADMIN_TOKEN_HASH, COOKIE_NAME, STARTED_AT, ALLOWED_HOSTS, ALLOWED_ORIGINS, PROVIDERS, SIGNING_KEY });
   },

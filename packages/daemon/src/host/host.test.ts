@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { turnLimitsSchema } from "@thinkery/sdk";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Home } from "../home/home.ts";
 import { findHost, readDaemonFile, stopHost } from "./discovery.ts";
@@ -15,8 +16,13 @@ import { takeLock } from "./lock.ts";
 const quick = { backoffMs: 5, pingMs: 50 };
 
 function options(home: Home, more: Partial<HostOptions> = {}): HostOptions {
-  const lists = { allowedHosts: ["my.house"], allowedOrigins: ["https://my.house"], providers: ["openai"] };
-  return { home, host: "127.0.0.1", port: 0, portGiven: false, slots: 1, parts: tinyParts(), limits: quick, ...lists, ...more };
+  const lists = { allowedHosts: ["my.house"], allowedOrigins: ["https://my.house"], providers: ["openai"], scriptFolders: [] };
+  const models = {
+    models: { providers: {}, prices: {} },
+    modelVariables: { variables: {}, secrets: [] },
+    turn: turnLimitsSchema.parse({}),
+  };
+  return { home, host: "127.0.0.1", port: 0, portGiven: false, slots: 1, parts: tinyParts(), limits: quick, ...lists, ...models, ...more };
 }
 
 async function started(more: Partial<HostOptions> = {}) {
@@ -69,6 +75,58 @@ test("the log never holds the token", async () => {
   const log = readFileSync(join(home.logs, "thinkery.log"), "utf8");
   expect(log).toContain(host.url);
   expect(log).not.toContain(host.token);
+});
+
+test("keys reach main but neither its configuration nor the log", async () => {
+  const modelVariables = { variables: { OPENAI_API_KEY: "sk-very-secret", GROQ_API_KEY: "gsk-secret" }, secrets: ["sk-very-secret", "gsk-secret"] };
+  const { home, get } = await started({ modelVariables, models: { model: "openai:x", providers: {}, prices: {} } });
+  expect(await get("/models")).toMatchObject({
+    MODEL_CONFIG: { model: "openai:x", providers: {}, prices: {} },
+    TURN_LIMITS: { noProgressSeconds: 600, attempts: 3, strikes: 2, heartbeatSeconds: 3, toolSeconds: 120, steps: 64 },
+    OPENAI_API_KEY: "sk-very-secret",
+    GROQ_API_KEY: "gsk-secret",
+    LLM_API_KEY: null,
+  });
+  await get("/say");
+  const log = () => readFileSync(join(home.logs, "thinkery.log"), "utf8");
+  await vi.waitUntil(() => log().includes("the key is"), { timeout: 20_000, interval: 10 });
+  expect(log()).not.toContain("secret");
+  expect(readFileSync(join(home.run, "main.capnp"), "utf8")).not.toContain("secret");
+});
+
+test("only the door to models reaches this machine", async () => {
+  const { host, get } = await started();
+  const { models, others } = await get(`/reach?to=${encodeURIComponent(`${host.url}/health`)}`);
+  expect(JSON.parse(models)).toEqual({ status: "ok" });
+  expect(others).toBe("refused");
+});
+
+test("main may read the scripts of the machine, and hears what is wrong with one", async () => {
+  const home = await tempHome();
+  const folder = join(home.path, "scripts");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "good.yaml"), "- text: hello\n");
+  writeFileSync(join(folder, "bad.yaml"), "- text: [\n");
+  const { get } = await started({ home, scriptFolders: [folder] });
+  expect(await get("/host/scripts")).toEqual({ scripts: ["bad", "good"] });
+  expect(await get("/host/script?name=good")).toMatchObject({ name: "good", file: "scripts/good.yaml", script: { pace: 0 } });
+  expect(await get("/host/script?name=bad")).toMatchObject({ error: { code: "bad_request", message: expect.stringContaining("scripts/bad.yaml, line 2") } });
+  expect(await get("/host/script?name=nobody")).toMatchObject({ error: { code: "not_found" } });
+  expect(await get("/host/script?name=..%2Fgood")).toMatchObject({ error: { code: "bad_request" } });
+});
+
+test("main knows each start from the one before, and how that one ended", async () => {
+  const home = await tempHome();
+  const { host, get } = await started({ home });
+  const boot = async () => (await get("/models")).BOOT;
+  const first = await boot();
+  expect(first).toEqual({ id: expect.any(String), after: "stop" });
+  killMain(home);
+  await vi.waitUntil(() => boot().then(({ id }) => id !== first.id, () => false), { timeout: 20_000, interval: 10 });
+  expect(await boot()).toMatchObject({ after: "crash" });
+  await host.stop();
+  const again = await started({ home });
+  expect((await again.get("/models")).BOOT).toMatchObject({ after: "stop" });
 });
 
 test("a second host in the same home is refused and the first lives on", async () => {
@@ -175,8 +233,9 @@ test("a host that is killed leaves no process, and the next one starts at once",
   expect(workerds.length).toBeGreaterThan(0);
   process.kill(pid, "SIGKILL");
   await exited;
-  const { host } = await started({ home });
+  const { host, get } = await started({ home });
   expect(await readDaemonFile(home)).toMatchObject({ pid: process.pid, port: host.port });
+  expect((await get("/models")).BOOT).toMatchObject({ after: "crash" });
   expect(workerds.filter(isAlive)).toEqual([]);
 });
 

@@ -1,8 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
-import { fail, isThinkeryError } from "@thinkery/sdk";
+import { existsSync } from "node:fs";
+import { fail, isThinkeryError, type ModelConfig, type TurnLimits } from "@thinkery/sdk";
+import type { ModelVariables } from "../config/providers.ts";
 import type { Home } from "../home/home.ts";
 import { ensureSigningKey, ensureToken } from "../home/token.ts";
 import { homeTrouble } from "../home/trouble.ts";
+import { openScriptFolders } from "../scripts/folders.ts";
 import { bindAddress, checkExposure, hostUrl } from "./address.ts";
 import { claimHome } from "./claim.ts";
 import { controlRoutes, controlSocket, type Introduction } from "./control.ts";
@@ -28,6 +31,12 @@ export interface HostOptions {
   adminToken?: string;
   /** Names of the model providers that have a key. */
   providers: string[];
+  models: ModelConfig;
+  /** Keys and addresses of models, from the environment. */
+  modelVariables: ModelVariables;
+  turn: TurnLimits;
+  /** Where scripts of scripted models lie; earlier folders win. */
+  scriptFolders: string[];
   /** What happens to the host, for people. */
   onLine?(line: string): void;
   parts?: Parts;
@@ -61,7 +70,11 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
     const [token, signingKey] = await Promise.all([ensureToken(home, options.adminToken), ensureSigningKey(home)]);
     log.redact(token);
     log.redact(signingKey);
+    // A word too short to be a key would only make the log unreadable.
+    for (const secret of options.modelVariables.secrets.filter(({ length }) => length >= 8)) log.redact(secret);
 
+    // A clean stop takes the file away.
+    const after = existsSync(home.daemonFile) ? "crash" : "stop";
     const startedAt = new Date().toISOString();
     const { version } = parts;
     const introduction: Introduction = { pid: process.pid, host: address, port: options.port, startedAt, version, ready: false };
@@ -83,6 +96,8 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
       parts,
       lockFd: lock.fd,
       signingKey,
+      variables: options.modelVariables.variables,
+      after,
       hostKey,
       adminTokenHash,
       startedAt,
@@ -97,7 +112,7 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
     });
 
     const asked = { status: processes.status, stop: () => void stop({ reason: "asked" }), introduce: () => introduction };
-    const services = await serve(hostSocket(home.run), hostServices(hostKey, asked));
+    const services = await serve(hostSocket(home.run), hostServices(hostKey, asked, openScriptFolders(options.scriptFolders)));
     end.undo(services.close);
     const control = await serve(controlSocket(home), controlRoutes(token, asked));
     end.undo(control.close);

@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { isIPv6 } from "node:net";
+import type { Boot } from "@thinkery/sdk";
 import type { Home } from "../home/home.ts";
 import { choosePort } from "./address.ts";
 import type { Parts } from "./parts.ts";
@@ -8,7 +10,17 @@ import type { Charge } from "./supervise.ts";
 import { prepareWorkerd, startWorkerd } from "./workerd.ts";
 import { mainConfig, signingKeyVariable, type MainConfig } from "./workerd-config.ts";
 
-type Passed = "hostSocket" | "hostKey" | "sandboxSockets" | "adminTokenHash" | "startedAt" | "allowedHosts" | "allowedOrigins" | "providers";
+type Passed =
+  | "hostSocket"
+  | "hostKey"
+  | "sandboxSockets"
+  | "adminTokenHash"
+  | "startedAt"
+  | "allowedHosts"
+  | "allowedOrigins"
+  | "providers"
+  | "models"
+  | "turn";
 
 export interface MainOptions extends Pick<MainConfig, Passed> {
   home: Home;
@@ -17,16 +29,21 @@ export interface MainOptions extends Pick<MainConfig, Passed> {
   portGiven: boolean;
   lockFd: number;
   signingKey: string;
+  /** Keys and addresses of models, which reach main by its environment. */
+  variables: Record<string, string>;
+  /** How the host before this one ended. */
+  after: Boot["after"];
   parts: Parts;
 }
 
 /** The workerd that holds the Durable Objects and answers clients. */
 export function main(options: MainOptions) {
-  const { home, address, portGiven, lockFd, signingKey, parts } = options;
+  const { home, address, portGiven, lockFd, signingKey, variables, parts } = options;
   const configFile = join(home.run, "main.capnp");
   const mainSocket = join(home.run, "main.sock");
   let port = options.port;
   let answered = false;
+  let { after } = options;
 
   return {
     name: "main",
@@ -44,11 +61,20 @@ export function main(options: MainOptions) {
         version: parts.version,
         objects: home.objects,
         blobs: home.blobs,
+        variables: Object.keys(variables),
+        boot: { id: randomUUID(), after },
         allowedHosts: [...new Set([...ownNames(address), ...options.allowedHosts.map((name) => name.toLowerCase())])],
       };
       await prepareWorkerd(configFile, mainConfig(config), mainSocket);
     },
-    start: (onLine) => startWorkerd({ configFile, env: { [signingKeyVariable]: signingKey }, lockFd, onLine }),
+    start(onLine) {
+      const child = startWorkerd({ configFile, env: { ...variables, [signingKeyVariable]: signingKey }, lockFd, onLine });
+      // From here on it may have work under way. One that could not even listen changes nothing for the next.
+      void child.listening.then(() => {
+        after = "crash";
+      });
+      return child;
+    },
     async ping(signal) {
       await pingMain(address, port, signal);
       answered = true;

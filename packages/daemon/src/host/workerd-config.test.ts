@@ -1,3 +1,4 @@
+import { turnLimitsSchema } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { mainConfig, sandboxConfig, text, type MainConfig } from "./workerd-config.ts";
 
@@ -18,6 +19,10 @@ const config: MainConfig = {
   allowedHosts: [],
   allowedOrigins: [],
   providers: [],
+  variables: ["OPENAI_API_KEY"],
+  models: { providers: {}, prices: {} },
+  turn: turnLimitsSchema.parse({}),
+  boot: { id: "1", after: "stop" },
 };
 
 test("no character can end a string early", () => {
@@ -40,6 +45,14 @@ test("the entry is the first module and the page cannot be written", () => {
   const made = mainConfig(config);
   expect(made.indexOf("/dist/main.js")).toBeLessThan(made.indexOf("/dist/chunk.js"));
   expect(made).toContain(`(name = "page", disk = (path = "/dist/page"))`);
+});
+
+test("keys come from the environment, and only the door to models reaches this machine", () => {
+  const made = mainConfig(config);
+  expect(made).toContain(`(name = "OPENAI_API_KEY", fromEnvironment = "OPENAI_API_KEY")`);
+  expect(made).toContain(`(name = "internet", network = (allow = ["public"],`);
+  expect(made).toContain(`globalOutbound = "internet"`);
+  expect(made.match(/"local"/g)).toHaveLength(1);
 });
 
 test("an IPv6 address is written with brackets", () => {

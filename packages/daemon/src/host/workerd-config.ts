@@ -1,3 +1,5 @@
+import type { Boot, ModelConfig, TurnLimits } from "@thinkery/sdk";
+
 /** The text of workerd's configuration. Nothing here touches the disk. */
 
 export interface Module {
@@ -25,6 +27,11 @@ export interface MainConfig {
   allowedHosts: string[];
   allowedOrigins: string[];
   providers: string[];
+  /** Environment variables of this process that main finds under their own names: keys and addresses of models. */
+  variables: string[];
+  models: ModelConfig;
+  turn: TurnLimits;
+  boot: Boot;
 }
 
 interface SandboxConfig {
@@ -44,6 +51,8 @@ export function mainConfig(config: MainConfig): string {
   const services = [
     `(name = "main", worker = .main)`,
     `(name = "internet", network = (allow = ["public"], tlsOptions = (trustBrowserCas = true)))`,
+    // For the door to models only: local servers of models live on loopback, which nothing else in main may reach.
+    `(name = "models", network = (allow = ["public", "private", "local"], tlsOptions = (trustBrowserCas = true)))`,
     `(name = "objects", disk = (path = ${text(config.objects)}, writable = true))`,
     `(name = "blobs", disk = (path = ${text(config.blobs)}, writable = true))`,
     `(name = "page", disk = (path = ${text(config.page)}))`,
@@ -66,6 +75,12 @@ export function mainConfig(config: MainConfig): string {
     `(name = "ALLOWED_HOSTS", json = ${json(config.allowedHosts)})`,
     `(name = "ALLOWED_ORIGINS", json = ${json(config.allowedOrigins)})`,
     `(name = "PROVIDERS", json = ${json(config.providers)})`,
+    `(name = "MODELS", service = "models")`,
+    `(name = "MODEL_CONFIG", json = ${json(config.models)})`,
+    `(name = "TURN_LIMITS", json = ${json(config.turn)})`,
+    `(name = "BOOT", json = ${json(config.boot)})`,
+    // From the environment, like the signing key: the configuration stays on the disk.
+    ...config.variables.map((name) => `(name = ${text(name)}, fromEnvironment = ${text(name)})`),
     `(name = "SIGNING_KEY", fromEnvironment = "${signingKeyVariable}")`,
   ];
   const sockets = [

@@ -1,11 +1,14 @@
 import { fail } from "@thinkery/sdk";
 import type { Client } from "@thinkery/sdk/client";
 import type { Command } from "commander";
+import { findAgent, modelUsed } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { examples } from "../help.ts";
 import { listAgencies, listAgents } from "../lists.ts";
+import { persist } from "../persist.ts";
 import { type AgentTarget, parseTarget } from "../target.ts";
+import { usageOf } from "./stats.ts";
 
 export function addInfo(program: Command, cli: Cli): void {
   program
@@ -20,15 +23,25 @@ export function addInfo(program: Command, cli: Cli): void {
     });
 }
 
-async function showAgent(cli: Cli, client: Client, { agent, agency }: AgentTarget): Promise<void> {
-  const found = await client.call("getAgent", { params: { agency, agent } });
-  cli.output.reply(found, () =>
+async function showAgent(cli: Cli, client: Client, target: AgentTarget): Promise<void> {
+  const { agent, agency } = target;
+  const found = await findAgent(client, target);
+  const { state, run } = await persist((signal) => client.call("getState", { params: { agency, agent }, signal }));
+  const { turns } = await usageOf(client, agency, agent);
+  const usedModel = await modelUsed(client, target);
+  const { title } = state;
+  const queued = Math.max(0, turns.open - (run.status === "running" || run.status === "paused" ? 1 : 0));
+  cli.output.reply({ ...found, run, title, usedModel, queued }, () =>
     cli.output.facts([
       ["name", found.name],
+      ["title", title],
       ["agency", found.agency],
+      ["status", run.reason ? `${run.status} (${run.reason})` : run.status],
+      ["queued", queued === 0 ? undefined : String(queued)],
       ["blueprint", found.blueprint],
       ["driver", found.driver],
       ["model", found.model ?? "the default"],
+      ["last used", usedModel],
       ["system", found.system],
       ["owner", found.owner],
       ["created", found.createdAt],

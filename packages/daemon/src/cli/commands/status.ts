@@ -35,5 +35,6 @@ function describe(cli: Cli, url: string, health: Omit<Health, "status">): string
     ["agents", health.agents?.toString()],
     ["sandboxes", `${ready} of ${sandboxes.length} ready`],
     ["providers", models?.configured.join(", ") || "none (set a key such as ANTHROPIC_API_KEY)"],
+    ["model", models && `${models.default.id} (${models.default.why})`],
   ]);
 }

@@ -1,0 +1,24 @@
+import type { Command } from "commander";
+import { findAgent } from "../agents.ts";
+import type { Cli } from "../cli.ts";
+import { confirm } from "../confirm.ts";
+import { connect } from "../connect.ts";
+import { examples } from "../help.ts";
+import { parseAgentTarget } from "../target.ts";
+
+export function addClear(program: Command, cli: Cli): void {
+  program
+    .command("clear")
+    .description("make an agent forget its conversation; its log keeps what happened")
+    .argument("<target>", "alice or alice@review")
+    .option("-y, --yes", "do not ask")
+    .addHelpText("after", examples(["clear alice", ""], ["clear alice@review --yes", ""]))
+    .action(async (text: string, { yes }: { yes?: boolean }) => {
+      const { agency, agent } = parseAgentTarget(text);
+      const { client } = await connect(cli);
+      await findAgent(client, { kind: "agent", agency, agent });
+      if (!yes) await confirm(cli, `Clear the conversation of ${agent} in ${agency}?`);
+      await client.call("clearMessages", { params: { agency, agent } });
+      cli.output.reply({ cleared: agent, agency }, () => `Cleared the conversation of ${agent} in ${agency}.`);
+    });
+}

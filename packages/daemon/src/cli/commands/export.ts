@@ -1,0 +1,48 @@
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { fail } from "@thinkery/sdk";
+import { type Command, Option } from "commander";
+import { findAgent } from "../agents.ts";
+import type { Cli } from "../cli.ts";
+import { connect } from "../connect.ts";
+import { examples } from "../help.ts";
+import { conversationMarkdown } from "../talk/markdown.ts";
+import { parseAgentTarget } from "../target.ts";
+
+interface ExportFlags {
+  output?: string;
+  format: "json" | "markdown";
+}
+
+export function addExport(program: Command, cli: Cli): void {
+  program
+    .command("export")
+    .description("write out a whole agent, or its conversation for people")
+    .argument("<target>", "alice or alice@review")
+    .option("-o, --output <file>", "write to this file (default: stdout)")
+    .addOption(new Option("--format <format>", "json: everything; markdown: the conversation").choices(["json", "markdown"]).default("json"))
+    .addHelpText("after", examples(["export alice -o alice.json", ""], ["export alice --format markdown", ""]))
+    .action(async (text: string, { output: file, format }: ExportFlags) => {
+      const target = parseAgentTarget(text);
+      const { agency, agent } = target;
+      const { client } = await connect(cli);
+      await findAgent(client, target);
+      const exported = await client.call("exportAgent", { params: { agency, agent } });
+      const markdown = format === "markdown" ? conversationMarkdown(exported) : undefined;
+      if (file === undefined) {
+        if (markdown === undefined) return cli.output.value(exported);
+        return cli.output.reply({ agent, agency, markdown }, () => markdown);
+      }
+      await write(resolve(cli.cwd, file), markdown ?? `${JSON.stringify(exported, null, 2)}\n`);
+      cli.output.reply({ agent, agency, file }, () => `Exported ${agent} to ${file}.`);
+    });
+}
+
+async function write(path: string, text: string): Promise<void> {
+  try {
+    // A conversation is nobody else's business.
+    await writeFile(path, text, { mode: 0o600 });
+  } catch (error) {
+    throw fail("bad_request", `The export cannot be written there: ${(error as Error).message}.`);
+  }
+}

@@ -1,0 +1,79 @@
+import type { AgentTarget, Message } from "@thinkery/sdk";
+import { fail } from "@thinkery/sdk";
+import type { Client } from "@thinkery/sdk/client";
+import { type Command, InvalidArgumentError } from "commander";
+import { findAgent } from "../agents.ts";
+import type { Cli } from "../cli.ts";
+import { type Connection, connect } from "../connect.ts";
+import { examples } from "../help.ts";
+import { eachAgent } from "../lists.ts";
+import { persist } from "../persist.ts";
+import { followAgent } from "../talk/follow.ts";
+import { messageLine } from "../talk/lines.ts";
+import { parseTarget } from "../target.ts";
+
+interface PeekFlags {
+  lines: number;
+  follow?: boolean;
+}
+
+const lineWidth = 500;
+
+export function addPeek(program: Command, cli: Cli): void {
+  program
+    .command("peek")
+    .description("look at an agent's last messages, or at all agents of an agency")
+    .argument("[target]", "alice, alice@review or @review (default: @global)")
+    .option("-n, --lines <count>", "how many messages back", parseCount, 10)
+    .option("-f, --follow", "go on with what comes, until Ctrl+C")
+    .addHelpText("after", examples(["peek", "a line an agent"], ["peek alice -n 20 -f", "20 messages and what comes"]))
+    .action(async (text: string | undefined, flags: PeekFlags) => {
+      const target = parseTarget(text ?? "@global");
+      if (flags.follow && cli.output.json) {
+        throw fail("bad_request", "--json prints one value and --follow never ends; give one of them.");
+      }
+      if (flags.follow && target.kind === "agency") throw fail("bad_request", "--follow is for one agent; say which.");
+      const connection = await connect(cli);
+      await (target.kind === "agent" ? showAgent(cli, connection, target, flags) : showAgency(cli, connection.client, target.agency));
+    });
+}
+
+async function showAgent(cli: Cli, connection: Connection, target: AgentTarget, { lines, follow }: PeekFlags): Promise<void> {
+  await findAgent(connection.client, target);
+  if (follow) return followAgent(cli, connection, target, lines);
+  const messages = await lastMessages(connection.client, target, lines);
+  cli.output.reply({ agent: target.agent, agency: target.agency, messages }, () =>
+    messages.length === 0
+      ? `${target.agent} has said nothing yet; talk to it with \`thinkery chat ${target.agent}@${target.agency}\`.`
+      : messages.map((message) => messageLine(message, lineWidth)).join("\n"),
+  );
+}
+
+async function lastMessages(client: Client, { agency, agent }: AgentTarget, limit: number): Promise<Message[]> {
+  if (limit === 0) return [];
+  const query = { limit };
+  const { messages } = await persist((signal) => client.call("listMessages", { params: { agency, agent }, query, signal }));
+  return messages;
+}
+
+async function showAgency(cli: Cli, client: Client, agency: string): Promise<void> {
+  const agents = await eachAgent(client, agency, async ({ name: agent }) => {
+    const params = { agency, agent };
+    const [{ state, run }, [last]] = await Promise.all([
+      persist((signal) => client.call("getState", { params, signal })),
+      lastMessages(client, { kind: "agent", ...params }, 1),
+    ]);
+    return { agent, status: run.status, ...(state.title ? { title: state.title } : {}), ...(last ? { last } : {}) };
+  });
+  cli.output.reply({ agency, agents }, () => {
+    if (agents.length === 0) return `No agents in ${agency}; create one with \`thinkery new <name>\`.`;
+    const rows = agents.map(({ agent, status, title, last }) => [agent, status, title ?? "-", last ? messageLine(last, 60) : "-"]);
+    return cli.output.table(["AGENT", "STATUS", "TITLE", "LAST"], rows);
+  });
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d{1,3}$/.test(text) || count > 500) throw new InvalidArgumentError("Give a whole number up to 500.");
+  return count;
+}

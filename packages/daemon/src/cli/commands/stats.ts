@@ -1,0 +1,94 @@
+import type { AgentUsage } from "@thinkery/sdk";
+import type { Client } from "@thinkery/sdk/client";
+import type { Command } from "commander";
+import { findAgent } from "../agents.ts";
+import type { Cli } from "../cli.ts";
+import { connect } from "../connect.ts";
+import { examples } from "../help.ts";
+import { eachAgent } from "../lists.ts";
+import type { Output } from "../output.ts";
+import { persist } from "../persist.ts";
+import { costText } from "../talk/lines.ts";
+import { type AgentTarget, parseTarget } from "../target.ts";
+
+export function addStats(program: Command, cli: Cli): void {
+  program
+    .command("stats")
+    .description("show what agents have used: tokens, cost, calls, turns")
+    .argument("[target]", "alice, alice@review or @review (default: @global)")
+    .addHelpText("after", examples(["stats", "a row an agent, and the total"], ["stats alice", "by model"]))
+    .action(async (text: string | undefined) => {
+      const target = parseTarget(text ?? "@global");
+      const { client } = await connect(cli);
+      await (target.kind === "agent" ? showAgent(cli, client, target) : showAgency(cli, client, target.agency));
+    });
+}
+
+async function showAgent(cli: Cli, client: Client, target: AgentTarget): Promise<void> {
+  await findAgent(client, target);
+  const usage = await usageOf(client, target.agency, target.agent);
+  cli.output.reply({ agent: target.agent, agency: target.agency, ...usage }, () => describeUsage(cli.output, usage));
+}
+
+export function usageOf(client: Client, agency: string, agent: string): Promise<AgentUsage> {
+  return persist((signal) => client.call("getUsage", { params: { agency, agent }, signal }));
+}
+
+export function describeUsage(output: Output, { total, byModel, turns, messages, events }: AgentUsage): string {
+  const facts = output.facts([
+    ["turns", turnsText(turns)],
+    ["calls", String(total.calls)],
+    ["tokens in", withPart(total.inputTokens, total.cachedInputTokens, "cached")],
+    ["tokens out", withPart(total.outputTokens, total.reasoningTokens, "reasoning")],
+    ["cost", costText(total.costUsd)],
+    ["messages", String(messages)],
+    ["events", String(events)],
+  ]);
+  if (byModel.length === 0) return facts;
+  const rows = byModel.map((used) => [used.model, ...numbers(used)]);
+  return `${facts}\n\n${output.table(["MODEL", "CALLS", "IN", "OUT", "COST"], rows)}`;
+}
+
+async function showAgency(cli: Cli, client: Client, agency: string): Promise<void> {
+  const agents = await eachAgent(client, agency, async ({ name }) => ({ agent: name, ...(await usageOf(client, agency, name)) }));
+  const total = sum(agents);
+  cli.output.reply({ agency, agents, total }, () => {
+    const rows = agents.map(({ agent, turns, total }) => [agent, String(count(turns)), ...numbers(total)]);
+    const all = ["all", String(agents.reduce((turns, { turns: own }) => turns + count(own), 0)), ...numbers(total)];
+    return cli.output.table(["AGENT", "TURNS", "CALLS", "IN", "OUT", "COST"], [...rows, all]);
+  });
+}
+
+type Total = AgentUsage["total"];
+
+function sum(usages: AgentUsage[]): Pick<Total, "calls" | "inputTokens" | "outputTokens" | "costUsd"> {
+  return usages.reduce(
+    (all, { total }) => ({
+      calls: all.calls + total.calls,
+      inputTokens: all.inputTokens + total.inputTokens,
+      outputTokens: all.outputTokens + total.outputTokens,
+      // One unknown price makes the whole unknown.
+      costUsd: all.costUsd === null || total.costUsd === null ? null : all.costUsd + total.costUsd,
+    }),
+    { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 as number | null },
+  );
+}
+
+function numbers({ calls, inputTokens, outputTokens, costUsd }: Pick<Total, "calls" | "inputTokens" | "outputTokens" | "costUsd">) {
+  return [String(calls), String(inputTokens), String(outputTokens), costText(costUsd)];
+}
+
+function count({ completed, error, canceled, open }: AgentUsage["turns"]): number {
+  return completed + error + canceled + open;
+}
+
+function turnsText(turns: AgentUsage["turns"]): string {
+  const parts = ([["failed", turns.error], ["canceled", turns.canceled], ["open", turns.open]] as const)
+    .filter(([, amount]) => amount > 0)
+    .map(([word, amount]) => `${amount} ${word}`);
+  return `${count(turns)}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}`;
+}
+
+function withPart(amount: number, part: number | undefined, word: string): string {
+  return part ? `${amount} (${part} ${word})` : String(amount);
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { fail, globalAgency, type Message } from "@thinkery/sdk";
+import type { Client } from "@thinkery/sdk/client";
+import { locateHome } from "../home/home.ts";
+import type { Cli } from "./cli.ts";
+import { connect } from "./connect.ts";
+import { exitCodes } from "./exit.ts";
+import { stopOnInterrupt } from "./interrupt.ts";
+import { harmless, printable } from "./output.ts";
+import { persist } from "./persist.ts";
+
+/** Plays a script with an agent that is there for nothing else, and prints the conversation. */
+export async function playScript(cli: Cli, script: string, messages: string[]): Promise<void> {
+  const name = `play-${randomUUID().slice(0, 8)}`;
+  const params = { agency: globalAgency, agent: name };
+  const stop = stopOnInterrupt(cli, () => cli.output.say("Stopping; Ctrl+C again leaves at once."));
+  const lent = isFile(script) ? await lend(cli, script, name) : undefined;
+  try {
+    const { client } = await connect(cli);
+    await client.call("createAgent", { params: { agency: globalAgency }, body: { name, model: `scripted:${lent ? name : script}` } });
+    try {
+      await say(cli, client, name, messages, stop);
+      const { messages: said } = await client.call("listMessages", { params, query: { limit: 500 } });
+      cli.output.reply({ script, messages: said }, () => said.map((message) => lineOf(cli, message)).join("\n"));
+    } finally {
+      await persist((signal) => client.call("deleteAgent", { params, signal }));
+    }
+  } finally {
+    await lent?.();
+  }
+}
+
+async function say(cli: Cli, client: Client, agent: string, messages: string[], stop: AbortSignal): Promise<void> {
+  for (const message of messages) {
+    try {
+      await client.call("serve", { body: { agent, message }, signal: stop });
+    } catch (error) {
+      // A script may be there to fail: what it came to is in the conversation.
+      cli.output.say(printable(stop.aborted ? "Interrupted." : (error as Error).message));
+      cli.exitWith(stop.aborted ? exitCodes.interrupted : exitCodes.failed);
+      if (stop.aborted) return;
+    }
+  }
+}
+
+function isFile(script: string): boolean {
+  return /\.ya?ml$|[/\\]/i.test(script);
+}
+
+// The host reads scripts from its own folder, so a file is put there for as long as it plays.
+async function lend(cli: Cli, file: string, name: string): Promise<() => Promise<void>> {
+  if (cli.env.THINKERY_URL) throw fail("bad_request", "A host elsewhere does not see your files; name one of its own scripts.");
+  const { parseScript } = await import("../scripts/parse.ts");
+  const text = await readFile(resolve(cli.cwd, file), "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw fail("bad_request", `${file} cannot be read (${error.code}).`);
+  });
+  parseScript(file, text);
+  const folder = join(locateHome(cli.env).path, "scripts");
+  const path = join(folder, `${name}.yaml`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(path, text, { mode: 0o600 });
+  return async () => {
+    await rm(path, { force: true });
+    await rmdir(folder).catch(() => {});
+  };
+}
+
+function lineOf({ output }: Cli, { role, content, toolCalls = [], toolResult, error }: Message): string {
+  if (role === "user") return output.bold(`> ${printable(content)}`);
+  if (toolResult) return output.dim(`    ${toolResult.failed ? "failed" : "→"} ${printable(toolResult.summary || toolResult.preview)}`);
+  const calls = toolCalls.map(({ name, input }) => output.dim(`  ${name} ${printable(JSON.stringify(input) ?? "")}`));
+  return [...(content ? [harmless(content)] : []), ...calls, ...(error ? [`! ${printable(error)}`] : [])].join("\n");
+}

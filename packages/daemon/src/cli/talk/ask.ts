@@ -1,0 +1,52 @@
+import { randomUUID } from "node:crypto";
+import type { AgentTarget, Mode, Outcome } from "@thinkery/sdk";
+import type { Cli } from "../cli.ts";
+import type { Connection } from "../connect.ts";
+import { exitCodes } from "../exit.ts";
+import { stopOnInterrupt } from "../interrupt.ts";
+import { harmless } from "../output.ts";
+import { converse } from "./converse.ts";
+import { failureLine } from "./lines.ts";
+import { exitCodeFor } from "./outcome.ts";
+import { Printer } from "./printer.ts";
+import type { Listener } from "./transcript.ts";
+
+export interface Question {
+  message: string;
+  mode?: Mode;
+  /** The message's id, for whoever may ask twice. */
+  key?: string;
+  /** Show the answer as it comes. */
+  stream: boolean;
+  reasoning?: boolean;
+}
+
+const silent: Listener = { text: () => {}, paragraph: () => {}, again: () => {} };
+
+/** Says one thing to an agent, shows what comes of it, and says what to exit with. Ctrl+C cancels the turn. */
+export async function ask(cli: Cli, connection: Connection, target: AgentTarget, question: Question): Promise<number> {
+  const { output } = cli;
+  const cancel = stopOnInterrupt(cli, () => output.aside("Canceling the turn; Ctrl+C again leaves it running."));
+  const outcome = await askOnce(cli, connection, target, question, cancel);
+  if (output.json) output.value(outcome);
+  return outcome.status === "canceled" && cancel.aborted ? exitCodes.interrupted : exitCodeFor(outcome);
+}
+
+/** The same for whoever asks more than once; with --json nothing but notes is shown. */
+export async function askOnce(
+  { output }: Cli,
+  connection: Connection,
+  target: AgentTarget,
+  { message, mode = "queue", key = randomUUID(), stream, reasoning = false }: Question,
+  cancel: AbortSignal,
+): Promise<Outcome> {
+  const printer = stream && !output.json ? new Printer(output, { reasoning }) : undefined;
+  const note = (line: string) => (printer ? printer.line(line) : output.aside(line));
+  const listener = printer ?? silent;
+  const outcome = await converse({ connection, target, message, id: key, mode, listener, note, cancel });
+  printer?.end();
+  if (!printer && !output.json && outcome.content !== "") output.text(harmless(outcome.content));
+  if (outcome.status === "canceled") output.say("The turn was canceled.");
+  if (outcome.failure) output.say(`thinkery: ${failureLine(outcome.failure)}`);
+  return outcome;
+}

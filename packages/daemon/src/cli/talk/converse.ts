@@ -1,0 +1,143 @@
+import { type AgentEvent, type AgentTarget, type ChatFrame, type ErrorCode, errorCodes, fail, type Mode, type Outcome } from "@thinkery/sdk";
+import type { Talk, TalkState } from "@thinkery/sdk/client";
+import type { Connection } from "../connect.ts";
+import { readOutcome } from "./outcome.ts";
+import { openTalk } from "./socket.ts";
+import { type Listener, Transcript } from "./transcript.ts";
+
+interface Conversation {
+  connection: Connection;
+  target: AgentTarget;
+  message: string;
+  /** The message's id: said twice with one id, it is said once. */
+  id: string;
+  mode: Mode;
+  listener: Listener;
+  /** Something about the connection or the queue that a person may want to know. */
+  note(line: string): void;
+  /** Cancels the turn; its outcome is still waited for. */
+  cancel: AbortSignal;
+}
+
+/** So long we wait for a host that went away; the turn itself waits as long as it must. */
+const patienceMs = 60_000;
+
+/** Says one thing to an agent and stays until the turn has its outcome, whatever happens to the connection. */
+export function converse(conversation: Conversation): Promise<Outcome> {
+  const { connection, target, message, id, mode, listener, note, cancel } = conversation;
+  let channel: Talk | undefined;
+  let patience: NodeJS.Timeout | undefined;
+  let runId: string | undefined;
+  let before = 0;
+  let connections = 0;
+  /** The turn's end was seen; and this connection has told what went before. */
+  let over = false;
+  let greeted = false;
+  const transcript = new Transcript(listener, (run) => run === runId);
+  transcript.know(id);
+
+  return new Promise<Outcome>((resolve, reject) => {
+    const look = async () => {
+      const outcome = runId && (await readOutcome(connection.client, target, runId, before));
+      if (!outcome) return;
+      if (outcome.status === "completed") transcript.conclude(outcome.content);
+      resolve(outcome);
+    };
+
+    const cancelTurn = () => runId && channel?.send({ type: "cancel", runId });
+    cancel.addEventListener("abort", cancelTurn);
+
+    const learn = (run: string) => {
+      const first = runId === undefined;
+      runId = run;
+      if (!first) return;
+      transcript.skipBegun();
+      if (cancel.aborted) cancelTurn();
+    };
+
+    // A host that is away now is asked again at the next connection.
+    const lookAgain = (run = runId) => {
+      if (run !== undefined) learn(run);
+      look().catch(() => {});
+    };
+
+    // Missed events come first in a new connection, and only then the messages they tell of.
+    const settle = () => {
+      if (over && greeted) look().catch(reject);
+    };
+
+    const onFrame = (frame: ChatFrame | AgentEvent) => {
+      if (frame.type === "request.accepted" && frame.data.messages.some((said) => said.id === id)) {
+        learn(frame.data.runId);
+        before = frame.seq;
+      } else if (frame.type === "task-queued" && frame.id === id) {
+        // What was admitted before may be over already.
+        if (runId === undefined || connections > 1) lookAgain(frame.taskId);
+        if (frame.position > 0 && mode === "queue") note(`Queued; ${turns(frame.position)} first.`);
+      } else if (frame.type === "error" && (frame.id === id || (runId === undefined && isRefusal(frame.code)))) {
+        reject(fail(codeOf(frame.code), frame.error));
+      } else if (frame.type === "history") {
+        greeted = true;
+        if (connections === 1) return;
+        transcript.catchUp(frame.messages);
+        if (over) settle();
+        else lookAgain();
+      } else {
+        transcript.take(frame);
+        if (over || !isEnd(frame, runId)) return;
+        over = true;
+        settle();
+      }
+    };
+
+    const onConnection = (state: TalkState, reason?: string) => {
+      if (state === "refused") return reject(fail("forbidden", reason ?? "The host refuses the connection."));
+      if (state === "open") {
+        connections++;
+        greeted = false;
+        if (patience) note("Connected again.");
+        clearTimeout(patience);
+        patience = undefined;
+      } else if (!patience) {
+        note("The connection is lost; trying again.");
+        patience = setTimeout(() => reject(gone(target, runId !== undefined)), patienceMs);
+      }
+    };
+
+    openTalk(connection, target, { onFrame, onConnection }).then((opened) => {
+      channel = opened;
+      opened.send({ type: "chat", id, content: message, mode });
+    }, reject);
+  }).finally(() => {
+    clearTimeout(patience);
+    channel?.close();
+  });
+}
+
+function isEnd(frame: ChatFrame | AgentEvent, runId: string | undefined): boolean {
+  if (runId === undefined) return false;
+  if ("taskId" in frame) return frame.taskId === runId && frame.type !== "task-queued" && frame.type !== "task-retrying";
+  if (frame.type === "agent.completed" || frame.type === "agent.error" || frame.type === "run.canceled") {
+    return frame.data.runId === runId;
+  }
+  return false;
+}
+
+// The host knows a message that was admitted by its key over HTTP under another id, and then names none.
+// Turns fail with codes of their own; these are answers to what was sent.
+function isRefusal(code: string | undefined): boolean {
+  return errorCodes.some((known) => known === code);
+}
+
+function turns(count: number): string {
+  return count === 1 ? "1 turn goes" : `${count} turns go`;
+}
+
+function codeOf(code: string | undefined): ErrorCode {
+  return errorCodes.find((known) => known === code) ?? "conflict";
+}
+
+function gone({ agent, agency }: AgentTarget, admitted: boolean): Error {
+  const later = `see what came of it with \`thinkery peek ${agent}@${agency}\``;
+  return fail("unavailable", `The host went away and did not come back; ${admitted ? later : "try again when it runs"}.`);
+}

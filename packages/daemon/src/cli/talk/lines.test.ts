@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { callLine, costText, failureLine, messageLine, oneLine, retryLine, todoLines } from "./lines.ts";
+
+test("a call and its result are one harmless line", () => {
+  expect(callLine({ name: "bash", input: { command: "ls" } }, { output: "a\nb\n" })).toBe('· bash {"command":"ls"} → a b');
+  expect(callLine({ name: "listTasks", input: {} }, { output: "" })).toBe("· listTasks → done");
+  expect(callLine({ name: "bash", input: undefined }, { output: "\u001b[31mno", failed: true })).toBe("· bash → failed: \ufffd[31mno");
+  const long = callLine({ name: "writeFile", input: { content: "x".repeat(1e6) } }, { output: "y".repeat(1e6) });
+  expect(long.length).toBeLessThan(170);
+  expect(long).not.toContain("\n");
+});
+
+test("long text is cut between letters, not inside one", () => {
+  expect(oneLine("🙂🙂🙂🙂", 3)).toBe("🙂🙂…");
+  expect(oneLine("  a \n\t b  ", 10)).toBe("a b");
+});
+
+test("todos, retries and failures read as sentences", () => {
+  expect(todoLines([{ content: "one", status: "completed" }, { content: "two", status: "in_progress" }, { content: "three", status: "pending" }])).toEqual([
+    "  [x] one",
+    "  [~] two",
+    "  [ ] three",
+  ]);
+  expect(retryLine("overloaded", 2400)).toBe("The model did not answer (overloaded); trying again in 2 s.");
+  expect(retryLine("overloaded", 10)).toContain("trying again now.");
+  expect(failureLine({ message: "No key.", advice: "Set OPENAI_API_KEY." })).toBe("No key. Set OPENAI_API_KEY.");
+});
+
+test("a price nobody knows is not shown as nothing", () => {
+  expect([null, 0, 0.00123, 1.005].map(costText)).toEqual(["unknown", "$0", "$0.0012", "$1.00"]);
+});
+
+test("a message of the past has one line, whatever it is", () => {
+  const base = { id: "m", status: "complete", timestamp: 0, runId: "r", attempt: 1 } as const;
+  expect(messageLine({ ...base, role: "user", content: "hi\nthere" }, 50)).toBe("> hi there");
+  expect(messageLine({ ...base, role: "assistant", content: "", toolCalls: [{ id: "c", name: "bash", input: {} }] }, 50)).toBe("(calls bash)");
+  expect(messageLine({ ...base, role: "assistant", content: "", status: "error", error: "No key." }, 50)).toBe("No key.");
+  const toolResult = { callId: "c", name: "bash", summary: "2 files", preview: "a\nb", size: 3 };
+  expect(messageLine({ ...base, role: "tool", content: "", toolResult }, 50)).toBe("· bash → 2 files");
+});

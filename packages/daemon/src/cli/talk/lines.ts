@@ -1,0 +1,67 @@
+import type { Failure, Message, Todo } from "@thinkery/sdk";
+import { harmless } from "../output.ts";
+
+export interface ShownCall {
+  name: string;
+  input: unknown;
+}
+
+export interface ShownResult {
+  output: string;
+  failed?: boolean | undefined;
+}
+
+const inputWidth = 60;
+const outputWidth = 80;
+
+/** A tool call and what came of it in one line. */
+export function callLine({ name, input }: ShownCall, { output, failed }: ShownResult): string {
+  const given = input === undefined || isEmpty(input) ? "" : ` ${oneLine(JSON.stringify(input), inputWidth)}`;
+  const came = oneLine(output, outputWidth);
+  return `· ${oneLine(name, inputWidth)}${given} → ${failed ? "failed: " : ""}${came || "done"}`;
+}
+
+const marks = { pending: "[ ]", in_progress: "[~]", completed: "[x]" } as const;
+
+export function todoLines(todos: Todo[]): string[] {
+  return todos.map(({ content, status }) => `  ${marks[status]} ${oneLine(content, outputWidth)}`);
+}
+
+export function retryLine(error: string, retryInMs: number): string {
+  const soon = retryInMs < 1000 ? "now" : `in ${Math.round(retryInMs / 1000)} s`;
+  return `The model did not answer (${oneLine(error, outputWidth).replace(/\.$/, "")}); trying again ${soon}.`;
+}
+
+export function failureLine({ message, advice }: Pick<Failure, "message" | "advice">): string {
+  return oneLine([message, advice].filter(Boolean).join(" "), 1000);
+}
+
+/** A message of the past, as short as its reader has room for. */
+export function messageLine(message: Message, width: number): string {
+  if (message.role === "user") return `> ${oneLine(message.content, width)}`;
+  if (message.role === "tool" && message.toolResult) {
+    const { name, summary, preview, failed } = message.toolResult;
+    return callLine({ name, input: undefined }, { output: summary || preview, failed });
+  }
+  const calls = message.toolCalls?.map(({ name }) => name).join(", ");
+  return oneLine(message.content || message.error || (calls ? `(calls ${calls})` : `(${message.status})`), width);
+}
+
+/** A price as people read it; a price nobody knows is not nothing. */
+export function costText(costUsd: number | null): string {
+  if (costUsd === null) return "unknown";
+  if (costUsd === 0) return "$0";
+  return costUsd < 0.01 ? `$${costUsd.toPrecision(2)}` : `$${costUsd.toFixed(2)}`;
+}
+
+/** Text of others in one line of at most so many characters. */
+export function oneLine(text: string, width: number): string {
+  // Only so much of a huge text is looked at as could be shown.
+  const flat = harmless(text.slice(0, width * 20)).replace(/\s+/g, " ").trim();
+  const letters = Array.from(flat);
+  return letters.length > width ? `${letters.slice(0, width - 1).join("")}…` : flat;
+}
+
+function isEmpty(input: unknown): boolean {
+  return typeof input === "object" && input !== null && Object.keys(input).length === 0;
+}

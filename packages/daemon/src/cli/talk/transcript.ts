@@ -1,0 +1,234 @@
+import type { AgentEvent, ChatFrame, Message, MessageToolResult, Todo } from "@thinkery/sdk";
+import type { ShownCall, ShownResult } from "./lines.ts";
+
+/** Who shows what an agent says and does. Text comes in pieces, each piece once. */
+export interface Listener {
+  text(piece: string): void;
+  /** The next text belongs to another message. */
+  paragraph(): void;
+  /** What was shown of this message does not hold; the next text is all of it. */
+  again(): void;
+  reasoning?(piece: string): void;
+  call?(call: ShownCall, result: ShownResult): void;
+  todos?(todos: Todo[]): void;
+  title?(title: string): void;
+  retry?(error: string, retryInMs: number): void;
+  /** Somebody said this to the agent. */
+  said?(message: Message): void;
+}
+
+interface Open {
+  id: string;
+  runId: string | undefined;
+  step: number | undefined;
+  /** What the agent has said of it, and what of that was shown: behind after a reconnect, ahead after a restart. */
+  said: string;
+  shown: string;
+}
+
+/** These show by what they did, not by their call. */
+const quietTools = new Set(["write_todos", "set_title"]);
+
+/**
+ * Turns an agent's frames into what a reader sees, over lost connections and restarts of the host: nothing is
+ * missing and nothing is there twice.
+ */
+export class Transcript {
+  private open: Open | undefined;
+  private current: string | undefined;
+  private readonly begun = new Map<string, { runId: string; step: number }>();
+  private readonly finished = new Set<string>();
+  private readonly unheard = new Set<string>();
+  private readonly calls = new Map<string, ShownCall>();
+  private readonly answered = new Set<string>();
+  private readonly listener: Listener;
+  private readonly accepts: (runId: string) => boolean;
+
+  constructor(listener: Listener, accepts: (runId: string) => boolean = () => true) {
+    this.listener = listener;
+    this.accepts = accepts;
+  }
+
+  take(frame: ChatFrame | AgentEvent): void {
+    switch (frame.type) {
+      case "run.started":
+      case "run.resumed":
+        this.current = frame.data.runId;
+        return;
+      case "model.started": {
+        const { messageId: id, runId, step } = frame.data;
+        this.current = runId;
+        // The model is asked for the same message once more.
+        if (this.begun.has(id) && this.open?.id === id) this.open.said = "";
+        this.begun.set(id, { runId, step });
+        return;
+      }
+      case "text_delta":
+        if (this.shows(frame.messageId)) this.append(frame.messageId, frame.delta);
+        return;
+      case "text_done":
+        this.finished.add(frame.messageId);
+        return;
+      case "pending-message":
+        this.learn(frame.message);
+        if (this.shows(frame.message.id)) this.replace(frame.message.id, frame.message.content);
+        return;
+      case "message-complete":
+        this.catchUp([frame.message]);
+        return;
+      case "reasoning":
+        if (this.shows(frame.messageId)) this.listener.reasoning?.(frame.content);
+        return;
+      case "tool_call":
+        this.current = frame.runId;
+        this.calls.set(frame.id, frame);
+        return;
+      case "tool_result":
+        if (this.accepts(frame.runId)) this.answer(frame.callId, frame.name, frame);
+        return;
+      case "task-retrying":
+        if (this.open?.runId === frame.taskId) this.open.said = "";
+        if (this.accepts(frame.taskId)) this.listener.retry?.(frame.error, frame.retryIn);
+        return;
+      case "todos.written":
+        if (this.isCurrent()) this.listener.todos?.(frame.data.todos);
+        return;
+      case "title.set":
+        if (this.isCurrent()) this.listener.title?.(frame.data.title);
+        return;
+      default:
+    }
+  }
+
+  /** This was said from here and is not shown again. */
+  know(messageId: string): void {
+    this.finished.add(messageId);
+  }
+
+  /** Somebody said this, though it may have to wait for its place in the conversation. */
+  heard(messages: Message[]): void {
+    for (const message of messages) {
+      if (this.finished.has(message.id)) continue;
+      this.finished.add(message.id);
+      if (this.accepts(message.runId)) this.listener.said?.(message);
+    }
+  }
+
+  /** Whoever joins a turn in the middle of a message hears from the next one on. */
+  skipBegun(): void {
+    for (const id of this.begun.keys()) {
+      this.finished.add(id);
+      this.unheard.add(id);
+    }
+  }
+
+  /** These are known already and not shown. */
+  skip(messages: Message[]): void {
+    for (const message of messages) {
+      this.learn(message);
+      if (isFinal(message)) this.finished.add(message.id);
+      if (message.toolResult) this.answered.add(message.toolResult.callId);
+    }
+  }
+
+  /** The conversation as it is now; what of it was not shown yet is shown. */
+  catchUp(messages: Message[]): void {
+    for (const message of messages) {
+      this.learn(message);
+      if (!isFinal(message) || !this.accepts(message.runId)) continue;
+      if (message.role === "assistant") this.finish(message);
+      else if (message.toolResult) this.answer(message.toolResult.callId, message.toolResult.name, shortened(message.toolResult));
+      else this.heard([message]);
+      this.finished.add(message.id);
+    }
+  }
+
+  /** The turn's last word, should its message not have come. */
+  conclude(content: string): void {
+    if (content === "" || this.open?.said.trim() === content.trim()) return;
+    this.replace("", content);
+  }
+
+  private finish({ id, content, status }: Message): void {
+    const mine = this.open?.id === id;
+    if (this.finished.has(id) && !mine) return;
+    if (content !== "" || mine) this.replace(id, content);
+    // A restart may have made it shorter than what was shown of the first try.
+    if (this.open?.id === id && status === "complete" && this.open.shown !== content) this.retell(this.open);
+  }
+
+  private learn({ id, role, runId, step, toolCalls = [] }: Message): void {
+    if (role === "assistant" && !this.begun.has(id)) this.begun.set(id, { runId, step: step ?? 0 });
+    for (const call of toolCalls) this.calls.set(call.id, call);
+  }
+
+  private append(id: string, piece: string): void {
+    const open = this.turnTo(id);
+    const inStep = open.said.length === open.shown.length;
+    open.said += piece;
+    if (!inStep) return this.show(open);
+    open.shown = open.said;
+    this.listener.text(piece);
+  }
+
+  private replace(id: string, content: string): void {
+    if (content === "" && this.open?.id !== id) return;
+    const open = this.turnTo(id);
+    open.said = content;
+    this.show(open);
+  }
+
+  private show(open: Open): void {
+    if (open.shown.startsWith(open.said)) return;
+    if (!open.said.startsWith(open.shown)) return this.retell(open);
+    this.listener.text(open.said.slice(open.shown.length));
+    open.shown = open.said;
+  }
+
+  private retell(open: Open): void {
+    this.listener.again();
+    if (open.said !== "") this.listener.text(open.said);
+    open.shown = open.said;
+  }
+
+  /** The message that text goes to now. One that takes the place of an unfinished one repeats what that had said. */
+  private turnTo(id: string): Open {
+    const before = this.open;
+    if (before?.id === id) return before;
+    const begun = this.begun.get(id);
+    const runId = begun?.runId ?? this.current;
+    const repeats =
+      before !== undefined &&
+      !this.finished.has(before.id) &&
+      before.runId === runId &&
+      (begun === undefined || before.step === undefined || begun.step <= before.step);
+    this.open = { id, runId, step: begun?.step, said: "", shown: repeats ? before.shown : "" };
+    if (before && before.shown !== "" && !repeats) this.listener.paragraph();
+    return this.open;
+  }
+
+  private answer(callId: string, name: string, result: ShownResult): void {
+    if (this.answered.has(callId)) return;
+    this.answered.add(callId);
+    if (quietTools.has(name) && !result.failed) return;
+    this.listener.call?.(this.calls.get(callId) ?? { name, input: undefined }, result);
+  }
+
+  private shows(messageId: string): boolean {
+    if (this.unheard.has(messageId)) return false;
+    const runId = this.begun.get(messageId)?.runId ?? this.current;
+    return runId === undefined || this.accepts(runId);
+  }
+
+  private isCurrent(): boolean {
+    return this.current === undefined || this.accepts(this.current);
+  }
+}
+
+function isFinal({ status }: Message): boolean {
+  return status !== "pending" && status !== "streaming";
+}
+
+function shortened({ summary, preview, failed }: MessageToolResult): ShownResult {
+  return { output: summary || preview, failed };
+}

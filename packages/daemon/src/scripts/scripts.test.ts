@@ -1,0 +1,84 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openScriptFolders } from "./folders.ts";
+import { parseScript } from "./parse.ts";
+
+let folder: string;
+let home: string;
+let work: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "thinkery-scripts-"));
+  [home, work] = [join(folder, "home"), join(folder, "work")];
+  await Promise.all([mkdir(home), mkdir(work)]);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const messageOf = (text: string) => {
+  try {
+    parseScript("scripts/x.yaml", text);
+  } catch (error) {
+    return error as Error & { code: string; details: unknown };
+  }
+  throw new Error("no error");
+};
+
+const say = (text: string) => `- text: ${text}\n`;
+
+test("broken YAML names the file and the line, and shows nothing of the file", () => {
+  const error = messageOf('- text: "secret-thing\n- when: x\n');
+  expect(error).toMatchObject({ code: "bad_request", message: expect.stringMatching(/^scripts\/x\.yaml, line \d+, column \d+: this is not valid YAML/) });
+  expect(error.message).not.toContain("secret-thing");
+  expect(messageOf("a: [\n").message).toContain("line 2");
+});
+
+test("a wrong script names the line and the path of each problem", () => {
+  const error = messageOf("- when: hi\n  steps:\n    - text: hello\n    - txt: oops\n    - call:\n        input: {}\n");
+  expect(error.message).toBe("scripts/x.yaml, line 4, column 12: 0.steps.1.txt: unknown field.");
+  expect(error.details).toEqual({
+    problems: [
+      { path: [0, "steps", 1, "txt"], message: "unknown field (line 4, column 12)" },
+      { path: [0, "steps", 2, "call", "tool"], message: expect.stringContaining("(line 6, column 9)") },
+    ],
+  });
+  expect(messageOf("").message).toContain("expected a list of exchanges");
+});
+
+test("nested and self-referring files are refused, not followed for ever", () => {
+  expect(messageOf("[".repeat(20_000)).code).toBe("bad_request");
+  const bomb = ["a: &a [x]", ...Array.from("bcdefghij", (name, n) => `${name}: &${name} [${Array(10).fill(`*${"abcdefghij"[n]}`).join(", ")}]`)];
+  expect(messageOf(bomb.join("\n")).message).toContain("too often");
+});
+
+test("the first folder wins, and changes are seen at once", async () => {
+  const scripts = openScriptFolders([home, work, join(folder, "not-there")]);
+  await writeFile(join(work, "a.yaml"), say("work"));
+  await writeFile(join(work, "b.yml"), say("b"));
+  await writeFile(join(work, "no script.yaml"), say("c"));
+  expect(await scripts.names()).toEqual(["a", "b"]);
+  const heard = async (name: string) => (await scripts.find(name))?.script.exchanges[0]?.steps[0]?.text;
+  expect([await heard("a"), await heard("b"), await heard("c")]).toEqual(["work", "b", undefined]);
+  await writeFile(join(home, "a.yaml"), say("home"));
+  expect(await heard("a")).toBe("home");
+  await writeFile(join(home, "a.yaml"), say("home again"));
+  expect(await heard("a")).toBe("home again");
+  await writeFile(join(home, "a.yaml"), "- nonsense\n");
+  await expect(heard("a")).rejects.toThrow("scripts/a.yaml, line 1");
+});
+
+test("no name and no link leads out of the folder, and nothing big is read", async () => {
+  const scripts = openScriptFolders([work]);
+  await writeFile(join(folder, "outside.yaml"), say("outside"));
+  for (const name of ["../outside", "..", ".hidden", "a/b", "", "a\0b", "x".repeat(200)]) {
+    await expect(scripts.find(name)).rejects.toMatchObject({ code: "bad_request" });
+  }
+  await symlink(join(folder, "outside.yaml"), join(work, "link.yaml"));
+  expect(await scripts.find("link")).toBeUndefined();
+  await mkdir(join(work, "folder.yaml"));
+  expect(await scripts.find("folder")).toBeUndefined();
+  await writeFile(join(work, "big.yaml"), `- text: ${"x".repeat(1024 * 1024)}`);
+  await expect(scripts.find("big")).rejects.toMatchObject({ code: "too_large" });
+});
