@@ -8,6 +8,8 @@ import "./styles/base.css";
 import "./styles/parts.css";
 import "./styles/frame.css";
 import "./styles/views.css";
+import "./styles/chat.css";
+import "./styles/entry.css";
 
 applyTheme();
 begin();

@@ -27,12 +27,18 @@ export function followObject(path: string): Follow {
       close();
       close = open();
     };
-    redials.add(redial);
+    const stopRedialling = onRedial(redial);
     return () => {
-      redials.delete(redial);
+      stopRedialling();
       close();
     };
   };
+}
+
+/** Called when a person does not want to wait. Returns how to leave. */
+export function onRedial(redial: () => void): () => void {
+  redials.add(redial);
+  return () => void redials.delete(redial);
 }
 
 /** Tries every line again now instead of waiting for its next turn. */

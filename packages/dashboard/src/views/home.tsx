@@ -13,6 +13,7 @@ import { When } from "../parts/when.tsx";
 import { HostPanel } from "./host.tsx";
 import { NewAgency } from "./new-agency.tsx";
 import { NewAgent } from "./new-agent.tsx";
+import { StartTour } from "./start-tour.tsx";
 
 export function HomeView({ user }: { user: string }) {
   const source = agenciesOf(user);
@@ -39,18 +40,21 @@ export function HomeView({ user }: { user: string }) {
 
       {untouched && first && (
         <Empty
-          title="Make your first agent"
+          title="See an agent at work"
           action={
             mayCreate && (
-              <Button kind="main" onClick={() => setCreating("agent")}>
-                <Icon name="plus" /> New agent in {first.name}
-              </Button>
+              <div className="actions">
+                <StartTour user={user} agency={first.id} />
+                <Button onClick={() => setCreating("agent")}>
+                  <Icon name="plus" /> New agent in {first.name}
+                </Button>
+              </div>
             )
           }
         >
           <p>
-            An agent is made from a blueprint, which says what it can do. Give it a name and it is there to stay. From a
-            terminal: <code>thinkery new alice</code>
+            The tour makes an agent and says hello to it; what you see then is how every agent works. Or make one of your
+            own: give it a name and it is there to stay. From a terminal: <code>thinkery new alice</code>
           </p>
         </Empty>
       )}

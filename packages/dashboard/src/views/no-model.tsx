@@ -12,8 +12,8 @@ export function NoModel() {
   return (
     <Notice tone="warn" title="No model key is set.">
       <p>
-        Agents can be made and kept, but no model of a provider can answer them. Set one of these in the environment, or
-        in a <code>.env</code> file in the folder where you start the host, then run <code>thinkery restart</code>.
+        Until there is one, agents answer by a script that only knows a short tour. Set one of these in the environment,
+        or in a <code>.env</code> file in the folder where you start the host, then run <code>thinkery restart</code>.
       </p>
       <dl className="keys">
         {keys.map(([key, what]) => (

@@ -28,5 +28,5 @@ export function View({ user, place }: { user: string; place: Place }) {
   const agency = value.items.find((item) => item.id === place.agency);
   if (!agency) return <MissingView title={`There is no agency “${place.agency}”.`} />;
   if (place.view === "agency") return <AgencyView key={agency.id} agency={agency} user={user} />;
-  return <AgentView key={`${agency.id}~${place.agent}`} agency={agency} name={place.agent} />;
+  return <AgentView key={`${agency.id}~${place.agent}`} agency={agency} name={place.agent} user={user} />;
 }

@@ -1,0 +1,65 @@
+import type { Agent, ListedBlueprint } from "@thinkery/sdk";
+import { type ReactNode, useState } from "react";
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Particulars } from "../parts/particulars.tsx";
+import { When } from "../parts/when.tsx";
+import { DeleteAgent } from "../views/delete-agent.tsx";
+
+interface AboutProps {
+  agent: Agent;
+  blueprint: ListedBlueprint | undefined;
+  mayDelete: boolean;
+  usage: ReactNode;
+}
+
+/** What the agent is, folded away: a conversation needs the room. */
+export function About({ agent, blueprint, mayDelete, usage }: AboutProps) {
+  const [deleting, setDeleting] = useState(false);
+  return (
+    <details className="about">
+      <summary>About</summary>
+      <div className="about-body">
+        <Particulars
+          of={[
+            ["Name", agent.name],
+            ["Blueprint", agent.blueprint],
+            ["Driver", agent.driver],
+            ["Model", <Model own={agent.model} inherited={blueprint?.model} />],
+            ["Used so far", usage],
+            ["Owner", agent.owner],
+            ["Created", <When at={agent.createdAt} />],
+          ]}
+        />
+        <div>
+          <p className="call-part">System prompt</p>
+          {agent.system ? (
+            <pre className="text" tabIndex={0}>
+              {agent.system}
+            </pre>
+          ) : (
+            <p className="faint">None of its own: the agent follows its blueprint’s instructions.</p>
+          )}
+        </div>
+        {mayDelete && (
+          <div>
+            <Button onClick={() => setDeleting(true)}>
+              <Icon name="trash" /> Delete
+            </Button>
+          </div>
+        )}
+      </div>
+      {deleting && <DeleteAgent agent={agent} onClose={() => setDeleting(false)} />}
+    </details>
+  );
+}
+
+function Model({ own, inherited }: { own: string | undefined; inherited: string | undefined }) {
+  if (own) return <span className="mono">{own}</span>;
+  if (!inherited) return <span className="faint">the host’s default</span>;
+  return (
+    <>
+      <span className="mono">{inherited}</span> <span className="faint">from the blueprint</span>
+    </>
+  );
+}

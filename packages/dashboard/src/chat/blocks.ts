@@ -1,0 +1,66 @@
+export interface Block {
+  kind: "text" | "code";
+  text: string;
+  language?: string;
+}
+
+const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$/;
+
+/** Cuts a text into paragraphs and fenced code. A fence that is still open, as in a text being said, is code to the end. */
+export function blocksOf(text: string): Block[] {
+  const blocks: Block[] = [];
+  let lines: string[] = [];
+  let open: { mark: string; language: string } | undefined;
+
+  const endText = () => {
+    const paragraph = lines.join("\n").trimEnd();
+    if (paragraph.trim() !== "") blocks.push({ kind: "text", text: paragraph });
+    lines = [];
+  };
+  const endCode = (language: string) => {
+    blocks.push({ kind: "code", text: lines.join("\n"), ...(language ? { language } : {}) });
+    lines = [];
+  };
+
+  for (const line of text.split("\n")) {
+    const [, mark = "", language = ""] = fence.exec(line) ?? [];
+    if (open) {
+      if (mark.startsWith(open.mark) && language === "") {
+        endCode(open.language);
+        open = undefined;
+      } else lines.push(line);
+    } else if (mark) {
+      endText();
+      open = { mark, language };
+    } else if (line.trim() === "") endText();
+    else lines.push(line);
+  }
+  if (open) endCode(open.language);
+  else endText();
+  return blocks;
+}
+
+export interface Piece {
+  kind: "plain" | "code";
+  text: string;
+}
+
+/** Cuts a paragraph at its `code`. */
+export function piecesOf(text: string): Piece[] {
+  return text
+    .split(/`([^`\n]+)`/)
+    .map((part, index): Piece => ({ kind: index % 2 === 1 ? "code" : "plain", text: part }))
+    .filter((piece) => piece.text !== "");
+}
+
+const unseen = /[\p{Cc}\u202d\u202e]/gu;
+
+/** Text in which nothing acts on what is around it: control characters (a terminal's colours) can be seen instead. */
+export function visible(text: string): string {
+  return text.replace(unseen, (character) => {
+    if (character === "\n" || character === "\t") return character;
+    if (character === "\r") return "";
+    const code = character.charCodeAt(0);
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\ufffd";
+  });
+}

@@ -1,0 +1,32 @@
+import type { Todo } from "@thinkery/sdk";
+import { useState } from "react";
+
+const words: Record<Todo["status"], string> = { pending: "to do", in_progress: "being done", completed: "done" };
+
+/** What the agent means to do. Open where there is room beside the conversation. */
+export function Todos({ todos }: { todos: readonly Todo[] }) {
+  const [open, setOpen] = useState(() => window.matchMedia("(min-width: 75rem)").matches);
+  if (todos.length === 0) return null;
+  const done = todos.filter(({ status }) => status === "completed").length;
+  return (
+    <details className="todos" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        Todos{" "}
+        <span className="count">
+          {done} of {todos.length}
+        </span>
+      </summary>
+      <ul>
+        {todos.map(({ content, status }, index) => (
+          <li key={index} data-status={status}>
+            <span className="todo-mark" aria-hidden="true" />
+            <span>
+              {content}
+              <span className="unseen">: {words[status]}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,69 @@
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import type { Conversation } from "../talk/conversation.ts";
+import type { Line, OpenTalk } from "../talk/open-talk.ts";
+import { EntryView } from "./entry-view.tsx";
+import { useEndInSight } from "./end-in-sight.ts";
+
+interface TranscriptProps {
+  agent: string;
+  blobs: string;
+  conversation: Conversation;
+  line: Line;
+  talk: OpenTalk | undefined;
+  onEdit(text: string): void;
+}
+
+const nearTheTop = 240;
+
+export function Transcript({ agent, blobs, conversation, line, talk, onEdit }: TranscriptProps) {
+  const { entries, older, ready } = conversation;
+  const { scroller, inSight, onScroll, toEnd } = useEndInSight(entries);
+  const loadOlder = () => void talk?.loadOlder();
+  let waiting = 0;
+
+  return (
+    <div className="transcript-frame">
+      {/* The words as they come are not read out; finished messages are, by the announcer. */}
+      <div
+        ref={scroller}
+        className="transcript"
+        role="log"
+        aria-live="off"
+        aria-label={`Conversation with ${agent}`}
+        tabIndex={0}
+        onScroll={(event) => {
+          onScroll();
+          if (older && event.currentTarget.scrollTop < nearTheTop) loadOlder();
+        }}
+      >
+        <div className="transcript-inside">
+          {older && (
+            <Button kind="quiet" onClick={loadOlder}>
+              Show older messages
+            </Button>
+          )}
+          {!ready && line.state !== "refused" && <p className="faint">Loading…</p>}
+          {ready && entries.length === 0 && <p className="transcript-empty">Nothing has been said yet. Say something to {agent} below.</p>}
+          {entries.map((entry) => (
+            <EntryView
+              key={entry.id}
+              entry={entry}
+              agent={agent}
+              ahead={entry.stage === "waiting" ? waiting++ : 0}
+              offline={line.state !== "open"}
+              blobs={blobs}
+              talk={talk}
+              onEdit={onEdit}
+            />
+          ))}
+        </div>
+      </div>
+      {!inSight && (
+        <button type="button" className="to-end" onClick={toEnd}>
+          <Icon name="down" /> Latest
+        </button>
+      )}
+    </div>
+  );
+}
