@@ -1,7 +1,9 @@
 import http from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { type House, openHouse } from "../kit/house.ts";
 import { type Random, random } from "../kit/random.ts";
+import { until } from "../kit/until.ts";
 import { send, sendBytes } from "../kit/wire.ts";
 
 let house: House;
@@ -9,6 +11,8 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 16 });
 
 beforeAll(async () => {
   house = await openHouse();
+  // Whatever happens to alice and bob under a hail of requests, nobody names carol there.
+  for (const name of ["alice", "bob", "carol"]) await house.client.call("createAgent", { params: { agency: "global" }, body: { name } });
 });
 
 afterAll(async () => {
@@ -20,7 +24,8 @@ const paths = [
   "/health", "/agents", "/agents/alice", "/agencies", "/agencies/x", "/agency/global/agents", "/agency/global/blueprints",
   "/agency/global/blueprints/think", "/agency/global/agent/alice", "/tokens", "/tokens/owner.123", "/login", "/login/codes",
   "/logout", "/who", "/openapi.json", "/agents/think/global~alice", "/agents/agency/global", "/agents/user/owner",
-  "/agents/think/global~alice/sub/think/x", "/assets/x.js", "/app/x", "/favicon.svg",
+  "/agents/think/global~alice/sub/think/x", "/assets/x.js", "/app/x", "/favicon.svg", "/run", "/serve", "/providers", "/models",
+  ...["invoke", "cancel", "state", "events", "messages", "actions", "usage", "export", "blobs", `blobs/${"0".repeat(64)}`, "ws"].map((rest) => `/agents/bob/${rest}`),
 ];
 
 const segments = [
@@ -33,14 +38,14 @@ const values: unknown[] = [
   { a: 1 }, { __proto__: 1 }, ["x", 1], { toString: "x" }, { constructor: { prototype: {} } },
 ];
 
-const keys = ["name", "id", "blueprint", "agentType", "model", "backend", "system", "props", "prompt", "tags", "config", "driver", "scopes", "user", "code", "expiresInSeconds", "zzz", "__proto__", "constructor", ""];
+const keys = ["name", "id", "blueprint", "agentType", "model", "backend", "system", "props", "prompt", "tags", "config", "driver", "scopes", "user", "code", "expiresInSeconds", "message", "messages", "files", "attachments", "idempotencyKey", "mode", "agent", "agents", "workflow", "tag", "runId", "zzz", "__proto__", "constructor", ""];
 
 const headerNames = ["x-agents-lifecycle-props", "x-secret", "cookie", "origin", "content-length", "transfer-encoding", "upgrade", "connection", "expect", "range", "accept", "content-encoding", "x-forwarded-host", "sec-websocket-protocol"];
 
 function path(chance: Random): string {
   const base = chance.pick(paths);
   const extra = Array.from({ length: chance.below(4) }, () => chance.pick(segments).replace(/[^\x21-\x7e]/g, encodeURIComponent));
-  const query = chance.chance(0.3) ? `?${chance.pick(["limit", "after", "user", "__agents_transport", "_pk", "x"])}=${encodeURIComponent((JSON.stringify(chance.pick(values)) ?? "").toWellFormed())}` : "";
+  const query = chance.chance(0.3) ? `?${chance.pick(["limit", "after", "before", "since", "success", "only", "user", "__agents_transport", "_pk", "x"])}=${encodeURIComponent((JSON.stringify(chance.pick(values)) ?? "").toWellFormed())}` : "";
   return `${base}${extra.length ? `/${extra.join("/")}` : ""}${query}`;
 }
 
@@ -118,3 +123,117 @@ test("bytes that are not HTTP never bring out a 5xx or a stack", async () => {
   }
   expect((await house.client.call("health")).restarts).toBe(0);
 }, 120_000);
+
+const post = (path: string, body: unknown) =>
+  send({
+    port: house.port,
+    method: "POST",
+    path,
+    headers: { authorization: `Bearer ${house.token}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+const hello = { role: "user", content: "hello" };
+const picture = { mediaType: "image/png", data: "AAAA" };
+
+test.each<[string, unknown, (string | number)[]]>([
+  ["nothing", {}, ["message"]],
+  ["both", { message: "a", messages: [hello] }, ["message"]],
+  ["an empty message", { message: "" }, ["message"]],
+  ["a number", { message: 5 }, ["message"]],
+  ["no messages", { messages: [] }, ["messages"]],
+  ["the agent's word last", { messages: [hello, { role: "assistant", content: "hi" }] }, ["messages"]],
+  ["a system message", { messages: [{ role: "system", content: "obey" }] }, ["messages", 0, "role"]],
+  ["201 messages", { messages: Array.from({ length: 201 }, () => hello) }, ["messages"]],
+  ["a mode nobody knows", { message: "a", mode: "shout" }, ["mode"]],
+  ["an empty key", { message: "a", idempotencyKey: "" }, ["idempotencyKey"]],
+  ["a long key", { message: "a", idempotencyKey: "k".repeat(201) }, ["idempotencyKey"]],
+  ["data that is no base64", { message: "a", attachments: [{ ...picture, data: "???" }] }, ["attachments", 0, "data"]],
+  ["a media type with a line break", { message: "a", attachments: [{ ...picture, mediaType: "image/png\r\nx: y" }] }, ["attachments", 0, "mediaType"]],
+  ["21 attachments", { message: "a", attachments: Array.from({ length: 21 }, () => picture) }, ["attachments"]],
+  ["files that are no texts", { message: "a", files: { "a.txt": 1 } }, ["files", "a.txt"]],
+  ["an unknown field", { message: "a", user: "somebody" }, ["user"]],
+  ["a message of 5 MB", { message: "x".repeat(5_000_000) }, ["message"]],
+])("invoke refuses %s and says where", async (_, body, path) => {
+  const answer = await post("/agents/carol/invoke", body);
+  expect(answer.status).toBe(400);
+  expect(JSON.parse(answer.body).error.details.problems[0].path).toEqual(path);
+});
+
+test.each<[string, unknown, number]>([
+  ["no agent", { message: "a" }, 400],
+  ["an agent and agents", { agent: "carol", agents: { bob: {} }, message: "a" }, 400],
+  ["no message", { agent: "carol" }, 400],
+  ["an agency in place of an agent", { agent: "@global", message: "a" }, 400],
+  ["a channel", { agent: "#general", message: "a" }, 400],
+  ["a path", { agent: "../carol", message: "a" }, 400],
+  ["a reserved name", { agent: "think", message: "a" }, 400],
+  ["an agent nobody has", { agent: "zzzzzzzz", message: "a" }, 404],
+  ["an agency nobody has", { agent: "carol@zzzzzzzz", message: "a" }, 404],
+  ["a workflow by its name", { workflow: "review", message: "a" }, 400],
+  ["no agents", { agents: {}, message: "a" }, 400],
+  ["a crowd", { agents: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`a${n}`, {}])), message: "a" }, 400],
+  ["an agent with a bad name", { agents: { "a/b": {} }, message: "a" }, 400],
+  ["an agent with a bad model", { agents: { bob: { model: "gpt" } }, message: "a" }, 400],
+  ["an agent with a driver nobody has", { agents: { bob: { backend: "telepathy" } }, message: "a" }, 400],
+  ["a tag that is a path", { agents: { bob: {} }, tag: "../x", message: "a" }, 400],
+  ["a tag with a colon", { agents: { bob: {} }, tag: "a:b", message: "a" }, 400],
+  ["a workflow with a bad name", { workflow: { name: "a b", agents: { bob: {} } }, message: "a" }, 400],
+  ["a message of 5 MB", { agent: "carol", message: "x".repeat(5_000_000) }, 413],
+])("/run and /serve refuse %s, and make nothing", async (_, body, status) => {
+  const agencies = async () => (await house.client.call("listAgencies", { query: { limit: 500 } })).agencies.length;
+  const before = await agencies();
+  for (const path of ["/run", "/serve"]) {
+    const answer = await post(path, body);
+    expect([path, answer.status]).toEqual([path, status]);
+    expect(JSON.parse(answer.body).error.message).toMatch(/\w+ \w+/);
+  }
+  expect(await agencies()).toBe(before);
+});
+
+test.each(["/agents/carol/ws", "/agents/think/global~carol"])("a frame that makes no sense at %s is answered with an error, and the socket lives", async (path) => {
+  const socket = new WebSocket(`ws://127.0.0.1:${house.port}${path}`, { headers: { authorization: `Bearer ${house.token}` } });
+  const frames: any[] = [];
+  let closed = false;
+  socket.on("close", () => (closed = true));
+  socket.on("message", (data) => frames.push(JSON.parse(String(data))));
+  await until("the history", () => frames.some(({ type }) => type === "history"));
+  const chat = { type: "chat", id: "m", content: "hello" };
+  const bad = [
+    "hello", "", "{", "null", "5", "[]", "{}", '{"type":5}', '{"type":"shout"}', '{"type":"chat"}', '{"type":"__proto__"}',
+    JSON.stringify({ ...chat, content: 5 }), JSON.stringify({ ...chat, content: "" }), JSON.stringify({ ...chat, id: "" }), JSON.stringify({ ...chat, id: "x".repeat(201) }),
+    JSON.stringify({ ...chat, mode: "shout" }), JSON.stringify({ ...chat, attachments: [{}] }), JSON.stringify({ ...chat, extra: 1 }),
+    JSON.stringify({ ...chat, content: "x".repeat(1_000_001) }), JSON.stringify({ type: "cancel", runId: 5 }), JSON.stringify({ type: "actions" }),
+    `${"[".repeat(5000)}${"]".repeat(5000)}`, Buffer.from([0, 255, 1, 254]), Buffer.from('{"type":"chat"}'), "\u0000",
+  ];
+  for (const frame of bad) {
+    const before = frames.length;
+    socket.send(frame);
+    const answer = await until(`an answer to ${String(frame).slice(0, 60)}`, () => frames.slice(before).find(({ type }) => type === "error"));
+    expect(answer.error).toMatch(/\w+ \w+/);
+    expect(leaks(answer.error)).toBeUndefined();
+  }
+  expect(closed).toBe(false);
+  socket.close();
+  const { messages } = await house.client.call("listMessages", { params: { agency: "global", agent: "carol" } });
+  expect(messages.filter(({ id }) => id === "m")).toEqual([]);
+  expect((await house.client.call("health")).restarts).toBe(0);
+});
+
+test("a body that announces a gigabyte is refused before a byte of it is sent", async () => {
+  const request = http.request({
+    host: "127.0.0.1",
+    port: house.port,
+    method: "POST",
+    path: "/agents/carol/invoke",
+    headers: { authorization: `Bearer ${house.token}`, "content-type": "application/json", "content-length": 1_000_000_000 },
+  });
+  const answered = new Promise<number>((resolve, reject) => {
+    request.on("response", (response) => resolve(response.statusCode ?? 0));
+    request.on("error", reject);
+  });
+  request.flushHeaders();
+  expect(await answered).toBe(413);
+  request.on("error", () => {});
+  request.destroy();
+});

@@ -92,6 +92,11 @@ function due({ path, method, type, host, origin, credential }: Cell): number {
     if (method === "POST") return credential.scope !== "admin" ? 403 : type === "application/json" ? 400 : 415;
     return 405;
   }
+  if (path === "/run") {
+    if (method === "POST") return credential.scope !== "admin" ? 403 : type === "application/json" ? 400 : 415;
+    return 405;
+  }
+  if (path === "/agents/alice/events") return method !== "GET" ? 405 : credential.user === "owner" ? 200 : 404;
   if (path === "/shutdown" && method !== "POST") return 405;
   if (path === "/shutdown") return 403;
   if (path === "/health" || path === "/login") return 405;
@@ -101,7 +106,7 @@ function due({ path, method, type, host, origin, credential }: Cell): number {
 
 test("every cell of the HTTP matrix answers as the contract says", async () => {
   const cells: Cell[] = [];
-  for (const path of ["/", "/health", "/agents", "/login", "/tokens", "/agents/think/global~alice", "/agents/user/owner", "/nothing"]) {
+  for (const path of ["/", "/health", "/agents", "/login", "/tokens", "/run", "/agents/alice/events", "/agents/think/global~alice", "/agents/user/owner", "/nothing"]) {
     for (const method of path === "/tokens" ? ["GET"] : ["GET", "POST", "DELETE", "OPTIONS"]) {
       for (const type of method === "POST" ? types : [undefined]) {
         for (const host of hosts()) {
@@ -142,6 +147,8 @@ test("every cell of the socket matrix answers as the contract says", async () =>
     "/agents/user/owner",
     "/agents/think/global~alice/sub/think/x",
     "/agents/think/global~nobody",
+    "/agents/alice/ws",
+    "/agency/global/agent/nobody/ws?after=3",
   ]) {
     for (const host of hosts()) {
       for (const origin of origins(host.host)) {

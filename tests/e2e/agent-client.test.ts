@@ -39,7 +39,27 @@ test("it connects with the token and gets identity and state", async () => {
   expect(client.agent).toBe("think");
   expect(client.name).toBe("global~alice");
   await until("the state", () => states.length > 0);
-  expect(states[0]).toEqual({ status: "idle" });
+  expect(states[0]).toMatchObject({ status: "idle", queued: 0 });
+  client.close();
+});
+
+test("it talks to the agent, and the state follows the turn", async () => {
+  const states: { status: string; title?: string; run: { status: string } }[] = [];
+  const client = connect("global~alice", house.token, { onStateUpdate: (state: never) => states.push(state) });
+  const frames: { type: string; delta?: string; message?: { role: string; content: string } }[] = [];
+  client.addEventListener("message", (message) => frames.push(JSON.parse(String(message.data))));
+  await client.ready;
+  client.send(JSON.stringify({ type: "chat", id: "first-words", content: "plan" }));
+  await until("the turn's end", () => frames.some(({ type }) => type === "task-complete"));
+
+  const last = frames.findLast(({ type }) => type === "chat")?.message;
+  expect(last).toMatchObject({ role: "assistant", content: expect.stringContaining("tool call") });
+  const types = new Set(frames.map(({ type }) => type));
+  for (const type of ["sync", "history", "task-queued", "text_delta", "tool_call", "tool_result", "message-complete", "agent.completed"]) {
+    expect(types).toContain(type);
+  }
+  await until("the state", () => states.at(-1)?.status === "idle" && states.at(-1)?.run.status === "completed");
+  expect(states.map(({ status }) => status)).toContain("thinking");
   client.close();
 });
 
@@ -63,7 +83,7 @@ test("it may not write state", async () => {
   const second = connect("global~alice", house.token, { onStateUpdate: (state: unknown) => states.push(state) });
   await second.ready;
   await until("the state", () => states.length > 0);
-  expect(states[0]).toEqual({ status: "idle" });
+  expect(states[0]).toMatchObject({ status: "idle", queued: 0 });
   second.close();
 });
 

@@ -1,17 +1,22 @@
 import http from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { type House, openHouse } from "../kit/house.ts";
+import { type Aviary, openAviary } from "../kit/aviary.ts";
+import type { House } from "../kit/house.ts";
+import { until } from "../kit/until.ts";
 import { send } from "../kit/wire.ts";
 
+// A drain is for good, so each test has a house of its own.
+let aviary: Aviary;
 let house: House;
 
-beforeAll(async () => {
-  house = await openHouse();
+beforeEach(async () => {
+  aviary = await openAviary();
+  house = aviary.house;
 });
 
-afterAll(() => house?.stop());
+afterEach(() => aviary?.stop());
 
 /** What the daemon asks before it kills main. */
 function drain(): Promise<number> {
@@ -62,4 +67,24 @@ test("a drain waits for what is under way, not for open sockets, and lets nothin
   expect(await drained).toBe(204);
   expect(socket.readyState).toBe(WebSocket.OPEN);
   socket.terminate();
+});
+
+test("a drain waits for no turn, and for no answer that has begun or waits for one", async () => {
+  const agent = await aviary.newAgent();
+  const leave = new AbortController();
+  const { signal } = leave;
+  const events = await aviary.open(`${agent.at}/events`, { signal });
+  const run = await aviary.open("/run", { body: { agent: agent.name, message: "slow" }, signal });
+  expect([events.status, run.status]).toEqual([200, 200]);
+  let served = false;
+  const serving = aviary.ask("/serve", { body: { agent: agent.name, message: "slow" }, signal }).then(
+    () => (served = true),
+    () => {},
+  );
+  await until("the second turn to be admitted", async () => (await agent.log()).filter(({ type }) => type === "request.accepted").length === 2);
+
+  expect(await drain()).toBe(204);
+  expect(served).toBe(false);
+  leave.abort();
+  await serving;
 });

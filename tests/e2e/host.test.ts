@@ -57,7 +57,7 @@ test("health tells strangers that it lives, and the owner how it is", async () =
   expect(health).toMatchObject({ status: "ok", pid: house.daemon.pid, version: file.version, agencies: 1, agents: 1, restarts: 0 });
   expect(health.uptime).toBeGreaterThanOrEqual(0);
   expect(health.sandboxes?.map(({ name }) => name)).toEqual(["sandbox-0", "sandbox-1"]);
-  expect(health.models).toEqual({ configured: [] });
+  expect(health.models).toEqual({ configured: [], default: { id: "scripted:tour", why: expect.any(String) } });
 });
 
 test("a request can shut the host down, and nothing is left of it", async () => {

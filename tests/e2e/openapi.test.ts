@@ -23,6 +23,17 @@ test("the description has every endpoint, with its scope and its answers", () =>
   }
 });
 
+test("streams, sockets, blobs and bodies that may be left out are described as such", () => {
+  const at = "/agency/{agency}/agent/{agent}";
+  const answer = (path: string, method: string, status = 200) => description.paths[path][method].responses[status];
+  expect(Object.keys(answer(`${at}/events`, "get").content)).toEqual(["application/json", "text/event-stream"]);
+  expect(Object.keys(answer("/run", "post").content)).toEqual(["text/event-stream"]);
+  expect(Object.keys(answer(`${at}/blobs/{hash}`, "get").content)).toEqual(["application/octet-stream"]);
+  expect(answer(`${at}/ws`, "get", 101).description).toBe("a WebSocket");
+  expect(description.paths[`${at}/invoke`].post.requestBody.required).toBe(true);
+  expect(description.paths[`${at}/cancel`].post.requestBody.required).toBe(false);
+});
+
 test("every reference in it leads somewhere, and every path parameter is declared", () => {
   const references = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference ?? "");
   expect(references.length).toBeGreaterThan(10);

@@ -3,15 +3,34 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { buildWorker } from "../../scripts/build-worker.mjs";
 import { cli } from "./house.ts";
 
+interface CopyOptions {
+  version?: string;
+  workerd?: boolean;
+  /** Another Worker in place of main's. */
+  worker?: URL;
+}
+
 /** Another build of Thinkery, until the test ends: the same files somewhere else, so that its processes can be told apart. */
-export async function buildCopy({ version, workerd = true }: { version?: string; workerd?: boolean } = {}): Promise<string> {
+export async function buildCopy(options: CopyOptions = {}): Promise<string> {
+  const { program, remove } = await copyBuild(options);
+  onTestFinished(remove);
+  return program;
+}
+
+/** The same for longer than one test. */
+export async function copyBuild({ version, workerd = true, worker }: CopyOptions): Promise<{ program: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "thinkery-build-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await cp(dirname(cli), join(folder, "dist"), { recursive: true });
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   if (version) await writeFile(join(folder, "dist", "build.json"), JSON.stringify({ version }));
   if (workerd) await symlink(fileURLToPath(new URL("../../node_modules", import.meta.url)), join(folder, "node_modules"));
-  return join(folder, "dist", "thinkery.js");
+  if (worker) {
+    const main = join(folder, "dist", "worker", "main");
+    await rm(main, { recursive: true, force: true });
+    await buildWorker(fileURLToPath(worker), main);
+  }
+  return { program: join(folder, "dist", "thinkery.js"), remove: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -49,12 +49,12 @@ export async function removeHome(home: string): Promise<void> {
 }
 
 /** Starts a real host in a folder of its own, as `npm start` would. */
-export async function openHouse(given: { home?: string; args?: string[]; env?: Record<string, string> } = {}): Promise<House> {
+export async function openHouse(given: { home?: string; args?: string[]; env?: Record<string, string>; program?: string } = {}): Promise<House> {
   const home = given.home ?? (await emptyHome());
   const env = environment(home, given.env);
   // Any free port, so that houses side by side do not run after the same one.
   const args = given.args ?? ["--port", "0"];
-  const daemon = spawn(process.execPath, [cli, "start", "--foreground", ...args], {
+  const daemon = spawn(process.execPath, [given.program ?? cli, "start", "--foreground", ...args], {
     env,
     cwd: dirname(home),
     stdio: ["ignore", "pipe", "pipe"],

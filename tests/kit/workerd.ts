@@ -11,6 +11,7 @@ import { until } from "./until.ts";
 export interface BareWorker {
   url: string;
   folder: string;
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -60,6 +61,7 @@ const main :Workerd.Worker = (
   return {
     url,
     folder,
+    pid: child.pid ?? 0,
     async stop() {
       const gone = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGKILL");

@@ -1,0 +1,141 @@
+import type { AgentEvent } from "@thinkery/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Answer, Fault, Phase } from "../kit/model-server/answer.ts";
+import { type ModelServer, openModelServer } from "../kit/model-server.ts";
+import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+
+// Providers that fail in every way, at every point of their answer, through a whole host.
+
+const wires = { chat: "local:test-model", responses: "openai:test-model", messages: "anthropic:test-model" } as const;
+
+const todos = { todos: [{ content: "one", status: "pending" }] };
+const note: Answer = { reasoning: ["Hm. "], text: ["Let me ", "note it. "], toolCalls: [{ name: "write_todos", input: todos }] };
+const done: Answer = { text: ["All ", "done."] };
+
+interface Scenario {
+  fault: Fault;
+  /** So many calls meet the fault; then all is well. */
+  times: number;
+}
+
+/** By the message that asks for it: the server finds the scenario in what the user said last. */
+const scenarios = new Map<string, Scenario>();
+const calls = new Map<string, number>();
+
+let server: ModelServer;
+let workshop: Workshop;
+
+beforeAll(async () => {
+  server = await openModelServer();
+  server.answer(({ latest, results }) => {
+    const nth = (calls.get(latest) ?? 0) + 1;
+    calls.set(latest, nth);
+    const scenario = scenarios.get(latest);
+    if (scenario && nth <= scenario.times) return { ...note, fault: scenario.fault };
+    return scenario && results.length === 0 ? note : done;
+  });
+  const base = `${server.url}/v1`;
+  workshop = await openWorkshop({
+    config: { providers: { openai: { base }, anthropic: { base }, local: { base, wire: "chat" } }, turn: { heartbeatSeconds: 1, noProgressSeconds: 10 } },
+    env: { OPENAI_API_KEY: "sk-test-0123456789", ANTHROPIC_API_KEY: "sk-ant-0123456789" },
+  });
+});
+
+afterAll(async () => {
+  server?.release();
+  await workshop?.stop();
+  await server?.stop();
+});
+
+const phases: Phase[] = ["before", "first", "text", "tool", "end"];
+
+const passing: [string, Fault][] = [
+  ["429", { kind: "status", status: 429, retryAfter: 0 }],
+  ["500", { kind: "status", status: 500 }],
+  ["503", { kind: "status", status: 503 }],
+  ...phases.map((phase): [string, Fault] => [`cut ${phase}`, { kind: "cut", phase }]),
+  ...phases.map((phase): [string, Fault] => [`end ${phase}`, { kind: "end", phase }]),
+  ...phases.map((phase): [string, Fault] => [`malformed ${phase}`, { kind: "malformed", phase }]),
+  ...phases.map((phase): [string, Fault] => [`error-event ${phase}`, { kind: "error-event", phase, code: "server_error" }]),
+];
+
+async function play(wire: keyof typeof wires, name: string, scenario: Scenario): Promise<{ agent: WorkshopAgent; outcome: AgentEvent; message: string }> {
+  const message = `${wire}: ${name}`;
+  scenarios.set(message, scenario);
+  const agent = await workshop.newAgent({ model: wires[wire] });
+  const { runId } = await agent.invoke({ message });
+  return { agent, message, outcome: await agent.over(runId, 45_000) };
+}
+
+const spoken = async (agent: WorkshopAgent) => (await agent.messages()).map(({ role, content, status }) => [role, status === "error" ? "error" : content]);
+
+async function expectUsable(agent: WorkshopAgent): Promise<void> {
+  expect(await agent.say("and now?")).toMatchObject({ type: "agent.completed", data: { result: "All done." } });
+}
+
+test.each(Object.keys(wires) as (keyof typeof wires)[])("whatever passes by itself is tried again, and nothing is said or done twice (%s)", async (wire) => {
+  await Promise.all(
+    passing.map(async ([name, fault]) => {
+      const { agent, outcome, message } = await play(wire, name, { fault, times: 1 });
+      expect([name, outcome]).toMatchObject([name, { type: "agent.completed", data: { result: "All done." } }]);
+      expect([name, calls.get(message)]).toEqual([name, 3]);
+      expect([name, await spoken(agent)]).toEqual([
+        name,
+        [["user", message], ["assistant", "Let me note it. "], ["tool", "1 todos, 0 completed."], ["assistant", "All done."]],
+      ]);
+      const log = await agent.log();
+      expect([name, log.filter(({ type }) => type === "model.failed").length]).toEqual([name, 1]);
+      expect([name, log.filter(({ type }) => type === "todos.written").length]).toEqual([name, 1]);
+    }),
+  );
+});
+
+test.each(Object.keys(wires) as (keyof typeof wires)[])("slow words are no fault (%s)", async (wire) => {
+  const { outcome, message } = await play(wire, "slow", { fault: { kind: "slow", phase: "text", ms: 100 }, times: 1 });
+  expect(outcome).toMatchObject({ type: "agent.completed" });
+  expect(calls.get(message)).toBe(2);
+});
+
+const final: [string, Fault, string][] = [
+  ["a wrong key", { kind: "status", status: 401, code: "invalid_api_key", type: "authentication_error" }, "model_auth"],
+  ["no credit", { kind: "status", status: 429, code: "insufficient_quota", type: "billing_error" }, "model_quota"],
+  ["too long", { kind: "status", status: 400, code: "context_length_exceeded", type: "request_too_large" }, "model_overflow"],
+  ["no such model", { kind: "status", status: 404, code: "model_not_found", type: "not_found_error" }, "model_refused"],
+  ["content", { kind: "status", status: 400, code: "content_policy_violation", type: "content_filter" }, "model_content"],
+  ["a wish to wait an hour", { kind: "status", status: 429, retryAfter: 3600 }, "model_overloaded"],
+];
+
+test.each(Object.keys(wires) as (keyof typeof wires)[])("what will not pass is asked once and told with what to do (%s)", async (wire) => {
+  await Promise.all(
+    final.map(async ([name, fault, code]) => {
+      const { agent, outcome, message } = await play(wire, name, { fault, times: 99 });
+      expect([name, outcome]).toMatchObject([name, { type: "agent.error", data: { code, error: expect.any(String), advice: expect.any(String) } }]);
+      expect([name, calls.get(message)]).toEqual([name, 1]);
+      expect([name, await spoken(agent)]).toEqual([name, [["user", message], ["assistant", "error"]]]);
+      await expectUsable(agent);
+    }),
+  );
+});
+
+test("what never passes is tried four times, and a provider that falls silent does not keep the turn", async () => {
+  const endless = (Object.keys(wires) as (keyof typeof wires)[]).flatMap((wire): Promise<void>[] => [
+    ...([["always 500", { kind: "status", status: 500 }, "model_overloaded"], ["always cut", { kind: "cut", phase: "text" }, "model_network"]] as [string, Fault, string][]).map(
+      async ([name, fault, code]) => {
+        const { agent, outcome, message } = await play(wire, name, { fault, times: 99 });
+        expect([name, outcome]).toMatchObject([name, { type: "agent.error", data: { code, advice: expect.any(String) } }]);
+        expect([name, calls.get(message)]).toEqual([name, 4]);
+        expect([name, await spoken(agent)]).toEqual([name, [["user", message], ["assistant", "error"]]]);
+        await expectUsable(agent);
+      },
+    ),
+    (async () => {
+      const before = server.abandoned();
+      const { agent, outcome, message } = await play(wire, "stall", { fault: { kind: "stall", phase: "text" }, times: 99 });
+      expect(outcome).toMatchObject({ type: "agent.error", data: { code: "no_progress" } });
+      expect(calls.get(message)).toBe(1);
+      expect(server.abandoned()).toBeGreaterThan(before);
+      await expectUsable(agent);
+    })(),
+  ]);
+  await Promise.all(endless);
+});

@@ -1,0 +1,101 @@
+import type { IncomingMessage } from "node:http";
+
+export type FormatName = "chat" | "responses" | "messages" | "google";
+
+/** A request as a provider saw it, and what its conversation says in any format. */
+export interface SeenRequest {
+  path: string;
+  format: FormatName;
+  headers: Record<string, string | string[] | undefined>;
+  body: Record<string, unknown>;
+  bytes: number;
+  raw: string;
+  model: string;
+  /** What the user said last. */
+  latest: string;
+  /** The results of tools that came after the model spoke last. */
+  results: { id: string; content: string }[];
+}
+
+interface Entry {
+  role: "user" | "assistant" | "result";
+  id: string;
+  content: string;
+}
+
+export function formatOf(path: string): FormatName | undefined {
+  if (path.endsWith("/chat/completions")) return "chat";
+  if (path.endsWith("/responses")) return "responses";
+  if (path.endsWith("/messages")) return "messages";
+  return path.endsWith(":streamGenerateContent") || path.endsWith(":generateContent") ? "google" : undefined;
+}
+
+export async function seen(request: IncomingMessage, path: string, format: FormatName): Promise<SeenRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const raw = Buffer.concat(chunks).toString();
+  const body = JSON.parse(raw) as Record<string, unknown>;
+  const entries = entriesOf(format, body as Fields);
+  const spoke = entries.findLastIndex(({ role }) => role === "assistant");
+  return {
+    path,
+    format,
+    headers: request.headers,
+    body,
+    raw,
+    bytes: Buffer.byteLength(raw),
+    model: String(body.model ?? path.match(/models\/([^:]+):/)?.[1] ?? ""),
+    latest: entries.findLast(({ role }) => role === "user")?.content ?? "",
+    results: entries.slice(spoke + 1).filter(({ role }) => role === "result").map(({ id, content }) => ({ id, content })),
+  };
+}
+
+/** The few fields that we look at, of all formats. */
+interface Fields {
+  role?: string;
+  type?: string;
+  text?: string;
+  content?: string | Fields[] | null;
+  messages?: Fields[];
+  tool_call_id?: string;
+  input?: Fields[];
+  call_id?: string;
+  output?: string | Fields[];
+  tool_use_id?: string;
+  contents?: Fields[];
+  parts?: Fields[];
+  functionResponse?: { id?: string; response: object };
+}
+
+const words = (content: Fields["content"]): string =>
+  typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("");
+
+const entry = (role: Entry["role"], content: Fields["content"], id = ""): Entry => ({ role, id, content: words(content) });
+
+function entriesOf(format: FormatName, body: Fields): Entry[] {
+  switch (format) {
+    case "chat":
+      return (body.messages ?? []).flatMap(({ role, content, tool_call_id: id }) => {
+        if (role === "tool") return [entry("result", content, id)];
+        return role === "user" || role === "assistant" ? [entry(role, content)] : [];
+      });
+    case "responses":
+      return (body.input ?? []).map(({ type, role, output, content, call_id: id }) =>
+        type === "function_call_output" ? entry("result", output, id) : entry(role === "user" ? "user" : "assistant", content),
+      );
+    case "messages":
+      return (body.messages ?? []).flatMap(({ role, content }) => {
+        if (role === "assistant" || typeof content === "string") return [entry(role === "assistant" ? role : "user", content)];
+        const results = (content ?? []).filter(({ type }) => type === "tool_result");
+        const said = (content ?? []).filter(({ type }) => type === "text");
+        return [...results.map((block) => entry("result", block.content, block.tool_use_id)), ...(said.length > 0 ? [entry("user", said)] : [])];
+      });
+    case "google":
+      return (body.contents ?? []).flatMap(({ role, parts = [] }) => {
+        if (role === "model") return [entry("assistant", parts)];
+        return parts.map(({ text, functionResponse: result }) =>
+          result ? entry("result", JSON.stringify(result.response), result.id) : entry("user", text),
+        );
+      });
+  }
+}

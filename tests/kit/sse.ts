@@ -1,0 +1,35 @@
+export interface ServerSentEvent {
+  id?: string;
+  type: string;
+  data: string;
+}
+
+/** Reads an answer's events as they come; leaving the loop ends the connection. */
+export async function* events(response: Response): AsyncGenerator<ServerSentEvent> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (!reader) return;
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += value;
+      const blocks = text.split("\n\n");
+      text = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const event = eventIn(block);
+        if (event) yield event;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function eventIn(block: string): ServerSentEvent | undefined {
+  const lines = block.split("\n").filter((line) => !line.startsWith(":"));
+  if (lines.length === 0) return undefined;
+  const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+  const id = field("id");
+  return { type: field("event") ?? "message", data: field("data") ?? "", ...(id === undefined ? {} : { id }) };
+}

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { Think as ProductThink } from "../../../packages/runtime/src/objects/think.ts";
+import { type Tool, tool } from "../../../packages/runtime/src/tools/tool.ts";
+
+export { Supervision } from "../../../packages/runtime/src/http/supervision.ts";
+export { Agency } from "../../../packages/runtime/src/objects/agency.ts";
+export { User } from "../../../packages/runtime/src/objects/user.ts";
+export { default } from "../../../packages/runtime/src/main.ts";
+
+/** The product's agent with tools that misbehave, and tools whose effects a test can count. */
+export class Think extends ProductThink {
+  protected override customTools(): readonly Tool[] {
+    return [this.#ring("ring", false), this.#ring("ring_again", true), ...naughty];
+  }
+
+  #ring(name: string, repeatable: boolean): Tool {
+    return tool({
+      name,
+      description: "Rings a bell that counts.",
+      input: z.object({ bell: z.string(), id: z.string(), ms: z.number().default(0) }),
+      action: "ring",
+      repeatable,
+      independent: true,
+      run: async ({ bell, id, ms }, { callId, signal }) => {
+        const body = JSON.stringify({ tool: name, id, callId });
+        // The door that reaches loopback.
+        const answer = await (this.env.MODELS ?? globalThis).fetch(bell, { method: "POST", body, signal });
+        const text = await answer.text();
+        if (ms > 0) await pause(ms);
+        return text;
+      },
+    });
+  }
+}
+
+const naughty: readonly Tool[] = [
+  misbehaving("throw", {}, () => {
+    throw new Error("This tool throws.");
+  }),
+  misbehaving("hang", {}, () => new Promise(() => {})),
+  misbehaving("circular", {}, () => {
+    const value: { self?: unknown } = {};
+    value.self = value;
+    return value;
+  }),
+  misbehaving("huge", { mb: z.number() }, ({ mb }) => "x".repeat(Number(mb) * 1024 * 1024)),
+  misbehaving("wait", { ms: z.number() }, async ({ ms }) => {
+    await pause(Number(ms));
+    return `Waited ${String(ms)} ms.`;
+  }),
+  misbehaving("kb", { kb: z.number() }, ({ kb }) => "y".repeat(Number(kb) * 1024)),
+  { ...misbehaving("echo", { text: z.string() }, ({ text }) => text), aliases: ["repeat_after_me"] },
+];
+
+function misbehaving(name: string, shape: z.ZodRawShape, run: (input: Record<string, unknown>) => unknown): Tool {
+  return tool({
+    name,
+    description: "For tests.",
+    input: z.object(shape) as z.ZodType<Record<string, unknown>>,
+    action: name,
+    repeatable: true,
+    independent: false,
+    run,
+  });
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

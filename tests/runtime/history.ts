@@ -1,0 +1,168 @@
+import type { NewEvent, Said } from "@thinkery/sdk";
+import type { Random } from "../kit/random.ts";
+
+const usage = { inputTokens: 10, outputTokens: 5, costUsd: 0.001 };
+
+interface Call {
+  messageId: string;
+  attempt: number;
+}
+
+interface Turn {
+  runId: string;
+  step: number;
+  attempt: number;
+  strikes: number;
+  /** The call to the model that is under way. */
+  call?: Call;
+  /** Calls of tools without a result, and all that were begun. */
+  open: string[];
+  begun: Set<string>;
+  answered: boolean;
+  /** Messages that joined it and were not taken in yet. */
+  waiting: string[];
+}
+
+/** Makes up what may happen to an agent, one legal group of events after the other. */
+export function inventor(chance: Random) {
+  let made = 0;
+  const id = (kind: string) => `${kind}-${++made}`;
+  const queue: { runId: string; first: boolean }[] = [];
+  let turn: Turn | undefined;
+
+  const said = (): Said => ({
+    id: id("said"),
+    role: "user",
+    content: chance.text(1 + chance.below(40)),
+    ...(chance.chance(0.2) ? { attachments: [{ blob: id("blob"), mediaType: "image/png", size: 7 }] } : {}),
+  });
+
+  function accept(): NewEvent[] {
+    const messages = Array.from({ length: 1 + chance.below(2) }, said);
+    const from = { user: "owner", context: { userAgent: chance.pick(["curl", "page"]) } };
+    const joins = turn !== undefined && chance.chance(0.4);
+    const mode = joins ? "steer" : chance.pick(["queue", "interrupt"] as const);
+    const runId = joins && turn ? turn.runId : id("turn");
+    if (joins) turn?.waiting.push(...messages.map((message) => message.id));
+    else queue.push({ runId, first: mode === "interrupt" });
+    return [{ type: "request.accepted", data: { runId, idempotencyKey: id("key"), mode, ...(joins ? { joined: true } : {}), from, messages } }];
+  }
+
+  function start(): NewEvent[] {
+    const next = queue.findLast(({ first }) => first) ?? queue[0];
+    if (!next) return accept();
+    queue.splice(queue.indexOf(next), 1);
+    turn = { runId: next.runId, step: 0, attempt: 0, strikes: 0, open: [], begun: new Set(), answered: false, waiting: [] };
+    return [
+      { type: "run.started", data: { runId: next.runId, model: "scripted:x", boot: "b" } },
+      { type: "agent.started", data: { runId: next.runId } },
+    ];
+  }
+
+  /** The next thing that a running turn does. */
+  function go(now: Turn): NewEvent[] {
+    const { runId } = now;
+    if (now.call) return speak(now, now.call);
+    if (now.open.length > 0) return useTool(now);
+    if (now.answered && now.waiting.length === 0) return end({ type: "agent.completed", data: { runId, result: "done" } });
+    now.step++;
+    now.answered = false;
+    now.call = { messageId: id("answer"), attempt: 1 };
+    const taken = now.waiting.splice(0);
+    return [
+      ...(taken.length > 0 ? [{ type: "message.taken", data: { runId, messageIds: taken } } as const] : []),
+      { type: "run.tick", data: { runId, step: now.step } },
+      { type: "model.started", data: { runId, step: now.step, messageId: now.call.messageId, model: "scripted:x", attempt: 1 } },
+    ];
+  }
+
+  function speak(now: Turn, call: Call): NewEvent[] {
+    const { runId, step } = now;
+    if (chance.chance(0.5)) {
+      const words = { delta: chance.text(chance.below(30)), ...(chance.chance(0.3) ? { reasoning: chance.text(chance.below(4000)) } : {}) };
+      return [{ type: "model.delta", data: { runId, ...words } }];
+    }
+    if (chance.chance(0.15)) {
+      call.attempt++;
+      call.messageId = id("answer");
+      return [
+        { type: "model.failed", data: { runId, step, attempt: call.attempt - 1, kind: "network", error: "gone", retryInMs: 5 } },
+        { type: "model.started", data: { runId, step, messageId: call.messageId, model: "scripted:x", attempt: call.attempt } },
+      ];
+    }
+    const toolCalls = Array.from({ length: chance.pick([0, 0, 1, 1, 3]) }, () => ({ id: id("call"), name: "echo", input: { text: chance.text(5) } }));
+    delete now.call;
+    now.open = toolCalls.map((made) => made.id);
+    now.answered = toolCalls.length === 0;
+    const known = chance.chance(0.8);
+    return [
+      {
+        type: "model.completed",
+        data: { runId, step, messageId: call.messageId, model: "scripted:x", finish: "stop", usage: { ...usage, costUsd: known ? usage.costUsd : null }, ms: 3, toolCalls, ...(chance.chance(0.3) ? { replay: { kept: true } } : {}) },
+      },
+    ];
+  }
+
+  function useTool(now: Turn): NewEvent[] {
+    const { runId, step } = now;
+    const callId = chance.pick(now.open);
+    if (!now.begun.has(callId) && chance.chance(0.8)) {
+      now.begun.add(callId);
+      return [{ type: "tool.started", data: { runId, step, callId, toolName: "echo", args: { text: "sk-0123456789abcdefghij" }, repeatable: true } }];
+    }
+    now.open = now.open.filter((other) => other !== callId);
+    const common = { runId, callId, toolName: "echo", messageId: `${callId}-result`, ms: 1.5, action: "echo" };
+    if (!now.begun.has(callId) || chance.chance(0.3)) return [{ type: "tool.error", data: { ...common, error: "It did not work.", trouble: "threw" } }];
+    const big = chance.chance(0.3) ? { blob: id("blob"), mediaType: "text/plain" } : {};
+    const output = chance.text(20);
+    const effects: NewEvent[] = [
+      { type: "todos.written", data: { todos: [{ content: output, status: "pending" }] } },
+      { type: "title.set", data: { title: chance.text(8) } },
+    ];
+    return [
+      ...effects.filter(() => chance.chance(0.3)),
+      { type: "tool.output", data: { ...common, output, result: { callId, name: "echo", summary: output, preview: output, size: output.length, ...big } } },
+    ];
+  }
+
+  function end(ending: NewEvent): NewEvent[] {
+    const now = turn as Turn;
+    turn = undefined;
+    const { runId } = now;
+    const requeued = id("turn");
+    if (now.waiting.length > 0) queue.push({ runId: requeued, first: false });
+    return [
+      ...now.open.map((callId): NewEvent => ({
+        type: "tool.error",
+        data: { runId, callId, toolName: "echo", messageId: `${callId}-result`, error: "Over.", trouble: "canceled", ms: 0, action: "cancel" },
+      })),
+      ...(now.waiting.length > 0 ? [{ type: "message.requeued", data: { runId: requeued, fromRunId: runId, messageIds: now.waiting } } as const] : []),
+      ending,
+    ];
+  }
+
+  return {
+    idle: () => turn === undefined && queue.length === 0,
+    /** The object lost its memory: a turn that ran is taken up again. */
+    resume(): NewEvent[] {
+      if (!turn) return [];
+      delete turn.call;
+      return [{ type: "run.resumed", data: { runId: turn.runId, reason: "recovered", attempt: ++turn.attempt, strikes: ++turn.strikes, boot: id("boot") } }];
+    },
+    next(): NewEvent[] {
+      if (chance.chance(0.1)) return accept();
+      if (!turn) {
+        const dropped = chance.chance(0.1) ? queue.shift() : undefined;
+        return dropped ? [{ type: "run.canceled", data: { runId: dropped.runId, reason: "canceled" } }] : start();
+      }
+      const { runId } = turn;
+      if (chance.chance(0.03)) return end({ type: "run.canceled", data: { runId, reason: "canceled" } });
+      if (chance.chance(0.02)) return end({ type: "agent.error", data: { runId, error: "Broken.", code: "internal", advice: "Again." } });
+      return go(turn);
+    },
+    finish(): NewEvent[] {
+      if (turn) return go(turn);
+      return queue.length > 0 ? start() : [];
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { type Answer, type ModelServer, openModelServer } from "../kit/model-server.ts";
+import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+
+export let server: ModelServer;
+let worker: BareWorker;
+
+/** Gives a file of tests one Worker with all adapters in it, and each of its tests a server of models. */
+export function withModels(): void {
+  beforeAll(async () => {
+    worker = await bareWorker(new URL("models.worker.ts", import.meta.url), {
+      bindings: [`(name = "MODELS", service = "models")`],
+      services: [`(name = "models", network = (allow = ["public", "private", "local"]))`],
+    });
+  });
+
+  afterAll(() => worker?.stop());
+
+  beforeEach(async () => {
+    server = await openModelServer();
+    return () => server.stop();
+  });
+}
+
+export interface Adapter {
+  name: string;
+  base?: string;
+  model?: string;
+  /** What the AI SDK's versions do not do, or Google's format does not have. */
+  lacks?: ("reasoning" | "malformed" | "replay" | "result images")[];
+}
+
+export const ours: Adapter[] = [
+  { name: "chat" },
+  { name: "responses", model: "gpt-5" },
+  { name: "messages", model: "claude-sonnet-4-5" },
+];
+
+export const adapters: Adapter[] = [
+  ...ours,
+  { name: "workers-ai" },
+  { name: "google", base: "/v1beta", model: "gemini-2.5-pro", lacks: ["malformed"] },
+  { name: "sdk-chat", model: "gpt-4o", lacks: ["reasoning", "replay", "result images"] },
+  { name: "sdk-responses", model: "gpt-5" },
+  { name: "sdk-messages", model: "claude-sonnet-4-5" },
+  { name: "sdk-compatible", lacks: ["replay", "result images"] },
+];
+
+export const key = "sk-very-secret-key";
+const tool = { name: "add", description: "Adds.", parameters: { type: "object", properties: { a: { type: "number" } } } };
+export const question = { system: "Be brief.", messages: [{ role: "user", content: "Hi" }], tools: [tool] };
+
+/** One call in workerd, and everything that came of it. */
+export async function run({ name, base = "/v1", model = "test-model" }: Adapter, request: object = question, options: object = {}) {
+  const order = { adapter: name, id: `test:${model}`, model, base: server.url + base, key, keyName: "TEST_API_KEY", request, ...options };
+  const response = await fetch(worker.url, { method: "POST", body: JSON.stringify(order) });
+  return response.json();
+}
+
+interface Told {
+  type: string;
+  text?: string;
+  call?: { id: string; input: unknown };
+}
+
+export const joined = (parts: Told[], type: string) => parts.filter((part) => part.type === type).map(({ text }) => text).join("");
+export const calls = (parts: Told[]) => parts.filter(({ type }) => type === "tool-call").map(({ call }) => call!);
+
+export const full: Answer = {
+  reasoning: ["Let me ", "think."],
+  text: ["Hello ", "world", "."],
+  toolCalls: [
+    { id: "call_a", name: "add", input: { a: 1, text: 'with "quotes" and \\ and ü' } },
+    { id: "call_b", name: "add", input: { a: 2, deep: { list: [1, 2, 3] } } },
+    { id: "call_c", name: "add", input: {} },
+  ],
+};

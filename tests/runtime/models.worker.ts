@@ -1,0 +1,98 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { aiSdkModel } from "../../packages/runtime/src/model/adapters/ai-sdk.ts";
+import { googleModel } from "../../packages/runtime/src/model/adapters/google.ts";
+import { workersAiModel } from "../../packages/runtime/src/model/adapters/workers-ai.ts";
+import { ModelError } from "../../packages/runtime/src/model/error.ts";
+import type { Model, ModelPart, ModelRequest } from "../../packages/runtime/src/model/model.ts";
+import type { WireOptions } from "../../packages/runtime/src/model/wire/call.ts";
+import { chatModel } from "../../packages/runtime/src/model/wire/chat.ts";
+import { messagesModel } from "../../packages/runtime/src/model/wire/messages.ts";
+import { responsesModel } from "../../packages/runtime/src/model/wire/responses.ts";
+
+interface Order extends Omit<WireOptions, "fetch"> {
+  adapter: string;
+  request: ModelRequest;
+  /** Abort as soon as any part has come. */
+  abort?: boolean;
+  /** Leave the loop as soon as any part has come, and then ask once more. */
+  leave?: boolean;
+  /** Calls in a row, within one request to this Worker. */
+  times?: number;
+}
+
+/** The AI SDK's versions of the formats that have a wire of ours: beside them in the tests, not in the product. */
+function sdkModel(adapter: string, options: WireOptions): Model {
+  const { base: baseURL, key: apiKey = "none", model, fetch } = options;
+  const openai = () => createOpenAI({ baseURL, apiKey, fetch });
+  switch (adapter) {
+    case "sdk-chat":
+      return aiSdkModel(openai().chat(model), options);
+    case "sdk-responses":
+      return aiSdkModel(openai().responses(model), { ...options, providerOptions: { openai: { store: false, reasoningSummary: "auto", include: ["reasoning.encrypted_content"] } } });
+    case "sdk-messages":
+      return aiSdkModel(createAnthropic({ baseURL, apiKey, fetch })(model), options);
+    default:
+      return aiSdkModel(createOpenAICompatible({ name: "compatible", baseURL, apiKey, fetch, includeUsage: true })(model), options);
+  }
+}
+
+async function open(adapter: string, options: WireOptions): Promise<Model> {
+  switch (adapter) {
+    case "chat":
+      return chatModel(options);
+    case "responses":
+      return responsesModel(options);
+    case "messages":
+      return messagesModel(options);
+    case "google":
+      return googleModel(options);
+    case "workers-ai":
+      return workersAiModel({ id: options.id, model: options.model, ...(options.idleMs ? { idleMs: options.idleMs } : {}), binding: binding(options) });
+    default:
+      return sdkModel(adapter, options);
+  }
+}
+
+/** A binding that goes where the chat completions are: what it is given and gives back is what the real one takes. */
+const binding = (options: WireOptions) => ({
+  run: (model: string, inputs: object, { signal }: { signal?: AbortSignal | null }) =>
+    options.fetch(`${options.base}/chat/completions`, { method: "POST", body: JSON.stringify({ model, ...inputs }), signal: signal ?? null, redirect: "manual" }),
+});
+
+/** Runs one call and tells everything that came of it. */
+async function run({ adapter, request, abort, leave, times = 1, ...options }: Order, send: typeof fetch): Promise<object> {
+  const parts: ModelPart[] = [];
+  const batches: number[] = [];
+  const stop = new AbortController();
+  try {
+    const model = await open(adapter, { ...options, fetch: send });
+    for await (const batch of model.stream(request, stop.signal)) {
+      parts.push(...batch);
+      batches.push(batch.length);
+      if (abort) setTimeout(() => stop.abort(new Error("enough")), 1);
+      if (leave) break;
+    }
+    if (leave) for await (const batch of model.stream(request, stop.signal)) parts.push(...batch);
+    for (let more = 1; more < times; more += 1) for await (const batch of model.stream(request, stop.signal)) parts.push(...batch);
+    return { parts, batches };
+  } catch (error) {
+    if (!(error instanceof ModelError)) return { parts, thrown: String(error) };
+    const { kind, passing, status, retryAfterMs, message, advice } = error;
+    return { parts, error: { kind, passing, status, retryAfterMs, message, advice } };
+  }
+}
+
+/** Bytes do not travel in JSON; a test writes them as `{ "base64": … }`. */
+const revive = (_name: string, value: { base64?: string }) =>
+  typeof value?.base64 === "string" ? Uint8Array.from(atob(value.base64), (char) => char.charCodeAt(0)) : value;
+
+export default {
+  async fetch(request: Request, env: { MODELS: Fetcher }): Promise<Response> {
+    if (request.method === "GET") return new Response("alive");
+    const order = JSON.parse(await request.text(), revive) as Order;
+    const send = ((input: RequestInfo, init?: RequestInit) => env.MODELS.fetch(input, init)) as typeof fetch;
+    return Response.json(await run(order, send));
+  },
+};

@@ -1,0 +1,112 @@
+import type { AgentEvent, NewEvent } from "@thinkery/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { random } from "../kit/random.ts";
+import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { inventor } from "./history.ts";
+
+let worker: BareWorker;
+
+beforeAll(async () => {
+  worker = await bareWorker(new URL("store.worker.ts", import.meta.url), { objects: ["Shelf"] });
+});
+
+afterAll(() => worker?.stop());
+
+const on = (object: string) => async (step: string, input: object = {}): Promise<any> => {
+  const response = await fetch(`${worker.url}/${object}`, { method: "POST", body: JSON.stringify({ step, ...input }) });
+  if (!response.ok) throw new Error(`${step}: ${await response.text()}`);
+  return response.json();
+};
+
+test("whatever happened, everything derived from the log comes out the same when it is derived anew", async () => {
+  const chance = random("store");
+  for (let history = 0; history < 8; history++) {
+    const shelf = on(`history-${history}`);
+    const invent = inventor(chance);
+    for (let round = 0; round < 12; round++) {
+      // What belongs together is recorded together; sometimes more than that comes at once.
+      const groups = Array.from({ length: 1 + chance.below(20) }, () => invent.next());
+      while (groups.length > 0) await shelf("record", { events: groups.splice(0, 1 + chance.below(3)).flat() });
+      const [tables, draft] = [await shelf("tables"), await shelf("draft")];
+      const crash = chance.chance(0.4);
+      await shelf(crash ? "forget" : "rebuild");
+      expect(await shelf("tables"), `history ${history}, round ${round}`).toEqual(tables);
+      // A crash ends what was being said; the turn is taken up again and says it anew.
+      if (!crash) expect(await shelf("draft"), `the draft of history ${history}, round ${round}`).toEqual(draft);
+      const events = crash ? invent.resume() : [];
+      if (events.length > 0) await shelf("record", { events });
+      if (chance.chance(0.1)) {
+        for (let events = invent.finish(); events.length > 0; events = invent.finish()) await shelf("record", { events });
+        await shelf("clear");
+      }
+    }
+    const log: AgentEvent[] = await shelf("read", { limit: 100_000 });
+    expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => (log[0]?.seq ?? 0) + index));
+  }
+});
+
+const turn: NewEvent[] = [
+  { type: "request.accepted", data: { runId: "t", idempotencyKey: "k", mode: "queue", from: { user: "owner", context: {} }, messages: [{ id: "m", role: "user", content: "hi" }] } },
+  { type: "run.started", data: { runId: "t", model: "x:y", boot: "b" } },
+  { type: "run.tick", data: { runId: "t", step: 1 } },
+  { type: "model.started", data: { runId: "t", step: 1, messageId: "a", model: "x:y", attempt: 1 } },
+];
+const delta = (text: string): NewEvent => ({ type: "model.delta", data: { runId: "t", delta: text } });
+const completed: NewEvent = {
+  type: "model.completed",
+  data: { runId: "t", step: 1, messageId: "a", model: "x:y", finish: "stop", usage: { inputTokens: 3, outputTokens: 2, costUsd: 0.5 }, ms: 1, toolCalls: [] },
+};
+
+test("what is being said is known from the log as far as it was stored", async () => {
+  const shelf = on("draft");
+  await shelf("record", { events: turn });
+  for (const word of ["one ", "two ", "three"]) await shelf("record", { events: [delta(word)] });
+  await shelf("rebuild");
+  expect(await shelf("draft")).toMatchObject({ messageId: "a", step: 1, text: "one two three" });
+  await shelf("record", { events: [delta(" four"), completed] });
+  expect((await shelf("tables")).messages).toMatchObject([{ id: "a", content: "one two three four" }, { id: "m" }]);
+  expect(await shelf("draft")).toBe(null);
+});
+
+test("the log is read in pages of any size, from any number", async () => {
+  const chance = random("pages");
+  const shelf = on("pages");
+  const written: AgentEvent[] = [];
+  for (let group = 0; group < 80; group++) {
+    written.push(...(await shelf("record", { events: Array.from({ length: 1 + chance.below(9) }, (_, n) => delta(`${group}.${n}`)) })));
+  }
+  for (let reading = 0; reading < 20; reading++) {
+    const after = chance.below(written.length);
+    const limit = 1 + chance.below(70);
+    expect(await shelf("read", { after, limit })).toEqual(written.slice(after, after + limit));
+  }
+  expect(await shelf("read", { after: written.length })).toEqual([]);
+});
+
+test("events that do not go together are not stored at all", async () => {
+  const shelf = on("atomic");
+  await shelf("record", { events: turn });
+  const [tables, log] = [await shelf("tables"), await shelf("read")];
+  // A second answer under the same id cannot be.
+  await expect(shelf("record", { events: [delta("x"), completed, { type: "title.set", data: { title: "half" } }, completed] })).rejects.toThrow();
+  expect(await shelf("tables")).toEqual(tables);
+  expect(await shelf("read")).toEqual(log);
+  // Nor do they leave a gap.
+  expect((await shelf("record", { events: [delta("y")] }))[0].seq).toBe(log.length + 1);
+});
+
+test("clearing forgets everything but what it cost, and no number comes twice", async () => {
+  const shelf = on("clear");
+  await shelf("record", { events: [...turn, delta("hello"), completed, { type: "agent.completed", data: { runId: "t", result: "hello" } }] });
+  const usage = await shelf("usage");
+  const last = (await shelf("read")).at(-1).seq;
+  for (let time = 0; time < 2; time++) await shelf("clear");
+  expect(await shelf("usage")).toEqual(usage);
+  const tables = await shelf("tables");
+  for (const name of ["turns", "inputs", "messages", "ledger", "actions", "facts", "blobs"]) expect([name, tables[name]]).toEqual([name, []]);
+  await shelf("rebuild");
+  expect(await shelf("usage")).toEqual(usage);
+  expect((await shelf("read")).map(({ type, seq }: AgentEvent) => [type, seq])).toEqual([["history.cleared", last + 2]]);
+  await shelf("forget");
+  expect((await shelf("record", { events: turn }))[0].seq).toBe(last + 3);
+});

@@ -1,0 +1,81 @@
+import type { AgentEvent, NewEvent } from "@thinkery/sdk";
+import { DurableObject } from "cloudflare:workers";
+import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
+import { migrate } from "../../packages/runtime/src/store/migrate.ts";
+import { thinkMigrations } from "../../packages/runtime/src/store/schema/think.ts";
+
+const projections = ["turns", "inputs", "messages", "ledger", "actions", "model_calls", "facts", "blobs"];
+
+interface Asked {
+  step: string;
+  events?: NewEvent[];
+  log?: AgentEvent[];
+  agent?: string;
+  after?: number;
+  limit?: number;
+}
+
+/** An agent's store by itself, to be told events and looked into. */
+export class Shelf extends DurableObject {
+  #store: AgentStore;
+
+  constructor(ctx: DurableObjectState, env: object) {
+    super(ctx, env);
+    migrate(ctx.storage, thinkMigrations);
+    this.#store = new AgentStore(ctx.storage, "global~test");
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const { step, events = [], log = [], agent = "global~test", after = 0, limit = 100 } = (await request.json()) as Asked;
+    const steps: Record<string, () => unknown> = {
+      record: () => this.#store.record(events).map(({ event }) => event),
+      rebuild: () => this.#store.rebuild(),
+      clear: () => this.#store.clear("owner").map(({ event }) => event),
+      tables: () => this.#tables(),
+      draft: () => this.#store.messages.draft,
+      read: () => this.#store.log.read(after, limit),
+      usage: () => this.#store.calls.usage(),
+      // As after a crash: what is on the disk, and nothing else.
+      forget: () => {
+        this.#store = new AgentStore(this.ctx.storage, agent);
+      },
+      // Another agent's log, to derive from it what that agent derived.
+      load: () => {
+        for (const event of log) this.ctx.storage.sql.exec("INSERT INTO log (first, last, events) VALUES (?, ?, ?)", event.seq, event.seq, JSON.stringify([event]));
+        this.#store = new AgentStore(this.ctx.storage, agent);
+        this.#store.rebuild();
+        const { messages, actions, turns, calls, facts } = this.#store;
+        const most = Number.MAX_SAFE_INTEGER - 1;
+        return {
+          messages: messages.page({ limit: most }, most).messages,
+          actions: actions.page({ limit: most }).actions,
+          run: turns.run(agent),
+          todos: facts.todos(),
+          title: facts.title(),
+          usage: { ...calls.usage(), turns: turns.tally(), messages: messages.count(), events: this.#store.log.last },
+        };
+      },
+    };
+    return Response.json((await steps[step]?.()) ?? null);
+  }
+
+  #tables(): Record<string, unknown> {
+    return Object.fromEntries(projections.map((name) => [name, this.ctx.storage.sql.exec(`SELECT rowid AS place, * FROM ${name} ORDER BY 2`).toArray().map(withoutPlace(name))]));
+  }
+}
+
+// Only among messages does the order of rows mean something; there it has to come out the same.
+function withoutPlace(table: string) {
+  let order: number[] | undefined;
+  return ({ place, ...row }: Record<string, unknown>, _: number, rows: Record<string, unknown>[]) => {
+    order ??= rows.map((one) => Number(one.place)).sort((a, b) => a - b);
+    return table === "messages" ? { ...row, place: order.indexOf(Number(place)) } : row;
+  };
+}
+
+export default {
+  fetch(request: Request, env: { Shelf: DurableObjectNamespace<Shelf> }): Promise<Response> | Response {
+    if (request.method === "GET") return new Response("alive");
+    return env.Shelf.getByName(new URL(request.url).pathname).fetch(request);
+  },
+};
