@@ -10,11 +10,14 @@ export interface Finding {
   what: string;
   /** Every sample, so that the spread can be seen and not only believed. */
   samples: Record<string, number[]>;
-  unit: "ms" | "MB";
-  /** The figure the goal speaks of, with its goal. */
+  unit: "ms" | "MB" | "KB" | "turns/s" | "fsyncs";
+  /** The figure the goal speaks of, with its goal: a bound from above, or from below when it says so. */
   figure: number;
   goal: number;
+  atLeast?: true;
 }
+
+export const isMet = ({ figure, goal, atLeast }: Finding) => (atLeast ? figure >= goal : figure <= goal);
 
 export function median(samples: number[]): number {
   const sorted = [...samples].sort((a, b) => a - b);

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { type Bench, type Finding, median } from "./bench.ts";
+import { type Bench, type Finding, isMet, median } from "./bench.ts";
 
 /** Runs benches one after the other, prints what they found and writes it as JSON. Answers whether all goals were met. */
 export async function report(benches: Bench[], folder: string): Promise<boolean> {
@@ -10,7 +10,7 @@ export async function report(benches: Bench[], folder: string): Promise<boolean>
     console.log(`\n${bench.name}: ${bench.about}`);
     const findings = await bench.run();
     for (const finding of findings) {
-      met &&= finding.figure <= finding.goal;
+      met &&= isMet(finding);
       print(finding);
     }
     const machine = { cores: cpus().length, model: cpus()[0]?.model, node: process.version, platform: process.platform };
@@ -19,11 +19,12 @@ export async function report(benches: Bench[], folder: string): Promise<boolean>
   return met;
 }
 
-function print({ what, samples, unit, figure, goal }: Finding): void {
+function print(finding: Finding): void {
+  const { what, samples, unit, figure, goal, atLeast } = finding;
   for (const [name, values] of Object.entries(samples)) {
     const spread = `${Math.min(...values).toFixed(2)}–${Math.max(...values).toFixed(2)}`;
     console.log(`  ${name.padEnd(34)} median ${median(values).toFixed(2)} ${unit}  (${spread}, n = ${values.length})`);
   }
-  const verdict = figure <= goal ? "met" : "MISSED";
-  console.log(`  ${what.padEnd(34)} ${figure.toFixed(2)}  goal ≤ ${goal}  ${verdict}`);
+  const verdict = isMet(finding) ? "met" : "MISSED";
+  console.log(`  ${what.padEnd(34)} ${figure.toFixed(2)}  goal ${atLeast ? "≥" : "≤"} ${goal}  ${verdict}`);
 }

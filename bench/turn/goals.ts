@@ -1,0 +1,57 @@
+import { type Finding, median } from "../kit/bench.ts";
+import type { Measured } from "./measure.ts";
+
+type Figure = (measured: Measured) => number;
+
+const alone: Figure = ({ alone }) => median(alone);
+const throughput: Figure = ({ throughput }) => median(throughput);
+const processor: Figure = ({ processor }) => median(processor);
+
+/** What we promised of a turn, against everything that ran beside us. */
+export function goals(all: Measured[], deltas: number): Finding[] {
+  const named = (name: string) => all.find(({ subject }) => subject.name === name);
+  const [ours, lean, think, deepagents] = ["ours", "lean loop", "@cloudflare/think", "deepagents"].map(named);
+  if (!ours) return [];
+  const peers = all.filter((one) => one.subject.durable && one !== ours && one !== lean);
+  const best = (better: (a: Measured, b: Measured) => boolean) =>
+    peers.reduce<Measured | undefined>((best, peer) => (!best || better(peer, best) ? peer : best), undefined);
+  const fastest = best((a, b) => alone(a) < alone(b));
+  const busiest = best((a, b) => throughput(a) > throughput(b));
+
+  const against = (what: string, figure: Figure, kind: "alone" | "throughput" | "processor", other: Measured | undefined, goal: number) => {
+    if (!other) return [];
+    const label = `${what}, ours / ${other.subject.name}, ${deltas} deltas`;
+    const samples = { ours: ours[kind], [other.subject.name]: other[kind] };
+    const finding: Finding = { what: label, unit: kind === "throughput" ? "turns/s" : "ms", samples, figure: figure(ours) / figure(other), goal };
+    return [kind === "throughput" ? { ...finding, atLeast: true as const } : finding];
+  };
+  return [
+    ...against("p50", alone, "alone", lean, 2),
+    ...against("p50", alone, "alone", fastest, 0.5),
+    ...against("p50", alone, "alone", think, 0.3),
+    ...against("turns/s", throughput, "throughput", lean, 0.6),
+    ...against("turns/s", throughput, "throughput", busiest, 2),
+    ...against("processor", processor, "processor", lean, 2),
+    ...against("processor", processor, "processor", think, 0.25),
+    ...against("processor", processor, "processor", deepagents, 0.3),
+    ...(ours.syncs === undefined
+      ? []
+      : [{ what: `fsyncs a turn, ${deltas} deltas`, unit: "fsyncs" as const, samples: { ours: [ours.syncs] }, figure: ours.syncs, goal: 6 }]),
+    { what: `to the model, ${deltas} deltas`, unit: "KB", samples: { ours: [ours.kilobytes] }, figure: ours.kilobytes, goal: 16 },
+  ];
+}
+
+/** Everything that was measured, a line for each subject. */
+export function table(all: Measured[], deltas: number): string {
+  const head = [`${deltas} deltas`, "p50 ms", "turns/s", "CPU ms", "fsyncs", "KB sent", "durable"];
+  const rows = all.map((one) => [
+    one.subject.name,
+    alone(one).toFixed(1),
+    throughput(one).toFixed(0),
+    processor(one).toFixed(1),
+    one.syncs?.toFixed(1) ?? "–",
+    one.kilobytes.toFixed(1),
+    one.subject.durable ? "yes" : "no",
+  ]);
+  return [head, ...rows].map(([name, ...cells]) => `  ${name?.padEnd(28)}${cells.map((cell) => cell.padStart(9)).join("")}`).join("\n");
+}

@@ -1,0 +1,15 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import type { Subject } from "../kit/subject.ts";
+
+const folder = new URL("../peers/", import.meta.url);
+
+/** Whoever `npm run bench:peers` installed: one file each in bench/peers. */
+export async function peers(): Promise<Subject[]> {
+  if (!existsSync(new URL("node_modules", folder))) {
+    console.log("  No peers beside us: `npm run bench:peers` installs them.");
+    return [];
+  }
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".peer.ts")).sort();
+  return Promise.all(files.map(async (name) => ((await import(new URL(name, folder).href)) as { peer: Subject }).peer));
+}
