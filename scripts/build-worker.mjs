@@ -21,7 +21,7 @@ export async function buildWorker(entry, outdir, name = "main") {
     mainFields: ["module", "main"],
     external: ["node:*", "cloudflare:workers", "cloudflare:sockets"],
     alias: { "cloudflare:email": join(root, "packages/runtime/shims/cloudflare-email.js"), path: "node:path" },
-    plugins: [oneLocale],
+    plugins: [oneLocale, lateMcpClient],
     metafile: true,
     logLevel: "warning",
   });
@@ -33,5 +33,13 @@ export const oneLocale = {
     bundler.onResolve({ filter: /\/locales\/index\.js$/ }, (args) =>
       args.resolveDir.includes("/zod/") ? { path: join(root, "packages/runtime/shims/zod-locales.js") } : undefined,
     );
+  },
+};
+
+const lateMcpClient = {
+  name: "late-mcp-client",
+  setup(bundler) {
+    const shim = join(root, "packages/runtime/shims/mcp-client.js");
+    bundler.onResolve({ filter: /^@modelcontextprotocol\/client$/ }, (args) => (args.importer === shim ? undefined : { path: shim }));
   },
 };

@@ -28,6 +28,9 @@ interface Crew {
   stop(drainMs: number): Promise<void>;
 }
 
+/** Whoever started the host has a first question for main; nobody needs a sandbox that soon. */
+const headStart = 300;
+
 export function hostSocket(run: string): string {
   return join(run, "host.sock");
 }
@@ -46,6 +49,7 @@ export function crew(options: CrewOptions): Crew {
   const events = { onLine: (line: string) => onLine(charge.name, line), onEvent, onGiveUp: onMainLost };
   const leader = supervise({ ...charge, ...events, retry: false }, limits);
 
+  let starting: ReturnType<typeof setTimeout> | undefined;
   // Tries before the first answer are no restarts: the port that was free a moment ago may have been taken.
   let tries = 0;
 
@@ -55,7 +59,9 @@ export function crew(options: CrewOptions): Crew {
       tries = leader.status().restarts;
     },
     startSlots() {
-      for (const { process } of slots) process.start().catch(() => {});
+      starting = setTimeout(() => {
+        for (const { process } of slots) process.start().catch(() => {});
+      }, headStart);
     },
     port: charge.port,
     status: () => ({
@@ -65,6 +71,7 @@ export function crew(options: CrewOptions): Crew {
       slots: slots.map((slot) => slot.process.status()),
     }),
     async stop(drainMs) {
+      clearTimeout(starting);
       // Main may need the slots to finish what it is doing.
       await leader.stop(drainMs);
       await Promise.all(slots.map((slot) => slot.process.stop(0)));

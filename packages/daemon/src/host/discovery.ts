@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -73,6 +74,8 @@ export async function stopHost(
 }
 
 async function meetHost(home: Home): Promise<Introduction | undefined> {
+  // Seen before anything is asked: the usual start finds nobody, and should not load a client to learn it.
+  if (!existsSync(controlSocket(home))) return undefined;
   const token = await readToken(home);
   if (!token) return undefined;
   try {

@@ -1,0 +1,15 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+
+let worker: BareWorker;
+
+beforeAll(async () => {
+  worker = await bareWorker(new URL("./shims.worker.ts", import.meta.url), {});
+});
+
+afterAll(() => worker?.stop());
+
+test("the MCP client that is loaded late is the real one, made and recognised like it", async () => {
+  const seen = await (await fetch(worker.url)).json();
+  expect(seen).toEqual({ before: false, client: true, transport: true, crossed: false, connects: "function" });
+});
