@@ -172,6 +172,16 @@ test("stop cancels an agent's turn and leaves the host alone", async () => {
   expect((await house.run(["status"])).code).toBe(0);
 });
 
+test("stop --all cancels every turn, what waits behind one too, and leaves the host alone", async () => {
+  const run = thinkery("run", "counter", "count");
+  await until("the answer to begin", () => run.out().includes("word5 "));
+  await house.run(["send", "counter", "count"]);
+  expect(JSON.parse((await house.run(["stop", "--all", "--json"])).stdout)).toEqual({ canceled: ["counter@global", "counter@global"] });
+  expect(await exitOf(run.child)).toBe(1);
+  expect((await house.run(["stop", "--all"])).stdout).toBe("No agent has a turn to cancel.\n");
+  expect((await house.run(["stop", "counter", "--all"])).code).toBe(2);
+});
+
 test("kill -9 of main in the middle of an answer: it still arrives whole, and once", async () => {
   const run = thinkery("run", "crasher", "count");
   await until("the answer to begin", () => run.out().includes("word40 "));

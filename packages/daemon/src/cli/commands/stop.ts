@@ -6,6 +6,7 @@ import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect, connectIfRunning, stopLimit } from "../connect.ts";
 import { examples } from "../help.ts";
+import { eachAgent, listAgencies } from "../lists.ts";
 import { persist } from "../persist.ts";
 import { type AgentTarget, parseAgentTarget } from "../target.ts";
 
@@ -14,8 +15,14 @@ export function addStop(program: Command, cli: Cli): void {
     .command("stop")
     .description("stop the host, or cancel what an agent does")
     .argument("[target]", "an agent, as alice or alice@review: its turn is canceled (default: the host)")
-    .addHelpText("after", examples(["stop", "agents go on where they were at the next start"], ["stop alice", "cancel her turn"]))
-    .action(async (target: string | undefined) => {
+    .option("--all", "cancel the turns of all your agents; the host runs on")
+    .addHelpText(
+      "after",
+      examples(["stop", "agents go on where they were at the next start"], ["stop alice", "cancel her turn"], ["stop --all", "cancel every turn"]),
+    )
+    .action(async (target: string | undefined, { all }: { all?: boolean }) => {
+      if (all && target !== undefined) throw fail("bad_request", "Give a target or --all, not both.");
+      if (all) return cancelAll(cli);
       if (target !== undefined) return cancelTurn(cli, parseAgentTarget(target));
       if (cli.env.THINKERY_URL) return stopElsewhere(cli);
       const outcome = await stopHost(locateHome(cli.env), { timeoutMs: stopLimit });
@@ -34,6 +41,19 @@ async function cancelTurn(cli: Cli, target: AgentTarget): Promise<void> {
   cli.output.reply({ agent, agency, canceled, ...answer }, () =>
     canceled ? `Canceled the turn of ${agent}.` : `${agent} has no turn to cancel.`,
   );
+}
+
+async function cancelAll(cli: Cli): Promise<void> {
+  const { client } = await connect(cli);
+  const canceled: string[] = [];
+  for (const { id: agency } of await listAgencies(client)) {
+    await eachAgent(client, agency, async ({ name: agent }) => {
+      const cancel = () => persist((signal) => client.call("cancelTurn", { params: { agency, agent }, body: {}, signal }));
+      // What waits behind a turn would begin when it is gone.
+      for (let { status } = await cancel(); status === "canceled"; { status } = await cancel()) canceled.push(`${agent}@${agency}`);
+    });
+  }
+  cli.output.reply({ canceled }, () => (canceled.length > 0 ? `Canceled the turns of ${[...new Set(canceled)].join(", ")}.` : "No agent has a turn to cancel."));
 }
 
 async function stopElsewhere(cli: Cli): Promise<void> {
