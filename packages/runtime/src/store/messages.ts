@@ -70,7 +70,8 @@ export class Messages {
       }
       case "run.canceled":
         if (this.#draft?.text && this.#draft.runId === event.data.runId) this.#partial(event.seq, this.#draft);
-        this.#sql.exec("UPDATE messages SET status = 'cancelled' WHERE turn = ? AND position IS NULL", event.data.runId);
+        // What was said for a turn that never began stays readable, but no model is told.
+        this.#take(event.seq, "turn = ? AND position IS NULL", event.data.runId, "cancelled");
         break;
       case "agent.error":
         this.#sql.exec(
@@ -100,7 +101,7 @@ export class Messages {
   spoken(after: number): Spoken[] {
     return this.#sql
       .exec<MessageRow>(
-        "SELECT * FROM messages WHERE position > ? AND status IN ('complete', 'cancelled') ORDER BY position",
+        "SELECT * FROM messages WHERE position > ? AND (status = 'complete' OR (status = 'cancelled' AND role = 'assistant')) ORDER BY position",
         after,
       )
       .toArray()
@@ -194,10 +195,10 @@ export class Messages {
     return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM messages").one().n;
   }
 
-  #take(seq: number, where: string, value: string): void {
+  #take(seq: number, where: string, value: string, status: "complete" | "cancelled" = "complete"): void {
     const ids = this.#sql.exec<{ id: string }>(`SELECT id FROM messages WHERE ${where} ORDER BY rowid`, value).toArray();
     for (const [index, { id }] of ids.entries()) {
-      this.#sql.exec("UPDATE messages SET position = ?, status = 'complete' WHERE id = ?", seq * placesPerEvent + index, id);
+      this.#sql.exec("UPDATE messages SET position = ?, status = ? WHERE id = ?", seq * placesPerEvent + index, status, id);
     }
   }
 
