@@ -111,6 +111,14 @@ describe("bad input is refused with the path of the problem", () => {
     expect(answer.body.error.details.problems[0].path).toEqual([field]);
   });
 
+  test("a provider there is not, with the one that was meant; in a blueprint too", async () => {
+    const said = { code: "bad_request", message: expect.stringContaining("antropic"), details: { suggestion: "anthropic:claude" } };
+    const agent = await api("/agents", "POST", { name: "ok", model: "antropic:claude" });
+    expect([agent.status, agent.body.error]).toEqual([400, said]);
+    const blueprint = await api("/agency/global/blueprints", "POST", { name: "ok", model: "antropic:claude" });
+    expect([blueprint.status, blueprint.body.error]).toEqual([400, said]);
+  });
+
   test("a class name is refused in the address too", async () => {
     expect((await api("/agents/sub")).status).toBe(400);
     expect((await api("/agency/global/agent/think")).status).toBe(400);

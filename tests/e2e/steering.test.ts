@@ -144,7 +144,6 @@ test("5 MB of text are refused on every way in, with the limit's name, and the a
 
 test.each([
   ["scripted:bsy", "scripted:busy"],
-  ["scriptd:busy", "scripted:busy"],
   ["openai:gpt-4.1-mini", "OPENAI_API_KEY"],
 ])("a turn with %s fails and names %s; another model helps", async (model, named) => {
   const agent = await workshop.newAgent({ model });

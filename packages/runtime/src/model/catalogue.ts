@@ -16,6 +16,8 @@ const freshMs = 30_000;
 const failedMs = 5_000;
 
 export interface Models extends Prices {
+  /** Refuses an id whose provider there is not; whether it has the model is seen when it is used. */
+  check(id: string): void;
   /** The model of that id, or what is wrong with the id, the key or the script, in a sentence. */
   resolve(id: string): Promise<Model>;
   /** The model of agents that have none of their own. */
@@ -61,9 +63,7 @@ function catalogue(env: ModelEnv): Models {
   async function resolve(id: string): Promise<Model> {
     const before = resolved.get(id);
     if (before) return before;
-    const [name, model] = parse(id);
-    const provider = providers.get(name);
-    if (!provider) throw unknownProvider(name, model);
+    const { provider, model } = find(id);
     // Read anew every time: a person who edits a script wants to see what they wrote.
     if (provider.wire === "scripted") return scriptedModel(id, await scripts.find(model));
     if (provider.needsKey && !provider.key) throw fail("unavailable", `${id} needs a key. ${keyAdvice(provider)}`);
@@ -72,6 +72,13 @@ function catalogue(env: ModelEnv): Models {
     const made = await openModel(provider, id, model, send, env);
     resolved.set(id, made);
     return made;
+  }
+
+  function find(id: string): { provider: Provider; model: string } {
+    const [name, model] = parse(id);
+    const provider = providers.get(name);
+    if (!provider) throw unknownProvider(name, model);
+    return { provider, model };
   }
 
   function parse(id: string): [name: string, model: string] {
@@ -157,6 +164,7 @@ function catalogue(env: ModelEnv): Models {
 
   return {
     ...prices,
+    check: (id) => void find(id),
     resolve,
     fallback,
     found,

@@ -13,6 +13,7 @@ import {
 } from "@thinkery/sdk";
 import { AgentRegistry, type Registration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
+import { openModels } from "../model/catalogue.ts";
 import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
 import type { Env } from "./env.ts";
@@ -64,6 +65,7 @@ export class Agency extends Housed<Revision> {
 
   async putBlueprint(blueprint: Blueprint): Promise<ListedBlueprint> {
     await this.#open();
+    if (blueprint.model) openModels(this.env).check(blueprint.model);
     const stored = this.#blueprints.put(blueprint);
     this.#changed();
     return stored;
@@ -93,6 +95,7 @@ export class Agency extends Housed<Revision> {
 
   async createAgent(owner: string, wanted: NewAgent): Promise<AgentInfo> {
     const { id: agency } = await this.#open();
+    if (wanted.model) openModels(this.env).check(wanted.model);
     const blueprint = this.#blueprints.get(wanted.blueprint ?? wanted.agentType ?? defaultBlueprint.name);
     const name = wanted.name ?? this.#freeName(blueprint.name);
     if (!this.#agents.isFree(name)) throw fail("conflict", `There is already an agent “${name}” in ${agency}.`);
