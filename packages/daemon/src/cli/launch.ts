@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { type ErrorBody, errorBodySchema, fail, isThinkeryError } from "@thinkery/sdk";
+import { type ErrorBody, errorFromBody, fail, isThinkeryError } from "@thinkery/sdk";
 import { type Home, openHome } from "../home/home.ts";
 import { findHost, type FoundHost } from "../host/discovery.ts";
 import type { Cli } from "./cli.ts";
@@ -70,7 +70,7 @@ function untilReady(child: ChildProcess, home: Home): Promise<void> {
       clearTimeout(timer);
       outcome();
     };
-    child.once("message", (report) => settle(() => (isReady(report) ? resolve() : reject(reported(report) ?? silent()))));
+    child.once("message", (report) => settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? silent()))));
     child.once("error", () => settle(() => reject(silent())));
     child.once("exit", () => settle(() => reject(silent())));
   });
@@ -78,11 +78,6 @@ function untilReady(child: ChildProcess, home: Home): Promise<void> {
 
 function isReady(report: unknown): boolean {
   return typeof report === "object" && report !== null && "ready" in report;
-}
-
-function reported(report: unknown): Error | undefined {
-  const body = errorBodySchema.safeParse(report).data;
-  return body && fail(body.error.code, body.error.message, body.error.details);
 }
 
 function isConflict(error: unknown): boolean {

@@ -29,6 +29,12 @@ test("without files the defaults hold", async () => {
   expect(files).toEqual([]);
 });
 
+test("an empty file changes nothing", async () => {
+  const { config: without } = await loadConfig(home, cwd);
+  await writeFile(join(cwd, "thinkery.jsonc"), "{}");
+  expect((await loadConfig(home, cwd)).config).toEqual(without);
+});
+
 test("the working folder wins over the data folder, key by key", async () => {
   await writeFile(join(home, "config.jsonc"), '{ "port": 6000, "sandboxSlots": 5 }');
   await writeFile(join(cwd, "thinkery.jsonc"), '{ "port": 7000 }');

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fail } from "@thinkery/sdk";
-import { parseConfig } from "./parse.ts";
-import { type Config, configSchema } from "./schema.ts";
+import { defaultConfig } from "./defaults.ts";
+import type { Config } from "./schema.ts";
 
 export interface LoadedConfig {
   config: Config;
@@ -18,11 +18,15 @@ export async function loadConfig(homePath: string, cwd: string): Promise<LoadedC
   for (const file of [ours, join(cwd, "thinkery.jsonc")]) {
     const text = await readIfThere(file);
     if (text === undefined) continue;
+    // Only here: a host without a configuration need not load what checks one.
+    const { parseConfig } = await import("./parse.ts");
     const own = parseConfig(file, text);
     if (file !== ours && "providers" in own) throw fail("bad_request", foreignProviders(file, ours));
     Object.assign(merged, own);
     files.push(file);
   }
+  if (files.length === 0) return { config: defaultConfig, files };
+  const { configSchema } = await import("./schema.ts");
   return { config: configSchema.parse(merged), files };
 }
 

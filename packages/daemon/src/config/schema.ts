@@ -1,5 +1,6 @@
 import { modelIdSchema, priceSchema, providerSettingSchema, turnLimitsSchema } from "@thinkery/sdk";
 import { z } from "zod";
+import { defaultConfig } from "./defaults.ts";
 
 const portRule = "expected a whole number from 1 to 65535";
 const hostRule = "expected an address to listen on, for example 127.0.0.1";
@@ -60,28 +61,28 @@ export const configSchema = z
         .int(slotsRule)
         .min(0, slotsRule)
         .max(16, slotsRule)
-        .default(2)
+        .default(defaultConfig.sandboxSlots)
         .meta({ description: "How many sandbox processes run untrusted code side by side." }),
       failuresPerMinute: z
         .int(failuresRule)
         .min(1, failuresRule)
-        .default(5)
+        .default(defaultConfig.failuresPerMinute)
         .meta({ description: "How often main may fail within a minute before the host gives up and says why." }),
       allowedHosts: hostNames
-        .default([])
+        .default(defaultConfig.allowedHosts)
         .meta({ description: "Further host names that requests may be addressed to, for example behind a proxy." }),
       allowedOrigins: origins
-        .default([])
+        .default(defaultConfig.allowedOrigins)
         .meta({ description: "Origins of other web pages that may talk to the host." }),
       model: modelIdSchema
         .optional()
         .meta({ description: "The model of agents that have none of their own, as provider:model. Without it, one whose key is set." }),
-      providers: providers.default({}).meta({
+      providers: providers.default(defaultConfig.providers).meta({
         description:
           "Further model providers, or other addresses for the known ones. Only in config.jsonc of the data folder: the file of a working folder could send your keys elsewhere.",
       }),
       prices: prices
-        .default({})
+        .default(defaultConfig.prices)
         .meta({ description: "Prices of models in US dollars per million tokens, by provider:model; they win over the built-in table." }),
       turn: turnLimitsSchema
         .prefault({})

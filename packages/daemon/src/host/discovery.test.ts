@@ -39,6 +39,26 @@ test("a host that proves itself is found, whatever daemon.json says", async () =
   }
 });
 
+const damage: [string, object][] = [
+  ...Object.keys(file).map((key): [string, object] => [`no ${key}`, { [key]: undefined }]),
+  ["a pid in words", { pid: "12" }],
+  ["a pid that is none", { pid: 0 }],
+  ["half a pid", { pid: 1.5 }],
+  ["a version that is a number", { version: 1 }],
+];
+
+test.each([...damage, ["a port that is none", { port: 0 }]])("a daemon.json with %s claims nothing", async (_, wrong) => {
+  const home = await tempHome();
+  writeFileSync(home.daemonFile, JSON.stringify({ ...file, ...wrong }));
+  expect(await readDaemonFile(home)).toBeUndefined();
+});
+
+test.each([...damage, ["a word in place of yes or no", { ready: "soon" }]])("a host that introduces itself with %s is not found", async (_, wrong) => {
+  const home = await tempHome();
+  await pretend(home, await ensureToken(home), { ...introduction, ...wrong });
+  expect(await findHost(home)).toBeUndefined();
+});
+
 test("somebody who does not know the token is not our host", async () => {
   const home = await tempHome();
   await ensureToken(home);

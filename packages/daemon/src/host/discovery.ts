@@ -4,7 +4,6 @@ import { readFile, rm } from "node:fs/promises";
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fail } from "@thinkery/sdk";
-import { z } from "zod";
 import { writeFleeting } from "../home/files.ts";
 import type { Home } from "../home/home.ts";
 import { readToken } from "../home/token.ts";
@@ -13,17 +12,7 @@ import { controlSocket, proofOf, type Introduction } from "./control.ts";
 import { takeLock } from "./lock.ts";
 import { sameSecret } from "./serve.ts";
 
-const daemonFileSchema = z.object({
-  pid: z.number().int().positive(),
-  host: z.string(),
-  port: z.number().int().positive(),
-  startedAt: z.string(),
-  version: z.string(),
-});
-
-type DaemonFile = z.infer<typeof daemonFileSchema>;
-
-const introductionSchema = daemonFileSchema.extend({ port: z.number(), ready: z.boolean(), proof: z.string() });
+type DaemonFile = Omit<Introduction, "ready">;
 
 /** A host that proved that it is ours. */
 export interface FoundHost extends DaemonFile {
@@ -37,7 +26,8 @@ export async function writeDaemonFile(home: Home, content: DaemonFile): Promise<
 /** What the file claims, nothing when it is missing or damaged. A claim only: the pid in it may be anybody's by now. */
 export async function readDaemonFile(home: Home): Promise<DaemonFile | undefined> {
   try {
-    return daemonFileSchema.parse(JSON.parse(await readFile(home.daemonFile, "utf8")));
+    const claim: unknown = JSON.parse(await readFile(home.daemonFile, "utf8"));
+    return isDaemonFile(claim) && claim.port > 0 ? claim : undefined;
   } catch {
     return undefined;
   }
@@ -73,6 +63,19 @@ export async function stopHost(
   throw fail("unavailable", `The host (process ${found.pid}) does not stop; end it by hand.`);
 }
 
+// By hand: every command looks for its host, and should not load zod for it.
+function isDaemonFile(value: unknown): value is DaemonFile {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, host, port, startedAt, version } = value as Partial<Record<keyof DaemonFile, unknown>>;
+  const texts = [host, startedAt, version].every((text) => typeof text === "string");
+  return texts && Number.isSafeInteger(pid) && Number(pid) > 0 && Number.isSafeInteger(port);
+}
+
+// The port may still be 0: the host that was told to take any has not chosen yet.
+function isIntroduction(value: unknown): value is Introduction & { proof: string } {
+  return isDaemonFile(value) && "ready" in value && typeof value.ready === "boolean" && "proof" in value && typeof value.proof === "string";
+}
+
 async function meetHost(home: Home): Promise<Introduction | undefined> {
   // Seen before anything is asked: the usual start finds nobody, and should not load a client to learn it.
   if (!existsSync(controlSocket(home))) return undefined;
@@ -80,8 +83,8 @@ async function meetHost(home: Home): Promise<Introduction | undefined> {
   if (!token) return undefined;
   try {
     const nonce = randomBytes(32).toString("hex");
-    const said = introductionSchema.parse(await ask(home, "GET", `/prove?nonce=${nonce}`));
-    return sameSecret(said.proof, proofOf(token, nonce, said.pid)) ? said : undefined;
+    const said = await ask(home, "GET", `/prove?nonce=${nonce}`);
+    return isIntroduction(said) && sameSecret(said.proof, proofOf(token, nonce, said.pid)) ? said : undefined;
   } catch {
     return undefined;
   }

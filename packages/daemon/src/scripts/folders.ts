@@ -1,6 +1,6 @@
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { fail, type Script, scriptNameSchema } from "@thinkery/sdk";
+import { fail, nameProblem, nameRules, type Script } from "@thinkery/sdk";
 
 export interface FoundScript {
   name: string;
@@ -73,5 +73,5 @@ async function liesIn(folder: string, path: string): Promise<boolean> {
 }
 
 function isName(name: string): boolean {
-  return scriptNameSchema.safeParse(name).success;
+  return nameProblem(nameRules.script, name) === undefined;
 }

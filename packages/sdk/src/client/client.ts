@@ -1,7 +1,6 @@
 import type { AnswerOf, BodyIn, ParamsIn, QueryIn } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
-import type { ErrorBody } from "../protocol/error-body.ts";
-import { errorCodes, fail } from "../protocol/errors.ts";
+import { errorFromBody, fail } from "../protocol/errors.ts";
 import { routes } from "../protocol/routes.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
@@ -76,14 +75,9 @@ async function reach(request: () => Promise<Response>): Promise<Response> {
   }
 }
 
-// Checked by hand: this is the one shape a client must read, and a page should not load zod for it.
 async function errorFrom(response: Response): Promise<Error> {
-  const body = (await response.json().catch(() => undefined)) as Partial<ErrorBody> | undefined;
-  const { code, message, details } = body?.error ?? {};
-  if (!code || !errorCodes.includes(code) || typeof message !== "string") {
-    return fail("internal", `The host answered ${response.status} without saying why.`);
-  }
-  return fail(code, message, details);
+  const body: unknown = await response.json().catch(() => undefined);
+  return errorFromBody(body) ?? fail("internal", `The host answered ${response.status} without saying why.`);
 }
 
 function fillPath(path: string, params: Record<string, string> = {}): string {

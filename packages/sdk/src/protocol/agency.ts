@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agencyIdSchema } from "./names.ts";
+import { agencyIdSchema } from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
 
 export const agencySchema = z

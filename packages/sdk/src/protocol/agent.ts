@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { driverSchema } from "./blueprint.ts";
-import { agencyIdSchema, agentNameSchema, blueprintNameSchema, modelIdSchema } from "./names.ts";
+import { agencyIdSchema, agentNameSchema, blueprintNameSchema, modelIdSchema } from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
 
 export const agentSchema = z

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { modelIdSchema } from "./names.ts";
+import { defaultTurnLimits } from "./defaults.ts";
+import { modelIdSchema } from "./name-schemas.ts";
 
 /** What the daemon hands to its Worker as JSON, and what a person writes in the configuration for it. */
 
@@ -52,12 +53,12 @@ const whole = (least: number, most: number, otherwise: number, description: stri
 
 /** How long and how often a turn may try. */
 export const turnLimitsSchema = z.strictObject({
-  noProgressSeconds: whole(1, 86_400, 600, "A turn that brings nothing new for so long fails."),
-  attempts: whole(1, 20, 3, "How often a turn that was interrupted is taken up again without progress."),
-  strikes: whole(1, 20, 2, "A turn during which the host crashed so often fails."),
-  heartbeatSeconds: whole(1, 300, 3, "How often a running turn notes that it lives."),
-  toolSeconds: whole(1, 86_400, 120, "How long one tool call may take."),
-  steps: whole(1, 10_000, 64, "How many calls to the model one turn may make."),
+  noProgressSeconds: whole(1, 86_400, defaultTurnLimits.noProgressSeconds, "A turn that brings nothing new for so long fails."),
+  attempts: whole(1, 20, defaultTurnLimits.attempts, "How often a turn that was interrupted is taken up again without progress."),
+  strikes: whole(1, 20, defaultTurnLimits.strikes, "A turn during which the host crashed so often fails."),
+  heartbeatSeconds: whole(1, 300, defaultTurnLimits.heartbeatSeconds, "How often a running turn notes that it lives."),
+  toolSeconds: whole(1, 86_400, defaultTurnLimits.toolSeconds, "How long one tool call may take."),
+  steps: whole(1, 10_000, defaultTurnLimits.steps, "How many calls to the model one turn may make."),
 });
 
 export type TurnLimits = z.infer<typeof turnLimitsSchema>;

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { blueprintNameSchema, modelIdSchema } from "./names.ts";
+import { drivers } from "./choices.ts";
+import { blueprintNameSchema, modelIdSchema } from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
 
-/** How a turn can be computed. Later drivers add their names here. */
-export const drivers = ["think"] as const;
 export const driverSchema = z.enum(drivers);
 
 const positive = z.number().positive();

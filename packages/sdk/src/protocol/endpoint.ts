@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Scope } from "./token.ts";
+import type { Scope } from "./choices.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

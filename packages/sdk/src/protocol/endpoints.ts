@@ -6,7 +6,7 @@ import { endpoint } from "./endpoint.ts";
 import { anAgent, turnEndpoints } from "./endpoints/turns.ts";
 import { healthSchema } from "./health.ts";
 import { modelListSchema, modelQuerySchema, providerListSchema } from "./models.ts";
-import { agencyIdSchema, blueprintNameSchema, userNameSchema } from "./names.ts";
+import { agencyIdSchema, blueprintNameSchema, userNameSchema } from "./name-schemas.ts";
 import { pageQuerySchema } from "./page.ts";
 import { routes } from "./routes.ts";
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { errorBodySchema, invalid } from "./error-body.ts";
-import { errorBody, errorCodes, fail, isThinkeryError, statusOf } from "./errors.ts";
+import { errorBody, errorCodes, errorFromBody, fail, isThinkeryError, statusOf } from "./errors.ts";
 
 test("an error keeps what it is when its class is lost on the way, as between objects", () => {
   const original = fail("conflict", "Taken.", { suggestion: "other" });
@@ -11,6 +11,13 @@ test("an error keeps what it is when its class is lost on the way, as between ob
   expect(isThinkeryError(new Error("x"))).toBe(false);
   expect(isThinkeryError(Object.assign(new Error("x"), { name: "ThinkeryError", code: "made_up" }))).toBe(false);
   expect(isThinkeryError("ThinkeryError")).toBe(false);
+});
+
+test("an error is read back from its body, and from nothing else", () => {
+  expect(errorFromBody(errorBody(fail("conflict", "Taken.", { suggestion: "other" })))).toMatchObject({ code: "conflict", message: "Taken.", details: { suggestion: "other" } });
+  for (const body of [undefined, null, "x", [], {}, { error: null }, { error: "x" }, { error: { code: "made_up", message: "x" } }, { error: { code: "conflict" } }]) {
+    expect([body, errorFromBody(body)]).toEqual([body, undefined]);
+  }
 });
 
 test("every code has a status that says refusal, and fits the schema of answers", () => {

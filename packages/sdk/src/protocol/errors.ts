@@ -45,6 +45,13 @@ export function statusOf(code: ErrorCode): number {
   return errorStatus[code];
 }
 
+/** The error in the body of an answer, if it holds one. By hand: neither a page nor a command should load zod for it. */
+export function errorFromBody(body: unknown): ThinkeryError | undefined {
+  const { code, message, details } = (body as Partial<ErrorBody> | null | undefined)?.error ?? {};
+  if (!code || !errorCodes.includes(code) || typeof message !== "string") return undefined;
+  return fail(code, message, details);
+}
+
 export function errorBody(error: ThinkeryError): ErrorBody {
   return {
     error: {

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import type { Mode } from "./choices.ts";
 import type { Attachment, MessageToolCall, MessageToolResult } from "./message.ts";
-import type { FailureCode, Mode, Todo, UsageTotal } from "./turn.ts";
+import type { FailureCode, Todo, UsageTotal } from "./turn.ts";
 
 /** A message as it was said, before it has a place in the conversation. */
 export interface Said {

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { Action } from "./action.ts";
+import { modes } from "./choices.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Message, MessageToolCall } from "./message.ts";
-import { type AgentStatus, modes, newAttachmentSchema, textSchema } from "./turn.ts";
+import { type AgentStatus, newAttachmentSchema, textSchema } from "./turn.ts";
 
 /** What a client may send over an agent's socket. */
 export const clientFrameSchema = z.discriminatedUnion("type", [

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { agencyIdSchema, agentNameSchema, agentObjectName, modelIdSchema, parseAgentObjectName } from "./names.ts";
+import { agencyIdSchema, agentNameSchema, blueprintNameSchema, modelIdSchema, scriptNameSchema, userNameSchema } from "./name-schemas.ts";
+import { agentObjectName, nameProblem, nameRules, parseAgentObjectName } from "./names.ts";
 
 test("plain names are names, hyphens and dots inside included", () => {
   for (const name of ["a", "alice", "kimi-code", "v2.1", "A_b-c.d", "0", "x".repeat(64)]) {
@@ -15,6 +16,16 @@ test("nothing that could be a path, a separator or a look-alike is a name", () =
 test("the classes of the Agents SDK's routes are no agents' names, in any case", () => {
   for (const name of ["think", "Think", "AGENCY", "user", "sub", "Sub"]) {
     expect([name, agentNameSchema.safeParse(name).success]).toEqual([name, false]);
+  }
+});
+
+test("a schema and the check without one agree, word for word", () => {
+  const names = ["", "a", "alice", "Think", "a b", "a.", "a:b", "a:b:c", "é".repeat(101), ...[64, 65, 100, 101].map((length) => "x".repeat(length))];
+  const schemas = { agent: agentNameSchema, agency: agencyIdSchema, blueprint: blueprintNameSchema, user: userNameSchema, script: scriptNameSchema };
+  for (const kind of Object.keys(schemas) as (keyof typeof schemas)[]) {
+    for (const name of names) {
+      expect([kind, name, nameProblem(nameRules[kind], name)]).toEqual([kind, name, schemas[kind].safeParse(name).error?.issues[0]?.message]);
+    }
   }
 });
 

@@ -1,39 +1,53 @@
-import { z } from "zod";
+/** What names look like. Apart from their schemas, so that the command line can check one without carrying zod along. */
+export interface NameRule {
+  longest: number;
+  pattern: RegExp;
+  /** The pattern in words. */
+  form: string;
+  reserved?: readonly string[];
+}
 
 // Names end up in URLs, file listings and @mentions, so they are plain ASCII: no slashes, spaces, control
 // characters or look-alikes from other scripts. Dots and hyphens are fine inside, not at the ends.
-const plainName = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
-const nameRule = "use ASCII letters, digits, and . _ - between them";
+const plain: NameRule = {
+  longest: 64,
+  pattern: /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/,
+  form: "use ASCII letters, digits, and . _ - between them",
+};
 
-/** Path segments of the Agents SDK's own routes; an agent with such a name could not be reached. */
-export const reservedNames: readonly string[] = ["think", "agency", "user", "sub"];
+export const nameRules = {
+  // Path segments of the Agents SDK's own routes; an agent with such a name could not be reached.
+  agent: { ...plain, reserved: ["think", "agency", "user", "sub"] },
+  blueprint: plain,
+  user: plain,
+  agency: {
+    longest: 100,
+    pattern: /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?::[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/,
+    form: `${plain.form}, with at most one “:tag”`,
+  },
+  script: {
+    longest: 100,
+    pattern: /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
+    form: "use ASCII letters, digits, and . _ - after the first",
+  },
+} satisfies Record<string, NameRule>;
 
-const plain = (longest: number) => z.string().min(1).max(longest).regex(plainName, nameRule);
+/** What is wrong with a name, in the words of its schema; nothing when it is right. */
+export function nameProblem(rule: NameRule, name: string): string | undefined {
+  const { empty, tooLong, reserved } = nameRefusals(rule);
+  if (name === "") return empty;
+  if (name.length > rule.longest) return tooLong;
+  if (!rule.pattern.test(name)) return rule.form;
+  return rule.reserved?.includes(name.toLowerCase()) ? reserved : undefined;
+}
 
-const notReserved = (name: string) => !reservedNames.includes(name.toLowerCase());
-
-export const agentNameSchema = plain(64).refine(notReserved, {
-  error: `reserved (${reservedNames.join(", ")}); choose another name`,
-});
-
-export const blueprintNameSchema = plain(64);
-
-export const userNameSchema = plain(64);
-
-/** `global`, `review`, or `review:pr-123` for one run of a workflow. */
-export const agencyIdSchema = z
-  .string()
-  .min(1)
-  .max(100)
-  .regex(
-    /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?::[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/,
-    `${nameRule}, with at most one “:tag”`,
-  );
-
-export const modelIdSchema = z
-  .string()
-  .max(200)
-  .regex(/^[a-z0-9][a-z0-9-]*:[\x21-\x7e]+$/, "write it as provider:model, for example anthropic:claude-sonnet-4-5");
+export function nameRefusals({ longest, reserved = [] }: NameRule) {
+  return {
+    empty: "Too small: expected string to have >=1 characters",
+    tooLong: `Too big: expected string to have <=${longest} characters`,
+    reserved: `reserved (${reserved.join(", ")}); choose another name`,
+  };
+}
 
 /** An agent's object is named after its agency and itself; `~` appears in neither. */
 export function agentObjectName(agency: string, agent: string): string {

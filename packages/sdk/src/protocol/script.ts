@@ -79,11 +79,6 @@ export type ScriptStep = Exchange["steps"][number];
 export type ScriptCall = z.infer<typeof callSchema>;
 export type ScriptFailure = NonNullable<ScriptStep["fail"]>;
 
-export const scriptNameSchema = z
-  .string()
-  .max(100)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "use ASCII letters, digits, and . _ - after the first");
-
 /** A script as the daemon found it. */
 export const foundScriptSchema = z.object({ name: z.string(), file: z.string(), script: z.unknown() });
 

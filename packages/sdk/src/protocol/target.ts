@@ -1,6 +1,6 @@
 import { globalAgency } from "./defaults.ts";
 import { fail } from "./errors.ts";
-import { agencyIdSchema, agentNameSchema } from "./names.ts";
+import { nameProblem, nameRules } from "./names.ts";
 
 export interface AgentTarget {
   kind: "agent";
@@ -24,12 +24,12 @@ export function parseTarget(text: string): AgentTarget | AgencyTarget {
   const [agent = "", agency, ...more] = text.split("@");
   if (more.length > 0) throw fail("bad_request", `“${text}” has more than one “@”; ${forms}.`);
   if (agency === "") throw fail("bad_request", `“${text}” has no agency after the “@”; ${forms}.`);
-  if (agency !== undefined) checkName("agency", agencyIdSchema, agency);
+  if (agency !== undefined) checkName("agency", agency);
   if (agent === "") return { kind: "agency", agency: agency ?? globalAgency };
   if (agent.includes(":")) {
     throw fail("bad_request", `“${text}” has a tag but no agency; a tag belongs behind one, as in alice@review:pr-123.`);
   }
-  checkName("agent", agentNameSchema, agent);
+  checkName("agent", agent);
   return { kind: "agent", agent, agency: agency ?? globalAgency };
 }
 
@@ -51,11 +51,11 @@ export function parseAgencyTarget(text: string | undefined): AgencyTarget {
 /** Where only an agency can be meant the “@” may be left out. */
 export function parseAgencyId(text: string): string {
   const id = text.replace(/^@/, "");
-  checkName("agency", agencyIdSchema, id);
+  checkName("agency", id);
   return id;
 }
 
-function checkName(what: string, schema: typeof agencyIdSchema, name: string): void {
-  const problem = schema.safeParse(name).error?.issues[0];
-  if (problem) throw fail("bad_request", `“${name}” cannot name an ${what}: ${problem.message}.`);
+function checkName(what: "agency" | "agent", name: string): void {
+  const problem = nameProblem(nameRules[what], name);
+  if (problem) throw fail("bad_request", `“${name}” cannot name an ${what}: ${problem}.`);
 }

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { userNameSchema } from "./names.ts";
+import { scopes } from "./choices.ts";
+import { userNameSchema } from "./name-schemas.ts";
 
-export const scopes = ["read", "chat", "approve", "admin"] as const;
 export const scopeSchema = z.enum(scopes);
-export type Scope = z.infer<typeof scopeSchema>;
 
 const scopeListSchema = z.array(scopeSchema).min(1).max(scopes.length);
 

@@ -1,9 +1,5 @@
 import { z } from "zod";
-
-/** `queue` waits its turn, `steer` joins the one that runs, `interrupt` ends it and goes first. */
-export const modes = ["queue", "steer", "interrupt"] as const;
-
-export type Mode = (typeof modes)[number];
+import { modes } from "./choices.ts";
 
 export const runStatuses = ["idle", "registered", "running", "paused", "completed", "canceled", "error"] as const;
 

@@ -4,7 +4,7 @@ import { endpoint } from "../endpoint.ts";
 import { eventListSchema, eventQuerySchema } from "../event.ts";
 import { agentExportSchema } from "../export.ts";
 import { messageListSchema, messageQuerySchema } from "../message.ts";
-import { agencyIdSchema, agentNameSchema } from "../names.ts";
+import { agencyIdSchema, agentNameSchema } from "../name-schemas.ts";
 import { routes } from "../routes.ts";
 import {
   admissionSchema,

@@ -1,0 +1,12 @@
+import { defaultTurnLimits, type ModelConfig } from "@thinkery/sdk";
+
+/** What holds where no file says otherwise. Apart from the schema, which is only loaded to check a file. */
+export const defaultConfig = {
+  sandboxSlots: 2,
+  failuresPerMinute: 5,
+  allowedHosts: [] as string[],
+  allowedOrigins: [] as string[],
+  providers: {} as ModelConfig["providers"],
+  prices: {} as ModelConfig["prices"],
+  turn: defaultTurnLimits,
+};

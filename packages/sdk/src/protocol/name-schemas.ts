@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { nameProblem, nameRefusals, type NameRule, nameRules } from "./names.ts";
+
+function named(rule: NameRule) {
+  const { empty, tooLong, reserved } = nameRefusals(rule);
+  const text = z.string().min(1, empty).max(rule.longest, tooLong).regex(rule.pattern, rule.form);
+  return rule.reserved ? text.refine((name) => nameProblem(rule, name) !== reserved, reserved) : text;
+}
+
+export const agentNameSchema = named(nameRules.agent);
+
+export const blueprintNameSchema = named(nameRules.blueprint);
+
+export const userNameSchema = named(nameRules.user);
+
+/** `global`, `review`, or `review:pr-123` for one run of a workflow. */
+export const agencyIdSchema = named(nameRules.agency);
+
+export const scriptNameSchema = named(nameRules.script);
+
+export const modelIdSchema = z
+  .string()
+  .max(200)
+  .regex(/^[a-z0-9][a-z0-9-]*:[\x21-\x7e]+$/, "write it as provider:model, for example anthropic:claude-sonnet-4-5");

@@ -1,0 +1,52 @@
+import { fileURLToPath } from "node:url";
+import { build, type Metafile } from "esbuild";
+import { beforeAll, expect, test } from "vitest";
+
+// Schemas cost more to load than most commands take. They are loaded when there is something to check.
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+const isZod = (path: string) => path.includes("node_modules/zod/");
+
+let inputs: Metafile["inputs"];
+let outputs: Metafile["outputs"];
+
+beforeAll(async () => {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ["packages/daemon/src/main.ts"],
+    outdir: "unwritten",
+    write: false,
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    mainFields: ["module", "main"],
+    external: ["workerd"],
+    metafile: true,
+  });
+  ({ inputs, outputs } = metafile);
+});
+
+/** The sources that run before the first line of this module does. */
+function loadedWith(module: string): string[] {
+  const first = Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === module);
+  expect([module, first.length]).toEqual([module, 1]);
+  const loaded = new Set(first);
+  // A set that grows while it is walked is walked to its new end.
+  for (const path of loaded) {
+    for (const { kind, path: next } of outputs[path]?.imports ?? []) if (kind === "import-statement" && outputs[next]) loaded.add(next);
+  }
+  return [...loaded].flatMap((path) => {
+    const held = Object.entries(outputs[path]?.inputs ?? {});
+    return held.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([source]) => source);
+  });
+}
+
+test.each(["main.ts", "host/host.ts", "cli/foreground.ts"])("%s starts without zod", (module) => {
+  const sources = loadedWith(`packages/daemon/src/${module}`);
+  expect(sources).toContain("packages/sdk/src/protocol/errors.ts");
+  // Named by who brings it along, which is what has to change.
+  const bringers = sources.filter((source) => !isZod(source) && inputs[source]?.imports.some(({ kind, path }) => kind !== "dynamic-import" && isZod(path)));
+  expect(sources.some(isZod) ? bringers : []).toEqual([]);
+});
