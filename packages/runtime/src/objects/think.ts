@@ -259,8 +259,13 @@ export class Think extends Housed<AgentStatus> {
     if (JSON.stringify(status) !== JSON.stringify(this.state)) this.setState(status);
   }
 
-  /** Sees to it that somebody looks after the turn even if this memory is lost. Numbered, because the SDK would take the beat that is just being run for the next one. */
+  /**
+   * Sees to it that somebody looks after the turn even if this memory is lost. Numbered, because the SDK would take
+   * the beat that is just being run for the next one. After the first, agents that began together beat apart.
+   */
   async #arm(): Promise<void> {
-    await this.schedule(limitsFrom(this.env.TURN_LIMITS).heartbeatSeconds, "heartbeat", this.#guard, { idempotent: true });
+    const { heartbeatSeconds } = limitsFrom(this.env.TURN_LIMITS);
+    const later = this.#guard ? Math.floor(Math.random() * (heartbeatSeconds + 1)) : 0;
+    await this.schedule(heartbeatSeconds + later, "heartbeat", this.#guard, { idempotent: true });
   }
 }

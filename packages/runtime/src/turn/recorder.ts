@@ -3,8 +3,11 @@ import type { AgentStore } from "../store/agent-store.ts";
 import { type Draft, extended } from "../store/draft.ts";
 import type { Recorded } from "../store/log.ts";
 
-/** Streamed text is stored this often while it comes: each write costs a sync of the disk. */
-const storeEvery = 150;
+/**
+ * Streamed text is stored about this often while it comes: each write costs a sync of the disk. Not exactly, or
+ * agents that began together would all write together.
+ */
+const storeEvery = () => 110 + Math.random() * 80;
 
 /** Whoever hears what is recorded: the clients that are connected. */
 export interface Listener {
@@ -38,7 +41,7 @@ export class Recorder {
     this.#runId = runId;
     this.#text += text;
     this.#reasoning += reasoning;
-    this.#timer ??= setTimeout(() => this.#save(), storeEvery);
+    this.#timer ??= setTimeout(() => this.#save(), storeEvery());
     this.#listener.said(this.#store.messages.draft?.messageId ?? "", text, reasoning);
   }
 
