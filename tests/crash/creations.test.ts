@@ -56,6 +56,7 @@ test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of
 
   const writing = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
   let daemonKills = 0;
+  let killed = 0;
   for (let kill = 0; kill < kills; kill++) {
     const before = acknowledged.size;
     await until("the next acknowledgement", () => acknowledged.size > before);
@@ -64,7 +65,8 @@ test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of
       daemonKills++;
       await killDaemon(port);
     } else {
-      const main = await until("main to live", () => mainOf(house.home));
+      const main = await until("main to live", () => mainOf(house.home, killed));
+      killed = main.pid;
       process.kill(main.pid, "SIGKILL");
     }
   }

@@ -126,6 +126,7 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
   });
 
   const missed: Point[] = [];
+  let killed = 0;
   for (let kill = 0; kill < kills; kill++) {
     // A turn that never gets to finish a step is given up, and rightly so; here each is let live in time.
     if (kill % breath === breath - 1) {
@@ -134,7 +135,8 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
     }
     const before = signs;
     await until("a sign of life", () => signs > before);
-    const main = await until("main to live", () => mainOf(workshop.home), { every: 30 });
+    const main = await until("main to live", () => mainOf(workshop.home, killed), { every: 30 });
+    killed = main.pid;
     const point = chance.pick(points);
     const hit = new Promise<boolean>((resolve) => (reach = () => resolve(true)));
     armed = point;
@@ -152,7 +154,7 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
     await send(agent, `s${index} last`);
   }
   await Promise.all(followers.map((follower) => follower.stop()));
-  process.kill((await until("main to live", () => mainOf(workshop.home))).pid, "SIGKILL");
+  process.kill((await until("main to live", () => mainOf(workshop.home, killed))).pid, "SIGKILL");
   await until("the last ring of every agent", () => agents.every((_, index) => bell.rings.some(({ id }) => id === `s${index} last`)), { within: 60_000 });
 
   const usual = await uninterrupted(workshop);

@@ -69,9 +69,9 @@ export const shown = (page: Page, text: string | RegExp, exact = false) => page.
 
 export const idle = (page: Page) => page.locator('.status-line[data-status="idle"]', { hasText: "Idle." });
 
-/** Every message the page shows, by id, with its words; but not what was taken back before its turn came. */
+/** Every message the page shows, by id, with its words. */
 export function transcript(page: Page): Promise<{ id: string; words: string }[]> {
-  return page.locator('.entry:not([data-role="user"][data-stage="canceled"])').evaluateAll((entries) =>
+  return page.locator(".entry").evaluateAll((entries) =>
     entries.map((entry) => ({
       id: (entry as HTMLElement).dataset.message ?? "",
       words: [...entry.querySelectorAll(":scope > .words > *")].map((part) => part.textContent).join(" "),

@@ -26,8 +26,10 @@ export async function processesOf(home: string): Promise<Process[]> {
   return (await processes()).filter(({ command }) => command.includes(`${home}/run/`));
 }
 
-export async function mainOf(home: string): Promise<Process | undefined> {
-  return (await processesOf(home)).find(({ command }) => command.includes("main.capnp") && !command.startsWith("/bin/sh"));
+/** The main of this home. One that was just killed may still be listed while the kernel takes it apart: name it. */
+export async function mainOf(home: string, killed = 0): Promise<Process | undefined> {
+  const isMain = ({ pid, command }: Process) => pid !== killed && command.includes("main.capnp") && !command.startsWith("/bin/sh");
+  return (await processesOf(home)).find(isMain);
 }
 
 /** The processes that run this program. */

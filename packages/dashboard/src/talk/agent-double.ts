@@ -170,7 +170,11 @@ export class AgentDouble {
       this.messages.push({ ...partial, seq: seq * 1000 });
       this.send({ type: "message-complete", message: { ...partial, seq: seq * 1000 } });
     }
-    for (const message of this.messages) if (message.runId === runId && message.seq === undefined) message.status = "cancelled";
+    for (const message of this.messages) {
+      if (message.runId !== runId || message.seq !== undefined) continue;
+      Object.assign(message, { status: "cancelled", seq: seq * 1000 });
+      this.send({ type: "message-complete", message: { ...message } });
+    }
     this.queue = this.queue.filter(({ id }) => id !== runId);
     if (own) {
       this.draft = undefined;

@@ -51,7 +51,8 @@ export function answered(entries: Entries, callId: string, result: Result): Entr
   });
 }
 
-const orders: Partial<Record<Entry["stage"], number>> = { waiting: 1, unsent: 2, refused: 2 };
+// What is being said has its place when it is said to the end; what was taken back meanwhile stands before it.
+const orders: Partial<Record<Entry["stage"], number>> = { streaming: 1, waiting: 2, unsent: 3, refused: 3 };
 
 function order({ stage }: Entry): number {
   return orders[stage] ?? 0;

@@ -134,8 +134,9 @@ test("canceling keeps what was said, and a question whose turn never came is mar
   // Another turn runs on, whatever “idle” was said.
   expect(reader.now).toMatchObject({ status: "thinking", run: agent.running });
   agent.cancel(agent.running);
-  expect(stages(reader.now)).toEqual(["q1 done", "message-2 canceled", "q2 canceled"]);
-  expect(texts(reader.now)[1]).toBe("Hel");
+  // In the order in which they got their places: what was being said got its own at the end.
+  expect(stages(reader.now)).toEqual(["q1 done", "q2 canceled", "message-2 canceled"]);
+  expect(texts(reader.now)[2]).toBe("Hel");
 });
 
 test("the same message sent twice is one message", () => {

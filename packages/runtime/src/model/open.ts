@@ -5,10 +5,21 @@ import { chatModel } from "./wire/chat.ts";
 import { messagesModel } from "./wire/messages.ts";
 import { responsesModel } from "./wire/responses.ts";
 
+/** A model of this machine may have to be read from its disk before it says a word. */
+const loadingMs = 300_000;
+
 /** A provider's model behind our interface. Adapters of other people's making are loaded only when they are used. */
 export async function openModel(provider: Provider, id: string, model: string, send: typeof fetch, env: ModelEnv): Promise<Model> {
   const { wire, base, key, keyVariable } = provider;
-  const options = { id, model, base, fetch: send, ...(key ? { key } : {}), ...(keyVariable ? { keyName: keyVariable } : {}) };
+  const options = {
+    id,
+    model,
+    base,
+    fetch: send,
+    ...(key ? { key } : {}),
+    ...(keyVariable ? { keyName: keyVariable } : {}),
+    ...(provider.local ? { idleMs: loadingMs } : {}),
+  };
   switch (wire) {
     case "chat":
       return chatModel(options);

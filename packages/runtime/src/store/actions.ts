@@ -22,6 +22,9 @@ const longestSummary = 500;
 export class Actions {
   readonly #sql: SqlStorage;
   readonly #agent: string;
+  /** Inputs of calls that are under way, and the message that asked for them; after a wake, the tables know. */
+  readonly #inputs = new Map<string, string>();
+  #asked: { turn: string; message: string } | undefined;
 
   constructor(sql: SqlStorage, agent: string) {
     this.#sql = sql;
@@ -30,13 +33,14 @@ export class Actions {
 
   apply(event: AgentEvent): void {
     if (event.type === "history.cleared") this.empty();
+    if (event.type === "model.completed") this.#asked = { turn: event.data.runId, message: event.data.messageId };
+    if (event.type === "tool.started") this.#inputs.set(event.data.callId, JSON.stringify(event.data.args) ?? "");
     if (event.type !== "tool.output" && event.type !== "tool.error") return;
     const { callId, runId, toolName, ms, action } = event.data;
     const failed = event.type === "tool.error";
-    const [began] = this.#sql.exec<{ input: string }>("SELECT input FROM ledger WHERE call = ?", callId).toArray();
-    const [asked] = this.#sql
-      .exec<{ id: string }>("SELECT id FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete' ORDER BY position DESC LIMIT 1", runId)
-      .toArray();
+    const input = this.#inputs.get(callId) ?? this.#storedInput(callId);
+    this.#inputs.delete(callId);
+    const message = this.#asked?.turn === runId ? this.#asked.message : this.#storedAsker(runId);
     this.#sql.exec(
       `INSERT INTO actions (number, id, timestamp, turn, tool, action, input, output_summary, duration_ms, success, error, message_id)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -46,16 +50,18 @@ export class Actions {
       runId,
       toolName,
       action,
-      short(began?.input ?? ""),
+      short(input),
       event.type === "tool.output" ? short(event.data.result.summary) : null,
       Math.round(ms),
       failed ? 0 : 1,
       event.type === "tool.error" ? short(event.data.error) : null,
-      asked?.id ?? null,
+      message,
     );
   }
 
   empty(): void {
+    this.#inputs.clear();
+    this.#asked = undefined;
     this.#sql.exec("DELETE FROM actions");
   }
 
@@ -88,6 +94,17 @@ export class Actions {
       actions: shown.map((row) => this.#action(row)),
       ...(rows.length > query.limit && last ? { next: String(last.number) } : {}),
     };
+  }
+
+  #storedInput(call: string): string {
+    return this.#sql.exec<{ input: string }>("SELECT input FROM ledger WHERE call = ?", call).toArray()[0]?.input ?? "";
+  }
+
+  #storedAsker(turn: string): string | null {
+    const [row] = this.#sql
+      .exec<{ id: string }>("SELECT id FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete' ORDER BY position DESC LIMIT 1", turn)
+      .toArray();
+    return row?.id ?? null;
   }
 
   #action(row: Row): Action {

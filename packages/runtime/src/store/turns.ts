@@ -72,10 +72,12 @@ export class Turns {
       }
       case "run.started": {
         const { runId, model, boot } = event.data;
-        sql.exec("UPDATE turns SET status = 'running', started_at = ?, model = ?, boot = ? WHERE id = ?", at, model, boot, runId);
+        sql.exec("UPDATE turns SET status = 'running', step = 1, started_at = ?, model = ?, boot = ? WHERE id = ?", at, model, boot, runId);
         return;
       }
       case "run.tick":
+        // The first comes with the start.
+        if (event.data.step === 1) return;
         sql.exec("UPDATE turns SET step = ? WHERE id = ?", event.data.step, event.data.runId);
         return;
       case "run.resumed": {
@@ -151,11 +153,10 @@ export class Turns {
 
   /** How many turns go before this one; 0 when it runs or is over. */
   position(id: string): number {
-    const turn = this.get(id);
-    if (turn?.status !== "queued") return 0;
     const [ahead] = this.#sql
       .exec<{ n: number }>(
-        "SELECT count(*) AS n FROM turns, (SELECT first AS f, number AS m FROM turns WHERE id = ?) WHERE status = 'running' OR (status = 'queued' AND (first > f OR (first = f AND CASE f WHEN 1 THEN number > m ELSE number < m END)))",
+        `SELECT count(*) AS n FROM turns, (SELECT first AS f, number AS m FROM turns WHERE id = ? AND status = 'queued')
+         WHERE status = 'running' OR (status = 'queued' AND (first > f OR (first = f AND CASE f WHEN 1 THEN number > m ELSE number < m END)))`,
         id,
       )
       .toArray();

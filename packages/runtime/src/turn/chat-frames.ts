@@ -50,9 +50,10 @@ export function chatFrames(event: AgentEvent, store: AgentStore): ChatFrame[] {
       ];
     }
     case "run.canceled": {
-      const partial = store.messages.ofTurn(event.data.runId).findLast(({ role, status }) => role === "assistant" && status === "cancelled");
+      // What was said so far, or what was asked for and never begun.
+      const left = store.messages.ofTurn(event.data.runId).filter(({ status }) => status === "cancelled");
       return [
-        ...(partial ? [{ type: "message-complete", message: partial } as const] : []),
+        ...left.map((message) => ({ type: "message-complete", message }) as const),
         { type: "task-canceled", taskId: event.data.runId },
         // It may have been one that waited while another runs on.
         ...(store.turns.running() ? [] : [{ type: "status", status: "idle" } as const]),

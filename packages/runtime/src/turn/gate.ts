@@ -20,7 +20,10 @@ export interface GateOptions {
   limits: TurnLimits;
   signal: AbortSignal;
   repetition: Repetition;
+  /** Writes these, and what is held; with none, only that. */
   record(...events: NewEvent[]): void;
+  /** To be recorded with whatever comes next, before anything else can happen. */
+  hold(...events: NewEvent[]): void;
 }
 
 /** What a turn called last, and in how many steps in a row. */
@@ -53,7 +56,10 @@ export async function runCalls(calls: readonly ToolCall[], options: GateOptions)
   for (const group of grouped(admitted)) {
     options.signal.throwIfAborted();
     // A host that is about to stop begins nothing new; the calls are made when it is back.
-    if (draining()) await new Promise(() => {});
+    if (draining()) {
+      options.record();
+      await new Promise(() => {});
+    }
     const [only] = group;
     if (group.length === 1 && only?.tool.local) {
       await performLocally(only, options);
@@ -68,9 +74,8 @@ export async function runCalls(calls: readonly ToolCall[], options: GateOptions)
 
 /** An effect that is nothing but facts in the log is written in one go with its ledger row and its result. */
 async function performLocally(entry: Admitted, options: GateOptions): Promise<void> {
-  const facts: NewEvent[] = [started(entry, options)];
-  await perform(entry, { ...options, record: (...events) => void facts.push(...events) });
-  options.record(...facts);
+  options.hold(started(entry, options));
+  await perform(entry, { ...options, record: options.hold });
 }
 
 function check(call: ToolCall, options: GateOptions): Admitted | undefined {

@@ -40,8 +40,11 @@ export class RunningTurn implements DrivenTurn {
   readonly #options: RunningOptions;
   readonly #ending = new AbortController();
   readonly #repetition: Repetition = { call: "", step: 0, times: 0 };
-  /** What starts it, written together with its first step. */
-  #opening: NewEvent[];
+  /**
+   * Facts that are written with the next ones: nothing but our own code runs in between, so they are durable no later,
+   * and a write less is a good part of what a turn costs. First, what starts it.
+   */
+  #held: NewEvent[];
   #step: number;
   /** What the last step asked for and has no result yet; unknown until this life has taken a step. */
   #open: ToolCall[] | undefined;
@@ -57,7 +60,7 @@ export class RunningTurn implements DrivenTurn {
 
   constructor(options: RunningOptions) {
     this.#options = options;
-    this.#opening = options.opening;
+    this.#held = [...options.opening];
     this.#joined = options.opening.length === 0;
     // A step that a crash cut off is taken again, not counted twice.
     this.#step = this.#joined ? options.store.messages.stepsDone(options.runId) : 0;
@@ -139,7 +142,7 @@ export class RunningTurn implements DrivenTurn {
       throw new TurnFailed("model_refused", `The model asked for ${toolCalls.length} tool calls at once.`, "Ask for less at a time, or use another model.");
     }
     const calls = this.#named(toolCalls);
-    this.#record({
+    this.#hold({
       type: "model.completed",
       data: {
         runId,
@@ -170,7 +173,8 @@ export class RunningTurn implements DrivenTurn {
     const { agent, runId, store, blobs, equipment } = this.#options;
     const { tools, config, limits } = equipment;
     const record = (...events: NewEvent[]) => this.#record(...events);
-    await runCalls(calls, { agent, runId, step: this.#step, store, blobs, tools, config, limits, signal: this.signal, repetition: this.#repetition, record });
+    const hold = (...events: NewEvent[]) => this.#hold(...events);
+    await runCalls(calls, { agent, runId, step: this.#step, store, blobs, tools, config, limits, signal: this.signal, repetition: this.#repetition, record, hold });
     this.#open = undefined;
   }
 
@@ -188,10 +192,13 @@ export class RunningTurn implements DrivenTurn {
     if (this.#over) return;
     const { runId, store, recorder } = this.#options;
     if (ending.status === "completed") {
-      recorder.record({ type: "agent.completed", data: { runId, result: this.#words ?? store.messages.lastWords(runId) } });
-    } else {
-      recorder.record(...this.#opened(), ...endOf(store, runId, ending));
+      this.#record({ type: "agent.completed", data: { runId, result: this.#words ?? store.messages.lastWords(runId) } });
+      this.#over = true;
+      return;
     }
+    // What is still open is read off what is stored.
+    this.#record();
+    recorder.record(...endOf(store, runId, ending));
     this.abandon();
   }
 
@@ -204,13 +211,13 @@ export class RunningTurn implements DrivenTurn {
   #record(...events: NewEvent[]): void {
     if (this.#over) return;
     this.#silentMs = 0;
-    this.#options.recorder.record(...this.#opened(), ...events);
+    const all = [...this.#held, ...events];
+    this.#held = [];
+    if (all.length > 0) this.#options.recorder.record(...all);
   }
 
-  #opened(): NewEvent[] {
-    const opening = this.#opening;
-    this.#opening = [];
-    return opening;
+  #hold(...events: NewEvent[]): void {
+    if (!this.#over) this.#held.push(...events);
   }
 
   #waiting(): string[] {

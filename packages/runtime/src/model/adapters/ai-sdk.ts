@@ -38,9 +38,12 @@ async function* stream(model: LanguageModelV4, options: AiSdkOptions, request: M
       abortSignal: patience.stop.signal,
       ...(options.providerOptions ? { providerOptions: options.providerOptions } : {}),
     });
-    reader = (await patience.wait(Promise.resolve(asked))).stream.getReader();
+    patience.begin();
+    reader = (await asked).stream.getReader();
     while (!parts.finished) {
-      const { done, value } = await patience.wait(reader.read());
+      patience.begin();
+      const { done, value } = await reader.read();
+      patience.pause();
       if (done) throw networkFailure(options, "broke off in the middle of its answer.");
       answer.take(value, parts);
       const arrived = parts.take();

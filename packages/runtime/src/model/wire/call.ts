@@ -53,7 +53,9 @@ export async function* call(options: WireOptions, question: Question, answer: An
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   const parts = new Parts();
   try {
-    const response = await patience.wait(ask(options, question, patience.stop.signal));
+    patience.begin();
+    const response = await ask(options, question, patience.stop.signal);
+    patience.pause();
     reader = response.body?.getReader() as typeof reader;
     if (!reader) throw networkFailure(options, "answered without a body.");
     if (!response.ok) {
@@ -77,7 +79,9 @@ export async function* call(options: WireOptions, question: Question, answer: An
     }
     const events = new EventParser();
     while (!parts.finished) {
-      const { done, value } = await patience.wait(reader.read());
+      patience.begin();
+      const { done, value } = await reader.read();
+      patience.pause();
       digest(options, () => {
         for (const payload of done ? events.end() : events.push(value)) {
           const complaint = payload === "[DONE]" ? answer.end(parts, true) : answer.take(understood(options, payload), parts);
@@ -156,7 +160,9 @@ async function text(reader: ReadableStreamDefaultReader<Uint8Array>, patience: P
   const decoder = new TextDecoder();
   let whole = "";
   for (;;) {
-    const { done, value } = await patience.wait(reader.read());
+    patience.begin();
+    const { done, value } = await reader.read();
+    patience.pause();
     if (done) return whole + decoder.decode();
     whole += decoder.decode(value, { stream: true });
     if (whole.length > most) return whole.slice(0, most);

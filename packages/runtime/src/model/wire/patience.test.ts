@@ -9,18 +9,15 @@ beforeEach(() => {
 let patience: Patience;
 afterEach(() => patience.end());
 
-const never = new Promise<never>(() => {});
-
 test("a silence of the whole length ends the call, however often something came before", async () => {
   patience = new Patience(1000, new AbortController().signal);
   for (let chunk = 0; chunk < 20; chunk += 1) {
-    const arrival = new Promise((resolve) => setTimeout(resolve, 900));
-    const waited = patience.wait(arrival);
+    patience.begin();
     await vi.advanceTimersByTimeAsync(900);
-    await waited;
+    patience.pause();
   }
   expect(patience.exhausted).toBe(false);
-  void patience.wait(never);
+  patience.begin();
   await vi.advanceTimersByTimeAsync(999);
   expect(patience.stop.signal.aborted).toBe(false);
   await vi.advanceTimersByTimeAsync(1000);
@@ -29,7 +26,8 @@ test("a silence of the whole length ends the call, however often something came 
 
 test("time that our own side takes does not count", async () => {
   patience = new Patience(1000, new AbortController().signal);
-  await patience.wait(Promise.resolve());
+  patience.begin();
+  patience.pause();
   await vi.advanceTimersByTimeAsync(60_000);
   expect(patience.stop.signal.aborted).toBe(false);
 });

@@ -17,15 +17,17 @@ export class Patience {
     this.arm(idleMs);
   }
 
-  /** Only waiting for the provider counts; while our own side is busy, its silence is ours. */
-  async wait<T>(arrival: Promise<T>): Promise<T> {
+  /**
+   * Only waiting for the provider counts; while our own side is busy, its silence is ours. Two calls around an await
+   * and not one with a promise of its own: that would be paid for with every chunk.
+   */
+  begin(): void {
     this.since = Date.now();
     this.waiting = true;
-    try {
-      return await arrival;
-    } finally {
-      this.waiting = false;
-    }
+  }
+
+  pause(): void {
+    this.waiting = false;
   }
 
   end(): void {
