@@ -172,6 +172,7 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
     expect(await rebuilt(workshop, agent.name, log)).toEqual(derived);
     messages.push(...whole.messages);
   }
+  expectNoEffectUnknownToTheLog(messages, bell.rings.filter(({ id }) => !id.includes("NAME")));
   const count = (condition: (message: Message) => boolean) => messages.filter(condition).length;
   console.log(
     `${sent.flat().length} turns over ${kills} kills, ${count(({ role }) => role === "tool")} tool results, ${count(isUnknown)} of them unknown; ${missed.length} points not reached in time`,
@@ -237,6 +238,17 @@ function expectRings(messages: Message[], rings: Ring[]): void {
     if (isUnknown(message)) continue;
     expect([toolResult.failed ?? false, content]).toEqual([false, `rang ${heard[0]?.id}`]);
   }
+}
+
+/**
+ * The ledger's row is there before the effect: whatever rang, the log knows its call. And what may not be repeated
+ * rang once for its message, also where the model was asked again.
+ */
+function expectNoEffectUnknownToTheLog(messages: Message[], rings: Ring[]): void {
+  const known = new Set(messages.flatMap(({ toolResult }) => toolResult?.callId ?? []));
+  expect(rings.filter(({ callId }) => !known.has(callId))).toEqual([]);
+  const once = rings.filter(({ tool }) => tool === "ring").map(({ id }) => id);
+  expect(once.filter((id, index) => once.indexOf(id) !== index)).toEqual([]);
 }
 
 /** Everything an agent derived from its log, derived once more elsewhere. */
