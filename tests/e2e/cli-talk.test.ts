@@ -1,72 +1,22 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { cli, type House, openHouse } from "../kit/house.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type House } from "../kit/house.ts";
 import { exitOf, mainOf } from "../kit/processes.ts";
+import { openTalkers, stateOf, thinkeryIn, words } from "../kit/talkers.ts";
 import { until } from "../kit/until.ts";
 
-const words = Array.from({ length: 120 }, (_, index) => `word${index + 1}`).join(" ");
-
-const script = `
-pace: 10
-exchanges:
-  - when: plan
-    steps:
-      - text: "Let me plan."
-      - call: { tool: set_title, input: { title: "A plan" } }
-      - call: { tool: write_todos, input: { todos: [{ content: one, status: in_progress }, { content: two, status: pending }] } }
-      - call: { tool: no_such_tool, input: { a: 1 } }
-      - text: "Planned."
-  - when: refuse
-    steps: [{ fail: 401 }]
-  - when: count
-    steps: [{ reasoning: "I count." }, { text: "${words}" }]
-  - when: evil
-    steps: [{ text: "\\e[2J\\e]0;owned\\a\\u009b31mred\\rover" }]
-  - steps: [{ text: "You said: {{ message }}" }]
-`;
-
 let house: House;
+let thinkery: ReturnType<typeof thinkeryIn>;
 
 beforeAll(async () => {
-  house = await openHouse();
-  await mkdir(join(house.home, "scripts"));
-  await writeFile(join(house.home, "scripts", "talker.yaml"), script);
-  for (const name of ["alice", "bob", "counter", "crasher", "chatter", "queuer", "piped"]) {
-    const body = { name, model: "scripted:talker" };
-    await house.client.call("createAgent", { params: { agency: "global" }, body });
-  }
+  house = await openTalkers(["alice", "bob", "counter", "crasher", "followed"]);
+  thinkery = thinkeryIn(house);
 });
 
 afterAll(() => house?.stop());
 
-const state = async (agent: string) => house.client.call("getState", { params: { agency: "global", agent } });
-
-async function storedDeltas(agent: string): Promise<number> {
-  const { events } = await house.client.call("listEvents", { params: { agency: "global", agent }, query: { limit: 1000 } });
-  return events.filter(({ type }) => type === "model.delta").length;
-}
-
-interface Running {
-  child: ChildProcess;
-  out(): string;
-  err(): string;
-}
-
-function begin(program: string, args: string[]): Running {
-  const env = { PATH: process.env.PATH ?? "", HOME: dirname(house.home), THINKERY_HOME: house.home, NO_COLOR: "1" };
-  const child = spawn(program, args, { env, cwd: dirname(house.home), stdio: "pipe" });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let out = "";
-  let err = "";
-  child.stdout?.on("data", (chunk) => (out += chunk));
-  child.stderr?.on("data", (chunk) => (err += chunk));
-  return { child, out: () => out, err: () => err };
-}
-
-const thinkery = (...args: string[]) => begin(process.execPath, [cli, ...args]);
+const state = (agent: string) => stateOf(house, agent);
 
 test("run streams the answer to stdout and everything else to stderr", async () => {
   const { code, stdout, stderr } = await house.run(["run", "alice", "make", "a", "plan"]);
@@ -239,96 +189,11 @@ test("peek, stats, info, export and clear tell of what was said", async () => {
 });
 
 test("peek -f shows what others say, as it comes", async () => {
-  const peek = thinkery("peek", "piped", "-n", "0", "-f");
+  const peek = thinkery("peek", "followed", "-n", "0", "-f");
   await until("the socket", async () => {
-    await house.run(["run", "piped", "over here"]);
+    await house.run(["run", "followed", "over here"]);
     return peek.out().includes("You said: over here") && peek.err().includes("> over here");
   });
   peek.child.kill("SIGINT");
   expect(await exitOf(peek.child)).toBe(130);
-});
-
-test("chat takes a message a line where nobody sits, and its exit code tells of failures", async () => {
-  const fine = await house.run(["chat", "piped"], { input: "one\n\n/two\n" });
-  expect(fine).toEqual({ code: 0, stdout: "You said: one\nYou said: /two\n", stderr: "" });
-  const failed = await house.run(["chat", "piped"], { input: "one\nrefuse\ntwo\n" });
-  expect(failed).toMatchObject({ code: 1, stdout: "You said: one\nYou said: two\n" });
-  const { outcomes } = JSON.parse((await house.run(["chat", "piped", "--json"], { input: "one\n" })).stdout);
-  expect(outcomes).toMatchObject([{ content: "You said: one", status: "completed" }]);
-});
-
-/** A person at a terminal of their own. */
-function sitDown(...args: string[]) {
-  const command = `stty cols 100 rows 30; exec '${process.execPath}' '${cli}' ${args.join(" ")}`;
-  const terminal = begin("script", ["-qec", command, "/dev/null"]);
-  // What the person could have read: colours and movements of the cursor taken out.
-  const read = () => stripVTControlCharacters(terminal.out());
-  return { ...terminal, read, type: (keys: string) => terminal.child.stdin?.write(keys) };
-}
-
-const ctrlC = "\u0003";
-const ctrlD = "\u0004";
-
-test("chat: messages, tool lines, commands; one Ctrl+C cancels the turn, the next leaves", async () => {
-  const { child, read, type, out } = sitDown("chat", "chatter");
-  await until("the prompt", () => read().includes("chatter> "));
-  type("hello\r");
-  await until("the answer", () => read().includes("You said: hello"));
-  type("plan\r");
-  await until("the plan", () => read().includes("Planned."));
-  expect(read()).toMatch(/· no_such_tool .*→ failed: /);
-  expect(read()).toContain("[~] one");
-  type("/titel\r");
-  await until("the suggestion", () => read().includes("did you mean /title?"));
-  type("/title\r");
-  await until("the title", () => read().match(/\/title\s+A plan/));
-  type("evil\r");
-  await until("the evil", () => read().includes("over"));
-  for (const sequence of ["\u001b]0", "\u0007", "\u009b", "red\rover"]) expect(out()).not.toContain(sequence);
-
-  type("count\r");
-  await until("the count", () => read().includes("word5 "));
-  type(ctrlC);
-  await until("the end of the turn", () => read().includes("The turn was canceled."));
-  expect((await state("chatter")).run.status).toBe("canceled");
-  expect(child.exitCode).toBe(null);
-  type("still here\r");
-  await until("the answer", () => read().includes("You said: still here"));
-  await until("the prompt", () => read().trimEnd().endsWith("chatter>"));
-  type(ctrlC);
-  expect(await exitOf(child)).toBe(130);
-  expect(read()).not.toContain("word120");
-});
-
-test("chat: what is typed while a turn runs is queued; the agent's words wait for the typing", async () => {
-  const { child, read, type } = sitDown("chat", "queuer");
-  await until("the prompt", () => read().includes("queuer> "));
-  type("count\r");
-  await until("the count", () => read().includes("word5 "));
-  type("and the next");
-  await until("the typed words", () => read().includes("queuer> and the next"));
-  const stored = await storedDeltas("queuer");
-  await until("more words", async () => (await storedDeltas("queuer")) > stored + 1);
-  expect(read().split("queuer> and the next")).toEqual([expect.any(String), ""]);
-  type("\r");
-  await until("the next answer", () => read().includes("You said: and the next"));
-  // Nothing of the answer was lost to the typing, and nothing came twice.
-  const heard = read().slice(read().indexOf("word1 ")).match(/word\d+/g) ?? [];
-  expect(heard.join(" ")).toBe(words);
-  await until("the prompt", () => read().trimEnd().endsWith("queuer>"));
-  type(ctrlD);
-  expect(await exitOf(child)).toBe(0);
-});
-
-test("chat goes on after the host's main was killed, and says so", async () => {
-  const { child, read, type } = sitDown("chat", "queuer");
-  await until("the prompt", () => read().includes("queuer> "));
-  const main = await mainOf(house.home);
-  process.kill(main?.pid ?? 0, "SIGKILL");
-  await until("the news", () => read().includes("The connection is lost"));
-  type("are you there\r");
-  await until("the answer", () => read().includes("You said: are you there"));
-  expect(read()).toContain("Connected again.");
-  type("/exit\r");
-  expect(await exitOf(child)).toBe(0);
 });

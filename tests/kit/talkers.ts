@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { cli, type House, openHouse } from "./house.ts";
+
+export const words = Array.from({ length: 120 }, (_, index) => `word${index + 1}`).join(" ");
+
+const script = `
+pace: 10
+exchanges:
+  - when: plan
+    steps:
+      - text: "Let me plan."
+      - call: { tool: set_title, input: { title: "A plan" } }
+      - call: { tool: write_todos, input: { todos: [{ content: one, status: in_progress }, { content: two, status: pending }] } }
+      - call: { tool: no_such_tool, input: { a: 1 } }
+      - text: "Planned."
+  - when: refuse
+    steps: [{ fail: 401 }]
+  - when: count
+    steps: [{ reasoning: "I count." }, { text: "${words}" }]
+  - when: evil
+    steps: [{ text: "\\e[2J\\e]0;owned\\a\\u009b31mred\\rover" }]
+  - steps: [{ text: "You said: {{ message }}" }]
+`;
+
+/** A house whose agents answer by a script that knows a few cues. */
+export async function openTalkers(names: string[]): Promise<House> {
+  const house = await openHouse();
+  await mkdir(join(house.home, "scripts"));
+  await writeFile(join(house.home, "scripts", "talker.yaml"), script);
+  for (const name of names) {
+    await house.client.call("createAgent", { params: { agency: "global" }, body: { name, model: "scripted:talker" } });
+  }
+  return house;
+}
+
+export const stateOf = (house: House, agent: string) => house.client.call("getState", { params: { agency: "global", agent } });
+
+export interface Running {
+  child: ChildProcess;
+  out(): string;
+  err(): string;
+}
+
+/** A program with the house in its environment, ended with the test. */
+export function begin(house: House, program: string, args: string[]): Running {
+  const env = { PATH: process.env.PATH ?? "", HOME: dirname(house.home), THINKERY_HOME: house.home, NO_COLOR: "1" };
+  const child = spawn(program, args, { env, cwd: dirname(house.home), stdio: "pipe" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let out = "";
+  let err = "";
+  child.stdout?.on("data", (chunk) => (out += chunk));
+  child.stderr?.on("data", (chunk) => (err += chunk));
+  return { child, out: () => out, err: () => err };
+}
+
+export const thinkeryIn = (house: House) => (...args: string[]) => begin(house, process.execPath, [cli, ...args]);
