@@ -24,7 +24,7 @@ export class Log {
   constructor(sql: SqlStorage, agent: string) {
     this.#sql = sql;
     this.#agent = agent;
-    this.#last = sql.exec<{ last: number | null }>("SELECT max(last) AS last FROM log").one().last ?? 0;
+    this.#last = sql.exec<{ last: number }>("SELECT last FROM log ORDER BY first DESC LIMIT 1").toArray()[0]?.last ?? 0;
   }
 
   get last(): number {

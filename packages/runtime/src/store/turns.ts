@@ -32,6 +32,9 @@ export interface TurnRow {
   failure?: Failure;
 }
 
+/** Word for word the condition of their index: with another, SQLite would look through every turn there ever was. */
+const isOpen = "status IN ('queued', 'running')";
+
 /** The turns of an agent: a projection of its log. */
 export class Turns {
   readonly #sql: SqlStorage;
@@ -133,7 +136,7 @@ export class Turns {
   }
 
   running(): TurnRow | undefined {
-    const [row] = this.#sql.exec<Row>("SELECT * FROM turns WHERE status = 'running' LIMIT 1").toArray();
+    const [row] = this.#sql.exec<Row>(`SELECT * FROM turns WHERE ${isOpen} AND status = 'running' LIMIT 1`).toArray();
     return row && turnOf(row);
   }
 
@@ -141,14 +144,14 @@ export class Turns {
   next(): TurnRow | undefined {
     const [row] = this.#sql
       .exec<Row>(
-        "SELECT * FROM turns WHERE status IN ('queued', 'running') ORDER BY status = 'running' DESC, first DESC, CASE first WHEN 1 THEN -number ELSE number END LIMIT 1",
+        `SELECT * FROM turns WHERE ${isOpen} ORDER BY status = 'running' DESC, first DESC, CASE first WHEN 1 THEN -number ELSE number END LIMIT 1`,
       )
       .toArray();
     return row && turnOf(row);
   }
 
   queued(): number {
-    return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM turns WHERE status = 'queued'").one().n;
+    return this.#sql.exec<{ n: number }>(`SELECT count(*) AS n FROM turns WHERE ${isOpen} AND status = 'queued'`).one().n;
   }
 
   /** How many turns go before this one; 0 when it runs or is over. */
@@ -156,7 +159,7 @@ export class Turns {
     const [ahead] = this.#sql
       .exec<{ n: number }>(
         `SELECT count(*) AS n FROM turns, (SELECT first AS f, number AS m FROM turns WHERE id = ? AND status = 'queued')
-         WHERE status = 'running' OR (status = 'queued' AND (first > f OR (first = f AND CASE f WHEN 1 THEN number > m ELSE number < m END)))`,
+         WHERE ${isOpen} AND (status = 'running' OR first > f OR (first = f AND CASE f WHEN 1 THEN number > m ELSE number < m END))`,
         id,
       )
       .toArray();
@@ -167,7 +170,9 @@ export class Turns {
   run(agent: string): Run {
     const row = this.#sql
       .exec<Row>(
-        "SELECT * FROM turns WHERE status <> 'queued' ORDER BY status = 'running' DESC, ended_at DESC, number DESC LIMIT 1",
+        // Turns end nearly in the order they came: the latest to end is among the latest to come.
+        `SELECT * FROM (SELECT * FROM turns WHERE status <> 'queued' ORDER BY number DESC LIMIT 100)
+         ORDER BY status = 'running' DESC, ended_at DESC, number DESC LIMIT 1`,
       )
       .toArray()[0];
     if (!row) return { runId: agent, status: this.queued() > 0 ? "registered" : "idle", step: 0 };
