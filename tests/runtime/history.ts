@@ -45,7 +45,7 @@ export function inventor(chance: Random) {
     const runId = joins && turn ? turn.runId : id("turn");
     if (joins) turn?.waiting.push(...messages.map((message) => message.id));
     else queue.push({ runId, first: mode === "interrupt" });
-    return [{ type: "request.accepted", data: { runId, idempotencyKey: id("key"), mode, ...(joins ? { joined: true } : {}), from, messages } }];
+    return [{ type: "request.accepted", data: { runId, idempotencyKey: id("key"), mode, ...(joins ? { joined: true } : {}), position: 0, from, messages } }];
   }
 
   function start(): NewEvent[] {

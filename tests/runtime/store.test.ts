@@ -46,7 +46,7 @@ test("whatever happened, everything derived from the log comes out the same when
 });
 
 const turn: NewEvent[] = [
-  { type: "request.accepted", data: { runId: "t", idempotencyKey: "k", mode: "queue", from: { user: "owner", context: {} }, messages: [{ id: "m", role: "user", content: "hi" }] } },
+  { type: "request.accepted", data: { runId: "t", idempotencyKey: "k", mode: "queue", position: 0, from: { user: "owner", context: {} }, messages: [{ id: "m", role: "user", content: "hi" }] } },
   { type: "run.started", data: { runId: "t", model: "x:y", boot: "b" } },
   { type: "run.tick", data: { runId: "t", step: 1 } },
   { type: "model.started", data: { runId: "t", step: 1, messageId: "a", model: "x:y", attempt: 1 } },

@@ -48,7 +48,7 @@ export class AgentDouble {
     const message: Message = { id, role: "user", status: "pending", content, timestamp: 1, runId, attempt: 1 };
     this.messages.push(message);
     if (!joined) this.queue.push({ id: runId, first: mode === "interrupt" });
-    this.record("request.accepted", { runId, idempotencyKey: id, mode, joined, from: { user: "test", context: {} }, messages: [{ id, role: "user", content }] });
+    this.record("request.accepted", { runId, idempotencyKey: id, mode, joined, position: 0, from: { user: "test", context: {} }, messages: [{ id, role: "user", content }] });
     this.send({ type: "task-queued", id: message.id, taskId: runId, position: this.position(runId), messages: [{ ...message }] });
     if (joined) return;
     if (mode === "interrupt" && this.running) this.cancel(this.running);

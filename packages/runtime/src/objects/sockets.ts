@@ -79,10 +79,10 @@ export class Sockets {
     if (store.messages.get(id) && !store.turns.admitted(id)) throw fail("conflict", "Another message has this id. Send it with a new one.");
     const from = { user: socket.facts.user, context: {} };
     const invoke = { message, messageId: id, idempotencyKey: id, mode, ...(attachments ? { attachments } : {}) };
-    const { duplicate, runId, messageId } = queue.admit(await inputOf(invoke, from, blobs));
+    const { duplicate, runId, messageId, position } = queue.admit(await inputOf(invoke, from, blobs));
     if (!duplicate) return;
     const said = store.messages.get(messageId);
-    socket.send([JSON.stringify(queuedFrame(id, runId, store, said ? [said] : []))]);
+    socket.send([JSON.stringify(queuedFrame(id, runId, position, said ? [said] : []))]);
   }
 
   #socket(connection: Connection): Socket {

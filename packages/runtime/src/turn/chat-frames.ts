@@ -5,10 +5,10 @@ import type { AgentStore } from "../store/agent-store.ts";
 export function chatFrames(event: AgentEvent, store: AgentStore): ChatFrame[] {
   switch (event.type) {
     case "request.accepted": {
-      const { runId, idempotencyKey, messages } = event.data;
+      const { runId, idempotencyKey, messages, position } = event.data;
       const timestamp = Date.parse(event.ts);
       const said = messages.map((message): Message => ({ ...message, status: "pending", timestamp, runId, attempt: 1 }));
-      return [queuedFrame(idempotencyKey, runId, store, said)];
+      return [queuedFrame(idempotencyKey, runId, position, said)];
     }
     case "run.started":
     case "run.resumed":
@@ -67,6 +67,6 @@ export function chatFrames(event: AgentEvent, store: AgentStore): ChatFrame[] {
 }
 
 /** The answer to whoever said something, and the news of it for everybody else. */
-export function queuedFrame(id: string, taskId: string, store: AgentStore, messages: Message[]): ChatFrame {
-  return { type: "task-queued", id, taskId, position: store.turns.position(taskId), messages };
+export function queuedFrame(id: string, taskId: string, position: number, messages: Message[]): ChatFrame {
+  return { type: "task-queued", id, taskId, position, messages };
 }

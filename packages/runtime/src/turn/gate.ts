@@ -155,16 +155,12 @@ class OutOfTime extends Error {}
 
 /** Runs the tool within its time. One that comes back at once costs no timer and no turn of the event loop. */
 function limited({ call, tool, input }: Admitted, options: GateOptions): unknown {
+  const { runId, agent, record } = options;
+  if (tool.local) return tool.run(input, { callId: call.id, runId, agent, signal: options.signal, record });
   const ending = new AbortController();
   const cancel = () => ending.abort(options.signal.reason);
   options.signal.addEventListener("abort", cancel, { once: true });
-  const value = tool.run(input, {
-    callId: call.id,
-    runId: options.runId,
-    agent: options.agent,
-    signal: ending.signal,
-    record: options.record,
-  });
+  const value = tool.run(input, { callId: call.id, runId, agent, signal: ending.signal, record });
   if (!(value instanceof Promise)) {
     options.signal.removeEventListener("abort", cancel);
     return value;

@@ -11,11 +11,12 @@ export interface Decision {
 
 /** Deny before ask before allow; what no rule speaks of is allowed. */
 export function decide(config: Config | undefined, tool: string, input: unknown): Decision {
+  if (!config?.policy && !config?.hitl) return { action: "allow", reason: "" };
   const text = JSON.stringify(input) ?? "";
-  const rules = (config?.policy ?? []).filter((rule) => applies(rule, tool, text));
+  const rules = (config.policy ?? []).filter((rule) => applies(rule, tool, text));
   const denied = rules.find(({ action }) => action === "deny");
   if (denied) return { action: "deny", reason: `The policy of this agent denies ${tool}${denied.match ? " with such an input" : ""}.` };
-  const asks = rules.some(({ action }) => action === "ask") || (config?.hitl?.tools ?? []).includes(tool);
+  const asks = rules.some(({ action }) => action === "ask") || (config.hitl?.tools ?? []).includes(tool);
   if (asks) return { action: "ask", reason: `${tool} needs a person's approval, and approvals are not available here yet.` };
   return { action: "allow", reason: "" };
 }

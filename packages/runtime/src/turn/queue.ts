@@ -40,6 +40,8 @@ export class TurnQueue {
   readonly #waiters = new Map<string, ((outcome: Outcome) => void)[]>();
   #running: RunningTurn | undefined;
   #busyWith: string | undefined;
+  /** May a turn be open that nobody works on? Unknown after a wake; then as long as something was put in line. */
+  #mayWait = true;
 
   constructor(options: QueueOptions) {
     this.#options = options;
@@ -55,19 +57,26 @@ export class TurnQueue {
     const before = store.turns.admitted(key);
     if (before) return { ...this.#admission(before.turn, before.message), duplicate: true };
     const current = this.#busyWith;
-    if (current && store.turns.queued() >= mostQueued) {
+    const queued = current ? store.turns.queued() : 0;
+    if (queued >= mostQueued) {
       throw fail("conflict", `${mostQueued} messages are waiting for this agent already. Wait, or cancel some.`);
     }
     const joined = mode === "steer" ? current : undefined;
     const runId = joined ?? crypto.randomUUID();
+    // The turn that is interrupted is still there when this is said.
+    const position = !current || joined ? 0 : mode === "interrupt" ? 1 : queued + 1;
     recorder.record({
       type: "request.accepted",
-      data: { runId, idempotencyKey: key, mode, ...(joined ? { joined: true } : {}), from, messages },
+      data: { runId, idempotencyKey: key, mode, ...(joined ? { joined: true } : {}), position, from, messages },
     });
     if (joined) this.#running?.join();
-    // Ended after the new turn is in line, so that it is the next and not one that waited longer.
-    if (mode === "interrupt" && current) this.#end(current, { status: "canceled", reason: "interrupted" });
-    else this.wake();
+    else if (!current && !this.#mayWait) this.#begin({ id: runId, number: store.log.last, status: "queued", step: 0, attempt: 0, strikes: 0 });
+    else {
+      this.#mayWait = true;
+      // Ended after the new turn is in line, so that it is the next and not one that waited longer.
+      if (mode === "interrupt" && current) this.#end(current, { status: "canceled", reason: "interrupted" });
+      else this.wake();
+    }
     return this.#admission(runId, messages.at(-1)?.id ?? "");
   }
 
@@ -81,12 +90,10 @@ export class TurnQueue {
 
   /** Takes up whatever there is to do. Safe to call at any time; the only way a turn starts or goes on. */
   wake(): void {
-    if (this.#busyWith) return;
+    if (this.#busyWith || !this.#mayWait) return;
     const turn = this.#options.store.turns.next();
-    if (!turn) return;
-    this.#busyWith = turn.id;
-    this.#options.onBusy();
-    void this.#run(turn, turn.status === "running");
+    if (turn) this.#begin(turn);
+    else this.#mayWait = false;
   }
 
   /** Lets go of the running turn: whatever it still does is heard by nobody. */
@@ -94,6 +101,7 @@ export class TurnQueue {
     this.#running?.abandon();
     this.#busyWith = undefined;
     this.#running = undefined;
+    this.#mayWait = true;
   }
 
   /** Every now and then while a turn runs. */
@@ -112,6 +120,12 @@ export class TurnQueue {
     return new Promise((resolve) => {
       this.#waiters.set(runId, [...(this.#waiters.get(runId) ?? []), resolve]);
     });
+  }
+
+  #begin(turn: TurnRow): void {
+    this.#busyWith = turn.id;
+    this.#options.onBusy();
+    void this.#run(turn, turn.status === "running");
   }
 
   async #run(turn: TurnRow, again: boolean): Promise<void> {
@@ -149,6 +163,8 @@ export class TurnQueue {
 
   #end(runId: string, ending: Ending): void {
     const { store, recorder, agent } = this.#options;
+    // What had joined it may be in line now.
+    if (ending.status !== "completed") this.#mayWait = true;
     if (this.#busyWith === runId && this.#running) this.#running.end(ending);
     else if (ending.status !== "completed") recorder.record(...endOf(store, runId, ending));
     if (this.#busyWith === runId) {

@@ -40,6 +40,8 @@ export interface EventData {
     mode: Mode;
     /** It joined this running turn instead of starting its own. */
     joined?: boolean;
+    /** Turns that went first when it was said. */
+    position: number;
     from: Sender;
     messages: Said[];
   };

@@ -98,9 +98,9 @@ export async function* call(options: WireOptions, question: Question, answer: An
     if (signal.aborted) throw signal.reason;
     throw explain(options, error, patience);
   } finally {
-    patience.end();
-    if (parts.finished && reader) void drain(reader, patience.stop);
+    if (parts.finished && reader) void drain(reader, patience);
     else {
+      patience.end();
       void reader?.cancel().catch(() => {});
       patience.stop.abort();
     }
@@ -175,14 +175,14 @@ function explain(options: WireOptions, error: unknown, patience: Patience): Mode
   return networkFailure(options, `could not be reached or broke off: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** What little follows the end is read, so that the connection can serve the next call. */
-async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, stop: AbortController): Promise<void> {
-  const timer = setTimeout(() => stop.abort(), 1000);
+/** What little follows the end is read, so that the connection can serve the next call; its silence has the same limit. */
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, patience: Patience): Promise<void> {
+  patience.begin();
   try {
     while (!(await reader.read()).done);
   } catch {
     // Whoever breaks off now has nothing left to say.
   } finally {
-    clearTimeout(timer);
+    patience.end();
   }
 }
