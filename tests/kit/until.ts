@@ -1,7 +1,9 @@
-/** Waits for a condition and says what it waited for when it does not come. */
+type Nothing = undefined | null | false | 0 | "";
+
+/** Waits for something that is not nothing (an empty count and a match that failed are), and says what it waited for when it does not come. */
 export async function until<T>(
   what: string,
-  condition: () => Promise<T | undefined | false> | T | undefined | false,
+  condition: () => Promise<T | Nothing> | T | Nothing,
   { within = 20_000, every = 10 } = {},
 ): Promise<T> {
   const end = Date.now() + within;
@@ -9,7 +11,7 @@ export async function until<T>(
   for (;;) {
     try {
       const value = await condition();
-      if (value !== undefined && value !== false) return value;
+      if (value) return value;
     } catch (error) {
       lastError = error;
     }
