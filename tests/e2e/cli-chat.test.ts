@@ -53,7 +53,8 @@ test("chat: messages, tool lines, commands; one Ctrl+C cancels the turn, the nex
   type("/titel\r");
   await until("the suggestion", () => read().includes("did you mean /title?"));
   type("/title\r");
-  await until("the title", () => read().match(/\/title\s+A plan/));
+  // The prompt came back for a moment and was wiped out again; without the cursor's movements it stands there.
+  await until("the title", () => /\/title\s+(?:chatter> )?A plan/.test(read()));
   type("evil\r");
   await until("the evil", () => read().includes("over"));
   for (const sequence of ["\u001b]0", "\u0007", "\u009b", "red\rover"]) expect(out()).not.toContain(sequence);
