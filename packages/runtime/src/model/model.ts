@@ -21,6 +21,11 @@ export interface ToolCall {
   malformed?: string;
 }
 
+/** For calls that came without an id, or with one that means another call already. */
+export function newCallId(): string {
+  return `call_${crypto.randomUUID().replaceAll("-", "")}`;
+}
+
 export type ModelMessage =
   | { role: "user"; content: string | UserPart[] }
   | {

@@ -1,5 +1,6 @@
 import type { Admission, AgentEvent, ChatFrame, JobEvent } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
+import { isOver } from "../store/turns.ts";
 import type { Recorder } from "../turn/recorder.ts";
 import type { Audience, News } from "./audience.ts";
 import { type EventStream, eventStream, sse } from "./stream.ts";
@@ -76,7 +77,7 @@ export function converse(
   }
   runId = admission.runId;
   const turn = store.turns.get(runId);
-  if (turn && turn.status !== "queued" && turn.status !== "running") {
+  if (turn && isOver(turn)) {
     const type = turn.status === "completed" ? "agent.completed" : turn.status === "error" ? "agent.error" : "run.canceled";
     const end = ended(store, agent, type, runId);
     if (end?.type === "done" && end.content) tell(stream, { type: "chunk", agent, text: end.content });

@@ -1,4 +1,4 @@
-import type { Agent as AgentInfo, AgentExport, AgentState, AgentStatus, ChatMessage, Message, Run } from "@thinkery/sdk";
+import type { Agent as AgentInfo, AgentExport, AgentState, AgentStatus, AgentUsage, ChatMessage, Message, Run } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 
@@ -45,6 +45,10 @@ export function wholeState(store: AgentStore, agent: AgentInfo, object: string, 
   };
 }
 
+export function wholeUsage({ calls, turns, messages, log }: AgentStore): AgentUsage {
+  return { ...calls.usage(), turns: turns.tally(), messages: messages.count(), events: log.last };
+}
+
 export function exported(store: AgentStore, agent: AgentInfo, object: string): AgentExport {
   const title = store.facts.title();
   const all = Number.MAX_SAFE_INTEGER;
@@ -58,7 +62,7 @@ export function exported(store: AgentStore, agent: AgentInfo, object: string): A
     messages: store.messages.page({ limit: all - 1 }, all).messages,
     events: store.log.read(0, all, all) as AgentExport["events"],
     actions: store.actions.page({ limit: all - 1 }).actions,
-    usage: { ...store.calls.usage(), turns: store.turns.tally(), messages: store.messages.count(), events: store.log.last },
+    usage: wholeUsage(store),
   };
 }
 

@@ -35,7 +35,7 @@ import { Audience } from "./audience.ts";
 import { converse, followEvents } from "./broadcasts.ts";
 import type { Env } from "./env.ts";
 import { Equipper } from "./equipper.ts";
-import { exported, statusOf, wholeState } from "./glance.ts";
+import { exported, statusOf, wholeState, wholeUsage } from "./glance.ts";
 import { Housed } from "./housed.ts";
 import { Sockets } from "./sockets.ts";
 
@@ -160,8 +160,7 @@ export class Think extends Housed<AgentStatus> {
 
   async usage(): Promise<AgentUsage> {
     await this.#open();
-    const { turns, messages, calls, log } = this.#store;
-    return { ...calls.usage(), turns: turns.tally(), messages: messages.count(), events: log.last };
+    return wholeUsage(this.#store);
   }
 
   /** An `AgentExport` as text: what a call between objects may carry as a value is limited. */

@@ -115,7 +115,7 @@ export class Turns {
   }
 
   #isStruggling(): boolean {
-    this.#struggling ??= this.#sql.exec("SELECT 1 FROM turns WHERE status = 'running' AND attempt > 0").toArray().length > 0;
+    this.#struggling ??= (this.running()?.attempt ?? 0) > 0;
     return this.#struggling;
   }
 
@@ -186,6 +186,11 @@ export class Turns {
     }
     return tally;
   }
+}
+
+/** Has it its outcome? */
+export function isOver({ status }: TurnRow): boolean {
+  return status !== "queued" && status !== "running";
 }
 
 export function runOf(turn: TurnRow): Run {

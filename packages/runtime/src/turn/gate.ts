@@ -135,7 +135,7 @@ async function perform(entry: Admitted, options: GateOptions): Promise<void> {
   const { call, tool } = entry;
   const release = hold();
   const began = Date.now();
-  const messageId = `${call.id}-result`;
+  const messageId = resultId(call.id);
   try {
     const value = await limited(entry, options);
     const { text, result } = await outputOf(tool, call.id, value, options.blobs);
@@ -184,12 +184,19 @@ function troubleOf(error: unknown, tool: Tool, signal: AbortSignal): [ToolTroubl
   return ["threw", `${tool.name} failed: ${message.slice(0, 2000)}`];
 }
 
-function troubled(call: ToolCall, { runId }: GateOptions, trouble: ToolTrouble, error: string, ms: number, action: string): NewEvent {
-  return {
-    type: "tool.error",
-    data: { runId, callId: call.id, toolName: call.name, messageId: `${call.id}-result`, error, trouble, ms, action },
-  };
+/** The result of a call that has none to show. */
+export function troubled(
+  { id, name }: Pick<ToolCall, "id" | "name">,
+  { runId }: Pick<GateOptions, "runId">,
+  trouble: ToolTrouble,
+  error: string,
+  ms: number,
+  action: string,
+): NewEvent {
+  return { type: "tool.error", data: { runId, callId: id, toolName: name, messageId: resultId(id), error, trouble, ms, action } };
 }
+
+const resultId = (callId: string) => `${callId}-result`;
 
 /** Neighbours that are independent of each other go together; every other call goes alone. */
 function grouped(entries: readonly Admitted[]): Admitted[][] {

@@ -2,7 +2,7 @@ import { type Admission, type Boot, fail, type Mode, type NewEvent, type Outcome
 import type { Driver } from "../drivers/driver.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import { runOf, type TurnRow } from "../store/turns.ts";
+import { isOver, runOf, type TurnRow } from "../store/turns.ts";
 import { failureOf } from "./failed.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { Recorder } from "./recorder.ts";
@@ -84,7 +84,7 @@ export class TurnQueue {
   cancel(runId: string | undefined, reason: string): TurnRow | undefined {
     const { store } = this.#options;
     const turn = runId ? store.turns.get(runId) : store.turns.next();
-    if (turn && (turn.status === "queued" || turn.status === "running")) this.#end(turn.id, { status: "canceled", reason });
+    if (turn && !isOver(turn)) this.#end(turn.id, { status: "canceled", reason });
     return turn && store.turns.get(turn.id);
   }
 
@@ -116,7 +116,7 @@ export class TurnQueue {
   /** Resolves with how the turn ended, now or later. */
   async whenOver(runId: string): Promise<Outcome> {
     const turn = this.#options.store.turns.get(runId);
-    if (turn && turn.status !== "queued" && turn.status !== "running") return outcomeOf(this.#options.store, this.#options.agent, turn);
+    if (turn && isOver(turn)) return outcomeOf(this.#options.store, this.#options.agent, turn);
     return new Promise((resolve) => {
       this.#waiters.set(runId, [...(this.#waiters.get(runId) ?? []), resolve]);
     });

@@ -1,13 +1,13 @@
 import type { Blueprint, Failure, NewEvent, TurnLimits, UsageTotal } from "@thinkery/sdk";
 import type { CallEnd, DrivenTurn } from "../drivers/driver.ts";
 import type { ModelError } from "../model/error.ts";
-import type { Model, ToolCall, Usage } from "../model/model.ts";
+import { type Model, newCallId, type ToolCall, type Usage } from "../model/model.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import type { Spoken } from "../store/message-row.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { TurnFailed } from "./failed.ts";
-import { type Repetition, runCalls } from "./gate.ts";
+import { type Repetition, runCalls, troubled } from "./gate.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** What a turn is computed with. Prepared before it starts, the same for all its steps. */
@@ -80,10 +80,6 @@ export class RunningTurn implements DrivenTurn {
 
   get tools() {
     return this.#options.equipment.tools.definitions();
-  }
-
-  get over(): boolean {
-    return this.#over;
   }
 
   spoken(after: number): Spoken[] {
@@ -242,7 +238,7 @@ export class RunningTurn implements DrivenTurn {
     const taken = new Set<string>();
     return calls.map((call) => {
       const free = call.id && !taken.has(call.id) && !this.#options.store.ledger.has(call.id);
-      const id = free ? call.id : `call_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
+      const id = free ? call.id : newCallId();
       taken.add(id);
       return { ...call, id };
     });
@@ -255,12 +251,7 @@ export function endOf(store: AgentStore, runId: string, ending: Exclude<Ending, 
   const messageIds = store.messages.waiting(runId).filter((id) => !own.includes(id));
   const why = ending.status === "canceled" ? "The turn was canceled before this call had a result." : "The turn ended before this call had a result.";
   return [
-    ...store.messages.unanswered(runId).map(
-      ({ id: callId, name: toolName }): NewEvent => ({
-        type: "tool.error",
-        data: { runId, callId, toolName, messageId: `${callId}-result`, error: why, trouble: "canceled", ms: 0, action: "cancel" },
-      }),
-    ),
+    ...store.messages.unanswered(runId).map((call) => troubled(call, { runId }, "canceled", why, 0, "cancel")),
     ...(messageIds.length > 0
       ? [{ type: "message.requeued", data: { runId: crypto.randomUUID(), fromRunId: runId, messageIds } } as const]
       : []),

@@ -1,5 +1,6 @@
 import { ModelError } from "../../model/error.ts";
 import type { ModelPart, ToolCall } from "../../model/model.ts";
+import { pause } from "../../model/pause.ts";
 import { retryDelay } from "../../model/retry.ts";
 import type { CallEnd, DrivenTurn, Driver } from "../driver.ts";
 import type { Transcript } from "./transcript.ts";
@@ -70,18 +71,4 @@ function checked(finish: Extract<ModelPart, { type: "finish" }> | undefined): Ca
     });
   }
   return finish;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = () => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", cancel);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", cancel, { once: true });
-  });
 }

@@ -1,5 +1,6 @@
 import type { Script, ScriptFailure } from "@thinkery/sdk";
-import type { Model, ModelPart, ModelRequest } from "../model.ts";
+import { type Model, type ModelPart, type ModelRequest, newCallId } from "../model.ts";
+import { pause } from "../pause.ts";
 import { failure } from "../wire/fail.ts";
 import { cueIn } from "./cue.ts";
 import { fillInput, fillText } from "./template.ts";
@@ -27,7 +28,7 @@ export function scriptedModel(id: string, script: Script): Model {
       if (beat.do === "wait") await pause(beat.ms, signal);
       else if (beat.do === "fail") fail(`${request.messages.length} ${index}`, beat.failure);
       else if (beat.do === "calls") {
-        const calls = beat.calls.map(({ tool, input }) => ({ id: callId(), name: tool, input: fillInput(input, known) }));
+        const calls = beat.calls.map(({ tool, input }) => ({ id: newCallId(), name: tool, input: fillInput(input, known) }));
         written += JSON.stringify(calls).length;
         called = true;
         yield calls.map((call) => ({ type: "tool-call", call }));
@@ -52,22 +53,6 @@ function pieces(text: string, pace: number): string[] {
   if (text === "") return [];
   return pace > 0 ? (text.match(/\S+\s*|\s+/g) ?? []) : [text];
 }
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done);
-    if (signal.aborted) done();
-  });
-  signal.throwIfAborted();
-}
-
-const callId = () => `call_${crypto.randomUUID().replaceAll("-", "")}`;
 
 // Four characters a token is what English comes to.
 const tokens = (characters: number) => Math.ceil(characters / 4);

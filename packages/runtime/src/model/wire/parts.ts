@@ -1,4 +1,4 @@
-import type { FinishReason, ModelPart, Replay, ToolCall, Usage } from "../model.ts";
+import { type FinishReason, type ModelPart, newCallId, type Replay, type ToolCall, type Usage } from "../model.ts";
 
 /** Collects what arrived together. Neighbouring deltas become one part: whoever reads pays by the part. */
 export class Parts {
@@ -69,7 +69,7 @@ function endsInHalf(text: string): boolean {
 
 /** A call from the model's own text of its input. No text at all is what models write for “no input”. */
 export function toolCall(id: string | undefined, name: string, text: string): ToolCall {
-  const call = { id: id || `call_${crypto.randomUUID().replaceAll("-", "")}`, name };
+  const call = { id: id || newCallId(), name };
   if (text.trim() === "") return { ...call, input: {} };
   try {
     return { ...call, input: JSON.parse(text) };
