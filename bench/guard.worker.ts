@@ -1,8 +1,6 @@
 import type { Env } from "../packages/runtime/src/objects/env.ts";
 
-export { Agency } from "../packages/runtime/src/objects/agency.ts";
-export { Think } from "../packages/runtime/src/objects/think.ts";
-export { User } from "../packages/runtime/src/objects/user.ts";
+export { Agency, Think, User } from "../packages/runtime/src/main.ts";
 
 /** The same object asked the same thing, with nothing in front of it. */
 export default {

@@ -3,13 +3,13 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildWorker, oneLocale } from "./build-worker.mjs";
+import { buildWorker, oneLocale } from "../packages/runtime/build.mjs";
 import { root } from "./root.mjs";
 
 const dist = join(root, "packages/daemon/dist");
 const stampFile = join(dist, "stamps.json");
 
-const always = ["package-lock.json", "scripts/build.mjs", "scripts/build-worker.mjs", "packages/sdk/src"];
+const always = ["package-lock.json", "scripts/build.mjs", "packages/runtime/build.mjs", "packages/sdk/src"];
 
 const parts = {
   worker: {
@@ -17,7 +17,7 @@ const parts = {
     async build() {
       rmSync(join(dist, "worker"), { recursive: true, force: true });
       await buildWorker(join(root, "packages/runtime/src/main.ts"), join(dist, "worker/main"));
-      await buildWorker(join(root, "packages/runtime/src/sandbox/process.ts"), join(dist, "worker/sandbox"), "sandbox");
+      await buildWorker(join(root, "packages/runtime/src/sandbox/process.ts"), join(dist, "worker/sandbox"), { name: "sandbox" });
     },
   },
   page: {

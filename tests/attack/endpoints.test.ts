@@ -112,20 +112,33 @@ test.each(ways)("a socket at %s closes with 4403 for whoever does not own the ag
   expect(await missing.closed).toBe(4403);
 });
 
-test.each(ways)("a socket at %s that may only read is answered an error to chat and cancel, whatever headers it sends", async (path) => {
+test.each(ways)("a socket at %s that may only read is answered an error to chat, cancel and approve, whatever headers it sends", async (path) => {
   for (const headers of [{}, forged]) {
     const { socket, frames } = await connect(path, tokens["owner read"] as string, headers);
     await until("the history", () => frames.some(({ type }) => type === "history"));
     socket.send(JSON.stringify({ type: "chat", id: "m1", content: "hello" }));
     await until("the first refusal", () => frames.some(({ type }) => type === "error"));
     socket.send(JSON.stringify({ type: "cancel" }));
-    await until("the second refusal", () => frames.filter(({ type }) => type === "error").length >= 2);
-    expect(frames.filter(({ type }) => type === "error").map(({ code }) => code)).toEqual(["forbidden", "forbidden"]);
+    socket.send(JSON.stringify({ type: "approve", approved: true }));
+    await until("the third refusal", () => frames.filter(({ type }) => type === "error").length >= 3);
+    expect(frames.filter(({ type }) => type === "error").map(({ code }) => code)).toEqual(["forbidden", "forbidden", "forbidden"]);
     expect(frames.map(({ type }) => type)).not.toContain("task-queued");
     socket.close();
   }
   const { messages } = await house.client.call("listMessages", { params: { agency: "global", agent: "alice" } });
   expect(messages).toEqual([]);
+});
+
+test("to approve over a socket takes the scope approve, and something that waits", async () => {
+  for (const [scope, code] of [["chat", "forbidden"], ["approve", "conflict"]] as const) {
+    const { token } = await house.client.call("createToken", { body: { name: "t", scopes: ["read", scope] } });
+    const { socket, frames } = await connect("/agents/alice/ws", token);
+    socket.send(JSON.stringify({ type: "approve", approvalId: "a1", approved: true, reason: "It is fine.", modifiedToolCalls: [{ toolName: "bash", args: {} }] }));
+    const { error, ...answer } = await until("the answer", () => frames.find(({ type }) => type === "error"));
+    expect([scope, answer]).toEqual([scope, { type: "error", code }]);
+    if (scope === "approve") expect(error).toBe("Nothing waits for an approval.");
+    socket.terminate();
+  }
 });
 
 test("a client cannot pass for the host: its own x-thinkery headers never arrive", async () => {

@@ -203,7 +203,7 @@ test.each(["/agents/carol/ws", "/agents/think/global~carol"])("a frame that make
     "hello", "", "{", "null", "5", "[]", "{}", '{"type":5}', '{"type":"shout"}', '{"type":"chat"}', '{"type":"__proto__"}',
     JSON.stringify({ ...chat, content: 5 }), JSON.stringify({ ...chat, content: "" }), JSON.stringify({ ...chat, id: "" }), JSON.stringify({ ...chat, id: "x".repeat(201) }),
     JSON.stringify({ ...chat, mode: "shout" }), JSON.stringify({ ...chat, attachments: [{}] }), JSON.stringify({ ...chat, extra: 1 }),
-    JSON.stringify({ ...chat, content: "x".repeat(1_000_001) }), JSON.stringify({ type: "cancel", runId: 5 }), JSON.stringify({ type: "actions" }),
+    JSON.stringify({ ...chat, content: "x".repeat(1_000_001) }), JSON.stringify({ type: "cancel", runId: 5 }), JSON.stringify({ type: "approve" }), JSON.stringify({ type: "approve", approved: true, modifiedToolCalls: [{}] }), JSON.stringify({ type: "actions" }),
     `${"[".repeat(5000)}${"]".repeat(5000)}`, Buffer.from([0, 255, 1, 254]), Buffer.from('{"type":"chat"}'), "\u0000",
   ];
   for (const frame of bad) {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { buildWorker } from "../../scripts/build-worker.mjs";
+import { buildWorker } from "../../packages/runtime/build.mjs";
 import { cli } from "./house.ts";
 
 interface CopyOptions {

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { type Answer, type Fault, type Format, type Frame, type Phase, plain } from "./model-server/answer.ts";
 import { chat } from "./model-server/chat.ts";
 import { google } from "./model-server/google.ts";
+import { overflow, tokensOf, tokensSaid } from "./model-server/limit.ts";
 import { messages } from "./model-server/messages.ts";
 import { formatOf, type FormatName, type SeenRequest, seen } from "./model-server/request.ts";
 import { responses } from "./model-server/responses.ts";
@@ -15,6 +16,13 @@ export interface ModelServer {
   url: string;
   /** What comes next: one answer after the other, or whatever the function says to each request. */
   answer(answers: Answer | Answer[] | ((request: SeenRequest) => Answer)): void;
+  /**
+   * From now on this model reads so many tokens at once, and says what it counted. Longer conversations are refused
+   * as its format's provider refuses them, whatever the answer would have been.
+   */
+  limit(model: string, tokens: number): void;
+  /** Requests that were refused for their length. */
+  refused(): SeenRequest[];
   requests(): SeenRequest[];
   calls(): number;
   /** Calls whose client went away before the answer was over. */
@@ -35,6 +43,8 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
   let abandoned = 0;
   let connections = 0;
   const requests: SeenRequest[] = [];
+  const refused: SeenRequest[] = [];
+  const limits = new Map<string, number>();
   const silence = () => new Promise<void>((resolve) => waiting.push(resolve));
 
   const server = http.createServer(async (request, response) => {
@@ -47,12 +57,24 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
     try {
       const question = await seen(request, path, name);
       requests.push(question);
-      await write(response, formats[name], next(question), question.model, silence);
+      await write(response, formats[name], limited(question, () => next(question)), question.model, silence);
     } catch (error) {
       if (!response.headersSent) response.writeHead(500);
       response.end(JSON.stringify({ error: { message: `The model server failed: ${String(error)}`, code: "kit" } }));
     }
   });
+  function limited(question: SeenRequest, answer: () => Answer): Answer {
+    const limit = limits.get(question.model);
+    if (limit === undefined) return answer();
+    const input = tokensOf(question.body);
+    if (input > limit) {
+      refused.push(question);
+      return { fault: overflow(question.format, input, limit) };
+    }
+    const said = answer();
+    return { ...said, usage: { input, output: tokensSaid(said), ...said.usage } };
+  }
+
   server.on("connection", (socket) => {
     connections += 1;
     socket.setNoDelay(true);
@@ -68,6 +90,8 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
         next = () => queue.shift() ?? { fault: { kind: "status", status: 400, code: "no_answer_left", message: "The test has no answer left for this call." } };
       }
     },
+    limit: (model, tokens) => void limits.set(model, tokens),
+    refused: () => refused,
     requests: () => requests,
     calls: () => requests.length,
     abandoned: () => abandoned,

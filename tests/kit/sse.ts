@@ -27,9 +27,9 @@ export async function* events(response: Response): AsyncGenerator<ServerSentEven
 }
 
 function eventIn(block: string): ServerSentEvent | undefined {
-  const lines = block.split("\n").filter((line) => !line.startsWith(":"));
-  if (lines.length === 0) return undefined;
+  const lines = block.split("\n");
   const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-  const id = field("id");
-  return { type: field("event") ?? "message", data: field("data") ?? "", ...(id === undefined ? {} : { id }) };
+  const [id, data] = [field("id"), field("data")];
+  // Without data it is no event, as for a browser.
+  return data === undefined ? undefined : { type: field("event") ?? "message", data, ...(id === undefined ? {} : { id }) };
 }

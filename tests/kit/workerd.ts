@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { workerdBinary } from "../../packages/daemon/src/host/workerd.ts";
-import { buildWorker } from "../../scripts/build-worker.mjs";
+import { buildWorker } from "../../packages/runtime/build.mjs";
 import { until } from "./until.ts";
 
 export interface BareWorker {

@@ -2,9 +2,10 @@ import type { AgentEvent, NewEvent } from "@thinkery/sdk";
 import { DurableObject } from "cloudflare:workers";
 import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
+import { reportOf } from "../../packages/runtime/src/store/spent.ts";
 import { thinkMigrations } from "../../packages/runtime/src/store/schema/think.ts";
 
-const projections = ["turns", "inputs", "messages", "ledger", "actions", "model_calls", "facts", "blobs"];
+const projections = ["turns", "inputs", "messages", "ledger", "actions", "model_calls", "spending", "facts", "blobs"];
 
 interface Asked {
   step: string;
@@ -34,7 +35,7 @@ export class Shelf extends DurableObject {
       tables: () => this.#tables(),
       draft: () => this.#store.messages.draft,
       read: () => this.#store.log.read(after, limit),
-      usage: () => this.#store.calls.usage(),
+      usage: () => reportOf(this.#store.spending.rows()),
       // As after a crash: what is on the disk, and nothing else.
       forget: () => {
         this.#store = new AgentStore(this.ctx.storage, agent);
@@ -44,7 +45,7 @@ export class Shelf extends DurableObject {
         for (const event of log) this.ctx.storage.sql.exec("INSERT INTO log (first, last, events) VALUES (?, ?, ?)", event.seq, event.seq, JSON.stringify([event]));
         this.#store = new AgentStore(this.ctx.storage, agent);
         this.#store.rebuild();
-        const { messages, actions, turns, calls, facts } = this.#store;
+        const { messages, actions, turns, spending, facts } = this.#store;
         const most = Number.MAX_SAFE_INTEGER - 1;
         return {
           messages: messages.page({ limit: most }, most).messages,
@@ -52,7 +53,7 @@ export class Shelf extends DurableObject {
           run: turns.run(agent),
           todos: facts.todos(),
           title: facts.title(),
-          usage: { ...calls.usage(), turns: turns.tally(), messages: messages.count(), events: this.#store.log.last },
+          usage: { ...reportOf(spending.rows()), turns: turns.tally(), messages: messages.count(), events: this.#store.log.last },
         };
       },
     };

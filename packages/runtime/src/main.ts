@@ -1,9 +1,6 @@
-/** The Worker's entry: its objects by name, and the handler. */
-import { createHandler } from "./http/handler.ts";
+/** The stock Worker: what `npm start` runs. */
+import { AgentSystem } from "./agent-system.ts";
 
-export { Supervision } from "./http/supervision.ts";
-export { Agency } from "./objects/agency.ts";
-export { Think } from "./objects/think.ts";
-export { User } from "./objects/user.ts";
+export const { Think, Agency, User, Supervision, handler } = new AgentSystem().defaults().export();
 
-export default createHandler();
+export default handler;

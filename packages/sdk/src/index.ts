@@ -1,9 +1,14 @@
 /** The outside of Thinkery as schemas and types. Safe in Workers, Node and the browser. */
+export * from "./define/consultation.ts";
+export * from "./define/middleware.ts";
+export * from "./define/plan.ts";
+export * from "./define/tool.ts";
 export * from "./protocol/action.ts";
 export * from "./protocol/agency.ts";
 export * from "./protocol/agent.ts";
 export * from "./protocol/bindings.ts";
 export * from "./protocol/blueprint.ts";
+export * from "./protocol/budget.ts";
 export * from "./protocol/choices.ts";
 export * from "./protocol/defaults.ts";
 export * from "./protocol/endpoint.ts";
@@ -20,9 +25,12 @@ export * from "./protocol/name-schemas.ts";
 export * from "./protocol/names.ts";
 export * from "./protocol/nearest.ts";
 export * from "./protocol/page.ts";
+export * from "./protocol/props.ts";
+export * from "./protocol/roles.ts";
 export * from "./protocol/routes.ts";
 export * from "./protocol/script.ts";
 export * from "./protocol/target.ts";
 export * from "./protocol/token.ts";
 export * from "./protocol/turn.ts";
 export * from "./protocol/usage.ts";
+export * from "./protocol/user.ts";

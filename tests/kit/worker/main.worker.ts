@@ -1,27 +1,26 @@
+import { Think as ProductThink } from "@thinkery/runtime";
+import { defineTool, type Tool } from "@thinkery/sdk";
 import { z } from "zod";
-import { Think as ProductThink } from "../../../packages/runtime/src/objects/think.ts";
-import { type Tool, tool } from "../../../packages/runtime/src/tools/tool.ts";
 
-export { Supervision } from "../../../packages/runtime/src/http/supervision.ts";
-export { Agency } from "../../../packages/runtime/src/objects/agency.ts";
-export { User } from "../../../packages/runtime/src/objects/user.ts";
-export { default } from "../../../packages/runtime/src/main.ts";
+export { Agency, default, Supervision, User } from "@thinkery/runtime";
 
 /** The product's agent with tools that misbehave, and tools whose effects a test can count. */
 export class Think extends ProductThink {
-  protected override customTools(): readonly Tool[] {
+  protected override getCustomTools(): readonly Tool[] {
     return [this.#ring("ring", false), this.#ring("ring_again", true), ...naughty];
   }
 
   #ring(name: string, repeatable: boolean): Tool {
-    return tool({
-      name,
-      description: "Rings a bell that counts.",
-      input: z.object({ bell: z.string(), id: z.string(), ms: z.number().default(0) }),
-      action: "ring",
-      repeatable,
-      independent: true,
-      run: async ({ bell, id, ms }, { callId, signal }) => {
+    return defineTool(
+      {
+        name,
+        description: "Rings a bell that counts.",
+        input: z.object({ bell: z.string(), id: z.string(), ms: z.number().default(0) }),
+        action: "ring",
+        repeatable,
+        independent: true,
+      },
+      async ({ bell, id, ms }, { callId, signal }) => {
         const body = JSON.stringify({ tool: name, id, callId });
         // The door that reaches loopback.
         const answer = await (this.env.MODELS ?? globalThis).fetch(bell, { method: "POST", body, signal });
@@ -29,7 +28,7 @@ export class Think extends ProductThink {
         if (ms > 0) await pause(ms);
         return text;
       },
-    });
+    );
   }
 }
 
@@ -53,15 +52,7 @@ const naughty: readonly Tool[] = [
 ];
 
 function misbehaving(name: string, shape: z.ZodRawShape, run: (input: Record<string, unknown>) => unknown): Tool {
-  return tool({
-    name,
-    description: "For tests.",
-    input: z.object(shape) as z.ZodType<Record<string, unknown>>,
-    action: name,
-    repeatable: true,
-    independent: false,
-    run,
-  });
+  return defineTool({ name, description: "For tests.", input: z.object(shape) as z.ZodType<Record<string, unknown>>, repeatable: true }, run);
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

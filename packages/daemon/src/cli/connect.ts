@@ -5,12 +5,15 @@ import { readToken } from "../home/token.ts";
 import { isLoopback } from "../host/address.ts";
 import { findHost, type FoundHost, stopHost } from "../host/discovery.ts";
 import type { Cli } from "./cli.ts";
+import { lastFlags } from "./host-options.ts";
 import { launch } from "./launch.ts";
 
 export interface Connection {
   url: string;
   token: string;
   client: Client;
+  /** The file that main runs in place of the stock Worker, where that is known: on this machine. */
+  worker?: string;
 }
 
 export const stopLimit = 15_000;
@@ -42,18 +45,18 @@ function connectElsewhere(cli: Cli): Connection | undefined {
 
 async function connectHere(cli: Cli, host: FoundHost): Promise<Connection> {
   const token = cli.env.THINKERY_TOKEN;
-  return token ? open(host.url, token) : connectAsOwner(cli, host);
+  return token ? open(host.url, token, host.worker) : connectAsOwner(cli, host);
 }
 
 /** With the data folder's own token, whatever THINKERY_TOKEN says: a found host has just proved that it has it too. */
 export async function connectAsOwner(cli: Cli, host: FoundHost): Promise<Connection> {
   const token = await readToken(locateHome(cli.env));
   if (!token) throw fail("unauthorized", "The host's token is not in the data folder; restart it with `thinkery restart`.");
-  return open(host.url, token);
+  return open(host.url, token, host.worker);
 }
 
-function open(url: string, token: string): Connection {
-  return { url, token, client: createClient({ url, token }) };
+function open(url: string, token: string, worker?: string): Connection {
+  return { url, token, client: createClient({ url, token }), ...(worker ? { worker } : {}) };
 }
 
 async function ensureHost(cli: Cli): Promise<FoundHost> {
@@ -64,13 +67,14 @@ async function ensureHost(cli: Cli): Promise<FoundHost> {
     return launch(cli, {}, { adoptToken: (await readToken(home)) === undefined });
   }
   if (!isOtherVersion(cli, host)) return host;
-  if (!isLoopback(host.host)) {
+  // A Worker of one's own may have to be brought up to the new version first.
+  if (!isLoopback(host.host) || host.worker) {
     cli.output.say(`The host is version ${host.version} and this is ${cli.version}; restart it with \`thinkery restart\`.`);
     return host;
   }
   cli.output.say(`The host is version ${host.version} and this is ${cli.version}; restarting it.`);
   await stopHost(home, { timeoutMs: stopLimit });
-  return launch(cli, { lastHost: host.host, lastPort: host.port }, { adoptToken: false });
+  return launch(cli, lastFlags(host), { adoptToken: false });
 }
 
 export function isOtherVersion(cli: Cli, host: FoundHost): boolean {

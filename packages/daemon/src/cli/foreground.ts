@@ -9,20 +9,20 @@ import type { Cli } from "./cli.ts";
 import { connectAsOwner, isOtherVersion, stopLimit } from "./connect.ts";
 import { exitCodes } from "./exit.ts";
 import { greet } from "./greeting.ts";
-import { hostOptions, type ListenFlags, noteAddress } from "./host-options.ts";
+import { type HostFlags, hostOptions, lastFlags, noteDifference, replacementOptions } from "./host-options.ts";
 import { place } from "./place.ts";
 
 /** Runs the host in this process until it is asked to stop. */
-export async function runForeground(cli: Cli, flags: ListenFlags): Promise<void> {
+export async function runForeground(cli: Cli, flags: HostFlags): Promise<void> {
   const home = locateHome(cli.env);
   const found = await findHost(home);
   if (found && !isOtherVersion(cli, found)) {
-    noteAddress(cli, flags, found);
+    noteDifference(cli, flags, found);
     return greetRunning(cli, home, found);
   }
 
   // Checked before an older host is stopped for it.
-  const options = await hostOptions(cli, flags);
+  const options = found ? await replacementOptions(cli, { ...lastFlags(found), ...flags }) : await hostOptions(cli, flags);
   if (found) {
     cli.output.say(`Stopping the host of version ${found.version}; this is ${cli.version}.`);
     await stopHost(home, { timeoutMs: stopLimit });

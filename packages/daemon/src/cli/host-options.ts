@@ -1,34 +1,42 @@
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fail } from "@thinkery/sdk";
 import { loadConfig } from "../config/load.ts";
-import { checkModelAddress, modelVariables, providersIn } from "../config/providers.ts";
+import { checkModelAddress, checkModelIds, modelVariables, providersIn } from "../config/providers.ts";
 import { openHome } from "../home/home.ts";
 import { bindAddress, checkExposure } from "../host/address.ts";
+import type { FoundHost } from "../host/discovery.ts";
 import type { HostOptions } from "../host/host.ts";
 import { builtParts } from "../host/parts.ts";
+import { bundleWorker, checkEntry } from "../host/worker/worker.ts";
 import type { Cli } from "./cli.ts";
 
-/** Where the host shall listen, as far as the command line says. */
-export interface ListenFlags {
+/** How the host shall run, as far as the command line says. */
+export interface HostFlags {
   host?: string;
   port?: number;
-  /** Where it listened before; taken when neither a flag nor the configuration says otherwise. */
+  /** The file of one's own Worker; false for the stock one, whatever else is said. */
+  worker?: string | false;
+  watch?: boolean;
+  /** How it ran before; taken when neither a flag nor the configuration says otherwise. */
   lastHost?: string;
   lastPort?: number;
+  lastWorker?: string;
 }
 
 export const defaultHost = "127.0.0.1";
 export const defaultPort = 5099;
 
 /** Flags, configuration and environment together; everything a person could have got wrong is refused here. */
-export async function hostOptions(cli: Cli, flags: ListenFlags): Promise<HostOptions> {
+export async function hostOptions(cli: Cli, flags: HostFlags): Promise<HostOptions> {
   const home = await openHome(cli.env);
   const { config } = await loadConfig(home.path, cli.cwd);
   const host = bindAddress(flags.host ?? config.host ?? flags.lastHost ?? defaultHost);
   const port = flags.port ?? config.port;
   checkModelAddress(cli.env, cli.cwd);
+  checkModelIds(config);
   const adminToken = cli.env.THINKERY_URL ? undefined : cli.env.THINKERY_TOKEN || undefined;
   checkExposure(host, adminToken);
+  const worker = workerOf(cli, flags, config.worker && resolve(home.path, config.worker));
   return {
     home,
     host,
@@ -40,18 +48,47 @@ export async function hostOptions(cli: Cli, flags: ListenFlags): Promise<HostOpt
     allowedOrigins: config.allowedOrigins,
     ...(adminToken ? { adminToken } : {}),
     providers: providersIn(cli.env, config.providers),
-    models: { ...(config.model ? { model: config.model } : {}), providers: config.providers, prices: config.prices },
+    models: {
+      ...(config.model ? { model: config.model } : {}),
+      models: config.models,
+      providers: config.providers,
+      prices: config.prices,
+      contextTokens: config.contextTokens,
+    },
     modelVariables: modelVariables(cli.env, config.providers),
     turn: config.turn,
     scriptFolders: [home.path, cli.cwd].map((folder) => join(folder, "scripts")),
     parts: builtParts(dirname(cli.entry)),
+    ...(worker ? { worker } : {}),
   };
 }
 
-/** A running host keeps its address; whoever asked for another is told how to get it. */
-export function noteAddress(cli: Cli, { host, port }: ListenFlags, found: { host: string; port: number }): void {
+function workerOf(cli: Cli, { worker, watch = false, lastWorker }: HostFlags, configured: string | undefined): HostOptions["worker"] {
+  const entry = worker === undefined ? (configured ?? lastWorker) : worker && resolve(cli.cwd, worker);
+  if (!entry && watch) throw fail("bad_request", "There is nothing to watch; name the file of your Worker with --worker.");
+  if (!entry) return undefined;
+  checkEntry(entry);
+  return { entry, watch };
+}
+
+/** The same before a running host is stopped for the new one: also its Worker has to build. */
+export async function replacementOptions(cli: Cli, flags: HostFlags): Promise<HostOptions> {
+  const options = await hostOptions(cli, flags);
+  if (options.worker && options.parts) await bundleWorker(options.worker.entry, options.parts.version);
+  return options;
+}
+
+/** What a running host tells of itself for the one that takes its place. */
+export function lastFlags({ host, port, worker }: FoundHost): HostFlags {
+  return { lastHost: host, lastPort: port, ...(worker ? { lastWorker: worker } : {}) };
+}
+
+/** A running host stays as it is; whoever asked for another address or Worker is told how to get it. */
+export function noteDifference(cli: Cli, { host, port, worker }: HostFlags, found: FoundHost): void {
   const same = (host === undefined || bindAddress(host) === found.host) && (port === undefined || port === found.port);
   if (!same) cli.output.say("It stays at its address; move it with `thinkery restart` and the same options.");
+  const other = worker !== undefined && (worker ? resolve(cli.cwd, worker) : undefined) !== found.worker;
+  if (other) cli.output.say("It goes on with the Worker it has; change it with `thinkery restart` and the same options.");
 }
 
 export function parsePort(text: string): number {

@@ -5,7 +5,7 @@ import { type ErrorBody, errorFromBody, fail, isThinkeryError } from "@thinkery/
 import { type Home, openHome } from "../home/home.ts";
 import { findHost, type FoundHost } from "../host/discovery.ts";
 import type { Cli } from "./cli.ts";
-import type { ListenFlags } from "./host-options.ts";
+import type { HostFlags } from "./host-options.ts";
 import { place } from "./place.ts";
 
 /** What the background process tells us over its channel before it is on its own. */
@@ -19,7 +19,7 @@ interface LaunchOptions {
 const startLimit = 30_000;
 
 /** Starts a host that outlives this command, and comes back when it answers. */
-export async function launch(cli: Cli, flags: ListenFlags, options: LaunchOptions): Promise<FoundHost> {
+export async function launch(cli: Cli, flags: HostFlags, options: LaunchOptions): Promise<FoundHost> {
   const home = await openHome(cli.env);
   const child = spawnHost(cli, home, flags, options);
   try {
@@ -38,7 +38,7 @@ export async function launch(cli: Cli, flags: ListenFlags, options: LaunchOption
   return host;
 }
 
-function spawnHost(cli: Cli, home: Home, flags: ListenFlags, { adoptToken }: LaunchOptions): ChildProcess {
+function spawnHost(cli: Cli, home: Home, flags: HostFlags, { adoptToken }: LaunchOptions): ChildProcess {
   const log = openSync(startLog(home), "w", 0o600);
   const { THINKERY_TOKEN: token, ...environment } = process.env;
   try {
@@ -54,9 +54,18 @@ function spawnHost(cli: Cli, home: Home, flags: ListenFlags, { adoptToken }: Lau
   }
 }
 
-function flagArguments(flags: ListenFlags): string[] {
-  const named = { "--host": flags.host, "--port": flags.port, "--last-host": flags.lastHost, "--last-port": flags.lastPort };
-  return Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+function flagArguments(flags: HostFlags): string[] {
+  const { worker, watch } = flags;
+  const named = {
+    "--host": flags.host,
+    "--port": flags.port,
+    "--worker": worker || undefined,
+    "--last-host": flags.lastHost,
+    "--last-port": flags.lastPort,
+    "--last-worker": flags.lastWorker,
+  };
+  const given = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+  return [...given, ...(worker === false ? ["--no-worker"] : []), ...(watch ? ["--watch"] : [])];
 }
 
 function untilReady(child: ChildProcess, home: Home): Promise<void> {

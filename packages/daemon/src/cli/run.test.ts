@@ -134,8 +134,10 @@ test("the schema of the configuration is one JSON value", async () => {
     "allowedHosts",
     "allowedOrigins",
     "model",
+    "models",
     "providers",
     "prices",
+    "contextTokens",
     "turn",
   ]);
 });

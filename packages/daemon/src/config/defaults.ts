@@ -6,7 +6,9 @@ export const defaultConfig = {
   failuresPerMinute: 5,
   allowedHosts: [] as string[],
   allowedOrigins: [] as string[],
+  models: {} as NonNullable<ModelConfig["models"]>,
   providers: {} as ModelConfig["providers"],
   prices: {} as ModelConfig["prices"],
+  contextTokens: {} as NonNullable<ModelConfig["contextTokens"]>,
   turn: defaultTurnLimits,
 };

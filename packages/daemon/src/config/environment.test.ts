@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseDotenv } from "./dotenv.ts";
 import { loadEnvironment } from "./environment.ts";
-import { checkModelAddress, modelVariables, providersIn } from "./providers.ts";
+import { checkModelAddress, checkModelIds, modelVariables, providersIn } from "./providers.ts";
 
 let cwd: string;
 
@@ -95,4 +95,13 @@ test("an address from .env is used only with a key from the same file", async ()
 
 test("an address that is none is refused", () => {
   expect(() => checkModelAddress({ LLM_API_BASE: "localhost:8080" }, cwd)).toThrow("not an address");
+});
+
+test("a model of a provider that there is not is refused by its key, whichever role it is for", () => {
+  const providers = { box: { base: "http://10.0.0.1/v1" } };
+  const check = (model: string | undefined, models: object = {}) => () => checkModelIds({ ...(model ? { model } : {}), models, providers });
+  expect(check("box:x", { fast: "ollama:qwen3:8b", summarizer: "scripted:tour", vision: "google:gemini" })).not.toThrow();
+  expect(check(undefined)).not.toThrow();
+  expect(check("bx:x")).toThrow("“model” of the configuration names bx:x, but there is no provider “bx”; did you mean “box:x”?");
+  expect(check("box:x", { summarizer: "nonsense:y" })).toThrow(/“models\.summarizer”.*known are anthropic, openai, google, ollama, lmstudio, scripted, box/);
 });

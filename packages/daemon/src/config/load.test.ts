@@ -22,8 +22,10 @@ test("without files the defaults hold", async () => {
     failuresPerMinute: 5,
     allowedHosts: [],
     allowedOrigins: [],
+    models: {},
     providers: {},
     prices: {},
+    contextTokens: {},
     turn: { noProgressSeconds: 600, attempts: 3, strikes: 2, heartbeatSeconds: 3, toolSeconds: 120, steps: 64 },
   });
   expect(files).toEqual([]);

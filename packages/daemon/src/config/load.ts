@@ -21,7 +21,8 @@ export async function loadConfig(homePath: string, cwd: string): Promise<LoadedC
     // Only here: a host without a configuration need not load what checks one.
     const { parseConfig } = await import("./parse.ts");
     const own = parseConfig(file, text);
-    if (file !== ours && "providers" in own) throw fail("bad_request", foreignProviders(file, ours));
+    const foreign = file === ours ? undefined : Object.keys(onlyOurs).find((key) => key in own);
+    if (foreign) throw fail("bad_request", `${file} may not set “${foreign}”: the file of a working folder ${onlyOurs[foreign]}. Put it into ${ours}.`);
     Object.assign(merged, own);
     files.push(file);
   }
@@ -30,10 +31,11 @@ export async function loadConfig(homePath: string, cwd: string): Promise<LoadedC
   return { config: configSchema.parse(merged), files };
 }
 
-// A working folder may be anybody's repository.
-function foreignProviders(file: string, ours: string): string {
-  return `${file} may not set “providers”: the file of a working folder could send your keys to another address. Put it into ${ours}.`;
-}
+/** A working folder may be anybody's repository, and this is what it could do to us. */
+const onlyOurs: Record<string, string> = {
+  providers: "could send your keys to another address",
+  worker: "could have the host run any code",
+};
 
 async function readIfThere(file: string): Promise<string | undefined> {
   try {

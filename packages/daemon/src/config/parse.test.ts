@@ -59,6 +59,11 @@ test("keys and values inside the model settings are named with their line", () =
   expect(messageOf('{ "model": "gpt-4" }')).toContain("provider:model");
   expect(messageOf('{ "prices": { "gpt-4": { "input": 1, "output": 1 } } }')).toContain("provider:model");
   expect(messageOf('{ "prices": { "openai:x": { "input": -1, "output": 1 } } }')).toContain("dollars per million tokens");
+  expect(messageOf('{ "models": { "vison": "openai:x" } }')).toContain("did you mean “vision”?");
+  expect(messageOf('{ "models": { "primary": "openai:x" } }')).toContain("unknown key “primary”; known are fast, summarizer, vision");
+  expect(messageOf('{ "models": {\n"summarizer": "gpt-4" } }')).toContain("line 2, column 15: “models.summarizer” is not valid: write it as provider:model");
+  expect(messageOf('{ "contextTokens": { "gpt-4": 8000 } }')).toContain("provider:model");
+  expect(messageOf('{ "contextTokens": { "openai:x": 12.5 } }')).toContain("“contextTokens.openai:x” is not valid: expected a whole number of tokens, 1000 or more");
   for (const name of ["scripted", "Groq", "a b"]) {
     expect(messageOf(JSON.stringify({ providers: { [name]: { base: "https://a.example" } } }))).toContain(`providers.${name}`);
   }

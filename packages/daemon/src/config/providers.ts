@@ -1,5 +1,6 @@
-import { fail, type ModelConfig } from "@thinkery/sdk";
+import { builtInProviders, fail, type ModelConfig, nearest } from "@thinkery/sdk";
 import { readDotenv, type Environment } from "./environment.ts";
+import type { Config } from "./schema.ts";
 
 const keyNames = {
   openai: "OPENAI_API_KEY",
@@ -59,4 +60,17 @@ export function checkModelAddress(env: Environment, cwd: string): void {
     "bad_request",
     "The .env file of this folder sets LLM_API_BASE, but LLM_API_KEY comes from your environment, and your key is not sent to an address that a folder chose. Set LLM_API_BASE in the environment too, or remove it from .env.",
   );
+}
+
+/** Refuses a model of a provider that there is not. After the files are put together: one may add what another uses. */
+export function checkModelIds({ model, models, providers }: Pick<Config, "model" | "models" | "providers">): void {
+  const known = [...builtInProviders, "scripted", ...Object.keys(providers)];
+  const chosen = [["model", model], ...Object.entries(models).map(([role, id]) => [`models.${role}`, id])];
+  for (const [key, id = ""] of chosen) {
+    const [provider = "", ...rest] = id.split(":");
+    if (id === "" || known.includes(provider)) continue;
+    const near = nearest(provider, known);
+    const advice = near ? `did you mean “${near}:${rest.join(":")}”?` : `known are ${known.join(", ")}. Others go into “providers” of config.jsonc.`;
+    throw fail("bad_request", `“${key}” of the configuration names ${id}, but there is no provider “${provider}”; ${advice}`);
+  }
 }

@@ -1,4 +1,4 @@
-import { modelIdSchema, priceSchema, providerSettingSchema, turnLimitsSchema } from "@thinkery/sdk";
+import { configuredRolesSchema, contextTokensSchema, modelIdSchema, priceSchema, providerSettingSchema, turnLimitsSchema } from "@thinkery/sdk";
 import { z } from "zod";
 import { defaultConfig } from "./defaults.ts";
 
@@ -6,6 +6,7 @@ const portRule = "expected a whole number from 1 to 65535";
 const hostRule = "expected an address to listen on, for example 127.0.0.1";
 const slotsRule = "expected a whole number from 0 to 16";
 const failuresRule = "expected a whole number, 1 or more";
+const workerRule = "expected the path of a file, for example /home/me/agents/src/worker.ts";
 const hostNameRule = "expected a host name without scheme or port, for example thinkery.example.org";
 const originRule = "expected an origin, for example https://thinkery.example.org";
 
@@ -26,12 +27,9 @@ const providers = z.record(z.string(), providerSettingSchema, "expected provider
   }
 });
 
-const prices = z.record(z.string(), priceSchema, "expected prices by model, { … }").superRefine((all, context) => {
-  for (const id of Object.keys(all)) {
-    const problem = modelIdSchema.safeParse(id).error?.issues[0];
-    if (problem) context.addIssue({ code: "custom", path: [id], message: problem.message });
-  }
-});
+const prices = byModel(priceSchema, "expected prices by model, { … }");
+
+const contextTokens = byModel(contextTokensSchema, "expected numbers of tokens by model, { … }");
 
 /** What a person may write in `config.jsonc` and `thinkery.jsonc`. */
 export const configSchema = z
@@ -77,13 +75,28 @@ export const configSchema = z
       model: modelIdSchema
         .optional()
         .meta({ description: "The model of agents that have none of their own, as provider:model. Without it, one whose key is set." }),
+      models: configuredRolesSchema
+        .default(defaultConfig.models)
+        .meta({ description: "The models of the other roles: fast (sub-agents and quick checks), summarizer (long conversations), vision (images). Without them, fast is a small model of the same provider where one is known, the summarizer is the fast one, and vision is the model itself." }),
       providers: providers.default(defaultConfig.providers).meta({
         description:
           "Further model providers, or other addresses for the known ones. Only in config.jsonc of the data folder: the file of a working folder could send your keys elsewhere.",
       }),
+      worker: z
+        .string(workerRule)
+        .min(1, workerRule)
+        .max(4096, workerRule)
+        .optional()
+        .meta({
+          description:
+            "A file whose exports main runs in place of the stock Worker, from the folder of this file. Only in config.jsonc of the data folder: the file of a working folder must not choose what code runs.",
+        }),
       prices: prices
         .default(defaultConfig.prices)
         .meta({ description: "Prices of models in US dollars per million tokens, by provider:model; they win over the built-in table." }),
+      contextTokens: contextTokens
+        .default(defaultConfig.contextTokens)
+        .meta({ description: "How many tokens models read at once, by provider:model; they win over what the provider says. Longer conversations are compacted." }),
       turn: turnLimitsSchema
         .prefault({})
         .meta({ description: "How long and how often a turn may try." }),
@@ -95,6 +108,7 @@ export const configSchema = z
 export type Config = z.output<typeof configSchema>;
 
 const keysInside: Record<string, string[]> = {
+  models: Object.keys(configuredRolesSchema.shape),
   providers: Object.keys(providerSettingSchema.shape),
   prices: Object.keys(priceSchema.shape),
   turn: Object.keys(turnLimitsSchema.shape),
@@ -103,6 +117,15 @@ const keysInside: Record<string, string[]> = {
 /** The keys that may stand at a place of the file. */
 export function keysAt([first]: readonly PropertyKey[]): string[] {
   return (typeof first === "string" && keysInside[first]) || Object.keys(configSchema.shape);
+}
+
+function byModel<T extends z.ZodType>(value: T, rule: string) {
+  return z.record(z.string(), value, rule).superRefine((all, context) => {
+    for (const id of Object.keys(all)) {
+      const problem = modelIdSchema.safeParse(id).error?.issues[0];
+      if (problem) context.addIssue({ code: "custom", path: [id], message: problem.message });
+    }
+  });
 }
 
 function isOrigin(text: string): boolean {

@@ -10,6 +10,7 @@ import { checkModels } from "./models.ts";
 import { checkNode } from "./node.ts";
 import { checkPort } from "./port.ts";
 import { checkBubblewrap, checkPrlimit } from "./sandbox.ts";
+import { checkWorker } from "./worker.ts";
 import { checkWorkerd } from "./workerd.ts";
 
 const checks: Record<string, Check> = {
@@ -20,6 +21,7 @@ const checks: Record<string, Check> = {
   configuration: checkConfig,
   port: checkPort,
   host: checkHost,
+  Worker: checkWorker,
   browser: checkBrowser,
   prlimit: checkPrlimit,
   bubblewrap: checkBubblewrap,

@@ -1,5 +1,5 @@
 import { loadConfig } from "../config/load.ts";
-import { checkModelAddress, providersIn } from "../config/providers.ts";
+import { checkModelAddress, checkModelIds, providersIn } from "../config/providers.ts";
 import type { Finding, Patient } from "./finding.ts";
 
 const name = "models";
@@ -15,6 +15,11 @@ export async function checkModels({ env, cwd, home }: Pick<Patient, "env" | "cwd
   }
   // A configuration that cannot be read is another check's finding.
   const config = await loadConfig(home.path, cwd).then((loaded) => loaded.config, () => undefined);
+  try {
+    if (config) checkModelIds(config);
+  } catch (error) {
+    return { name, state: "fail", message: (error as Error).message };
+  }
   const set = providersIn(env, config?.providers);
   const found = [...set, ...(await foundHere())];
   const chosen = config?.model ? `; ${config.model} is the default` : "";

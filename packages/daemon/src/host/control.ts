@@ -11,6 +11,8 @@ export interface Introduction {
   port: number;
   startedAt: string;
   version: string;
+  /** The file that main runs in place of the stock Worker. */
+  worker?: string;
   /** False while it starts or stops. */
   ready: boolean;
 }

@@ -4,8 +4,12 @@ import type { Limits } from "./limits.ts";
 import { main, type MainOptions } from "./main.ts";
 import { sandbox } from "./sandbox.ts";
 import { supervise } from "./supervise.ts";
+import { workerChoice } from "./worker/choice.ts";
+import type { LaidWorker } from "./worker/worker.ts";
 
-interface CrewOptions extends Omit<MainOptions, "sandboxSockets" | "hostSocket"> {
+interface CrewOptions extends Omit<MainOptions, "sandboxSockets" | "hostSocket" | "choice"> {
+  /** In place of the stock Worker. */
+  worker: LaidWorker | undefined;
   slots: number;
   limits: Partial<Limits> | undefined;
   /** A line that one of the processes wrote. */
@@ -25,6 +29,10 @@ interface Crew {
   /** Where main listens, known once it answers. */
   port(): number;
   status(): HostStatus;
+  /** Workers of one's own that main may still be started with. */
+  workers(): LaidWorker[];
+  /** Main again, with another Worker; with the one before when it cannot run. */
+  renewMain(worker: LaidWorker, drainMs: number): Promise<void>;
   stop(drainMs: number): Promise<void>;
 }
 
@@ -45,7 +53,8 @@ export function crew(options: CrewOptions): Crew {
   });
 
   const sandboxSockets = slots.map(({ socket }) => socket);
-  const charge = main({ ...options, sandboxSockets, hostSocket: hostSocket(home.run) });
+  const choice = workerChoice(options.worker, onEvent);
+  const charge = main({ ...options, choice, sandboxSockets, hostSocket: hostSocket(home.run) });
   const events = { onLine: (line: string) => onLine(charge.name, line), onEvent, onGiveUp: onMainLost };
   const leader = supervise({ ...charge, ...events, retry: false }, limits);
 
@@ -64,12 +73,21 @@ export function crew(options: CrewOptions): Crew {
       }, headStart);
     },
     port: charge.port,
-    status: () => ({
-      pid: process.pid,
-      startedAt: options.startedAt,
-      main: { restarts: leader.status().restarts - tries },
-      slots: slots.map((slot) => slot.process.status()),
-    }),
+    status() {
+      const worker = choice.current()?.label;
+      const { pid, restarts } = leader.status();
+      return {
+        pid: process.pid,
+        startedAt: options.startedAt,
+        main: { restarts: restarts - tries, ...(pid ? { pid } : {}), ...(worker ? { worker } : {}) },
+        slots: slots.map((slot) => slot.process.status()),
+      };
+    },
+    workers: choice.kept,
+    async renewMain(worker, drainMs) {
+      choice.use(worker);
+      await leader.renew(drainMs);
+    },
     async stop(drainMs) {
       clearTimeout(starting);
       // Main may need the slots to finish what it is doing.

@@ -42,8 +42,8 @@ export async function removeDaemonFile(home: Home, pid: number): Promise<void> {
 export async function findHost(home: Home): Promise<FoundHost | undefined> {
   const found = await meetHost(home);
   if (!found?.ready) return undefined;
-  const { pid, host, port, startedAt, version } = found;
-  return { pid, host, port, startedAt, version, url: hostUrl(host, port) };
+  const { pid, host, port, startedAt, version, worker } = found;
+  return { pid, host, port, startedAt, version, ...(worker ? { worker } : {}), url: hostUrl(host, port) };
 }
 
 /** Stops the host of this home. Only a process that proved itself is ever signalled. */
@@ -66,8 +66,8 @@ export async function stopHost(
 // By hand: every command looks for its host, and should not load zod for it.
 function isDaemonFile(value: unknown): value is DaemonFile {
   if (typeof value !== "object" || value === null) return false;
-  const { pid, host, port, startedAt, version } = value as Partial<Record<keyof DaemonFile, unknown>>;
-  const texts = [host, startedAt, version].every((text) => typeof text === "string");
+  const { pid, host, port, startedAt, version, worker = "" } = value as Partial<Record<keyof DaemonFile, unknown>>;
+  const texts = [host, startedAt, version, worker].every((text) => typeof text === "string");
   return texts && Number.isSafeInteger(pid) && Number(pid) > 0 && Number.isSafeInteger(port);
 }
 

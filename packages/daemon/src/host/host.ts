@@ -17,6 +17,8 @@ import { hostLogName, openLog } from "./log.ts";
 import { builtParts, type Parts } from "./parts.ts";
 import { serve } from "./serve.ts";
 import { hostServices } from "./services.ts";
+import { followWorker } from "./worker/follow.ts";
+import { bundleWorker, layWorker } from "./worker/worker.ts";
 
 export interface HostOptions {
   home: Home;
@@ -39,6 +41,8 @@ export interface HostOptions {
   scriptFolders: string[];
   /** What happens to the host, for people. */
   onLine?(line: string): void;
+  /** A file that main runs in place of the stock Worker; bundled anew when it changes, if it is watched. */
+  worker?: { entry: string; watch: boolean };
   parts?: Parts;
   limits?: Partial<Limits>;
 }
@@ -77,7 +81,10 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
     const after = existsSync(home.daemonFile) ? "crash" : "stop";
     const startedAt = new Date().toISOString();
     const { version } = parts;
-    const introduction: Introduction = { pid: process.pid, host: address, port: options.port, startedAt, version, ready: false };
+    const own = options.worker && (await bundleWorker(options.worker.entry, version, { stay: options.worker.watch }));
+    const worker = own && (await layWorker(own, home.run));
+    const about = { pid: process.pid, host: address, startedAt, version, ...(own ? { worker: own.entry } : {}) };
+    const introduction: Introduction = { ...about, port: options.port, ready: false };
     const stop = (outcome: Outcome) => {
       introduction.ready = false;
       return end.end(outcome);
@@ -94,6 +101,7 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
       ...options,
       address,
       parts,
+      worker,
       lockFd: lock.fd,
       signingKey,
       variables: options.modelVariables.variables,
@@ -126,10 +134,14 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
 
     const port = processes.port();
     end.undo(() => removeDaemonFile(home, process.pid));
-    await writeDaemonFile(home, { pid: process.pid, host: address, port, startedAt, version });
+    await writeDaemonFile(home, { ...about, port });
     if (end.begun()) throw fail("unavailable", "The host was stopped while it started.");
     Object.assign(introduction, { port, ready: true });
     processes.startSlots();
+    if (own && options.worker?.watch) {
+      const { workers, renewMain } = processes;
+      end.undo(followWorker(own, { version, run: home.run, say, workers, renew: (next) => renewMain(next, drainMs) }).close);
+    }
     const url = hostUrl(address, port);
     log.line("daemon", `ready at ${url}`);
     return { url, host: address, port, token, stop: () => stop({ reason: "asked" }), stopped: end.ended };

@@ -5,8 +5,10 @@ import type { Boot } from "@thinkery/sdk";
 import type { Home } from "../home/home.ts";
 import { choosePort } from "./address.ts";
 import type { Parts } from "./parts.ts";
-import { drainMain, pingMain } from "./ping.ts";
+import { drainMain, pingMain, wrongAnswer } from "./ping.ts";
+import type { Child } from "./process.ts";
 import type { Charge } from "./supervise.ts";
+import type { WorkerChoice } from "./worker/choice.ts";
 import { prepareWorkerd, startWorkerd } from "./workerd.ts";
 import { mainConfig, signingKeyVariable, type MainConfig } from "./workerd-config.ts";
 
@@ -34,21 +36,24 @@ export interface MainOptions extends Pick<MainConfig, Passed> {
   /** How the host before this one ended. */
   after: Boot["after"];
   parts: Parts;
+  choice: WorkerChoice;
 }
 
 /** The workerd that holds the Durable Objects and answers clients. */
 export function main(options: MainOptions) {
-  const { home, address, portGiven, lockFd, signingKey, variables, parts } = options;
+  const { home, address, portGiven, lockFd, signingKey, variables, parts, choice } = options;
   const configFile = join(home.run, "main.capnp");
   const mainSocket = join(home.run, "main.sock");
   let port = options.port;
   let answered = false;
   let { after } = options;
+  let child: Child | undefined;
 
   return {
     name: "main",
     port: () => port,
     async prepare() {
+      choice.begin();
       // Another program can take the port between our look and workerd's bind; until clients know it, we may move.
       if (!answered) port = await choosePort(address, options.port, portGiven);
       const config: MainConfig = {
@@ -56,7 +61,7 @@ export function main(options: MainOptions) {
         host: address,
         port,
         mainSocket,
-        modules: parts.main,
+        modules: choice.current()?.modules ?? parts.main,
         page: parts.page,
         version: parts.version,
         objects: home.objects,
@@ -68,7 +73,11 @@ export function main(options: MainOptions) {
       await prepareWorkerd(configFile, mainConfig(config), mainSocket);
     },
     start(onLine) {
-      const child = startWorkerd({ configFile, env: { ...variables, [signingKeyVariable]: signingKey }, lockFd, onLine });
+      const heard = (line: string) => {
+        onLine(line);
+        choice.hear(line);
+      };
+      child = startWorkerd({ configFile, env: { ...variables, [signingKeyVariable]: signingKey }, lockFd, onLine: heard });
       // From here on it may have work under way. One that could not even listen changes nothing for the next.
       void child.listening.then(() => {
         after = "crash";
@@ -76,10 +85,20 @@ export function main(options: MainOptions) {
       return child;
     },
     async ping(signal) {
-      await pingMain(address, port, signal);
+      await pingMain(address, port, signal).catch((error: Error) => {
+        const wrong = wrongAnswer(error);
+        if (wrong && !choice.answered(wrong)) child?.kill("SIGKILL");
+        throw error;
+      });
       answered = true;
+      choice.answered();
     },
-    drain: (signal) => drainMain(mainSocket, signal),
+    verdict: choice.verdict,
+    drain(signal) {
+      // Whoever asks for it ends main on purpose.
+      after = "stop";
+      return drainMain(mainSocket, signal);
+    },
   } satisfies Partial<Charge> & { port(): number };
 }
 

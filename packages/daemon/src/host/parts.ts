@@ -27,7 +27,8 @@ export function builtParts(folder = fileURLToPath(new URL(".", import.meta.url))
   }
 }
 
-function modulesIn(folder: string, entry: string): Module[] {
+/** The modules of a bundle, the entry first. */
+export function modulesIn(folder: string, entry: string): Module[] {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile() && file.name.endsWith(".js"))
     .map((file) => relative(folder, join(file.parentPath, file.name)).split(sep).join("/"));

@@ -15,13 +15,18 @@ export function drainMain(socketPath: string, signal: AbortSignal): Promise<void
   return ping({ socketPath, method: "POST", path: "/drain", headers: { host: "main" }, signal });
 }
 
+/** What somebody answered who is there, but not well; nothing where nobody is. */
+export function wrongAnswer(error: Error): string | undefined {
+  return /^answers \d+$/.exec(error.message)?.[0];
+}
+
 function ping(options: RequestOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const asked = request({ ...options, agent: false }, (answer) => {
       answer.resume();
       answer.on("error", () => {});
       if (answer.statusCode === 200 || answer.statusCode === 204) resolve();
-      else reject(new Error(`answered ${answer.statusCode}`));
+      else reject(new Error(`answers ${answer.statusCode}`));
     });
     asked.on("error", reject);
     asked.end();

@@ -15,6 +15,8 @@ export interface Charge {
   ping(signal: AbortSignal): Promise<void>;
   /** Resolves when the child has nothing under way and may be killed. */
   drain?(signal: AbortSignal): Promise<void>;
+  /** Asked when a child ended that never answered: why the next would end the same, or that it will be another one. */
+  verdict?(): Error | "renewed" | undefined;
   /** What the child says, and what happens to it. */
   onLine(line: string): void;
   onEvent(text: string): void;
@@ -26,6 +28,8 @@ interface Supervised {
   /** Starts the child; resolves when it is ready for the first time, rejects when that will not happen. */
   start(): Promise<void>;
   status(): SlotStatus;
+  /** Ends the child as `stop` does, and starts the next one at once, which is no failure. */
+  renew(graceMs: number): Promise<void>;
   /** Drained for at most `graceMs`, then killed. What a child answered is on disk, so killing it loses nothing. */
   stop(graceMs: number): Promise<void>;
 }
@@ -35,6 +39,7 @@ interface End {
   /** How long it was ready. */
   lived: number;
   hopeless?: boolean;
+  renewed?: boolean;
   error?: Error;
 }
 
@@ -49,6 +54,7 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
   let failures: number[] = [];
   let delay = limits.backoffMs;
   let running: Promise<void> | undefined;
+  let renewing = false;
 
   let becameReady!: () => void;
   let cannotBeReady!: (error: Error) => void;
@@ -64,6 +70,7 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
       child = undefined;
       if (stopping.signal.aborted) break;
       state = "restarting";
+      if (end.renewed) continue;
       // Only what cannot even start is kept waiting; what lived for a moment is counted below.
       if (end.lived > 0) delay = limits.backoffMs;
       if (end.hopeless || tooOften()) {
@@ -85,9 +92,12 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
 
   async function life(): Promise<End> {
     lastLines = [];
+    renewing = false;
     try {
       await charge.prepare?.();
       if (stopping.signal.aborted) return { reason: "was stopped", lived: 0 };
+      // It was prepared for what is wanted no longer.
+      if (renewing) return { reason: "was renewed", lived: 0, renewed: true };
       child = charge.start(heard);
     } catch (error) {
       return { reason: (error as Error).message, lived: 0, hopeless: isThinkeryError(error), error: error as Error };
@@ -133,8 +143,11 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
     const exit = await current.exited;
     clearInterval(ticks);
     gone.abort();
-    const lived = readyAt === undefined ? 0 : performance.now() - readyAt;
-    return { reason: killedFor ?? describe(exit), lived };
+    const reason = killedFor ?? describe(exit);
+    if (readyAt !== undefined) return { reason, lived: performance.now() - readyAt, renewed: renewing };
+    const verdict = renewing ? "renewed" : charge.verdict?.();
+    if (verdict instanceof Error) return { reason: verdict.message, lived: 0, hopeless: true, error: verdict };
+    return { reason, lived: 0, renewed: verdict === "renewed" };
   }
 
   function heard(line: string): void {
@@ -159,23 +172,30 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
     await sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
   }
 
+  async function dismiss(graceMs: number): Promise<void> {
+    const last = child;
+    if (!last) return;
+    const patience = AbortSignal.timeout(graceMs);
+    if (graceMs > 0 && state === "ready") {
+      await Promise.race([charge.drain?.(patience).catch(() => {}), last.exited]);
+    }
+    last.kill("SIGKILL");
+    await last.exited;
+  }
+
   return {
     start() {
       running ??= run();
       return firstReady;
     },
     status: () => ({ name: charge.name, state, restarts, ...(child?.pid ? { pid: child.pid } : {}) }),
+    async renew(graceMs) {
+      renewing = true;
+      await dismiss(graceMs);
+    },
     async stop(graceMs) {
       stopping.abort();
-      const last = child;
-      if (last) {
-        const patience = AbortSignal.timeout(graceMs);
-        if (graceMs > 0 && state === "ready") {
-          await Promise.race([charge.drain?.(patience).catch(() => {}), last.exited]);
-        }
-        last.kill("SIGKILL");
-        await last.exited;
-      }
+      await dismiss(graceMs);
       await running;
     },
   };

@@ -1,4 +1,4 @@
-import { type Agent, fail, type PageQuery } from "@thinkery/sdk";
+import { type Agent, fail, type PageQuery, type Props } from "@thinkery/sdk";
 import { Roster } from "../store/roster.ts";
 
 interface Row extends Record<string, SqlStorageValue> {
@@ -15,7 +15,7 @@ interface Row extends Record<string, SqlStorageValue> {
 /** An agent with what only its own object needs to know. */
 export interface Registration {
   agent: Agent;
-  props?: Record<string, unknown>;
+  props?: Props;
 }
 
 type Tell = (registration: Registration) => Promise<void>;
@@ -81,7 +81,7 @@ export class AgentRegistry {
 
   settle(tell: Tell, erase: Erase): Promise<boolean> {
     const again = (row: Row) =>
-      tell({ agent: this.#agent(row), ...(row.props ? { props: JSON.parse(row.props) } : {}) });
+      tell({ agent: this.#agent(row), ...(row.props ? { props: JSON.parse(row.props) as Props } : {}) });
     return this.#roster.settle(again, erase);
   }
 

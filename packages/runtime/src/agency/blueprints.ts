@@ -1,4 +1,7 @@
 import { type Blueprint, fail, type ListedBlueprint, nearest } from "@thinkery/sdk";
+import { revise } from "./revision.ts";
+
+export { revisionOf as blueprintRevision } from "./revision.ts";
 
 /** The blueprints of one agency: static ones come with the Worker, dynamic ones are stored and win. */
 export class Blueprints {
@@ -63,15 +66,8 @@ export class Blueprints {
   }
 
   #changed(): void {
-    revisions.set(this.#agency, blueprintRevision(this.#agency) + 1);
+    revise(this.#agency);
   }
-}
-
-const revisions = new Map<string, number>();
-
-/** Grows when a blueprint of that agency changes in this isolate, so that an agent knows to read its own again. */
-export function blueprintRevision(agency: string): number {
-  return revisions.get(agency) ?? 0;
 }
 
 const key = (name: string) => name.toLowerCase();

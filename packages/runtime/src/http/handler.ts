@@ -16,6 +16,8 @@ import { hostRoutes } from "./routes/host.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { turnRoutes } from "./routes/turns.ts";
+import { usageRoutes } from "./routes/usage.ts";
+import { userRoutes } from "./routes/user.ts";
 import { isSdkPath, sdkRoute } from "./sdk-route.ts";
 import { socketRoutes } from "./socket.ts";
 
@@ -27,8 +29,13 @@ const publicPaths = new Set(
     .map((endpoint) => `${endpoint.method} ${endpoint.path}`),
 );
 
+export interface HandlerOptions {
+  /** Another admin token, for Workers that no daemon starts. Take it from a secret of theirs, not from the source. */
+  secret?: string;
+}
+
 /** The outside of the Worker: guard, then page, SDK routes, or the endpoints of `@thinkery/sdk`. */
-export function createHandler(): ExportedHandler<Env> {
+export function createHandler({ secret }: HandlerOptions = {}): ExportedHandler<Env> {
   const app = new Hono<HonoEnv>();
   app.use((context, next) =>
     counted(async (release) => {
@@ -38,7 +45,7 @@ export function createHandler(): ExportedHandler<Env> {
   );
   app.use(async (context, next) => {
     const { req, env } = context;
-    const caller = await authenticate(req.raw, env);
+    const caller = await authenticate(req.raw, env, secret);
     if (caller) checkCookie(req.raw, caller);
     const method = req.method === "HEAD" ? "GET" : req.method;
     if (!caller && !publicPaths.has(`${method} ${req.path}`)) checkScope(caller, "any");
@@ -48,7 +55,7 @@ export function createHandler(): ExportedHandler<Env> {
   app.all("/agents/:class{think|agency|user}/:name/*", (context) =>
     sdkRoute(context.req.raw, context.env, context.get("caller")),
   );
-  const rooms = [hostRoutes, modelRoutes, credentialRoutes, agencyRoutes, blueprintRoutes, agentRoutes, turnRoutes, jobRoutes, socketRoutes];
+  const rooms = [hostRoutes, modelRoutes, credentialRoutes, agencyRoutes, blueprintRoutes, agentRoutes, turnRoutes, usageRoutes, userRoutes, jobRoutes, socketRoutes];
   for (const add of rooms) add(app);
   app.notFound((context) => refuse(unknownRoute(context.req.path)));
   app.onError((error) => refuse(error));

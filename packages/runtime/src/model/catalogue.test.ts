@@ -50,6 +50,15 @@ test("what is wrong with an id is said, with what was meant", async () => {
   expect((await models.resolve("scripted:tour")).id).toBe("scripted:tour");
 });
 
+test("an id that stands inside something is refused with its place", () => {
+  const { models } = surroundings();
+  const path = ["models", "summarizer"];
+  expect(() => models.check("ollama:anything", path)).not.toThrow();
+  expect(() => models.check("opnai:gpt-4.1", path)).toThrow(
+    expect.objectContaining({ code: "bad_request", message: expect.stringMatching(/^models\.summarizer: There is no provider/), details: { suggestion: "openai:gpt-4.1", problems: [{ path, message: expect.any(String) }] } }),
+  );
+});
+
 test("an address that is none is said to be, by the name of its variable", async () => {
   const { models } = surroundings({}, { LLM_API_BASE: "localhost" });
   await expect(models.resolve("openai:x")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("LLM_API_BASE is not an address") });
@@ -103,7 +112,7 @@ test("providers say how they are, and list live where they can", async () => {
   const keys = { OPENAI_API_KEY: "sk-o", ANTHROPIC_API_KEY: "sk-a", GOOGLE_GENERATIVE_AI_API_KEY: "g" };
   const { models, asked } = surroundings(pages, keys);
   const by = Object.fromEntries((await models.list()).map((provider) => [provider.name, provider]));
-  expect(by.openai).toMatchObject({ status: "ready", models: [{ id: "openai:gpt-4.1", price: { input: 2, output: 8 } }, { id: "openai:o3" }] });
+  expect(by.openai).toMatchObject({ status: "ready", models: [{ id: "openai:gpt-4.1", price: { input: 2, output: 8 }, contextTokens: 1_047_576 }, { id: "openai:o3" }] });
   expect(by.anthropic).toMatchObject({ status: "error", problem: "It refuses the key; check ANTHROPIC_API_KEY." });
   expect(by.anthropic?.models.length).toBeGreaterThan(3);
   expect(by.google).toMatchObject({ status: "ready", models: [{ id: "google:gemini-2.5-flash", contextTokens: 1_048_576 }] });

@@ -1,7 +1,8 @@
-import { type DefaultModel, fail, type ModelInfo, nearest, type ProviderInfo } from "@thinkery/sdk";
+import { type DefaultModel, fail, isThinkeryError, type ModelInfo, type ModelRoles, nearest, type ProviderInfo } from "@thinkery/sdk";
 import { openHost } from "../host/host.ts";
 import { keepSecret } from "../store/redact.ts";
-import { firstOf, type Listed, listFrom, outbound } from "./listing.ts";
+import { type Contexts, knownContext, openContexts } from "./context.ts";
+import { firstOf, isModel, type Listed, listFrom, loadedContext, outbound } from "./listing.ts";
 import type { Model } from "./model.ts";
 import { openModel } from "./open.ts";
 import { knownModels, openPrices, type Prices } from "./prices.ts";
@@ -15,9 +16,16 @@ const freshMs = 30_000;
 /** Who did not answer may be starting just now. */
 const failedMs = 5_000;
 
-export interface Models extends Prices {
-  /** Refuses an id whose provider there is not; whether it has the model is seen when it is used. */
-  check(id: string): void;
+export interface Models extends Prices, Contexts {
+  /**
+   * Refuses an id whose provider there is not; whether it has the model is seen when it is used. The path is where
+   * the id stands in what was sent.
+   */
+  check(id: string, path?: readonly (string | number)[]): void;
+  /** The roles that the host's configuration fills. */
+  readonly configured: ModelRoles;
+  /** A quick and cheap model beside this one, at the same provider and with the same key. */
+  smallBeside(id: string): string | undefined;
   /** The model of that id, or what is wrong with the id, the key or the script, in a sentence. */
   resolve(id: string): Promise<Model>;
   /** The model of agents that have none of their own. */
@@ -45,6 +53,17 @@ function catalogue(env: ModelEnv): Models {
   const scripts = openScripts(openHost(env.HOST));
   const send = outbound(env);
   const resolved = new Map<string, Model>();
+  const contexts = openContexts({
+    configured: env.MODEL_CONFIG?.contextTokens,
+    isLocal: (id) => find(id).provider.local,
+    ask: async (id) => {
+      const { provider, model } = find(id);
+      if (!provider.base) return undefined;
+      if (provider.local) return loadedContext(provider, model, send, probeMs);
+      const { models } = await listingOf(provider, listMs);
+      return models?.find(({ name }) => name === model)?.contextTokens;
+    },
+  });
   // Answers, not promises: a promise of one request may die with it.
   const listings = new Map<string, { at: number; listing: Listing }>();
 
@@ -97,7 +116,7 @@ function catalogue(env: ModelEnv): Models {
 
   // Where the server does not answer in time, the call itself will say so, with its retries.
   async function checkListed(provider: Provider, model: string): Promise<void> {
-    const has = ({ models }: Listing) => !models || models.some(({ name }) => name === model || name === `${model}:latest`);
+    const has = ({ models }: Listing) => !models || models.some(({ name }) => isModel(name, model));
     if (has(await listingOf(provider, probeMs))) return;
     const { models = [] } = await listingOf(provider, probeMs, 0);
     if (has({ models })) return;
@@ -141,10 +160,30 @@ function catalogue(env: ModelEnv): Models {
     return names.flat();
   }
 
-  const info = (id: string, contextTokens?: number): ModelInfo => {
+  const info = (id: string, listed?: number): ModelInfo => {
     const price = prices.priceOf(id);
-    return { id, ...(price ? { price } : {}), ...(contextTokens === undefined ? {} : { contextTokens }) };
+    const { contextTokens = {} } = env.MODEL_CONFIG ?? {};
+    const context = contextTokens[id] ?? listed ?? knownContext(id, contextTokens, find(id).provider.local);
+    return { id, ...(price ? { price } : {}), ...(context === undefined ? {} : { contextTokens: context }) };
   };
+
+  function check(id: string, path?: readonly (string | number)[]): void {
+    try {
+      find(id);
+    } catch (error) {
+      if (!path || !isThinkeryError(error)) throw error;
+      const { message, details } = error;
+      throw fail("bad_request", `${path.join(".")}: ${message}`, { ...details, problems: [{ path: [...path], message }] });
+    }
+  }
+
+  function smallBeside(id: string): string | undefined {
+    const { provider } = find(id);
+    if (!provider.small || !provider.key) return undefined;
+    const small = `${provider.name}:${provider.small}`;
+    const [own, other] = [prices.priceOf(id), prices.priceOf(small)];
+    return own && other && own.output <= other.output ? undefined : small;
+  }
 
   async function describe(provider: Provider): Promise<ProviderInfo> {
     const { name, wire, base, keyVariable } = provider;
@@ -164,7 +203,10 @@ function catalogue(env: ModelEnv): Models {
 
   return {
     ...prices,
-    check: (id) => void find(id),
+    ...contexts,
+    check,
+    configured: { ...(env.MODEL_CONFIG?.model ? { primary: env.MODEL_CONFIG.model } : {}), ...env.MODEL_CONFIG?.models },
+    smallBeside,
     resolve,
     fallback,
     found,

@@ -8,9 +8,29 @@ export interface Listed {
   contextTokens?: number;
 }
 
-const listSchema = z.object({ data: z.array(z.looseObject({ id: z.string(), max_input_tokens: z.number().optional().catch(undefined) })) });
+const tokens = z.int().positive().optional().catch(undefined);
+
+/** Who tells at all how much a model reads, tells it in one of these fields. */
+const listSchema = z.object({
+  data: z.array(
+    z.object({
+      id: z.string(),
+      max_input_tokens: tokens,
+      context_length: tokens,
+      context_window: tokens,
+      max_context_length: tokens,
+      max_model_len: tokens,
+    }),
+  ),
+});
 
 const tagsSchema = z.object({ models: z.array(z.object({ name: z.string() })) });
+
+/** What Ollama has in memory, with the length it was loaded for; the length a model was made for says little. */
+const loadedSchema = z.object({ models: z.array(z.object({ name: z.string(), context_length: tokens })) });
+
+/** LM Studio's own list, which knows more than the one it has in OpenAI's format. */
+const studioSchema = z.object({ data: z.array(z.object({ id: z.string(), loaded_context_length: tokens, max_context_length: tokens })) });
 
 const googleSchema = z.object({
   models: z.array(
@@ -36,7 +56,7 @@ export function outbound(env: ModelEnv): typeof fetch {
 export async function listFrom(provider: Provider, send: typeof fetch, limitMs: number): Promise<Listed[]> {
   const { wire, base, name } = provider;
   if (name === "ollama") {
-    const { models } = await ask(`${base.replace(/\/v1$/, "")}/api/tags`, provider, send, limitMs, tagsSchema);
+    const { models } = await ask(`${root(base)}/api/tags`, provider, send, limitMs, tagsSchema);
     return models.map((model) => ({ name: model.name }));
   }
   if (wire === "google") {
@@ -47,8 +67,26 @@ export async function listFrom(provider: Provider, send: typeof fetch, limitMs: 
   }
   const path = wire === "messages" ? "/models?limit=200" : "/models";
   const { data } = await ask(base + path, provider, send, limitMs, listSchema);
-  const all = data.map((model) => listed(model.id, model.max_input_tokens));
+  const all = data.map((model) =>
+    listed(model.id, model.max_input_tokens ?? model.context_length ?? model.context_window ?? model.max_context_length ?? model.max_model_len),
+  );
   return isOpenAi(base) ? all.filter((model) => talks.test(model.name)) : all;
+}
+
+/** How much a model of this machine reads at once, as it is loaded now. */
+export async function loadedContext(provider: Provider, model: string, send: typeof fetch, limitMs: number): Promise<number | undefined> {
+  if (provider.name === "ollama") {
+    const { models } = await ask(`${root(provider.base)}/api/ps`, provider, send, limitMs, loadedSchema);
+    return models.find(({ name }) => isModel(name, model))?.context_length;
+  }
+  const { data } = await ask(`${root(provider.base)}/api/v0/models`, provider, send, limitMs, studioSchema);
+  const found = data.find(({ id }) => id === model);
+  return found?.loaded_context_length ?? found?.max_context_length;
+}
+
+/** Is what Ollama calls so the model that somebody named? */
+export function isModel(name: string, wanted: string): boolean {
+  return name === wanted || name === `${wanted}:latest`;
 }
 
 /** The first that can hold a conversation. */
@@ -81,6 +119,8 @@ function headersOf({ wire, key }: Provider): Record<string, string> {
   if (!key) return {};
   return wire === "google" ? { "x-goog-api-key": key } : { authorization: `Bearer ${key}` };
 }
+
+const root = (base: string) => base.replace(/\/v1$/, "");
 
 function listed(name: string, contextTokens: number | undefined): Listed {
   return contextTokens === undefined ? { name } : { name, contextTokens };

@@ -32,6 +32,14 @@ test("the configuration adds providers and moves the built-in ones", () => {
   expect(providers.get("openai")).toMatchObject({ wire: "responses", base: "https://proxy.example/v1", key: "sk", needsKey: true });
 });
 
+test("a key under another name takes the place of the built-in one, also when it is not set", () => {
+  const MODEL_CONFIG = { prices: {}, providers: { openai: { base: "https://proxy.example/v1", keyVariable: "PROXY_KEY" } } };
+  const openai = providersOf({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk-openai" }).get("openai");
+  expect(openai).toMatchObject({ keyVariable: "PROXY_KEY", needsKey: true });
+  expect(openai).not.toHaveProperty("key");
+  expect(providersOf({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk-openai", PROXY_KEY: "own" } as never).get("openai")).toMatchObject({ key: "own" });
+});
+
 test("away from a daemon nobody looks for programs of this machine", () => {
   expect([...providersOf({ AI: {} as never }).keys()]).toEqual(["anthropic", "openai", "google", "workers-ai", "scripted"]);
   expect(providersOf({ OLLAMA_HOST: "http://10.0.0.1:1" }).get("ollama")?.base).toBe("http://10.0.0.1:1/v1");

@@ -1,4 +1,4 @@
-import type { ModelConfig } from "@thinkery/sdk";
+import { type BuiltInProvider, builtInProviders, type ModelConfig } from "@thinkery/sdk";
 import type { Service } from "../host/host.ts";
 import type { AiBinding } from "./adapters/workers-ai.ts";
 
@@ -34,28 +34,35 @@ export interface Provider {
   local: boolean;
   /** The model to take when nobody chose one; without it, the first that it lists. */
   first?: string;
+  /** A quick and cheap one, for what needs no more. Only known of a provider's own API. */
+  small?: string;
 }
 
-interface BuiltIn extends Pick<Provider, "wire" | "base"> {
-  keyVariable?: string;
-  first?: string;
+interface BuiltIn extends Pick<Provider, "wire" | "base" | "keyVariable" | "first" | "small"> {
   local?: boolean;
 }
 
-// In the order in which a default is looked for.
-const builtIn: Record<string, BuiltIn> = {
+const builtIn: Record<BuiltInProvider, BuiltIn> = {
   anthropic: {
     wire: "messages",
     base: "https://api.anthropic.com/v1",
     keyVariable: "ANTHROPIC_API_KEY",
     first: "claude-sonnet-5-5",
+    small: "claude-haiku-5-5",
   },
-  openai: { wire: "responses", base: "https://api.openai.com/v1", keyVariable: "OPENAI_API_KEY", first: "gpt-4.1-mini" },
+  openai: {
+    wire: "responses",
+    base: "https://api.openai.com/v1",
+    keyVariable: "OPENAI_API_KEY",
+    first: "gpt-4.1-mini",
+    small: "gpt-4.1-mini",
+  },
   google: {
     wire: "google",
     base: "https://generativelanguage.googleapis.com/v1beta",
     keyVariable: "GOOGLE_GENERATIVE_AI_API_KEY",
     first: "gemini-2.5-flash",
+    small: "gemini-2.5-flash-lite",
   },
   ollama: { wire: "chat", base: "http://127.0.0.1:11434/v1", local: true },
   lmstudio: { wire: "chat", base: "http://127.0.0.1:1234/v1", local: true },
@@ -67,7 +74,8 @@ export const defaultScript = "tour";
 export function providersOf(env: ModelEnv): Map<string, Provider> {
   const configured = env.MODEL_CONFIG?.providers ?? {};
   const providers = new Map<string, Provider>();
-  for (const [name, { local = false, ...rest }] of Object.entries(builtIn)) {
+  for (const name of builtInProviders) {
+    const { local = false, ...rest } = builtIn[name];
     // Elsewhere than here, nobody looks for programs on this machine.
     if (local && !env.MODELS && !(name === "ollama" && env.OLLAMA_HOST)) continue;
     providers.set(name, withKey(env, { name, needsKey: !local, local, ...rest }));
@@ -76,10 +84,12 @@ export function providersOf(env: ModelEnv): Map<string, Provider> {
   if (ollama && env.OLLAMA_HOST) ollama.base = `${ollamaAddress(env.OLLAMA_HOST)}/v1`;
 
   for (const [name, { base, keyVariable, wire }] of Object.entries(configured)) {
-    const own = providers.get(name);
-    const variable = keyVariable ?? own?.keyVariable;
+    const known: Provider = providers.get(name) ?? { name, wire: "chat", base, needsKey: false, local: false };
+    // What was known holds for another address no more, least of all a key that has another name there.
+    const { small: _, key: __, ...own } = known;
+    const variable = keyVariable ?? own.keyVariable;
     const provider: Provider = {
-      ...(own ?? { name, wire: "chat", needsKey: false, local: false }),
+      ...own,
       base: trimmed(base),
       ...(wire ? { wire } : {}),
       ...(variable ? { keyVariable: variable } : {}),
@@ -88,7 +98,7 @@ export function providersOf(env: ModelEnv): Map<string, Provider> {
   }
   if (env.LLM_API_BASE?.trim()) {
     // Only its own key goes there, never OpenAI's.
-    const { key: _, first: __, ...openai } = providers.get("openai") as Provider;
+    const { key: _, first: __, small: ___, ...openai } = providers.get("openai") as Provider;
     const elsewhere: Provider = { ...openai, wire: "chat", base: trimmed(env.LLM_API_BASE.trim()), keyVariable: "LLM_API_KEY", needsKey: false };
     providers.set("openai", withKey(env, elsewhere));
   }

@@ -1,8 +1,11 @@
 import {
   type Agency as AgencyInfo,
+  type AgencyUsage,
   type Agent as AgentInfo,
   agentObjectName,
   type Blueprint,
+  type Budget,
+  type BudgetAnswer,
   defaultBlueprint,
   fail,
   globalAgency,
@@ -10,46 +13,73 @@ import {
   type NewAgent,
   ownerUser,
   type PageQuery,
+  type Standing,
 } from "@thinkery/sdk";
+import { AgencyAccounts } from "../agency/accounts.ts";
 import { AgentRegistry, type Registration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
-import { openModels } from "../model/catalogue.ts";
+import { revise } from "../agency/revision.ts";
+import { checkModel, systemModels } from "../system/models.ts";
+import { checkBlueprint, type System, warningsOf } from "../system/system.ts";
+import type { Statement, Verdict } from "../store/accounts.ts";
 import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
 import type { Env } from "./env.ts";
 import { Housed } from "./housed.ts";
+
+interface Row extends Record<string, SqlStorageValue> {
+  id: string;
+  name: string;
+  owner: string;
+  created_at: number;
+  deleting: number;
+  metered: number;
+}
 
 /** Grows with every change, so that whoever watches knows when to look again. */
 export interface Revision {
   revision: number;
 }
 
-/** A boundary of tenancy and teamwork. It keeps blueprints and the registry of agents; it never calls a model. */
-export class Agency extends Housed<Revision> {
+/** A boundary of tenancy and teamwork. It keeps blueprints, the registry of agents and their books; it never calls a model. */
+export abstract class Agency extends Housed<Revision> {
   override initialState: Revision = { revision: 0 };
   readonly #blueprints: Blueprints;
   readonly #agents: AgentRegistry;
+  readonly #accounts: AgencyAccounts;
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env);
     migrate(ctx.storage, agencyMigrations);
-    this.#blueprints = new Blueprints(ctx.storage.sql, ctx.id.name ?? "", [defaultBlueprint]);
+    this.#blueprints = new Blueprints(ctx.storage.sql, ctx.id.name ?? "", this.getSystem().blueprints);
     this.#agents = new AgentRegistry(ctx.storage.sql, ctx.id.name ?? "");
+    this.#accounts = new AgencyAccounts(ctx.storage, ctx.id.name ?? "", () => this.#row()?.created_at ?? 0, () => this.#owner());
   }
 
-  async found(info: AgencyInfo): Promise<AgencyInfo> {
+  /** Metered: its owner has a budget. */
+  /** What agents here are made of. */
+  protected abstract getSystem(): System;
+
+  async found(info: AgencyInfo, metered = false): Promise<AgencyInfo> {
     await this.ready();
     const existing = this.#info();
-    if (!existing) return this.#found(info);
-    if (existing.owner !== info.owner) throw fail("conflict", `The name “${info.id}” is taken.`);
-    return existing;
+    if (existing && existing.owner !== info.owner) throw fail("conflict", `The name “${info.id}” is taken.`);
+    const founded = existing ?? this.#found(info);
+    this.#meter(metered);
+    return founded;
   }
 
-  /** Deletes every agent, then itself. Safe to ask again. */
-  async dissolve(): Promise<void> {
+  /** Deletes every agent, and answers what all of them have spent. Safe to ask again. */
+  async retire(): Promise<Statement | undefined> {
     await this.ready();
     this.ctx.storage.sql.exec("UPDATE agency SET deleting = 1");
     for (const name of this.#agents.names()) await this.#agents.remove(name, this.#erase);
+    return this.#row() && this.#accounts.whole();
+  }
+
+  /** Forgets everything, once it is retired. Safe to ask again. */
+  async dissolve(): Promise<void> {
+    await this.retire();
     await this.destroy();
   }
 
@@ -65,10 +95,13 @@ export class Agency extends Housed<Revision> {
 
   async putBlueprint(blueprint: Blueprint): Promise<ListedBlueprint> {
     await this.#open();
-    if (blueprint.model) openModels(this.env).check(blueprint.model);
+    const system = this.getSystem();
+    checkBlueprint(system, blueprint);
+    this.#checkModels({ model: blueprint.model, ...blueprint.models });
     const stored = this.#blueprints.put(blueprint);
     this.#changed();
-    return stored;
+    const warnings = warningsOf(system, blueprint);
+    return { ...stored, ...(warnings.length > 0 ? { warnings } : {}) };
   }
 
   async deleteBlueprint(name: string): Promise<void> {
@@ -95,18 +128,18 @@ export class Agency extends Housed<Revision> {
 
   async createAgent(owner: string, wanted: NewAgent): Promise<AgentInfo> {
     const { id: agency } = await this.#open();
-    if (wanted.model) openModels(this.env).check(wanted.model);
+    this.#checkModels({ model: wanted.model });
+    this.#checkModels(wanted.props?.models ?? {}, ["props", "models"]);
     const blueprint = this.#blueprints.get(wanted.blueprint ?? wanted.agentType ?? defaultBlueprint.name);
     const name = wanted.name ?? this.#freeName(blueprint.name);
     if (!this.#agents.isFree(name)) throw fail("conflict", `There is already an agent “${name}” in ${agency}.`);
-    const model = wanted.model ?? blueprint.model;
     const agent: AgentInfo = {
       id: name,
       name,
       agency,
       blueprint: blueprint.name,
       driver: wanted.backend ?? blueprint.driver ?? "think",
-      ...(model ? { model } : {}),
+      ...(wanted.model ? { model: wanted.model } : {}),
       ...(wanted.system ? { system: wanted.system } : {}),
       owner,
       createdAt: new Date().toISOString(),
@@ -121,6 +154,52 @@ export class Agency extends Housed<Revision> {
     const agent = this.#agents.get(name);
     await this.#agents.remove(agent.name, this.#erase);
     this.#changed();
+    this.#tellOwner();
+  }
+
+  /** What an agent needs to know of its agency for its next turn: its blueprint, and whether it has to ask before it spends. */
+  async provide(blueprint: string): Promise<{ blueprint: ListedBlueprint; metered: boolean }> {
+    await this.#open();
+    return { blueprint: this.#blueprints.get(blueprint), metered: this.#accounts.metered };
+  }
+
+  /** An agent states what it has spent, and asks for its next call. */
+  async account(statement: Statement): Promise<Verdict> {
+    await this.#open();
+    return this.#accounts.account(statement);
+  }
+
+  /** Several agents state what they have spent; answers which of them should state all of it. */
+  async accounts(statements: Statement[]): Promise<string[]> {
+    await this.#open();
+    return this.#accounts.accounts(statements);
+  }
+
+  async usage(days?: number): Promise<AgencyUsage> {
+    await this.#open();
+    return this.#accounts.usage(days);
+  }
+
+  async standings(): Promise<Standing[]> {
+    await this.#open();
+    return this.#accounts.standings();
+  }
+
+  async getBudget(): Promise<BudgetAnswer> {
+    await this.#open();
+    return this.#accounts.answer();
+  }
+
+  async setBudget(budget: Budget | undefined): Promise<BudgetAnswer> {
+    await this.#open();
+    this.#accounts.budget = budget;
+    return this.#accounts.answer();
+  }
+
+  /** Told by its owner, possibly twice: there is a budget now, or none any more. */
+  async meter(metered: boolean): Promise<void> {
+    await this.#open();
+    this.#meter(metered);
   }
 
   protected override async settle(): Promise<void> {
@@ -132,6 +211,8 @@ export class Agency extends Housed<Revision> {
   };
 
   readonly #erase = async (name: string): Promise<void> => {
+    const last = await this.#think(name).retire();
+    if (last) this.#accounts.close(last);
     await this.#think(name).erase();
   };
 
@@ -167,11 +248,40 @@ export class Agency extends Housed<Revision> {
   }
 
   #info(): AgencyInfo | undefined {
-    const [row] = this.ctx.storage.sql
-      .exec<{ id: string; name: string; owner: string; created_at: number; deleting: number }>("SELECT * FROM agency")
-      .toArray();
+    const row = this.#row();
     if (!row || row.deleting) return undefined;
     return { id: row.id, name: row.name, owner: row.owner, createdAt: new Date(row.created_at).toISOString() };
+  }
+
+  #row(): Row | undefined {
+    return this.ctx.storage.sql.exec<Row>("SELECT * FROM agency").toArray()[0];
+  }
+
+  #meter(metered: boolean): void {
+    this.ctx.storage.sql.exec("UPDATE agency SET metered = ?", metered ? 1 : 0);
+    revise(this.name);
+  }
+
+  #owner() {
+    const row = this.#row();
+    const user = this.env.User.getByName(row?.owner ?? ownerUser);
+    return {
+      limited: row?.metered === 1,
+      state: (statement: Statement) => user.account(statement),
+      standings: () => user.standings(),
+    };
+  }
+
+  /** One that is lost is made good by the next. */
+  #tellOwner(): void {
+    this.ctx.waitUntil(this.#accounts.tell().catch((error: unknown) => console.error("the owner was not told", error)));
+  }
+
+  #checkModels(ids: Record<string, string | undefined>, under: string[] = []): void {
+    const models = systemModels(this.env, this.getSystem());
+    for (const [key, id] of Object.entries(ids)) {
+      if (id) checkModel(models, id, [...under, key]);
+    }
   }
 
   #freeName(blueprint: string): string {

@@ -35,7 +35,8 @@ export function followEvents(store: AgentStore, audience: Audience, after: numbe
     },
   );
   audience.join(stream);
-  stream.send(": welcome\n\n");
+  // A number and no data: whoever is cut off before the first event knows where to go on.
+  stream.send(`: welcome\nid: ${position}\n\n`);
   return stream.body;
 }
 

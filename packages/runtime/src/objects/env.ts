@@ -1,4 +1,5 @@
 import type { Boot, TurnLimits } from "@thinkery/sdk";
+import type { OutboundEnv } from "../host/outbound.ts";
 import type { ModelEnv } from "../model/providers.ts";
 import type { Agency } from "./agency.ts";
 import type { Think } from "./think.ts";
@@ -15,7 +16,7 @@ interface Objects<T> {
 }
 
 /** What the Worker is bound to. Binding names of objects are their class names, as the Agents SDK expects. */
-export interface Env extends ModelEnv {
+export interface Env extends ModelEnv, OutboundEnv {
   Think: Objects<Think>;
   Agency: Objects<Agency>;
   User: Objects<User>;

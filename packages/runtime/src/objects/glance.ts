@@ -1,9 +1,8 @@
-import type { Agent as AgentInfo, AgentExport, AgentState, AgentStatus, AgentUsage, ChatMessage, Message, Run } from "@thinkery/sdk";
+import type { Agent as AgentInfo, AgentExport, AgentState, AgentStatus, AgentUsage, Run } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
+import { firstOf, reportOf } from "../store/spent.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
-
-/** So many messages stand in the whole state; `A/messages` pages through all of them. */
-const mostMessages = 1000;
+import { chatMessages } from "../turn/chat-messages.ts";
 
 /** What a client sees of an agent at a glance. */
 export function statusOf(store: AgentStore, agent: string): AgentStatus {
@@ -18,15 +17,22 @@ function activity(store: AgentStore, run: Run): AgentStatus["status"] {
   return store.messages.unanswered(run.runId).length > 0 ? "executing" : "thinking";
 }
 
-export function wholeState(store: AgentStore, agent: AgentInfo, object: string, tools: Toolbox): { state: AgentState; run: Run } {
+export function wholeState(
+  store: AgentStore,
+  agent: AgentInfo,
+  object: string,
+  tools: Toolbox,
+  added: Record<string, unknown>,
+): { state: AgentState; run: Run } {
   const title = store.facts.title();
-  const { messages } = store.messages.page({ limit: mostMessages });
   const run = store.turns.run(object);
   // What it thought with last, where nobody chose.
   const model = agent.model ?? store.turns.get(run.runId)?.model;
   return {
     state: {
-      messages: messages.filter(({ status }) => status !== "error").map(chatMessage),
+      // What middleware adds cannot take the place of what is ours.
+      ...added,
+      messages: chatMessages(store),
       tools: tools.definitions().map((tool) => ({ ...tool })),
       thread: {
         id: object,
@@ -45,8 +51,8 @@ export function wholeState(store: AgentStore, agent: AgentInfo, object: string, 
   };
 }
 
-export function wholeUsage({ calls, turns, messages, log }: AgentStore): AgentUsage {
-  return { ...calls.usage(), turns: turns.tally(), messages: messages.count(), events: log.last };
+export function wholeUsage({ spending, turns, messages, log }: AgentStore, days?: number): AgentUsage {
+  return { ...reportOf(spending.rows(firstOf(days, Date.now()))), turns: turns.tally(), messages: messages.count(), events: log.last };
 }
 
 export function exported(store: AgentStore, agent: AgentInfo, object: string): AgentExport {
@@ -63,14 +69,5 @@ export function exported(store: AgentStore, agent: AgentInfo, object: string): A
     events: store.log.read(0, all, all) as AgentExport["events"],
     actions: store.actions.page({ limit: all - 1 }).actions,
     usage: wholeUsage(store),
-  };
-}
-
-function chatMessage({ role, content, toolCalls, toolResult }: Message): ChatMessage {
-  return {
-    role,
-    content,
-    ...(toolCalls ? { toolCalls: toolCalls.map(({ id, name, input }) => ({ id, name, args: input })) } : {}),
-    ...(toolResult ? { toolCallId: toolResult.callId } : {}),
   };
 }

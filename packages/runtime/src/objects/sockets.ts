@@ -1,4 +1,4 @@
-import { type ClientFrame, clientFrameSchema, fail, isThinkeryError } from "@thinkery/sdk";
+import { type ClientFrame, clientFrameSchema, fail, isThinkeryError, type Scope } from "@thinkery/sdk";
 import type { Connection } from "agents";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
@@ -73,7 +73,8 @@ export class Sockets {
     const { store, blobs, queue } = this.#options;
     if (frame.type === "ack") return;
     if (frame.type === "actions") return socket.wantActions(frame.on);
-    if (!socket.may("chat")) throw fail("forbidden", "This needs a token with the scope “chat”.");
+    checkScope(socket, frame.type === "approve" ? "approve" : "chat");
+    if (frame.type === "approve") throw fail("conflict", "Nothing waits for an approval.");
     if (frame.type === "cancel") return void queue.cancel(frame.runId, "canceled");
     const { id, content: message, attachments, mode } = frame;
     if (store.messages.get(id) && !store.turns.admitted(id)) throw fail("conflict", "Another message has this id. Send it with a new one.");
@@ -95,6 +96,10 @@ export class Sockets {
     this.#options.audience.join(socket);
     return socket;
   }
+}
+
+function checkScope(socket: Socket, scope: Scope): void {
+  if (!socket.may(scope)) throw fail("forbidden", `This needs a token with the scope “${scope}”.`);
 }
 
 function parsed(message: string | ArrayBuffer): ClientFrame {

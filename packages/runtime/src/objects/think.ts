@@ -13,8 +13,13 @@ import {
   type Message,
   type MessageQuery,
   type Outcome,
+  checkedProps,
+  type ModelRoles,
+  type Props,
   type Run,
   type Sender,
+  type Tool,
+  type ToolReport,
 } from "@thinkery/sdk";
 import type { Connection, ConnectionContext } from "agents";
 import { thinkDriver } from "../drivers/think/think.ts";
@@ -24,8 +29,7 @@ import type { Blobs } from "../store/blobs/blobs.ts";
 import { openBlobs } from "../store/blobs/open.ts";
 import { migrate } from "../store/migrate.ts";
 import { thinkMigrations } from "../store/schema/think.ts";
-import { coreTools } from "../tools/core.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { System } from "../system/system.ts";
 import { inputOf } from "../turn/input.ts";
 import { limitsFrom } from "../turn/limits.ts";
 import { TurnQueue } from "../turn/queue.ts";
@@ -34,13 +38,13 @@ import { runOf } from "../store/turns.ts";
 import { Audience } from "./audience.ts";
 import { converse, followEvents } from "./broadcasts.ts";
 import type { Env } from "./env.ts";
-import { Equipper } from "./equipper.ts";
+import { Equipper, type Registered } from "./equipper.ts";
 import { exported, statusOf, wholeState, wholeUsage } from "./glance.ts";
 import { Housed } from "./housed.ts";
 import { Sockets } from "./sockets.ts";
 
 /** A durable agent: one conversation, one workspace. Named `{agency}~{agent}`. */
-export class Think extends Housed<AgentStatus> {
+export abstract class Think extends Housed<AgentStatus> {
   override initialState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
   readonly #store: AgentStore;
   readonly #blobs: Blobs;
@@ -50,7 +54,7 @@ export class Think extends Housed<AgentStatus> {
   readonly #equipper: Equipper;
   readonly #sockets: Sockets;
   #transcript = new Transcript();
-  #agent: AgentInfo | undefined;
+  #registration: Registered | undefined;
   /** The beat that is due next, while somebody looks after the turn. */
   #guard: number | undefined;
 
@@ -63,7 +67,18 @@ export class Think extends Housed<AgentStatus> {
     this.#blobs = openBlobs(env);
     this.#audience = new Audience(this.#store, () => this.#syncState());
     this.#recorder = new Recorder(this.#store, this.#audience);
-    this.#equipper = new Equipper(env, agent, () => [...coreTools, ...this.customTools()]);
+    this.#equipper = new Equipper({
+      env,
+      object: agent,
+      system: this.getSystem(),
+      store: this.#store,
+      recorder: this.#recorder,
+      layer: {
+        instructions: () => this.getAdditionalInstructions(),
+        tools: () => this.getCustomTools(),
+        models: () => this.getModelConfig(),
+      },
+    });
     this.#queue = new TurnQueue({
       agent,
       store: this.#store,
@@ -71,7 +86,7 @@ export class Think extends Housed<AgentStatus> {
       recorder: this.#recorder,
       boot: env.BOOT ?? { id: "", after: "stop" },
       limits,
-      equip: () => this.#equipper.equip(this.#registered()),
+      equip: (turn) => this.#equipper.equip(this.#registered(), turn.props),
       driver: () => thinkDriver(this.#transcript),
       onBusy: () => {
         if (this.#guard !== undefined) return;
@@ -88,15 +103,29 @@ export class Think extends Housed<AgentStatus> {
     });
   }
 
-  /** Tools of a subclass, beside the ones every agent has. */
-  protected customTools(): readonly Tool[] {
+  /** What agents here are made of. */
+  protected abstract getSystem(): System;
+
+  /** The class layer: what a product says to all its agents, after their blueprints. */
+  protected getAdditionalInstructions(): string {
+    return "";
+  }
+
+  /** The class layer: tools of a product, beside the ones its agents have by their tags. */
+  protected getCustomTools(): readonly Tool[] {
     return [];
   }
 
+  /** The class layer: a product's models, where neither blueprint nor props say otherwise. */
+  protected getModelConfig(): Partial<ModelRoles> {
+    return {};
+  }
+
   /** Told by the agency, possibly twice: a crash may have come between its row and ours. */
-  async register(agent: AgentInfo, props?: Record<string, unknown>): Promise<void> {
+  async register(agent: AgentInfo, props?: Props): Promise<void> {
     await this.ready();
     if (this.#store.log.last > 0) return;
+    if (props) await this.#equipper.check({ agent, props: {} }, checkedProps(props));
     this.ctx.storage.sql.exec(
       "INSERT INTO registration (only, agent, props) VALUES (1, ?, ?) ON CONFLICT (only) DO NOTHING",
       JSON.stringify(agent),
@@ -107,7 +136,7 @@ export class Think extends Housed<AgentStatus> {
 
   async describe(): Promise<AgentInfo> {
     await this.ready();
-    return this.#registered();
+    return this.#registered().agent;
   }
 
   /** Forgets everything. Safe to ask again. */
@@ -118,7 +147,14 @@ export class Think extends Housed<AgentStatus> {
 
   async admit(invoke: Invoke, from: Sender): Promise<Admission> {
     await this.#open();
+    await this.#checkProps(invoke);
     return this.#queue.admit(await inputOf(invoke, from, this.#blobs));
+  }
+
+  /** The answer of a tool call that was deferred. */
+  async report(report: ToolReport): Promise<Run> {
+    await this.#open();
+    return this.#queue.report(report);
   }
 
   async cancel(runId?: string): Promise<{ runId?: string; status: Run["status"] }> {
@@ -130,8 +166,9 @@ export class Think extends Housed<AgentStatus> {
 
   async readState(): Promise<{ state: AgentState; run: Run }> {
     await this.#open();
-    const agent = this.#registered();
-    return wholeState(this.#store, agent, this.name, this.#equipper.tools());
+    const registered = this.#registered();
+    const { tools, added } = await this.#equipper.glimpse(registered);
+    return wholeState(this.#store, registered.agent, this.name, tools, added);
   }
 
   async listEvents({ after = 0, limit }: EventQuery): Promise<{ events: AgentEvent[]; next?: number }> {
@@ -166,7 +203,7 @@ export class Think extends Housed<AgentStatus> {
   /** An `AgentExport` as text: what a call between objects may carry as a value is limited. */
   async exportAgent(): Promise<ReadableStream<Uint8Array>> {
     await this.#open();
-    const whole = exported(this.#store, this.#registered(), this.name);
+    const whole = exported(this.#store, this.#registered().agent, this.name);
     return new Blob([JSON.stringify(whole)]).stream();
   }
 
@@ -184,6 +221,7 @@ export class Think extends Housed<AgentStatus> {
 
   async converse(invoke: Invoke, from: Sender, agent: string): Promise<ReadableStream<Uint8Array>> {
     await this.#open();
+    await this.#checkProps(invoke);
     // Listening begins before the turn does, or its first words would be missed.
     const input = await inputOf(invoke, from, this.#blobs);
     return converse(this.#store, this.#audience, this.#recorder, agent, () => this.#queue.admit(input));
@@ -235,15 +273,19 @@ export class Think extends Housed<AgentStatus> {
     this.#queue.wake();
   }
 
-  #registered(): AgentInfo {
-    this.#agent ??= this.#readRegistration();
-    return this.#agent;
+  #registered(): Registered {
+    this.#registration ??= this.#readRegistration();
+    return this.#registration;
   }
 
-  #readRegistration(): AgentInfo {
-    const [row] = this.ctx.storage.sql.exec<{ agent: string }>("SELECT agent FROM registration").toArray();
+  #readRegistration(): Registered {
+    const [row] = this.ctx.storage.sql.exec<{ agent: string; props: string | null }>("SELECT * FROM registration").toArray();
     if (!row) throw fail("not_found", "There is no such agent.");
-    return JSON.parse(row.agent) as AgentInfo;
+    return { agent: JSON.parse(row.agent) as AgentInfo, props: row.props ? (JSON.parse(row.props) as Props) : {} };
+  }
+
+  async #checkProps({ props }: Invoke): Promise<void> {
+    if (props) await this.#equipper.check(this.#registered(), checkedProps(props));
   }
 
   async #open(): Promise<void> {

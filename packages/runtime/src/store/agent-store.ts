@@ -2,10 +2,12 @@ import type { AgentEvent, NewEvent } from "@thinkery/sdk";
 import { Actions } from "./actions.ts";
 import { BlobReferences } from "./blob-references.ts";
 import { Facts } from "./facts.ts";
+import { Kept } from "./kept.ts";
 import { Ledger } from "./ledger.ts";
 import { Log, type Recorded } from "./log.ts";
 import { Messages } from "./messages.ts";
 import { ModelCalls } from "./model-calls.ts";
+import { Spending } from "./spending.ts";
 import { Turns } from "./turns.ts";
 
 /** Everything one agent stores: the log, and what is derived from it. */
@@ -16,8 +18,10 @@ export class AgentStore {
   readonly ledger: Ledger;
   readonly actions: Actions;
   readonly calls: ModelCalls;
+  readonly spending: Spending;
   readonly facts: Facts;
   readonly blobs: BlobReferences;
+  readonly kept: Kept;
   readonly #storage: DurableObjectStorage;
 
   constructor(storage: DurableObjectStorage, agent: string) {
@@ -29,8 +33,10 @@ export class AgentStore {
     this.ledger = new Ledger(sql);
     this.actions = new Actions(sql, agent);
     this.calls = new ModelCalls(sql);
+    this.spending = new Spending(sql);
     this.facts = new Facts(sql);
     this.blobs = new BlobReferences(sql);
+    this.kept = new Kept(sql);
   }
 
   /** Facts that belong together, written together: after a crash either all of them are there or none. */
@@ -52,7 +58,7 @@ export class AgentStore {
   clear(by: string): Recorded[] {
     return this.#storage.transactionSync(() => {
       this.log.forget();
-      return this.record([{ type: "history.cleared", data: { by, usage: this.calls.usage().byModel } }]);
+      return this.record([{ type: "history.cleared", data: { by, usage: this.spending.cleared() } }]);
     });
   }
 
@@ -71,7 +77,7 @@ export class AgentStore {
 
   // The actions read what the messages and the ledger have of a call, so the order matters.
   #projections() {
-    return [this.turns, this.messages, this.ledger, this.actions, this.calls, this.facts, this.blobs];
+    return [this.turns, this.messages, this.ledger, this.actions, this.calls, this.spending, this.facts, this.blobs, this.kept];
   }
 
   #apply(event: AgentEvent): void {

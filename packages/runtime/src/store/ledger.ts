@@ -6,7 +6,7 @@ export interface LedgerRow extends Record<string, SqlStorageValue> {
   tool: string;
   input: string;
   repeatable: number;
-  state: "started" | "done" | "failed";
+  state: "started" | "deferred" | "done" | "failed";
   runs: number;
 }
 
@@ -38,6 +38,9 @@ export class Ledger {
         );
         return;
       }
+      case "tool.deferred":
+        this.#sql.exec("UPDATE ledger SET state = 'deferred' WHERE call = ?", event.data.callId);
+        return;
       case "tool.output":
         this.#sql.exec("UPDATE ledger SET state = 'done' WHERE call = ?", event.data.callId);
         return;
@@ -64,5 +67,13 @@ export class Ledger {
   get(call: string): LedgerRow | undefined {
     if (!this.has(call)) return undefined;
     return this.#sql.exec<LedgerRow>("SELECT * FROM ledger WHERE call = ?", call).toArray()[0];
+  }
+
+  /** The turn's calls whose answers are to be reported. */
+  deferred(turn: string): string[] {
+    return this.#sql
+      .exec<{ call: string }>("SELECT call FROM ledger WHERE turn = ? AND state = 'deferred'", turn)
+      .toArray()
+      .map(({ call }) => call);
   }
 }

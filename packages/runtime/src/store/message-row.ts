@@ -31,6 +31,9 @@ export interface MessageRow extends Record<string, SqlStorageValue> {
 /** A message as a driver needs it to tell a model. */
 export interface Spoken {
   position: number;
+  turn: string;
+  /** The step in which the model said it; none for what it was given. */
+  step?: number;
   role: Message["role"];
   content: string;
   attachments: Attachment[];
@@ -42,6 +45,8 @@ export interface Spoken {
 export function spokenOf(row: MessageRow): Spoken {
   return {
     position: row.position ?? 0,
+    turn: row.turn,
+    ...(row.step === null ? {} : { step: row.step }),
     role: row.role,
     content: row.content,
     attachments: row.attachments ? (JSON.parse(row.attachments) as Attachment[]) : [],

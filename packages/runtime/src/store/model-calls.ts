@@ -1,19 +1,17 @@
-import type { AgentEvent, AgentUsage, UsageTotal } from "@thinkery/sdk";
+import type { AgentEvent, UsageTotal } from "@thinkery/sdk";
+import { type Amounts, usageOf } from "./spent.ts";
 
-interface Sum extends Record<string, SqlStorageValue> {
+const ofCall = `coalesce(sum(calls), 0) AS calls, coalesce(sum(input_tokens), 0) AS input_tokens, coalesce(sum(output_tokens), 0) AS output_tokens,
+  coalesce(sum(cached_tokens), 0) AS cached_tokens, coalesce(sum(reasoning_tokens), 0) AS reasoning_tokens,
+  coalesce(sum(cost_usd), 0) AS cost_usd, count(*) - count(cost_usd) AS unknown, coalesce(sum(ms), 0) AS ms`;
+
+interface Call {
+  runId: string;
+  step: number;
   model: string;
-  calls: number;
-  input: number;
-  output: number;
-  cached: number;
-  reasoning: number;
-  cost: number | null;
-  unknown: number;
+  usage: UsageTotal;
+  ms: number;
 }
-
-const sums = `coalesce(sum(calls), 0) AS calls, coalesce(sum(input_tokens), 0) AS input, coalesce(sum(output_tokens), 0) AS output,
-  coalesce(sum(cached_tokens), 0) AS cached, coalesce(sum(reasoning_tokens), 0) AS reasoning,
-  coalesce(sum(cost_usd), 0) AS cost, count(*) - count(cost_usd) AS unknown`;
 
 /** Every call to a model with what it used. */
 export class ModelCalls {
@@ -24,60 +22,44 @@ export class ModelCalls {
   }
 
   apply(event: AgentEvent): void {
-    if (event.type === "model.completed") this.#add(event.seq, event.ts, 1, event.data, event.data.usage);
-    if (event.type !== "history.cleared") return;
-    // What was paid for stays paid for: a cleared history leaves one sum for each model.
-    this.empty();
-    for (const [index, sum] of event.data.usage.entries()) {
-      this.#add(-index - 1, event.ts, sum.calls, { runId: "", step: 0, model: sum.model, ms: 0 }, sum);
-    }
+    if (event.type === "model.completed" || event.type === "model.consulted") this.#add(event.seq, event.ts, event.data);
+    if (event.type === "history.cleared") this.empty();
   }
 
   empty(): void {
     this.#sql.exec("DELETE FROM model_calls");
   }
 
-  usage(): Pick<AgentUsage, "total" | "byModel"> {
-    const total = this.#sql.exec<Sum>(`SELECT '' AS model, ${sums} FROM model_calls`).one();
-    const byModel = this.#sql.exec<Sum>(`SELECT model, ${sums} FROM model_calls GROUP BY model ORDER BY input DESC`).toArray();
-    return {
-      total: { ...usageOf(total), calls: total.calls },
-      byModel: byModel.map((sum) => ({ model: sum.model, calls: sum.calls, ...usageOf(sum) })),
-    };
+  ofTurn(turn: string): UsageTotal {
+    return usageOf(this.amountsOf(turn));
   }
 
-  #add(number: number, ts: string, calls: number, call: { runId: string; step: number; model: string; ms: number }, usage: UsageTotal): void {
+  amountsOf(turn: string): Amounts {
+    return this.#sql.exec<Amounts & Record<string, number>>(`SELECT ${ofCall} FROM model_calls WHERE turn = ?`, turn).one();
+  }
+
+  /** Tokens of the latest call. */
+  latest(): number | undefined {
+    const query = "SELECT input_tokens + output_tokens AS tokens FROM model_calls WHERE number > 0 ORDER BY number DESC LIMIT 1";
+    return this.#sql.exec<{ tokens: number }>(query).toArray()[0]?.tokens;
+  }
+
+  #add(number: number, ts: string, { runId, step, model, usage, ms }: Call): void {
     this.#sql.exec(
       `INSERT INTO model_calls
         (number, calls, turn, step, model, timestamp, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd, ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       number,
-      calls,
-      call.runId,
-      call.step,
-      call.model,
+      runId,
+      step,
+      model,
       Date.parse(ts),
       usage.inputTokens,
       usage.outputTokens,
       usage.cachedInputTokens ?? 0,
       usage.reasoningTokens ?? 0,
       usage.costUsd,
-      Math.round(call.ms),
+      Math.round(ms),
     );
   }
-
-  ofTurn(turn: string): UsageTotal {
-    return usageOf(this.#sql.exec<Sum>(`SELECT '' AS model, ${sums} FROM model_calls WHERE turn = ?`, turn).one());
-  }
-}
-
-// One unknown price makes a sum unknown: a total that leaves something out would be taken for the truth.
-function usageOf(sum: Sum): UsageTotal {
-  return {
-    inputTokens: sum.input,
-    outputTokens: sum.output,
-    ...(sum.cached ? { cachedInputTokens: sum.cached } : {}),
-    ...(sum.reasoning ? { reasoningTokens: sum.reasoning } : {}),
-    costUsd: sum.unknown > 0 ? null : (sum.cost ?? 0),
-  };
 }

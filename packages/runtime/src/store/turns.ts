@@ -1,6 +1,6 @@
-import type { AgentEvent, AgentUsage, Failure, Run } from "@thinkery/sdk";
+import type { AgentEvent, AgentUsage, Failure, Props, Run } from "@thinkery/sdk";
 
-export type TurnStatus = "queued" | "running" | "completed" | "error" | "canceled";
+export type TurnStatus = "queued" | "running" | "paused" | "completed" | "error" | "canceled";
 
 interface Row extends Record<string, SqlStorageValue> {
   id: string;
@@ -12,8 +12,12 @@ interface Row extends Record<string, SqlStorageValue> {
   strikes: number;
   boot: string | null;
   started_at: number | null;
+  paused_at: number | null;
+  paused_ms: number;
+  paused_for: string | null;
   result: string | null;
   failure: string | null;
+  props: string | null;
 }
 
 export interface TurnRow {
@@ -28,12 +32,17 @@ export interface TurnRow {
   strikes: number;
   boot?: string;
   startedAt?: number;
+  /** What it waits for, while it is paused. */
+  pausedFor?: string;
+  /** How long it has been paused in all. */
+  pausedMs: number;
+  props?: Props;
   result?: string;
   failure?: Failure;
 }
 
 /** Word for word the condition of their index: with another, SQLite would look through every turn there ever was. */
-const isOpen = "status IN ('queued', 'running')";
+const isOpen = "status IN ('queued', 'running', 'paused')";
 
 /** The turns of an agent: a projection of its log. */
 export class Turns {
@@ -50,15 +59,16 @@ export class Turns {
     const sql = this.#sql;
     switch (event.type) {
       case "request.accepted": {
-        const { runId, idempotencyKey, mode, joined, messages } = event.data;
+        const { runId, idempotencyKey, mode, joined, messages, props } = event.data;
         sql.exec("INSERT INTO inputs (key, turn, message) VALUES (?, ?, ?)", idempotencyKey, runId, messages.at(-1)?.id ?? "");
         if (joined) return;
         sql.exec(
-          "INSERT INTO turns (id, number, status, first, admitted_at) VALUES (?, ?, 'queued', ?, ?)",
+          "INSERT INTO turns (id, number, status, first, admitted_at, props) VALUES (?, ?, 'queued', ?, ?, ?)",
           runId,
           event.seq,
           mode === "interrupt" ? 1 : 0,
           at,
+          props ? JSON.stringify(props) : null,
         );
         return;
       }
@@ -83,10 +93,21 @@ export class Turns {
         if (event.data.step === 1) return;
         sql.exec("UPDATE turns SET step = ? WHERE id = ?", event.data.step, event.data.runId);
         return;
+      case "run.paused":
+        sql.exec("UPDATE turns SET status = 'paused', paused_at = ?, paused_for = ? WHERE id = ?", at, event.data.reason, event.data.runId);
+        return;
       case "run.resumed": {
         const { runId, attempt, strikes, boot } = event.data;
-        this.#struggling = true;
-        sql.exec("UPDATE turns SET attempt = ?, strikes = ?, boot = ? WHERE id = ?", attempt, strikes, boot, runId);
+        this.#struggling = attempt > 0;
+        sql.exec(
+          `UPDATE turns SET status = 'running', attempt = ?, strikes = ?, boot = ?,
+            paused_ms = paused_ms + coalesce(? - paused_at, 0), paused_at = NULL, paused_for = NULL WHERE id = ?`,
+          attempt,
+          strikes,
+          boot,
+          at,
+          runId,
+        );
         return;
       }
       case "model.completed":
@@ -99,8 +120,8 @@ export class Turns {
         sql.exec("UPDATE turns SET status = 'completed', ended_at = ?, result = ? WHERE id = ?", at, event.data.result, event.data.runId);
         return;
       case "agent.error": {
-        const { runId, error, code, advice } = event.data;
-        const failure: Failure = { code, message: error, ...(advice ? { advice } : {}) };
+        const { runId, error, code, advice, budget } = event.data;
+        const failure: Failure = { code, message: error, ...(advice ? { advice } : {}), ...(budget ? { budget } : {}) };
         sql.exec("UPDATE turns SET status = 'error', ended_at = ?, failure = ? WHERE id = ?", at, JSON.stringify(failure), runId);
         return;
       }
@@ -140,11 +161,17 @@ export class Turns {
     return row && turnOf(row);
   }
 
+  /** The one that waits for a report, if one does. */
+  paused(): TurnRow | undefined {
+    const [row] = this.#sql.exec<Row>(`SELECT * FROM turns WHERE ${isOpen} AND status = 'paused' LIMIT 1`).toArray();
+    return row && turnOf(row);
+  }
+
   /** The one to work on: it was begun; or else interrupts first (the latest of them), then by arrival. */
   next(): TurnRow | undefined {
     const [row] = this.#sql
       .exec<Row>(
-        `SELECT * FROM turns WHERE ${isOpen} ORDER BY status = 'running' DESC, first DESC, CASE first WHEN 1 THEN -number ELSE number END LIMIT 1`,
+        `SELECT * FROM turns WHERE ${isOpen} ORDER BY status IN ('running', 'paused') DESC, first DESC, CASE first WHEN 1 THEN -number ELSE number END LIMIT 1`,
       )
       .toArray();
     return row && turnOf(row);
@@ -159,7 +186,7 @@ export class Turns {
     const [ahead] = this.#sql
       .exec<{ n: number }>(
         `SELECT count(*) AS n FROM turns, (SELECT first AS f, number AS m FROM turns WHERE id = ? AND status = 'queued')
-         WHERE ${isOpen} AND (status = 'running' OR first > f OR (first = f AND CASE f WHEN 1 THEN number > m ELSE number < m END))`,
+         WHERE ${isOpen} AND (status IN ('running', 'paused') OR first > f OR (first = f AND CASE f WHEN 1 THEN number > m ELSE number < m END))`,
         id,
       )
       .toArray();
@@ -172,7 +199,7 @@ export class Turns {
       .exec<Row>(
         // Turns end nearly in the order they came: the latest to end is among the latest to come.
         `SELECT * FROM (SELECT * FROM turns WHERE status <> 'queued' ORDER BY number DESC LIMIT 100)
-         ORDER BY status = 'running' DESC, ended_at DESC, number DESC LIMIT 1`,
+         ORDER BY status IN ('running', 'paused') DESC, ended_at DESC, number DESC LIMIT 1`,
       )
       .toArray()[0];
     if (!row) return { runId: agent, status: this.queued() > 0 ? "registered" : "idle", step: 0 };
@@ -182,15 +209,15 @@ export class Turns {
   tally(): AgentUsage["turns"] {
     const tally = { completed: 0, error: 0, canceled: 0, open: 0 };
     for (const { status, n } of this.#sql.exec<{ status: TurnStatus; n: number }>("SELECT status, count(*) AS n FROM turns GROUP BY status")) {
-      tally[status === "queued" || status === "running" ? "open" : status] += n;
+      tally[isOver({ status }) ? (status as keyof typeof tally) : "open"] += n;
     }
     return tally;
   }
 }
 
 /** Has it its outcome? */
-export function isOver({ status }: TurnRow): boolean {
-  return status !== "queued" && status !== "running";
+export function isOver({ status }: Pick<TurnRow, "status">): boolean {
+  return status !== "queued" && status !== "running" && status !== "paused";
 }
 
 export function runOf(turn: TurnRow): Run {
@@ -198,7 +225,7 @@ export function runOf(turn: TurnRow): Run {
     runId: turn.id,
     status: turn.status === "queued" ? "registered" : turn.status,
     step: turn.step,
-    ...(turn.failure ? { reason: turn.failure.message } : {}),
+    ...(turn.failure ? { reason: turn.failure.message } : turn.pausedFor ? { reason: turn.pausedFor } : {}),
   };
 }
 
@@ -213,6 +240,9 @@ function turnOf(row: Row): TurnRow {
     ...(row.model ? { model: row.model } : {}),
     ...(row.boot ? { boot: row.boot } : {}),
     ...(row.started_at ? { startedAt: row.started_at } : {}),
+    pausedMs: row.paused_ms,
+    ...(row.paused_for ? { pausedFor: row.paused_for } : {}),
+    ...(row.props ? { props: JSON.parse(row.props) as Props } : {}),
     ...(row.result !== null ? { result: row.result } : {}),
     ...(row.failure ? { failure: JSON.parse(row.failure) as Failure } : {}),
   };

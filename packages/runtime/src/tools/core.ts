@@ -1,6 +1,5 @@
+import type { Tool } from "@thinkery/sdk";
 import { setTitle } from "./set-title.ts";
-import type { Tool } from "./tool.ts";
-import { writeTodos } from "./write-todos.ts";
 
-/** What every agent has. */
-export const coreTools: readonly Tool[] = [writeTodos, setTitle];
+/** What every agent has, whatever its tags. */
+export const coreTools: readonly Tool[] = [setTitle];

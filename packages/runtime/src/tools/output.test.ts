@@ -1,10 +1,10 @@
+import { defineTool, ToolImage } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { outputOf, UnusableOutput } from "./output.ts";
-import { tool, ToolImage } from "./tool.ts";
 
-const probe = tool({ name: "probe", description: "", input: z.object({}), action: "probe", repeatable: true, independent: true, run: () => "" });
+const probe = defineTool({ name: "probe", description: "Probes.", input: z.object({}) }, () => "");
 
 function memory(): Blobs & { held: Map<string, Uint8Array> } {
   const held = new Map<string, Uint8Array>();

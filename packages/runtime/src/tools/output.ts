@@ -1,6 +1,5 @@
-import type { MessageToolResult } from "@thinkery/sdk";
+import { type MessageToolResult, type Tool, ToolImage } from "@thinkery/sdk";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import { type Tool, ToolImage } from "./tool.ts";
 
 /** Up to here a result stands in the conversation as it is. */
 const longestInline = 50 * 1024;
@@ -22,7 +21,7 @@ export class UnusableOutput extends Error {
 }
 
 /** Whatever a tool returned, as text for the model and as something that can be stored. */
-export async function outputOf(tool: Tool, callId: string, value: unknown, blobs: Blobs): Promise<Output> {
+export async function outputOf(tool: Pick<Tool, "name" | "summarize">, callId: string, value: unknown, blobs: Blobs): Promise<Output> {
   if (value instanceof ToolImage) return imageOutput(tool, callId, value, blobs);
   const text = textOf(value);
   if (text.length > longestOutput) {
@@ -47,7 +46,7 @@ export async function outputOf(tool: Tool, callId: string, value: unknown, blobs
   };
 }
 
-async function imageOutput(tool: Tool, callId: string, image: ToolImage, blobs: Blobs): Promise<Output> {
+async function imageOutput(tool: Pick<Tool, "name">, callId: string, image: ToolImage, blobs: Blobs): Promise<Output> {
   const size = image.data.length;
   if (size > longestOutput) throw new UnusableOutput(`${tool.name} returned a picture of ${megabytes(size)} MB.`);
   const hash = await blobs.put(image.data);
@@ -59,7 +58,7 @@ async function imageOutput(tool: Tool, callId: string, image: ToolImage, blobs: 
 }
 
 function textOf(value: unknown): string {
-  if (value === undefined || value === null) return "Done.";
+  if (value === undefined) return "Done.";
   if (typeof value === "string") return value;
   try {
     return JSON.stringify(value, (_, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner)) ?? String(value);

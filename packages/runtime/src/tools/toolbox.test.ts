@@ -1,37 +1,48 @@
+import { defineTool } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { coreTools } from "./core.ts";
-import { tool } from "./tool.ts";
-import { Toolbox } from "./toolbox.ts";
+import { coreSource, Toolbox } from "./toolbox.ts";
 
-const readFile = tool({
-  name: "readFile",
-  aliases: ["read_file"],
-  description: "Reads.",
-  input: z.object({ path: z.string() }),
-  action: "read",
-  repeatable: true,
-  independent: true,
-  run: () => "",
-});
+const readFile = defineTool(
+  { name: "readFile", aliases: ["read_file"], description: "Reads.", input: z.object({ path: z.string() }) },
+  () => "",
+);
 
 test("a tool is found by its name and by its aliases", () => {
-  const box = new Toolbox([readFile]);
+  const box = new Toolbox([{ from: "the test", tools: [readFile] }]);
   expect(box.find("readFile")).toBe(readFile);
   expect(box.find("read_file")).toBe(readFile);
   expect(box.find("rm")).toBeUndefined();
 });
 
 test("an unknown tool is answered with the nearest one and the list", () => {
-  const answer = new Toolbox([readFile]).unknown("readfile_");
+  const answer = new Toolbox([{ from: "the test", tools: [readFile] }]).unknown("readfile_");
   expect(answer).toMatch(/Did you mean read/);
   expect(answer).toContain("The tools are: readFile.");
 });
 
 test("definitions are JSON schemas and byte for byte the same every time", () => {
-  const first = JSON.stringify(new Toolbox(coreTools).definitions());
-  expect(JSON.stringify(new Toolbox(coreTools).definitions())).toBe(first);
+  const first = JSON.stringify(new Toolbox([coreSource(coreTools)]).definitions());
+  expect(JSON.stringify(new Toolbox([coreSource(coreTools)]).definitions())).toBe(first);
   expect(JSON.parse(first)).toContainEqual(
     expect.objectContaining({ name: "set_title", parameters: expect.objectContaining({ type: "object", required: ["title"] }) }),
   );
+});
+
+test("two tools of one name are refused, and both are named", () => {
+  const other = defineTool({ name: "read_file", description: "Reads too.", input: z.object({}) }, () => "");
+  const sources = [{ from: "the system", tools: [readFile] }, { from: "the middleware “files”", tools: [other] }];
+  expect(() => new Toolbox(sources)).toThrow(
+    "Two tools are named “read_file”: one is from the system, the other from the middleware “files”. Rename one.",
+  );
+});
+
+test("a copy gets what is added to it, and the original does not", () => {
+  const box = new Toolbox([coreSource(coreTools)]);
+  const copy = box.copy();
+  copy.add(readFile, "the test");
+  expect(copy.definitions().map(({ name }) => name)).toEqual(["set_title", "readFile"]);
+  expect(box.find("readFile")).toBeUndefined();
+  expect(box.definitions()).toHaveLength(1);
 });

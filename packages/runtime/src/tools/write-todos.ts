@@ -1,19 +1,19 @@
-import { todoSchema } from "@thinkery/sdk";
+import { defineTool, todoSchema } from "@thinkery/sdk";
 import { z } from "zod";
-import { tool } from "./tool.ts";
 
-export const writeTodos = tool({
-  name: "write_todos",
-  description:
-    "Write your todo list, replacing the last one. Use it for work of three or more steps: one todo in_progress at a time, completed as soon as it is done.",
-  input: z.object({ todos: z.array(todoSchema).max(100) }),
-  action: "write",
-  repeatable: true,
-  independent: false,
-  local: true,
-  run({ todos }, context) {
+export const writeTodos = defineTool(
+  {
+    name: "write_todos",
+    description:
+      "Write your todo list, replacing the last one. Use it for work of three or more steps: one todo in_progress at a time, completed as soon as it is done.",
+    input: z.object({ todos: z.array(todoSchema).max(100) }),
+    action: "write",
+    repeatable: true,
+    local: true,
+  },
+  ({ todos }, context) => {
     context.record({ type: "todos.written", data: { todos } });
     const done = todos.filter(({ status }) => status === "completed").length;
     return `${todos.length} todos, ${done} completed.`;
   },
-});
+);

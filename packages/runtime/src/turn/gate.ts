@@ -1,10 +1,10 @@
-import type { Blueprint, NewEvent, ToolTrouble, TurnLimits } from "@thinkery/sdk";
+import type { Blueprint, Consultation, NewEvent, Props, Tool, ToolContext, ToolTrouble, TurnLimits } from "@thinkery/sdk";
 import { draining, hold } from "../host/drain.ts";
+import type { Performance } from "../middleware/pipeline.ts";
 import type { ToolCall } from "../model/model.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { outputOf, UnusableOutput } from "../tools/output.ts";
-import type { Tool } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { TurnFailed } from "./failed.ts";
 import { decide } from "./policy.ts";
@@ -20,6 +20,9 @@ export interface GateOptions {
   limits: TurnLimits;
   signal: AbortSignal;
   repetition: Repetition;
+  props: Props;
+  middleware: Performance;
+  consult(question: Consultation): Promise<string>;
   /** Writes these, and what is held; with none, only that. */
   record(...events: NewEvent[]): void;
   /** To be recorded with whatever comes next, before anything else can happen. */
@@ -136,31 +139,46 @@ async function perform(entry: Admitted, options: GateOptions): Promise<void> {
   const release = hold();
   const began = Date.now();
   const messageId = resultId(call.id);
+  const { middleware } = options;
   try {
+    if (middleware.has("onToolStart")) await middleware.toolStart(call);
     const value = await limited(entry, options);
+    if (value === null) return defer(entry, options, Date.now() - began);
     const { text, result } = await outputOf(tool, call.id, value, options.blobs);
     options.record({
       type: "tool.output",
       data: { runId: options.runId, callId: call.id, toolName: tool.name, messageId, output: text, result, ms: Date.now() - began, action: tool.action },
     });
+    if (middleware.has("onToolResult")) await middleware.toolResult(call, value);
   } catch (error) {
     const [trouble, text] = troubleOf(error, tool, options.signal);
     options.record(troubled(call, options, trouble, text, Date.now() - began, tool.action));
+    if (middleware.has("onToolError")) await middleware.toolError(call, error instanceof Error ? error : new Error(text));
   } finally {
     release();
   }
+}
+
+/** The answer comes later; unless it was there before the tool came back. */
+function defer({ call, tool }: Admitted, options: GateOptions, ms: number): void {
+  // What is held may be the ledger's row.
+  options.record();
+  if (options.store.ledger.get(call.id)?.state !== "started") return;
+  const { runId } = options;
+  options.record({ type: "tool.deferred", data: { runId, callId: call.id, toolName: tool.name, ms, action: tool.action } });
 }
 
 class OutOfTime extends Error {}
 
 /** Runs the tool within its time. One that comes back at once costs no timer and no turn of the event loop. */
 function limited({ call, tool, input }: Admitted, options: GateOptions): unknown {
-  const { runId, agent, record } = options;
-  if (tool.local) return tool.run(input, { callId: call.id, runId, agent, signal: options.signal, record });
+  const { runId, agent, props, record, consult } = options;
+  const context: ToolContext = { callId: call.id, runId, agent, props, signal: options.signal, record, consult };
+  if (tool.local) return tool.run(input, context);
   const ending = new AbortController();
   const cancel = () => ending.abort(options.signal.reason);
   options.signal.addEventListener("abort", cancel, { once: true });
-  const value = tool.run(input, { callId: call.id, runId, agent, signal: ending.signal, record });
+  const value = tool.run(input, { ...context, signal: ending.signal });
   if (!(value instanceof Promise)) {
     options.signal.removeEventListener("abort", cancel);
     return value;
@@ -196,7 +214,7 @@ export function troubled(
   return { type: "tool.error", data: { runId, callId: id, toolName: name, messageId: resultId(id), error, trouble, ms, action } };
 }
 
-const resultId = (callId: string) => `${callId}-result`;
+export const resultId = (callId: string) => `${callId}-result`;
 
 /** Neighbours that are independent of each other go together; every other call goes alone. */
 function grouped(entries: readonly Admitted[]): Admitted[][] {

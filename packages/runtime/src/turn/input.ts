@@ -18,7 +18,7 @@ export async function inputOf(invoke: Invoke & { messageId?: string }, from: Sen
       ...(last && attachments.length > 0 ? { attachments } : {}),
     };
   });
-  return { key: invoke.idempotencyKey ?? crypto.randomUUID(), messages, mode: invoke.mode, from };
+  return { key: invoke.idempotencyKey ?? crypto.randomUUID(), messages, mode: invoke.mode, from, ...(invoke.props ? { props: invoke.props } : {}) };
 }
 
 async function stored({ name, mediaType, data }: NewAttachment, blobs: Blobs): Promise<Attachment> {

@@ -1,4 +1,4 @@
-import { type Admission, type Boot, fail, type Mode, type NewEvent, type Outcome, type Said, type Sender, type TurnLimits } from "@thinkery/sdk";
+import { type Admission, type Boot, type ChildReport, fail, type Mode, type NewEvent, type Outcome, type Props, type ToolReport, type Run, type Said, type Sender, type TurnLimits } from "@thinkery/sdk";
 import type { Driver } from "../drivers/driver.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
@@ -7,7 +7,10 @@ import { failureOf } from "./failed.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { Recorder } from "./recorder.ts";
 import { recover } from "./recovery.ts";
-import { type Ending, endOf, type Equipment, RunningTurn } from "./running.ts";
+import type { Equipment } from "./equipment.ts";
+import { type Ending, endOf } from "./ending.ts";
+import { reported, reportOf } from "./report.ts";
+import { RunningTurn } from "./running.ts";
 
 /** Something said to an agent, from whichever side it came. */
 export interface Input {
@@ -16,6 +19,8 @@ export interface Input {
   messages: Said[];
   mode: Mode;
   from: Sender;
+  /** What the request adds to the agent, for its own turn. */
+  props?: Props;
 }
 
 export interface QueueOptions {
@@ -26,7 +31,7 @@ export interface QueueOptions {
   boot: Boot;
   limits: TurnLimits;
   /** May fail, where there is no such model or no key; the turn then fails with that reason. */
-  equip(): Promise<Equipment>;
+  equip(turn: TurnRow): Promise<Equipment>;
   driver(): Driver;
   /** A turn has begun: somebody must look after it, should this memory be lost. */
   onBusy(): void;
@@ -40,6 +45,8 @@ export class TurnQueue {
   readonly #waiters = new Map<string, ((outcome: Outcome) => void)[]>();
   #running: RunningTurn | undefined;
   #busyWith: string | undefined;
+  /** What was reported of the turn that waits, for its middleware to hear. */
+  #reports: ChildReport[] = [];
   /** May a turn be open that nobody works on? Unknown after a wake; then as long as something was put in line. */
   #mayWait = true;
 
@@ -52,25 +59,28 @@ export class TurnQueue {
   }
 
   /** The one admission, for every source. Durable before its answer leaves, because the answer waits for the disk. */
-  admit({ key, messages, mode, from }: Input): Admission {
+  admit({ key, messages, mode, from, props }: Input): Admission {
     const { store, recorder } = this.#options;
     const before = store.turns.admitted(key);
     if (before) return { ...this.#admission(before.turn, before.message), duplicate: true };
-    const current = this.#busyWith;
+    const current = this.#busyWith ?? (this.#mayWait ? store.turns.paused()?.id : undefined);
     const queued = current ? store.turns.queued() : 0;
     if (queued >= mostQueued) {
       throw fail("conflict", `${mostQueued} messages are waiting for this agent already. Wait, or cancel some.`);
     }
     const joined = mode === "steer" ? current : undefined;
+    if (joined && props) {
+      throw fail("bad_request", "A message that joins a running turn cannot bring props. Send it with the mode “queue” or “interrupt”.");
+    }
     const runId = joined ?? crypto.randomUUID();
     // The turn that is interrupted is still there when this is said.
     const position = !current || joined ? 0 : mode === "interrupt" ? 1 : queued + 1;
     recorder.record({
       type: "request.accepted",
-      data: { runId, idempotencyKey: key, mode, ...(joined ? { joined: true } : {}), position, from, messages },
+      data: { runId, idempotencyKey: key, mode, ...(joined ? { joined: true } : {}), position, from, messages, ...(props ? { props } : {}) },
     });
     if (joined) this.#running?.join();
-    else if (!current && !this.#mayWait) this.#begin({ id: runId, number: store.log.last, status: "queued", step: 0, attempt: 0, strikes: 0 });
+    else if (!current && !this.#mayWait) this.#begin({ id: runId, number: store.log.last, status: "queued", step: 0, attempt: 0, strikes: 0, pausedMs: 0, ...(props ? { props } : {}) });
     else {
       this.#mayWait = true;
       // Ended after the new turn is in line, so that it is the next and not one that waited longer.
@@ -92,8 +102,33 @@ export class TurnQueue {
   wake(): void {
     if (this.#busyWith || !this.#mayWait) return;
     const turn = this.#options.store.turns.next();
-    if (turn) this.#begin(turn);
-    else this.#mayWait = false;
+    if (!turn) this.#mayWait = false;
+    // One that waits goes on when it is reported to, and the others after it.
+    else if (turn.status !== "paused") this.#begin(turn);
+  }
+
+  /** The answer of a call that was deferred. Told twice, it is the same; the last one lets its turn go on. */
+  async report(report: ToolReport): Promise<Run> {
+    const { store, blobs, recorder, boot } = this.#options;
+    const found = reportOf(store, report.callId);
+    const { turn, toolName } = found;
+    if (found.answered) return runOf(turn);
+    const event = await reported(report, found, blobs);
+    // While its output was stored, another may have reported the same, or the turn may have ended.
+    if (reportOf(store, report.callId).answered) return runOf(turn);
+    const told: ChildReport = { callId: report.callId, toolName, report: report.output ?? report.error ?? "", failed: report.error !== undefined };
+    const waits = store.turns.get(turn.id)?.status === "paused";
+    if (waits && store.ledger.deferred(turn.id).length === 1) {
+      recorder.record(event, { type: "run.resumed", data: { runId: turn.id, reason: "reported", attempt: 0, strikes: 0, boot: boot.id } });
+      this.#reports.push(told);
+      this.#begin({ ...turn, status: "running" }, "reported");
+    } else {
+      recorder.record(event);
+      if (waits) this.#reports.push(told);
+      else if (this.#busyWith === turn.id) await this.#running?.middleware.childReport(told);
+    }
+    const now = store.turns.get(turn.id);
+    return runOf(now ?? turn);
   }
 
   /** Lets go of the running turn: whatever it still does is heard by nobody. */
@@ -122,22 +157,22 @@ export class TurnQueue {
     });
   }
 
-  #begin(turn: TurnRow): void {
+  #begin(turn: TurnRow, why?: "reported"): void {
     this.#busyWith = turn.id;
     this.#options.onBusy();
-    void this.#run(turn, turn.status === "running");
+    void this.#run(turn, why ?? (turn.status === "running" ? "recovered" : undefined));
   }
 
-  async #run(turn: TurnRow, again: boolean): Promise<void> {
+  async #run(turn: TurnRow, again: "recovered" | "reported" | undefined): Promise<void> {
     const { agent, store, blobs, recorder, boot, limits } = this.#options;
     const runId = turn.id;
     try {
-      if (again) {
+      if (again === "recovered") {
         const { events, failure } = recover(turn, boot, limits);
         recorder.record(...events);
         if (failure) return this.#end(runId, { status: "error", failure });
       }
-      const equipment = await this.#options.equip().catch((error: unknown) => {
+      const equipment = await this.#options.equip(turn).catch((error: unknown) => {
         if (!again && store.turns.get(runId)?.status === "queued") recorder.record(...startOf(runId, "", boot));
         throw error;
       });
@@ -146,8 +181,12 @@ export class TurnQueue {
       const opening = again ? [] : startOf(runId, equipment.model.id, boot);
       const running = new RunningTurn({ agent, runId, store, blobs, recorder, equipment, opening });
       this.#running = running;
-      await this.#options.driver().run(running);
-      this.#end(runId, { status: "completed" });
+      if (again) await this.#resume(running, again);
+      const outcome = await this.#options.driver().run(running);
+      // After its end a turn's last words are not news.
+      if (this.#busyWith !== runId) return;
+      if (outcome === "done") this.#end(runId, { status: "completed" });
+      else this.#pause(running);
     } catch (error) {
       // After its end a turn's own complaints are not news.
       if (this.#busyWith !== runId) return;
@@ -159,6 +198,21 @@ export class TurnQueue {
         this.halt();
       }
     }
+  }
+
+  async #resume(running: RunningTurn, reason: "recovered" | "reported"): Promise<void> {
+    const reports = this.#reports;
+    this.#reports = [];
+    for (const report of reports) await running.middleware.childReport(report);
+    await running.middleware.resume(reason, reports);
+  }
+
+  /** Nothing is held open while it waits: this memory may be lost meanwhile. */
+  #pause(running: RunningTurn): void {
+    running.pause();
+    this.#busyWith = undefined;
+    this.#running = undefined;
+    this.#mayWait = true;
   }
 
   #end(runId: string, ending: Ending): void {

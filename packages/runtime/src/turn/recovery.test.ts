@@ -4,7 +4,7 @@ import type { TurnRow } from "../store/turns.ts";
 import { recover } from "./recovery.ts";
 
 const limits = turnLimitsSchema.parse({});
-const turn: TurnRow = { id: "t", number: 1, status: "running", step: 2, attempt: 0, strikes: 0, boot: "first" };
+const turn: TurnRow = { id: "t", number: 1, status: "running", step: 2, attempt: 0, strikes: 0, pausedMs: 0, boot: "first" };
 
 test("a turn that was cut off goes on, and the attempt is counted", () => {
   const { events, failure } = recover(turn, { id: "second", after: "stop" }, limits);

@@ -1,24 +1,20 @@
-import type { Blueprint, Failure, NewEvent, TurnLimits, UsageTotal } from "@thinkery/sdk";
+import type { ChatMessage, Consultation, NewEvent, UsageTotal } from "@thinkery/sdk";
 import type { CallEnd, DrivenTurn } from "../drivers/driver.ts";
+import { Plan } from "../middleware/plan.ts";
+import type { Performance } from "../middleware/pipeline.ts";
 import type { ModelError } from "../model/error.ts";
-import { type Model, newCallId, type ToolCall, type Usage } from "../model/model.ts";
+import type { Model, ModelMessage, ModelRequest, ToolCall, Usage } from "../model/model.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import type { Spoken } from "../store/message-row.ts";
-import type { Toolbox } from "../tools/toolbox.ts";
+import { withOwnIds } from "./call-ids.ts";
+import { consult } from "./consult.ts";
+import { type Ending, endOf } from "./ending.ts";
+import type { Equipment } from "./equipment.ts";
 import { TurnFailed } from "./failed.ts";
-import { type Repetition, runCalls, troubled } from "./gate.ts";
+import { type Repetition, runCalls } from "./gate.ts";
 import type { Recorder } from "./recorder.ts";
-
-/** What a turn is computed with. Prepared before it starts, the same for all its steps. */
-export interface Equipment {
-  model: Model;
-  system: string;
-  tools: Toolbox;
-  config: Blueprint["config"];
-  limits: TurnLimits;
-  costOf(usage: Usage): number | undefined;
-}
+import { stageOf } from "./stage.ts";
 
 export interface RunningOptions {
   agent: string;
@@ -33,13 +29,14 @@ export interface RunningOptions {
 
 const mostCallsAtOnce = 200;
 
-export type Ending = { status: "completed" } | { status: "canceled"; reason: string } | { status: "error"; failure: Failure };
-
 /** A turn while it runs. Everything that becomes of it is recorded here, and its outcome exactly once. */
 export class RunningTurn implements DrivenTurn {
   readonly #options: RunningOptions;
   readonly #ending = new AbortController();
   readonly #repetition: Repetition = { call: "", step: 0, times: 0 };
+  readonly #middleware: Performance;
+  /** The plan that is being made, while it is. */
+  #plan: Plan | undefined;
   /**
    * Facts that are written with the next ones: nothing but our own code runs in between, so they are durable no later,
    * and a write less is a good part of what a turn costs. First, what starts it.
@@ -50,6 +47,8 @@ export class RunningTurn implements DrivenTurn {
   #open: ToolCall[] | undefined;
   /** May something have joined it that is not taken in? */
   #joined: boolean;
+  /** May there be calls whose answers are to be reported? */
+  #deferred: boolean;
   #messageId = "";
   /** What the model said in its latest call; unknown until this life has made one. */
   #words: string | undefined;
@@ -62,8 +61,19 @@ export class RunningTurn implements DrivenTurn {
     this.#options = options;
     this.#held = [...options.opening];
     this.#joined = options.opening.length === 0;
+    this.#deferred = this.#joined;
     // A step that a crash cut off is taken again, not counted twice.
     this.#step = this.#joined ? options.store.messages.stepsDone(options.runId) : 0;
+    this.#middleware = options.equipment.pipeline.on(
+      stageOf({
+        ...options,
+        signal: this.signal,
+        step: () => this.#step,
+        plan: () => this.#plan,
+        consult: (question) => this.consult(question),
+        hold: (...events) => this.#hold(...events),
+      }),
+    );
   }
 
   get signal(): AbortSignal {
@@ -74,12 +84,8 @@ export class RunningTurn implements DrivenTurn {
     return this.#options.equipment.model;
   }
 
-  get system(): string {
-    return this.#options.equipment.system;
-  }
-
-  get tools() {
-    return this.#options.equipment.tools.definitions();
+  get middleware(): Performance {
+    return this.#middleware;
   }
 
   spoken(after: number): Spoken[] {
@@ -91,7 +97,18 @@ export class RunningTurn implements DrivenTurn {
   }
 
   unanswered(): ToolCall[] {
-    return this.#open ?? (this.#options.store.messages.unanswered(this.#options.runId) as ToolCall[]);
+    if (this.#open) return this.#open;
+    const { store, runId } = this.#options;
+    const calls = store.messages.unanswered(runId) as ToolCall[];
+    const deferred = calls.length > 0 ? store.ledger.deferred(runId) : [];
+    return calls.filter(({ id }) => !deferred.includes(id));
+  }
+
+  waits(): boolean {
+    if (!this.#deferred) return false;
+    this.#record();
+    this.#deferred = this.#options.store.ledger.deferred(this.#options.runId).length > 0;
+    return this.#deferred;
   }
 
   isAnswered(): boolean {
@@ -105,7 +122,7 @@ export class RunningTurn implements DrivenTurn {
     this.#joined = true;
   }
 
-  beginStep(): void {
+  beginStep(): void | Promise<void> {
     const { runId, equipment } = this.#options;
     const { steps } = equipment.limits;
     if (this.#step >= steps) {
@@ -114,11 +131,45 @@ export class RunningTurn implements DrivenTurn {
     this.#step++;
     const messageIds = this.#waiting();
     this.#joined = false;
-    this.#record(
+    this.#hold(
       ...(messageIds.length > 0 ? [{ type: "message.taken", data: { runId, messageIds } } as const] : []),
       { type: "run.tick", data: { runId, step: this.#step } },
-      this.#callStarted(1),
     );
+    // Where nobody has a say in between, the call's beginning is written with the step's.
+    if (this.#middleware.has("onTick") || this.#middleware.has("beforeModel")) {
+      this.#record();
+      return this.#middleware.tick();
+    }
+    this.#record(this.#callStarted(1));
+  }
+
+  planCall(messages: readonly ModelMessage[]): ModelRequest | Promise<ModelRequest> {
+    const { model, system, tools, settings } = this.#options.equipment;
+    const plan = new Plan({ model: model.id, step: this.#step, system, messages, tools, settings });
+    if (!this.#middleware.has("onTick") && !this.#middleware.has("beforeModel")) return plan.request();
+    return this.#shape(plan);
+  }
+
+  async #shape(plan: Plan): Promise<ModelRequest> {
+    this.#plan = plan;
+    await this.#middleware.beforeModel(plan);
+    this.#plan = undefined;
+    this.#record(this.#callStarted(1));
+    return plan.request();
+  }
+
+  /** A quick question beside the conversation. */
+  consult(question: Consultation): Promise<string> {
+    const { runId, equipment } = this.#options;
+    const { modelOf, costOf } = equipment;
+    return consult(question, {
+      runId,
+      step: this.#step,
+      signal: this.signal,
+      modelOf,
+      costOf: (model, usage) => costOf(model, usage) ?? null,
+      record: (event) => this.#record(event),
+    });
   }
 
   retryCall(attempt: number): void {
@@ -132,12 +183,12 @@ export class RunningTurn implements DrivenTurn {
     this.#options.recorder.say(this.#options.runId, text, reasoning);
   }
 
-  endCall({ finish, toolCalls, replay }: CallEnd): void {
+  endCall({ finish, toolCalls, replay }: CallEnd): void | Promise<void> {
     const { runId } = this.#options;
     if (toolCalls.length > mostCallsAtOnce) {
       throw new TurnFailed("model_refused", `The model asked for ${toolCalls.length} tool calls at once.`, "Ask for less at a time, or use another model.");
     }
-    const calls = this.#named(toolCalls);
+    const calls = withOwnIds(toolCalls, this.#options.store.ledger);
     this.#hold({
       type: "model.completed",
       data: {
@@ -153,6 +204,12 @@ export class RunningTurn implements DrivenTurn {
       },
     });
     this.#open = calls;
+    if (this.#middleware.has("onModelResult")) return this.#middleware.modelResult(this.#answer(calls));
+  }
+
+  #answer(calls: readonly ToolCall[]): ChatMessage {
+    const toolCalls = calls.map(({ id, name, input }) => ({ id, name, args: input }));
+    return { role: "assistant", content: this.#words ?? "", ...(toolCalls.length > 0 ? { toolCalls } : {}) };
   }
 
   callFailed(error: ModelError, attempt: number, retryInMs: number | undefined): void {
@@ -167,10 +224,24 @@ export class RunningTurn implements DrivenTurn {
 
   async callTools(calls: readonly ToolCall[]): Promise<void> {
     const { agent, runId, store, blobs, equipment } = this.#options;
-    const { tools, config, limits } = equipment;
-    const record = (...events: NewEvent[]) => this.#record(...events);
-    const hold = (...events: NewEvent[]) => this.#hold(...events);
-    await runCalls(calls, { agent, runId, step: this.#step, store, blobs, tools, config, limits, signal: this.signal, repetition: this.#repetition, record, hold });
+    const { tools, config, limits, props } = equipment;
+    await runCalls(calls, {
+      agent,
+      runId,
+      step: this.#step,
+      store,
+      blobs,
+      tools,
+      config,
+      limits,
+      props,
+      signal: this.signal,
+      repetition: this.#repetition,
+      middleware: this.#middleware,
+      consult: (question) => this.consult(question),
+      record: (...events) => this.#record(...events),
+      hold: (...events) => this.#hold(...events),
+    });
     this.#open = undefined;
   }
 
@@ -198,6 +269,12 @@ export class RunningTurn implements DrivenTurn {
     this.abandon();
   }
 
+  /** Nothing is to be done until a report comes in: it stops here, and is run anew by then. */
+  pause(): void {
+    this.#record({ type: "run.paused", data: { runId: this.#options.runId, reason: "deferred" } });
+    this.#over = true;
+  }
+
   /** From now on nothing that it does is heard. */
   abandon(): void {
     this.#over = true;
@@ -207,6 +284,7 @@ export class RunningTurn implements DrivenTurn {
   #record(...events: NewEvent[]): void {
     if (this.#over) return;
     this.#silentMs = 0;
+    if (events[0]?.type === "tool.deferred") this.#deferred = true;
     const all = [...this.#held, ...events];
     this.#held = [];
     if (all.length > 0) this.#options.recorder.record(...all);
@@ -230,42 +308,6 @@ export class RunningTurn implements DrivenTurn {
 
   #usage(usage: Usage | undefined): UsageTotal {
     const used = usage ?? { inputTokens: 0, outputTokens: 0 };
-    return { ...used, costUsd: usage ? (this.#options.equipment.costOf(used) ?? null) : null };
+    return { ...used, costUsd: usage ? (this.#options.equipment.costOf(this.model.id, used) ?? null) : null };
   }
-
-  /** Some models number their calls from zero in every answer; an id must mean one call for ever. */
-  #named(calls: readonly ToolCall[]): ToolCall[] {
-    const taken = new Set<string>();
-    return calls.map((call) => {
-      const free = call.id && !taken.has(call.id) && !this.#options.store.ledger.has(call.id);
-      const id = free ? call.id : newCallId();
-      taken.add(id);
-      return { ...call, id };
-    });
-  }
-}
-
-/** How a turn ends that was not completed: no call is left without a result, and nothing typed is lost. */
-export function endOf(store: AgentStore, runId: string, ending: Exclude<Ending, { status: "completed" }>): NewEvent[] {
-  const own = ownMessages(store, runId);
-  const messageIds = store.messages.waiting(runId).filter((id) => !own.includes(id));
-  const why = ending.status === "canceled" ? "The turn was canceled before this call had a result." : "The turn ended before this call had a result.";
-  return [
-    ...store.messages.unanswered(runId).map((call) => troubled(call, { runId }, "canceled", why, 0, "cancel")),
-    ...(messageIds.length > 0
-      ? [{ type: "message.requeued", data: { runId: crypto.randomUUID(), fromRunId: runId, messageIds } } as const]
-      : []),
-    ending.status === "canceled"
-      ? { type: "run.canceled", data: { runId, reason: ending.reason } }
-      : { type: "agent.error", data: { runId, error: ending.failure.message, code: ending.failure.code, ...(ending.failure.advice ? { advice: ending.failure.advice } : {}) } },
-  ];
-}
-
-/** What a turn that has not begun is about, beside what joined it meanwhile. Once it runs, its own messages wait no more. */
-function ownMessages(store: AgentStore, runId: string): string[] {
-  const turn = store.turns.get(runId);
-  if (turn?.status !== "queued") return [];
-  const [event] = store.log.read(turn.number - 1, 1);
-  if (event?.type === "request.accepted") return event.data.messages.map(({ id }) => id);
-  return event?.type === "message.requeued" ? event.data.messageIds : [];
 }

@@ -63,6 +63,18 @@ export class AgencyRegistry {
     this.#sql.exec("UPDATE agencies SET agents = ? WHERE id = ?", agents, id);
   }
 
+  /** Those that were not told yet whether there is a budget. */
+  untold(metered: boolean): string[] {
+    return this.#sql
+      .exec<{ id: string }>("SELECT id FROM agencies WHERE state = 'ready' AND metered <> ?", metered ? 1 : 0)
+      .toArray()
+      .map(({ id }) => id);
+  }
+
+  told(id: string, metered: boolean): void {
+    this.#sql.exec("UPDATE agencies SET metered = ? WHERE id = ?", metered ? 1 : 0, id);
+  }
+
   totals(): { agencies: number; agents: number } {
     return this.#sql
       .exec<{ agencies: number; agents: number }>(

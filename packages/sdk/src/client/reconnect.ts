@@ -1,3 +1,5 @@
+import { Pauses } from "./pauses.ts";
+
 /** Why a connection ended: the socket's close code, or the HTTP status that refused it (where the platform tells). */
 export interface Ended {
   code: number;
@@ -15,15 +17,13 @@ export interface ReconnectOptions {
   connectLimit?: number;
 }
 
-const firstDelay = 250;
-const longestDelay = 8_000;
 const usualLimit = 10_000;
 
 /** A socket that is opened again whenever it is lost, with longer and longer pauses. */
 export class Reconnecting {
   private socket: WebSocket | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private delay = firstDelay;
+  private readonly pauses = new Pauses();
   private stopped = false;
   private readonly options: ReconnectOptions;
 
@@ -58,7 +58,7 @@ export class Reconnecting {
     socket.addEventListener("message", ({ data }) => {
       if (this.stopped) return;
       // Not at the opening already: a server that lets us in only to throw us out is given longer pauses too.
-      this.delay = firstDelay;
+      this.pauses.reset();
       this.options.onMessage(data);
     });
     // A close follows; but where nobody listens for errors, Node ends the process over one.
@@ -73,8 +73,7 @@ export class Reconnecting {
         this.stopped = true;
         return;
       }
-      this.timer = setTimeout(() => this.open(), this.delay * (0.5 + Math.random() / 2));
-      this.delay = Math.min(this.delay * 2, longestDelay);
+      this.timer = setTimeout(() => this.open(), this.pauses.next());
     });
   }
 }

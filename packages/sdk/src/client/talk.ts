@@ -92,7 +92,7 @@ export function talk(options: TalkOptions): Talk {
       // Told anew on every connection, because it belongs to one.
       if (frame.type === "actions") wish = frame.on ? frame : undefined;
       const sent = connection.send(JSON.stringify(frame));
-      if (!sent && frame.type === "cancel") unsent.push(frame);
+      if (!sent && (frame.type === "cancel" || frame.type === "approve")) unsent.push(frame);
     },
     close: () => connection.close(),
   };

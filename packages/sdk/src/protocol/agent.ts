@@ -2,6 +2,7 @@ import { z } from "zod";
 import { driverSchema } from "./blueprint.ts";
 import { agencyIdSchema, agentNameSchema, blueprintNameSchema, modelIdSchema } from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
+import { propsSchema } from "./props.ts";
 
 export const agentSchema = z
   .object({
@@ -20,12 +21,6 @@ export const agentSchema = z
 export type Agent = z.infer<typeof agentSchema>;
 
 export const agentListSchema = z.object({ agents: z.array(agentSchema), next: nextSchema });
-
-const propsLimit = 64 * 1024;
-
-const propsSchema = z
-  .record(z.string(), z.json())
-  .refine((props) => JSON.stringify(props).length <= propsLimit, { error: `larger than ${propsLimit} bytes` });
 
 export const newAgentSchema = z
   .strictObject({

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defaultTurnLimits } from "./defaults.ts";
 import { modelIdSchema } from "./name-schemas.ts";
+import { modelRolesSchema } from "./roles.ts";
 
 /** What the daemon hands to its Worker as JSON, and what a person writes in the configuration for it. */
 
@@ -38,10 +39,20 @@ export const priceSchema = z
 
 export type Price = z.infer<typeof priceSchema>;
 
+const contextRule = "expected a whole number of tokens, 1000 or more";
+
+/** How much a model reads at once. */
+export const contextTokensSchema = z.int(contextRule).min(1000, contextRule);
+
+/** What the host says of roles; `model` says it of the primary one. */
+export const configuredRolesSchema = modelRolesSchema.omit({ primary: true });
+
 export const modelConfigSchema = z.object({
   model: modelIdSchema.optional(),
+  models: configuredRolesSchema.optional(),
   providers: z.record(z.string(), providerSettingSchema),
   prices: z.record(z.string(), priceSchema),
+  contextTokens: z.record(z.string(), contextTokensSchema).optional(),
 });
 
 export type ModelConfig = z.infer<typeof modelConfigSchema>;
@@ -58,6 +69,7 @@ export const turnLimitsSchema = z.strictObject({
   strikes: whole(1, 20, defaultTurnLimits.strikes, "A turn during which the host crashed so often fails."),
   heartbeatSeconds: whole(1, 300, defaultTurnLimits.heartbeatSeconds, "How often a running turn notes that it lives."),
   toolSeconds: whole(1, 86_400, defaultTurnLimits.toolSeconds, "How long one tool call may take."),
+  hookSeconds: whole(1, 3600, defaultTurnLimits.hookSeconds, "How long one hook of a middleware may take."),
   steps: whole(1, 10_000, defaultTurnLimits.steps, "How many calls to the model one turn may make."),
 });
 

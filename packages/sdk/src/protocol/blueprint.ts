@@ -1,18 +1,11 @@
 import { z } from "zod";
+import { agentBudgetSchema } from "./budget.ts";
 import { drivers } from "./choices.ts";
 import { blueprintNameSchema, modelIdSchema } from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
+import { modelRolesSchema } from "./roles.ts";
 
 export const driverSchema = z.enum(drivers);
-
-const positive = z.number().positive();
-
-const budgetSchema = z.strictObject({
-  steps: z.number().int().positive().optional(),
-  tokens: z.number().int().positive().optional(),
-  costUsd: positive.optional(),
-  seconds: positive.optional(),
-});
 
 const policyRuleSchema = z.strictObject({
   tool: z.string().min(1).max(200),
@@ -22,7 +15,7 @@ const policyRuleSchema = z.strictObject({
 
 /** Middleware brings keys of its own, so only the keys we know are checked here. */
 const blueprintConfigSchema = z.looseObject({
-  budget: budgetSchema.optional(),
+  budget: agentBudgetSchema.optional(),
   hitl: z.strictObject({ tools: z.array(z.string().min(1)).max(200) }).optional(),
   policy: z.array(policyRuleSchema).max(500).optional(),
 });
@@ -33,7 +26,8 @@ export const blueprintSchema = z
     description: z.string().max(2000).default(""),
     prompt: z.string().max(100_000).default(""),
     tags: z.array(z.string().min(1).max(64)).max(64).default(["default"]),
-    model: modelIdSchema.optional(),
+    model: modelIdSchema.optional().meta({ description: "of the primary role" }),
+    models: modelRolesSchema.omit({ primary: true }).optional().meta({ description: "of the other roles" }),
     driver: driverSchema.optional(),
     config: blueprintConfigSchema.optional(),
   })
@@ -41,8 +35,17 @@ export const blueprintSchema = z
 
 export type Blueprint = z.infer<typeof blueprintSchema>;
 
+/** As it is written: what has a default may be left out. */
+export type NewBlueprint = z.input<typeof blueprintSchema>;
+
+/** The keys of a blueprint's config that the host itself reads; each middleware adds its own. */
+export type BlueprintConfig = Pick<z.input<typeof blueprintConfigSchema>, "budget" | "hitl" | "policy">;
+
 export const listedBlueprintSchema = blueprintSchema
-  .extend({ source: z.enum(["static", "dynamic"]) })
+  .extend({
+    source: z.enum(["static", "dynamic"]),
+    warnings: z.array(z.string()).optional().meta({ description: "what is probably not meant, such as a tag that nothing has" }),
+  })
   .meta({ id: "ListedBlueprint" });
 
 export type ListedBlueprint = z.infer<typeof listedBlueprintSchema>;

@@ -13,6 +13,7 @@ export const defaultTurnLimits = {
   strikes: 2,
   heartbeatSeconds: 3,
   toolSeconds: 120,
+  hookSeconds: 10,
   steps: 64,
 };
 

@@ -4,6 +4,7 @@ import { agentListSchema, agentSchema, newAgentSchema } from "./agent.ts";
 import { blueprintListSchema, blueprintSchema, listedBlueprintSchema } from "./blueprint.ts";
 import { endpoint } from "./endpoint.ts";
 import { anAgent, turnEndpoints } from "./endpoints/turns.ts";
+import { usageEndpoints } from "./endpoints/usage.ts";
 import { healthSchema } from "./health.ts";
 import { modelListSchema, modelQuerySchema, providerListSchema } from "./models.ts";
 import { agencyIdSchema, blueprintNameSchema, userNameSchema } from "./name-schemas.ts";
@@ -193,6 +194,7 @@ export const endpoints = {
   }),
 
   ...turnEndpoints,
+  ...usageEndpoints,
 } as const;
 
 export type Endpoints = typeof endpoints;

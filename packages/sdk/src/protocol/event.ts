@@ -1,7 +1,9 @@
 import { z } from "zod";
-import type { Mode } from "./choices.ts";
+import type { Mode, ModelRole } from "./choices.ts";
 import type { Attachment, MessageToolCall, MessageToolResult } from "./message.ts";
-import type { FailureCode, Todo, UsageTotal } from "./turn.ts";
+import type { Standing } from "./budget.ts";
+import type { Props } from "./props.ts";
+import type { Context, FailureCode, Todo, UsageTotal } from "./turn.ts";
 
 /** A message as it was said, before it has a place in the conversation. */
 export interface Said {
@@ -17,6 +19,20 @@ export interface Sender {
   context: Record<string, string>;
 }
 
+/**
+ * What a model was used on a day before the history was cleared. `day` is missing in what was cleared before usage was
+ * kept by day. Where the price of some calls is not known, `priced` is what the others came to.
+ */
+export interface ClearedUsage extends UsageTotal {
+  model: string;
+  calls: number;
+  ms?: number;
+  day?: string;
+  priced?: { calls: number; costUsd: number };
+}
+
+export type PauseReason = "hitl" | "error" | "exhausted" | "subagent" | "deferred";
+
 export type ToolTrouble =
   | "denied"
   | "unknown_tool"
@@ -29,7 +45,7 @@ export type ToolTrouble =
   | "outcome_unknown";
 
 /**
- * Every fact an agent's log may hold, by type. All but the last six types are the vocabulary clients of other
+ * Every fact an agent's log may hold, by type. All but those after `subagent.completed` are the vocabulary clients of other
  * systems know; what is in an event is enough to rebuild everything else the agent stores.
  */
 export interface EventData {
@@ -44,15 +60,16 @@ export interface EventData {
     position: number;
     from: Sender;
     messages: Said[];
+    props?: Props;
   };
   "run.started": { runId: string; model: string; boot: string };
   "run.tick": { runId: string; step: number };
-  "run.paused": { runId: string; reason: "hitl" | "error" | "exhausted" | "subagent" };
-  "run.resumed": { runId: string; reason: "recovered"; attempt: number; strikes: number; boot: string };
+  "run.paused": { runId: string; reason: PauseReason };
+  "run.resumed": { runId: string; reason: "recovered" | "reported"; attempt: number; strikes: number; boot: string };
   "run.canceled": { runId: string; reason?: string };
   "agent.started": { runId: string };
   "agent.completed": { runId: string; result: string };
-  "agent.error": { runId: string; error: string; code: FailureCode; advice?: string };
+  "agent.error": { runId: string; error: string; code: FailureCode; advice?: string; budget?: Standing };
   "checkpoint.saved": { runId: string; step: number; stateHash: string; size: number };
   "model.started": { runId: string; step: number; messageId: string; model: string; attempt: number };
   "model.delta": { runId: string; delta?: string; reasoning?: string };
@@ -66,9 +83,10 @@ export interface EventData {
     ms: number;
     toolCalls: (MessageToolCall & { malformed?: string })[];
     replay?: unknown;
+    context?: Context;
   };
-  "middleware.before_model": { middlewareName: string };
-  "middleware.after_model": { middlewareName: string };
+  "middleware.before_model": { runId: string; step: number; middlewareName: string };
+  "middleware.after_model": { runId: string; step: number; middlewareName: string };
   "tool.started": { runId: string; step: number; callId: string; toolName: string; args: unknown; repeatable: boolean };
   "tool.output": { runId: string; callId: string; toolName: string; messageId: string; output: string; result: MessageToolResult; ms: number; action: string };
   "tool.error": { runId: string; callId: string; toolName: string; messageId: string; error: string; trouble: ToolTrouble; ms: number; action: string };
@@ -84,7 +102,20 @@ export interface EventData {
   "message.requeued": { runId: string; fromRunId: string; messageIds: string[] };
   "todos.written": { todos: Todo[] };
   "title.set": { title: string };
-  "history.cleared": { by: string; usage: (UsageTotal & { model: string; calls: number })[] };
+  "history.cleared": { by: string; usage: ClearedUsage[] };
+  /** A call to a model beside the conversation: a summary, a quick check. */
+  "model.consulted": { runId: string; step: number; role: ModelRole; model: string; purpose: string; usage: UsageTotal; ms: number };
+  /** A tool has begun something whose answer is reported later. */
+  "tool.deferred": { runId: string; callId: string; toolName: string; ms: number; action: string };
+  /** A hook failed or took too long. What it had changed is undone, and the turn goes on. */
+  "middleware.failed": { runId: string; step: number; middlewareName: string; hook: string; error: string };
+  /** One value that a middleware keeps in its agent; none is one that it dropped. */
+  "middleware.kept": { middlewareName: string; key: string; value?: unknown };
+  /**
+   * From now on the model is told a shorter conversation: tool results up to `shortened` only by their beginning, and
+   * in place of everything up to `upTo` the summary. The messages themselves stay.
+   */
+  "context.compacted": { runId: string; step: number; shortened: number; upTo?: number; summary?: string; before: number; after: number };
 }
 
 export type EventType = keyof EventData;

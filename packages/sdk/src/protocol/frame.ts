@@ -5,6 +5,16 @@ import type { AgentEvent } from "./event.ts";
 import type { Message, MessageToolCall } from "./message.ts";
 import { type AgentStatus, newAttachmentSchema, textSchema } from "./turn.ts";
 
+/** A person's word on tool calls that wait for one. */
+const approvalSchema = z.strictObject({
+  approvalId: z.string().min(1).max(200).optional().meta({ description: "the only one that waits, if none is named" }),
+  approved: z.boolean(),
+  reason: z.string().max(10_000).optional(),
+  modifiedToolCalls: z.array(z.strictObject({ toolName: z.string().min(1).max(200), args: z.unknown() })).max(200).optional(),
+});
+
+export type Approval = z.infer<typeof approvalSchema>;
+
 /** What a client may send over an agent's socket. */
 export const clientFrameSchema = z.discriminatedUnion("type", [
   z.strictObject({
@@ -15,6 +25,7 @@ export const clientFrameSchema = z.discriminatedUnion("type", [
     mode: z.enum(modes).default("queue"),
   }),
   z.strictObject({ type: z.literal("cancel"), runId: z.string().max(200).optional() }),
+  approvalSchema.extend({ type: z.literal("approve") }),
   /** “I have read what you sent”: whoever never says so is cut off after some megabytes and may resume. */
   z.strictObject({ type: z.literal("ack") }),
   /** From now on (or no more), actions are sent as they are logged. */

@@ -12,7 +12,7 @@ const slotSchema = z.object({
 export const hostStatusSchema = z.object({
   pid: z.number(),
   startedAt: z.string(),
-  main: z.object({ restarts: z.number() }),
+  main: z.object({ restarts: z.number(), pid: z.number().optional(), worker: z.string().optional() }),
   slots: z.array(slotSchema),
 });
 
@@ -29,6 +29,7 @@ export const healthSchema = z
     agents: z.number().optional(),
     sandboxes: z.array(slotSchema).optional(),
     restarts: z.number().optional().meta({ description: "how often main was restarted" }),
+    worker: z.string().optional().meta({ description: "what main runs, where it is not the stock Worker" }),
     models: z
       .object({
         configured: z.array(z.string()).meta({ description: "providers that have a key or address, or were found" }),

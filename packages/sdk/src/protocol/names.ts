@@ -32,6 +32,13 @@ export const nameRules = {
   },
 } satisfies Record<string, NameRule>;
 
+/** What every provider takes for a tool's name. */
+export const toolNameRule: NameRule = {
+  longest: 64,
+  pattern: /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/,
+  form: "use letters, digits, _ and -, 64 of them at most",
+};
+
 /** What is wrong with a name, in the words of its schema; nothing when it is right. */
 export function nameProblem(rule: NameRule, name: string): string | undefined {
   const { empty, tooLong, reserved } = nameRefusals(rule);

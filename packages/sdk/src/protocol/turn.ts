@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { standingSchema } from "./budget.ts";
 import { modes } from "./choices.ts";
+import { propsSchema } from "./props.ts";
 
 export const runStatuses = ["idle", "registered", "running", "paused", "completed", "canceled", "error"] as const;
 
@@ -26,6 +28,7 @@ export const failureCodes = [
   "model_refused",
   "no_model",
   "steps",
+  "budget",
   "repeated_call",
   "no_progress",
   "crashed",
@@ -38,6 +41,7 @@ export const failureSchema = z.object({
   code: z.enum(failureCodes),
   message: z.string(),
   advice: z.string().optional(),
+  budget: standingSchema.optional().meta({ description: "the limit that was reached, where the code is `budget`" }),
 });
 
 export type Failure = z.infer<typeof failureSchema>;
@@ -70,6 +74,7 @@ export const invokeSchema = z
     attachments: z.array(newAttachmentSchema).max(20).optional(),
     idempotencyKey: z.string().min(1).max(200).optional().meta({ description: "the same key twice is the same turn" }),
     mode: z.enum(modes).default("queue"),
+    props: propsSchema.optional().meta({ description: "for this turn only" }),
   })
   .refine((body) => (body.message === undefined) !== (body.messages === undefined), {
     error: "give either message or messages",
@@ -133,12 +138,20 @@ export const todoSchema = z.object({
 
 export type Todo = z.infer<typeof todoSchema>;
 
+/** How full the model's memory of the conversation is, in tokens as its provider counted them last. */
+export const contextSchema = z
+  .object({ used: z.number(), limit: z.number(), model: z.string() })
+  .meta({ id: "Context", description: "How much of what the model can read at once the conversation fills." });
+
+export type Context = z.infer<typeof contextSchema>;
+
 /** What the Agents SDK syncs to every client, and `sync` frames carry. */
 export const agentStatusSchema = z.object({
   status: z.enum(["idle", "thinking", "executing", "waiting"]),
   run: runSchema,
   queued: z.number().meta({ description: "turns that wait" }),
   title: z.string().optional(),
+  context: contextSchema.optional(),
   activeFile: z.string().optional(),
   pendingContinuation: z.unknown().optional(),
 });
@@ -170,6 +183,18 @@ export const agentStateSchema = z
 export type AgentState = z.infer<typeof agentStateSchema>;
 
 export const stateAnswerSchema = z.object({ state: agentStateSchema, run: runSchema });
+
+/** The answer of a tool call that was deferred. */
+export const toolReportSchema = z
+  .strictObject({
+    callId: z.string().min(1).max(200),
+    output: z.string().max(8_000_000).optional(),
+    error: z.string().min(1).max(10_000).optional().meta({ description: "why there is no output" }),
+  })
+  .refine((report) => (report.output === undefined) !== (report.error === undefined), { error: "give either output or error", path: ["output"] })
+  .meta({ id: "ToolReport" });
+
+export type ToolReport = z.infer<typeof toolReportSchema>;
 
 export const cancelSchema = z.strictObject({ runId: z.string().max(200).optional() });
 

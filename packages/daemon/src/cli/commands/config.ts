@@ -34,6 +34,7 @@ export function addConfig(program: Command, cli: Cli): void {
           ["files", files.map((file) => place(file)).join(", ") || "none; these are the defaults"],
           ["port", config.port?.toString() ?? "5099 or the next free one"],
           ["host", config.host ?? "127.0.0.1"],
+          ["worker", config.worker ?? "the stock one"],
           ["sandboxSlots", config.sandboxSlots.toString()],
           ["allowedHosts", config.allowedHosts.join(", ") || "this machine's own names"],
           ["allowedOrigins", config.allowedOrigins.join(", ") || "the host's own page"],

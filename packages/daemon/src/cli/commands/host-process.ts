@@ -1,41 +1,53 @@
 import { errorBody, fail, isThinkeryError } from "@thinkery/sdk";
 import { type Command, Option } from "commander";
 import type { Cli } from "../cli.ts";
-import { hostOptions, type ListenFlags, parsePort } from "../host-options.ts";
+import { exitCodes } from "../exit.ts";
+import { type HostFlags, hostOptions, parsePort } from "../host-options.ts";
 import type { LaunchReport } from "../launch.ts";
 
-/** The background process that `start` begins; nobody types this. */
+interface ProcessFlags extends HostFlags {
+  tied?: boolean;
+}
+
+/** The process of a host that `start` begins in the background, or a test for as long as it runs; nobody types this. */
 export function addHostProcess(program: Command, cli: Cli): void {
   program
     .command("host-process", { hidden: true })
     .option("--port <number>", "", parsePort)
     .option("--host <address>")
+    .option("--worker <file>")
+    .option("--no-worker")
+    .option("--watch")
     .addOption(new Option("--last-port <number>").argParser(parsePort))
     .addOption(new Option("--last-host <address>"))
-    .action(async (flags: ListenFlags) => {
+    .addOption(new Option("--last-worker <file>"))
+    .addOption(new Option("--tied"))
+    .action(async ({ tied = false, ...flags }: ProcessFlags) => {
       cli.ownInterrupts();
+      // Whoever started it is gone, perhaps killed. What was answered is on disk, and no child outlives us.
+      if (tied) process.once("disconnect", () => process.exit(exitCodes.failed));
       const { runHost, stopOnSignals } = await import("../../host/host.ts");
       const { untilStopped } = await import("../foreground.ts");
       try {
         const options = await hostOptions(cli, flags);
         const host = await runHost(options);
         stopOnSignals(host);
-        await report({ ready: true });
+        await report({ ready: true }, tied);
         await untilStopped(cli, options.home, host);
       } catch (error) {
         const known = isThinkeryError(error) ? error : fail("internal", `The host did not start: ${String(error)}`);
-        await report(errorBody(known));
+        await report(errorBody(known), tied);
         throw error;
       }
     });
 }
 
-// Tells the command that started us; from then on we are on our own.
-function report(outcome: LaunchReport): Promise<void> {
+// Tells whoever started us; from then on we are on our own, unless we are tied.
+function report(outcome: LaunchReport, tied: boolean): Promise<void> {
   return new Promise((resolve) => {
     if (!process.send || !process.connected) return resolve();
     process.send(outcome, () => {
-      if (process.connected) process.disconnect();
+      if (!tied && process.connected) process.disconnect();
       resolve();
     });
   });

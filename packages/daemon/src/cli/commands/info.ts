@@ -3,10 +3,11 @@ import type { Client } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent, modelUsed } from "../agents.ts";
 import type { Cli } from "../cli.ts";
-import { connect } from "../connect.ts";
+import { connect, type Connection } from "../connect.ts";
 import { examples } from "../help.ts";
 import { listAgencies, listAgents } from "../lists.ts";
 import { persist } from "../persist.ts";
+import { place } from "../place.ts";
 import { type AgentTarget, parseTarget } from "../target.ts";
 import { usageOf } from "./stats.ts";
 
@@ -18,12 +19,12 @@ export function addInfo(program: Command, cli: Cli): void {
     .addHelpText("after", examples(["info alice@review", ""], ["info @review", "the agency itself"]))
     .action(async (text: string) => {
       const target = parseTarget(text);
-      const { client } = await connect(cli);
-      await (target.kind === "agent" ? showAgent(cli, client, target) : showAgency(cli, client, target.agency));
+      const connection = await connect(cli);
+      await (target.kind === "agent" ? showAgent(cli, connection, target) : showAgency(cli, connection.client, target.agency));
     });
 }
 
-async function showAgent(cli: Cli, client: Client, target: AgentTarget): Promise<void> {
+async function showAgent(cli: Cli, { client, worker }: Connection, target: AgentTarget): Promise<void> {
   const { agent, agency } = target;
   const found = await findAgent(client, target);
   const { state, run } = await persist((signal) => client.call("getState", { params: { agency, agent }, signal }));
@@ -31,7 +32,7 @@ async function showAgent(cli: Cli, client: Client, target: AgentTarget): Promise
   const usedModel = await modelUsed(client, target);
   const { title } = state;
   const queued = Math.max(0, turns.open - (run.status === "running" || run.status === "paused" ? 1 : 0));
-  cli.output.reply({ ...found, run, title, usedModel, queued }, () =>
+  cli.output.reply({ ...found, run, title, usedModel, queued, ...(worker ? { worker } : {}) }, () =>
     cli.output.facts([
       ["name", found.name],
       ["title", title],
@@ -40,6 +41,7 @@ async function showAgent(cli: Cli, client: Client, target: AgentTarget): Promise
       ["queued", queued === 0 ? undefined : String(queued)],
       ["blueprint", found.blueprint],
       ["driver", found.driver],
+      ["worker", worker && place(worker)],
       ["model", found.model ?? "the default"],
       ["last used", usedModel],
       ["system", found.system],

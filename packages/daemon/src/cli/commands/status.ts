@@ -1,10 +1,11 @@
 import type { Health } from "@thinkery/sdk";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
-import { connectIfRunning } from "../connect.ts";
+import { type Connection, connectIfRunning } from "../connect.ts";
 import { formatDuration } from "../duration.ts";
 import { exitCodes } from "../exit.ts";
 import { examples } from "../help.ts";
+import { place } from "../place.ts";
 
 export function addStatus(program: Command, cli: Cli): void {
   program
@@ -18,17 +19,20 @@ export function addStatus(program: Command, cli: Cli): void {
         return cli.exitWith(exitCodes.noHost);
       }
       const { status: _, ...health } = await connection.client.call("health");
-      cli.output.reply({ running: true, url: connection.url, ...health }, () => describe(cli, connection.url, health));
+      const { url, worker } = connection;
+      const file = worker ? { workerFile: worker } : {};
+      cli.output.reply({ running: true, url, ...health, ...file }, () => describe(cli, connection, health));
     });
 }
 
-function describe(cli: Cli, url: string, health: Omit<Health, "status">): string {
+function describe(cli: Cli, { url, worker }: Connection, health: Omit<Health, "status">): string {
   const { sandboxes = [], models } = health;
   const ready = sandboxes.filter(({ state }) => state === "ready").length;
   const restarts = health.restarts ? ` (main restarted ${health.restarts} times)` : "";
   return cli.output.facts([
     ["address", url],
     ["version", health.version],
+    ["worker", health.worker && (worker ? `${place(worker)} (${health.worker})` : health.worker)],
     ["pid", health.pid?.toString()],
     ["uptime", health.uptime === undefined ? undefined : formatDuration(health.uptime) + restarts],
     ["agencies", health.agencies?.toString()],

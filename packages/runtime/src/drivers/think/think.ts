@@ -1,5 +1,5 @@
 import { ModelError } from "../../model/error.ts";
-import type { ModelPart, ToolCall } from "../../model/model.ts";
+import type { ModelPart, ModelRequest, ToolCall } from "../../model/model.ts";
 import { pause } from "../../model/pause.ts";
 import { retryDelay } from "../../model/retry.ts";
 import type { CallEnd, DrivenTurn, Driver } from "../driver.ts";
@@ -15,8 +15,10 @@ export function thinkDriver(transcript: Transcript): Driver {
       for (;;) {
         const calls = turn.unanswered();
         if (calls.length > 0) await turn.callTools(calls);
-        else if (turn.isAnswered()) return;
-        turn.beginStep();
+        if (turn.waits()) return "waits";
+        if (calls.length === 0 && turn.isAnswered()) return "done";
+        const begun = turn.beginStep();
+        if (begun) await begun;
         await transcript.add(turn.spoken(transcript.position), turn.readBlob);
         await step(turn, transcript);
       }
@@ -24,11 +26,14 @@ export function thinkDriver(transcript: Transcript): Driver {
   };
 }
 
-async function step(turn: DrivenTurn, transcript: Transcript): Promise<void> {
+async function step(turn: DrivenTurn, { messages }: Transcript): Promise<void> {
+  const planned = turn.planCall(messages);
+  const request = planned instanceof Promise ? await planned : planned;
   for (let attempt = 1; ; attempt++) {
     if (attempt > 1) turn.retryCall(attempt);
     try {
-      turn.endCall(await call(turn, transcript));
+      const ended = turn.endCall(await call(turn, request));
+      if (ended) await ended;
       return;
     } catch (error) {
       turn.signal.throwIfAborted();
@@ -41,11 +46,10 @@ async function step(turn: DrivenTurn, transcript: Transcript): Promise<void> {
   }
 }
 
-async function call(turn: DrivenTurn, { messages }: Transcript): Promise<CallEnd> {
+async function call(turn: DrivenTurn, request: ModelRequest): Promise<CallEnd> {
   const toolCalls: ToolCall[] = [];
   let replay: unknown;
   let finish: CallEnd["finish"] | undefined;
-  const request = { system: turn.system, messages, tools: turn.tools };
   for await (const parts of turn.model.stream(request, turn.signal)) {
     let text = "";
     let reasoning = "";

@@ -5,25 +5,95 @@ type ReadBlob = (hash: string) => Promise<Uint8Array | undefined>;
 
 /** Attached texts are shown up to here; the rest is named. */
 const longestAttachedText = 100_000;
+/** So much of an old tool result is told once the conversation was too long. */
+const longestShortened = 500;
+
+/** A message with its place, as the model is told it. */
+export interface Told {
+  position: number;
+  turn: string;
+  /** The step in which the model said it; none for what it was given. */
+  step?: number;
+  message: ModelMessage;
+}
+
+/** What became of a conversation that was too long: the facts of the last `context.compacted`. */
+export interface Compaction {
+  /** The place in the conversation at which it happened. */
+  at: number;
+  runId: string;
+  shortened: number;
+  upTo?: number;
+  summary?: string;
+  after: number;
+}
 
 /**
- * The boundary where our messages become the model's. Kept between turns and only ever added to, so that a long
- * conversation is not read again for every step and its bytes stay the same for the provider's cache.
+ * The boundary where our messages become the model's. Kept between turns and only ever added to, but for a compaction,
+ * so that a long conversation is not read again for every step and its bytes stay the same for the provider's cache.
  */
 export class Transcript {
-  readonly messages: ModelMessage[] = [];
+  #told: Told[] = [];
+  #messages: ModelMessage[] = [];
   #position = 0;
+  #compaction: Compaction | undefined;
+  #hasImages = false;
 
   /** The place up to which it has been told. */
   get position(): number {
     return this.#position;
   }
 
+  /** What follows the summary, or all of it where there is none. */
+  get told(): readonly Told[] {
+    return this.#told;
+  }
+
+  get compaction(): Compaction | undefined {
+    return this.#compaction;
+  }
+
+  /** Begins anew where the conversation was compacted since; what comes after that is to be added again. */
+  follow(compaction: Compaction | undefined): void {
+    if (compaction?.at === this.#compaction?.at) return;
+    this.#compaction = compaction;
+    this.#told = [];
+    this.#messages = compaction?.summary === undefined ? [] : [{ role: "user", content: compaction.summary }];
+    this.#position = compaction?.upTo ?? 0;
+    this.#hasImages = false;
+  }
+
   async add(spoken: readonly Spoken[], readBlob: ReadBlob): Promise<void> {
     for (const entry of spoken) {
-      this.messages.push(entry.attachments.length > 0 || isPicture(entry) ? await withBlobs(entry, readBlob) : plain(entry));
+      const whole = entry.attachments.length > 0 || isPicture(entry) ? await withBlobs(entry, readBlob) : plain(entry);
+      const message = entry.position <= (this.#compaction?.shortened ?? 0) ? shortened(whole) : whole;
+      this.#messages.push(message);
+      this.#told.push({ position: entry.position, turn: entry.turn, ...(entry.step ? { step: entry.step } : {}), message });
       this.#position = entry.position;
+      this.#hasImages ||= imagesIn(message) > 0;
     }
+  }
+
+  get messages(): readonly ModelMessage[] {
+    return this.#messages;
+  }
+
+  /** The same for a model that sees nothing: images in words, and who has looked at them. */
+  inWords(lookedAtBy: string): readonly ModelMessage[] {
+    return this.#hasImages ? this.#messages.map((message) => inWords(message, lookedAtBy)) : this.#messages;
+  }
+
+  /** Is there an image that no model has seen yet? */
+  hasNewImages(): boolean {
+    if (!this.#hasImages) return false;
+    const spoke = this.#told.findLastIndex(({ message }) => message.role === "assistant");
+    return this.#told.slice(spoke + 1).some(({ message }) => imagesIn(message) > 0);
+  }
+
+  /** Has the model said anything since that place? */
+  spokeSince(position: number): boolean {
+    const last = this.#told.findLast(({ step }) => step !== undefined);
+    return last !== undefined && last.position > position;
   }
 }
 
@@ -38,6 +108,36 @@ function plain(entry: Spoken): ModelMessage {
     content: entry.content,
     ...(entry.toolCalls.length > 0 ? { toolCalls: entry.toolCalls } : {}),
     ...(entry.replay ? { replay: entry.replay as Replay } : {}),
+  };
+}
+
+/** A tool's result by its beginning. What else there is to say stays as it is. */
+export function shortened(message: ModelMessage): ModelMessage {
+  if (message.role !== "tool") return message;
+  const { images: _, ...rest } = message;
+  const { content } = rest;
+  // The note takes room too.
+  if (content.length <= longestShortened + 100) return rest;
+  return { ...rest, content: `${content.slice(0, longestShortened)}\n[shortened; ${content.length} characters in all]` };
+}
+
+function imagesIn(message: ModelMessage): number {
+  if (message.role === "tool") return message.images?.length ?? 0;
+  if (message.role !== "user" || typeof message.content === "string") return 0;
+  return message.content.filter(({ type }) => type === "image").length;
+}
+
+function inWords(message: ModelMessage, lookedAtBy: string): ModelMessage {
+  if (imagesIn(message) === 0) return message;
+  const note = `${lookedAtBy} looked at it and answered.`;
+  if (message.role === "tool") {
+    const { images: _, ...rest } = message;
+    return { ...rest, content: `${rest.content}\n[You cannot see this picture; ${note}]` };
+  }
+  if (message.role !== "user" || typeof message.content === "string") return message;
+  return {
+    role: "user",
+    content: message.content.map((part): UserPart => (part.type === "image" ? { type: "text", text: `[image, ${part.mediaType}; ${note}]` } : part)),
   };
 }
 

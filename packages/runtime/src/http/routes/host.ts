@@ -37,5 +37,6 @@ async function particulars(env: Env, caller: Caller): Promise<Health> {
     ...totals,
     models: { configured: [...new Set([...env.PROVIDERS, ...found])], default: fallback },
     ...(host ? { pid: host.pid, restarts: host.main.restarts, sandboxes: host.slots } : {}),
+    ...(host?.main.worker ? { worker: host.main.worker } : {}),
   };
 }

@@ -16,6 +16,8 @@ export function turnRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.cancelTurn, async (call) => (await entered(call)).cancel(call.body.runId));
 
+  route(app, endpoints.report, async (call) => (await entered(call)).report(call.body));
+
   route(app, endpoints.getState, async (call) => (await entered(call)).readState());
 
   route(app, endpoints.listEvents, async (call) => {

@@ -1,4 +1,5 @@
 import type { Migrations } from "../migrate.ts";
+import { accountTables } from "./accounts.ts";
 
 export const agencyMigrations: Migrations = [
   `
@@ -27,5 +28,10 @@ export const agencyMigrations: Migrations = [
     state TEXT NOT NULL CHECK (state IN ('creating', 'ready', 'deleting'))
   );
   CREATE INDEX agents_unsettled ON agents (state) WHERE state <> 'ready';
+  `,
+  // Metered: its owner has a budget, so that what its agents spend has to be asked for one level up.
+  `
+  ALTER TABLE agency ADD COLUMN metered INTEGER NOT NULL DEFAULT 0;
+  ${accountTables}
   `,
 ];

@@ -119,4 +119,72 @@ export const thinkMigrations: Migrations = [
     size INTEGER NOT NULL
   );
   `,
+  // A turn may wait for a report, and a call for its answer; a middleware keeps values of its own; and what was spent
+  // is kept by day and model.
+  `
+  ALTER TABLE turns RENAME TO turns_before;
+  DROP INDEX turns_open;
+  CREATE TABLE turns (
+    id TEXT PRIMARY KEY,
+    number INTEGER NOT NULL UNIQUE,
+    status TEXT NOT NULL CHECK (status IN ('queued', 'running', 'paused', 'completed', 'error', 'canceled')),
+    first INTEGER NOT NULL DEFAULT 0,
+    model TEXT,
+    step INTEGER NOT NULL DEFAULT 0,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    strikes INTEGER NOT NULL DEFAULT 0,
+    boot TEXT,
+    admitted_at INTEGER NOT NULL,
+    started_at INTEGER,
+    paused_at INTEGER,
+    paused_ms INTEGER NOT NULL DEFAULT 0,
+    paused_for TEXT,
+    ended_at INTEGER,
+    result TEXT,
+    failure TEXT,
+    props TEXT
+  );
+  INSERT INTO turns (id, number, status, first, model, step, attempt, strikes, boot, admitted_at, started_at, ended_at, result, failure)
+    SELECT id, number, status, first, model, step, attempt, strikes, boot, admitted_at, started_at, ended_at, result, failure FROM turns_before;
+  DROP TABLE turns_before;
+  CREATE INDEX turns_open ON turns (status) WHERE status IN ('queued', 'running', 'paused');
+  ALTER TABLE ledger RENAME TO ledger_before;
+  CREATE TABLE ledger (
+    call TEXT PRIMARY KEY,
+    turn TEXT NOT NULL,
+    step INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    tool TEXT NOT NULL,
+    input TEXT NOT NULL,
+    repeatable INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('started', 'deferred', 'done', 'failed')),
+    runs INTEGER NOT NULL DEFAULT 1
+  );
+  INSERT INTO ledger SELECT call, turn, step, number, tool, input, repeatable, state, runs FROM ledger_before;
+  DROP TABLE ledger_before;
+  CREATE INDEX ledger_deferred ON ledger (turn) WHERE state = 'deferred';
+  CREATE TABLE kept (
+    middleware TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (middleware, key)
+  );
+  CREATE TABLE spending (
+    day TEXT NOT NULL,
+    model TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cached_tokens INTEGER NOT NULL,
+    reasoning_tokens INTEGER NOT NULL,
+    cost_usd REAL NOT NULL,
+    unknown INTEGER NOT NULL,
+    ms INTEGER NOT NULL,
+    PRIMARY KEY (day, model)
+  );
+  INSERT INTO spending
+    SELECT date(timestamp / 1000, 'unixepoch'), model, sum(calls), sum(input_tokens), sum(output_tokens), sum(cached_tokens),
+      sum(reasoning_tokens), coalesce(sum(cost_usd), 0), sum(CASE WHEN cost_usd IS NULL THEN calls ELSE 0 END), sum(ms)
+    FROM model_calls GROUP BY 1, 2;
+  `,
 ];

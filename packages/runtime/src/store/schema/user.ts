@@ -1,4 +1,5 @@
 import type { Migrations } from "../migrate.ts";
+import { accountTables } from "./accounts.ts";
 
 export const userMigrations: Migrations = [
   `
@@ -20,5 +21,14 @@ export const userMigrations: Migrations = [
     last_used_at INTEGER
   );
   CREATE INDEX credentials_expiry ON credentials (expires_at) WHERE expires_at IS NOT NULL;
+  `,
+  // Metered: the agency knows that there is a budget.
+  `
+  ALTER TABLE agencies ADD COLUMN metered INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE preferences (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    data TEXT NOT NULL
+  );
+  ${accountTables}
   `,
 ];

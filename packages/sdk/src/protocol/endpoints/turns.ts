@@ -12,10 +12,12 @@ import {
   cancelSchema,
   invokeSchema,
   jobSchema,
+  runSchema,
   serveAnswerSchema,
   stateAnswerSchema,
+  toolReportSchema,
 } from "../turn.ts";
-import { agentUsageSchema } from "../usage.ts";
+import { agentUsageAnswerSchema, usageQuerySchema } from "../usage.ts";
 
 export const anAgent = z.object({ agency: agencyIdSchema, agent: agentNameSchema });
 
@@ -51,6 +53,15 @@ export const turnEndpoints = {
     body: cancelSchema.default({}),
     answer: cancelAnswerSchema,
   }),
+  report: endpoint({
+    ...routes.report,
+    access: "chat",
+    summary: "Report the answer of a tool call that was deferred. The last one that was waited for lets the turn go on.",
+    params: anAgent,
+    body: toolReportSchema,
+    longestBody: 9 * 1024 * 1024,
+    answer: runSchema,
+  }),
   getState: endpoint({
     ...routes.getState,
     access: "read",
@@ -70,7 +81,7 @@ export const turnEndpoints = {
   openSocket: endpoint({
     ...routes.openSocket,
     access: "read",
-    summary: "The agent's WebSocket. Sending `chat` and `cancel` needs the scope chat.",
+    summary: "The agent's WebSocket. Sending `chat` and `cancel` needs the scope chat, `approve` the scope approve.",
     params: anAgent,
     query: socketQuerySchema,
     status: 101,
@@ -101,9 +112,10 @@ export const turnEndpoints = {
   getUsage: endpoint({
     ...routes.getUsage,
     access: "read",
-    summary: "Tokens and cost of an agent's calls to models.",
+    summary: "Tokens and cost of an agent's calls to models, and every budget that holds for it.",
     params: anAgent,
-    answer: agentUsageSchema,
+    query: usageQuerySchema,
+    answer: agentUsageAnswerSchema,
   }),
   exportAgent: endpoint({
     ...routes.exportAgent,

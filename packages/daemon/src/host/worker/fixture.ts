@@ -1,0 +1,48 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { tempFolder } from "../fixture.ts";
+import { builtParts, type Parts } from "../parts.ts";
+
+const packages = fileURLToPath(new URL("../../../../../node_modules", import.meta.url));
+
+/** Everything but the default export. */
+export const objects = `
+import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
+export class Supervision extends WorkerEntrypoint { fetch() { return new Response(null, { status: 204 }); } }
+export class Think extends DurableObject {}
+export class Agency extends DurableObject {}
+export class User extends DurableObject {}
+`;
+
+/** The smallest Worker that main can run: it says \`word\`, and how its life began. */
+export const saying = (word: string) => `${objects}
+export default {
+  fetch(request: Request, env: { BOOT: unknown }) {
+    const { pathname } = new URL(request.url);
+    return pathname === "/health" ? new Response("ok") : Response.json({ word: ${word}, boot: env.BOOT });
+  },
+};`;
+
+/** Files in a folder where packages are found as they are here. The first is the Worker. */
+export function project(files: Record<string, string>, { installed = true } = {}) {
+  const folder = tempFolder();
+  if (installed) symlinkSync(packages, join(folder, "node_modules"));
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  for (const [name, text] of Object.entries(files)) write(name, text);
+  return { folder, entry: join(folder, Object.keys(files)[0] ?? ""), write };
+}
+
+/** Of the library that is found from there. */
+export const { version: libraryVersion } = JSON.parse(readFileSync(join(packages, "@thinkery/runtime/package.json"), "utf8")) as { version: string };
+export const version = `${libraryVersion}+test`;
+
+/** A build whose own Worker cannot be mistaken for another. */
+export function stockParts(): Parts {
+  const folder = tempFolder();
+  for (const name of ["worker/main", "worker/sandbox", "page"]) mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, "build.json"), JSON.stringify({ version }));
+  writeFileSync(join(folder, "worker/main/main.js"), "throw new Error('the stock Worker');");
+  writeFileSync(join(folder, "worker/sandbox/sandbox.js"), "export default {};");
+  return builtParts(folder);
+}

@@ -1,0 +1,54 @@
+// The one way to bundle code for workerd: for our own build, for tests and benchmarks, and for a Worker of your own.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+/** Lets go of the process that bundles; the next bundle starts another. */
+export { stop } from "esbuild";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Of this package; the daemon that starts the bundle has to be of the same. */
+export const { version } = JSON.parse(readFileSync(here("./package.json"), "utf8"));
+
+/** Bundles `entry` into `outdir/<name>.js` and chunks beside it that load on demand. */
+export async function buildWorker(entry, outdir, { name = "main", ...settings } = {}) {
+  return build({
+    entryPoints: { [name]: entry },
+    outdir,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "es2024",
+    splitting: true,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // The Agents SDK finds sub-agents by class name.
+    keepNames: true,
+    conditions: ["workerd", "worker", "browser", "import"],
+    mainFields: ["module", "main"],
+    external: ["node:*", "cloudflare:workers", "cloudflare:sockets"],
+    alias: { "cloudflare:email": here("./shims/cloudflare-email.js"), path: "node:path" },
+    plugins: [oneLocale, lateMcpClient],
+    metafile: true,
+    logLevel: "warning",
+    ...settings,
+  });
+}
+
+export const oneLocale = {
+  name: "one-locale",
+  setup(bundler) {
+    bundler.onResolve({ filter: /\/locales\/index\.js$/ }, (args) =>
+      args.resolveDir.includes("/zod/") ? { path: here("./shims/zod-locales.js") } : undefined,
+    );
+  },
+};
+
+const lateMcpClient = {
+  name: "late-mcp-client",
+  setup(bundler) {
+    const shim = here("./shims/mcp-client.js");
+    bundler.onResolve({ filter: /^@modelcontextprotocol\/client$/ }, (args) => (args.importer === shim ? undefined : { path: shim }));
+  },
+};

@@ -1,0 +1,155 @@
+import { type Blueprint, type BlueprintConfig, blueprintSchema, defaultBlueprint, invalid, type Middleware, type NewBlueprint, type Tool } from "@thinkery/sdk";
+import { createHandler, type HandlerOptions } from "./http/handler.ts";
+import { Supervision } from "./http/supervision.ts";
+import { planning } from "./middleware/planning.ts";
+import { Agency } from "./objects/agency.ts";
+import { Think } from "./objects/think.ts";
+import { User } from "./objects/user.ts";
+import { checkBlueprint, type ModelProvider, type System, type Tagged, toolSources, warningsOf } from "./system/system.ts";
+import { Toolbox } from "./tools/toolbox.ts";
+
+export interface AgentSystemOptions {
+  /** The model of agents whose blueprint, class and props name none; without it, what the host finds. */
+  defaultModel?: string;
+  /** Models of one's own, beside those of the providers we know. */
+  provider?: ModelProvider;
+  handlerOptions?: HandlerOptions;
+}
+
+/** A blueprint whose config is checked by the compiler: it may have the keys of the middleware that was added before. */
+export type AgentBlueprint<Config extends object> = Omit<NewBlueprint, "config"> & { config?: BlueprintConfig & Partial<Config> };
+
+/** What a Worker exports: its objects under these names, and the handler as the default. */
+export interface Exported {
+  Think: ReturnType<typeof thinkOf>;
+  Agency: ReturnType<typeof agencyOf>;
+  User: typeof User;
+  Supervision: typeof Supervision;
+  handler: ReturnType<typeof createHandler>;
+}
+
+/**
+ * Says what agents can be made of, and makes a Worker of it. The stock host is built with it too.
+ *
+ * ```ts
+ * export const { Think, Agency, User, Supervision, handler } = new AgentSystem({ defaultModel: "openai:gpt-4.1-mini" })
+ *   .defaults()
+ *   .addTool(topIps, ["security"])
+ *   .addAgent({ name: "analyst", description: "Reads logs.", prompt: "…", tags: ["security"] })
+ *   .export();
+ * export default handler;
+ * ```
+ */
+export class AgentSystem<Config extends object = object> {
+  readonly #options: AgentSystemOptions;
+  readonly #tools: Tagged<Tool>[] = [];
+  readonly #middleware: Tagged<Middleware<never>>[] = [];
+  readonly #blueprints = new Map<string, Blueprint>();
+
+  constructor(options: AgentSystemOptions = {}) {
+    this.#options = options;
+    this.#blueprints.set(defaultBlueprint.name, defaultBlueprint);
+  }
+
+  /** The stock tools and middleware, under the tag `default`. */
+  defaults(): this {
+    this.#add(planning as Middleware<never>, []);
+    return this;
+  }
+
+  /** A tool for the agents whose blueprint shares a tag with it; without tags, for those with `default`. */
+  addTool(tool: Tool, tags: readonly string[] = ["default"]): this {
+    const other = this.#tools.find(({ value }) => value.name === tool.name);
+    if (other) {
+      throw new Error(
+        `Two tools are named “${tool.name}”: “${shortly(other.value)}” with the tags ${other.tags.join(", ")}, and “${shortly(tool)}” with ${tags.join(", ")}. Rename one.`,
+      );
+    }
+    if (tags.length === 0) throw new Error(`The tool “${tool.name}” has no tags, so no agent could have it.`);
+    this.#tools.push({ value: tool, tags });
+    return this;
+  }
+
+  /** A middleware for the agents whose blueprint shares a tag with it: one of its own, or one given here. */
+  use<Added extends object>(middleware: Middleware<Added>, tags: readonly string[] = []): AgentSystem<Config & Added> {
+    this.#add(middleware as Middleware<never>, tags);
+    return this as unknown as AgentSystem<Config & Added>;
+  }
+
+  /** A static blueprint; agencies may override it. */
+  addAgent(blueprint: AgentBlueprint<Config>): this {
+    const parsed = blueprintSchema.safeParse(blueprint);
+    if (!parsed.success) throw new Error(`The blueprint “${blueprint.name}”: ${invalid("blueprint", parsed.error).message}`);
+    const { data } = parsed;
+    if (this.#blueprints.has(data.name) && data.name !== defaultBlueprint.name) throw new Error(`There are two blueprints “${data.name}”.`);
+    this.#blueprints.set(data.name, data);
+    return this;
+  }
+
+  /** The Worker's objects and its handler. What cannot work is refused here, before anything runs. */
+  export(): Exported {
+    const system = this.#finished();
+    return {
+      Think: thinkOf(system),
+      Agency: agencyOf(system),
+      User,
+      Supervision,
+      handler: createHandler(this.#options.handlerOptions),
+    };
+  }
+
+  #add(middleware: Middleware<never>, given: readonly string[]): void {
+    const { name } = middleware;
+    if (this.#middleware.some(({ value }) => value.name === name)) throw new Error(`There are two middlewares “${name}”. Rename one.`);
+    const tags = [...new Set([...(middleware.tags ?? []), ...given])];
+    if (tags.length === 0) throw new Error(`The middleware “${name}” has no tags, so no agent could have it. Give it some: .use(${name}, ["default"]).`);
+    this.#middleware.push({ value: middleware, tags });
+  }
+
+  #finished(): System {
+    const { defaultModel, provider } = this.#options;
+    const system: System = {
+      tools: [...this.#tools],
+      middleware: [...this.#middleware],
+      blueprints: [...this.#blueprints.values()],
+      ...(defaultModel ? { defaultModel } : {}),
+      ...(provider ? { provider } : {}),
+    };
+    for (const blueprint of system.blueprints) this.#check(system, blueprint);
+    return system;
+  }
+
+  #check(system: System, blueprint: Blueprint): void {
+    // The stock blueprint is there even in a system that has nothing under its tag.
+    const [warning] = blueprint === defaultBlueprint ? [] : warningsOf(system, blueprint);
+    if (warning) throw new Error(`The blueprint “${blueprint.name}”: ${warning}`);
+    checkBlueprint(system, blueprint);
+    // Throws where two tools of one name would meet.
+    new Toolbox(toolSources(system, blueprint));
+  }
+}
+
+// The SDK finds classes by name, so they are called what they are exported as.
+function thinkOf(system: System) {
+  const made = class extends Think {
+    protected override getSystem(): System {
+      return system;
+    }
+  };
+  Object.defineProperty(made, "name", { value: "Think" });
+  return made;
+}
+
+function agencyOf(system: System) {
+  const made = class extends Agency {
+    protected override getSystem(): System {
+      return system;
+    }
+  };
+  Object.defineProperty(made, "name", { value: "Agency" });
+  return made;
+}
+
+function shortly({ description }: Tool): string {
+  return description.length > 60 ? `${description.slice(0, 60)}…` : description;
+}

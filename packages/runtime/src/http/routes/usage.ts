@@ -1,0 +1,25 @@
+import { endpoints } from "@thinkery/sdk";
+import type { Hono } from "hono";
+import type { Env } from "../../objects/env.ts";
+import type { Caller } from "../authenticate.ts";
+import { enterAgency } from "../directory.ts";
+import { type HonoEnv, route } from "../route.ts";
+
+/** What an agency has spent and may spend. */
+export function usageRoutes(app: Hono<HonoEnv>): void {
+  route(app, endpoints.getAgencyUsage, async (call) => (await entered(call)).usage(call.query.days));
+
+  route(app, endpoints.getAgencyBudget, async (call) => (await entered(call)).getBudget());
+
+  route(app, endpoints.putAgencyBudget, async (call) => (await entered(call)).setBudget(call.body));
+
+  route(app, endpoints.deleteAgencyBudget, async (call) => {
+    await (await entered(call)).setBudget(undefined);
+    return undefined;
+  });
+}
+
+async function entered({ env, caller, params }: { env: Env; caller: Caller; params: { agency: string } }) {
+  await enterAgency(env, caller.user, params.agency);
+  return env.Agency.getByName(params.agency);
+}

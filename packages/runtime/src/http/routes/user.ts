@@ -1,0 +1,25 @@
+import { endpoints } from "@thinkery/sdk";
+import type { Hono } from "hono";
+import { type HonoEnv, route } from "../route.ts";
+
+/** The caller: who they are, what is theirs, what they have spent and may spend. */
+export function userRoutes(app: Hono<HonoEnv>): void {
+  route(app, endpoints.getUser, ({ env, caller }) => env.User.getByName(caller.user).describe());
+
+  route(app, endpoints.listUserAgents, ({ env, caller, query }) => env.User.getByName(caller.user).listAgents(query));
+
+  route(app, endpoints.getPreferences, ({ env, caller }) => env.User.getByName(caller.user).getPreferences());
+
+  route(app, endpoints.putPreferences, ({ env, caller, body }) => env.User.getByName(caller.user).putPreferences(body));
+
+  route(app, endpoints.getUserUsage, ({ env, caller, query }) => env.User.getByName(caller.user).usage(query.days));
+
+  route(app, endpoints.getUserBudget, ({ env, caller }) => env.User.getByName(caller.user).getBudget());
+
+  route(app, endpoints.putUserBudget, ({ env, caller, body }) => env.User.getByName(caller.user).setBudget(body));
+
+  route(app, endpoints.deleteUserBudget, async ({ env, caller }) => {
+    await env.User.getByName(caller.user).setBudget(undefined);
+    return undefined;
+  });
+}

@@ -1,0 +1,8 @@
+/** `@thinkery/runtime`: for a Worker of one's own. */
+export { type AgentBlueprint, AgentSystem, type AgentSystemOptions, type Exported } from "./agent-system.ts";
+export { Agency, default, handler, Supervision, Think, User } from "./main.ts";
+export { planning } from "./middleware/planning.ts";
+export type { FinishReason, Model, ModelMessage, ModelPart, ModelRequest, Usage } from "./model/model.ts";
+export { ModelError, type ModelErrorKind } from "./model/error.ts";
+export type { Env } from "./objects/env.ts";
+export type { ModelProvider } from "./system/system.ts";

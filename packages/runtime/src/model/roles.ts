@@ -1,0 +1,55 @@
+import { fail, isThinkeryError, type ModelRole, type ModelRoles } from "@thinkery/sdk";
+import type { Models } from "./catalogue.ts";
+import type { Model } from "./model.ts";
+
+/** Which model fills which role of one agent's turn. */
+export interface Roles {
+  primary(): Promise<Model>;
+  of(role: ModelRole): Promise<Model>;
+}
+
+/**
+ * Takes the first layer that says something of a role, the strongest coming first, and under them all the host's
+ * configuration. Nobody says anything: the catalogue finds a primary model, and the others follow from that.
+ */
+export function openRoles(models: Models, layers: readonly Partial<ModelRoles>[]): Roles {
+  const all = [...layers, models.configured];
+  const chosen = (role: ModelRole) => all.find((layer) => layer[role])?.[role];
+  const filled = new Map<ModelRole, Model>();
+
+  async function idOf(role: ModelRole): Promise<string> {
+    const said = chosen(role);
+    if (said) return said;
+    if (role === "primary") return (await models.fallback()).id;
+    if (role === "summarizer") return idOf("fast");
+    const primary = (await of("primary")).id;
+    return role === "fast" ? (models.smallBeside(primary) ?? primary) : primary;
+  }
+
+  async function of(role: ModelRole): Promise<Model> {
+    const before = filled.get(role);
+    if (before) return before;
+    const id = await idOf(role);
+    // The same script twice would be two models.
+    const same = [...filled.values()].find((model) => model.id === id);
+    const model = same ?? (await opened(role, id));
+    filled.set(role, model);
+    return model;
+  }
+
+  async function opened(role: ModelRole, id: string): Promise<Model> {
+    try {
+      return await models.resolve(id);
+    } catch (error) {
+      throw named(role, error);
+    }
+  }
+
+  return { of, primary: () => of("primary") };
+}
+
+/** Whoever reads it did not necessarily choose the model, and wants to know where to look. */
+function named(role: ModelRole, error: unknown): unknown {
+  if (role === "primary" || !isThinkeryError(error)) return error;
+  return fail(error.code, `The model for the role “${role}” cannot be used. ${error.message}`, error.details);
+}

@@ -1,0 +1,200 @@
+import type { Budget, Standing } from "@thinkery/sdk";
+import { amountColumns, amounts, amountSums, type Amounts, dayOf, type Spent } from "./spent.ts";
+import { type Measures, measuresOf, reached, standingsOf } from "./standing.ts";
+
+/** What is set aside for a call to a model. */
+export interface Reservation {
+  steps: number;
+  tokens: number;
+  costUsd: number;
+}
+
+/** Who spends: an agent in its agency's books, an agency in its user's. One made anew under an old name is another. */
+export interface Account {
+  name: string;
+  since: number;
+}
+
+/**
+ * What an account says of itself. It says sums and no differences, so that one that was lost or came twice is made good
+ * by the next.
+ */
+export interface Statement extends Account {
+  /** Grows; an older statement that comes late is not heard. */
+  version: number;
+  /** Everything on the days that are named. */
+  spent: Spent[];
+  /** Of all days, so that it is noticed where one is missing. */
+  inAll: Pick<Amounts, "calls" | "ms">;
+  /** All that it has set aside now. */
+  reserved: Reservation;
+  /** The part of it that is asked for now, and taken back if it is refused. */
+  asked?: Reservation & { unpriced?: boolean };
+}
+
+export interface Verdict {
+  /** The limit that leaves no room for what was asked. */
+  refused?: Standing;
+  /** It is refused because nobody knows what it would cost. */
+  unpriced?: true;
+  /** Days are missing here: state all of them. */
+  incomplete?: true;
+}
+
+export const noReservation: Reservation = { steps: 0, tokens: 0, costUsd: 0 };
+
+const overwritten = amounts.map((name) => `${name} = excluded.${name}`).join(", ");
+const added = amounts.map((name) => `${name} = ${name} + excluded.${name}`).join(", ");
+const marks = amounts.map(() => "?").join(", ");
+
+/** The books of an agency or a user: what each account has spent and set aside, and the budget over all of them. */
+export class Accounts {
+  readonly #storage: DurableObjectStorage;
+  readonly #sql: SqlStorage;
+  readonly #level: "agency" | "user";
+
+  constructor(storage: DurableObjectStorage, level: "agency" | "user") {
+    this.#storage = storage;
+    this.#sql = storage.sql;
+    this.#level = level;
+  }
+
+  get budget(): Budget | undefined {
+    const { budget } = this.#sql.exec<{ budget: string | null }>("SELECT budget FROM books").one();
+    return budget === null ? undefined : (JSON.parse(budget) as Budget);
+  }
+
+  set budget(budget: Budget | undefined) {
+    this.#sql.exec("UPDATE books SET budget = ?", budget ? JSON.stringify(budget) : null);
+  }
+
+  /** Takes a statement down, and says whether there is room for what it asks. */
+  state(statement: Statement, now = Date.now()): Verdict {
+    return this.#storage.transactionSync(() => {
+      if (!this.#isNewest(statement)) return {};
+      this.#write(statement);
+      // Others count as spent what this one has set aside, but it does not stand in its own way.
+      this.#reserve(statement, without(statement.reserved, statement.asked));
+      const verdict = statement.asked ? this.#judge(statement.asked, now) : {};
+      if (statement.asked && !verdict.refused) this.#reserve(statement, statement.reserved);
+      this.#sql.exec("UPDATE books SET version = version + 1");
+      return this.#isComplete(statement) ? verdict : { ...verdict, incomplete: true };
+    });
+  }
+
+  /** It is over, or was refused elsewhere: nothing is set aside for it any more. */
+  release({ name, since }: Account): void {
+    this.#sql.exec("UPDATE accounts SET reserved_steps = 0, reserved_tokens = 0, reserved_usd = 0 WHERE name = ? AND since = ?", name, since);
+    this.#sql.exec("UPDATE books SET version = version + 1");
+  }
+
+  standings(now = Date.now()): Standing[] {
+    const { budget } = this;
+    if (!budget) return [];
+    const { per } = budget;
+    const spent = measuresOf(this.#total(per === "day" ? dayOf(now) : undefined));
+    return standingsOf({ level: this.#level, per, limits: budget, spent, reserved: { ...this.reserved(), seconds: 0 } });
+  }
+
+  /** What all accounts together have set aside. */
+  reserved(): Reservation {
+    const query = `SELECT coalesce(sum(reserved_steps), 0) AS steps, coalesce(sum(reserved_tokens), 0) AS tokens, coalesce(sum(reserved_usd), 0) AS costUsd
+      FROM accounts WHERE reserved_steps > 0`;
+    return { ...this.#sql.exec<Reservation & Record<string, number>>(query).one() };
+  }
+
+  /** What these books state themselves, one level up: every day since this one. */
+  statement(account: Account, since: string): Omit<Statement, "asked"> {
+    const { version } = this.#sql.exec<{ version: number }>("SELECT version FROM books").one();
+    const { calls, ms } = this.#total();
+    return { ...account, version, spent: this.rows(since), inAll: { calls, ms }, reserved: this.reserved() };
+  }
+
+  rows(since: string): Spent[] {
+    return this.#sql.exec<Spent>("SELECT * FROM spending WHERE day >= ? ORDER BY day, model", since).toArray();
+  }
+
+  /** Each account's share since a day; those that had none are left out. */
+  shares(since: string): (Account & Amounts)[] {
+    return this.#sql
+      .exec<Account & Amounts & Record<string, SqlStorageValue>>(
+        `SELECT name, since, ${amountSums} FROM account_spending WHERE day >= ? GROUP BY name, since ORDER BY name, since`,
+        since,
+      )
+      .toArray();
+  }
+
+  #judge(asked: NonNullable<Statement["asked"]>, now: number): Verdict {
+    const standings = this.standings(now);
+    if (standings.length === 0) return {};
+    const costs = asked.unpriced ? standings.find(({ kind }) => kind === "costUsd") : undefined;
+    if (costs) return { refused: costs, unpriced: true };
+    const refused = reached(standings);
+    return refused ? { refused } : {};
+  }
+
+  #isNewest({ name, since, version }: Statement): boolean {
+    const [known] = this.#sql.exec<{ version: number }>("SELECT version FROM accounts WHERE name = ? AND since = ?", name, since).toArray();
+    return known === undefined || known.version <= version;
+  }
+
+  /** Overwrites the account's rows, and adds to the sums by how much they changed. */
+  #write({ name, since, spent }: Statement): void {
+    const first = spent.reduce((earliest, { day }) => (day < earliest ? day : earliest), "~");
+    const before = new Map(
+      this.#sql
+        .exec<Spent>("SELECT * FROM account_spending WHERE name = ? AND since = ? AND day >= ?", name, since, first)
+        .toArray()
+        .map((row) => [`${row.day} ${row.model}`, row]),
+    );
+    for (const row of spent) {
+      const known = before.get(`${row.day} ${row.model}`);
+      const more = amounts.map((amount) => row[amount] - (known?.[amount] ?? 0));
+      if (known && more.every((amount) => amount === 0)) continue;
+      this.#sql.exec(
+        `INSERT INTO account_spending (name, since, day, model, ${amountColumns}) VALUES (?, ?, ?, ?, ${marks})
+         ON CONFLICT (name, since, day, model) DO UPDATE SET ${overwritten}`,
+        name,
+        since,
+        row.day,
+        row.model,
+        ...amounts.map((amount) => row[amount]),
+      );
+      this.#sql.exec(
+        `INSERT INTO spending (day, model, ${amountColumns}) VALUES (?, ?, ${marks}) ON CONFLICT (day, model) DO UPDATE SET ${added}`,
+        row.day,
+        row.model,
+        ...more,
+      );
+    }
+  }
+
+  #reserve({ name, since, version }: Statement, { steps, tokens, costUsd }: Reservation): void {
+    this.#sql.exec(
+      `INSERT INTO accounts (name, since, version, reserved_steps, reserved_tokens, reserved_usd) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (name, since) DO UPDATE SET version = excluded.version,
+         reserved_steps = excluded.reserved_steps, reserved_tokens = excluded.reserved_tokens, reserved_usd = excluded.reserved_usd`,
+      name,
+      since,
+      version,
+      steps,
+      tokens,
+      costUsd,
+    );
+  }
+
+  #isComplete({ name, since, inAll }: Statement): boolean {
+    const query = "SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(ms), 0) AS ms FROM account_spending WHERE name = ? AND since = ?";
+    const { calls, ms } = this.#sql.exec<{ calls: number; ms: number }>(query, name, since).one();
+    return calls === inAll.calls && ms === inAll.ms;
+  }
+
+  #total(day?: string): Amounts {
+    const [where, ...values] = day === undefined ? [""] : ["WHERE day = ?", day];
+    return this.#sql.exec<Amounts & Record<string, number>>(`SELECT ${amountSums} FROM spending ${where}`, ...values).one();
+  }
+}
+
+export function without(all: Reservation, part: Reservation = noReservation): Reservation {
+  return { steps: all.steps - part.steps, tokens: all.tokens - part.tokens, costUsd: all.costUsd - part.costUsd };
+}

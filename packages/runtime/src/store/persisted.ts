@@ -1,0 +1,68 @@
+/**
+ * Objects that are stored as they are assigned, property by property. What is inside of a value is never written by
+ * itself, so a change in place would be lost at the next wake without anybody noticing. Here it is noticed: in
+ * development by an error that names the field, elsewhere because everything inside is frozen.
+ */
+export interface PersistedOptions<T extends object> {
+  /** What it is called in the error. */
+  name: string;
+  value: T;
+  development: boolean;
+  /** Stores one property; without it, nothing can be assigned at all. */
+  write?(key: string, value: unknown): void;
+}
+
+export function persisted<T extends object>({ name, value, development, write }: PersistedOptions<T>): T {
+  const inside = (key: string, part: unknown) => (development ? guarded(part, `${name}.${key}`, `${name}.${key}`) : frozen(part));
+  const shown = new Map<string, unknown>();
+
+  const assign = (key: string | symbol, next: unknown): boolean => {
+    if (typeof key === "symbol") return false;
+    if (!write) throw new Error(`${name}.${key} cannot be set: ${name} is what the agent's log says.`);
+    const copy = next === undefined ? undefined : copied(next, `${name}.${key}`);
+    write(key, copy);
+    shown.delete(key);
+    if (copy === undefined) Reflect.deleteProperty(value, key);
+    else Reflect.set(value, key, copy);
+    return true;
+  };
+
+  return new Proxy(value, {
+    get(target, key) {
+      const part: unknown = Reflect.get(target, key);
+      if (typeof key === "symbol" || typeof part !== "object" || part === null) return part;
+      if (!shown.has(key)) shown.set(key, inside(key, part));
+      return shown.get(key);
+    },
+    set: (_target, key, next) => assign(key, next),
+    deleteProperty: (_target, key) => assign(key, undefined),
+    defineProperty: (_target, key, { value: next }) => assign(key, next),
+  });
+}
+
+/** A view of a value in which every change throws. */
+function guarded(value: unknown, path: string, field: string): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const refuse = (key: string | symbol): never => {
+    throw new Error(`${path}.${String(key)} was changed in place, and that would not be stored. Assign a new value: ${field} = {…}.`);
+  };
+  return new Proxy(value, {
+    get: (target, key) => guarded(Reflect.get(target, key), Array.isArray(target) ? `${path}[${String(key)}]` : `${path}.${String(key)}`, field),
+    set: (_target, key) => refuse(key),
+    deleteProperty: (_target, key) => refuse(key),
+    defineProperty: (_target, key) => refuse(key),
+  });
+}
+
+function frozen(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  for (const part of Object.values(value)) frozen(part);
+  return Object.freeze(value);
+}
+
+/** As it will be read again: whoever assigned it may go on changing what is theirs. */
+function copied(value: unknown, path: string): unknown {
+  const text = JSON.stringify(value);
+  if (text === undefined) throw new Error(`${path} cannot be stored: it is a ${typeof value}.`);
+  return JSON.parse(text) as unknown;
+}

@@ -1,0 +1,49 @@
+import { fail, type ModelRoles, type Props, type Tool } from "@thinkery/sdk";
+import type { Outbound } from "../host/outbound.ts";
+import type { Toolbox } from "../tools/toolbox.ts";
+import { webhookTool } from "../tools/webhook.ts";
+import type { System } from "./system.ts";
+
+/** The middle layer: what a subclass of Think adds. */
+export interface ClassLayer {
+  instructions(): string;
+  tools(): readonly Tool[];
+  models(): Partial<ModelRoles>;
+}
+
+/** The agent's own props under those of a request, which say the last word where only one can be said. */
+export function mergedProps(own: Props = {}, request: Props = {}): Props {
+  const models = { ...own.models, ...request.models };
+  const tools = [...(own.tools ?? []), ...(request.tools ?? [])];
+  const data = { ...own.data, ...request.data };
+  const instructions = [own.additionalInstructions, request.additionalInstructions].filter(Boolean).join("\n\n");
+  return {
+    ...(instructions ? { additionalInstructions: instructions } : {}),
+    ...(Object.keys(models).length > 0 ? { models } : {}),
+    ...(tools.length > 0 ? { tools } : {}),
+    ...(Object.keys(data).length > 0 ? { data } : {}),
+  };
+}
+
+/** Adds the tools that props name or describe. What cannot be added is refused by its path. */
+export function addPropsTools(toolbox: Toolbox, system: System, { tools = [] }: Props, send: Outbound): void {
+  for (const [index, given] of tools.entries()) {
+    try {
+      const tool = typeof given === "string" ? registered(toolbox, system, given) : webhookTool(given, send);
+      if (tool) toolbox.add(tool, "the props");
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const path = ["props", "tools", String(index)];
+      throw fail("bad_request", `${path.join(".")}: ${message}`, { problems: [{ path, message }] });
+    }
+  }
+}
+
+/** One that the agent has already is not added again. */
+function registered(toolbox: Toolbox, { tools }: System, name: string): Tool | undefined {
+  if (toolbox.find(name)) return undefined;
+  const found = tools.find(({ value }) => value.name === name)?.value;
+  if (found) return found;
+  const names = tools.map(({ value }) => value.name);
+  throw new Error(`There is no registered tool “${name}”. ${names.length > 0 ? `There are: ${names.join(", ")}.` : "None is registered here."}`);
+}

@@ -1,0 +1,77 @@
+import { type Blueprint, fail, invalid, type Middleware, nearest, type Tool } from "@thinkery/sdk";
+import type { z } from "zod";
+import { Pipeline } from "../middleware/pipeline.ts";
+import type { Model, Usage } from "../model/model.ts";
+import { coreTools } from "../tools/core.ts";
+import { coreSource, type ToolSource } from "../tools/toolbox.ts";
+
+/** Something that is chosen by tags. */
+export interface Tagged<T> {
+  value: T;
+  tags: readonly string[];
+}
+
+/** Models of one's own: ids that begin with its name and a colon are its. */
+export interface ModelProvider {
+  name: string;
+  /** The model that is called so after the colon; throws where there is none. */
+  open(model: string): Model | Promise<Model>;
+  /** What a call came to, in US dollars; nothing where it is not known. */
+  costOf?(id: string, usage: Usage): number | undefined;
+}
+
+/** Everything that agents here can be made of. Fixed when the Worker starts. */
+export interface System {
+  readonly defaultModel?: string;
+  readonly provider?: ModelProvider;
+  readonly tools: readonly Tagged<Tool>[];
+  readonly middleware: readonly Tagged<Middleware<never>>[];
+  readonly blueprints: readonly Blueprint[];
+}
+
+/** What shares a tag with the blueprint, in the order in which it was added. */
+export function selected<T>(all: readonly Tagged<T>[], tags: readonly string[]): T[] {
+  return all.filter((entry) => entry.tags.some((tag) => tags.includes(tag))).map(({ value }) => value);
+}
+
+export function toolSources(system: System, { tags }: Pick<Blueprint, "tags">): ToolSource[] {
+  return [coreSource(coreTools), { from: "the system", tools: selected(system.tools, tags) }];
+}
+
+/** The middleware of a blueprint, each with its part of the blueprint's config. */
+export function pipelineOf(system: System, { name, tags, config = {} }: Blueprint): Pipeline {
+  return new Pipeline(
+    selected(system.middleware, tags).map((middleware) => ({ middleware, config: configFor(middleware, name, config) })),
+  );
+}
+
+/** Refuses a config that the blueprint's own middleware cannot read. */
+export function checkBlueprint(system: System, blueprint: Blueprint): void {
+  pipelineOf(system, blueprint);
+}
+
+/** What is probably not meant: a tag that nothing here has. */
+export function warningsOf(system: System, { tags }: Pick<Blueprint, "tags">): string[] {
+  const known = new Set([...system.tools, ...system.middleware].flatMap((entry) => entry.tags));
+  return tags
+    .filter((tag) => !known.has(tag))
+    .map((tag) => {
+      const near = nearest(tag, known);
+      return `No tool or middleware has the tag “${tag}”${near ? `; did you mean “${near}”?` : `. There are: ${[...known].sort().join(", ")}.`}`;
+    });
+}
+
+function configFor(middleware: Middleware<never>, blueprint: string, config: Record<string, unknown>): unknown {
+  const schema = middleware.config as z.ZodType | undefined;
+  if (!schema) return config;
+  const parsed = schema.safeParse(ownKeys(schema, config));
+  if (parsed.success) return parsed.data;
+  const { message, details } = invalid("config", parsed.error);
+  throw fail("bad_request", `The blueprint “${blueprint}” does not suit the middleware “${middleware.name}”. ${message}`, details);
+}
+
+// A blueprint's config belongs to many; a strict schema must not take the others' keys for mistakes.
+function ownKeys(schema: z.ZodType, config: Record<string, unknown>): Record<string, unknown> {
+  const { shape } = schema as { shape?: Record<string, unknown> };
+  return shape ? Object.fromEntries(Object.entries(config).filter(([key]) => key in shape)) : config;
+}

@@ -1,0 +1,20 @@
+import type { ChatMessage, Message } from "@thinkery/sdk";
+import type { AgentStore } from "../store/agent-store.ts";
+
+/** So many messages stand in the whole state; `A/messages` pages through all of them. */
+const mostMessages = 1000;
+
+/** The latest part of the conversation, oldest first, in the shape that clients of other systems know. */
+export function chatMessages(store: AgentStore): ChatMessage[] {
+  const { messages } = store.messages.page({ limit: mostMessages });
+  return messages.filter(({ status }) => status !== "error").map(chatMessage);
+}
+
+function chatMessage({ role, content, toolCalls, toolResult }: Message): ChatMessage {
+  return {
+    role,
+    content,
+    ...(toolCalls ? { toolCalls: toolCalls.map(({ id, name, input }) => ({ id, name, args: input })) } : {}),
+    ...(toolResult ? { toolCallId: toolResult.callId } : {}),
+  };
+}

@@ -1,0 +1,54 @@
+import type { Consultation, ModelRole, NewEvent } from "@thinkery/sdk";
+import { ModelError } from "../model/error.ts";
+import type { Model, ModelRequest, Usage } from "../model/model.ts";
+import { pause } from "../model/pause.ts";
+import { retryDelay } from "../model/retry.ts";
+
+export interface ConsultOptions {
+  runId: string;
+  step: number;
+  signal: AbortSignal;
+  modelOf(role: ModelRole): Promise<Model>;
+  costOf(model: string, usage: Usage): number | null;
+  record(event: NewEvent): void;
+}
+
+/** Asks a model something beside the conversation: one text, one answer, counted like every other call. */
+export async function consult(question: Consultation, options: ConsultOptions): Promise<string> {
+  const { role = "fast", prompt, system = "", purpose = "check", maxOutputTokens } = question;
+  const { runId, step, signal, costOf, record } = options;
+  const model = await options.modelOf(role);
+  const request: ModelRequest = {
+    system,
+    messages: [{ role: "user", content: prompt }],
+    tools: [],
+    ...(maxOutputTokens ? { settings: { maxOutputTokens } } : {}),
+  };
+  for (let attempt = 1; ; attempt++) {
+    const began = Date.now();
+    try {
+      const { text, usage } = await answerOf(model, request, signal);
+      const used = usage ?? { inputTokens: 0, outputTokens: 0 };
+      const costUsd = usage ? costOf(model.id, used) : null;
+      record({ type: "model.consulted", data: { runId, step, role, model: model.id, purpose, usage: { ...used, costUsd }, ms: Date.now() - began } });
+      return text;
+    } catch (error) {
+      signal.throwIfAborted();
+      const delay = error instanceof ModelError ? retryDelay(error, attempt, Math.random) : undefined;
+      if (delay === undefined) throw error;
+      await pause(delay, signal);
+    }
+  }
+}
+
+async function answerOf(model: Model, request: ModelRequest, signal: AbortSignal): Promise<{ text: string; usage: Usage | undefined }> {
+  let text = "";
+  let usage: Usage | undefined;
+  for await (const parts of model.stream(request, signal)) {
+    for (const part of parts) {
+      if (part.type === "text") text += part.text;
+      else if (part.type === "finish") ({ usage } = part);
+    }
+  }
+  return { text, usage };
+}

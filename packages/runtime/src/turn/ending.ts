@@ -1,0 +1,30 @@
+import type { Failure, NewEvent } from "@thinkery/sdk";
+import type { AgentStore } from "../store/agent-store.ts";
+import { troubled } from "./gate.ts";
+
+export type Ending = { status: "completed" } | { status: "canceled"; reason: string } | { status: "error"; failure: Failure };
+
+/** How a turn ends that was not completed: no call is left without a result, and nothing typed is lost. */
+export function endOf(store: AgentStore, runId: string, ending: Exclude<Ending, { status: "completed" }>): NewEvent[] {
+  const own = ownMessages(store, runId);
+  const messageIds = store.messages.waiting(runId).filter((id) => !own.includes(id));
+  const why = ending.status === "canceled" ? "The turn was canceled before this call had a result." : "The turn ended before this call had a result.";
+  return [
+    ...store.messages.unanswered(runId).map((call) => troubled(call, { runId }, "canceled", why, 0, "cancel")),
+    ...(messageIds.length > 0
+      ? [{ type: "message.requeued", data: { runId: crypto.randomUUID(), fromRunId: runId, messageIds } } as const]
+      : []),
+    ending.status === "canceled"
+      ? { type: "run.canceled", data: { runId, reason: ending.reason } }
+      : { type: "agent.error", data: { runId, error: ending.failure.message, code: ending.failure.code, ...(ending.failure.advice ? { advice: ending.failure.advice } : {}), ...(ending.failure.budget ? { budget: ending.failure.budget } : {}) } },
+  ];
+}
+
+/** What a turn that has not begun is about, beside what joined it meanwhile. Once it runs, its own messages wait no more. */
+function ownMessages(store: AgentStore, runId: string): string[] {
+  const turn = store.turns.get(runId);
+  if (turn?.status !== "queued") return [];
+  const [event] = store.log.read(turn.number - 1, 1);
+  if (event?.type === "request.accepted") return event.data.messages.map(({ id }) => id);
+  return event?.type === "message.requeued" ? event.data.messageIds : [];
+}

@@ -1,0 +1,94 @@
+import type { Agent } from "../protocol/agent.ts";
+import type { AnswerOf, BodyIn, QueryIn } from "../protocol/endpoint.ts";
+import type { Endpoints } from "../protocol/endpoints.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import type { Message } from "../protocol/message.ts";
+import type { AgentTarget } from "../protocol/target.ts";
+import type { Client } from "./client.ts";
+import { Log } from "./log.ts";
+import { newId } from "./new-id.ts";
+import { persist } from "./persist.ts";
+import type { Ask } from "./request.ts";
+import { Turn } from "./turn.ts";
+
+/** How a handle reaches its host. */
+export interface Reach {
+  ask: Ask;
+  call: Client["call"];
+  patience: number;
+}
+
+/** What can be said to an agent: the body of `invoke`. */
+export type ToSend = BodyIn<Endpoints["invoke"]>;
+
+export interface EventsOptions {
+  /** The number of the last event already known; without it, only what comes from now on. */
+  after?: number;
+  signal?: AbortSignal;
+}
+
+/** One agent, and what can be done with it. */
+export interface AgentHandle {
+  readonly agency: string;
+  readonly name: string;
+  describe(): Promise<Agent>;
+  /** Says something. Resolves when the agent has it for good; the turn goes on by itself. */
+  send(said: string | ToSend): Promise<Turn>;
+  /** The numbered log as it grows, every event once, over any number of lost connections. */
+  events(options?: EventsOptions): AsyncGenerator<AgentEvent>;
+  /** A page of the conversation, the newest last; `next` goes back in as `before`. */
+  messages(query?: QueryIn<Endpoints["listMessages"]>): Promise<AnswerOf<Endpoints["listMessages"]>>;
+  /** The whole conversation, from the newest message to the oldest. */
+  allMessages(): AsyncGenerator<Message>;
+  state(): Promise<AnswerOf<Endpoints["getState"]>>;
+  usage(): Promise<AnswerOf<Endpoints["getUsage"]>>;
+  /** Ends a turn: the one that runs, if none is named. */
+  cancel(runId?: string): Promise<AnswerOf<Endpoints["cancelTurn"]>>;
+  /** Deletes the agent and all it remembers. */
+  delete(): Promise<void>;
+}
+
+/** What is said may come with megabytes of attachments. */
+const sendLimit = 60_000;
+
+export function agentHandle({ ask, call, patience }: Reach, target: AgentTarget): AgentHandle {
+  const params = { agency: target.agency, agent: target.agent };
+  const log = new Log({ ask, target, patience });
+
+  return {
+    agency: target.agency,
+    name: target.agent,
+    describe: () => call("getAgent", { params }),
+
+    async send(said) {
+      const given: ToSend = typeof said === "string" ? { message: said } : said;
+      const body = { ...given, idempotencyKey: given.idempotencyKey ?? newId() };
+      const end = await persist((signal) => log.end(signal), { patience });
+      const { runId, messageId, duplicate } = await persist((signal) => call("invoke", { params, body, signal }), { patience, attempt: sendLimit });
+      // A key of the caller's own may have been admitted long ago. One of ours can only be known from an answer that was lost.
+      const after = duplicate && given.idempotencyKey !== undefined ? 0 : end;
+      return new Turn({ log, agent: target.agent, runId, messageId, after, cancel: (turn) => cancel(turn).then(() => {}) });
+    },
+
+    events: ({ after, signal } = {}) => log.follow(after, signal),
+    messages: (query = {}) => call("listMessages", { params, query }),
+
+    async *allMessages() {
+      let before: number | undefined;
+      do {
+        const { messages, next } = await call("listMessages", { params, query: { limit: 500, ...(before === undefined ? {} : { before }) } });
+        yield* messages.toReversed();
+        before = next === undefined ? undefined : Number(next);
+      } while (before !== undefined);
+    },
+
+    state: () => call("getState", { params }),
+    usage: () => call("getUsage", { params }),
+    cancel,
+    delete: () => call("deleteAgent", { params }),
+  };
+
+  function cancel(runId?: string) {
+    return call("cancelTurn", { params, body: runId === undefined ? {} : { runId } });
+  }
+}

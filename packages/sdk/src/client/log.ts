@@ -1,0 +1,96 @@
+import type { AgentEvent } from "../protocol/event.ts";
+import { fail, isThinkeryError, statusOf } from "../protocol/errors.ts";
+import type { AgentTarget } from "../protocol/target.ts";
+import { pause } from "./pause.ts";
+import { Pauses } from "./pauses.ts";
+import type { Ask } from "./request.ts";
+import { blocksIn } from "./sse.ts";
+
+/** The host says something at least every 15 s. Without a word for so long, the line is dead. */
+const usualSilence = 45_000;
+
+export interface LogOptions {
+  ask: Ask;
+  target: AgentTarget;
+  /** So long the host may be away, in milliseconds. */
+  patience: number;
+  /** So long it may be silent. */
+  silence?: number;
+}
+
+/** An agent's log, read from its host as it grows. */
+export class Log {
+  readonly #options: LogOptions;
+
+  constructor(options: LogOptions) {
+    this.#options = options;
+  }
+
+  /** The number of the last event so far. */
+  async end(signal: AbortSignal): Promise<number> {
+    for await (const { seq } of this.#listen(undefined, signal)) return seq;
+    throw fail("unavailable", "The host did not say where the log ends.");
+  }
+
+  /**
+   * Every event after a number (or from now on), once and in order, over any number of lost connections. Ends only
+   * when the reader leaves, the host stays away for too long, or it refuses.
+   */
+  async *follow(after: number | undefined, signal?: AbortSignal): AsyncGenerator<AgentEvent> {
+    const pauses = new Pauses();
+    let position = after;
+    let awaySince: number | undefined;
+    for (;;) {
+      let lost: unknown;
+      try {
+        for await (const { seq, event } of this.#listen(position, signal)) {
+          awaySince = undefined;
+          // Not at the welcome already: a host that lets us in only to throw us out is given longer pauses too.
+          if (event) pauses.reset();
+          const fresh = event && (position === undefined || seq > position);
+          position = seq;
+          if (fresh) yield event;
+        }
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (isFinal(error)) throw error;
+        lost = error;
+      }
+      awaySince ??= performance.now();
+      if (performance.now() - awaySince > this.#options.patience) throw gone(lost);
+      await pause(pauses.next(), signal);
+    }
+  }
+
+  /** One connection, for as long as it holds. The first thing it tells is where it begins. */
+  async *#listen(after: number | undefined, signal: AbortSignal | undefined): AsyncGenerator<{ seq: number; event?: AgentEvent }> {
+    const { ask, target, silence = usualSilence } = this.#options;
+    const line = new AbortController();
+    const either = signal ? AbortSignal.any([signal, line.signal]) : line.signal;
+    const dead = () => line.abort(fail("unavailable", "The host has fallen silent."));
+    let timer = setTimeout(dead, silence);
+    try {
+      const query = after === undefined ? {} : { after };
+      const { agency, agent } = target;
+      const { body } = await ask("listEvents", { params: { agency, agent }, query, signal: either }, "text/event-stream");
+      if (!body) return;
+      for await (const { id, data } of blocksIn(body)) {
+        clearTimeout(timer);
+        if (id !== undefined) yield { seq: Number(id), ...(data === undefined ? {} : { event: JSON.parse(data) as AgentEvent }) };
+        timer = setTimeout(dead, silence);
+      }
+    } finally {
+      clearTimeout(timer);
+      line.abort();
+    }
+  }
+}
+
+/** The host was reached and said no. */
+function isFinal(error: unknown): boolean {
+  return isThinkeryError(error) && statusOf(error.code) < 500;
+}
+
+function gone(lost: unknown): Error {
+  return isThinkeryError(lost) ? lost : fail("unavailable", "The connection to the host was lost, and it did not come back.");
+}

@@ -1,0 +1,81 @@
+import type { BodyIn, ParamsIn, QueryIn } from "../protocol/endpoint.ts";
+import type { Endpoints } from "../protocol/endpoints.ts";
+import { errorFromBody, fail } from "../protocol/errors.ts";
+import { routes } from "../protocol/routes.ts";
+
+export interface RequestOptions {
+  /** Where the host is, `http://127.0.0.1:5099`; empty in the page, which talks to where it came from. */
+  url: string;
+  /** Left out in the page: the browser sends its cookie. */
+  token?: string;
+  fetch?: typeof fetch;
+}
+
+type Slot<Key extends string, Value> = undefined extends Value
+  ? [Value] extends [undefined]
+    ? object
+    : { [K in Key]?: Value }
+  : object extends Value
+    ? { [K in Key]?: Value }
+    : { [K in Key]: Value };
+
+type Input<E> = Slot<"params", ParamsIn<E>> & Slot<"query", QueryIn<E>> & Slot<"body", BodyIn<E>> & { signal?: AbortSignal };
+
+export type Arguments<E> = object extends Input<E> ? [input?: Input<E>] : [input: Input<E>];
+
+/** What goes into a request, whichever it is. */
+interface Parts {
+  params?: Record<string, string>;
+  query?: Record<string, unknown>;
+  body?: unknown;
+  signal?: AbortSignal;
+}
+
+/** Asks one endpoint, and gives back its answer if it is a success. */
+export type Ask = (name: keyof Endpoints, parts: Parts, accept: string) => Promise<Response>;
+
+export function asking(options: RequestOptions): Ask {
+  const send = options.fetch ?? fetch;
+  const base = options.url.replace(/\/+$/, "");
+
+  return async (name, { params, query, body, signal }, accept) => {
+    const { method, path } = routes[name];
+    const headers: Record<string, string> = { accept };
+    if (options.token) headers.authorization = `Bearer ${options.token}`;
+    if (body !== undefined) headers["content-type"] = "application/json";
+    const response = await reach(signal, () =>
+      send(base + fillPath(path, params) + queryString(query), {
+        method,
+        headers,
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: signal ?? null,
+      }),
+    );
+    if (!response.ok) throw await errorFrom(response);
+    return response;
+  };
+}
+
+async function reach(signal: AbortSignal | undefined, request: () => Promise<Response>): Promise<Response> {
+  try {
+    return await request();
+  } catch {
+    signal?.throwIfAborted();
+    throw fail("unavailable", "The host does not answer.");
+  }
+}
+
+async function errorFrom(response: Response): Promise<Error> {
+  const body: unknown = await response.json().catch(() => undefined);
+  return errorFromBody(body) ?? fail("internal", `The host answered ${response.status} without saying why.`);
+}
+
+export function fillPath(path: string, params: Record<string, string> = {}): string {
+  return path.replace(/:([a-z]+)/gi, (_, key: string) => encodeURIComponent(params[key] ?? ""));
+}
+
+function queryString(query: Record<string, unknown> = {}): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (pairs.length === 0) return "";
+  return `?${new URLSearchParams(Object.fromEntries(pairs.map(([key, value]) => [key, String(value)])))}`;
+}

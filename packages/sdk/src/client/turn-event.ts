@@ -1,0 +1,105 @@
+import type { AgentEvent, EventData } from "../protocol/event.ts";
+import type { MessageToolCall } from "../protocol/message.ts";
+import type { Outcome } from "../protocol/turn.ts";
+import { Tally } from "./outcome.ts";
+
+/** What happens in a turn, one thing after the other. */
+export type TurnEvent =
+  | { type: "started"; model: string }
+  | { type: "text"; text: string; messageId: string }
+  | { type: "reasoning"; text: string; messageId: string }
+  /** What this message has said so far was not said after all: its provider failed or the host did, and it is begun anew. */
+  | { type: "unsaid"; messageId: string }
+  | { type: "tool_call"; call: MessageToolCall }
+  | { type: "tool_result"; callId: string; name: string; output: string; failed?: true }
+  | { type: "retrying"; error: string; attempt: number; inMs: number }
+  | { type: "paused"; reason: EventData["run.paused"]["reason"] };
+
+/** Reads one turn out of an agent's log. */
+export class TurnReader {
+  readonly #agent: string;
+  readonly #messageId: string;
+  #runId: string;
+  #tally: Tally;
+  /** The message that is being said, and whether anything of it was told. */
+  #draft: { messageId: string; told: boolean } | undefined;
+  #outcome: Outcome | undefined;
+
+  constructor(agent: string, runId: string, messageId: string) {
+    this.#agent = agent;
+    this.#runId = runId;
+    this.#messageId = messageId;
+    this.#tally = new Tally(runId, agent);
+  }
+
+  /** The turn that the message is in: one that it joined may end without it. */
+  get runId(): string {
+    return this.#runId;
+  }
+
+  get outcome(): Outcome | undefined {
+    return this.#outcome;
+  }
+
+  take(event: AgentEvent): TurnEvent[] {
+    if (event.type === "message.requeued" && event.data.messageIds.includes(this.#messageId)) {
+      const left = this.#unsaid();
+      this.#runId = event.data.runId;
+      this.#tally = new Tally(this.#runId, this.#agent);
+      return left;
+    }
+    if (!("runId" in event.data) || event.data.runId !== this.#runId) return [];
+    this.#outcome = this.#tally.add(event);
+    return this.#told(event);
+  }
+
+  #told(event: AgentEvent): TurnEvent[] {
+    switch (event.type) {
+      case "run.started":
+        return [{ type: "started", model: event.data.model }];
+      case "run.resumed":
+        return this.#unsaid();
+      case "run.paused":
+        return [{ type: "paused", reason: event.data.reason }];
+      case "model.started":
+        this.#draft = { messageId: event.data.messageId, told: false };
+        return [];
+      case "model.delta":
+        return this.#said(event.data.reasoning, event.data.delta);
+      case "model.failed": {
+        const { error, attempt, retryInMs: inMs } = event.data;
+        return [...this.#unsaid(), ...(inMs === undefined ? [] : [{ type: "retrying", error, attempt, inMs } as const])];
+      }
+      case "model.completed":
+        this.#draft = undefined;
+        return event.data.toolCalls.map(({ id, name, input }) => ({ type: "tool_call", call: { id, name, input } }));
+      case "tool.output": {
+        const { callId, toolName: name, output } = event.data;
+        return [{ type: "tool_result", callId, name, output }];
+      }
+      case "tool.error": {
+        const { callId, toolName: name, error: output } = event.data;
+        return [{ type: "tool_result", callId, name, output, failed: true }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  // Words without a beginning are of a step that went before what we said.
+  #said(reasoning: string | undefined, text: string | undefined): TurnEvent[] {
+    if (!this.#draft) return [];
+    this.#draft.told = true;
+    const { messageId } = this.#draft;
+    return [
+      ...(reasoning ? [{ type: "reasoning", text: reasoning, messageId } as const] : []),
+      ...(text ? [{ type: "text", text, messageId } as const] : []),
+    ];
+  }
+
+  #unsaid(): TurnEvent[] {
+    const draft = this.#draft;
+    this.#draft = undefined;
+    return draft?.told ? [{ type: "unsaid", messageId: draft.messageId }] : [];
+  }
+}

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { random } from "../../../../tests/kit/random.ts";
+import { AgentDouble, Reader } from "./agent-double.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Entry } from "./entry.ts";
+
+/** What a reader sees of each message. A question taken back in time is shown to those who saw it asked, to nobody else. */
+function shown({ entries }: Conversation) {
+  return entries
+    .filter(({ role, stage }) => !(role === "user" && stage === "canceled"))
+    .map(({ id, role, stage, text, reasoning, reasoningSize, calls, trouble }: Entry) => ({
+      id,
+      role,
+      stage,
+      text,
+      reasoning,
+      reasoningSize,
+      calls: calls.map(({ id, name, input, result }) => ({ id, name, input, failed: result?.failed, output: result?.output })),
+      trouble: trouble?.message,
+    }));
+}
+
+test("whatever happens, in whatever order, everybody ends up with what the agent would tell a newcomer", () => {
+  const chance = random("conversation");
+  for (let world = 0; world < 150; world++) {
+    const agent = new AgentDouble();
+    const readers = [new Reader(agent), new Reader(agent), new Reader(agent)];
+    let asked = 0;
+    const word = () => chance.text(1 + chance.below(6), "abc `\n<");
+    const deeds = [
+      () => agent.say(`q${chance.chance(0.15) ? chance.below(asked + 1) : asked++}`, word(), chance.pick(["queue", "queue", "steer", "interrupt"])),
+      () => agent.startStep(),
+      () => agent.startStep(),
+      () => agent.stream(word(), chance.chance(0.3) ? word() : ""),
+      () => agent.stream(word(), ""),
+      () => agent.finishStep(chance.pick([[], [], ["one"], ["one", "two"]])),
+      () => agent.answerTool(word(), chance.chance(0.3)),
+      () => agent.answerTool(word(), false),
+      () => chance.chance(0.3) && agent.retryStep(),
+      () => chance.chance(0.2) && agent.fail(word()),
+      () => chance.chance(0.3) && agent.cancel(chance.chance(0.5) ? agent.running : agent.queue[0]?.id),
+      () => chance.chance(0.2) && agent.nap(),
+      () => {
+        if (chance.chance(0.9)) return;
+        agent.crash();
+        for (const reader of readers) reader.leave();
+      },
+      () => chance.chance(0.05) && agent.clear(),
+      () => chance.pick(readers).leave(),
+      () => chance.pick(readers).connect(),
+    ];
+    for (let step = 0; step < 120; step++) chance.pick(deeds)();
+    const newcomer = new Reader(agent);
+    for (const reader of readers) {
+      if (!reader.connected || chance.chance(0.3)) reader.connect();
+      expect(shown(reader.now).slice(-shown(newcomer.now).length), `world ${world}`).toEqual(shown(newcomer.now));
+      expect(reader.now.run, `world ${world}`).toBe(newcomer.now.run);
+      expect(reader.now.state, `world ${world}`).toEqual(newcomer.now.state);
+      expect(new Set(reader.now.entries.map(({ id }) => id)).size).toBe(reader.now.entries.length);
+    }
+  }
+});

@@ -1,0 +1,42 @@
+import type { AgentEvent } from "../protocol/event.ts";
+import type { ChatFrame } from "../protocol/frame.ts";
+import type { AgentStatus, Todo } from "../protocol/turn.ts";
+import type { Entries } from "./entries.ts";
+import type { Result, Trouble } from "./entry.ts";
+import { blankState } from "./state.ts";
+
+export type Frame = ChatFrame | AgentEvent;
+
+/** Everything a reader of a conversation sees, made from the frames of its agent. */
+export interface Conversation {
+  /** The history has come: what is empty now is really empty. */
+  ready: boolean;
+  entries: Entries;
+  /** Answers of tools whose calls are not loaded. */
+  results: Readonly<Record<string, Result>>;
+  /** What the agent syncs to every client, kept up to date. */
+  state: AgentStatus;
+  /** The turn that runs. */
+  run?: string | undefined;
+  retry?: { error: string; attempt: number; inMs: number } | undefined;
+  /** What went wrong and belongs to no message. */
+  trouble?: Trouble | undefined;
+  todos: readonly Todo[];
+  model?: string | undefined;
+  /** There are older messages than the first entry. */
+  older: boolean;
+  /** Counts turns that ended while we looked on. */
+  turnsSeen: number;
+  /** What was said to the end while we looked on, for people who hear the page. */
+  lastSaid?: { id: string; text: string } | undefined;
+}
+
+export const blank: Conversation = {
+  ready: false,
+  entries: [],
+  results: {},
+  state: blankState,
+  todos: [],
+  older: false,
+  turnsSeen: 0,
+};

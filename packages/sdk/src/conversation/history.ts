@@ -1,0 +1,54 @@
+import type { Message } from "../protocol/message.ts";
+import type { Conversation } from "./conversation.ts";
+import { type Entries, indexOf, placed } from "./entries.ts";
+import { type Entry, entryOf, type Result, resultOf } from "./entry.ts";
+import { settled } from "./run.ts";
+
+/** How many messages a history holds at most; a full one may have more before it. */
+const fullHistory = 50;
+
+/** The agent's own word on its latest messages: whatever we had in their place is replaced by it. */
+export function restored(now: Conversation, messages: readonly Message[]): Conversation {
+  const results = { ...now.results, ...resultsIn(messages) };
+  const spoken = messages.filter(isSpoken);
+  const known = new Map(now.entries.map((entry) => [entry.id, entry]));
+  const listed = new Set(messages.map(({ id }) => id));
+  const ours = now.entries.filter(({ id, stage }) => !listed.has(id) && (stage === "unsent" || stage === "refused"));
+  // Older messages stay only if no hole lies between them and these.
+  const joint = spoken[0] ? indexOf(now.entries, spoken[0].id) : -1;
+  const before = now.entries.slice(0, Math.max(0, joint)).filter((entry) => !ours.includes(entry));
+  const entries = [...spoken.map((message) => fresh(message, results, known.get(message.id))), ...ours].reduce<Entries>(placed, before);
+  const full = messages.filter(({ seq }) => seq !== undefined).length >= fullHistory;
+  return { ...now, ready: true, results, older: before.length > 0 ? now.older : full, entries: settledBut(entries, now.run) };
+}
+
+/** A page of messages from before the first entry. */
+export function extended(now: Conversation, messages: readonly Message[], more: boolean): Conversation {
+  const results = { ...now.results, ...resultsIn(messages) };
+  const known = new Set(now.entries.map(({ id }) => id));
+  const older = messages.filter((message) => isSpoken(message) && !known.has(message.id)).map((message) => fresh(message, results));
+  return { ...now, results, older: more, entries: [...settledBut(older, now.run), ...now.entries] };
+}
+
+/** Nothing but the turn that runs is under way. */
+function settledBut(entries: Entries, run: string | undefined): Entries {
+  return entries.flatMap((entry) => (entry.runId === run || entry.stage === "waiting" ? entry : settled(entry, "canceled")));
+}
+
+function isSpoken({ role }: Message): boolean {
+  return role !== "tool";
+}
+
+// What the agent says of a message is all there is to it, but for advice that it gave us only once.
+function fresh(message: Message, results: Record<string, Result>, known?: Entry): Entry {
+  const entry = entryOf(message, results);
+  return entry.trouble && known?.trouble ? { ...entry, trouble: known.trouble } : entry;
+}
+
+function resultsIn(messages: readonly Message[]): Record<string, Result> {
+  const results: Record<string, Result> = {};
+  for (const { toolResult, content } of messages) {
+    if (toolResult) results[toolResult.callId] = resultOf(toolResult, content);
+  }
+  return results;
+}

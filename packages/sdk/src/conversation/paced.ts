@@ -1,0 +1,33 @@
+/** Longest wait, for a page that is not looked at and therefore never painted. */
+const longestWait = 200;
+/** Where nothing is ever painted, as in Node. */
+const usualWait = 16;
+
+const paints = typeof requestAnimationFrame === "function";
+
+/** Gathers what comes until the next paint, and hands it on in one go. */
+export function paced<T>(handOn: (items: T[]) => void): { add(item: T): void; flush(): void } {
+  let items: T[] = [];
+  let frame = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const flush = () => {
+    if (paints) cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    timer = undefined;
+    if (items.length === 0) return;
+    const gathered = items;
+    items = [];
+    handOn(gathered);
+  };
+
+  return {
+    add(item) {
+      items.push(item);
+      if (timer !== undefined) return;
+      if (paints) frame = requestAnimationFrame(flush);
+      timer = setTimeout(flush, paints ? longestWait : usualWait);
+    },
+    flush,
+  };
+}

@@ -1,0 +1,84 @@
+import type { z } from "zod";
+import type { Agent } from "../protocol/agent.ts";
+import type { MessageToolCall } from "../protocol/message.ts";
+import type { Props } from "../protocol/props.ts";
+import type { ChatMessage, Run } from "../protocol/turn.ts";
+import type { Consultation } from "./consultation.ts";
+import type { ModelPlan } from "./plan.ts";
+import type { Tool } from "./tool.ts";
+
+/** Who the agent is: what was known of it when it was made, and who last asked it something. */
+export interface ThreadInfo extends Agent {
+  request: Record<string, string>;
+}
+
+/**
+ * What a middleware may know and do. `info`, `run` and `state` are persisted: what is inside of them is never changed
+ * in place. `state` takes new values by assignment; each middleware has its own, in each agent.
+ */
+export interface MiddlewareContext<Config = unknown> {
+  /** `agency~agent` */
+  readonly agent: string;
+  readonly info: Readonly<ThreadInfo>;
+  readonly run: Readonly<Run>;
+  /** The turn; empty outside of one. */
+  readonly runId: string;
+  readonly step: number;
+  /** The blueprint's, as far as this middleware's own schema knows it. */
+  readonly config: Config;
+  readonly props: Props;
+  readonly state: Record<string, unknown>;
+  readonly signal: AbortSignal;
+  /** The whole conversation, oldest first, as it is stored. */
+  messages(): readonly ChatMessage[];
+  /** Gives the agent a tool: for good in `onInit`, for the rest of the turn elsewhere. */
+  registerTool(tool: Tool): void;
+  /** A quick question to a model, beside the conversation and counted like it. */
+  consult(question: Consultation): Promise<string>;
+}
+
+type Awaitable = void | Promise<void>;
+
+/** A report on a call whose answer was deferred, by a child agent or anybody else. */
+export interface ChildReport {
+  callId: string;
+  toolName: string;
+  report: string;
+  failed: boolean;
+}
+
+/**
+ * Code that takes part in the turns of the agents whose tags it shares. Hooks run at fixed points, in the order in
+ * which the middleware was added, one after the other. One that throws, or does not come back in time, is named in
+ * the log, what it had planned is undone, and the turn goes on.
+ */
+export interface Middleware<Config extends object = object> {
+  name: string;
+  tags?: readonly string[];
+  /** The keys of a blueprint's `config` that it reads. */
+  config?: z.ZodType<Config>;
+  /** Adds to the agent's state, as `A/state` answers it. */
+  state?(context: MiddlewareContext<Config>): Record<string, unknown>;
+  /** The agent woke, or its blueprint changed. */
+  onInit?(context: MiddlewareContext<Config>): Awaitable;
+  /** A step begins. */
+  onTick?(context: MiddlewareContext<Config>): Awaitable;
+  /** The model is about to be called; the plan is what it will be told. */
+  beforeModel?(context: MiddlewareContext<Config>, plan: ModelPlan): Awaitable;
+  /** The model has answered; its tool calls have not been made. */
+  onModelResult?(context: MiddlewareContext<Config>, result: { message: ChatMessage }): Awaitable;
+  onToolStart?(context: MiddlewareContext<Config>, call: MessageToolCall): Awaitable;
+  onToolResult?(context: MiddlewareContext<Config>, call: MessageToolCall, result: unknown): Awaitable;
+  onToolError?(context: MiddlewareContext<Config>, call: MessageToolCall, error: Error): Awaitable;
+  /** The turn goes on: after a crash (`recovered`), or because the last report came in (`reported`). */
+  onResume?(context: MiddlewareContext<Config>, reason: string, payload: unknown): Awaitable;
+  onChildReport?(context: MiddlewareContext<Config>, child: ChildReport): Awaitable;
+}
+
+/** Keeps the type of the config between its schema and the hooks. */
+export function defineMiddleware<Config extends object = object>(middleware: Middleware<Config>): Middleware<Config> {
+  if (!/^[A-Za-z][\w.-]{0,63}$/.test(middleware.name)) {
+    throw new Error(`“${middleware.name}” cannot be a middleware's name: use letters, digits, and . _ - after the first.`);
+  }
+  return middleware;
+}

@@ -1,0 +1,93 @@
+import { z } from "zod";
+import { toolNameRule } from "../protocol/names.ts";
+import type { NewEvent } from "../protocol/event.ts";
+import type { Props } from "../protocol/props.ts";
+import type { Consultation } from "./consultation.ts";
+
+/** Facts that a tool may add to its agent's log. */
+export type Fact = Extract<NewEvent, { type: "todos.written" | "title.set" }>;
+
+/** What a tool may know and do. Never an object, never a binding. */
+export interface ToolContext {
+  callId: string;
+  runId: string;
+  /** `agency~agent` */
+  agent: string;
+  /** What the request and the agent were given by their makers. */
+  props: Props;
+  /** Fires when the turn is canceled or the tool has had its time. */
+  signal: AbortSignal;
+  /** Adds facts to the agent's log; what is derived from them is there at once. */
+  record(...facts: Fact[]): void;
+  /** A quick question to a model, beside the conversation and counted like it. */
+  consult(question: Consultation): Promise<string>;
+}
+
+export interface Tool {
+  name: string;
+  /** Other names models know it by. */
+  aliases?: readonly string[];
+  description: string;
+  input: z.ZodType;
+  /** The input's JSON schema, where that is what it was defined with. */
+  parameters?: Record<string, unknown>;
+  /** What it does, in a word, for the action log. */
+  action: string;
+  /** May a call be made again when a crash left its outcome unknown? */
+  repeatable: boolean;
+  /** May it run beside other calls of the same step? Others run alone, in the model's order. */
+  independent: boolean;
+  /** Is its whole effect facts in the agent's log? Such a tool answers at once. */
+  local?: boolean;
+  /** Longer than this and the call has failed; the host's own limit where it is not given. */
+  seconds?: number;
+  /** What the action log says of the output; the output itself may hold anything. */
+  summarize?(output: unknown): string;
+  /** `null` defers the answer: it is reported later, and the turn waits for it. */
+  run(input: unknown, context: ToolContext): unknown;
+}
+
+/** A tool as it is defined; what is left out is assumed to be the careful thing. */
+export interface NewTool<Input> extends Omit<Tool, "input" | "parameters" | "action" | "repeatable" | "independent" | "run"> {
+  /** A zod schema, or a JSON schema. */
+  input: z.ZodType<Input> | Record<string, unknown>;
+  action?: string;
+  repeatable?: boolean;
+  independent?: boolean;
+}
+
+/**
+ * A tool: what the model is told of it, and what it does.
+ *
+ * ```ts
+ * const lookup = defineTool(
+ *   { name: "lookupOrder", description: "Find an order.", input: z.object({ id: z.string() }), repeatable: true },
+ *   async ({ id }) => orders.get(id) ?? "There is no such order.",
+ * );
+ * ```
+ *
+ * A string or an object is its answer, an exception is an answer that says what went wrong, and `null` means that
+ * the answer is reported later.
+ */
+export function defineTool<Input>(definition: NewTool<Input>, run: (input: Input, context: ToolContext) => unknown): Tool {
+  const { name, aliases = [], description, input } = definition;
+  for (const word of [name, ...aliases]) {
+    if (!toolNameRule.pattern.test(word)) throw new Error(`“${word}” cannot be a tool's name: ${toolNameRule.form}.`);
+  }
+  if (!description.trim()) throw new Error(`The tool “${name}” has no description, and a model could not know what it is for.`);
+  const schema = input instanceof z.ZodType ? { input } : { input: z.fromJSONSchema(input), parameters: input };
+  return { action: name, repeatable: false, independent: false, ...definition, ...schema, run: run as Tool["run"] };
+}
+
+/** A picture as a tool's output: kept in the blob store, shown to models that see. */
+export class ToolImage {
+  readonly mediaType: string;
+  readonly data: Uint8Array;
+  readonly description: string;
+
+  constructor(mediaType: string, data: Uint8Array, description: string) {
+    this.mediaType = mediaType;
+    this.data = data;
+    this.description = description;
+  }
+}

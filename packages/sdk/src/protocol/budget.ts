@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { budgetKinds, budgetLevels } from "./choices.ts";
+
+const more = "expected more than 0; leave it out for no limit";
+const whole = z.int("expected a whole number").positive(more);
+const amount = z.number().positive(more);
+
+/** Where spending ends. What is left out is not limited. */
+export const limitsSchema = z.strictObject({
+  steps: whole.optional().meta({ description: "calls to models" }),
+  tokens: whole.optional().meta({ description: "tokens in and out" }),
+  costUsd: amount.optional().meta({ description: "US dollars" }),
+  seconds: amount.optional().meta({ description: "time spent with models and tools" }),
+});
+
+export type Limits = z.infer<typeof limitsSchema>;
+
+export const periods = ["day", "ever"] as const;
+
+/** Limits over more than one turn: for good, or anew every day (UTC). */
+export const budgetSchema = limitsSchema
+  .extend({ per: z.enum(periods).default("ever") })
+  .meta({ id: "Budget", description: "What may be spent. A kind that is left out is not limited." });
+
+export type Budget = z.infer<typeof budgetSchema>;
+
+/** One that is set has to limit something; for no limits there is none. */
+export const newBudgetSchema = budgetSchema.refine((budget) => budgetKinds.some((kind) => budget[kind] !== undefined), {
+  error: `give at least one of ${budgetKinds.join(", ")}`,
+});
+
+/** A blueprint's: what one turn may spend, and all turns of an agent together. */
+export const agentBudgetSchema = limitsSchema.extend({ agent: budgetSchema.optional() });
+
+export type AgentBudget = z.infer<typeof agentBudgetSchema>;
+
+/** How far one limit is used up. */
+export const standingSchema = z
+  .object({
+    level: z.enum(budgetLevels),
+    kind: z.enum(budgetKinds),
+    per: z.enum(["turn", ...periods]),
+    limit: z.number(),
+    spent: z.number(),
+    reserved: z.number().meta({ description: "set aside for calls under way" }),
+  })
+  .meta({ id: "Standing", description: "How far one limit of a budget is used up." });
+
+export type Standing = z.infer<typeof standingSchema>;
+
+/** A budget as it stands; null where there is none. */
+export const budgetAnswerSchema = z
+  .object({ budget: budgetSchema.nullable(), standings: z.array(standingSchema) })
+  .meta({ id: "BudgetAnswer" });
+
+export type BudgetAnswer = z.infer<typeof budgetAnswerSchema>;

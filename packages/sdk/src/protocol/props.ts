@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { invalid } from "./error-body.ts";
+import { fail } from "./errors.ts";
+import { toolNameRule } from "./names.ts";
+import { modelRolesSchema } from "./roles.ts";
+
+const toolNameSchema = z.string().regex(toolNameRule.pattern, toolNameRule.form);
+
+const webhookToolSchema = z.strictObject({
+  name: toolNameSchema,
+  description: z.string().min(1).max(4000),
+  parameters: z.record(z.string(), z.json()).meta({ description: "JSON schema of the input" }),
+  webhook: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }),
+});
+
+/** A tool that an agent is given by data alone: one that is registered here, by name, or one that answers at an address. */
+const propsToolSchema = z.union([toolNameSchema, webhookToolSchema], {
+  error: "expected the name of a registered tool, or {name, description, parameters, webhook: {url}}; props can only add tools",
+});
+
+export type WebhookTool = z.infer<typeof webhookToolSchema>;
+
+const propsLimit = 64 * 1024;
+
+/**
+ * The top layer: what a request, or whoever made the agent, adds to it. It can only add; there is no key that takes
+ * anything away.
+ */
+export const propsSchema = z
+  .strictObject({
+    additionalInstructions: z.string().max(100_000).optional().meta({ description: "said to the model after everything else" }),
+    models: modelRolesSchema.optional(),
+    tools: z.array(propsToolSchema).max(64).optional(),
+    data: z.record(z.string(), z.json()).optional().meta({ description: "the application's own, for its tools and middleware" }),
+  })
+  .refine((props) => JSON.stringify(props).length <= propsLimit, { error: `larger than ${propsLimit} bytes` })
+  .meta({ id: "Props", description: "What a request or an agent adds to its blueprint." });
+
+export type Props = z.infer<typeof propsSchema>;
+
+/**
+ * Props from code rather than from a request: whatever cannot be written down is refused by its path, before anybody
+ * tries to.
+ */
+export function checkedProps(value: unknown): Props {
+  const unwritable = findUnwritable(value, ["props"], new Set());
+  if (unwritable) {
+    const { path, what } = unwritable;
+    const message = `${path.join(".")} is ${what}, and props are data only: texts, numbers, booleans, null, lists and plain objects.`;
+    throw fail("bad_request", message, { problems: [{ path, message: `is ${what}` }] });
+  }
+  const parsed = propsSchema.safeParse(value);
+  if (!parsed.success) throw invalid("props", parsed.error);
+  return parsed.data;
+}
+
+function findUnwritable(value: unknown, path: string[], seen: ReadonlySet<unknown>): { path: string[]; what: string } | undefined {
+  if (value === null || value === undefined || typeof value === "string" || typeof value === "boolean") return undefined;
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : { path, what: String(value) };
+  if (typeof value !== "object") return { path, what: `a ${typeof value}` };
+  if (seen.has(value)) return { path, what: "a part of itself" };
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) {
+    return { path, what: `a ${value.constructor?.name ?? "special object"}` };
+  }
+  const inside = new Set(seen).add(value);
+  for (const [key, part] of Object.entries(value)) {
+    const found = findUnwritable(part, [...path, key], inside);
+    if (found) return found;
+  }
+  return undefined;
+}

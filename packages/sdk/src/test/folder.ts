@@ -1,0 +1,42 @@
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A folder that goes when it is no longer needed, also when this process dies without a word. */
+export interface Folder {
+  path: string;
+  remove(): Promise<void>;
+}
+
+// The host's sockets lie inside, and the kernel takes no long paths for those; macOS has long ones for its own.
+const longest = 40;
+
+// Its standard input is a pipe that only we hold: when that ends, so have we. What the host still does there takes a moment.
+const keeper = 'read _; tries=0; while [ -e "$0" ] && [ $tries -lt 100 ]; do sleep 0.1; rm -rf "$0"; tries=$((tries + 1)); done';
+
+export async function makeFolder(): Promise<Folder> {
+  const place = tmpdir().length <= longest ? tmpdir() : "/tmp";
+  const path = await mkdtemp(join(place, "thinkery-test-"));
+  const beside = spawn("/bin/sh", ["-c", keeper, path], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+  beside.on("error", () => {});
+  beside.stdin.on("error", () => {});
+  beside.unref();
+  // A test that forgets its host still comes to an end.
+  (beside.stdin as unknown as { unref(): void }).unref();
+  return {
+    path,
+    async remove() {
+      beside.kill("SIGKILL");
+      await rm(path, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Lays out a home: configuration and scripts by name. */
+export async function furnish(home: string, config: object | undefined, scripts: Readonly<Record<string, unknown>>): Promise<void> {
+  await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
+  if (config) await writeFile(join(home, "config.jsonc"), JSON.stringify(config));
+  // JSON is YAML.
+  for (const [name, script] of Object.entries(scripts)) await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify(script));
+}

@@ -1,0 +1,57 @@
+import type { Answer, Fault } from "./answer.ts";
+import type { FormatName } from "./request.ts";
+
+/** How a model server counts tokens: nobody else counts as it does. */
+
+/** A picture costs the same however large it is. */
+const perImage = 800;
+
+/** The tokens of whatever a model is told: pieces of words of up to five letters, and every other sign by itself. */
+export function tokensIn(value: unknown): number {
+  if (typeof value === "string") {
+    if (/^data:image\//.test(value)) return perImage;
+    return value.match(/[\p{L}\p{N}]{1,5}|[^\s\p{L}\p{N}]/gu)?.length ?? 0;
+  }
+  if (typeof value !== "object" || value === null) return value === undefined || value === null ? 0 : 1;
+  if ("media_type" in value || "inlineData" in value) return perImage;
+  // Two for the frame of every part and message.
+  return Object.values(value).reduce<number>((sum, inner) => sum + tokensIn(inner), 2);
+}
+
+/** What of a request's body the model reads. */
+export function tokensOf(body: Record<string, unknown>): number {
+  const { system, instructions, systemInstruction, messages, input, contents, tools } = body;
+  return tokensIn([system, instructions, systemInstruction, messages, input, contents, tools]);
+}
+
+export function tokensSaid({ reasoning = [], text = [], toolCalls = [] }: Answer): number {
+  return tokensIn([[reasoning].flat().join(""), [text].flat().join(""), toolCalls.map(({ name, input }) => [name, input])]);
+}
+
+/** What each provider says of a conversation that is too long for it. */
+export function overflow(format: FormatName, tokens: number, limit: number): Fault {
+  switch (format) {
+    case "chat":
+      return {
+        kind: "status",
+        status: 400,
+        code: "context_length_exceeded",
+        message: `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
+      };
+    case "responses":
+      return {
+        kind: "status",
+        status: 400,
+        code: "context_length_exceeded",
+        message: "Your input exceeds the context window of this model. Please adjust your input and try again.",
+      };
+    case "messages":
+      return { kind: "status", status: 400, message: `prompt is too long: ${tokens} tokens > ${limit} maximum` };
+    case "google":
+      return {
+        kind: "status",
+        status: 400,
+        message: `The input token count (${tokens}) exceeds the maximum number of tokens allowed (${limit}).`,
+      };
+  }
+}

@@ -1,0 +1,34 @@
+import { DurableObject } from "cloudflare:workers";
+import { Accounts } from "../../packages/runtime/src/store/accounts.ts";
+import { migrate } from "../../packages/runtime/src/store/migrate.ts";
+import { agencyMigrations } from "../../packages/runtime/src/store/schema/agency.ts";
+import { reportOf } from "../../packages/runtime/src/store/spent.ts";
+
+type Asked = { step: string; now: number } & Record<string, never>;
+
+/** Books by themselves, to be told statements and looked into. */
+export class Books extends DurableObject {
+  override async fetch(request: Request): Promise<Response> {
+    const { step, now, ...asked } = (await request.json()) as Asked;
+    migrate(this.ctx.storage, agencyMigrations);
+    const accounts = new Accounts(this.ctx.storage, "agency");
+    const steps: Record<string, () => unknown> = {
+      budget: () => {
+        accounts.budget = asked.budget;
+      },
+      state: () => accounts.state(asked.statement, now),
+      release: () => accounts.release(asked.account),
+      standings: () => accounts.standings(now),
+      look: () => ({ ...reportOf(accounts.rows(asked.since ?? "")), shares: accounts.shares(asked.since ?? ""), reserved: accounts.reserved() }),
+      statement: () => accounts.statement({ name: "den", since: 7 }, asked.since ?? ""),
+    };
+    return Response.json((await steps[step]?.()) ?? null);
+  }
+}
+
+export default {
+  fetch(request: Request, env: { Books: DurableObjectNamespace<Books> }): Promise<Response> | Response {
+    if (request.method === "GET") return new Response("alive");
+    return env.Books.getByName(new URL(request.url).pathname).fetch(request);
+  },
+};
