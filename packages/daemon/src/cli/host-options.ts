@@ -46,6 +46,7 @@ export async function hostOptions(cli: Cli, flags: HostFlags): Promise<HostOptio
     limits: { failures: config.failuresPerMinute },
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.allowedOrigins,
+    toolOrigins: config.toolOrigins,
     ...(adminToken ? { adminToken } : {}),
     providers: providersIn(cli.env, config.providers),
     models: {

@@ -136,6 +136,7 @@ test("the schema of the configuration is one JSON value", async () => {
     "model",
     "models",
     "providers",
+    "worker",
     "prices",
     "contextTokens",
     "turn",

@@ -6,6 +6,7 @@ export const defaultConfig = {
   failuresPerMinute: 5,
   allowedHosts: [] as string[],
   allowedOrigins: [] as string[],
+  toolOrigins: [] as string[],
   models: {} as NonNullable<ModelConfig["models"]>,
   providers: {} as ModelConfig["providers"],
   prices: {} as ModelConfig["prices"],

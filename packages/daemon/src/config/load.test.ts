@@ -63,3 +63,11 @@ test("a working folder may choose the model but not where keys are sent", async 
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ providers }));
   expect((await loadConfig(home, cwd)).config).toMatchObject({ model: "openai:gpt-4.1", providers });
 });
+
+test("a working folder may not choose the code that the host runs", async () => {
+  await writeFile(join(cwd, "thinkery.jsonc"), '{ "worker": "src/worker.ts" }');
+  await expect(loadConfig(home, cwd)).rejects.toThrow(/thinkery\.jsonc may not set “worker”.*any code.*config\.jsonc/);
+  await writeFile(join(cwd, "thinkery.jsonc"), "{}");
+  await writeFile(join(home, "config.jsonc"), '{ "worker": "src/worker.ts" }');
+  expect((await loadConfig(home, cwd)).config.worker).toBe("src/worker.ts");
+});

@@ -34,6 +34,7 @@ export async function loadConfig(homePath: string, cwd: string): Promise<LoadedC
 /** A working folder may be anybody's repository, and this is what it could do to us. */
 const onlyOurs: Record<string, string> = {
   providers: "could send your keys to another address",
+  toolOrigins: "could have tools call what runs on this machine",
   worker: "could have the host run any code",
 };
 

@@ -72,6 +72,10 @@ export const configSchema = z
       allowedOrigins: origins
         .default(defaultConfig.allowedOrigins)
         .meta({ description: "Origins of other web pages that may talk to the host." }),
+      toolOrigins: origins.default(defaultConfig.toolOrigins).meta({
+        description:
+          "Origins on this machine or its network that tools given to an agent by data (webhooks) may call; public ones they may always. Only in config.jsonc of the data folder.",
+      }),
       model: modelIdSchema
         .optional()
         .meta({ description: "The model of agents that have none of their own, as provider:model. Without it, one whose key is set." }),

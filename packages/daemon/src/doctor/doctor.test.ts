@@ -58,6 +58,16 @@ test("a broken configuration fails with its line, and the other checks still run
   expect(await examined("models")).toBeDefined();
 });
 
+test("a configured Worker that cannot run fails with the reason; without one it is the stock one", async () => {
+  expect(await examined("Worker")).toEqual({ name: "Worker", state: "ok", message: "the stock one" });
+  await mkdir(home);
+  await writeFile(join(home, "config.jsonc"), '{ "worker": "../agents/worker.ts" }');
+  expect(await examined("Worker")).toMatchObject({ state: "fail", message: expect.stringContaining(`There is no file ${folder}/agents/worker.ts`) });
+  await mkdir(join(folder, "agents"));
+  await writeFile(join(folder, "agents", "worker.ts"), "export class Think {}");
+  expect(await examined("Worker")).toMatchObject({ state: "fail", message: expect.stringContaining("@thinkery/runtime is not found"), fix: expect.stringContaining("config.jsonc") });
+});
+
 test("a configured port that another program has fails", async () => {
   const other: Server = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));

@@ -19,7 +19,8 @@ export async function checkWorker({ home, cwd, version }: Patient): Promise<Find
     return { name, state: "ok", message: place(entry) };
   } catch (error) {
     const { message } = error as Error;
-    const fix = "Mend it, or go back to the stock Worker with `thinkery restart --no-worker`.";
-    return { name, state: running ? "warn" : "fail", message, fix };
+    // What main was started with runs on.
+    if (running) return { name, state: "warn", message, fix: "Mend it, or go back to the stock one with `thinkery restart --no-worker`." };
+    return { name, state: "fail", message, fix: "Mend it, or take “worker” out of config.jsonc." };
   }
 }

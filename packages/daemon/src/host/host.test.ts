@@ -16,7 +16,7 @@ import { takeLock } from "./lock.ts";
 const quick = { backoffMs: 5, pingMs: 50 };
 
 function options(home: Home, more: Partial<HostOptions> = {}): HostOptions {
-  const lists = { allowedHosts: ["my.house"], allowedOrigins: ["https://my.house"], providers: ["openai"], scriptFolders: [] };
+  const lists = { allowedHosts: ["my.house"], allowedOrigins: ["https://my.house"], toolOrigins: [], providers: ["openai"], scriptFolders: [] };
   const models = {
     models: { providers: {}, prices: {} },
     modelVariables: { variables: {}, secrets: [] },

@@ -29,6 +29,7 @@ export interface HostOptions {
   slots: number;
   allowedHosts: string[];
   allowedOrigins: string[];
+  toolOrigins: string[];
   /** Set on purpose; without one, only this machine may be listened on. */
   adminToken?: string;
   /** Names of the model providers that have a key. */

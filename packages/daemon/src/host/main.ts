@@ -20,6 +20,7 @@ type Passed =
   | "startedAt"
   | "allowedHosts"
   | "allowedOrigins"
+  | "toolOrigins"
   | "providers"
   | "models"
   | "turn";

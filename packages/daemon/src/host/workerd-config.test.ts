@@ -18,6 +18,7 @@ const config: MainConfig = {
   startedAt: "now",
   allowedHosts: [],
   allowedOrigins: [],
+  toolOrigins: [],
   providers: [],
   variables: ["OPENAI_API_KEY"],
   models: { providers: {}, prices: {} },

@@ -26,6 +26,8 @@ export interface MainConfig {
   startedAt: string;
   allowedHosts: string[];
   allowedOrigins: string[];
+  /** Origins of this machine or its network that tools may call. */
+  toolOrigins: string[];
   providers: string[];
   /** Environment variables of this process that main finds under their own names: keys and addresses of models. */
   variables: string[];
@@ -74,6 +76,7 @@ export function mainConfig(config: MainConfig): string {
     `(name = "STARTED_AT", text = ${text(config.startedAt)})`,
     `(name = "ALLOWED_HOSTS", json = ${json(config.allowedHosts)})`,
     `(name = "ALLOWED_ORIGINS", json = ${json(config.allowedOrigins)})`,
+    `(name = "TOOL_ORIGINS", json = ${json(config.toolOrigins)})`,
     `(name = "PROVIDERS", json = ${json(config.providers)})`,
     `(name = "MODELS", service = "models")`,
     `(name = "MODEL_CONFIG", json = ${json(config.models)})`,

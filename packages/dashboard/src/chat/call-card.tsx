@@ -1,6 +1,6 @@
+import type { Call } from "@thinkery/sdk/react";
 import { type ReactNode, useState } from "react";
 import { Icon } from "../parts/icon.tsx";
-import type { Call } from "../talk/entry.ts";
 import { bytes } from "./amount.ts";
 import { visible } from "./blocks.ts";
 

@@ -1,16 +1,19 @@
 import type { Agency, Agent, ListedBlueprint, Mode } from "@thinkery/sdk";
+import { useThink } from "@thinkery/sdk/react";
 import { useCallback, useEffect, useRef } from "react";
+import { onRedial } from "../api/follow.ts";
 import { health } from "../api/health.ts";
+import { call } from "../api/host.ts";
 import { useMay } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
 import { announce } from "../frame/announce.tsx";
 import { Link } from "../frame/link.tsx";
 import { pathTo } from "../frame/place.ts";
 import { Notice } from "../parts/notice.tsx";
-import { useTalk } from "../talk/use-talk.ts";
 import { About } from "./about.tsx";
 import { Composer } from "./composer.tsx";
 import { useDraft } from "./draft.ts";
+import { outboxOf } from "./outbox.ts";
 import { ScriptedNotice } from "./scripted-notice.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { Todos } from "./todos.tsx";
@@ -27,18 +30,19 @@ interface ChatProps {
 /** An agent at work: what was said, what it is doing, and a place to say something. */
 export function Chat({ user, agency, agent, blueprint }: ChatProps) {
   const pair = { user, agency: agency.id, agent: agent.name };
-  const { talk, conversation, line } = useTalk(pair);
-  const usage = useUsage(agency.id, agent.name, conversation.turnsSeen);
+  const think = useThink({ agency: agency.id, agent: agent.name, client: { call }, outbox: outboxOf(pair) });
+  const { connection, reconnect, trouble, title, lastSaid } = think;
+  const usage = useUsage(agency.id, agent.name, think.turnsSeen);
   const [text, setText] = useDraft(pair);
   const mayTalk = useMay("chat");
   const field = useRef<HTMLTextAreaElement>(null);
-  const running = conversation.run !== undefined || conversation.status !== "idle";
+  const running = think.run !== undefined || think.status !== "idle";
   const { value: host } = useSource(health);
-  const model = conversation.model ?? agent.model ?? blueprint?.model ?? host?.models?.default?.id;
-  const cancel = talk && line.state === "open" && running ? () => talk.cancel(conversation.run) : undefined;
+  const model = think.model ?? agent.model ?? blueprint?.model ?? host?.models?.default?.id;
+  const cancel = connection.state === "open" && running ? () => think.cancel() : undefined;
 
   useEscape(mayTalk ? cancel : undefined);
-  const { lastSaid } = conversation;
+  useEffect(() => onRedial(reconnect), [reconnect]);
   useEffect(() => {
     if (lastSaid) announce(`${agent.name}: ${lastSaid.text}`);
   }, [lastSaid, agent.name]);
@@ -56,9 +60,9 @@ export function Chat({ user, agency, agent, blueprint }: ChatProps) {
       <header className="chat-head">
         <div className="chat-title">
           <p className="kicker">
-            {conversation.title ? agent.name : "Agent"} in <Link href={pathTo(agency.id)}>{agency.name}</Link>
+            {title ? agent.name : "Agent"} in <Link href={pathTo(agency.id)}>{agency.name}</Link>
           </p>
-          <h1>{conversation.title ?? agent.name}</h1>
+          <h1>{title ?? agent.name}</h1>
         </div>
         <p className="chat-facts">
           {model && <span className="mono">{model}</span>}
@@ -70,34 +74,32 @@ export function Chat({ user, agency, agent, blueprint }: ChatProps) {
       <Transcript
         agent={agent.name}
         blobs={`/agency/${encodeURIComponent(agency.id)}/agent/${encodeURIComponent(agent.name)}/blobs`}
-        conversation={conversation}
-        line={line}
-        talk={talk}
+        think={think}
         onEdit={edit}
       />
-      <Todos todos={conversation.todos} />
+      <Todos todos={think.todos} />
       <footer className="chat-foot">
-        {conversation.trouble && (
+        {trouble && (
           <div role="alert">
-            <Notice tone="bad" title={conversation.trouble.message}>
-              {conversation.trouble.advice ?? ""}
+            <Notice tone="bad" title={trouble.message}>
+              {trouble.advice ?? ""}
             </Notice>
           </div>
         )}
-        {mayTalk && line.state !== "refused" ? (
+        {mayTalk && connection.state !== "refused" ? (
           <Composer
             agent={agent.name}
             text={text}
             onText={setText}
             running={running}
-            onSend={(content: string, mode: Mode) => talk?.say(content, mode) ?? false}
+            onSend={(content: string, mode: Mode) => think.send(content, { mode }) !== undefined}
             onCancel={cancel}
-            status={<StatusLine conversation={conversation} line={line} />}
+            status={<StatusLine think={think} />}
             field={field}
           />
         ) : (
           <>
-            <StatusLine conversation={conversation} line={line} />
+            <StatusLine think={think} />
             {!mayTalk && <p className="faint">You may read here, not talk.</p>}
           </>
         )}

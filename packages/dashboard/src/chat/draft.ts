@@ -1,6 +1,6 @@
 import { useCallback, useState } from "react";
 import { recall, remember } from "../frame/remembered.ts";
-import { type Pair, pairKey } from "../talk/outbox.ts";
+import { type Pair, pairKey } from "./outbox.ts";
 
 /** What is being written, kept over reloads and other views. */
 export function useDraft(pair: Pair): [string, (text: string) => void] {

@@ -1,5 +1,5 @@
+import type { Entries } from "@thinkery/sdk/react";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { Entries } from "../talk/entries.ts";
 
 /** This near to the end, a reader means to follow it. */
 const near = 60;

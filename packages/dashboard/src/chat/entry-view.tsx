@@ -1,7 +1,6 @@
+import type { Entry } from "@thinkery/sdk/react";
 import { memo } from "react";
 import { Said } from "../parts/said.tsx";
-import type { Entry } from "../talk/entry.ts";
-import type { OpenTalk } from "../talk/open-talk.ts";
 import { CallCard } from "./call-card.tsx";
 import { Words } from "./words.tsx";
 
@@ -14,14 +13,15 @@ interface EntryProps {
   offline: boolean;
   /** Where big results lie. */
   blobs: string;
-  talk: OpenTalk | undefined;
+  onCancel(runId: string | undefined): void;
+  onTakeBack(id: string): void;
   onEdit(text: string): void;
 }
 
 const time = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 
 /** One message. Drawn again only when it has changed itself. */
-export const EntryView = memo(function EntryView({ entry, agent, ahead, offline, blobs, talk, onEdit }: EntryProps) {
+export const EntryView = memo(function EntryView({ entry, agent, ahead, offline, blobs, onCancel, onTakeBack, onEdit }: EntryProps) {
   const { role, stage, text, reasoning, calls, trouble } = entry;
   const bare = stage === "streaming" && text === "" && reasoning === "" && calls.length === 0;
   return (
@@ -58,21 +58,21 @@ export const EntryView = memo(function EntryView({ entry, agent, ahead, offline,
       {stage === "waiting" && (
         <p className="entry-note">
           {ahead === 0 ? "Next in line." : `Waits behind ${ahead === 1 ? "one other message" : `${ahead} other messages`}.`}{" "}
-          {entry.runId && !offline && talk && (
-            <button type="button" className="text-button" onClick={() => talk.cancel(entry.runId)}>
+          {entry.runId && !offline && (
+            <button type="button" className="text-button" onClick={() => onCancel(entry.runId)}>
               Take back
             </button>
           )}
         </p>
       )}
-      {stage === "refused" && talk && (
+      {stage === "refused" && (
         <p className="entry-note">
           <button
             type="button"
             className="text-button"
             onClick={() => {
               onEdit(text);
-              talk.takeBack(entry.id);
+              onTakeBack(entry.id);
             }}
           >
             Edit it

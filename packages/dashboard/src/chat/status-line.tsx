@@ -1,7 +1,6 @@
+import type { Think } from "@thinkery/sdk/react";
 import { duration } from "../parts/duration.ts";
 import { Said } from "../parts/said.tsx";
-import type { Conversation } from "../talk/conversation.ts";
-import type { Line } from "../talk/open-talk.ts";
 
 interface Standing {
   tone: "ok" | "warn" | "bad" | "quiet";
@@ -9,11 +8,11 @@ interface Standing {
   text: string;
 }
 
-export function StatusLine({ conversation, line }: { conversation: Conversation; line: Line }) {
-  const { tone, busy, text } = standing(conversation, line);
-  const waiting = conversation.entries.filter(({ stage }) => stage === "waiting").length;
+export function StatusLine({ think }: { think: Think }) {
+  const { tone, busy, text } = standing(think);
+  const waiting = think.messages.filter(({ stage }) => stage === "waiting").length;
   return (
-    <p className="status-line" data-tone={tone} data-status={conversation.status}>
+    <p className="status-line" data-tone={tone} data-status={think.status}>
       <span className="dot" data-tone={tone} data-busy={busy || undefined} />
       <span>
         <Said text={text} />
@@ -23,10 +22,10 @@ export function StatusLine({ conversation, line }: { conversation: Conversation;
   );
 }
 
-function standing({ status, retry, run, entries }: Conversation, line: Line): Standing {
-  if (line.state === "refused") return { tone: "bad", text: line.reason };
-  if (line.state === "connecting") return { tone: "quiet", busy: true, text: "Connecting…" };
-  if (line.state === "lost") {
+function standing({ connection, status, retry, run, messages }: Think): Standing {
+  if (connection.state === "refused") return { tone: "bad", text: connection.reason };
+  if (connection.state === "connecting") return { tone: "quiet", busy: true, text: "Connecting…" };
+  if (connection.state === "lost") {
     return { tone: "warn", busy: true, text: "The connection is lost; trying again. The agent goes on without us." };
   }
   if (retry) {
@@ -34,7 +33,7 @@ function standing({ status, retry, run, entries }: Conversation, line: Line): St
     return { tone: "warn", busy: true, text: `${sentence(retry.error)} Trying again ${soon} (attempt ${retry.attempt + 1}).` };
   }
   if (status === "executing") {
-    const calls = entries.flatMap((entry) => (entry.runId === run ? entry.calls : []));
+    const calls = messages.flatMap((entry) => (entry.runId === run ? entry.calls : []));
     const names = [...new Set(calls.filter((call) => !call.result && !call.abandoned).map(({ name }) => name))];
     return { tone: "ok", busy: true, text: names.length > 0 ? `Using ${names.join(", ")}…` : "Using a tool…" };
   }

@@ -1,25 +1,22 @@
+import type { Think } from "@thinkery/sdk/react";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
-import type { Conversation } from "../talk/conversation.ts";
-import type { Line, OpenTalk } from "../talk/open-talk.ts";
 import { EntryView } from "./entry-view.tsx";
 import { useEndInSight } from "./end-in-sight.ts";
 
 interface TranscriptProps {
   agent: string;
   blobs: string;
-  conversation: Conversation;
-  line: Line;
-  talk: OpenTalk | undefined;
+  think: Think;
   onEdit(text: string): void;
 }
 
 const nearTheTop = 240;
 
-export function Transcript({ agent, blobs, conversation, line, talk, onEdit }: TranscriptProps) {
-  const { entries, older, ready } = conversation;
-  const { scroller, inSight, onScroll, toEnd } = useEndInSight(entries);
-  const loadOlder = () => void talk?.loadOlder();
+export function Transcript({ agent, blobs, think, onEdit }: TranscriptProps) {
+  const { messages, older, ready, connection, cancel, takeBack } = think;
+  const { scroller, inSight, onScroll, toEnd } = useEndInSight(messages);
+  const loadOlder = () => void think.loadOlder();
   let waiting = 0;
 
   return (
@@ -43,17 +40,18 @@ export function Transcript({ agent, blobs, conversation, line, talk, onEdit }: T
               Show older messages
             </Button>
           )}
-          {!ready && line.state !== "refused" && <p className="faint">Loading…</p>}
-          {ready && entries.length === 0 && <p className="transcript-empty">Nothing has been said yet. Say something to {agent} below.</p>}
-          {entries.map((entry) => (
+          {!ready && connection.state !== "refused" && <p className="faint">Loading…</p>}
+          {ready && messages.length === 0 && <p className="transcript-empty">Nothing has been said yet. Say something to {agent} below.</p>}
+          {messages.map((entry) => (
             <EntryView
               key={entry.id}
               entry={entry}
               agent={agent}
               ahead={entry.stage === "waiting" ? waiting++ : 0}
-              offline={line.state !== "open"}
+              offline={connection.state !== "open"}
               blobs={blobs}
-              talk={talk}
+              onCancel={cancel}
+              onTakeBack={takeBack}
               onEdit={onEdit}
             />
           ))}

@@ -3,10 +3,10 @@ import { useState } from "react";
 import { contentsOf } from "../api/agencies.ts";
 import { call } from "../api/host.ts";
 import { messageOf } from "../api/login.ts";
+import { outboxOf } from "../chat/outbox.ts";
 import { go, pathTo } from "../frame/place.ts";
 import { Button } from "../parts/button.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { addToOutbox } from "../talk/outbox.ts";
 
 const name = "tour";
 const greeting = "Hello! Show me around.";
@@ -21,7 +21,7 @@ export function StartTour({ user, agency }: { user: string; agency: string }) {
     try {
       await call("createAgent", { params: { agency }, body: { name } });
       // The conversation sends what lies in the outbox as soon as it is open. The id makes the greeting one greeting.
-      addToOutbox({ user, agency, agent: name }, { id: "tour-greeting", content: greeting, mode: "queue", at: Date.now() });
+      outboxOf({ user, agency, agent: name }).add({ id: "tour-greeting", content: greeting, mode: "queue", at: Date.now() });
     } catch (error) {
       // Somebody started it already, in another tab perhaps: then there is something to look at.
       if (!isThinkeryError(error) || error.code !== "conflict") {

@@ -66,8 +66,13 @@ function newAgents(job: Job): Named[] {
       problems: [{ path: where, message: `1 to ${mostAgents} agents` }],
     });
   }
-  return Object.entries(given).map(([name, { backend, model, system_prompt: system }]) => {
-    const agent = { name, ...defined({ backend, model, system }) };
+  return Object.entries(given).map(([name, { backend, model, system_prompt: system, tools, max_steps: steps, max_tokens: maxOutputTokens }]) => {
+    const props = defined({
+      tools,
+      budget: steps === undefined ? undefined : { steps },
+      settings: maxOutputTokens === undefined ? undefined : { maxOutputTokens },
+    });
+    const agent = { name, ...defined({ backend, model, system, props: Object.keys(props).length > 0 ? props : undefined }) };
     return { ...validate(`agent “${name}”`, newAgentSchema, agent), name };
   });
 }

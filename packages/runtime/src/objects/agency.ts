@@ -112,12 +112,13 @@ export abstract class Agency extends Housed<Revision> {
 
   async listAgents(page: PageQuery): Promise<{ agents: AgentInfo[]; next?: string }> {
     await this.#open();
-    return this.#agents.list(page);
+    const { agents, ...next } = this.#agents.list(page);
+    return { agents: agents.map((agent) => this.#shown(agent)), ...next };
   }
 
   async getAgent(name: string): Promise<AgentInfo> {
     await this.#open();
-    return this.#agents.get(name);
+    return this.#shown(this.#agents.get(name));
   }
 
   async hasAgent(name: string): Promise<boolean> {
@@ -146,7 +147,7 @@ export abstract class Agency extends Housed<Revision> {
     };
     await this.#agents.add({ agent, ...(wanted.props ? { props: wanted.props } : {}) }, this.#tell);
     this.#changed();
-    return agent;
+    return this.#shown(agent);
   }
 
   async deleteAgent(name: string): Promise<void> {
@@ -275,6 +276,12 @@ export abstract class Agency extends Housed<Revision> {
   /** One that is lost is made good by the next. */
   #tellOwner(): void {
     this.ctx.waitUntil(this.#accounts.tell().catch((error: unknown) => console.error("the owner was not told", error)));
+  }
+
+  /** With the model it has from its blueprint, where it has none of its own. */
+  #shown(agent: AgentInfo): AgentInfo {
+    const model = agent.model ?? this.#blueprints.find(agent.blueprint)?.model;
+    return model ? { ...agent, model } : agent;
   }
 
   #checkModels(ids: Record<string, string | undefined>, under: string[] = []): void {

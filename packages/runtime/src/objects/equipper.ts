@@ -5,7 +5,7 @@ import { openOutbound } from "../host/outbound.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
 import { openRoles } from "../model/roles.ts";
 import type { AgentStore } from "../store/agent-store.ts";
-import { addPropsTools, type ClassLayer, mergedProps } from "../system/layers.ts";
+import { addPropsTools, type ClassLayer, lower, mergedProps } from "../system/layers.ts";
 import { checkModel, systemModels } from "../system/models.ts";
 import { pipelineOf, type System, toolSources } from "../system/system.ts";
 import { Toolbox } from "../tools/toolbox.ts";
@@ -78,7 +78,7 @@ export class Equipper {
         class: layer.instructions(),
         props: [agent.system, props.additionalInstructions],
       }),
-      settings: {},
+      settings: props.settings ?? {},
       costOf: (model, usage) => models.costOf(model, usage),
     };
   }
@@ -146,12 +146,13 @@ export class Equipper {
 
   #surroundings({ agent }: Registered, { config }: Blueprint, props: Props, tools: Toolbox) {
     const { env, store } = this.#options;
+    const budget = lower(config?.budget, props.budget);
     return {
       tools,
       props,
-      config,
+      config: budget ? { ...config, budget } : config,
       info: () => ({ ...agent, request: store.facts.request() }),
-      limits: limitsFrom(env.TURN_LIMITS, config?.budget?.steps),
+      limits: limitsFrom(env.TURN_LIMITS, budget?.steps),
       // Whoever runs a daemon wants to see their mistakes.
       development: env.HOST !== undefined,
     };

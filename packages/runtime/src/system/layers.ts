@@ -1,4 +1,4 @@
-import { fail, type ModelRoles, type Props, type Tool } from "@thinkery/sdk";
+import { budgetKinds, fail, type Limits, type ModelRoles, type Props, type Tool } from "@thinkery/sdk";
 import type { Outbound } from "../host/outbound.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { webhookTool } from "../tools/webhook.ts";
@@ -15,14 +15,29 @@ export interface ClassLayer {
 export function mergedProps(own: Props = {}, request: Props = {}): Props {
   const models = { ...own.models, ...request.models };
   const tools = [...(own.tools ?? []), ...(request.tools ?? [])];
+  const settings = { ...own.settings, ...request.settings };
+  const budget = lower(own.budget, request.budget);
   const data = { ...own.data, ...request.data };
   const instructions = [own.additionalInstructions, request.additionalInstructions].filter(Boolean).join("\n\n");
   return {
     ...(instructions ? { additionalInstructions: instructions } : {}),
     ...(Object.keys(models).length > 0 ? { models } : {}),
+    ...(Object.keys(settings).length > 0 ? { settings } : {}),
+    ...(budget ? { budget } : {}),
     ...(tools.length > 0 ? { tools } : {}),
     ...(Object.keys(data).length > 0 ? { data } : {}),
   };
+}
+
+/** The lower limit of each kind: whoever comes later may save, not spend more. */
+export function lower<L extends Limits>(one: L | undefined, other: Limits | undefined): L | Limits | undefined {
+  if (!one || !other) return one ?? other;
+  const limits: L = { ...one };
+  for (const kind of budgetKinds) {
+    const limit = Math.min(one[kind] ?? Infinity, other[kind] ?? Infinity);
+    if (limit < Infinity) limits[kind] = limit;
+  }
+  return limits;
 }
 
 /** Adds the tools that props name or describe. What cannot be added is refused by its path. */

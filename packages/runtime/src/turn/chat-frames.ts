@@ -28,6 +28,12 @@ export function chatFrames(event: AgentEvent, store: AgentStore): ChatFrame[] {
       const { runId, error, attempt, retryInMs } = event.data;
       return retryInMs === undefined ? [] : [{ type: "task-retrying", taskId: runId, error, attempt, retryIn: retryInMs }];
     }
+    case "run.paused":
+      return [{ type: "status", status: "waiting" }];
+    case "middleware.failed": {
+      const { middlewareName: name, hook, error } = event.data;
+      return [{ type: "warning", warning: `The middleware “${name}” failed in ${hook}: ${error}` }];
+    }
     case "tool.started":
       return [{ type: "status", status: "executing" }];
     case "tool.output": {

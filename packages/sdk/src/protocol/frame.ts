@@ -45,6 +45,8 @@ export type ChatFrame =
   | { type: "chat"; message: { role: "assistant"; content: string } }
   | { type: "message-complete"; message: Message }
   | { type: "error"; error: string; code?: string; advice?: string; id?: string }
+  /** Something went wrong that the turn can do without. */
+  | { type: "warning"; warning: string }
   | { type: "history"; messages: Message[] }
   /** `last` is the number of the latest event: a client that goes on from there misses nothing. */
   | { type: "sync"; state: AgentStatus; last: number }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limitsSchema } from "./budget.ts";
 import { invalid } from "./error-body.ts";
 import { fail } from "./errors.ts";
 import { toolNameRule } from "./names.ts";
@@ -20,6 +21,11 @@ const propsToolSchema = z.union([toolNameSchema, webhookToolSchema], {
 
 export type WebhookTool = z.infer<typeof webhookToolSchema>;
 
+const settingsSchema = z.strictObject({
+  temperature: z.number().min(0).max(2).optional(),
+  maxOutputTokens: z.int().min(1).max(1_000_000).optional(),
+});
+
 const propsLimit = 64 * 1024;
 
 /**
@@ -31,6 +37,8 @@ export const propsSchema = z
     additionalInstructions: z.string().max(100_000).optional().meta({ description: "said to the model after everything else" }),
     models: modelRolesSchema.optional(),
     tools: z.array(propsToolSchema).max(64).optional(),
+    settings: settingsSchema.optional().meta({ description: "for every call to the model" }),
+    budget: limitsSchema.optional().meta({ description: "for one turn; the lower of this and the blueprint's holds" }),
     data: z.record(z.string(), z.json()).optional().meta({ description: "the application's own, for its tools and middleware" }),
   })
   .refine((props) => JSON.stringify(props).length <= propsLimit, { error: `larger than ${propsLimit} bytes` })

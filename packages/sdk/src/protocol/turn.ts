@@ -206,7 +206,9 @@ const inlineAgentSchema = z.looseObject({
   backend: z.string().optional(),
   model: z.string().max(200).optional(),
   system_prompt: z.string().max(100_000).optional(),
+  tools: z.array(z.string().min(1).max(64)).max(64).optional(),
   max_steps: z.number().int().positive().optional(),
+  max_tokens: z.number().int().positive().optional(),
 });
 
 /** The body of `/run` and `/serve`: an agent, a workflow, or agents given on the spot. */

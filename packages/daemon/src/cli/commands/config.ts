@@ -38,6 +38,7 @@ export function addConfig(program: Command, cli: Cli): void {
           ["sandboxSlots", config.sandboxSlots.toString()],
           ["allowedHosts", config.allowedHosts.join(", ") || "this machine's own names"],
           ["allowedOrigins", config.allowedOrigins.join(", ") || "the host's own page"],
+          ["toolOrigins", config.toolOrigins.join(", ") || "public ones only"],
           ["providers", providers.join(", ") || "none"],
         ]),
       );

@@ -25,7 +25,7 @@ export function addHostProcess(program: Command, cli: Cli): void {
     .action(async ({ tied = false, ...flags }: ProcessFlags) => {
       cli.ownInterrupts();
       // Whoever started it is gone, perhaps killed. What was answered is on disk, and no child outlives us.
-      if (tied) process.once("disconnect", () => process.exit(exitCodes.failed));
+      if (tied) process.once("disconnect", () => process.exit(exitCodes.failed)).channel?.unref();
       const { runHost, stopOnSignals } = await import("../../host/host.ts");
       const { untilStopped } = await import("../foreground.ts");
       try {

@@ -1,4 +1,4 @@
-import type { Failure, Message, Todo } from "@thinkery/sdk";
+import type { EventData, Failure, Message, Todo } from "@thinkery/sdk";
 import { harmless } from "../output.ts";
 
 export interface ShownCall {
@@ -25,6 +25,11 @@ const marks = { pending: "[ ]", in_progress: "[~]", completed: "[x]" } as const;
 
 export function todoLines(todos: Todo[]): string[] {
   return todos.map(({ content, status }) => `  ${marks[status]} ${oneLine(content, outputWidth)}`);
+}
+
+export function compactedLine({ summary, before, after }: EventData["context.compacted"]): string {
+  const how = summary === undefined ? "Old tool results were shortened" : "Old messages were summed up";
+  return `${how} for the model: about ${before.toLocaleString("en")} tokens became ${after.toLocaleString("en")}.`;
 }
 
 export function retryLine(error: string, retryInMs: number): string {

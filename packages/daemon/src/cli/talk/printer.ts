@@ -1,6 +1,6 @@
 import type { Message, Todo } from "@thinkery/sdk";
 import type { Output } from "../output.ts";
-import { callLine, messageLine, retryLine, type ShownCall, type ShownResult, todoLines } from "./lines.ts";
+import { callLine, messageLine, oneLine, retryLine, type ShownCall, type ShownResult, todoLines } from "./lines.ts";
 import { SafeText } from "./safe-text.ts";
 import type { Listener } from "./transcript.ts";
 
@@ -50,6 +50,10 @@ export class Printer implements Listener {
 
   title(title: string): void {
     this.line(`Title: ${title}`);
+  }
+
+  note(text: string): void {
+    this.line(oneLine(text, 500));
   }
 
   retry(error: string, retryInMs: number): void {

@@ -1,5 +1,5 @@
 import type { AgentEvent, ChatFrame, Message, MessageToolResult, Todo } from "@thinkery/sdk";
-import type { ShownCall, ShownResult } from "./lines.ts";
+import { compactedLine, type ShownCall, type ShownResult } from "./lines.ts";
 
 /** Who shows what an agent says and does. Text comes in pieces, each piece once. */
 export interface Listener {
@@ -13,6 +13,8 @@ export interface Listener {
   todos?(todos: Todo[]): void;
   title?(title: string): void;
   retry?(error: string, retryInMs: number): void;
+  /** Something that is worth knowing and changes nothing of what is said. */
+  note?(text: string): void;
   /** Somebody said this to the agent. */
   said?(message: Message): void;
 }
@@ -89,6 +91,17 @@ export class Transcript {
       case "task-retrying":
         if (this.open?.runId === frame.taskId) this.open.said = "";
         if (this.accepts(frame.taskId)) this.listener.retry?.(frame.error, frame.retryIn);
+        return;
+      case "run.paused":
+        if (this.accepts(frame.data.runId)) this.listener.note?.("The agent waits for an answer that is reported later.");
+        return;
+      case "middleware.failed": {
+        const { runId, middlewareName, hook, error } = frame.data;
+        if (this.accepts(runId)) this.listener.note?.(`The middleware “${middlewareName}” failed in ${hook}: ${error}`);
+        return;
+      }
+      case "context.compacted":
+        if (this.accepts(frame.data.runId)) this.listener.note?.(compactedLine(frame.data));
         return;
       case "todos.written":
         if (this.isCurrent()) this.listener.todos?.(frame.data.todos);

@@ -25,6 +25,7 @@ function options(home: Home, worker: HostOptions["worker"], onLine: (line: strin
     slots: 0,
     allowedHosts: [],
     allowedOrigins: [],
+    toolOrigins: [],
     providers: [],
     models: { providers: {}, prices: {} },
     modelVariables: { variables: {}, secrets: [] },

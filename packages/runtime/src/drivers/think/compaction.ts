@@ -1,5 +1,4 @@
-import { tokensOfMessage, tokensOfText } from "../../model/estimate.ts";
-import type { ModelMessage } from "../../model/model.ts";
+import { charsPerToken, tokensOfMessage, tokensOfText } from "../../model/estimate.ts";
 import { type Compaction, shortened, type Told } from "./transcript.ts";
 
 /** What becomes of a conversation that is too long for its model. Nothing here asks anybody or writes anything. */
@@ -13,7 +12,9 @@ const tailShare = 0.3;
 /** The summary and, where it lies before the tail, the user's request get these shares at most. */
 const summaryShare = 0.12;
 const requestShare = 0.2;
-/** What is left to leave for the answer. */
+/** Nobody reads a longer one. */
+const mostSummary = 16_000;
+/** What has to be left for the answer. */
 const answerShare = 0.1;
 /** Results of the last steps are what the model is working with. */
 const wholeSteps = 2;
@@ -40,51 +41,50 @@ export interface Plan {
 /** What the log's last compaction already does. */
 type Before = Pick<Compaction, "shortened" | "summary">;
 
-/** The smallest change that will do, or the largest that can be made; nothing where nothing can be made smaller. */
+/** The smallest change that will do, or the largest that can be made; nothing where none makes it small enough. */
 export function planCompaction(told: readonly Told[], { limit, fixed, scale }: Measure, turn: string, before?: Before): Plan | undefined {
-  const room = (tokens: number) => scale * tokens;
   const last = told.at(-1)?.position ?? 0;
   const old = Math.max(before?.shortened ?? 0, beforeLastSteps(told));
-  const own = sizes(told, before?.shortened ?? 0);
-  const short = sizes(told, old);
-  const summary = before?.summary === undefined ? 0 : tokensOfText(before.summary);
+  const [own, short, all] = [before?.shortened ?? 0, old, last].map((upTo) => tails(told, upTo)) as [number[], number[], number[]];
+  const head = fixed + (before?.summary === undefined ? 0 : tokensOfText(before.summary));
+  const used = scale * (head + at(own, 0));
 
-  const afterShortening = room(fixed + summary + sum(short));
-  if (sum(short) < sum(own) && afterShortening <= enough * limit) return { shortened: old, after: afterShortening };
+  const afterShortening = scale * (head + at(short, 0));
+  if (at(short, 0) < at(own, 0) && afterShortening <= enough * limit) return { shortened: old, after: afterShortening };
 
   const request = requestOf(told, turn);
-  const repeated = (cut: number) => Math.min(sum(request.filter((index) => index < cut).map((index) => own[index] ?? 0)), (requestShare * limit) / scale);
-  const after = (cut: number, tail: readonly number[]) => room(fixed + repeated(cut) + sum(tail.slice(cut)));
-  const cuts = told.map((_, index) => index).filter((index) => index > 0 && isCut(told, index));
-  const most = Math.min(tailShare * limit, (1 - answerShare - summaryShare) * limit - room(fixed));
+  const repeated = (cut: number) => {
+    const tokens = request.filter((index) => index < cut).reduce((sum, index) => sum + at(own, index) - at(own, index + 1), 0);
+    return Math.min(scale * tokens, requestShare * limit);
+  };
+  const plan = (upTo: number, tail: readonly number[], cut: number): Plan => ({ shortened: upTo, cut, after: scale * (fixed + at(tail, cut)) + repeated(cut) });
+  const cuts = cutsOf(told);
   // The earliest cut keeps the most.
-  const usual = cuts.find((cut) => room(sum(short.slice(cut))) <= most && after(cut, short) <= enough * limit);
-  if (usual !== undefined) return { shortened: old, cut: usual, after: after(usual, short) };
-
-  const all = sizes(told, last);
+  const usual = cuts.filter((cut) => scale * at(short, cut) <= tailShare * limit).map((cut) => plan(old, short, cut));
   const lastCut = cuts.at(-1);
-  const possible: Plan[] = [
-    ...(lastCut === undefined ? [] : [{ shortened: old, cut: lastCut, after: after(lastCut, short) }, { shortened: last, cut: lastCut, after: after(lastCut, all) }]),
-    { shortened: last, cut: told.length, after: after(told.length, all) },
-  ];
-  const found = possible.find((plan) => plan.after <= enough * limit) ?? possible.at(-1);
-  return found && found.after + summaryShare * limit < room(fixed + summary + sum(own)) ? found : undefined;
+  const rest = [...(lastCut === undefined ? [] : [plan(old, short, lastCut), plan(last, all, lastCut)]), plan(last, all, told.length)];
+  const found = [...usual, ...rest].find(({ after }) => after <= enough * limit) ?? rest.at(-1);
+  if (!found || found.after > (1 - answerShare) * limit) return undefined;
+  return found.after + summaryShare * limit < used ? found : undefined;
 }
 
-/** So many characters a summary may have. */
-export function longestSummary({ limit, scale }: Measure, charsPerToken: number): number {
-  return Math.floor((summaryShare * limit * charsPerToken) / scale);
+/** So many characters a summary may have, and a request that is repeated. */
+export function longest({ limit, scale }: Measure): { summary: number; request: number } {
+  const chars = (share: number) => Math.floor((share * limit * charsPerToken) / scale);
+  return { summary: Math.min(chars(summaryShare), mostSummary), request: chars(requestShare) };
 }
 
-export function longestRequest({ limit, scale }: Measure, charsPerToken: number): number {
-  return Math.floor((requestShare * limit * charsPerToken) / scale);
-}
-
-/** May the conversation begin here? Not with a result, and not so that a later result has lost its call. */
-export function isCut(told: readonly Told[], index: number): boolean {
-  if (told[index]?.message.role === "tool") return false;
-  const called = new Set(told.slice(index).flatMap(({ message }) => callsOf(message)));
-  return told.slice(index).every(({ message }) => message.role !== "tool" || called.has(message.callId));
+/** Where the conversation may begin: not with a result, and not so that a later result has lost its call. */
+export function cutsOf(told: readonly Told[]): number[] {
+  const cuts: number[] = [];
+  const orphans = new Set<string>();
+  for (let index = told.length - 1; index > 0; index--) {
+    const message = told[index]?.message;
+    if (message?.role === "tool") orphans.add(message.callId);
+    if (message?.role === "assistant") for (const { id } of message.toolCalls ?? []) orphans.delete(id);
+    if (message?.role !== "tool" && orphans.size === 0) cuts.unshift(index);
+  }
+  return cuts;
 }
 
 /** What the user wants of this turn: what was said to it, but for the part of a conversation that was handed in with it. */
@@ -100,10 +100,13 @@ function beforeLastSteps(told: readonly Told[]): number {
   return first && spoken.length > wholeSteps ? first.position - 1 : 0;
 }
 
-function sizes(told: readonly Told[], upTo: number): number[] {
-  return told.map(({ position, message }) => tokensOfMessage(position <= upTo ? shortened(message) : message));
+/** What everything from each entry on takes, with the results up to a place shortened. */
+function tails(told: readonly Told[], upTo: number): number[] {
+  let sum = 0;
+  return told
+    .toReversed()
+    .map(({ position, message }) => (sum += tokensOfMessage(position <= upTo ? shortened(message) : message)))
+    .toReversed();
 }
 
-const callsOf = (message: ModelMessage) => (message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : []);
-
-const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+const at = (tail: readonly number[], index: number) => tail[index] ?? 0;

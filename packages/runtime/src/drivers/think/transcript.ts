@@ -118,7 +118,7 @@ export function shortened(message: ModelMessage): ModelMessage {
   const { content } = rest;
   // The note takes room too.
   if (content.length <= longestShortened + 100) return rest;
-  return { ...rest, content: `${content.slice(0, longestShortened)}\n[shortened; ${content.length} characters in all]` };
+  return { ...rest, content: `${content.slice(0, longestShortened).toWellFormed()}\n[shortened; ${content.length} characters in all]` };
 }
 
 function imagesIn(message: ModelMessage): number {

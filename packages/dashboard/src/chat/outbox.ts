@@ -1,0 +1,40 @@
+import type { Outbox, Unsent } from "@thinkery/sdk/react";
+import { recall, remember } from "../frame/remembered.ts";
+
+/** Between whom something is said. The user is in it, because a browser may be used by several. */
+export interface Pair {
+  user: string;
+  agency: string;
+  agent: string;
+}
+
+export function pairKey(what: string, { user, agency, agent }: Pair): string {
+  return `${what}.${user}.${agency}~${agent}`;
+}
+
+/** Kept in the browser, so that neither a reload nor another view loses it. */
+export function outboxOf(pair: Pair): Outbox {
+  const key = pairKey("unsent", pair);
+  const write = (kept: readonly Unsent[]) => remember(key, kept.length > 0 ? JSON.stringify(kept) : undefined);
+  const read = (): Unsent[] => {
+    try {
+      const kept: unknown = JSON.parse(recall(key) ?? "[]");
+      return Array.isArray(kept) ? kept.filter(isUnsent) : [];
+    } catch {
+      return [];
+    }
+  };
+  return {
+    read,
+    add: (unsent) => write([...read().filter(({ id }) => id !== unsent.id), unsent]),
+    remove(id) {
+      const kept = read();
+      if (kept.some((unsent) => unsent.id === id)) write(kept.filter((unsent) => unsent.id !== id));
+    },
+  };
+}
+
+function isUnsent(value: unknown): value is Unsent {
+  const { id, content, mode, at } = (value ?? {}) as Partial<Unsent>;
+  return typeof id === "string" && typeof content === "string" && typeof mode === "string" && typeof at === "number";
+}

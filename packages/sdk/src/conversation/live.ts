@@ -1,0 +1,228 @@
+import { type Client, createClient } from "../client/client.ts";
+import { newId } from "../client/new-id.ts";
+import { fillPath } from "../client/request.ts";
+import { type Talk, talk, type TalkOptions, type TalkState } from "../client/talk.ts";
+import type { Mode } from "../protocol/choices.ts";
+import { isThinkeryError } from "../protocol/errors.ts";
+import type { Approval } from "../protocol/frame.ts";
+import { routes } from "../protocol/routes.ts";
+import { parseAgentTarget } from "../protocol/target.ts";
+import type { NewAttachment } from "../protocol/turn.ts";
+import { blank, type Conversation, type Frame } from "./conversation.ts";
+import { extended } from "./history.ts";
+import { memoryOutbox, type Outbox, type Unsent } from "./outbox.ts";
+import { paced } from "./paced.ts";
+import { forgotten, receive, spoken } from "./receive.ts";
+
+export interface LiveOptions {
+  /** `alice`, `alice@review`, `alice@review:pr-123`. */
+  agent: string;
+  /** Its agency, where the agent's own name does not say it. */
+  agency?: string;
+  /** Where the host is; if nothing is said, where the page came from. */
+  url?: string;
+  /** A browser's socket cannot send one: a page is let in by its cookie, or its backend adds the token. Else give `connect`. */
+  token?: string;
+  /** A WebSocket that can send headers, such as that of `ws`. */
+  connect?: TalkOptions["connect"];
+  /** What else is asked of the host is asked by it; if none is given, one is made. */
+  client?: Pick<Client, "call">;
+  /** Keeps what is not sent yet, over reloads for instance. */
+  outbox?: Outbox;
+}
+
+export type Connection = { state: "connecting" | "open" | "lost" } | { state: "refused"; reason: string };
+
+export interface SendOptions {
+  mode?: Mode;
+  attachments?: NewAttachment[];
+}
+
+export interface Snapshot {
+  conversation: Conversation;
+  connection: Connection;
+}
+
+/** The host ends a connection over a longer frame, so such a message would never get through. */
+const longestMessage = 1_000_000;
+
+/** A conversation that is followed for as long as it is open, and what can be done in it. Made without a side effect. */
+export class LiveConversation {
+  readonly #options: LiveOptions;
+  readonly #params: { agency: string; agent: string };
+  readonly #outbox: Outbox;
+  readonly #client: Pick<Client, "call">;
+  readonly #listeners = new Set<() => void>();
+  readonly #frames = paced<Frame>((gathered) => this.#receive(gathered));
+  #now: Snapshot = { conversation: blank, connection: { state: "connecting" } };
+  #isOpen = false;
+  #talk: Talk | undefined;
+  /** The number of the last event heard of. */
+  #after: number | undefined;
+  #loading: Promise<void> | undefined;
+
+  constructor(options: LiveOptions) {
+    const { agency, agent } = parseAgentTarget(options.agency === undefined ? options.agent : `${options.agent}@${options.agency}`);
+    this.#options = options;
+    this.#params = { agency, agent };
+    this.#outbox = options.outbox ?? memoryOutbox();
+    this.#client = options.client ?? createClient({ url: options.url ?? "", ...(options.token === undefined ? {} : { token: options.token }) });
+  }
+
+  get = (): Snapshot => this.#now;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  /** Connects, now and whenever the connection is lost, until the answer is called. May be opened again. */
+  open = (): (() => void) => {
+    this.#isOpen = true;
+    // React's StrictMode opens, closes and opens in one go; that makes one connection.
+    queueMicrotask(() => this.#isOpen && !this.#talk && this.#dial());
+    return () => {
+      this.#isOpen = false;
+      this.#hangUp();
+    };
+  };
+
+  /** Tries now instead of waiting for the next try. */
+  reconnect = (): void => {
+    if (!this.#isOpen) return;
+    this.#hangUp();
+    this.#dial();
+  };
+
+  /** The message's id; none when it cannot be sent at all, and then the conversation says why. */
+  send = (content: string, { mode = "queue", attachments }: SendOptions = {}): string | undefined => {
+    const unsent: Unsent = { id: newId(), content, ...(attachments ? { attachments } : {}), mode, at: Date.now() };
+    const size = JSON.stringify(unsent).length;
+    if (size > longestMessage) {
+      const message = `This is too long to be sent: it has ${size.toLocaleString("en")} characters, and ${longestMessage.toLocaleString("en")} is the most.`;
+      this.#change((now) => ({ ...now, trouble: { message, advice: "Shorten it, or send it in parts." } }));
+      return undefined;
+    }
+    this.#outbox.add(unsent);
+    this.#say(unsent);
+    return unsent.id;
+  };
+
+  /** Takes away what was refused. */
+  takeBack = (id: string): void => {
+    this.#outbox.remove(id);
+    this.#change((now) => forgotten(now, id));
+  };
+
+  /** Ends a turn: the one that runs, if none is named. */
+  cancel = (runId?: string): void => {
+    const meant = runId ?? this.#now.conversation.run;
+    this.#talk?.send({ type: "cancel", ...(meant === undefined ? {} : { runId: meant }) });
+  };
+
+  approve = (approvalId: string | undefined, approval: Omit<Approval, "approvalId">): void => {
+    this.#talk?.send({ type: "approve", ...(approvalId === undefined ? {} : { approvalId }), ...approval });
+  };
+
+  loadOlder = (): Promise<void> => (this.#loading ??= this.#older().finally(() => (this.#loading = undefined)));
+
+  #dial(): void {
+    const { token, connect } = this.#options;
+    if (token !== undefined && !connect) {
+      const reason = "A browser’s socket cannot send a token. Let the page’s backend add it, or give a `connect` that can.";
+      return this.#set({ connection: { state: "refused", reason } });
+    }
+    const dialled = talk({
+      url: socketAddress(this.#options.url ?? "", fillPath(routes.openSocket.path, this.#params)),
+      ...(token === undefined ? {} : { token }),
+      ...(connect ? { connect } : {}),
+      ...(this.#after === undefined ? {} : { after: this.#after }),
+      onFrame: (frame) => {
+        if ("seq" in frame) this.#after = frame.seq;
+        else if (frame.type === "sync") this.#after = frame.last;
+        this.#frames.add(frame);
+      },
+      onConnection: (state, reason) => this.#talk === dialled && this.#connected(state, reason),
+    });
+    this.#talk = dialled;
+    for (const unsent of this.#outbox.read()) this.#say(unsent);
+  }
+
+  #hangUp(): void {
+    this.#talk?.close();
+    this.#talk = undefined;
+    // What was heard is counted in `after`, so it must not be lost.
+    this.#frames.flush();
+  }
+
+  #say({ id, content, attachments, mode, at }: Unsent): void {
+    this.#change((now) => spoken(now, id, content, at));
+    this.#talk?.send({ type: "chat", id, content, mode, ...(attachments ? { attachments } : {}) });
+  }
+
+  #receive(gathered: readonly Frame[]): void {
+    this.#change((now) => gathered.reduce(receive, now));
+    for (const frame of gathered) {
+      if ((frame.type === "task-queued" || frame.type === "error") && frame.id !== undefined) this.#outbox.remove(frame.id);
+    }
+  }
+
+  #connected(state: TalkState, reason = "The host does not let you in here."): void {
+    this.#set({ connection: state === "refused" ? { state, reason } : { state } });
+    if (state !== "refused") void this.#look();
+  }
+
+  // The socket tells of changes; what was there before, such as the todos, is asked for when it opens. And a browser does
+  // not tell why a socket was refused; the answer to a request does.
+  async #look(): Promise<void> {
+    const asked = this.#talk;
+    const before = this.#now.conversation;
+    const answer = await this.#client.call("getState", { params: this.#params }).catch((error: unknown) => {
+      if (asked === this.#talk && isRefusal(error)) this.#refused(error.message);
+    });
+    if (!answer || asked !== this.#talk) return;
+    this.#frames.flush();
+    const { todos, model } = answer.state;
+    this.#change((now) => ({
+      ...now,
+      model: now.model === before.model ? (model ?? now.model) : now.model,
+      todos: now.todos === before.todos ? todos : now.todos,
+    }));
+  }
+
+  #refused(reason: string): void {
+    this.#hangUp();
+    this.#set({ connection: { state: "refused", reason } });
+  }
+
+  async #older(): Promise<void> {
+    const { entries, older } = this.#now.conversation;
+    const before = entries.find((entry) => entry.seq !== undefined)?.seq;
+    if (before === undefined || !older) return;
+    try {
+      const { messages, next } = await this.#client.call("listMessages", { params: this.#params, query: { before, limit: 50 } });
+      this.#change((now) => extended(now, messages, next !== undefined));
+    } catch (error) {
+      this.#change((now) => ({ ...now, trouble: { message: error instanceof Error ? error.message : "Older messages could not be loaded." } }));
+    }
+  }
+
+  #change(part: (now: Conversation) => Conversation): void {
+    this.#set({ conversation: part(this.#now.conversation) });
+  }
+
+  #set(part: Partial<Snapshot>): void {
+    this.#now = { ...this.#now, ...part };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function socketAddress(url: string, path: string): string {
+  const address = new URL(url.replace(/\/+$/, "") + path, globalThis.location?.href);
+  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+  return address.href;
+}
+
+function isRefusal(error: unknown): error is Error {
+  return isThinkeryError(error) && (error.code === "unauthorized" || error.code === "forbidden" || error.code === "not_found");
+}

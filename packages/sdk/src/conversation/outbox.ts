@@ -1,0 +1,28 @@
+import type { Mode } from "../protocol/choices.ts";
+import type { NewAttachment } from "../protocol/turn.ts";
+
+/** Something a person said that the agent has not confirmed yet. */
+export interface Unsent {
+  id: string;
+  content: string;
+  attachments?: NewAttachment[];
+  mode: Mode;
+  at: number;
+}
+
+/** Where that is kept. What is in it is said again until the agent has it; its id makes a second saying harmless. */
+export interface Outbox {
+  read(): readonly Unsent[];
+  add(unsent: Unsent): void;
+  remove(id: string): void;
+}
+
+/** One that is forgotten with the page. */
+export function memoryOutbox(): Outbox {
+  const kept = new Map<string, Unsent>();
+  return {
+    read: () => [...kept.values()],
+    add: (unsent) => void kept.set(unsent.id, unsent),
+    remove: (id) => void kept.delete(id),
+  };
+}

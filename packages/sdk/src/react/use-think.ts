@@ -1,0 +1,43 @@
+import { useEffect, useMemo, useSyncExternalStore } from "react";
+import type { Conversation } from "../conversation/conversation.ts";
+import type { Entries } from "../conversation/entries.ts";
+import { type Connection, LiveConversation, type LiveOptions } from "../conversation/live.ts";
+import type { AgentStatus } from "../protocol/turn.ts";
+
+export type { Conversation, Connection, Entries };
+export type { Call, Entry, Result, Stage, Trouble } from "../conversation/entry.ts";
+export type { LiveOptions as ThinkOptions, SendOptions } from "../conversation/live.ts";
+export type { Outbox, Unsent } from "../conversation/outbox.ts";
+
+type Deeds = Pick<LiveConversation, "send" | "cancel" | "approve" | "takeBack" | "loadOlder" | "reconnect">;
+
+/** A conversation as a component sees it, and what it can do in it. The deeds stay the same for the same agent. */
+export interface Think extends Deeds, Omit<Conversation, "entries" | "results"> {
+  /** What was said and done, in order. An entry that did not change is the same object as before. */
+  messages: Entries;
+  connection: Connection;
+  status: AgentStatus["status"];
+  /** Turns that wait. */
+  queued: number;
+  title: string | undefined;
+  context: AgentStatus["context"];
+}
+
+/**
+ * The conversation with an agent, for as long as the component is there:
+ * `const { messages, status, send, cancel } = useThink({ agent: "alice" })`.
+ *
+ * Another agent, address or token is another conversation; the other options are those it began with.
+ */
+export function useThink(options: LiveOptions): Think {
+  const { agent, agency, url, token } = options;
+  const live = useMemo(() => new LiveConversation(options), [agent, agency, url, token]);
+  useEffect(() => live.open(), [live]);
+  const { conversation, connection } = useSyncExternalStore(live.subscribe, live.get, live.get);
+  return useMemo(() => {
+    const { entries, results: _, ...rest } = conversation;
+    const { status, queued, title, context } = conversation.state;
+    const { send, cancel, approve, takeBack, loadOlder, reconnect } = live;
+    return { ...rest, messages: entries, connection, status, queued, title, context, send, cancel, approve, takeBack, loadOlder, reconnect };
+  }, [live, conversation, connection]);
+}
