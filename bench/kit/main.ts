@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { agents } from "../agents.bench.ts";
 import { fanout } from "../fanout.bench.ts";
 import { guard } from "../guard.bench.ts";
+import { hook } from "../hook.bench.ts";
 import { memory } from "../memory.bench.ts";
 import { start } from "../start.bench.ts";
 import { stream } from "../stream.bench.ts";
@@ -9,7 +10,7 @@ import { turn } from "../turn.bench.ts";
 import { tree } from "./process.ts";
 import { report } from "./report.ts";
 
-const all = [start, memory, guard, turn, fanout, stream, agents];
+const all = [start, memory, guard, turn, fanout, stream, agents, hook];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !all.some((bench) => bench.name === name));
 if (unknown.length > 0) {

@@ -212,6 +212,8 @@ test.each(["/agents/carol/ws", "/agents/think/global~carol"])("a frame that make
     const answer = await until(`an answer to ${String(frame).slice(0, 60)}`, () => frames.slice(before).find(({ type }) => type === "error"));
     expect(answer.error).toMatch(/\w+ \w+/);
     expect(leaks(answer.error)).toBeUndefined();
+    // Who waits for an answer to this very message finds it.
+    expect([frame, answer.id]).toEqual([frame, String(frame).includes('"id":"m"') ? "m" : undefined]);
   }
   expect(closed).toBe(false);
   socket.close();

@@ -89,12 +89,12 @@ async function tester(then: string): Promise<{ child: ChildProcess; home: string
   const child = spawn(process.execPath, ["--import", "./scripts/typescript.mjs", file], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [home] = (await once(createInterface(child.stdout), "line")) as [string];
-  expect(await processesOf(home)).not.toEqual([]);
   return { child, home };
 }
 
 test("a tester that is killed takes its host along, folder and all", async () => {
   const { child, home } = await tester("setInterval(() => {}, 1000);");
+  expect(await processesOf(home)).not.toEqual([]);
   child.kill("SIGKILL");
   await exitOf(child);
   await until("everything to be gone", () => nothingLeft(home));

@@ -174,14 +174,18 @@ test("a budget of a day is full again the next day, one for good is not", async 
   expect(await refusedAt("2026-11-16T00:00:00Z")).toMatchObject({ per: "ever", spent: 1000 });
 });
 
-test("a limit of cost refuses a call whose price nobody knows, other limits do not", async () => {
-  const books = on("unpriced");
+test("a limit that cannot be kept refuses: of cost without a price, of tokens and cost where nobody counts", async () => {
+  const books = on("unknown");
   const ann = new Spender("ann");
-  const asked = { steps: 1, tokens: 500, costUsd: 0, unpriced: true };
+  const asking = async (unknown: string) => books("state", { statement: ann.statement({ asked: { steps: 1, tokens: 500, costUsd: 0, unknown } }) });
+  await books("budget", { budget: { steps: 9, seconds: 9, per: "ever" } });
+  for (const unknown of ["price", "usage"]) expect(await asking(unknown)).toEqual({});
   await books("budget", { budget: { tokens: 1000, per: "ever" } });
-  expect(await books("state", { statement: ann.statement({ asked }) })).toEqual({});
-  await books("budget", { budget: { tokens: 1000, costUsd: 5, per: "ever" } });
-  expect(await books("state", { statement: ann.statement({ asked }) })).toMatchObject({ refused: { kind: "costUsd", limit: 5 }, unpriced: true });
+  expect(await asking("price")).toEqual({});
+  expect(await asking("usage")).toMatchObject({ refused: { kind: "tokens", limit: 1000 }, unknown: "usage" });
+  await books("budget", { budget: { costUsd: 5, per: "ever" } });
+  for (const unknown of ["price", "usage"]) expect(await asking(unknown)).toMatchObject({ refused: { kind: "costUsd", limit: 5 }, unknown });
+  expect((await books("look")).reserved).toEqual(none);
 });
 
 test("days that are missing are asked for, and books state themselves one level up", async () => {

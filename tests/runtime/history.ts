@@ -91,6 +91,7 @@ export function inventor(chance: Random) {
       ];
     }
     const toolCalls = Array.from({ length: chance.pick([0, 0, 1, 1, 3]) }, () => ({ id: id("call"), name: "echo", input: { text: chance.text(5) } }));
+    if (chance.chance(0.1)) return compact(now);
     delete now.call;
     now.open = toolCalls.map((made) => made.id);
     now.answered = toolCalls.length === 0;
@@ -98,8 +99,19 @@ export function inventor(chance: Random) {
     return [
       {
         type: "model.completed",
-        data: { runId, step, messageId: call.messageId, model: "scripted:x", finish: "stop", usage: { ...usage, costUsd: known ? usage.costUsd : null }, ms: 3, toolCalls, ...(chance.chance(0.3) ? { replay: { kept: true } } : {}) },
+        data: { runId, step, messageId: call.messageId, model: "scripted:x", finish: "stop", usage: { ...usage, costUsd: known ? usage.costUsd : null }, ms: 3, toolCalls, ...(chance.chance(0.3) ? { replay: { kept: true } } : {}), context: { used: 15, limit: 1000, model: "scripted:x" } },
       },
+    ];
+  }
+
+  /** The conversation is found too long before the model is called. */
+  function compact({ runId, step }: Turn): NewEvent[] {
+    const facts = { runId, step, shortened: ++made * 1000, before: 900, after: 300 };
+    if (chance.chance(0.4)) return [{ type: "context.compacted", data: facts }];
+    const request = chance.chance(0.3) ? { request: chance.text(20) } : {};
+    return [
+      { type: "model.consulted", data: { runId, step, role: "summarizer", model: "scripted:short", purpose: "summary", usage, ms: 2 } },
+      { type: "context.compacted", data: { ...facts, upTo: made * 1000, summary: chance.text(40), ...request } },
     ];
   }
 

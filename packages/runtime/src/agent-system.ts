@@ -5,8 +5,7 @@ import { planning } from "./middleware/planning.ts";
 import { Agency } from "./objects/agency.ts";
 import { Think } from "./objects/think.ts";
 import { User } from "./objects/user.ts";
-import { checkBlueprint, type ModelProvider, type System, type Tagged, toolSources, warningsOf } from "./system/system.ts";
-import { Toolbox } from "./tools/toolbox.ts";
+import { checkBlueprint, everyTool, type ModelProvider, type System, type Tagged, warningsOf } from "./system/system.ts";
 
 export interface AgentSystemOptions {
   /** The model of agents whose blueprint, class and props name none; without it, what the host finds. */
@@ -71,7 +70,7 @@ export class AgentSystem<Config extends object = object> {
   }
 
   /** A middleware for the agents whose blueprint shares a tag with it: one of its own, or one given here. */
-  use<Added extends object>(middleware: Middleware<Added>, tags: readonly string[] = []): AgentSystem<Config & Added> {
+  use<Seen extends object, Added extends object>(middleware: Middleware<Seen, Added>, tags: readonly string[] = []): AgentSystem<Config & Added> {
     this.#add(middleware as Middleware<never>, tags);
     return this as unknown as AgentSystem<Config & Added>;
   }
@@ -81,7 +80,8 @@ export class AgentSystem<Config extends object = object> {
     const parsed = blueprintSchema.safeParse(blueprint);
     if (!parsed.success) throw new Error(`The blueprint “${blueprint.name}”: ${invalid("blueprint", parsed.error).message}`);
     const { data } = parsed;
-    if (this.#blueprints.has(data.name) && data.name !== defaultBlueprint.name) throw new Error(`There are two blueprints “${data.name}”.`);
+    const other = this.#blueprints.get(data.name);
+    if (other && other !== defaultBlueprint) throw new Error(`There are two blueprints “${data.name}”.`);
     this.#blueprints.set(data.name, data);
     return this;
   }
@@ -115,6 +115,8 @@ export class AgentSystem<Config extends object = object> {
       ...(defaultModel ? { defaultModel } : {}),
       ...(provider ? { provider } : {}),
     };
+    // Whatever their tags: a blueprint that is stored later may have any of them together.
+    everyTool(system);
     for (const blueprint of system.blueprints) this.#check(system, blueprint);
     return system;
   }
@@ -124,8 +126,6 @@ export class AgentSystem<Config extends object = object> {
     const [warning] = blueprint === defaultBlueprint ? [] : warningsOf(system, blueprint);
     if (warning) throw new Error(`The blueprint “${blueprint.name}”: ${warning}`);
     checkBlueprint(system, blueprint);
-    // Throws where two tools of one name would meet.
-    new Toolbox(toolSources(system, blueprint));
   }
 }
 

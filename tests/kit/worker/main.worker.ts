@@ -1,13 +1,14 @@
 import { Think as ProductThink } from "@thinkery/runtime";
 import { defineTool, type Tool } from "@thinkery/sdk";
 import { z } from "zod";
+import { besideTools } from "./beside.ts";
 
 export { Agency, default, Supervision, User } from "@thinkery/runtime";
 
 /** The product's agent with tools that misbehave, and tools whose effects a test can count. */
 export class Think extends ProductThink {
   protected override getCustomTools(): readonly Tool[] {
-    return [this.#ring("ring", false), this.#ring("ring_again", true), ...naughty];
+    return [this.#ring("ring", false), this.#ring("ring_again", true), ...naughty, ...besideTools];
   }
 
   #ring(name: string, repeatable: boolean): Tool {
@@ -48,6 +49,9 @@ const naughty: readonly Tool[] = [
     return `Waited ${String(ms)} ms.`;
   }),
   misbehaving("kb", { kb: z.number() }, ({ kb }) => "y".repeat(Number(kb) * 1024)),
+  defineTool({ name: "consult", description: "Asks a model.", input: z.object({ prompt: z.string() }), repeatable: true, independent: true }, ({ prompt }, { consult }) =>
+    consult({ prompt }),
+  ),
   { ...misbehaving("echo", { text: z.string() }, ({ text }) => text), aliases: ["repeat_after_me"] },
 ];
 

@@ -12,16 +12,18 @@ interface WorkshopOptions {
   scripts?: Record<string, unknown>;
   config?: object;
   env?: Record<string, string>;
+  /** Another Worker than the one with tools made for tests. */
+  worker?: URL;
 }
 
 export const endings = ["agent.completed", "agent.error", "run.canceled"];
 
 /** A house whose agents have tools made for tests, and a bell to count their effects. */
-export async function openWorkshop({ scripts = {}, config = {}, env = {} }: WorkshopOptions) {
+export async function openWorkshop({ scripts = {}, config = {}, env = {}, worker = new URL("main.worker.ts", import.meta.url) }: WorkshopOptions) {
   const [bell, home, build] = await Promise.all([
     openBell(),
     emptyHome(),
-    copyBuild({ worker: new URL("main.worker.ts", import.meta.url) }),
+    copyBuild({ worker }),
   ]);
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), JSON.stringify(config));
@@ -50,12 +52,15 @@ export async function openWorkshop({ scripts = {}, config = {}, env = {} }: Work
     api,
     house: (): House => house,
 
-    async newAgent(given: { model?: string; blueprint?: string } = {}) {
-      const name = `agent-${++made}`;
-      const { status, body } = await api("/agents", "POST", { name, ...given });
+    async newAgent(given: { name?: string; model?: string; blueprint?: string; props?: object } = {}) {
+      const { name = `agent-${++made}` } = given;
+      const { status, body } = await api("/agents", "POST", { ...given, name });
       if (status !== 201) throw new Error(`${status}: ${JSON.stringify(body)}`);
       return agentAt(`/agents/${name}`, name, api);
     },
+
+    /** An agent that was made in another way. */
+    agentAt: (at: string, name: string) => agentAt(at, name, api),
 
     /** Kills main as a crash would; the daemon starts another. */
     async killMain(): Promise<void> {

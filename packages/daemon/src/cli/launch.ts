@@ -54,7 +54,7 @@ function spawnHost(cli: Cli, home: Home, flags: HostFlags, { adoptToken }: Launc
   }
 }
 
-function flagArguments(flags: HostFlags): string[] {
+function flagArguments(flags: HostFlags): stringworker === false ? ["--no-worker"] : [] {
   const { worker, watch } = flags;
   const named = {
     "--host": flags.host,
@@ -65,7 +65,7 @@ function flagArguments(flags: HostFlags): string[] {
     "--last-worker": flags.lastWorker,
   };
   const given = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
-  return [...given, ...(worker === false ? ["--no-worker"] : []), ...(watch ? ["--watch"] : [])];
+  return [...given, ...([]), ...(watch ? ["--watch"] : [])];
 }
 
 function untilReady(child: ChildProcess, home: Home): Promise<void> {

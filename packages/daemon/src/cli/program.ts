@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { Cli } from "./cli.ts";
 import { addAgency } from "./commands/agency.ts";
 import { addBlueprint } from "./commands/blueprint.ts";
+import { addBudget } from "./commands/budget.ts";
 import { addChat } from "./commands/chat.ts";
 import { addClear } from "./commands/clear.ts";
 import { addCompletion } from "./commands/completion.ts";
@@ -26,6 +27,7 @@ import { addStats } from "./commands/stats.ts";
 import { addStatus } from "./commands/status.ts";
 import { addStop } from "./commands/stop.ts";
 import { addToken } from "./commands/token.ts";
+import { addUsage } from "./commands/usage.ts";
 import { examples } from "./help.ts";
 
 /** The commander's own complaints, kept until `run` reports them like every other error. */
@@ -69,8 +71,8 @@ export function buildProgram(cli: Cli, complaints: Complaints): Command {
   for (const add of [addNew, addLs, addInfo, addRm, addAgency, addBlueprint]) add(program, cli);
   program.commandsGroup("Talking to them:");
   for (const add of [addChat, addRun, addServe, addSend, addPeek, addStats, addExport, addClear]) add(program, cli);
-  program.commandsGroup("Models:");
-  for (const add of [addProviders, addModels, addMock]) add(program, cli);
+  program.commandsGroup("Models and what they cost:");
+  for (const add of [addProviders, addModels, addUsage, addBudget, addMock]) add(program, cli);
   program.commandsGroup(other);
   for (const add of [addToken, addConfig, addCompletion, addHostProcess]) add(program, cli);
   return program;

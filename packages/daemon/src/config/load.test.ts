@@ -26,7 +26,7 @@ test("without files the defaults hold", async () => {
     providers: {},
     prices: {},
     contextTokens: {},
-    turn: { noProgressSeconds: 600, attempts: 3, strikes: 2, heartbeatSeconds: 3, toolSeconds: 120, steps: 64 },
+    turn: { noProgressSeconds: 600, attempts: 3, strikes: 2, heartbeatSeconds: 3, toolSeconds: 120, hookSeconds: 10, steps: 64 },
   });
   expect(files).toEqual([]);
 });

@@ -118,3 +118,27 @@ test("a stop ends the child, even one that ignores SIGTERM, and nothing comes ba
   expect(groupLives(pid as number)).toBe(false);
   expect(child.status()).toMatchObject({ restarts: 0 });
 });
+
+test("a child that is renewed is drained and starts again at once, and it is no failure", async () => {
+  const drained: (number | undefined)[] = [];
+  const charge = { ...shell(`echo '{"event":"listen"}' >&4; exec sleep 600`), drain: async () => void drained.push(child.status().pid) };
+  const { child, said, given } = watched(charge, { failures: 1 });
+  await child.start();
+  const pids = [child.status().pid];
+  for (const times of [1, 2, 3]) {
+    await child.renew(1_000);
+    await vi.waitUntil(() => child.status().state === "ready" && child.status().pid !== pids.at(-1), { timeout: 20_000, interval: 5 });
+    expect(drained).toEqual(pids);
+    pids.push(child.status().pid);
+    expect([times, child.status().restarts, said, given]).toEqual([times, 0, [], []]);
+  }
+  expect(new Set(pids).size).toBe(4);
+});
+
+test("a child that ended without an answer is not tried again when another try is hopeless, and replaced when there is another", async () => {
+  const verdicts: (Error | "renewed")[] = ["renewed", "renewed", fail("unavailable", "It never will.")];
+  const never = () => new Promise<void>(() => {});
+  const { child, said, given } = watched({ ...shell("exit 1"), ping: never, verdict: () => verdicts.shift() });
+  await expect(child.start()).rejects.toThrow("It never will.");
+  expect({ said, given, left: verdicts.length, restarts: child.status().restarts }).toEqual({ said: [], given: ["It never will."], left: 0, restarts: 0 });
+});

@@ -1,8 +1,8 @@
 import { isThinkeryError } from "@thinkery/sdk";
-import { type Client, createClient } from "@thinkery/sdk/client";
+import { type Caller, createCaller } from "@thinkery/sdk/client";
 
 // The page only ever talks to where it came from; no address of a host is read from anywhere else.
-const client = createClient({ url: "" });
+const client = createCaller({ url: "" });
 
 let onRefused = () => {};
 
@@ -11,7 +11,7 @@ export function whenRefused(listener: () => void): void {
   onRefused = listener;
 }
 
-export const call: Client["call"] = async (name, ...input) => {
+export const call: Caller["call"] = async (name, ...input) => {
   try {
     return await client.call(name, ...input);
   } catch (error) {

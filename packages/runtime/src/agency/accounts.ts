@@ -1,5 +1,5 @@
 import type { AgencyUsage, Budget, BudgetAnswer, Standing } from "@thinkery/sdk";
-import { type Account, Accounts, noReservation, type Reservation, type Statement, type Verdict, without } from "../store/accounts.ts";
+import { type Account, Accounts, type Asked, noReservation, type Statement, type Verdict, without } from "../store/accounts.ts";
 import { dayOf, figuresOf, firstOf, reportOf } from "../store/spent.ts";
 import { revise } from "./revision.ts";
 
@@ -48,13 +48,13 @@ export class AgencyAccounts {
     const verdict = this.#books.state(statement);
     if (!statement.asked || verdict.refused || !this.#owner().limited) return verdict;
     const release = () => this.#books.release(statement);
-    const { refused, unpriced } = await this.#tell(statement.asked).catch((error: unknown) => {
+    const { refused, unknown } = await this.#tell(statement.asked).catch((error: unknown) => {
       release();
       throw error;
     });
     if (!refused) return verdict;
     release();
-    return { ...verdict, refused, ...(unpriced ? { unpriced } : {}) };
+    return { ...verdict, refused, ...(unknown ? { unknown } : {}) };
   }
 
   /** What several agents have to say that ask for nothing; answers whose days are not all here. */
@@ -98,13 +98,13 @@ export class AgencyAccounts {
     };
   }
 
-  #tell(asked?: Reservation & { unpriced?: boolean }): Promise<Verdict> {
+  #tell(asked?: Asked): Promise<Verdict> {
     const told = this.#telling.then(() => this.#state(asked));
     this.#telling = told.catch(() => {});
     return told;
   }
 
-  async #state(asked?: Reservation & { unpriced?: boolean }): Promise<Verdict> {
+  async #state(asked?: Asked): Promise<Verdict> {
     const owner = this.#owner();
     const recent = this.#books.statement(this.#own(), dayOf(Date.now() - 86_400_000));
     const verdict = await owner.state({ ...recent, ...(asked ? { asked } : {}) });

@@ -1,8 +1,6 @@
 import { type Blueprint, fail, type ListedBlueprint, nearest } from "@thinkery/sdk";
 import { revise } from "./revision.ts";
 
-export { revisionOf as blueprintRevision } from "./revision.ts";
-
 /** The blueprints of one agency: static ones come with the Worker, dynamic ones are stored and win. */
 export class Blueprints {
   readonly #sql: SqlStorage;

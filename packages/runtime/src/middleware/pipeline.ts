@@ -1,32 +1,19 @@
-import type { ChatMessage, ChildReport, Consultation, MessageToolCall, Middleware, MiddlewareContext, NewEvent, Props, Run, ThreadInfo, Tool } from "@thinkery/sdk";
-import { persisted } from "../store/persisted.ts";
-import { bounded } from "./hook.ts";
+import type { ChatMessage, ChildReport, MessageToolCall, Middleware, MiddlewareContext, NewEvent } from "@thinkery/sdk";
+import { Act, type Entry } from "./act.ts";
+import { bounded, wordsOf } from "./hook.ts";
 import type { Plan } from "./plan.ts";
-
-/** What middleware sees of the agent it is in: during a turn, or between two. */
-export interface Stage {
-  agent: string;
-  runId: string;
-  step(): number;
-  info(): ThreadInfo;
-  run(): Run;
-  props: Props;
-  signal: AbortSignal;
-  messages(): ChatMessage[];
-  registerTool(tool: Tool, from: string): void;
-  consult(question: Consultation): Promise<string>;
-  /** Values that a middleware kept, and how it keeps another. */
-  kept(middleware: string): Record<string, unknown>;
-  /** Writes facts with whatever is written next, and before anything else can happen. */
-  hold(...events: NewEvent[]): void;
-  development: boolean;
-  hookSeconds: number;
-}
-
-type Entry = { middleware: Middleware<never>; config: unknown };
+import type { PlanDraft } from "./plan-draft.ts";
+import type { Stage } from "./stage.ts";
 
 /** A hook with what it is given beside the context. */
 type Call = (middleware: Middleware<never>, context: MiddlewareContext<never>) => void | Promise<void>;
+
+interface Around {
+  /** Something that counts only if the hook comes back. */
+  begin?(): Pick<PlanDraft, "keep" | "drop">;
+  /** The fact that it did. */
+  after?(name: string): NewEvent;
+}
 
 const hooks = [
   "onInit",
@@ -42,26 +29,21 @@ const hooks = [
 
 export type Hook = (typeof hooks)[number];
 
+/** What one middleware may add to the agent's state. */
+const longestState = 64 * 1024;
+
 /** The middleware of one agent in its order, sorted by the hooks that each of them has. */
 export class Pipeline {
-  readonly #entries: readonly Entry[];
+  readonly entries: readonly Entry[];
   readonly #by: ReadonlyMap<Hook, readonly Entry[]>;
 
   constructor(entries: readonly Entry[]) {
-    this.#entries = entries;
+    this.entries = entries;
     this.#by = new Map(hooks.map((hook) => [hook, entries.filter(({ middleware }) => middleware[hook])]));
-  }
-
-  has(hook: Hook): boolean {
-    return this.of(hook).length > 0;
   }
 
   of(hook: Hook): readonly Entry[] {
     return this.#by.get(hook) ?? [];
-  }
-
-  get entries(): readonly Entry[] {
-    return this.#entries;
   }
 
   on(stage: Stage): Performance {
@@ -73,7 +55,7 @@ export class Pipeline {
 export class Performance {
   readonly #pipeline: Pipeline;
   readonly #stage: Stage;
-  readonly #contexts = new Map<Entry, MiddlewareContext<never>>();
+  readonly #acts = new Map<Entry, Act>();
 
   constructor(pipeline: Pipeline, stage: Stage) {
     this.#pipeline = pipeline;
@@ -81,7 +63,7 @@ export class Performance {
   }
 
   has(hook: Hook): boolean {
-    return this.#pipeline.has(hook);
+    return this.#pipeline.of(hook).length > 0;
   }
 
   init(): void | Promise<void> {
@@ -93,20 +75,17 @@ export class Performance {
   }
 
   beforeModel(plan: Plan): void | Promise<void> {
-    return this.#each(
-      "beforeModel",
-      (middleware, context) => middleware.beforeModel?.(context, plan),
-      (name) => this.#event("middleware.before_model", name),
-      () => plan.savepoint(),
-    );
+    let draft: PlanDraft;
+    return this.#each("beforeModel", (middleware, context) => middleware.beforeModel?.(context, draft), {
+      begin: () => (draft = plan.draft()),
+      after: (name) => this.#event("middleware.before_model", name),
+    });
   }
 
   modelResult(message: ChatMessage): void | Promise<void> {
-    return this.#each(
-      "onModelResult",
-      (middleware, context) => middleware.onModelResult?.(context, { message }),
-      (name) => this.#event("middleware.after_model", name),
-    );
+    return this.#each("onModelResult", (middleware, context) => middleware.onModelResult?.(context, { message }), {
+      after: (name) => this.#event("middleware.after_model", name),
+    });
   }
 
   toolStart(call: MessageToolCall): void | Promise<void> {
@@ -136,91 +115,70 @@ export class Performance {
       const { middleware } = entry;
       if (!middleware.state) continue;
       try {
-        Object.assign(state, JSON.parse(JSON.stringify(middleware.state(this.#context(entry)) ?? {})));
+        Object.assign(state, plainState(middleware.state(this.#act(entry).context)));
       } catch (error) {
-        state[middleware.name] = { error: messageOf(error) };
+        state[middleware.name] = { error: wordsOf(error) };
       }
     }
     return state;
   }
 
   // No promise where there is no hook: a turn has many such points, and each hop of the event loop counts.
-  #each(hook: Hook, call: Call, after?: (name: string) => NewEvent, savepoint?: () => () => void): void | Promise<void> {
+  #each(hook: Hook, call: Call, around: Around = {}): void | Promise<void> {
     const entries = this.#pipeline.of(hook);
-    return entries.length === 0 ? undefined : this.#all(hook, entries, call, after, savepoint);
+    return entries.length === 0 ? undefined : this.#all(hook, entries, call, around);
   }
 
-  async #all(hook: Hook, entries: readonly Entry[], call: Call, after?: (name: string) => NewEvent, savepoint?: () => () => void): Promise<void> {
-    const { hookSeconds, signal } = this.#stage;
+  async #all(hook: Hook, entries: readonly Entry[], call: Call, { begin, after }: Around): Promise<void> {
+    const stage = this.#stage;
     for (const entry of entries) {
+      // Whoever canceled the turn does not wait for the others.
+      stage.signal.throwIfAborted();
       const { middleware } = entry;
-      const undo = savepoint?.();
+      const act = this.#act(entry);
+      const attempt = begin?.();
+      act.begin();
       try {
-        const pending = bounded(() => call(middleware, this.#context(entry)), hookSeconds);
+        const pending = bounded(() => call(middleware, act.context), stage.hookSeconds, stage.flush);
         if (pending) await pending;
-        if (after) this.#stage.hold(after(middleware.name));
       } catch (error) {
-        undo?.();
-        this.#failed(middleware.name, hook, error);
+        act.undo();
+        attempt?.drop();
+        if (!stage.signal.aborted) this.#failed(middleware.name, hook, error);
+        continue;
       }
-      signal.throwIfAborted();
+      act.keep();
+      attempt?.keep();
+      if (after) stage.hold(after(middleware.name));
     }
+    stage.signal.throwIfAborted();
   }
 
-  #failed(middlewareName: string, hook: Hook, error: unknown): void {
-    const { runId } = this.#stage;
-    console.error(`middleware ${middlewareName} failed in ${hook}`, error);
-    this.#stage.hold({ type: "middleware.failed", data: { runId, step: this.#stage.step(), middlewareName, hook, error: messageOf(error) } });
+  #failed(middlewareName: string, hook: Hook, thrown: unknown): void {
+    const error = wordsOf(thrown);
+    console.error(`the middleware ${middlewareName} failed in ${hook}: ${error}`, thrown instanceof Error ? thrown.stack : "");
+    this.#stage.hold({ type: "middleware.failed", data: { runId: this.#stage.runId, step: this.#stage.step(), middlewareName, hook, error } });
   }
 
   #event(type: "middleware.before_model" | "middleware.after_model", middlewareName: string): NewEvent {
     return { type, data: { runId: this.#stage.runId, step: this.#stage.step(), middlewareName } };
   }
 
-  #context(entry: Entry): MiddlewareContext<never> {
-    let context = this.#contexts.get(entry);
-    if (!context) {
-      context = contextOf(this.#stage, entry);
-      this.#contexts.set(entry, context);
+  #act(entry: Entry): Act {
+    let act = this.#acts.get(entry);
+    if (!act) {
+      act = new Act(this.#stage, entry);
+      this.#acts.set(entry, act);
     }
-    return context;
+    return act;
   }
 }
 
-function contextOf(stage: Stage, { middleware, config }: Entry): MiddlewareContext<never> {
-  const { name } = middleware;
-  const { development } = stage;
-  let state: Record<string, unknown> | undefined;
-  return {
-    agent: stage.agent,
-    runId: stage.runId,
-    config: config as never,
-    props: stage.props,
-    signal: stage.signal,
-    get step() {
-      return stage.step();
-    },
-    get info() {
-      return persisted({ name: "info", value: stage.info(), development });
-    },
-    get run() {
-      return persisted({ name: "run", value: stage.run(), development });
-    },
-    get state() {
-      state ??= persisted({
-        name: "state",
-        value: stage.kept(name),
-        development,
-        write: (key, value) => stage.hold({ type: "middleware.kept", data: { middlewareName: name, key, value } }),
-      });
-      return state;
-    },
-    messages: () => stage.messages(),
-    registerTool: (tool) => stage.registerTool(tool, `the middleware “${name}”`),
-    consult: (question) => stage.consult(question),
-  };
-}
-
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, 1000);
+function plainState(added: unknown): object {
+  if (typeof added !== "object" || added === null || Array.isArray(added) || "then" in added) {
+    throw new Error("state() has to answer an object, and at once.");
+  }
+  const text = JSON.stringify(added);
+  if (text.length > longestState) throw new Error(`state() answered ${text.length} characters of JSON; there is room for ${longestState}.`);
+  return JSON.parse(text) as object;
 }

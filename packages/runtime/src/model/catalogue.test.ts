@@ -50,15 +50,6 @@ test("what is wrong with an id is said, with what was meant", async () => {
   expect((await models.resolve("scripted:tour")).id).toBe("scripted:tour");
 });
 
-test("an id that stands inside something is refused with its place", () => {
-  const { models } = surroundings();
-  const path = ["models", "summarizer"];
-  expect(() => models.check("ollama:anything", path)).not.toThrow();
-  expect(() => models.check("opnai:gpt-4.1", path)).toThrow(
-    expect.objectContaining({ code: "bad_request", message: expect.stringMatching(/^models\.summarizer: There is no provider/), details: { suggestion: "openai:gpt-4.1", problems: [{ path, message: expect.any(String) }] } }),
-  );
-});
-
 test("an address that is none is said to be, by the name of its variable", async () => {
   const { models } = surroundings({}, { LLM_API_BASE: "localhost" });
   await expect(models.resolve("openai:x")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("LLM_API_BASE is not an address") });

@@ -1,4 +1,4 @@
-import { type DefaultModel, fail, isThinkeryError, type ModelInfo, type ModelRoles, nearest, type ProviderInfo } from "@thinkery/sdk";
+import { type DefaultModel, fail, type ModelInfo, type ModelRoles, nearest, type ProviderInfo } from "@thinkery/sdk";
 import { openHost } from "../host/host.ts";
 import { keepSecret } from "../store/redact.ts";
 import { type Contexts, knownContext, openContexts } from "./context.ts";
@@ -17,11 +17,8 @@ const freshMs = 30_000;
 const failedMs = 5_000;
 
 export interface Models extends Prices, Contexts {
-  /**
-   * Refuses an id whose provider there is not; whether it has the model is seen when it is used. The path is where
-   * the id stands in what was sent.
-   */
-  check(id: string, path?: readonly (string | number)[]): void;
+  /** Refuses an id whose provider there is not; whether it has the model is seen when it is used. */
+  check(id: string): void;
   /** The roles that the host's configuration fills. */
   readonly configured: ModelRoles;
   /** A quick and cheap model beside this one, at the same provider and with the same key. */
@@ -55,10 +52,11 @@ function catalogue(env: ModelEnv): Models {
   const resolved = new Map<string, Model>();
   const contexts = openContexts({
     configured: env.MODEL_CONFIG?.contextTokens,
-    isLocal: (id) => find(id).provider.local,
+    isLocal: (id) => known(id)?.local ?? false,
     ask: async (id) => {
-      const { provider, model } = find(id);
-      if (!provider.base) return undefined;
+      const provider = known(id);
+      if (!provider?.base) return undefined;
+      const { model } = find(id);
       if (provider.local) return loadedContext(provider, model, send, probeMs);
       const { models } = await listingOf(provider, listMs);
       return models?.find(({ name }) => name === model)?.contextTokens;
@@ -99,6 +97,9 @@ function catalogue(env: ModelEnv): Models {
     if (!provider) throw unknownProvider(name, model);
     return { provider, model };
   }
+
+  // A Worker may have models of its own, which are none of ours.
+  const known = (id: string) => providers.get(id.slice(0, Math.max(0, id.indexOf(":"))));
 
   function parse(id: string): [name: string, model: string] {
     const colon = id.indexOf(":");
@@ -163,23 +164,13 @@ function catalogue(env: ModelEnv): Models {
   const info = (id: string, listed?: number): ModelInfo => {
     const price = prices.priceOf(id);
     const { contextTokens = {} } = env.MODEL_CONFIG ?? {};
-    const context = contextTokens[id] ?? listed ?? knownContext(id, contextTokens, find(id).provider.local);
+    const context = contextTokens[id] ?? listed ?? knownContext(id, contextTokens, known(id)?.local ?? false);
     return { id, ...(price ? { price } : {}), ...(context === undefined ? {} : { contextTokens: context }) };
   };
 
-  function check(id: string, path?: readonly (string | number)[]): void {
-    try {
-      find(id);
-    } catch (error) {
-      if (!path || !isThinkeryError(error)) throw error;
-      const { message, details } = error;
-      throw fail("bad_request", `${path.join(".")}: ${message}`, { ...details, problems: [{ path: [...path], message }] });
-    }
-  }
-
   function smallBeside(id: string): string | undefined {
-    const { provider } = find(id);
-    if (!provider.small || !provider.key) return undefined;
+    const provider = known(id);
+    if (!provider?.small || !provider.key) return undefined;
     const small = `${provider.name}:${provider.small}`;
     const [own, other] = [prices.priceOf(id), prices.priceOf(small)];
     return own && other && own.output <= other.output ? undefined : small;
@@ -188,23 +179,23 @@ function catalogue(env: ModelEnv): Models {
   async function describe(provider: Provider): Promise<ProviderInfo> {
     const { name, wire, base, keyVariable } = provider;
     const about = { name, ...(keyVariable ? { keyVariable } : {}), ...(base ? { address: shown(base) } : {}) };
-    const known = () => knownOf(name).map((id) => info(id));
+    const wellKnown = () => knownOf(name).map((id) => info(id));
     if (wire === "scripted") {
       const names = await scripts.names();
       return { ...about, status: "ready", models: names.map((script) => info(`scripted:${script}`)) };
     }
-    if (wire === "workers-ai") return { ...about, status: "ready", models: known() };
-    if (provider.needsKey && !provider.key) return { ...about, status: "no key", problem: keyAdvice(provider), models: known() };
+    if (wire === "workers-ai") return { ...about, status: "ready", models: wellKnown() };
+    if (provider.needsKey && !provider.key) return { ...about, status: "no key", problem: keyAdvice(provider), models: wellKnown() };
     const { models, problem } = await listingOf(provider, provider.local ? probeMs : listMs);
     if (models) return { ...about, status: "ready", models: models.map((model) => info(`${name}:${model.name}`, model.contextTokens)) };
     if (provider.local) return { ...about, status: "not found", problem: `Nothing of it answers at ${shown(base)}.`, models: [] };
-    return { ...about, status: "error", problem, models: known() };
+    return { ...about, status: "error", problem, models: wellKnown() };
   }
 
   return {
     ...prices,
     ...contexts,
-    check,
+    check: (id) => void find(id),
     configured: { ...(env.MODEL_CONFIG?.model ? { primary: env.MODEL_CONFIG.model } : {}), ...env.MODEL_CONFIG?.models },
     smallBeside,
     resolve,

@@ -22,7 +22,12 @@ export function tokensOfMessage(message: ModelMessage): number {
   return perMessage + tokensOfText(message.content) + calls + replay;
 }
 
-/** What every request begins with. */
-export function tokensOfPrompt(system: string, tools: readonly ToolDefinition[]): number {
-  return tokensOfText(system) + tokensOfText(JSON.stringify(tools));
+const sizes = new WeakMap<readonly ToolDefinition[], number>();
+
+/** What every request begins with. Tools are the same list from turn to turn. */
+export function tokensOfPrompt({ system, tools }: { system: string; tools: { definitions(): readonly ToolDefinition[] } }): number {
+  const list = tools.definitions();
+  const size = sizes.get(list) ?? tokensOfText(JSON.stringify(list));
+  sizes.set(list, size);
+  return tokensOfText(system) + size;
 }

@@ -6,6 +6,8 @@ import type { Model } from "./model.ts";
 export interface Roles {
   primary(): Promise<Model>;
   of(role: ModelRole): Promise<Model>;
+  /** Its id alone, without opening it. */
+  idOf(role: ModelRole): Promise<string>;
 }
 
 /**
@@ -45,7 +47,7 @@ export function openRoles(models: Models, layers: readonly Partial<ModelRoles>[]
     }
   }
 
-  return { of, primary: () => of("primary") };
+  return { of, idOf, primary: () => of("primary") };
 }
 
 /** Whoever reads it did not necessarily choose the model, and wants to know where to look. */

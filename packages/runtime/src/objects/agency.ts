@@ -9,6 +9,7 @@ import {
   defaultBlueprint,
   fail,
   globalAgency,
+  isThinkeryError,
   type ListedBlueprint,
   type NewAgent,
   ownerUser,
@@ -97,7 +98,8 @@ export abstract class Agency extends Housed<Revision> {
     await this.#open();
     const system = this.getSystem();
     checkBlueprint(system, blueprint);
-    this.#checkModels({ model: blueprint.model, ...blueprint.models });
+    this.#checkModels({ model: blueprint.model });
+    this.#checkModels(blueprint.models ?? {}, ["models"]);
     const stored = this.#blueprints.put(blueprint);
     this.#changed();
     const warnings = warningsOf(system, blueprint);
@@ -145,7 +147,11 @@ export abstract class Agency extends Housed<Revision> {
       owner,
       createdAt: new Date().toISOString(),
     };
-    await this.#agents.add({ agent, ...(wanted.props ? { props: wanted.props } : {}) }, this.#tell);
+    await this.#agents.add({ agent, ...(wanted.props ? { props: wanted.props } : {}) }, this.#tell).catch(async (error: unknown) => {
+      // What the agent refuses is forgotten at once, so that its name is free.
+      if (isThinkeryError(error)) await this.#agents.remove(name, this.#erase);
+      throw error;
+    });
     this.#changed();
     return this.#shown(agent);
   }
@@ -208,7 +214,7 @@ export abstract class Agency extends Housed<Revision> {
   }
 
   readonly #tell = async ({ agent, props }: Registration): Promise<void> => {
-    await this.#think(agent.name).register(agent, props);
+    await this.#think(agent.name).register(agent, props, this.#blueprints.find(agent.blueprint));
   };
 
   readonly #erase = async (name: string): Promise<void> => {

@@ -1,5 +1,5 @@
-import { type Agent as AgentInfo, type Blueprint, parseAgentObjectName, type Props } from "@thinkery/sdk";
-import { blueprintRevision } from "../agency/blueprints.ts";
+import { type Agent as AgentInfo, type AgentBudget, type Blueprint, parseAgentObjectName, type Props } from "@thinkery/sdk";
+import { revisionOf } from "../agency/revision.ts";
 import { systemPrompt } from "../drivers/think/prompt.ts";
 import { openOutbound } from "../host/outbound.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
@@ -11,6 +11,7 @@ import { pipelineOf, type System, toolSources } from "../system/system.ts";
 import { Toolbox } from "../tools/toolbox.ts";
 import type { Equipment } from "../turn/equipment.ts";
 import { limitsFrom } from "../turn/limits.ts";
+import type { Books } from "../turn/purse.ts";
 import type { Recorder } from "../turn/recorder.ts";
 import { stageOf } from "../turn/stage.ts";
 import type { Env } from "./env.ts";
@@ -25,11 +26,18 @@ interface EquipperOptions {
   layer: ClassLayer;
   store: AgentStore;
   recorder: Recorder;
+  books: Books;
 }
 
 export interface Registered {
   agent: AgentInfo;
   props: Props;
+}
+
+/** What the agency says: the blueprint, and whether the agent has to ask before it spends. */
+interface Provided {
+  blueprint: Blueprint;
+  metered: boolean;
 }
 
 /** What follows from the blueprint alone, until it changes: its tools and its middleware, which has had its start. */
@@ -43,7 +51,7 @@ interface Outfit {
 export class Equipper {
   readonly #options: EquipperOptions;
   readonly #agency: string;
-  #known: { blueprint: Blueprint; revision: number; at: number } | undefined;
+  #known: Provided & { revision: number; at: number } | undefined;
   #outfit: Promise<Outfit> | Outfit | undefined;
   #outfitOf: Blueprint | undefined;
 
@@ -66,13 +74,14 @@ export class Equipper {
       layer.models(),
       ...(system.defaultModel ? [{ primary: system.defaultModel }] : []),
     ]);
-    const tools = outfit.tools.copy();
-    if (props.tools) addPropsTools(tools, system, props, openOutbound(env));
+    const tools = this.#withProps(outfit.tools, registered, request);
     return {
       ...this.#surroundings(registered, blueprint, props, tools),
       pipeline: outfit.pipeline,
       model: await roles.primary(),
       modelOf: (role) => roles.of(role),
+      vision: await roles.idOf("vision"),
+      contextOf: (model) => models.contextOf(model),
       system: systemPrompt({
         blueprint: blueprint.prompt,
         class: layer.instructions(),
@@ -80,31 +89,46 @@ export class Equipper {
       }),
       settings: props.settings ?? {},
       costOf: (model, usage) => models.costOf(model, usage),
+      books: this.#options.books,
     };
   }
 
-  /** Refuses props that this agent cannot have. */
-  async check(registered: Registered, request: Props | undefined): Promise<void> {
+  /** Refuses props that this agent cannot have. One that is just being made brings its blueprint. */
+  async check(registered: Registered, request: Props | undefined, blueprint?: Blueprint): Promise<void> {
     const { env, system } = this.#options;
     if (!request?.tools && !request?.models) return;
     const models = systemModels(env, system);
     for (const [role, id] of Object.entries(request.models ?? {})) checkModel(models, id, ["props", "models", role]);
-    const { tools } = await this.#outfitFor(registered);
-    const copy = tools.copy();
-    addPropsTools(copy, system, mergedProps(registered.props, request), openOutbound(env));
+    if (blueprint) this.#known ??= { blueprint, metered: false, revision: -1, at: 0 };
+    const { tools } = await (blueprint ? this.#wear(registered, blueprint) : this.#outfitFor(registered));
+    this.#withProps(tools, registered, request);
   }
 
   /** What can be seen of an agent between its turns: its tools, and what its middleware adds to its state. */
   async glimpse(registered: Registered): Promise<{ tools: Toolbox; added: Record<string, unknown> }> {
-    const { system, env } = this.#options;
     const { blueprint, pipeline, tools } = await this.#outfitFor(registered);
-    const own = tools.copy();
-    addPropsTools(own, system, registered.props, openOutbound(env));
+    const own = this.#withProps(tools, registered);
     return { tools: own, added: pipeline.on(this.#stage(registered, blueprint, own)).state() };
   }
 
+  /** Has the agent to ask before it spends? Known at once, but for when that may have changed. */
+  metered({ agent }: Registered): boolean | Promise<boolean> {
+    const known = this.#fresh();
+    return known ? known.metered : this.#read(agent.blueprint).then(({ metered }) => metered);
+  }
+
+  /** What the agent may spend. */
+  async terms({ agent, props }: Registered): Promise<{ budget: AgentBudget | undefined; metered: boolean }> {
+    const { blueprint, metered } = await this.#read(agent.blueprint);
+    return { budget: lower(blueprint.config?.budget, props.budget), metered };
+  }
+
   async #outfitFor(registered: Registered): Promise<Outfit> {
-    const blueprint = await this.#read(registered.agent.blueprint);
+    const { blueprint } = await this.#read(registered.agent.blueprint);
+    return this.#wear(registered, blueprint);
+  }
+
+  async #wear(registered: Registered, blueprint: Blueprint): Promise<Outfit> {
     if (this.#outfitOf !== blueprint || !this.#outfit) {
       this.#outfitOf = blueprint;
       const made = this.#fit(registered, blueprint);
@@ -129,6 +153,14 @@ export class Equipper {
     return { blueprint, tools, pipeline };
   }
 
+  /** A box of its own, with the tools that the agent and the request were given. */
+  #withProps(tools: Toolbox, { props }: Registered, request: Props = {}): Toolbox {
+    const { env, system } = this.#options;
+    const own = tools.copy();
+    for (const given of [props, request]) addPropsTools(own, system, given, openOutbound(env));
+    return own;
+  }
+
   #stage(registered: Registered, blueprint: Blueprint, tools: Toolbox) {
     const { store, recorder, object } = this.#options;
     return stageOf({
@@ -141,6 +173,7 @@ export class Equipper {
       plan: () => undefined,
       consult: () => Promise.reject(new Error("A model can be consulted during a turn only.")),
       hold: (...events) => recorder.record(...events),
+      flush: () => {},
     });
   }
 
@@ -158,16 +191,20 @@ export class Equipper {
     };
   }
 
-  async #read(name: string): Promise<Blueprint> {
+  #fresh(): Provided | undefined {
     const known = this.#known;
-    const now = Date.now();
-    const revision = blueprintRevision(this.#agency);
-    if (known?.revision === revision && now - known.at < trustFor) return known.blueprint;
-    const read = await this.#options.env.Agency.getByName(this.#agency).getBlueprint(name);
+    return known?.revision === revisionOf(this.#agency) && Date.now() - known.at < trustFor ? known : undefined;
+  }
+
+  async #read(name: string): Promise<Provided> {
+    const fresh = this.#fresh();
+    if (fresh) return fresh;
+    const revision = revisionOf(this.#agency);
+    const { blueprint: read, metered } = await this.#options.env.Agency.getByName(this.#agency).provide(name);
+    const before = this.#known?.blueprint;
     // The same once more is the same: middleware need not start again.
-    const same = known && JSON.stringify(known.blueprint) === JSON.stringify(read);
-    const blueprint = same ? known.blueprint : read;
-    this.#known = { blueprint, revision, at: now };
-    return blueprint;
+    const blueprint = before && JSON.stringify(before) === JSON.stringify(read) ? before : read;
+    this.#known = { blueprint, metered, revision, at: Date.now() };
+    return this.#known;
   }
 }

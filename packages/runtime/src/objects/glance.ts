@@ -8,7 +8,8 @@ import { chatMessages } from "../turn/chat-messages.ts";
 export function statusOf(store: AgentStore, agent: string): AgentStatus {
   const run = store.turns.run(agent);
   const title = store.facts.title();
-  return { status: activity(store, run), run, queued: store.turns.queued(), ...(title ? { title } : {}) };
+  const context = store.facts.context();
+  return { status: activity(store, run), run, queued: store.turns.queued(), ...(title ? { title } : {}), ...(context ? { context } : {}) };
 }
 
 function activity(store: AgentStore, run: Run): AgentStatus["status"] {
@@ -28,10 +29,11 @@ export function wholeState(
   const run = store.turns.run(object);
   // What it thought with last, where nobody chose.
   const model = agent.model ?? store.turns.get(run.runId)?.model;
+  // What middleware adds cannot take the place of what is ours, even where we have nothing to say.
+  const { title: _, model: __, ...more } = added;
   return {
     state: {
-      // What middleware adds cannot take the place of what is ours.
-      ...added,
+      ...more,
       messages: chatMessages(store),
       tools: tools.definitions().map((tool) => ({ ...tool })),
       thread: {

@@ -10,6 +10,8 @@ import type { Audience } from "./audience.ts";
 import { greet } from "./greeting.ts";
 import { Socket, type SocketFacts, socketFacts } from "./socket.ts";
 
+const longestId = 200;
+
 interface SocketsOptions {
   store: AgentStore;
   blobs: Blobs;
@@ -58,9 +60,9 @@ export class Sockets {
     socket.alive();
     let id: string | undefined;
     try {
-      const frame = parsed(message);
-      if (frame.type === "chat") ({ id } = frame);
-      await this.#obey(socket, frame);
+      const value = valueOf(message);
+      id = idIn(value);
+      await this.#obey(socket, frameOf(value));
     } catch (error) {
       const known = isThinkeryError(error);
       if (!known) console.error("frame failed", error);
@@ -102,14 +104,22 @@ function checkScope(socket: Socket, scope: Scope): void {
   if (!socket.may(scope)) throw fail("forbidden", `This needs a token with the scope “${scope}”.`);
 }
 
-function parsed(message: string | ArrayBuffer): ClientFrame {
+function valueOf(message: string | ArrayBuffer): unknown {
   if (typeof message !== "string") throw fail("bad_request", "Send text frames with JSON.");
-  let value: unknown;
   try {
-    value = JSON.parse(message);
+    return JSON.parse(message);
   } catch {
     throw fail("bad_request", "That frame is not JSON.");
   }
+}
+
+/** What the sender calls the message, also of one that is not valid: they wait for an answer to it. */
+function idIn(value: unknown): string | undefined {
+  const { type, id } = (value ?? {}) as { type?: unknown; id?: unknown };
+  return type === "chat" && typeof id === "string" && id !== "" && id.length <= longestId ? id : undefined;
+}
+
+function frameOf(value: unknown): ClientFrame {
   const checked = clientFrameSchema.safeParse(value);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;

@@ -7,6 +7,7 @@ import {
   type AgentState,
   type AgentStatus,
   type AgentUsage,
+  type Blueprint,
   type EventQuery,
   fail,
   type Invoke,
@@ -18,12 +19,14 @@ import {
   type Props,
   type Run,
   type Sender,
+  type Standing,
   type Tool,
   type ToolReport,
 } from "@thinkery/sdk";
 import type { Connection, ConnectionContext } from "agents";
 import { thinkDriver } from "../drivers/think/think.ts";
 import { Transcript } from "../drivers/think/transcript.ts";
+import type { Statement } from "../store/accounts.ts";
 import { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { openBlobs } from "../store/blobs/open.ts";
@@ -32,10 +35,12 @@ import { thinkMigrations } from "../store/schema/think.ts";
 import type { System } from "../system/system.ts";
 import { inputOf } from "../turn/input.ts";
 import { limitsFrom } from "../turn/limits.ts";
+import { agentStandings } from "../turn/purse.ts";
 import { TurnQueue } from "../turn/queue.ts";
 import { Recorder } from "../turn/recorder.ts";
 import { runOf } from "../store/turns.ts";
 import { Audience } from "./audience.ts";
+import { Books } from "./books.ts";
 import { converse, followEvents } from "./broadcasts.ts";
 import type { Env } from "./env.ts";
 import { Equipper, type Registered } from "./equipper.ts";
@@ -51,6 +56,7 @@ export abstract class Think extends Housed<AgentStatus> {
   readonly #audience: Audience;
   readonly #recorder: Recorder;
   readonly #queue: TurnQueue;
+  readonly #books: Books;
   readonly #equipper: Equipper;
   readonly #sockets: Sockets;
   #transcript = new Transcript();
@@ -67,9 +73,16 @@ export abstract class Think extends Housed<AgentStatus> {
     this.#blobs = openBlobs(env);
     this.#audience = new Audience(this.#store, () => this.#syncState());
     this.#recorder = new Recorder(this.#store, this.#audience);
+    this.#books = new Books({
+      env,
+      store: this.#store,
+      agent: () => this.#registered().agent,
+      metered: () => this.#equipper.metered(this.#registered()),
+    });
     this.#equipper = new Equipper({
       env,
       object: agent,
+      books: this.#books,
       system: this.getSystem(),
       store: this.#store,
       recorder: this.#recorder,
@@ -93,6 +106,7 @@ export abstract class Think extends Housed<AgentStatus> {
         this.#guard = 0;
         void this.#arm();
       },
+      onRest: () => this.#books.rest(),
     });
     this.#sockets = new Sockets({
       store: this.#store,
@@ -122,21 +136,27 @@ export abstract class Think extends Housed<AgentStatus> {
   }
 
   /** Told by the agency, possibly twice: a crash may have come between its row and ours. */
-  async register(agent: AgentInfo, props?: Props): Promise<void> {
+  async register(agent: AgentInfo, props?: Props, blueprint?: Blueprint): Promise<void> {
     await this.ready();
-    if (this.#store.log.last > 0) return;
-    if (props) await this.#equipper.check({ agent, props: {} }, checkedProps(props));
-    this.ctx.storage.sql.exec(
-      "INSERT INTO registration (only, agent, props) VALUES (1, ?, ?) ON CONFLICT (only) DO NOTHING",
-      JSON.stringify(agent),
-      props ? JSON.stringify(props) : null,
-    );
-    this.#recorder.record({ type: "thread.created", data: { threadId: this.name } });
+    const given = props && checkedProps(props);
+    if (this.#store.log.last === 0) {
+      this.ctx.storage.sql.exec("INSERT INTO registration (only, agent, props) VALUES (1, ?, ?)", JSON.stringify(agent), given ? JSON.stringify(given) : null);
+      this.#recorder.record({ type: "thread.created", data: { threadId: this.name } });
+    }
+    // With the blueprint that the agency brings: it may be unable to answer before it has told us.
+    if (given && blueprint) await this.#equipper.check({ agent, props: {} }, given, blueprint);
   }
 
   async describe(): Promise<AgentInfo> {
     await this.ready();
     return this.#registered().agent;
+  }
+
+  /** Stops, and answers what it has spent in all, before it is erased. Safe to ask again. */
+  async retire(): Promise<Statement | undefined> {
+    await this.ready();
+    this.#queue.halt();
+    return this.#store.log.last > 0 ? this.#books.whole() : undefined;
   }
 
   /** Forgets everything. Safe to ask again. */
@@ -185,7 +205,7 @@ export abstract class Think extends Housed<AgentStatus> {
 
   async clearMessages(by: string): Promise<void> {
     await this.#open();
-    if (this.#queue.busy) throw fail("conflict", "A turn is running. Cancel it first, or wait until it is over.");
+    if (this.#queue.busy || this.#store.turns.paused()) throw fail("conflict", "A turn is running. Cancel it first, or wait until it is over.");
     this.#audience.recorded(this.#store.clear(by));
     this.#transcript = new Transcript();
   }
@@ -195,9 +215,11 @@ export abstract class Think extends Housed<AgentStatus> {
     return this.#store.actions.page(query);
   }
 
-  async usage(): Promise<AgentUsage> {
+  async usage(days?: number): Promise<AgentUsage & { budget: Standing[] }> {
     await this.#open();
-    return wholeUsage(this.#store);
+    const { budget, metered } = await this.#equipper.terms(this.#registered());
+    const wider = metered ? await this.env.Agency.getByName(this.#registered().agent.agency).standings() : [];
+    return { ...wholeUsage(this.#store, days), budget: [...agentStandings(this.#store, budget), ...wider] };
   }
 
   /** An `AgentExport` as text: what a call between objects may carry as a value is limited. */
@@ -244,8 +266,10 @@ export abstract class Think extends Housed<AgentStatus> {
     });
     this.#queue.beat(Date.now());
     this.#queue.wake();
-    if (this.#queue.busy) await this.#arm();
-    else this.#guard = undefined;
+    const { busy } = this.#queue;
+    const heard = await this.#books.beat(busy);
+    if (busy || !heard) await this.#arm();
+    else if (!this.#queue.busy) this.#guard = undefined;
   }
 
   override shouldSendProtocolMessages(_connection: Connection, { request }: ConnectionContext): boolean {

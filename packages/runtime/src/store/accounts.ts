@@ -1,6 +1,6 @@
 import type { Budget, Standing } from "@thinkery/sdk";
 import { amountColumns, amounts, amountSums, type Amounts, dayOf, type Spent } from "./spent.ts";
-import { type Measures, measuresOf, reached, standingsOf } from "./standing.ts";
+import { measuresOf, reached, standingsOf, type Unknown, unkeepable } from "./standing.ts";
 
 /** What is set aside for a call to a model. */
 export interface Reservation {
@@ -29,14 +29,19 @@ export interface Statement extends Account {
   /** All that it has set aside now. */
   reserved: Reservation;
   /** The part of it that is asked for now, and taken back if it is refused. */
-  asked?: Reservation & { unpriced?: boolean };
+  asked?: Asked;
+}
+
+/** What a call is taken to use, and what nobody knows of that. */
+export interface Asked extends Reservation {
+  unknown?: Unknown;
 }
 
 export interface Verdict {
   /** The limit that leaves no room for what was asked. */
   refused?: Standing;
-  /** It is refused because nobody knows what it would cost. */
-  unpriced?: true;
+  /** It is refused because the limit could not be kept. */
+  unknown?: Unknown;
   /** Days are missing here: state all of them. */
   incomplete?: true;
 }
@@ -124,11 +129,10 @@ export class Accounts {
       .toArray();
   }
 
-  #judge(asked: NonNullable<Statement["asked"]>, now: number): Verdict {
+  #judge({ unknown }: Asked, now: number): Verdict {
     const standings = this.standings(now);
-    if (standings.length === 0) return {};
-    const costs = asked.unpriced ? standings.find(({ kind }) => kind === "costUsd") : undefined;
-    if (costs) return { refused: costs, unpriced: true };
+    const unkept = unknown && unkeepable(standings, unknown);
+    if (unkept) return { refused: unkept, unknown };
     const refused = reached(standings);
     return refused ? { refused } : {};
   }
@@ -195,6 +199,10 @@ export class Accounts {
   }
 }
 
-export function without(all: Reservation, part: Reservation = noReservation): Reservation {
-  return { steps: all.steps - part.steps, tokens: all.tokens - part.tokens, costUsd: all.costUsd - part.costUsd };
+export function plus(all: Reservation, { steps, tokens, costUsd }: Reservation): Reservation {
+  return { steps: all.steps + steps, tokens: all.tokens + tokens, costUsd: all.costUsd + costUsd };
+}
+
+export function without(all: Reservation, { steps, tokens, costUsd }: Reservation = noReservation): Reservation {
+  return { steps: all.steps - steps, tokens: all.tokens - tokens, costUsd: all.costUsd - costUsd };
 }

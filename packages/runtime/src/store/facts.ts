@@ -1,8 +1,26 @@
-import type { AgentEvent, Todo } from "@thinkery/sdk";
+import type { AgentEvent, Context, Todo } from "@thinkery/sdk";
+import { placesPerEvent } from "./messages.ts";
 
-/** Small things an agent knows about itself: its title, its todos. */
+/** What became of a conversation that was too long. */
+export interface Compaction {
+  /** The place in the conversation at which it happened. */
+  at: number;
+  runId: string;
+  /** Tool results up to this place are told by their beginning. */
+  shortened: number;
+  /** What stands up to this place is not told any more; the summary is, and what the turn was asked to do. */
+  upTo?: number;
+  summary?: string;
+  request?: string;
+  /** About how many tokens were left of it. */
+  after: number;
+}
+
+/** Small things an agent knows about itself: its title, its todos, how long a conversation it can hold. */
 export class Facts {
   readonly #sql: SqlStorage;
+  /** Asked for in every step, so it is kept; `undefined` is not known yet, `null` is that there is none. */
+  #compaction: Compaction | null | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -12,11 +30,31 @@ export class Facts {
     if (event.type === "title.set") this.#put("title", event.data.title);
     if (event.type === "request.accepted" && isTold(event.data.from.context)) this.#put("request", event.data.from.context);
     if (event.type === "todos.written") this.#put("todos", event.data.todos);
+    if (event.type === "model.completed" && event.data.context) this.#put("context", event.data.context);
+    if (event.type === "context.compacted") {
+      const { step: _, before: __, ...rest } = event.data;
+      this.#compaction = undefined;
+      this.#put("compaction", { at: event.seq * placesPerEvent, ...rest } satisfies Compaction);
+      const context = this.context();
+      if (context) this.#put("context", { ...context, used: rest.after });
+    }
     if (event.type === "history.cleared") this.empty();
   }
 
   empty(): void {
     this.#sql.exec("DELETE FROM facts");
+    this.#compaction = undefined;
+  }
+
+  /** The last compaction of the conversation. */
+  compaction(): Compaction | undefined {
+    if (this.#compaction === undefined) this.#compaction = (this.#get("compaction") as Compaction | undefined) ?? null;
+    return this.#compaction ?? undefined;
+  }
+
+  /** How full the model's memory was when it was last asked, or was made since. */
+  context(): Context | undefined {
+    return this.#get("context") as Context | undefined;
   }
 
   title(): string | undefined {

@@ -39,7 +39,7 @@ export class Ledger {
         return;
       }
       case "tool.deferred":
-        this.#sql.exec("UPDATE ledger SET state = 'deferred' WHERE call = ?", event.data.callId);
+        this.#sql.exec("UPDATE ledger SET state = 'deferred' WHERE call = ? AND state = 'started'", event.data.callId);
         return;
       case "tool.output":
         this.#sql.exec("UPDATE ledger SET state = 'done' WHERE call = ?", event.data.callId);

@@ -89,3 +89,15 @@ export function messageOf(row: MessageRow): Message {
   present("delegatedTaskIds", parsed(row.delegated_task_ids));
   return message as Message;
 }
+
+/** At most so many rows and characters, but one at least where there is one. */
+export function takeWhatFits(rows: Iterable<MessageRow>, limit: number, most: number): { taken: MessageRow[]; whole: boolean } {
+  const taken: MessageRow[] = [];
+  let size = 0;
+  for (const row of rows) {
+    size += row.content.length + (row.tool_calls?.length ?? 0) + (row.reasoning?.length ?? 0);
+    if (taken.length === limit || (taken.length > 0 && size > most)) return { taken, whole: false };
+    taken.push(row);
+  }
+  return { taken, whole: true };
+}

@@ -1,9 +1,9 @@
 import type { AgentEvent, EventData, Message, MessageQuery, MessageToolCall } from "@thinkery/sdk";
 import { type Draft, draftAfter } from "./draft.ts";
-import { type MessageRow, messageOf, type Spoken, spokenOf } from "./message-row.ts";
+import { type MessageRow, messageOf, type Spoken, spokenOf, takeWhatFits } from "./message-row.ts";
 
 /** Places between two events, for the messages one event brings and for the results of a step's tools. */
-const placesPerEvent = 1000;
+export const placesPerEvent = 1000;
 
 /** So many characters stand on a page where nothing else is said: what crosses to another object is limited. */
 const usualPage = 4_000_000;
@@ -11,6 +11,15 @@ const usualPage = 4_000_000;
 interface OpenStep {
   position: number;
   calls: readonly string[];
+}
+
+/** How large the conversation was, in a provider's tokens. */
+export interface Counted {
+  /** What stands before this place was the input. */
+  position: number;
+  input: number;
+  /** With the answer. */
+  tokens: number;
 }
 
 /** The conversation: a projection of the log, with the draft of the step that is under way. */
@@ -162,6 +171,17 @@ export class Messages {
       .map(({ id }) => id);
   }
 
+  /** What the provider counted when it was last asked, and the place of its answer. */
+  counted(): Counted | undefined {
+    const [row] = this.#sql
+      .exec<{ position: number; input: number; output: number }>(
+        `SELECT position, tokens_input AS input, tokens_output AS output FROM messages
+         WHERE role = 'assistant' AND status = 'complete' AND tokens_input > 0 ORDER BY position DESC LIMIT 1`,
+      )
+      .toArray();
+    return row && { position: row.position, input: row.input, tokens: row.input + row.output };
+  }
+
   ofTurn(turn: string): Message[] {
     return this.#sql.exec<MessageRow>("SELECT * FROM messages WHERE turn = ? ORDER BY position", turn).toArray().map(messageOf);
   }
@@ -273,15 +293,4 @@ export class Messages {
     this.#step = { position: row?.position ?? 0, calls: calls.map(({ id }) => id) };
     return this.#step;
   }
-}
-
-function takeWhatFits(rows: Iterable<MessageRow>, limit: number, most: number): { taken: MessageRow[]; whole: boolean } {
-  const taken: MessageRow[] = [];
-  let size = 0;
-  for (const row of rows) {
-    size += row.content.length + (row.tool_calls?.length ?? 0) + (row.reasoning?.length ?? 0);
-    if (taken.length === limit || (taken.length > 0 && size > most)) return { taken, whole: false };
-    taken.push(row);
-  }
-  return { taken, whole: true };
 }

@@ -38,10 +38,10 @@ export class ModelCalls {
     return this.#sql.exec<Amounts & Record<string, number>>(`SELECT ${ofCall} FROM model_calls WHERE turn = ?`, turn).one();
   }
 
-  /** Tokens of the latest call. */
-  latest(): number | undefined {
-    const query = "SELECT input_tokens + output_tokens AS tokens FROM model_calls WHERE number > 0 ORDER BY number DESC LIMIT 1";
-    return this.#sql.exec<{ tokens: number }>(query).toArray()[0]?.tokens;
+  /** What the latest call used. */
+  latest(): { input: number; output: number } | undefined {
+    const query = "SELECT input_tokens AS input, output_tokens AS output FROM model_calls WHERE number > 0 ORDER BY number DESC LIMIT 1";
+    return this.#sql.exec<{ input: number; output: number }>(query).toArray()[0];
   }
 
   #add(number: number, ts: string, { runId, step, model, usage, ms }: Call): void {

@@ -12,6 +12,9 @@ export interface PersistedOptions<T extends object> {
   write?(key: string, value: unknown): void;
 }
 
+const longestValue = 64 * 1024;
+const mostKeys = 64;
+
 export function persisted<T extends object>({ name, value, development, write }: PersistedOptions<T>): T {
   const inside = (key: string, part: unknown) => (development ? guarded(part, `${name}.${key}`, `${name}.${key}`) : frozen(part));
   const shown = new Map<string, unknown>();
@@ -20,6 +23,9 @@ export function persisted<T extends object>({ name, value, development, write }:
     if (typeof key === "symbol") return false;
     if (!write) throw new Error(`${name}.${key} cannot be set: ${name} is what the agent's log says.`);
     const copy = next === undefined ? undefined : copied(next, `${name}.${key}`);
+    if (copy !== undefined && !Object.hasOwn(value, key) && Object.keys(value).length >= mostKeys) {
+      throw new Error(`${name} has ${mostKeys} keys already, and ${key} would be one too many.`);
+    }
     write(key, copy);
     shown.delete(key);
     if (copy === undefined) Reflect.deleteProperty(value, key);
@@ -36,7 +42,9 @@ export function persisted<T extends object>({ name, value, development, write }:
     },
     set: (_target, key, next) => assign(key, next),
     deleteProperty: (_target, key) => assign(key, undefined),
-    defineProperty: (_target, key, { value: next }) => assign(key, next),
+    // A freeze would define every property anew, without a value.
+    preventExtensions: () => false,
+    defineProperty: (_target, key, descriptor) => "value" in descriptor && assign(key, descriptor.value),
   });
 }
 
@@ -54,15 +62,24 @@ function guarded(value: unknown, path: string, field: string): unknown {
   });
 }
 
-function frozen(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
+/** Plain data that nobody can change any more, all the way down. */
+export function frozen<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return value;
   for (const part of Object.values(value)) frozen(part);
   return Object.freeze(value);
 }
 
 /** As it will be read again: whoever assigned it may go on changing what is theirs. */
 function copied(value: unknown, path: string): unknown {
-  const text = JSON.stringify(value);
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw new Error(`${path} cannot be stored as JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
   if (text === undefined) throw new Error(`${path} cannot be stored: it is a ${typeof value}.`);
+  if (text.length > longestValue) throw new Error(`${path} has ${text.length} characters as JSON; what is kept may have ${longestValue}.`);
   return JSON.parse(text) as unknown;
 }

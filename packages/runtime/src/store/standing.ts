@@ -31,3 +31,11 @@ export function standingsOf({ level, per, limits, spent, reserved = noMeasures }
 export function reached(standings: readonly Standing[]): Standing | undefined {
   return standings.find(({ spent, reserved, limit }) => spent + reserved >= limit);
 }
+
+/** What nobody knows of a call: what its model costs, or how many tokens it uses at all. */
+export type Unknown = "price" | "usage";
+
+/** The first limit that cannot be kept because of that. */
+export function unkeepable(standings: readonly Standing[], unknown: Unknown): Standing | undefined {
+  return standings.find(({ kind }) => kind === "costUsd" || (unknown === "usage" && kind === "tokens"));
+}

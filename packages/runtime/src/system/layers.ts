@@ -48,7 +48,7 @@ export function addPropsTools(toolbox: Toolbox, system: System, { tools = [] }: 
       if (tool) toolbox.add(tool, "the props");
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      const path = ["props", "tools", String(index)];
+      const path = ["props", "tools", index];
       throw fail("bad_request", `${path.join(".")}: ${message}`, { problems: [{ path, message }] });
     }
   }

@@ -1,9 +1,9 @@
 import { type Blueprint, fail, invalid, type Middleware, nearest, type Tool } from "@thinkery/sdk";
-import type { z } from "zod";
+import { z } from "zod";
 import { Pipeline } from "../middleware/pipeline.ts";
 import type { Model, Usage } from "../model/model.ts";
 import { coreTools } from "../tools/core.ts";
-import { coreSource, type ToolSource } from "../tools/toolbox.ts";
+import { coreSource, Toolbox, type ToolSource } from "../tools/toolbox.ts";
 
 /** Something that is chosen by tags. */
 export interface Tagged<T> {
@@ -45,6 +45,11 @@ export function pipelineOf(system: System, { name, tags, config = {} }: Blueprin
   );
 }
 
+/** Every tool that any blueprint may come to have, with the core. Throws where two of one name would meet. */
+export function everyTool({ tools }: System): Toolbox {
+  return new Toolbox([coreSource(coreTools), { from: "the system", tools: tools.map(({ value }) => value) }]);
+}
+
 /** Refuses a config that the blueprint's own middleware cannot read. */
 export function checkBlueprint(system: System, blueprint: Blueprint): void {
   pipelineOf(system, blueprint);
@@ -57,21 +62,22 @@ export function warningsOf(system: System, { tags }: Pick<Blueprint, "tags">): s
     .filter((tag) => !known.has(tag))
     .map((tag) => {
       const near = nearest(tag, known);
-      return `No tool or middleware has the tag “${tag}”${near ? `; did you mean “${near}”?` : `. There are: ${[...known].sort().join(", ")}.`}`;
+      const others = known.size > 0 ? `There are: ${[...known].sort().join(", ")}.` : "There are no tags here.";
+      return `No tool or middleware has the tag “${tag}”${near ? `; did you mean “${near}”?` : `. ${others}`}`;
     });
 }
 
 function configFor(middleware: Middleware<never>, blueprint: string, config: Record<string, unknown>): unknown {
   const schema = middleware.config as z.ZodType | undefined;
   if (!schema) return config;
-  const parsed = schema.safeParse(ownKeys(schema, config));
-  if (parsed.success) return parsed.data;
-  const { message, details } = invalid("config", parsed.error);
+  const parsed = z.object({ config: schema }).safeParse({ config: ownKeys(schema, config) });
+  if (parsed.success) return parsed.data.config;
+  const { message, details } = invalid("blueprint", parsed.error);
   throw fail("bad_request", `The blueprint “${blueprint}” does not suit the middleware “${middleware.name}”. ${message}`, details);
 }
 
 // A blueprint's config belongs to many; a strict schema must not take the others' keys for mistakes.
 function ownKeys(schema: z.ZodType, config: Record<string, unknown>): Record<string, unknown> {
   const { shape } = schema as { shape?: Record<string, unknown> };
-  return shape ? Object.fromEntries(Object.entries(config).filter(([key]) => key in shape)) : config;
+  return shape ? Object.fromEntries(Object.entries(config).filter(([key]) => Object.hasOwn(shape, key))) : config;
 }

@@ -1,4 +1,4 @@
-import { fail, nearest, type Tool } from "@thinkery/sdk";
+import { fail, nearest, type Tool, toolNameRule } from "@thinkery/sdk";
 import { z } from "zod";
 import type { ToolDefinition } from "../model/model.ts";
 
@@ -7,6 +7,9 @@ export interface ToolSource {
   from: string;
   tools: readonly Tool[];
 }
+
+/** More than any provider takes. */
+const mostTools = 256;
 
 /** The core cannot be removed or replaced. */
 const core = "the core";
@@ -24,14 +27,31 @@ export class Toolbox {
   }
 
   add(tool: Tool, from: string): void {
-    const names = [tool.name, ...(tool.aliases ?? [])];
+    const names = namesOf(tool);
     for (const name of names) {
       const other = this.#byName.get(name);
       if (other) throw fail("conflict", `Two tools are named “${name}”: one is from ${other.from}, the other from ${from}. Rename one.`);
     }
+    if (this.#tools.length >= mostTools) throw fail("conflict", `An agent may have ${mostTools} tools, and “${tool.name}” from ${from} would be one more.`);
     const entry = { tool, from };
     for (const name of names) this.#byName.set(name, entry);
     this.#tools.push(entry);
+    this.#definitions = undefined;
+  }
+
+  /** Adds one that came while the agent is at work, when nobody has looked at it yet. Answers what a model is told of it. */
+  register(tool: Tool, from: string): ToolDefinition {
+    checkShape(tool);
+    const definition = definitionOf(tool);
+    this.add(tool, from);
+    return definition;
+  }
+
+  remove(tool: Tool): void {
+    const at = this.#tools.findIndex((entry) => entry.tool === tool);
+    if (at < 0) return;
+    for (const name of namesOf(tool)) this.#byName.delete(name);
+    this.#tools.splice(at, 1);
     this.#definitions = undefined;
   }
 
@@ -64,6 +84,19 @@ export class Toolbox {
     this.#definitions ??= this.#tools.map(({ tool }) => definitionOf(tool));
     return this.#definitions;
   }
+}
+
+const namesOf = ({ name, aliases = [] }: Tool) => [name, ...aliases];
+
+// What is not right would fail the calls to the model, where nobody could say whose fault it was.
+function checkShape(tool: Partial<Tool> | undefined): void {
+  const { name, aliases = [], description, input, run } = tool ?? {};
+  const isTool =
+    [name, ...aliases].every((word) => typeof word === "string" && toolNameRule.pattern.test(word)) &&
+    typeof description === "string" &&
+    typeof input?.safeParse === "function" &&
+    typeof run === "function";
+  if (!isTool) throw new Error(`${typeof name === "string" ? `“${name.slice(0, 100)}”` : "What was registered"} is no tool. Make it with defineTool.`);
 }
 
 const definitions = new WeakMap<Tool, ToolDefinition>();

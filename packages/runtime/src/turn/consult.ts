@@ -1,8 +1,9 @@
-import type { Consultation, ModelRole, NewEvent } from "@thinkery/sdk";
+import type { Consultation, ModelRole, NewEvent, UsageTotal } from "@thinkery/sdk";
 import { ModelError } from "../model/error.ts";
 import type { Model, ModelRequest, Usage } from "../model/model.ts";
 import { pause } from "../model/pause.ts";
 import { retryDelay } from "../model/retry.ts";
+import type { Purse } from "./purse.ts";
 
 export interface ConsultOptions {
   runId: string;
@@ -10,13 +11,16 @@ export interface ConsultOptions {
   signal: AbortSignal;
   modelOf(role: ModelRole): Promise<Model>;
   costOf(model: string, usage: Usage): number | null;
+  purse: Pick<Purse, "open" | "close">;
   record(event: NewEvent): void;
+  /** The model gave a sign of life. */
+  alive(): void;
 }
 
 /** Asks a model something beside the conversation: one text, one answer, counted like every other call. */
 export async function consult(question: Consultation, options: ConsultOptions): Promise<string> {
   const { role = "fast", prompt, system = "", purpose = "check", maxOutputTokens } = question;
-  const { runId, step, signal, costOf, record } = options;
+  const { runId, step, signal, purse, costOf, record, alive } = options;
   const model = await options.modelOf(role);
   const request: ModelRequest = {
     system,
@@ -24,27 +28,33 @@ export async function consult(question: Consultation, options: ConsultOptions): 
     tools: [],
     ...(maxOutputTokens ? { settings: { maxOutputTokens } } : {}),
   };
-  for (let attempt = 1; ; attempt++) {
-    const began = Date.now();
-    try {
-      const { text, usage } = await answerOf(model, request, signal);
-      const used = usage ?? { inputTokens: 0, outputTokens: 0 };
-      const costUsd = usage ? costOf(model.id, used) : null;
-      record({ type: "model.consulted", data: { runId, step, role, model: model.id, purpose, usage: { ...used, costUsd }, ms: Date.now() - began } });
-      return text;
-    } catch (error) {
-      signal.throwIfAborted();
-      const delay = error instanceof ModelError ? retryDelay(error, attempt, Math.random) : undefined;
-      if (delay === undefined) throw error;
-      await pause(delay, signal);
+  const allowance = await purse.open(model.id);
+  let used: UsageTotal | undefined;
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const began = Date.now();
+      try {
+        const { text, usage } = await answerOf(model, request, signal, alive);
+        used = { ...(usage ?? { inputTokens: 0, outputTokens: 0 }), costUsd: usage ? costOf(model.id, usage) : null };
+        record({ type: "model.consulted", data: { runId, step, role, model: model.id, purpose, usage: used, ms: Date.now() - began } });
+        return text;
+      } catch (error) {
+        signal.throwIfAborted();
+        const delay = error instanceof ModelError ? retryDelay(error, attempt, Math.random) : undefined;
+        if (delay === undefined) throw error;
+        await pause(delay, signal);
+      }
     }
+  } finally {
+    purse.close(allowance, used);
   }
 }
 
-async function answerOf(model: Model, request: ModelRequest, signal: AbortSignal): Promise<{ text: string; usage: Usage | undefined }> {
+async function answerOf(model: Model, request: ModelRequest, signal: AbortSignal, alive: () => void): Promise<{ text: string; usage: Usage | undefined }> {
   let text = "";
   let usage: Usage | undefined;
   for await (const parts of model.stream(request, signal)) {
+    alive();
     for (const part of parts) {
       if (part.type === "text") text += part.text;
       else if (part.type === "finish") ({ usage } = part);

@@ -1,14 +1,12 @@
-import type { Blueprint, ModelRole, PlanSettings, Props, ThreadInfo, TurnLimits } from "@thinkery/sdk";
+import type { Blueprint, PlanSettings, Props, ThreadInfo, TurnLimits } from "@thinkery/sdk";
+import type { Means } from "../drivers/driver.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
-import type { Model, Usage } from "../model/model.ts";
+import type { Usage } from "../model/model.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
+import type { Books } from "./purse.ts";
 
 /** What a turn is computed with. Prepared before it starts, the same for all its steps. */
-export interface Equipment {
-  /** The primary one. */
-  model: Model;
-  modelOf(role: ModelRole): Promise<Model>;
-  system: string;
+export interface Equipment extends Means {
   /** This turn's own: middleware may add to it. */
   tools: Toolbox;
   pipeline: Pipeline;
@@ -19,4 +17,5 @@ export interface Equipment {
   limits: TurnLimits;
   development: boolean;
   costOf(model: string, usage: Usage): number | undefined;
+  books: Books;
 }

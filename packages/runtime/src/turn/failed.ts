@@ -1,4 +1,4 @@
-import type { Failure, FailureCode } from "@thinkery/sdk";
+import type { Failure, FailureCode, Standing } from "@thinkery/sdk";
 import { isThinkeryError } from "@thinkery/sdk";
 import { ModelError } from "../model/error.ts";
 
@@ -7,20 +7,25 @@ export class TurnFailed extends Error {
   override readonly name = "TurnFailed";
   readonly code: FailureCode;
   readonly advice: string | undefined;
+  readonly budget: Standing | undefined;
 
-  constructor(code: FailureCode, message: string, advice?: string) {
+  constructor(code: FailureCode, message: string, advice?: string, budget?: Standing) {
     super(message);
     this.code = code;
     this.advice = advice;
+    this.budget = budget;
   }
 }
 
 /** The reason a person is given for whatever ended a turn. */
 export function failureOf(error: unknown): Failure {
-  if (error instanceof TurnFailed) return withAdvice(error.code, error.message, error.advice);
+  if (error instanceof TurnFailed) return { ...withAdvice(error.code, error.message, error.advice), ...(error.budget ? { budget: error.budget } : {}) };
   if (error instanceof ModelError) return withAdvice(`model_${error.kind}`, error.message, error.advice);
-  // No model could be found or opened: the catalogue says what to do.
-  if (isThinkeryError(error)) return withAdvice("no_model", error.message, error.details?.suggestion);
+  if (isThinkeryError(error)) {
+    // No model could be found or opened: the catalogue says what to do. Others say what the agent cannot be made of.
+    const ofModel = !error.details?.problems && (error.code === "bad_request" || error.code === "unavailable");
+    return withAdvice(ofModel ? "no_model" : "internal", error.message, error.details?.suggestion);
+  }
   console.error("turn failed unforeseen", error);
   return { code: "internal", message: "Something went wrong inside the host. Its log says more." };
 }

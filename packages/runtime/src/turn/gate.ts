@@ -1,9 +1,10 @@
-import type { Blueprint, Consultation, NewEvent, Props, Tool, ToolContext, ToolTrouble, TurnLimits } from "@thinkery/sdk";
+import type { Blueprint, Consultation, MessageToolCall, NewEvent, Props, Tool, ToolContext, ToolTrouble, TurnLimits } from "@thinkery/sdk";
 import { draining, hold } from "../host/drain.ts";
 import type { Performance } from "../middleware/pipeline.ts";
 import type { ToolCall } from "../model/model.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
+import { frozen } from "../store/persisted.ts";
 import { outputOf, UnusableOutput } from "../tools/output.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { TurnFailed } from "./failed.ts";
@@ -70,7 +71,7 @@ export async function runCalls(calls: readonly ToolCall[], options: GateOptions)
     }
     // The ledger's rows are written before the first effect, and the output gate holds effects until they are durable.
     options.record(...group.map((entry) => started(entry, options)));
-    await Promise.all(group.map((entry) => perform(entry, options)));
+    await Promise.all(group.map((entry) => perform(entry, options, options.record)));
     options.signal.throwIfAborted();
   }
 }
@@ -78,7 +79,7 @@ export async function runCalls(calls: readonly ToolCall[], options: GateOptions)
 /** An effect that is nothing but facts in the log is written in one go with its ledger row and its result. */
 async function performLocally(entry: Admitted, options: GateOptions): Promise<void> {
   options.hold(started(entry, options));
-  await perform(entry, { ...options, record: options.hold });
+  await perform(entry, options, options.hold);
 }
 
 function check(call: ToolCall, options: GateOptions): Admitted | undefined {
@@ -88,11 +89,8 @@ function check(call: ToolCall, options: GateOptions): Admitted | undefined {
   if (call.malformed !== undefined) {
     return refuse(call, options, "invalid_input", `The input of ${tool.name} is not JSON. Send it again as one JSON object.`);
   }
-  const parsed = tool.input.safeParse(call.input ?? {});
-  if (!parsed.success) {
-    const problems = parsed.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".") || "input"}: ${message}`);
-    return refuse(call, options, "invalid_input", `The input of ${tool.name} is not valid. ${problems.join("; ")}`);
-  }
+  const { input, problems } = parsed(tool, call.input ?? {});
+  if (problems) return refuse(call, options, "invalid_input", `The input of ${tool.name} is not valid. ${problems}`);
   const begun = options.store.ledger.get(call.id);
   if (begun?.state === "started" && !tool.repeatable) {
     return refuse(
@@ -102,9 +100,20 @@ function check(call: ToolCall, options: GateOptions): Admitted | undefined {
       `The host stopped while ${tool.name} was running. Whether it took effect is unknown. Check before you call it again.`,
     );
   }
-  const { action, reason } = decide(options.config, tool.name, parsed.data);
+  const { action, reason } = decide(options.config, tool.name, input);
   if (action !== "allow") return refuse(call, options, "denied", reason);
-  return { call, tool, input: parsed.data };
+  return { call, tool, input };
+}
+
+// A schema may have code in it, and refer to itself.
+function parsed({ input }: Tool, given: unknown): { input?: unknown; problems?: string } {
+  try {
+    const { success, data, error } = input.safeParse(given);
+    if (success) return { input: data };
+    return { problems: error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".") || "input"}: ${message}`).join("; ") };
+  } catch (error) {
+    return { problems: `It could not be checked: ${error instanceof Error ? error.message : String(error)}` };
+  }
 }
 
 // In memory only: a crash begins the count anew, and a turn's steps are bounded anyway.
@@ -133,47 +142,67 @@ function started({ call, tool, input }: Admitted, { runId, step }: GateOptions):
   };
 }
 
-/** Makes the call. Whatever goes wrong in a tool is the model's to read. */
-async function perform(entry: Admitted, options: GateOptions): Promise<void> {
-  const { call, tool } = entry;
+/** Makes the call. Whatever goes wrong in a tool is the model's to read. `note` writes what came of it. */
+async function perform(entry: Admitted, options: GateOptions, note: GateOptions["record"]): Promise<void> {
   const release = hold();
-  const began = Date.now();
-  const messageId = resultId(call.id);
-  const { middleware } = options;
   try {
-    if (middleware.has("onToolStart")) await middleware.toolStart(call);
-    const value = await limited(entry, options);
-    if (value === null) return defer(entry, options, Date.now() - began);
-    const { text, result } = await outputOf(tool, call.id, value, options.blobs);
-    options.record({
-      type: "tool.output",
-      data: { runId: options.runId, callId: call.id, toolName: tool.name, messageId, output: text, result, ms: Date.now() - began, action: tool.action },
-    });
-    if (middleware.has("onToolResult")) await middleware.toolResult(call, value);
-  } catch (error) {
-    const [trouble, text] = troubleOf(error, tool, options.signal);
-    options.record(troubled(call, options, trouble, text, Date.now() - began, tool.action));
-    if (middleware.has("onToolError")) await middleware.toolError(call, error instanceof Error ? error : new Error(text));
+    const { middleware } = options;
+    const shown = shownCall(entry.call, middleware);
+    if (middleware.has("onToolStart")) await middleware.toolStart(shown);
+    const { value, error } = await result(entry, options, note);
+    if (value === null) return;
+    if (error === undefined) await middleware.toolResult(shown, value);
+    else if (!options.signal.aborted) await middleware.toolError(shown, error);
   } finally {
     release();
   }
 }
 
-/** The answer comes later; unless it was there before the tool came back. */
-function defer({ call, tool }: Admitted, options: GateOptions, ms: number): void {
-  // What is held may be the ledger's row.
-  options.record();
-  if (options.store.ledger.get(call.id)?.state !== "started") return;
+async function result(entry: Admitted, options: GateOptions, note: GateOptions["record"]): Promise<{ value?: unknown; error?: Error }> {
+  const { call, tool } = entry;
   const { runId } = options;
-  options.record({ type: "tool.deferred", data: { runId, callId: call.id, toolName: tool.name, ms, action: tool.action } });
+  const began = Date.now();
+  try {
+    const value = await limited(entry, options, note);
+    const ms = Date.now() - began;
+    if (value === null) defer(entry, options, ms);
+    else {
+      const { text, result } = await outputOf(tool, call.id, value, options.blobs);
+      settle(entry, options, note, {
+        type: "tool.output",
+        data: { runId, callId: call.id, toolName: tool.name, messageId: resultId(call.id), output: text, result, ms, action: tool.action },
+      });
+    }
+    return { value };
+  } catch (error) {
+    const [trouble, text] = troubleOf(error, tool, options.signal);
+    settle(entry, options, note, troubled(call, options, trouble, text, Date.now() - began, tool.action));
+    return { error: error instanceof Error ? error : new Error(text) };
+  }
+}
+
+/** Whoever was quicker to report the answer has given it. */
+function settle({ call, tool }: Admitted, { store }: GateOptions, note: GateOptions["record"], event: NewEvent): void {
+  if (tool.local || store.ledger.get(call.id)?.state === "started") note(event);
+}
+
+/** The answer comes later, or was reported already. What is held may be the ledger's row. */
+function defer({ call, tool }: Admitted, { runId, record }: GateOptions, ms: number): void {
+  record({ type: "tool.deferred", data: { runId, callId: call.id, toolName: tool.name, ms, action: tool.action } });
+}
+
+/** A call as middleware sees it: whatever it does to it, the tool has its own. */
+function shownCall({ id, name, input }: ToolCall, middleware: Performance): MessageToolCall {
+  const isSeen = middleware.has("onToolStart") || middleware.has("onToolResult") || middleware.has("onToolError");
+  return isSeen ? frozen({ id, name, input: structuredClone(input) }) : { id, name, input };
 }
 
 class OutOfTime extends Error {}
 
 /** Runs the tool within its time. One that comes back at once costs no timer and no turn of the event loop. */
-function limited({ call, tool, input }: Admitted, options: GateOptions): unknown {
-  const { runId, agent, props, record, consult } = options;
-  const context: ToolContext = { callId: call.id, runId, agent, props, signal: options.signal, record, consult };
+function limited({ call, tool, input }: Admitted, options: GateOptions, note: GateOptions["record"]): unknown {
+  const { runId, agent, props, consult } = options;
+  const context: ToolContext = { callId: call.id, runId, agent, props, signal: options.signal, record: note, consult };
   if (tool.local) return tool.run(input, context);
   const ending = new AbortController();
   const cancel = () => ending.abort(options.signal.reason);

@@ -1,4 +1,4 @@
-import { type Admission, type Boot, type ChildReport, fail, type Mode, type NewEvent, type Outcome, type Props, type ToolReport, type Run, type Said, type Sender, type TurnLimits } from "@thinkery/sdk";
+import { type Admission, type Boot, fail, type Mode, type NewEvent, type Outcome, type Props, type ToolReport, type Run, type Said, type Sender, type TurnLimits } from "@thinkery/sdk";
 import type { Driver } from "../drivers/driver.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
@@ -35,6 +35,8 @@ export interface QueueOptions {
   driver(): Driver;
   /** A turn has begun: somebody must look after it, should this memory be lost. */
   onBusy(): void;
+  /** Nothing is done any more: no turn runs, and none is in line or it waits for a report. */
+  onRest(): void;
 }
 
 const mostQueued = 1000;
@@ -45,8 +47,6 @@ export class TurnQueue {
   readonly #waiters = new Map<string, ((outcome: Outcome) => void)[]>();
   #running: RunningTurn | undefined;
   #busyWith: string | undefined;
-  /** What was reported of the turn that waits, for its middleware to hear. */
-  #reports: ChildReport[] = [];
   /** May a turn be open that nobody works on? Unknown after a wake; then as long as something was put in line. */
   #mayWait = true;
 
@@ -111,24 +111,16 @@ export class TurnQueue {
   async report(report: ToolReport): Promise<Run> {
     const { store, blobs, recorder, boot } = this.#options;
     const found = reportOf(store, report.callId);
-    const { turn, toolName } = found;
-    if (found.answered) return runOf(turn);
+    if (found.answered) return runOf(found.turn);
     const event = await reported(report, found, blobs);
     // While its output was stored, another may have reported the same, or the turn may have ended.
-    if (reportOf(store, report.callId).answered) return runOf(turn);
-    const told: ChildReport = { callId: report.callId, toolName, report: report.output ?? report.error ?? "", failed: report.error !== undefined };
-    const waits = store.turns.get(turn.id)?.status === "paused";
-    if (waits && store.ledger.deferred(turn.id).length === 1) {
+    const { turn, answered } = reportOf(store, report.callId);
+    if (answered) return runOf(turn);
+    if (turn.status === "paused" && store.ledger.deferred(turn.id).length === 1) {
       recorder.record(event, { type: "run.resumed", data: { runId: turn.id, reason: "reported", attempt: 0, strikes: 0, boot: boot.id } });
-      this.#reports.push(told);
       this.#begin({ ...turn, status: "running" }, "reported");
-    } else {
-      recorder.record(event);
-      if (waits) this.#reports.push(told);
-      else if (this.#busyWith === turn.id) await this.#running?.middleware.childReport(told);
-    }
-    const now = store.turns.get(turn.id);
-    return runOf(now ?? turn);
+    } else recorder.record(event);
+    return runOf(store.turns.get(turn.id) ?? turn);
   }
 
   /** Lets go of the running turn: whatever it still does is heard by nobody. */
@@ -142,10 +134,8 @@ export class TurnQueue {
   /** Every now and then while a turn runs. */
   beat(now: number): void {
     const runId = this.#busyWith;
-    if (!runId || !this.#running || this.#running.beat(now)) return;
-    const { noProgressSeconds } = this.#options.limits;
-    const message = `Neither the model nor a tool gave a sign of life for ${noProgressSeconds} s.`;
-    this.#end(runId, { status: "error", failure: { code: "no_progress", message, advice: "Send the message again." } });
+    const failure = runId ? this.#running?.beat(now) : undefined;
+    if (runId && failure) this.#end(runId, { status: "error", failure });
   }
 
   /** Resolves with how the turn ended, now or later. */
@@ -181,8 +171,10 @@ export class TurnQueue {
       const opening = again ? [] : startOf(runId, equipment.model.id, boot);
       const running = new RunningTurn({ agent, runId, store, blobs, recorder, equipment, opening });
       this.#running = running;
-      if (again) await this.#resume(running, again);
-      const outcome = await this.#options.driver().run(running);
+      if (again) await running.resume(again);
+      let outcome = await this.#options.driver().run(running);
+      // The last report may have come in while it was about to pause.
+      while (outcome === "waits" && this.#busyWith === runId && !running.waits()) outcome = await this.#options.driver().run(running);
       // After its end a turn's last words are not news.
       if (this.#busyWith !== runId) return;
       if (outcome === "done") this.#end(runId, { status: "completed" });
@@ -200,19 +192,13 @@ export class TurnQueue {
     }
   }
 
-  async #resume(running: RunningTurn, reason: "recovered" | "reported"): Promise<void> {
-    const reports = this.#reports;
-    this.#reports = [];
-    for (const report of reports) await running.middleware.childReport(report);
-    await running.middleware.resume(reason, reports);
-  }
-
   /** Nothing is held open while it waits: this memory may be lost meanwhile. */
   #pause(running: RunningTurn): void {
     running.pause();
     this.#busyWith = undefined;
     this.#running = undefined;
     this.#mayWait = true;
+    this.#options.onRest();
   }
 
   #end(runId: string, ending: Ending): void {
@@ -230,6 +216,7 @@ export class TurnQueue {
     this.#waiters.delete(runId);
     if (turn) for (const tell of waiters) tell(outcomeOf(store, agent, turn));
     this.wake();
+    if (!this.#busyWith) this.#options.onRest();
   }
 
   #admission(runId: string, messageId: string): Admission {

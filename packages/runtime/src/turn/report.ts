@@ -1,11 +1,9 @@
-import { fail, type NewEvent, type ToolReport } from "@thinkery/sdk";
+import { type ChildReport, fail, type NewEvent, type ToolReport } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { isOver, type TurnRow } from "../store/turns.ts";
 import { outputOf } from "../tools/output.ts";
 import { resultId, troubled } from "./gate.ts";
-
-
 
 interface Reported {
   turn: TurnRow;
@@ -19,9 +17,11 @@ export function reportOf(store: AgentStore, callId: string): Reported {
   const row = store.ledger.get(callId);
   const turn = row && store.turns.get(row.turn);
   if (!row || !turn) throw fail("not_found", "No tool call of this agent has this id.");
-  const answered = row.state === "done" || row.state === "failed";
-  if (!answered && isOver(turn)) throw fail("conflict", "The turn that asked for this is over.");
-  return { turn, toolName: row.tool, answered };
+  // A turn that was cut off gave its open calls their results.
+  if (row.state !== "done" && isOver(turn) && turn.status !== "completed") {
+    throw fail("conflict", "The turn that asked for this is over.");
+  }
+  return { turn, toolName: row.tool, answered: row.state === "done" || row.state === "failed" };
 }
 
 /** The report as the result of its call. */
@@ -32,4 +32,25 @@ export async function reported({ callId, output, error }: ToolReport, { turn, to
     type: "tool.output",
     data: { runId: turn.id, callId, toolName, messageId: resultId(callId), output: text, result, ms: 0, action: "report" },
   };
+}
+
+/** What has been reported of the calls that the turn's last step deferred: read off the log, so that a crash loses none. */
+export function reportsIn(store: AgentStore, runId: string): ChildReport[] {
+  let deferred = new Set<string>();
+  let answers = new Map<string, ChildReport>();
+  for (let after = (store.turns.get(runId)?.number ?? 1) - 1; ; ) {
+    const events = store.log.read(after, 1000);
+    for (const { type, data } of events) {
+      if (!("runId" in data) || data.runId !== runId) continue;
+      if (type === "run.tick") [deferred, answers] = [new Set(), new Map()];
+      if (type === "tool.deferred") deferred.add(data.callId);
+      if (type !== "tool.output" && type !== "tool.error") continue;
+      const { callId, toolName } = data;
+      const failed = type === "tool.error";
+      answers.set(callId, { callId, toolName, report: failed ? data.error : data.output, failed });
+    }
+    const next = events.at(-1)?.seq;
+    if (next === undefined) return [...answers.values()].filter(({ callId }) => deferred.has(callId));
+    after = next;
+  }
 }

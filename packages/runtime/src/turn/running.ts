@@ -1,19 +1,21 @@
-import type { ChatMessage, Consultation, NewEvent, UsageTotal } from "@thinkery/sdk";
-import type { CallEnd, DrivenTurn } from "../drivers/driver.ts";
+import type { ChatMessage, ChildReport, Consultation, EventData, Failure, NewEvent, UsageTotal } from "@thinkery/sdk";
+import type { CallEnd, Conversation, DrivenTurn } from "../drivers/driver.ts";
 import { Plan } from "../middleware/plan.ts";
 import type { Performance } from "../middleware/pipeline.ts";
 import type { ModelError } from "../model/error.ts";
 import type { Model, ModelMessage, ModelRequest, ToolCall, Usage } from "../model/model.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import type { Spoken } from "../store/message-row.ts";
 import { withOwnIds } from "./call-ids.ts";
 import { consult } from "./consult.ts";
+import { conversationOf } from "./conversation.ts";
 import { type Ending, endOf } from "./ending.ts";
 import type { Equipment } from "./equipment.ts";
-import { TurnFailed } from "./failed.ts";
+import { failureOf, TurnFailed } from "./failed.ts";
 import { type Repetition, runCalls } from "./gate.ts";
+import { type Allowance, Purse } from "./purse.ts";
 import type { Recorder } from "./recorder.ts";
+import { reportsIn } from "./report.ts";
 import { stageOf } from "./stage.ts";
 
 export interface RunningOptions {
@@ -31,12 +33,20 @@ const mostCallsAtOnce = 200;
 
 /** A turn while it runs. Everything that becomes of it is recorded here, and its outcome exactly once. */
 export class RunningTurn implements DrivenTurn {
+  readonly conversation: Conversation;
   readonly #options: RunningOptions;
   readonly #ending = new AbortController();
   readonly #repetition: Repetition = { call: "", step: 0, times: 0 };
   readonly #middleware: Performance;
+  readonly #purse: Purse;
+  /** What was set aside for the call of this step. */
+  #allowance: Allowance | undefined;
   /** The plan that is being made, while it is. */
   #plan: Plan | undefined;
+  /** The model that this step's call goes to. */
+  #asked: Model;
+  /** Has the step's first call been said to begin? */
+  #began = false;
   /**
    * Facts that are written with the next ones: nothing but our own code runs in between, so they are durable no later,
    * and a write less is a good part of what a turn costs. First, what starts it.
@@ -49,6 +59,8 @@ export class RunningTurn implements DrivenTurn {
   #joined: boolean;
   /** May there be calls whose answers are to be reported? */
   #deferred: boolean;
+  /** Were calls deferred in this life, and middleware has not heard of their answers? */
+  #untold = false;
   #messageId = "";
   /** What the model said in its latest call; unknown until this life has made one. */
   #words: string | undefined;
@@ -59,11 +71,23 @@ export class RunningTurn implements DrivenTurn {
 
   constructor(options: RunningOptions) {
     this.#options = options;
+    this.conversation = conversationOf(options.store, options.blobs);
+    this.#asked = options.equipment.model;
     this.#held = [...options.opening];
     this.#joined = options.opening.length === 0;
     this.#deferred = this.#joined;
     // A step that a crash cut off is taken again, not counted twice.
     this.#step = this.#joined ? options.store.messages.stepsDone(options.runId) : 0;
+    const { config, books, costOf, limits } = options.equipment;
+    this.#purse = new Purse({
+      ...options,
+      again: this.#joined,
+      budget: config?.budget,
+      books,
+      costOf,
+      longestGapMs: limits.heartbeatSeconds * 3000,
+      record: () => this.#record(),
+    });
     this.#middleware = options.equipment.pipeline.on(
       stageOf({
         ...options,
@@ -72,6 +96,7 @@ export class RunningTurn implements DrivenTurn {
         plan: () => this.#plan,
         consult: (question) => this.consult(question),
         hold: (...events) => this.#hold(...events),
+        flush: () => this.#record(),
       }),
     );
   }
@@ -80,20 +105,21 @@ export class RunningTurn implements DrivenTurn {
     return this.#ending.signal;
   }
 
+  get runId(): string {
+    return this.#options.runId;
+  }
+
   get model(): Model {
     return this.#options.equipment.model;
   }
 
-  get middleware(): Performance {
-    return this.#middleware;
+  get means(): Equipment {
+    return this.#options.equipment;
   }
 
-  spoken(after: number): Spoken[] {
-    return this.#options.store.messages.spoken(after);
-  }
-
-  async readBlob(hash: string): Promise<Uint8Array | undefined> {
-    return this.#options.blobs.get(hash);
+  compacted(facts: Omit<EventData["context.compacted"], "runId" | "step">): void {
+    this.#record({ type: "context.compacted", data: { runId: this.runId, step: this.#step, ...facts } });
+    this.#callBegan = Date.now();
   }
 
   unanswered(): ToolCall[] {
@@ -122,12 +148,37 @@ export class RunningTurn implements DrivenTurn {
     this.#joined = true;
   }
 
+  /** It goes on after a crash or a report, and middleware is told. */
+  async resume(reason: "recovered" | "reported"): Promise<void> {
+    const hears = this.#middleware.has("onResume") || this.#middleware.has("onChildReport");
+    if (hears) await this.#middleware.resume(reason, await this.#tellReports());
+  }
+
+  async #tellReports(): Promise<ChildReport[]> {
+    this.#untold = false;
+    this.#record();
+    const reports = reportsIn(this.#options.store, this.runId);
+    for (const report of reports) await this.#middleware.childReport(report);
+    return reports;
+  }
+
   beginStep(): void | Promise<void> {
+    if (this.#untold && this.#middleware.has("onChildReport")) return this.#tellReports().then(() => this.beginStep());
+    const allowance = this.#purse.open(this.model.id);
+    if (!(allowance instanceof Promise)) return this.#openStep(allowance);
+    return allowance.then((allowed) => {
+      this.signal.throwIfAborted();
+      return this.#openStep(allowed);
+    });
+  }
+
+  #openStep(allowance: Allowance): void | Promise<void> {
     const { runId, equipment } = this.#options;
     const { steps } = equipment.limits;
     if (this.#step >= steps) {
       throw new TurnFailed("steps", `The turn took its ${steps} steps and was not done.`, "Say “go on”, or raise config.budget.steps in the blueprint.");
     }
+    this.#allowance = allowance;
     this.#step++;
     const messageIds = this.#waiting();
     this.#joined = false;
@@ -135,26 +186,27 @@ export class RunningTurn implements DrivenTurn {
       ...(messageIds.length > 0 ? [{ type: "message.taken", data: { runId, messageIds } } as const] : []),
       { type: "run.tick", data: { runId, step: this.#step } },
     );
+    this.#asked = this.model;
     // Where nobody has a say in between, the call's beginning is written with the step's.
-    if (this.#middleware.has("onTick") || this.#middleware.has("beforeModel")) {
-      this.#record();
-      return this.#middleware.tick();
-    }
-    this.#record(this.#callStarted(1));
+    this.#began = !this.#middleware.has("onTick") && !this.#middleware.has("beforeModel") && this.means.vision === this.model.id;
+    if (this.#began) return this.#record(this.#callStarted(1));
+    this.#record();
+    return this.#middleware.tick();
   }
 
-  planCall(messages: readonly ModelMessage[]): ModelRequest | Promise<ModelRequest> {
-    const { model, system, tools, settings } = this.#options.equipment;
+  planCall(messages: readonly ModelMessage[], model: Model): ModelRequest | Promise<ModelRequest> {
+    const { system, tools, settings } = this.#options.equipment;
+    this.#asked = model;
     const plan = new Plan({ model: model.id, step: this.#step, system, messages, tools, settings });
-    if (!this.#middleware.has("onTick") && !this.#middleware.has("beforeModel")) return plan.request();
-    return this.#shape(plan);
+    return this.#began && !this.#middleware.has("beforeModel") ? plan.request() : this.#shape(plan);
   }
 
   async #shape(plan: Plan): Promise<ModelRequest> {
     this.#plan = plan;
     await this.#middleware.beforeModel(plan);
     this.#plan = undefined;
-    this.#record(this.#callStarted(1));
+    if (!this.#began) this.#record(this.#callStarted(1));
+    this.#began = true;
     return plan.request();
   }
 
@@ -168,7 +220,11 @@ export class RunningTurn implements DrivenTurn {
       signal: this.signal,
       modelOf,
       costOf: (model, usage) => costOf(model, usage) ?? null,
+      purse: this.#purse,
       record: (event) => this.#record(event),
+      alive: () => {
+        this.#silentMs = 0;
+      },
     });
   }
 
@@ -183,24 +239,28 @@ export class RunningTurn implements DrivenTurn {
     this.#options.recorder.say(this.#options.runId, text, reasoning);
   }
 
-  endCall({ finish, toolCalls, replay }: CallEnd): void | Promise<void> {
+  endCall({ finish, toolCalls, replay, context }: CallEnd): void | Promise<void> {
     const { runId } = this.#options;
     if (toolCalls.length > mostCallsAtOnce) {
       throw new TurnFailed("model_refused", `The model asked for ${toolCalls.length} tool calls at once.`, "Ask for less at a time, or use another model.");
     }
     const calls = withOwnIds(toolCalls, this.#options.store.ledger);
+    const usage = this.#usage(finish.usage);
+    if (this.#allowance) this.#purse.close(this.#allowance, usage);
+    this.#allowance = undefined;
     this.#hold({
       type: "model.completed",
       data: {
         runId,
         step: this.#step,
         messageId: this.#messageId,
-        model: this.model.id,
+        model: this.#asked.id,
         finish: finish.reason,
-        usage: this.#usage(finish.usage),
+        usage,
         ms: Date.now() - this.#callBegan,
         toolCalls: calls,
         ...(replay === undefined ? {} : { replay }),
+        context,
       },
     });
     this.#open = calls;
@@ -208,7 +268,8 @@ export class RunningTurn implements DrivenTurn {
   }
 
   #answer(calls: readonly ToolCall[]): ChatMessage {
-    const toolCalls = calls.map(({ id, name, input }) => ({ id, name, args: input }));
+    // A copy: what the tools are given is not middleware's to change.
+    const toolCalls = calls.map(({ id, name, input }) => ({ id, name, args: structuredClone(input) }));
     return { role: "assistant", content: this.#words ?? "", ...(toolCalls.length > 0 ? { toolCalls } : {}) };
   }
 
@@ -245,13 +306,17 @@ export class RunningTurn implements DrivenTurn {
     this.#open = undefined;
   }
 
-  /** Called while it runs, every now and then. Fails a turn that has been silent for its whole window. */
-  beat(now: number): boolean {
+  /** Called while it runs, every now and then. Answers why it has to end, where it has been silent for its whole window or its time is over. */
+  beat(now: number): Failure | undefined {
     const { noProgressSeconds, heartbeatSeconds } = this.#options.equipment.limits;
     // A machine that slept is no silent turn: a gap counts for a few beats at most.
     this.#silentMs += Math.min(now - this.#lastBeat, heartbeatSeconds * 3000);
     this.#lastBeat = now;
-    return this.#silentMs <= noProgressSeconds * 1000;
+    const late = this.#purse.late(now);
+    if (late) return failureOf(late);
+    if (this.#silentMs <= noProgressSeconds * 1000) return undefined;
+    const message = `Neither the model nor a tool gave a sign of life for ${noProgressSeconds} s.`;
+    return { code: "no_progress", message, advice: "Send the message again." };
   }
 
   /** Writes the outcome, once; what the driver or a tool still does after it is heard by nobody. */
@@ -284,7 +349,7 @@ export class RunningTurn implements DrivenTurn {
   #record(...events: NewEvent[]): void {
     if (this.#over) return;
     this.#silentMs = 0;
-    if (events[0]?.type === "tool.deferred") this.#deferred = true;
+    if (events[0]?.type === "tool.deferred") this.#deferred = this.#untold = true;
     const all = [...this.#held, ...events];
     this.#held = [];
     if (all.length > 0) this.#options.recorder.record(...all);
@@ -303,11 +368,11 @@ export class RunningTurn implements DrivenTurn {
     this.#words = "";
     this.#callBegan = Date.now();
     const { runId } = this.#options;
-    return { type: "model.started", data: { runId, step: this.#step, messageId: this.#messageId, model: this.model.id, attempt } };
+    return { type: "model.started", data: { runId, step: this.#step, messageId: this.#messageId, model: this.#asked.id, attempt } };
   }
 
   #usage(usage: Usage | undefined): UsageTotal {
     const used = usage ?? { inputTokens: 0, outputTokens: 0 };
-    return { ...used, costUsd: usage ? (this.#options.equipment.costOf(this.model.id, used) ?? null) : null };
+    return { ...used, costUsd: usage ? (this.#options.equipment.costOf(this.#asked.id, used) ?? null) : null };
   }
 }

@@ -1,7 +1,8 @@
 import type { Consultation, NewEvent } from "@thinkery/sdk";
-import type { Stage } from "../middleware/pipeline.ts";
 import type { Plan } from "../middleware/plan.ts";
+import type { Stage } from "../middleware/stage.ts";
 import type { AgentStore } from "../store/agent-store.ts";
+import { frozen } from "../store/persisted.ts";
 import { chatMessages } from "./chat-messages.ts";
 import type { Equipment } from "./equipment.ts";
 
@@ -16,29 +17,35 @@ interface StageOptions {
   plan(): Plan | undefined;
   consult(question: Consultation): Promise<string>;
   hold(...events: NewEvent[]): void;
+  flush(): void;
 }
 
 /** What middleware sees of a turn, or of an agent between two. */
-export function stageOf({ agent, runId, store, equipment, signal, step, plan, consult, hold }: StageOptions): Stage {
+export function stageOf({ agent, runId, store, equipment, signal, step, plan, consult, hold, flush }: StageOptions): Stage {
   const { props, info, tools, limits, development } = equipment;
+  /** What is read has to be true, also what is to be written with the next facts. */
+  const current = <T>(read: () => T) => {
+    flush();
+    return read();
+  };
   return {
     agent,
     runId,
-    props,
+    props: frozen(props),
     signal,
     step,
     consult,
     hold,
+    flush,
     development,
     hookSeconds: limits.hookSeconds,
-    info,
-    run: () => store.turns.run(agent),
-    messages: () => chatMessages(store),
-    kept: (middleware) => store.kept.of(middleware),
+    info: () => current(info),
+    run: () => current(() => store.turns.run(agent)),
+    messages: () => current(() => chatMessages(store)),
+    kept: (middleware) => current(() => store.kept.of(middleware)),
     registerTool(tool, from) {
-      tools.add(tool, from);
-      const definition = tools.definitions().at(-1);
-      if (definition) plan()?.offer(definition);
+      plan()?.offer(tools.register(tool, from));
     },
+    unregisterTool: (tool) => tools.remove(tool),
   };
 }

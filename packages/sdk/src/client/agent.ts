@@ -4,7 +4,7 @@ import type { Endpoints } from "../protocol/endpoints.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import type { AgentTarget } from "../protocol/target.ts";
-import type { Client } from "./client.ts";
+import type { Caller } from "./caller.ts";
 import { Log } from "./log.ts";
 import { newId } from "./new-id.ts";
 import { persist } from "./persist.ts";
@@ -14,7 +14,7 @@ import { Turn } from "./turn.ts";
 /** How a handle reaches its host. */
 export interface Reach {
   ask: Ask;
-  call: Client["call"];
+  call: Caller["call"];
   patience: number;
 }
 

@@ -7,13 +7,15 @@ import { createClient } from "./client.ts";
 
 let url: string;
 let seen: { method?: string; url?: string; headers: IncomingMessage["headers"]; body: string };
+let cut = false;
 let reply: { status: number; body: string } = { status: 200, body: "{}" };
 
 const server = createServer(async (request, response) => {
   let body = "";
   for await (const chunk of request) body += chunk;
   seen = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
-  response.writeHead(reply.status).end(reply.body);
+  if (cut) response.writeHead(reply.status, { "content-length": 100 }).write(reply.body, () => response.destroy());
+  else response.writeHead(reply.status).end(reply.body);
 });
 
 beforeAll(async () => {
@@ -55,6 +57,15 @@ test("an answer that is not ours is an error that says so", async () => {
     reply = { status: 502, body };
     await expect(createClient({ url }).call("health")).rejects.toMatchObject({ code: "internal" });
   }
+});
+
+test("an answer that is cut off is as good as none, and one that is not JSON says so", async () => {
+  cut = true;
+  reply = { status: 200, body: '{"status":"o' };
+  await expect(createClient({ url }).call("health")).rejects.toMatchObject({ code: "unavailable" });
+  cut = false;
+  reply = { status: 200, body: "<html>" };
+  await expect(createClient({ url }).call("health")).rejects.toMatchObject({ code: "internal", message: "The host answered something that is not JSON." });
 });
 
 test("nobody there is unavailable, and an abort is an abort", async () => {

@@ -1,15 +1,15 @@
-import type { AnswerOf } from "../protocol/endpoint.ts";
-import type { Endpoints } from "../protocol/endpoints.ts";
-import { parseAgencyId, parseAgentTarget } from "../protocol/target.ts";
 import { globalAgency } from "../protocol/defaults.ts";
+import { parseAgencyId, parseAgentTarget } from "../protocol/target.ts";
 import { type AgentHandle, agentHandle } from "./agent.ts";
 import { type Agents, agentsIn } from "./agents.ts";
-import { type Arguments, asking, type RequestOptions } from "./request.ts";
+import { type Caller, callerBy } from "./caller.ts";
+import { asking, type RequestOptions } from "./request.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
 export type { AgentHandle, EventsOptions, ToSend } from "./agent.ts";
 export type { Agents } from "./agents.ts";
+export { type Caller, createCaller } from "./caller.ts";
 export { outcomeIn } from "./outcome.ts";
 export { persist } from "./persist.ts";
 export { type Talk, talk, type TalkFrame, type TalkOptions, type TalkState } from "./talk.ts";
@@ -21,12 +21,7 @@ export interface ClientOptions extends RequestOptions {
   patience?: number;
 }
 
-export interface Client {
-  /** Calls one endpoint by its name: `client.call("getAgent", { params: { agency: "global", agent: "alice" } })`. */
-  call<Name extends keyof Endpoints>(
-    name: Name,
-    ...input: Arguments<Endpoints[Name]>
-  ): Promise<AnswerOf<Endpoints[Name]>>;
+export interface Client extends Caller {
   /** One agent: `client.agent("alice")`, `client.agent("alice@review:pr-123")`. Nothing is asked of the host yet. */
   agent(target: string): AgentHandle;
   /** The agents of an agency, the global one if nothing is said. */
@@ -35,13 +30,11 @@ export interface Client {
 
 export function createClient({ patience = 60_000, ...options }: ClientOptions): Client {
   const ask = asking(options);
-  const call: Client["call"] = async (name, ...[input]) => {
-    const response = await ask(name, input ?? {}, "application/json");
-    return (response.status === 204 ? undefined : await response.json()) as never;
-  };
+  const { call } = callerBy(ask);
+  const reach = { ask, call, patience };
   return {
     call,
-    agent: (target) => agentHandle({ ask, call, patience }, parseAgentTarget(target)),
-    agents: (agency = globalAgency) => agentsIn({ ask, call, patience }, parseAgencyId(agency)),
+    agent: (target) => agentHandle(reach, parseAgentTarget(target)),
+    agents: (agency = globalAgency) => agentsIn(reach, parseAgencyId(agency)),
   };
 }

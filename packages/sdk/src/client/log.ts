@@ -8,6 +8,8 @@ import { blocksIn } from "./sse.ts";
 
 /** The host says something at least every 15 s. Without a word for so long, the line is dead. */
 const usualSilence = 45_000;
+/** A host that is killed just as we connect may never answer. */
+const longestConnect = 10_000;
 
 export interface LogOptions {
   ask: Ask;
@@ -45,19 +47,22 @@ export class Log {
       try {
         for await (const { seq, event } of this.#listen(position, signal)) {
           awaySince = undefined;
+          if (!event) {
+            position ??= seq;
+            continue;
+          }
           // Not at the welcome already: a host that lets us in only to throw us out is given longer pauses too.
-          if (event) pauses.reset();
-          const fresh = event && (position === undefined || seq > position);
+          pauses.reset();
+          if (position !== undefined && seq <= position) continue;
           position = seq;
-          if (fresh) yield event;
+          yield event;
         }
       } catch (error) {
-        signal?.throwIfAborted();
-        if (isFinal(error)) throw error;
+        if (signal?.aborted || isFinal(error)) throw error;
         lost = error;
       }
       awaySince ??= performance.now();
-      if (performance.now() - awaySince > this.#options.patience) throw gone(lost);
+      if (performance.now() - awaySince > this.#options.patience) throw lost ?? fail("unavailable", "The host ends every connection.");
       await pause(pauses.next(), signal);
     }
   }
@@ -68,7 +73,7 @@ export class Log {
     const line = new AbortController();
     const either = signal ? AbortSignal.any([signal, line.signal]) : line.signal;
     const dead = () => line.abort(fail("unavailable", "The host has fallen silent."));
-    let timer = setTimeout(dead, silence);
+    let timer = setTimeout(dead, Math.min(silence, longestConnect));
     try {
       const query = after === undefined ? {} : { after };
       const { agency, agent } = target;
@@ -79,6 +84,9 @@ export class Log {
         if (id !== undefined) yield { seq: Number(id), ...(data === undefined ? {} : { event: JSON.parse(data) as AgentEvent }) };
         timer = setTimeout(dead, silence);
       }
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw isThinkeryError(error) ? error : fail("unavailable", "The connection to the host was lost.");
     } finally {
       clearTimeout(timer);
       line.abort();
@@ -86,11 +94,7 @@ export class Log {
   }
 }
 
-/** The host was reached and said no. */
+/** The host was reached and said no; or it is no matter of the connection at all. */
 function isFinal(error: unknown): boolean {
-  return isThinkeryError(error) && statusOf(error.code) < 500;
-}
-
-function gone(lost: unknown): Error {
-  return isThinkeryError(lost) ? lost : fail("unavailable", "The connection to the host was lost, and it did not come back.");
+  return !isThinkeryError(error) || statusOf(error.code) < 500;
 }

@@ -28,6 +28,9 @@ export class Tally {
         add(this.#usage, data.usage);
         for (const { id, name, input } of data.toolCalls) this.#calls.set(id, { id, name, input });
         return undefined;
+      case "model.consulted":
+        add(this.#usage, data.usage);
+        return undefined;
       case "tool.output":
         return this.#answered(data.callId, data.toolName, { output: data.output });
       case "tool.error":

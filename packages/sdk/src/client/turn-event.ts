@@ -13,6 +13,8 @@ export type TurnEvent =
   | { type: "tool_call"; call: MessageToolCall }
   | { type: "tool_result"; callId: string; name: string; output: string; failed?: true }
   | { type: "retrying"; error: string; attempt: number; inMs: number }
+  /** Something went wrong that the turn did not fail over. */
+  | { type: "warning"; warning: string }
   | { type: "paused"; reason: EventData["run.paused"]["reason"] };
 
 /** Reads one turn out of an agent's log. */
@@ -59,6 +61,10 @@ export class TurnReader {
         return [{ type: "started", model: event.data.model }];
       case "run.resumed":
         return this.#unsaid();
+      case "middleware.failed": {
+        const { middlewareName: name, hook, error } = event.data;
+        return [{ type: "warning", warning: `The middleware “${name}” failed in ${hook}: ${error}` }];
+      }
       case "run.paused":
         return [{ type: "paused", reason: event.data.reason }];
       case "model.started":

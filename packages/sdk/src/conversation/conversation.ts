@@ -21,6 +21,8 @@ export interface Conversation {
   retry?: { error: string; attempt: number; inMs: number } | undefined;
   /** What went wrong and belongs to no message. */
   trouble?: Trouble | undefined;
+  /** What the latest turn did not fail over, but people should know. */
+  warning?: string | undefined;
   todos: readonly Todo[];
   model?: string | undefined;
   /** There are older messages than the first entry. */

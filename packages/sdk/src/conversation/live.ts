@@ -1,4 +1,4 @@
-import { type Client, createClient } from "../client/client.ts";
+import { type Caller, createCaller } from "../client/caller.ts";
 import { newId } from "../client/new-id.ts";
 import { fillPath } from "../client/request.ts";
 import { type Talk, talk, type TalkOptions, type TalkState } from "../client/talk.ts";
@@ -26,7 +26,7 @@ export interface LiveOptions {
   /** A WebSocket that can send headers, such as that of `ws`. */
   connect?: TalkOptions["connect"];
   /** What else is asked of the host is asked by it; if none is given, one is made. */
-  client?: Pick<Client, "call">;
+  client?: Caller;
   /** Keeps what is not sent yet, over reloads for instance. */
   outbox?: Outbox;
 }
@@ -51,7 +51,7 @@ export class LiveConversation {
   readonly #options: LiveOptions;
   readonly #params: { agency: string; agent: string };
   readonly #outbox: Outbox;
-  readonly #client: Pick<Client, "call">;
+  readonly #client: Caller;
   readonly #listeners = new Set<() => void>();
   readonly #frames = paced<Frame>((gathered) => this.#receive(gathered));
   #now: Snapshot = { conversation: blank, connection: { state: "connecting" } };
@@ -66,7 +66,7 @@ export class LiveConversation {
     this.#options = options;
     this.#params = { agency, agent };
     this.#outbox = options.outbox ?? memoryOutbox();
-    this.#client = options.client ?? createClient({ url: options.url ?? "", ...(options.token === undefined ? {} : { token: options.token }) });
+    this.#client = options.client ?? createCaller({ url: options.url ?? "", ...(options.token === undefined ? {} : { token: options.token }) });
   }
 
   get = (): Snapshot => this.#now;
@@ -151,7 +151,7 @@ export class LiveConversation {
   #hangUp(): void {
     this.#talk?.close();
     this.#talk = undefined;
-    // What was heard is counted in `after`, so it must not be lost.
+    // Closed means that nothing changes any more.
     this.#frames.flush();
   }
 

@@ -188,6 +188,29 @@ test("an answer to something sent while a turn runs is no failure of that turn",
   expect(reader.now.trouble).toEqual({ message: "Nothing waits for an approval." });
 });
 
+test("a warning is shown until something new is said", () => {
+  const { agent, reader } = opened();
+  agent.say("q1", "Hi", "queue");
+  reader.hear({ type: "warning", warning: "The middleware “spy” failed." });
+  agent.startStep();
+  expect(reader.now.warning).toBe("The middleware “spy” failed.");
+  expect(spoken(reader.now, "q2", "more", 1).warning).toBeUndefined();
+});
+
+test("how full the model's memory is follows what the provider counts and what is made shorter", () => {
+  const { reader } = opened();
+  const context = { used: 900, limit: 1000, model: "x:y" };
+  const compacted = { runId: "r", step: 1, shortened: 0, before: 900, after: 200 };
+  const fact = { seq: 90, ts: "", threadId: "" };
+  reader.hear({ ...fact, type: "context.compacted", data: compacted });
+  expect(reader.now.state.context).toBeUndefined();
+  const usage = { inputTokens: 1, outputTokens: 1, costUsd: 0 };
+  reader.hear({ ...fact, type: "model.completed", data: { runId: "r", step: 1, messageId: "m", model: "x:y", finish: "stop", usage, ms: 1, toolCalls: [], context } });
+  expect(reader.now.state.context).toEqual(context);
+  reader.hear({ ...fact, type: "context.compacted", data: compacted });
+  expect(reader.now.state.context).toEqual({ ...context, used: 200 });
+});
+
 test("todos and title follow the agent, and clearing leaves only what is unsent", () => {
   const { agent, reader } = opened();
   agent.say("q1", "Hi", "queue");

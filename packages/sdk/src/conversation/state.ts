@@ -4,7 +4,7 @@ import type { AgentStatus, Run } from "../protocol/turn.ts";
 /** An agent that nobody has said anything to, as far as is known. */
 export const blankState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
 
-/** What the agent would sync after this event. Its `status` is mostly told in frames of its own. */
+/** What the agent would sync after this event. Its `status` is told in frames of its own. */
 export function stateAfter(state: AgentStatus, event: AgentEvent): AgentStatus {
   switch (event.type) {
     case "request.accepted":
@@ -16,7 +16,7 @@ export function stateAfter(state: AgentStatus, event: AgentEvent): AgentStatus {
     case "run.tick":
       return running(state, event.data.runId, { step: event.data.step });
     case "run.paused":
-      return { ...running(state, event.data.runId, { status: "paused" }), status: "waiting" };
+      return running(state, event.data.runId, { status: "paused" });
     case "run.resumed":
       return running(state, event.data.runId, { status: "running" });
     case "agent.completed":
@@ -27,6 +27,8 @@ export function stateAfter(state: AgentStatus, event: AgentEvent): AgentStatus {
       return canceled(state, event.data.runId);
     case "model.completed":
       return event.data.context ? { ...state, context: event.data.context } : state;
+    case "context.compacted":
+      return state.context ? { ...state, context: { ...state.context, used: event.data.after } } : state;
     case "title.set":
       return { ...state, title: event.data.title };
     case "history.cleared":

@@ -52,11 +52,11 @@ export interface ChildReport {
  * which the middleware was added, one after the other. One that throws, or does not come back in time, is named in
  * the log, what it had planned is undone, and the turn goes on.
  */
-export interface Middleware<Config extends object = object> {
+export interface Middleware<Config extends object = object, Written extends object = Config> {
   name: string;
   tags?: readonly string[];
-  /** The keys of a blueprint's `config` that it reads. */
-  config?: z.ZodType<Config>;
+  /** The keys of a blueprint's `config` that it reads: as they are written there, and as the hooks see them. */
+  config?: z.ZodType<Config, Written>;
   /** Adds to the agent's state, as `A/state` answers it. */
   state?(context: MiddlewareContext<Config>): Record<string, unknown>;
   /** The agent woke, or its blueprint changed. */
@@ -76,7 +76,9 @@ export interface Middleware<Config extends object = object> {
 }
 
 /** Keeps the type of the config between its schema and the hooks. */
-export function defineMiddleware<Config extends object = object>(middleware: Middleware<Config>): Middleware<Config> {
+export function defineMiddleware<Config extends object = object, Written extends object = Config>(
+  middleware: Middleware<Config, Written>,
+): Middleware<Config, Written> {
   if (!/^[A-Za-z][\w.-]{0,63}$/.test(middleware.name)) {
     throw new Error(`“${middleware.name}” cannot be a middleware's name: use letters, digits, and . _ - after the first.`);
   }

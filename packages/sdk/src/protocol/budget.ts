@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { budgetKinds, budgetLevels } from "./choices.ts";
+import { budgetKinds, budgetLevels, budgetPeriods } from "./choices.ts";
 
 const more = "expected more than 0; leave it out for no limit";
 const whole = z.int("expected a whole number").positive(more);
@@ -15,11 +15,9 @@ export const limitsSchema = z.strictObject({
 
 export type Limits = z.infer<typeof limitsSchema>;
 
-export const periods = ["day", "ever"] as const;
-
 /** Limits over more than one turn: for good, or anew every day (UTC). */
 export const budgetSchema = limitsSchema
-  .extend({ per: z.enum(periods).default("ever") })
+  .extend({ per: z.enum(budgetPeriods).default("ever") })
   .meta({ id: "Budget", description: "What may be spent. A kind that is left out is not limited." });
 
 export type Budget = z.infer<typeof budgetSchema>;
@@ -39,7 +37,7 @@ export const standingSchema = z
   .object({
     level: z.enum(budgetLevels),
     kind: z.enum(budgetKinds),
-    per: z.enum(["turn", ...periods]),
+    per: z.enum(["turn", ...budgetPeriods]),
     limit: z.number(),
     spent: z.number(),
     reserved: z.number().meta({ description: "set aside for calls under way" }),

@@ -30,3 +30,8 @@ export type BudgetKind = (typeof budgetKinds)[number];
 export const budgetLevels = ["turn", "agent", "agency", "user"] as const;
 
 export type BudgetLevel = (typeof budgetLevels)[number];
+
+/** For good, or anew every day (UTC). */
+export const budgetPeriods = ["day", "ever"] as const;
+
+export type BudgetPeriod = (typeof budgetPeriods)[number];

@@ -113,9 +113,10 @@ export interface EventData {
   "middleware.kept": { middlewareName: string; key: string; value?: unknown };
   /**
    * From now on the model is told a shorter conversation: tool results up to `shortened` only by their beginning, and
-   * in place of everything up to `upTo` the summary. The messages themselves stay.
+   * in place of everything up to `upTo` the summary, and what the turn was asked to do if that is among it. The
+   * messages themselves stay.
    */
-  "context.compacted": { runId: string; step: number; shortened: number; upTo?: number; summary?: string; before: number; after: number };
+  "context.compacted": { runId: string; step: number; shortened: number; upTo?: number; summary?: string; request?: string; before: number; after: number };
 }
 
 export type EventType = keyof EventData;

@@ -7,10 +7,18 @@ import { modelRolesSchema } from "./roles.ts";
 
 const toolNameSchema = z.string().regex(toolNameRule.pattern, toolNameRule.form);
 
+/** Deeper than anybody writes, and less than it takes to exhaust whoever reads it. */
+const deepest = 64;
+
+const dataSchema = z.unknown().refine((value) => isWithin(value, deepest), { error: `more than ${deepest} levels deep`, abort: true }).pipe(z.json());
+
 const webhookToolSchema = z.strictObject({
   name: toolNameSchema,
   description: z.string().min(1).max(4000),
-  parameters: z.record(z.string(), z.json()).meta({ description: "JSON schema of the input" }),
+  parameters: z
+    .record(z.string(), dataSchema)
+    .refine(({ type }) => type === "object", { error: 'expected the JSON schema of an object: {"type": "object", …}' })
+    .meta({ description: "JSON schema of the input" }),
   webhook: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }),
 });
 
@@ -39,7 +47,7 @@ export const propsSchema = z
     tools: z.array(propsToolSchema).max(64).optional(),
     settings: settingsSchema.optional().meta({ description: "for every call to the model" }),
     budget: limitsSchema.optional().meta({ description: "for one turn; the lower of this and the blueprint's holds" }),
-    data: z.record(z.string(), z.json()).optional().meta({ description: "the application's own, for its tools and middleware" }),
+    data: z.record(z.string(), dataSchema).optional().meta({ description: "the application's own, for its tools and middleware" }),
   })
   .refine((props) => JSON.stringify(props).length <= propsLimit, { error: `larger than ${propsLimit} bytes` })
   .meta({ id: "Props", description: "What a request or an agent adds to its blueprint." });
@@ -51,29 +59,38 @@ export type Props = z.infer<typeof propsSchema>;
  * tries to.
  */
 export function checkedProps(value: unknown): Props {
-  const unwritable = findUnwritable(value, ["props"], new Set());
+  const unwritable = findUnwritable(value, ["props"], []);
   if (unwritable) {
     const { path, what } = unwritable;
     const message = `${path.join(".")} is ${what}, and props are data only: texts, numbers, booleans, null, lists and plain objects.`;
     throw fail("bad_request", message, { problems: [{ path, message: `is ${what}` }] });
   }
-  const parsed = propsSchema.safeParse(value);
-  if (!parsed.success) throw invalid("props", parsed.error);
-  return parsed.data;
+  const parsed = z.object({ props: propsSchema }).safeParse({ props: value });
+  if (!parsed.success) throw invalid("request", parsed.error);
+  return parsed.data.props;
 }
 
-function findUnwritable(value: unknown, path: string[], seen: ReadonlySet<unknown>): { path: string[]; what: string } | undefined {
+function isWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((part) => isWithin(part, levels - 1));
+}
+
+type Path = (string | number)[];
+
+function findUnwritable(value: unknown, path: Path, outside: readonly unknown[]): { path: Path; what: string } | undefined {
   if (value === null || value === undefined || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : { path, what: String(value) };
   if (typeof value !== "object") return { path, what: `a ${typeof value}` };
-  if (seen.has(value)) return { path, what: "a part of itself" };
+  if (outside.includes(value)) return { path, what: "a part of itself" };
+  if (outside.length >= deepest) return { path, what: `more than ${deepest} levels deep` };
   const prototype: unknown = Object.getPrototypeOf(value);
   if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) {
     return { path, what: `a ${value.constructor?.name ?? "special object"}` };
   }
-  const inside = new Set(seen).add(value);
+  const [symbol] = Object.getOwnPropertySymbols(value);
+  if (symbol) return { path: [...path, String(symbol)], what: "under a symbol" };
   for (const [key, part] of Object.entries(value)) {
-    const found = findUnwritable(part, [...path, key], inside);
+    const found = findUnwritable(part, [...path, Array.isArray(value) ? Number(key) : key], [...outside, value]);
     if (found) return found;
   }
   return undefined;

@@ -223,6 +223,7 @@ export const jobSchema = z
     message: textSchema,
     idempotencyKey: z.string().min(1).max(200).optional(),
     mode: z.enum(modes).default("queue"),
+    props: propsSchema.optional().meta({ description: "for this turn of each agent only" }),
   })
   .refine((job) => [job.agent, job.workflow, job.agents].filter((given) => given !== undefined).length === 1, {
     error: "give one of agent, workflow and agents",

@@ -3,10 +3,12 @@ import { budgetSchema } from "./budget.ts";
 
 const longest = 16 * 1024;
 const mostKeys = 200;
+const longestKey = 100;
 
 /** Whatever clients want to find again. Keys are theirs; only the size is ours. */
 export const preferencesSchema = z
-  .record(z.string().min(1).max(100), z.json())
+  .record(z.string(), z.json(), "expected an object, { … }")
+  .refine((all) => Object.keys(all).every((key) => key !== "" && key.length <= longestKey), { error: `keys have 1 to ${longestKey} characters` })
   .refine((all) => Object.keys(all).length <= mostKeys, { error: `more than ${mostKeys} keys` })
   .refine((all) => new TextEncoder().encode(JSON.stringify(all)).length <= longest, { error: `larger than ${longest} bytes` })
   .meta({ id: "Preferences", description: "A small JSON object of the user's own." });

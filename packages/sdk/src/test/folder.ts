@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -37,6 +37,10 @@ export async function makeFolder(): Promise<Folder> {
 export async function furnish(home: string, config: object | undefined, scripts: Readonly<Record<string, unknown>>): Promise<void> {
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   if (config) await writeFile(join(home, "config.jsonc"), JSON.stringify(config));
-  // JSON is YAML.
-  for (const [name, script] of Object.entries(scripts)) await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify(script));
+  for (const [name, script] of Object.entries(scripts)) {
+    const file = join(home, "scripts", `${name}.yaml`);
+    if (script instanceof URL) await copyFile(script, file);
+    // JSON is YAML.
+    else await writeFile(file, JSON.stringify(script));
+  }
 }

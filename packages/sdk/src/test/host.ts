@@ -13,8 +13,8 @@ import { type ExchangeInput, script } from "./script.ts";
 export interface HostOptions {
   /** The file of your own Worker: a path, or `new URL("../src/worker.ts", import.meta.url)`. Without it, the stock one. */
   worker?: string | URL;
-  /** Scripted models by name: what is under `greeter` is the model `scripted:greeter`. */
-  scripts?: Readonly<Record<string, readonly ExchangeInput[] | ScriptInput>>;
+  /** Scripted models by name: what is under `greeter` is the model `scripted:greeter`. A URL is that of a YAML file. */
+  scripts?: Readonly<Record<string, Lines>>;
   /** What could stand in `config.jsonc`. */
   config?: object;
   /** Environment variables of the host. It gets nothing else of yours: no key, no home, no proxy. */
@@ -22,6 +22,8 @@ export interface HostOptions {
   /** Another program than that of the package `thinkery`. */
   program?: string;
 }
+
+type Lines = readonly ExchangeInput[] | ScriptInput | URL;
 
 type NewAgent = Omit<NonNullable<Parameters<Agents["create"]>[0]>, "name">;
 
@@ -87,7 +89,9 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
   }
 }
 
-function checked(name: string, lines: readonly ExchangeInput[] | ScriptInput): unknown {
+// A file is read and checked by the host, which says what is wrong with it when it is played.
+function checked(name: string, lines: Lines): unknown {
+  if (lines instanceof URL) return lines;
   const { exchanges, ...more } = isList(lines) ? { exchanges: lines } : lines;
   try {
     return script(exchanges, more);

@@ -15,5 +15,5 @@ test("only what was completed exits with 0, and a budget has an exit code of its
   expect(exitCodeFor(outcome({ status: "completed" }))).toBe(0);
   expect(exitCodeFor(outcome({ status: "canceled" }))).toBe(1);
   expect(exitCodeFor(outcome({ status: "error", failure: { code: "model_auth", message: "No." } }))).toBe(1);
-  expect(exitCodeFor(outcome({ status: "error", failure: { code: "steps", message: "No." } }))).toBe(5);
+  for (const code of ["steps", "budget"] as const) expect(exitCodeFor(outcome({ status: "error", failure: { code, message: "No." } }))).toBe(5);
 });

@@ -27,5 +27,5 @@ export async function readOutcome(
 
 export function exitCodeFor({ status, failure }: Outcome): number {
   if (status === "completed") return exitCodes.ok;
-  return failure?.code === "steps" ? exitCodes.budget : exitCodes.failed;
+  return failure?.code === "steps" || failure?.code === "budget" ? exitCodes.budget : exitCodes.failed;
 }

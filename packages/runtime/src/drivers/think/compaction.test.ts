@@ -8,11 +8,13 @@ import { shortened, type Told } from "./transcript.ts";
 
 const turn = "now";
 
+const entry = (position: number, of: string, message: ModelMessage, step?: number): Told => ({ position, turn: of, message, ...(step ? { step } : {}), tokens: tokensOfMessage(message) });
+
 /** A conversation as it may have come about: turns with steps, results of all sizes, steering in between. */
 function conversation(chance: Random, length: number): Told[] {
   const told: Told[] = [];
   let position = 0;
-  const add = (message: ModelMessage, of: string, step?: number) => told.push({ position: (position += 1 + chance.below(3)), turn: of, ...(step ? { step } : {}), message });
+  const add = (message: ModelMessage, of: string, step?: number) => told.push(entry((position += 1 + chance.below(3)), of, message, step));
   const text = (most: number) => chance.text(7).repeat(1 + chance.below(most / 7));
   for (let number = 0; told.length < length; number++) {
     const of = told.length + 12 >= length ? turn : `turn-${number}`;
@@ -87,10 +89,10 @@ test("whatever was said, what is kept has its calls, fits, and is smaller than b
   expect([short, cut, none].every((times) => times > 0), `${short} ${cut} ${none}`).toBe(true);
 });
 
-const user = (position: number, content: string, of = turn): Told => ({ position, turn: of, message: { role: "user", content } });
-const said = (position: number, content: string, of = turn): Told => ({ position, turn: of, step: 1, message: { role: "assistant", content } });
-const called = (position: number, id: string): Told => ({ position, turn, step: 1, message: { role: "assistant", content: "", toolCalls: [{ id, name: "look", input: {} }] } });
-const result = (position: number, id: string, chars: number): Told => ({ position, turn, message: { role: "tool", callId: id, name: "look", content: "r".repeat(chars) } });
+const user = (position: number, content: string, of = turn) => entry(position, of, { role: "user", content });
+const said = (position: number, content: string, of = turn) => entry(position, of, { role: "assistant", content }, 1);
+const called = (position: number, id: string) => entry(position, turn, { role: "assistant", content: "", toolCalls: [{ id, name: "look", input: {} }] }, 1);
+const result = (position: number, id: string, chars: number) => entry(position, turn, { role: "tool", callId: id, name: "look", content: "r".repeat(chars) });
 
 const measure = (limit: number, fixed = 100): Measure => ({ limit, fixed, scale: 1 });
 
@@ -102,7 +104,7 @@ test("old results are shortened first, and those of the last two steps are not",
 
 test("what was shortened before is no gain: then comes the summary, with the tail that fits", () => {
   const told = [...Array.from({ length: 20 }, (_, n) => user(n * 2 + 1, "u".repeat(700), "old")), user(100, "go"), called(110, "c"), result(111, "c", 700)];
-  const plan = planCompaction(told, measure(4_000), turn, { shortened: 90 });
+  const plan = planCompaction(told, measure(4_000), turn, { runId: "before", shortened: 90 });
   expect(plan).toMatchObject({ shortened: 90 });
   // The earliest cut that fits: one message more would be too much.
   expect(sum(told.slice(plan?.cut), 90)).toBeLessThanOrEqual(1_200);
@@ -121,8 +123,19 @@ test("a request that is too large is all that is left, and one that cannot be ma
   expect(planCompaction([], measure(5_000), turn)).toBeUndefined();
 });
 
+test("a request that an earlier compaction of the turn kept is kept again", () => {
+  const told = Array.from({ length: 20 }, (_, n) => said(n + 1, "s".repeat(700)));
+  const before = { shortened: 0, summary: "so far", request: "q".repeat(700) };
+  const sizeOf = (runId: string) => {
+    const { cut = 0, after = 0 } = planCompaction(told, measure(4_000), turn, { ...before, runId }) ?? {};
+    return after - 100 - sum(told.slice(cut), 0);
+  };
+  expect(sizeOf(turn)).toBe(200);
+  expect(sizeOf("another")).toBe(0);
+});
+
 test("the request is what was said to the turn, not the conversation that came with it", () => {
-  const given = (position: number, content: string): Told => ({ position, turn, message: { role: "assistant", content } });
+  const given = (position: number, content: string) => entry(position, turn, { role: "assistant", content });
   expect(requestOf([user(1, "old", "before"), said(2, "old", "before"), user(3, "handed in"), given(4, "handed in"), user(5, "go"), said(6, "yes"), user(7, "and steer")], turn)).toEqual([4, 6]);
 });
 

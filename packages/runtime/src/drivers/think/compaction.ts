@@ -1,5 +1,7 @@
 import { charsPerToken, tokensOfMessage, tokensOfText } from "../../model/estimate.ts";
-import { type Compaction, shortened, type Told } from "./transcript.ts";
+import type { Compaction } from "../../store/facts.ts";
+import { summaryOf } from "./summary.ts";
+import { shortened, type Told } from "./transcript.ts";
 
 /** What becomes of a conversation that is too long for its model. Nothing here asks anybody or writes anything. */
 
@@ -39,22 +41,23 @@ export interface Plan {
 }
 
 /** What the log's last compaction already does. */
-type Before = Pick<Compaction, "shortened" | "summary">;
+type Before = Pick<Compaction, "runId" | "shortened" | "summary" | "request">;
 
 /** The smallest change that will do, or the largest that can be made; nothing where none makes it small enough. */
 export function planCompaction(told: readonly Told[], { limit, fixed, scale }: Measure, turn: string, before?: Before): Plan | undefined {
   const last = told.at(-1)?.position ?? 0;
   const old = Math.max(before?.shortened ?? 0, beforeLastSteps(told));
   const [own, short, all] = [before?.shortened ?? 0, old, last].map((upTo) => tails(told, upTo)) as [number[], number[], number[]];
-  const head = fixed + (before?.summary === undefined ? 0 : tokensOfText(before.summary));
+  const head = fixed + tokensOfText((before && summaryOf(before)) ?? "");
   const used = scale * (head + at(own, 0));
 
   const afterShortening = scale * (head + at(short, 0));
   if (at(short, 0) < at(own, 0) && afterShortening <= enough * limit) return { shortened: old, after: afterShortening };
 
   const request = requestOf(told, turn);
+  const kept = tokensOfText(requestSoFar(before, turn) ?? "");
   const repeated = (cut: number) => {
-    const tokens = request.filter((index) => index < cut).reduce((sum, index) => sum + at(own, index) - at(own, index + 1), 0);
+    const tokens = request.filter((index) => index < cut).reduce((sum, index) => sum + (told[index]?.tokens ?? 0), kept);
     return Math.min(scale * tokens, requestShare * limit);
   };
   const plan = (upTo: number, tail: readonly number[], cut: number): Plan => ({ shortened: upTo, cut, after: scale * (fixed + at(tail, cut)) + repeated(cut) });
@@ -93,6 +96,11 @@ export function requestOf(told: readonly Told[], turn: string): number[] {
   return told.flatMap((entry, index) => (index > given && entry.turn === turn && entry.message.role === "user" ? [index] : []));
 }
 
+/** What of it went into an earlier compaction of the same turn. */
+export function requestSoFar(before: Pick<Compaction, "runId" | "request"> | undefined, turn: string): string | undefined {
+  return before?.runId === turn ? before.request : undefined;
+}
+
 /** The place before the steps whose results stay whole. */
 function beforeLastSteps(told: readonly Told[]): number {
   const spoken = told.filter(({ message }) => message.role === "assistant");
@@ -105,8 +113,13 @@ function tails(told: readonly Told[], upTo: number): number[] {
   let sum = 0;
   return told
     .toReversed()
-    .map(({ position, message }) => (sum += tokensOfMessage(position <= upTo ? shortened(message) : message)))
+    .map((entry) => (sum += tokensOf(entry, upTo)))
     .toReversed();
+}
+
+/** What an entry takes where the results up to a place are shortened. */
+export function tokensOf({ position, message, tokens }: Told, upTo: number): number {
+  return position <= upTo && message.role === "tool" ? tokensOfMessage(shortened(message)) : tokens;
 }
 
 const at = (tail: readonly number[], index: number) => tail[index] ?? 0;

@@ -1,4 +1,5 @@
 import type { ModelMessage } from "../../model/model.ts";
+import type { Compaction } from "../../store/facts.ts";
 import type { Told } from "./transcript.ts";
 
 /** What is said to the model that summarizes, and what of its summary is told to the model that goes on. */
@@ -23,12 +24,12 @@ export function summaryPrompt(before: string | undefined, page: string): string 
   return `${earlier}<conversation>\n${page}\n</conversation>\n\n${task}`;
 }
 
-/** What the model is told in place of the messages that went into the summary. */
-export function summaryMessage(summary: string | undefined, request: string | undefined): string {
+/** What the model is told in place of the messages that went into a summary. */
+export function summaryOf({ summary, request }: Pick<Compaction, "summary" | "request">): string | undefined {
   const parts = [];
   if (summary !== undefined) parts.push(`<summary>\nThis stands for the conversation so far, which was too long to be told in full.\n\n${summary}\n</summary>`);
-  if (request !== undefined) parts.push(`<request>\nWhat the user last asked for, word for word:\n\n${request}\n</request>`);
-  return parts.join("\n\n");
+  if (request !== undefined) parts.push(`<request>\nWhat the user asked for then, word for word:\n\n${request}\n</request>`);
+  return parts.length > 0 ? parts.join("\n\n") : undefined;
 }
 
 /** The messages as text, in pages of so many characters at most. */
@@ -40,9 +41,9 @@ export function pagesOf(told: readonly Told[], mostChars: number): string[] {
 }
 
 /** What the user said, without what is no text. */
-export function wordsOf(message: ModelMessage): string {
-  if (message.role !== "user" || typeof message.content === "string") return message.content as string;
-  return message.content.map((part) => (part.type === "text" ? part.text : `[image, ${part.mediaType}]`)).join("\n");
+export function wordsOf({ content }: ModelMessage): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "text" ? part.text : `[image, ${part.mediaType}]`)).join("\n");
 }
 
 /** A text without its middle, where it is too long. */

@@ -1,8 +1,10 @@
 import { ModelError } from "../../model/error.ts";
-import type { ModelPart, ModelRequest, ToolCall } from "../../model/model.ts";
+import type { Model, ModelPart, ModelRequest, ToolCall } from "../../model/model.ts";
 import { pause } from "../../model/pause.ts";
 import { retryDelay } from "../../model/retry.ts";
 import type { CallEnd, DrivenTurn, Driver } from "../driver.ts";
+import { compact } from "./compact.ts";
+import { needAfterOverflow, needBefore, tooLarge, usedAfter } from "./context.ts";
 import type { Transcript } from "./transcript.ts";
 
 /**
@@ -19,38 +21,62 @@ export function thinkDriver(transcript: Transcript): Driver {
         if (calls.length === 0 && turn.isAnswered()) return "done";
         const begun = turn.beginStep();
         if (begun) await begun;
-        await transcript.add(turn.spoken(transcript.position), turn.readBlob);
+        transcript.follow(turn.conversation.compaction());
+        await transcript.add(turn.conversation);
         await step(turn, transcript);
       }
     },
   };
 }
 
-async function step(turn: DrivenTurn, { messages }: Transcript): Promise<void> {
-  const planned = turn.planCall(messages);
-  const request = planned instanceof Promise ? await planned : planned;
-  for (let attempt = 1; ; attempt++) {
+async function step(turn: DrivenTurn, transcript: Transcript): Promise<void> {
+  const model = await modelFor(turn, transcript);
+  // Only where it may be close is this waited for.
+  const limit = turn.means.contextOf(model.id);
+  const need = await needBefore(turn, transcript, limit);
+  if (need) await compact(turn, transcript, need);
+  let request = await planned(turn, transcript, model);
+  let overflowed = false;
+  for (let [attempt, tries] = [1, 1]; ; attempt++, tries++) {
     if (attempt > 1) turn.retryCall(attempt);
     try {
-      const ended = turn.endCall(await call(turn, request));
+      const answer = await call(turn, model, request);
+      const context = { used: usedAfter(answer.finish.usage, turn, transcript), limit: await limit, model: model.id };
+      const ended = turn.endCall({ ...answer, context });
       if (ended) await ended;
       return;
     } catch (error) {
       turn.signal.throwIfAborted();
       if (!(error instanceof ModelError)) throw error;
-      const delay = retryDelay(error, attempt, Math.random);
+      // Once: a conversation that was made smaller and is refused again is refused.
+      const tooLong = error.kind === "overflow" && !overflowed ? await needAfterOverflow(turn, transcript, limit) : undefined;
+      const delay = tooLong ? 0 : retryDelay(error, tries, Math.random);
       turn.callFailed(error, attempt, delay);
-      if (delay === undefined) throw error;
-      await pause(delay, turn.signal);
+      if (delay === undefined) throw error.kind === "overflow" ? await tooLarge(error, turn, transcript, model, limit) : error;
+      if (tooLong) {
+        [overflowed, tries] = [true, 0];
+        await compact(turn, transcript, tooLong);
+        request = await planned(turn, transcript, model);
+      } else await pause(delay, turn.signal);
     }
   }
 }
 
-async function call(turn: DrivenTurn, request: ModelRequest): Promise<CallEnd> {
+/** What there is to look at is looked at by the model that sees. */
+async function modelFor({ means }: DrivenTurn, transcript: Transcript): Promise<Model> {
+  return means.vision !== means.model.id && transcript.hasNewImages() ? means.modelOf("vision") : means.model;
+}
+
+function planned(turn: DrivenTurn, transcript: Transcript, model: Model): ModelRequest | Promise<ModelRequest> {
+  const { vision } = turn.means;
+  return turn.planCall(model.id === vision ? transcript.messages : transcript.inWords(vision), model);
+}
+
+async function call(turn: DrivenTurn, model: Model, request: ModelRequest): Promise<Omit<CallEnd, "context">> {
   const toolCalls: ToolCall[] = [];
   let replay: unknown;
   let finish: CallEnd["finish"] | undefined;
-  for await (const parts of turn.model.stream(request, turn.signal)) {
+  for await (const parts of model.stream(request, turn.signal)) {
     let text = "";
     let reasoning = "";
     for (const part of parts) {

@@ -1,7 +1,11 @@
+import { tokensOfMessage, tokensOfText } from "../../model/estimate.ts";
 import type { ModelMessage, Replay, UserPart } from "../../model/model.ts";
+import type { Compaction } from "../../store/facts.ts";
 import type { Spoken } from "../../store/message-row.ts";
+import type { Conversation } from "../driver.ts";
+import { summaryOf } from "./summary.ts";
 
-type ReadBlob = (hash: string) => Promise<Uint8Array | undefined>;
+type Blobs = Pick<Conversation, "readBlob">;
 
 /** Attached texts are shown up to here; the rest is named. */
 const longestAttachedText = 100_000;
@@ -15,17 +19,8 @@ export interface Told {
   /** The step in which the model said it; none for what it was given. */
   step?: number;
   message: ModelMessage;
-}
-
-/** What became of a conversation that was too long: the facts of the last `context.compacted`. */
-export interface Compaction {
-  /** The place in the conversation at which it happened. */
-  at: number;
-  runId: string;
-  shortened: number;
-  upTo?: number;
-  summary?: string;
-  after: number;
+  /** About how many tokens it takes. */
+  tokens: number;
 }
 
 /**
@@ -38,6 +33,7 @@ export class Transcript {
   #position = 0;
   #compaction: Compaction | undefined;
   #hasImages = false;
+  #tokens = 0;
 
   /** The place up to which it has been told. */
   get position(): number {
@@ -49,6 +45,11 @@ export class Transcript {
     return this.#told;
   }
 
+  /** About how many tokens all of it takes. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
   get compaction(): Compaction | undefined {
     return this.#compaction;
   }
@@ -58,17 +59,22 @@ export class Transcript {
     if (compaction?.at === this.#compaction?.at) return;
     this.#compaction = compaction;
     this.#told = [];
-    this.#messages = compaction?.summary === undefined ? [] : [{ role: "user", content: compaction.summary }];
+    const summary = compaction && summaryOf(compaction);
+    this.#messages = summary === undefined ? [] : [{ role: "user", content: summary }];
     this.#position = compaction?.upTo ?? 0;
     this.#hasImages = false;
+    this.#tokens = summary === undefined ? 0 : tokensOfText(summary);
   }
 
-  async add(spoken: readonly Spoken[], readBlob: ReadBlob): Promise<void> {
-    for (const entry of spoken) {
-      const whole = entry.attachments.length > 0 || isPicture(entry) ? await withBlobs(entry, readBlob) : plain(entry);
+  /** Tells what was said since. */
+  async add(conversation: Pick<Conversation, "spoken" | "readBlob">): Promise<void> {
+    for (const entry of conversation.spoken(this.#position)) {
+      const whole = entry.attachments.length > 0 || isPicture(entry) ? await withBlobs(entry, conversation) : plain(entry);
       const message = entry.position <= (this.#compaction?.shortened ?? 0) ? shortened(whole) : whole;
       this.#messages.push(message);
-      this.#told.push({ position: entry.position, turn: entry.turn, ...(entry.step ? { step: entry.step } : {}), message });
+      const tokens = tokensOfMessage(message);
+      this.#told.push({ position: entry.position, turn: entry.turn, ...(entry.step ? { step: entry.step } : {}), message, tokens });
+      this.#tokens += tokens;
       this.#position = entry.position;
       this.#hasImages ||= imagesIn(message) > 0;
     }
@@ -145,16 +151,16 @@ function isPicture(entry: Spoken): boolean {
   return entry.toolResult?.blob !== undefined && (entry.toolResult.mediaType ?? "").startsWith("image/");
 }
 
-async function withBlobs(entry: Spoken, readBlob: ReadBlob): Promise<ModelMessage> {
+async function withBlobs(entry: Spoken, blobs: Blobs): Promise<ModelMessage> {
   const message = plain(entry);
   if (message.role === "tool" && entry.toolResult?.blob) {
-    const data = await readBlob(entry.toolResult.blob);
+    const data = await blobs.readBlob(entry.toolResult.blob);
     return data ? { ...message, images: [{ mediaType: entry.toolResult.mediaType ?? "image/png", data }] } : message;
   }
   if (message.role !== "user") return message;
   const parts: UserPart[] = [];
   for (const { blob, mediaType, name, size } of entry.attachments) {
-    const data = await readBlob(blob);
+    const data = await blobs.readBlob(blob);
     if (!data) parts.push({ type: "text", text: `[attachment ${name ?? blob} is gone]` });
     else if (mediaType.startsWith("image/")) parts.push({ type: "image", mediaType, data });
     else parts.push({ type: "text", text: attachedText(name ?? "attachment", mediaType, size, data) });

@@ -55,8 +55,8 @@ export function jobRoutes(app: Hono<HonoEnv>): void {
   });
 }
 
-function inputOf({ message, idempotencyKey, mode }: Job): Invoke {
-  return { message, mode, ...(idempotencyKey ? { idempotencyKey } : {}) };
+function inputOf({ message, idempotencyKey, mode, props }: Job): Invoke {
+  return { message, mode, ...(idempotencyKey ? { idempotencyKey } : {}), ...(props ? { props } : {}) };
 }
 
 /** Where several agents work, one that could not be asked does not silence the others. */
@@ -67,7 +67,8 @@ function refusal(agent: string, error: unknown): ReadableStream<Uint8Array> {
 }
 
 function failed({ agent, status, failure }: Outcome, several: boolean): Error {
-  const code: ErrorCode = status === "canceled" ? "conflict" : "unavailable";
+  // Asking again would help neither.
+  const code: ErrorCode = status === "canceled" || failure?.code === "budget" ? "conflict" : "unavailable";
   const why = failure?.message ?? (status === "canceled" ? "The turn was canceled." : "The turn failed.");
   const advice = failure?.advice;
   return fail(code, several ? `${agent}: ${why}` : why, advice ? { suggestion: advice } : undefined);

@@ -36,7 +36,7 @@ export function turnRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.listActions, async (call) => (await entered(call)).listActions(call.query));
 
-  route(app, endpoints.getUsage, async (call) => (await entered(call)).usage());
+  route(app, endpoints.getUsage, async (call) => (await entered(call)).usage(call.query.days));
 
   route(app, endpoints.exportAgent, async (call) => jsonText(await (await entered(call)).exportAgent()));
 

@@ -1,13 +1,18 @@
 import { endpoints } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import type { Env } from "../../objects/env.ts";
+import { deliver } from "../../objects/outbox.ts";
 import type { Caller } from "../authenticate.ts";
 import { enterAgency } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 /** What an agency has spent and may spend. */
 export function usageRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.getAgencyUsage, async (call) => (await entered(call)).usage(call.query.days));
+  route(app, endpoints.getAgencyUsage, async (call) => {
+    const agency = await entered(call);
+    await deliver(call.env);
+    return agency.usage(call.query.days);
+  });
 
   route(app, endpoints.getAgencyBudget, async (call) => (await entered(call)).getBudget());
 

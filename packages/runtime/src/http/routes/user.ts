@@ -1,5 +1,6 @@
 import { endpoints } from "@thinkery/sdk";
 import type { Hono } from "hono";
+import { deliver } from "../../objects/outbox.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 /** The caller: who they are, what is theirs, what they have spent and may spend. */
@@ -12,7 +13,10 @@ export function userRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.putPreferences, ({ env, caller, body }) => env.User.getByName(caller.user).putPreferences(body));
 
-  route(app, endpoints.getUserUsage, ({ env, caller, query }) => env.User.getByName(caller.user).usage(query.days));
+  route(app, endpoints.getUserUsage, async ({ env, caller, query }) => {
+    await deliver(env);
+    return env.User.getByName(caller.user).usage(query.days);
+  });
 
   route(app, endpoints.getUserBudget, ({ env, caller }) => env.User.getByName(caller.user).getBudget());
 

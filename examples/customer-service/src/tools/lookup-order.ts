@@ -1,0 +1,16 @@
+import { defineTool, type Tool } from "@thinkery/sdk";
+import { z } from "zod";
+import type { Shop } from "../shop.ts";
+
+export const lookupOrder = (shop: Shop): Tool =>
+  defineTool(
+    {
+      name: "lookupOrder",
+      description: "Find an order by the number on the receipt: what is in it, what it cost, where it is.",
+      input: z.object({ id: z.string().min(1).max(20) }),
+      action: "look up an order",
+      // Looking twice does no harm.
+      repeatable: true,
+    },
+    ({ id }) => shop.lookUp(id),
+  );

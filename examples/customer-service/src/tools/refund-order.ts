@@ -1,0 +1,16 @@
+import { defineTool, type Tool } from "@thinkery/sdk";
+import { z } from "zod";
+import type { Shop } from "../shop.ts";
+
+export const refundOrder = (shop: Shop): Tool =>
+  defineTool(
+    {
+      name: "refundOrder",
+      description: "Pay an order back. Only for delivered orders that have been looked up.",
+      input: z.object({ id: z.string().min(1).max(20), reason: z.string().min(1).max(500) }),
+      action: "refund an order",
+      // The shop knows a call by its id, so after a crash it may be made again and pays once.
+      repeatable: true,
+    },
+    ({ id, reason }, { callId }) => shop.refund(id, reason, callId),
+  );

@@ -1,0 +1,110 @@
+import type { ModelRole } from "@thinkery/sdk";
+import { ModelError } from "../../model/error.ts";
+import { charsPerToken, tokensOfText } from "../../model/estimate.ts";
+import type { DrivenTurn } from "../driver.ts";
+import type { Compaction } from "../../store/facts.ts";
+import { longest, type Measure, requestOf, requestSoFar, tokensOf } from "./compaction.ts";
+import type { Need } from "./context.ts";
+import { cutDown, pagesOf, summaryOf, summaryPrompt, summarySystem, wordsOf } from "./summary.ts";
+import type { Told, Transcript } from "./transcript.ts";
+
+/** A page takes this share of what the summarizer reads at once; where it finds that too long, half of it, and so on. */
+const pageShare = 0.5;
+const smallestShare = 0.1;
+/** What it has said so far, and what it says, take these. */
+const summaryShare = 0.15;
+const answerShare = 0.25;
+const mostAnswer = 8_192;
+const smallestPage = 1_000;
+
+/** Makes the conversation shorter, in the log first: what the model is told from now on follows from that. */
+export async function compact(turn: DrivenTurn, transcript: Transcript, { plan, measure, used }: Need): Promise<void> {
+  const { cut = 0, shortened } = plan;
+  const kept = cut > 0 ? await condensed(turn, transcript, cut, measure) : keptOf(transcript.compaction);
+  const left = transcript.told.slice(cut).reduce((sum, entry) => sum + tokensOf(entry, shortened), 0);
+  const after = measure.scale * (measure.fixed + tokensOfText(summaryOf(kept) ?? "") + left);
+  turn.compacted({ shortened, ...kept, before: Math.round(used), after: Math.round(after) });
+  transcript.follow(turn.conversation.compaction());
+  await transcript.add(turn.conversation);
+}
+
+type Kept = Pick<Compaction, "upTo" | "summary" | "request">;
+
+function keptOf({ upTo, summary, request }: Kept = {}): Kept {
+  return { ...(upTo === undefined ? {} : { upTo }), ...(summary === undefined ? {} : { summary }), ...(request === undefined ? {} : { request }) };
+}
+
+/** What is kept of everything before the cut: a summary, and the words of whoever asked for this turn. */
+async function condensed(turn: DrivenTurn, { told, compaction }: Transcript, cut: number, measure: Measure): Promise<Kept> {
+  const most = longest(measure);
+  const asked = new Set(requestOf(told, turn.runId));
+  const gone = told.slice(0, cut);
+  const older = gone.filter((_, index) => !asked.has(index));
+  const soFar = requestSoFar(compaction, turn.runId);
+  // What another turn was asked for is a thing of the past.
+  const before = [compaction?.summary, soFar === undefined && compaction?.request ? `The user then asked:\n${compaction.request}` : undefined];
+  const pages = { older, before: joined(before), most: most.summary, scale: measure.scale };
+  const summary = older.length > 0 ? await summarize(turn, pages) : pages.before;
+  const request = joined([soFar, ...gone.filter((_, index) => asked.has(index)).map(({ message }) => wordsOf(message))]);
+  return keptOf({
+    upTo: gone.at(-1)?.position ?? 0,
+    ...(summary === undefined ? {} : { summary: cutDown(summary, most.summary) }),
+    ...(request === undefined ? {} : { request: cutDown(request, most.request) }),
+  });
+}
+
+function joined(texts: readonly (string | undefined)[]): string | undefined {
+  const some = texts.filter((text) => text !== undefined);
+  return some.length > 0 ? some.join("\n\n") : undefined;
+}
+
+interface Pages {
+  older: readonly Told[];
+  /** What an earlier summary said. */
+  before: string | undefined;
+  /** So many characters the summary may have. */
+  most: number;
+  scale: number;
+}
+
+/** By the model that is there for it, or by the primary one where that cannot. */
+async function summarize(turn: DrivenTurn, pages: Pages): Promise<string> {
+  try {
+    return await folded(turn, "summarizer", pages);
+  } catch (error) {
+    turn.signal.throwIfAborted();
+    if (!(error instanceof ModelError) || (await turn.means.modelOf("summarizer")).id === turn.means.model.id) throw error;
+    return folded(turn, "primary", pages);
+  }
+}
+
+async function folded(turn: DrivenTurn, role: ModelRole, pages: Pages): Promise<string> {
+  const limit = await turn.means.contextOf((await turn.means.modelOf(role)).id);
+  for (let share = pageShare; ; share /= 2) {
+    try {
+      return await fold(turn, role, pages, limit, share);
+    } catch (error) {
+      if (!(error instanceof ModelError) || error.kind !== "overflow" || share < smallestShare) throw error;
+    }
+  }
+}
+
+/** Page by page, each on top of what the ones before it came to. */
+async function fold(turn: DrivenTurn, role: ModelRole, { older, before, most, scale }: Pages, limit: number, share: number): Promise<string> {
+  const chars = (part: number) => Math.floor((part * limit * charsPerToken) / scale);
+  const longestSummary = Math.min(most, chars(summaryShare));
+  const system = summarySystem(longestSummary);
+  const maxOutputTokens = Math.min(mostAnswer, Math.floor(answerShare * limit));
+  let summary = before === undefined ? undefined : cutDown(before, chars(summaryShare));
+  for (const page of pagesOf(older, Math.max(smallestPage, chars(share)))) {
+    const text = (await turn.consult({ role, purpose: "summary", system, prompt: summaryPrompt(summary, page), maxOutputTokens })).trim();
+    if (text === "") {
+      throw new ModelError("refused", `The conversation is too long, and the ${role} model gave no summary of it.`, {
+        passing: false,
+        advice: "Choose another model for the role “summarizer”, or clear the conversation.",
+      });
+    }
+    summary = cutDown(text, longestSummary);
+  }
+  return summary ?? "";
+}

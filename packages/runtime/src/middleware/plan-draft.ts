@@ -1,0 +1,142 @@
+import type { ChatMessage, ModelPlan, PlanSettings } from "@thinkery/sdk";
+import type { ToolDefinition } from "../model/model.ts";
+import type { Toolbox } from "../tools/toolbox.ts";
+
+/** What has become of a plan so far. */
+export interface Edits {
+  readonly system: readonly string[];
+  readonly reminders: readonly string[];
+  readonly tools: readonly ToolDefinition[];
+  readonly settings: PlanSettings;
+}
+
+interface DraftStart {
+  model: string;
+  step: number;
+  tools: Toolbox;
+  messages(): readonly ChatMessage[];
+  edits: Edits;
+}
+
+/** What one middleware may add to one call, in parts and in characters. */
+const mostParts = 64;
+const longestText = 100_000;
+
+/** The plan as one middleware has it while its hook runs. */
+export class PlanDraft implements ModelPlan {
+  readonly #start: DraftStart;
+  readonly #close: (edits: Edits | undefined) => void;
+  #edits: Edits;
+  #parts = 0;
+  #characters = 0;
+  #closed = false;
+
+  /** Told what is to become of the plan: these edits, or nothing new. */
+  constructor(start: DraftStart, close: (edits: Edits | undefined) => void) {
+    this.#start = start;
+    this.#edits = start.edits;
+    this.#close = close;
+  }
+
+  get model(): string {
+    return this.#start.model;
+  }
+
+  get step(): number {
+    return this.#start.step;
+  }
+
+  get messages(): readonly ChatMessage[] {
+    return this.#start.messages();
+  }
+
+  get tools(): readonly string[] {
+    return this.#edits.tools.map(({ name }) => name);
+  }
+
+  get settings(): Readonly<PlanSettings> {
+    return Object.freeze({ ...this.#edits.settings });
+  }
+
+  addSystem(text: string): void {
+    this.#edit({ system: [...this.#edits.system, this.#checked(text, "A system part")] });
+  }
+
+  remind(text: string): void {
+    this.#edit({ reminders: [...this.#edits.reminders, this.#checked(text, "A reminder")] });
+  }
+
+  onlyTools(names: readonly string[]): void {
+    const wanted = this.#known(names);
+    this.#keepTools((name) => wanted.has(name) || this.#start.tools.isCore(name));
+  }
+
+  withoutTools(names: readonly string[]): void {
+    const unwanted = this.#known(names);
+    for (const name of unwanted) {
+      if (this.#start.tools.isCore(name)) throw new Error(`The tool “${name}” is a core tool and cannot be taken away.`);
+    }
+    this.#keepTools((name) => !unwanted.has(name));
+  }
+
+  set(settings: PlanSettings): void {
+    const { temperature, maxOutputTokens, ...others } = settings;
+    const [unknown] = Object.keys(others);
+    if (unknown) throw new Error(`There is no setting “${unknown}”; there are temperature and maxOutputTokens.`);
+    if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0 && temperature <= 2)) {
+      throw new Error(`A temperature is a number from 0 to 2, not ${String(temperature)}.`);
+    }
+    if (maxOutputTokens !== undefined && !(Number.isSafeInteger(maxOutputTokens) && maxOutputTokens > 0)) {
+      throw new Error(`maxOutputTokens is a whole number above 0, not ${String(maxOutputTokens)}.`);
+    }
+    this.#edit({ settings: { ...this.#edits.settings, ...settings } });
+  }
+
+  offer(definition: ToolDefinition): void {
+    this.#edit({ tools: [...this.#edits.tools, definition] });
+  }
+
+  /** The hook came back: what it did is part of the plan. */
+  keep(): void {
+    this.#end(this.#edits);
+  }
+
+  /** The hook failed: nothing that it did, or still does, is. */
+  drop(): void {
+    this.#end(undefined);
+  }
+
+  #end(edits: Edits | undefined): void {
+    this.#closed = true;
+    this.#close(edits);
+  }
+
+  #edit(edits: Partial<Edits>): void {
+    if (this.#closed) throw new Error("The hook that had this plan is over, and so are its changes.");
+    this.#edits = { ...this.#edits, ...edits };
+  }
+
+  #checked(text: unknown, what: string): string {
+    if (typeof text !== "string" || text.trim() === "") throw new Error(`${what} is a text, and not an empty one.`);
+    this.#parts++;
+    this.#characters += text.length;
+    if (this.#parts > mostParts) throw new Error(`One middleware may add ${mostParts} system parts and reminders to a call, and no more.`);
+    if (this.#characters > longestText) throw new Error(`One middleware may add ${longestText} characters to a call; with this there are ${this.#characters}.`);
+    return text.trim();
+  }
+
+  #known(names: readonly string[]): Set<string> {
+    const { tools } = this.#start;
+    return new Set(
+      names.map((name) => {
+        const tool = tools.find(name);
+        if (!tool) throw new Error(tools.unknown(name));
+        return tool.name;
+      }),
+    );
+  }
+
+  #keepTools(test: (name: string) => boolean): void {
+    this.#edit({ tools: this.#edits.tools.filter(({ name }) => test(name)) });
+  }
+}

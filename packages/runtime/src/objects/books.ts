@@ -1,0 +1,127 @@
+import type { Agent as AgentInfo } from "@thinkery/sdk";
+import { type Asked, noReservation, plus, type Reservation, type Statement, type Verdict, without } from "../store/accounts.ts";
+import type { AgentStore } from "../store/agent-store.ts";
+import { dayOf } from "../store/spent.ts";
+import { TurnFailed } from "../turn/failed.ts";
+import type { Books as TurnBooks } from "../turn/purse.ts";
+import type { Env } from "./env.ts";
+import { deliverNow, type Letter, post } from "./outbox.ts";
+
+interface BooksOptions {
+  env: Env;
+  store: AgentStore;
+  agent(): AgentInfo;
+  /** Has the agent to ask before it spends? */
+  metered(): boolean | Promise<boolean>;
+}
+
+/** An agency that does not answer is asked again after these. */
+const patienceMs = [50, 500];
+
+/** How an agent states to its agency what it spends: before a call where it has to ask, else some time after its turn. */
+export class Books implements TurnBooks {
+  readonly #options: BooksOptions;
+  #reserved: Reservation = noReservation;
+  /** May the agency have something set aside for us? */
+  #held = false;
+  /** Counts rests: what was asked for before one is not set aside after it. */
+  #rests = 0;
+  /** Counts letters, to know the latest by; and whether that one has arrived, which nobody knows after a wake. */
+  #letters = 0;
+  #heard = false;
+  /** The agency has not all our days. */
+  #incomplete = false;
+  #asking: Promise<unknown> = Promise.resolve();
+
+  constructor(options: BooksOptions) {
+    this.#options = options;
+  }
+
+  metered(): boolean | Promise<boolean> {
+    return this.#options.metered();
+  }
+
+  /** One question at a time: each says all that is set aside by then. */
+  ask(call: Asked): Promise<Verdict> {
+    const answer = this.#asking.then(() => this.#ask(call));
+    this.#asking = answer.catch(() => {});
+    return answer;
+  }
+
+  settle(call: Reservation): void {
+    this.#reserved = without(this.#reserved, call);
+  }
+
+  /** Nothing more is done: nothing is set aside, and the agency hears of it at once where others may wait for that. */
+  rest(): void {
+    this.#rests++;
+    this.#reserved = noReservation;
+    const { env } = this.#options;
+    if (this.#held) void deliverNow(env, this.#letter());
+    else post(env, this.#letter());
+    this.#held = false;
+  }
+
+  /** Every now and then. Answers whether the agency has heard all there is to say. */
+  async beat(busy: boolean): Promise<boolean> {
+    const { env } = this.#options;
+    if (busy) {
+      // What a long turn has spent so far; where it has to ask, it has said so.
+      if (!this.#held) post(env, this.#letter());
+      return false;
+    }
+    if (!this.#heard || this.#incomplete) await deliverNow(env, this.#letter());
+    return this.#heard && !this.#incomplete;
+  }
+
+  /** All days: the last statement of an agent that is deleted. */
+  whole(): Statement {
+    return this.#statement("");
+  }
+
+  async #ask(call: Asked): Promise<Verdict> {
+    const rests = this.#rests;
+    this.#held = true;
+    const first = await this.#account(call, yesterday());
+    // Days that are missing there would not be counted.
+    const verdict = first.incomplete ? await this.#account(call, "") : first;
+    if (!verdict.refused && rests === this.#rests) this.#reserved = plus(this.#reserved, call);
+    return verdict;
+  }
+
+  async #account(asked: Asked, since: string): Promise<Verdict> {
+    const { env, agent } = this.#options;
+    for (const ms of [...patienceMs, undefined]) {
+      try {
+        const statement = { ...this.#statement(since), reserved: plus(this.#reserved, asked), asked };
+        return await env.Agency.getByName(agent().agency).account(statement);
+      } catch (error) {
+        console.error("the agency could not be asked", error);
+        if (ms !== undefined) await new Promise((resolve) => setTimeout(resolve, ms));
+      }
+    }
+    throw new TurnFailed("internal", "The agency could not be asked whether its budget has room.", "Send the message again.");
+  }
+
+  #letter(): Letter {
+    const number = ++this.#letters;
+    this.#heard = false;
+    return {
+      agency: this.#options.agent().agency,
+      statement: this.#statement(this.#incomplete ? "" : yesterday()),
+      arrived: (incomplete) => {
+        this.#incomplete = incomplete;
+        if (number === this.#letters) this.#heard = true;
+      },
+    };
+  }
+
+  #statement(since: string): Statement {
+    const { store, agent } = this.#options;
+    const { name, createdAt } = agent();
+    const { calls, ms } = store.spending.total();
+    return { name, since: Date.parse(createdAt), version: store.log.last, spent: store.spending.rows(since), inAll: { calls, ms }, reserved: this.#reserved };
+  }
+}
+
+const yesterday = () => dayOf(Date.now() - 86_400_000);

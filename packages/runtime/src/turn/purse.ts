@@ -1,0 +1,161 @@
+import type { AgentBudget, Standing, UsageTotal } from "@thinkery/sdk";
+import type { Usage } from "../model/model.ts";
+import type { Asked, Reservation, Verdict } from "../store/accounts.ts";
+import type { AgentStore } from "../store/agent-store.ts";
+import { dayOf } from "../store/spent.ts";
+import { type Measures, measuresOf, noMeasures, reached, standingsOf, unkeepable } from "../store/standing.ts";
+import { elapsedIn } from "./elapsed.ts";
+import { spentUp, unkept } from "./spent-up.ts";
+
+/** The books beyond the agent's own: those of its agency and its user. */
+export interface Books {
+  /** Does one of them limit the agent? Known at once but where that may have changed. */
+  metered(): boolean | Promise<boolean>;
+  /** States what was spent, and sets aside what a call may take. */
+  ask(call: Asked): Promise<Verdict>;
+  /** The call is over: nothing is set aside for it any more. They hear of it with the next statement. */
+  settle(call: Reservation): void;
+}
+
+interface PurseOptions {
+  agent: string;
+  runId: string;
+  /** It goes on after a crash or a pause. */
+  again: boolean;
+  store: AgentStore;
+  budget: AgentBudget | undefined;
+  books: Books;
+  /** No beat is further apart; what is, is a machine that slept. */
+  longestGapMs: number;
+  costOf(model: string, usage: Usage): number | undefined;
+  /** Writes what is held: what was spent has to stand in the books before they are asked. */
+  record(): void;
+}
+
+/** What was set aside for a call, to be given back when it is over. */
+export interface Allowance {
+  asked: Reservation;
+  /** The books beyond know of it. */
+  metered: boolean;
+}
+
+/** For a call that nobody counts. */
+const free: Allowance = { asked: { steps: 0, tokens: 0, costUsd: 0 }, metered: false };
+
+/** A call is taken to use a fifth more than the one before it, and so many tokens each way at least. */
+const more = 1.2;
+const least = 250;
+
+/** What one turn may spend: asked before every call to a model, told after it. */
+export class Purse {
+  readonly #options: PurseOptions;
+  readonly #limited: boolean;
+  #spent: Measures = noMeasures;
+  #reserved: Measures = noMeasures;
+  /** The last call came back without a word on what it used. */
+  #untold = false;
+  #lastLook = Date.now();
+
+  constructor(options: PurseOptions) {
+    this.#options = options;
+    const { budget, again, store, runId } = options;
+    this.#limited = budget !== undefined && Object.keys(budget).length > 0;
+    if (!this.#limited || !again) return;
+    const seconds = budget?.seconds === undefined ? 0 : elapsedIn(store, runId) / 1000;
+    this.#spent = { ...measuresOf(store.calls.amountsOf(runId)), seconds };
+  }
+
+  /** Fails the turn where a limit leaves no room for another call. It takes time only where the books beyond are asked. */
+  open(model: string): Allowance | Promise<Allowance> {
+    const metered = this.#options.books.metered();
+    if (metered === false && !this.#limited) return free;
+    const asked = this.#estimate(model);
+    if (this.#limited) this.#judge(model, asked);
+    return metered === false ? this.#take({ asked, metered }) : this.#ask(model, asked, metered);
+  }
+
+  close({ asked, metered }: Allowance, usage?: UsageTotal): void {
+    if (asked.steps === 0) return;
+    this.#reserved = plus(this.#reserved, asked, -1);
+    if (metered) this.#options.books.settle(asked);
+    if (!usage) return;
+    const tokens = usage.inputTokens + usage.outputTokens;
+    this.#untold = tokens === 0;
+    this.#spent = plus(this.#spent, { steps: 1, tokens, costUsd: usage.costUsd ?? 0 });
+  }
+
+  /** Why the turn has to end now, though its call or its tool is not done: its time is over. */
+  late(now: number): Error | undefined {
+    if (this.#options.budget?.seconds === undefined) return undefined;
+    this.#look(now);
+    const late = this.#turn().find(({ kind, spent, limit }) => kind === "seconds" && spent >= limit);
+    return late && spentUp(late, this.#options.agent);
+  }
+
+  async #ask(model: string, asked: Asked, metered: true | Promise<boolean>): Promise<Allowance> {
+    if (!(await metered)) return this.#limited ? this.#take({ asked, metered: false }) : free;
+    this.#options.record();
+    const { refused, unknown } = await this.#options.books.ask(asked);
+    if (refused) throw unknown ? unkept(refused, unknown, model) : spentUp(refused, this.#options.agent);
+    return this.#take({ asked, metered: true });
+  }
+
+  #take(allowance: Allowance): Allowance {
+    this.#reserved = plus(this.#reserved, allowance.asked);
+    return allowance;
+  }
+
+  /** The turn's own limits and the agent's. */
+  #judge(model: string, { unknown }: Asked): void {
+    this.#look(Date.now());
+    const standings = [...this.#turn(), ...this.#agent()];
+    const loose = unknown && unkeepable(standings, unknown);
+    if (loose) throw unkept(loose, unknown, model);
+    const refused = reached(standings);
+    if (refused) throw spentUp(refused, this.#options.agent);
+  }
+
+  #turn(): Standing[] {
+    const { budget = {} } = this.#options;
+    return standingsOf({ level: "turn", per: "turn", limits: budget, spent: this.#spent, reserved: this.#reserved });
+  }
+
+  #agent(): Standing[] {
+    const { budget, store, record } = this.#options;
+    if (!budget?.agent) return [];
+    record();
+    return agentStandings(store, budget, this.#reserved);
+  }
+
+  #estimate(model: string): Asked {
+    const last = this.#options.store.calls.latest();
+    const guess = (tokens = 0) => Math.max(least, Math.ceil(tokens * more));
+    const usage = { inputTokens: guess(last?.input), outputTokens: guess(last?.output) };
+    const costUsd = this.#options.costOf(model, usage);
+    const unknown = this.#untold ? "usage" : costUsd === undefined ? "price" : undefined;
+    return { steps: 1, tokens: usage.inputTokens + usage.outputTokens, costUsd: costUsd ?? 0, ...(unknown ? { unknown } : {}) };
+  }
+
+  #look(now: number): void {
+    const gap = Math.min(Math.max(0, now - this.#lastLook), this.#options.longestGapMs);
+    this.#lastLook = now;
+    this.#spent = { ...this.#spent, seconds: this.#spent.seconds + gap / 1000 };
+  }
+}
+
+/** Where the budget stands that a blueprint gives to all turns of an agent together. */
+export function agentStandings({ spending }: AgentStore, budget: AgentBudget | undefined, reserved = noMeasures): Standing[] {
+  if (!budget?.agent) return [];
+  const { per } = budget.agent;
+  const spent = measuresOf(spending.total(per === "day" ? dayOf(Date.now()) : undefined));
+  return standingsOf({ level: "agent", per, limits: budget.agent, spent, reserved });
+}
+
+function plus(measures: Measures, { steps, tokens, costUsd }: Reservation, sign = 1): Measures {
+  return {
+    steps: measures.steps + sign * steps,
+    tokens: measures.tokens + sign * tokens,
+    costUsd: measures.costUsd + sign * costUsd,
+    seconds: measures.seconds,
+  };
+}

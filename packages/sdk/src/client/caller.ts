@@ -1,0 +1,36 @@
+import type { AnswerOf } from "../protocol/endpoint.ts";
+import type { Endpoints } from "../protocol/endpoints.ts";
+import { fail } from "../protocol/errors.ts";
+import { type Arguments, type Ask, asking, type RequestOptions } from "./request.ts";
+
+/** The host by its endpoints, and nothing more: for a page that has to be small. */
+export interface Caller {
+  /** Calls one endpoint by its name: `client.call("getAgent", { params: { agency: "global", agent: "alice" } })`. */
+  call<Name extends keyof Endpoints>(
+    name: Name,
+    ...input: Arguments<Endpoints[Name]>
+  ): Promise<AnswerOf<Endpoints[Name]>>;
+}
+
+export function createCaller(options: RequestOptions): Caller {
+  return callerBy(asking(options));
+}
+
+async function valueIn(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof SyntaxError) throw fail("internal", "The host answered something that is not JSON.");
+    throw fail("unavailable", "The host’s answer was cut off.");
+  }
+}
+
+export function callerBy(ask: Ask): Caller {
+  return {
+    async call(name, ...[input]) {
+      const response = await ask(name, input ?? {}, "application/json");
+      return (response.status === 204 ? undefined : await valueIn(response, input?.signal)) as never;
+    },
+  };
+}

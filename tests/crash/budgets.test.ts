@@ -1,0 +1,240 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type AgencyUsage, type AgentEvent, type AgentExport, type Budget, type BudgetAnswer, type UserUsage } from "@thinkery/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
+import { type Answer, type ModelServer, openModelServer, type SeenRequest } from "../kit/model-server.ts";
+import { mainOf } from "../kit/processes.ts";
+import { type Random, random } from "../kit/random.ts";
+import { until } from "../kit/until.ts";
+
+const kills = Number(process.env.CRASH_KILLS ?? 16);
+const turns = Math.max(500, kills * 5);
+const spenders = 8;
+
+/** A call is taken to use so many tokens at least. Calls that use no more are never over what was set aside for them. */
+const setAside = { input: 250, output: 250 };
+/** Calls that use whatever they like, far more than anybody would have thought. */
+const wild = { input: 3000, output: 1000 };
+
+interface Round {
+  what: string;
+  budget: Budget;
+  /** Whose it is. */
+  level: "agency" | "user";
+  most: typeof setAside;
+  /** How far over the limit it may be, in its own kind, for a call of that size under way. */
+  over(call: { input: number; output: number }): number;
+}
+
+const tokens = ({ input, output }: { input: number; output: number }) => input + output;
+/** As it is configured below, for a million. */
+const price = { input: 20, output: 80 };
+const cost = ({ input, output }: { input: number; output: number }) => (input * price.input + output * price.output) / 1_000_000;
+const everybody = (call: { input: number; output: number }) => spenders * tokens(call);
+
+const rounds: Round[] = [
+  { what: "an agency's tokens", budget: { tokens: 40_000, per: "ever" }, level: "agency", most: setAside, over: tokens },
+  { what: "an agency's steps of a day", budget: { steps: 150, per: "day" }, level: "agency", most: wild, over: () => 0 },
+  { what: "a user's tokens over two agencies", budget: { tokens: 40_000, per: "ever" }, level: "user", most: setAside, over: tokens },
+  { what: "an agency's cost of a day", budget: { costUsd: 2, per: "day" }, level: "agency", most: setAside, over: cost },
+  { what: "an agency's tokens, and a model that uses far more than was set aside", budget: { tokens: 300_000, per: "ever" }, level: "agency", most: wild, over: everybody },
+];
+
+let house: House;
+let server: ModelServer;
+
+beforeAll(async () => {
+  server = await openModelServer();
+  const home = await emptyHome();
+  await mkdir(home, { mode: 0o700 });
+  const config = {
+    failuresPerMinute: 100_000,
+    sandboxSlots: 0,
+    providers: { local: { base: `${server.url}/v1` } },
+    prices: { "local:test-model": price },
+    turn: { heartbeatSeconds: 1, strikes: 20, attempts: 20 },
+  };
+  await writeFile(join(home, "config.jsonc"), JSON.stringify(config));
+  house = await openHouse({ home });
+});
+
+afterAll(async () => {
+  await house?.stop();
+  if (house) await removeHome(house.home);
+  await server?.stop();
+});
+
+let notes = 0;
+
+/** Uses what it likes up to a size, fails now and then in its own ways, and asks for a tool before it answers. */
+function moody(chance: Random, most: typeof setAside): (request: SeenRequest) => Answer {
+  return ({ results }) => {
+    const usage = { input: 1 + chance.below(most.input), output: 1 + chance.below(most.output) };
+    const delayMs = chance.below(6);
+    if (chance.chance(0.08)) return { fault: { kind: "status", status: chance.pick([429, 500]), retryAfter: 0 } };
+    if (chance.chance(0.04)) return { text: ["No", " more"], fault: { kind: "cut", phase: "text" }, delayMs };
+    if (chance.chance(0.04)) return { fault: { kind: "status", status: 400, message: "The provider says no." } };
+    if (chance.chance(results.length === 0 ? 0.5 : 0.2)) {
+      const todos = [{ content: `note ${++notes}`, status: "pending" }];
+      return { text: "Noted.", toolCalls: [{ name: "write_todos", input: { todos } }], usage, delayMs };
+    }
+    return { text: ["Some", " words", "."], usage, delayMs };
+  };
+}
+
+async function api<T>(path: string, method = "GET", body?: unknown): Promise<{ status: number; body: T }> {
+  const response = await fetch(house.url + path, {
+    method,
+    headers: { authorization: `Bearer ${house.token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(20_000),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text.startsWith("{") ? JSON.parse(text) : text };
+}
+
+/** The same, asked again until main is there. */
+const sure = <T>(path: string, method = "GET", body?: unknown): Promise<T> =>
+  until(`${method} ${path}`, async () => {
+    const answer = await api<T>(path, method, body);
+    return answer.status < 300 || answer.status === 409 ? answer.body || ({} as T) : undefined;
+  });
+
+interface Spender {
+  agency: string;
+  name: string;
+}
+
+type Outcome = "completed" | "failed" | "refused";
+
+/** Says something with a key of its own until there is an outcome, however often main dies meanwhile. */
+async function speak({ agency, name }: Spender, key: string): Promise<Outcome> {
+  return until(`the outcome of ${key}`, async (): Promise<Outcome | undefined> => {
+    const { status, body } = await api<{ error?: { message: string } }>("/serve", "POST", { agent: `${name}@${agency}`, message: key, idempotencyKey: key });
+    if (status === 200) return "completed";
+    const why = body.error?.message ?? "";
+    if (status === 409 && why.includes("budget")) return "refused";
+    return status === 503 && !/host is (busy|stopping)/.test(why) ? "failed" : undefined;
+  }, { within: 60_000 });
+}
+
+test(`${turns} turns of ${spenders} agents at once stay within their budgets over ${kills} kills of main, and the books balance`, async () => {
+  const chance = random("budgets");
+  const tally = { turns: 0, refused: 0, failed: 0, calls: 0, kills: 0 };
+  for (let number = 0; tally.turns < turns || number % rounds.length !== 0; number++) {
+    const round = rounds[number % rounds.length] as Round;
+    const share = Math.ceil(kills / (Math.ceil(turns / 500) * rounds.length));
+    await play(round, number, share, chance, tally);
+  }
+  console.log(`${tally.turns} turns, ${tally.refused} of them refused and ${tally.failed} failed, ${tally.calls} calls, ${tally.kills} kills`);
+  expect(tally.refused).toBeGreaterThan(0);
+  expect(tally.failed).toBeGreaterThan(0);
+}, Math.max(120_000, kills * 10_000));
+
+async function play(round: Round, number: number, kills: number, chance: Random, tally: Record<string, number>): Promise<void> {
+  server.answer(moody(chance, round.most));
+  const agencies = round.level === "user" ? [`r${number}-a`, `r${number}-b`] : [`r${number}`];
+  for (const id of agencies) await sure("/agencies", "POST", { id });
+  const all = Array.from({ length: spenders }, (_, index): Spender => ({ agency: agencies[index % agencies.length] as string, name: `s${index}` }));
+  for (const { agency, name } of all) await sure(`/agency/${agency}/agents`, "POST", { name, model: "local:test-model" });
+  // A user's budget counts everything that was spent before.
+  const before = await sure<UserUsage>("/user/usage");
+  const spentBefore = round.level === "user" ? before.total.inputTokens + before.total.outputTokens : 0;
+  const budget = { ...round.budget, ...(round.budget.tokens ? { tokens: round.budget.tokens + spentBefore } : {}) };
+  const at = round.level === "user" ? "/user/budget" : `/agency/${agencies[0]}/budget`;
+  await sure(at, "PUT", budget);
+
+  let over = false;
+  const spending = all.map(async (spender, index) => {
+    // Refused once may be for what others had set aside; so each tries a few times.
+    for (let turn = 0, refusals = 0; refusals < 3; turn++) {
+      const outcome = await speak(spender, `r${number}-s${index}-${turn}`);
+      tally.turns = (tally.turns ?? 0) + 1;
+      if (outcome === "refused") refusals++;
+      if (outcome !== "completed") tally[outcome] = (tally[outcome] ?? 0) + 1;
+    }
+  });
+  const killing = (async () => {
+    for (let kill = 0, killed = 0; kill < kills && !over; kill++) {
+      await pause(100 + chance.below(400));
+      const main = await until("main to live", () => mainOf(house.home, killed));
+      if (over) return;
+      killed = main.pid;
+      process.kill(main.pid, "SIGKILL");
+      tally.kills = (tally.kills ?? 0) + 1;
+    }
+  })();
+  await Promise.all(spending);
+  over = true;
+  await killing;
+
+  // One more, and nobody asks anything of the agents: what is set aside has to come back by itself.
+  process.kill((await until("main to live", () => mainOf(house.home))).pid, "SIGKILL");
+  const settled = await until("nothing to be set aside", async () => {
+    const { standings } = await sure<BudgetAnswer>(at);
+    return standings.length > 0 && standings.every(({ reserved }) => reserved === 0) ? standings : undefined;
+  });
+  await balance(agencies, all, before, tally);
+  const spent = settled[0]?.spent ?? 0;
+  const limit = settled[0]?.limit ?? 0;
+  expect([round.what, spent >= limit * 0.8]).toEqual([round.what, true]);
+  const allowed = limit + round.over(round.most);
+  expect(spent, `${round.what}: ${spent} of ${limit}, and ${allowed} at most`).toBeLessThanOrEqual(allowed);
+  await sure(at, "DELETE");
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What each agent's log says is what it says itself, what its agency says of it, and what the user's books say of that. */
+async function balance(agencies: string[], all: Spender[], before: UserUsage, tally: Record<string, number>): Promise<void> {
+  const sums = new Map<string, Figures>();
+  for (const agency of agencies) {
+    const truths: [string, Figures][] = [];
+    for (const { name } of all.filter((spender) => spender.agency === agency)) {
+      const { events, usage } = await sure<AgentExport>(`/agency/${agency}/agent/${name}/export`);
+      const truth = fromLog(events as AgentEvent[]);
+      expectSame(usage.total, truth, `${name}'s own sum`);
+      truths.push([name, truth]);
+    }
+    const usage = await until(`${agency} to have heard all`, async () => {
+      const usage = await sure<AgencyUsage>(`/agency/${agency}/usage`);
+      return usage.total.calls === total(truths).calls && usage;
+    });
+    for (const [name, truth] of truths) {
+      const share = usage.byAgent.find(({ agent }) => agent === name);
+      if (truth.calls > 0) expectSame(share, truth, `${name} in the books of ${agency}`);
+    }
+    expectSame(usage.total, total(truths), `the sum of ${agency}`);
+    for (const day of usage.byDay) expectSame(day, total(day.byModel.map((used) => [used.model, used])), `${day.day} of ${agency}`);
+    sums.set(agency, total(truths));
+    tally.calls = (tally.calls ?? 0) + total(truths).calls;
+  }
+  const user = await until("the user to have heard all", async () => {
+    const user = await sure<UserUsage>("/user/usage");
+    return user.total.calls === before.total.calls + total([...sums]).calls && user;
+  });
+  for (const [agency, sum] of sums) expectSame(user.byAgency.find((share) => share.agency === agency), sum, `${agency} in the user's books`);
+  expectSame(user.total, total([["before", before.total], ...sums]), "the user's sum");
+}
+
+interface Figures {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  costUsd: number | null;
+}
+
+function fromLog(events: AgentEvent[]): Figures {
+  return total(events.flatMap((event) => (event.type === "model.completed" ? [["", { calls: 1, ...event.data.usage }] as [string, Figures]] : [])));
+}
+
+function total(all: [string, Figures][]): Figures {
+  const sum = (pick: (figures: Figures) => number | null) => all.reduce((sum, [, figures]) => sum + (pick(figures) ?? Number.NaN), 0);
+  return { calls: sum(({ calls }) => calls), inputTokens: sum(({ inputTokens }) => inputTokens), outputTokens: sum(({ outputTokens }) => outputTokens), costUsd: sum(({ costUsd }) => costUsd) };
+}
+
+function expectSame(seen: Figures | undefined, due: Figures, what: string): void {
+  expect([what, seen?.calls, seen?.inputTokens, seen?.outputTokens]).toEqual([what, due.calls, due.inputTokens, due.outputTokens]);
+  expect(seen?.costUsd, what).toBeCloseTo(due.costUsd ?? Number.NaN, 9);
+}

@@ -1,0 +1,93 @@
+import http from "node:http";
+import net, { type AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import type { TestPage } from "./think-page/main.tsx";
+
+export interface Front {
+  url: string;
+  /** Sockets that were opened through it so far, and those that are open now. */
+  sockets: { opened: number; open: number };
+  /** What it lets people in with; another one may be set. */
+  token: string;
+  stop(): void;
+}
+
+const html = '<!doctype html><meta charset="utf-8"><title>A page with the hook</title><div id="root"></div><script type="module" src="/main.js"></script>';
+
+/**
+ * What a product puts before a host: its own page, and under /thinkery the host, with a token that the browser never sees.
+ * `development` is React as developers run it.
+ */
+export async function openFront(host: { port: number; token: string }, mode: "development" | "production" = "production"): Promise<Front> {
+  const script = await bundled(mode);
+  const sockets = { opened: 0, open: 0 };
+  const all = new Set<net.Socket>();
+  const forwarded = (request: http.IncomingMessage) => {
+    const { origin: _, cookie: __, ...headers } = request.headers;
+    const path = (request.url ?? "").replace("/thinkery", "");
+    return { host: "127.0.0.1", port: host.port, path, method: request.method ?? "GET", headers: { ...headers, host: `127.0.0.1:${host.port}`, authorization: `Bearer ${front.token}` } };
+  };
+  const server = http.createServer((request, response) => {
+    if (request.url === "/main.js") return void response.writeHead(200, { "content-type": "text/javascript" }).end(script);
+    if (!request.url?.startsWith("/thinkery/")) return void response.writeHead(200, { "content-type": "text/html" }).end(html);
+    const upstream = http.request(forwarded(request), (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    upstream.on("error", () => response.destroy());
+    request.pipe(upstream);
+  });
+  server.on("connection", (socket) => {
+    all.add(socket);
+    socket.on("close", () => all.delete(socket));
+  });
+  server.on("upgrade", (request, client: net.Socket) => {
+    const { path, headers } = forwarded(request);
+    const upstream = net.connect(host.port, "127.0.0.1", () => {
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`);
+      upstream.write(`GET ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+      upstream.pipe(client);
+      client.pipe(upstream);
+    });
+    sockets.opened++;
+    sockets.open++;
+    all.add(upstream);
+    client.on("close", () => {
+      sockets.open--;
+      upstream.destroy();
+    });
+    upstream.on("close", () => {
+      all.delete(upstream);
+      client.destroy();
+    });
+    for (const socket of [client, upstream]) socket.on("error", () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const front: Front = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sockets,
+    token: host.token,
+    stop() {
+      server.close();
+      for (const socket of all) socket.destroy();
+    },
+  };
+  return front;
+}
+
+async function bundled(mode: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL("think-page/main.tsx", import.meta.url))],
+    bundle: true,
+    write: false,
+    format: "esm",
+    jsx: "automatic",
+    minify: mode === "production",
+    define: { "process.env.NODE_ENV": JSON.stringify(mode) },
+  });
+  return outputFiles[0]?.text ?? "";
+}
+
+/** Inside the page: what the hook says, and what can be done with it. */
+export type PageWindow = { page: TestPage };

@@ -1,0 +1,15 @@
+import { AgentSystem } from "@thinkery/runtime";
+import type { ModelRoles } from "@thinkery/sdk";
+import { besideTools } from "./beside.ts";
+
+const system = besideTools.reduce((made, tool) => made.addTool(tool), new AgentSystem({ defaultModel: "box:system" }).defaults()).export();
+
+export const { Agency, User, Supervision } = system;
+export default system.handler;
+
+/** A product whose class has models for some of its agents. */
+export class Think extends system.Think {
+  protected override getModelConfig(): Partial<ModelRoles> {
+    return this.name.includes("~classy") ? { primary: "box:class", fast: "box:class-fast", summarizer: "box:class-short", vision: "box:class-eyes" } : {};
+  }
+}

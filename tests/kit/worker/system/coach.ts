@@ -1,0 +1,51 @@
+import { defineMiddleware, defineTool, type ModelPlan } from "@thinkery/sdk";
+import { z } from "zod";
+
+const editsSchema = z.strictObject({
+  system: z.string().optional(),
+  reminder: z.string().optional(),
+  only: z.array(z.string()).optional(),
+  without: z.array(z.string()).optional(),
+  temperature: z.number().optional(),
+  maxOutputTokens: z.number().optional(),
+  /** A question to a model, and under which role. */
+  ask: z.strictObject({ prompt: z.string(), role: z.enum(["primary", "fast", "summarizer", "vision"]).optional() }).optional(),
+  /** Steps in which it gives the agent another tool. */
+  give: z.array(z.number()).default([]),
+});
+
+type Edits = z.infer<typeof editsSchema>;
+
+/** Shapes every call to the model as the blueprint says. */
+export const coach = defineMiddleware({
+  name: "coach",
+  tags: ["coach"],
+  config: z.object({ coach: editsSchema.default({ give: [] }) }),
+  state: ({ config, state }) => ({ coached: config.coach, answered: state.answer ?? null }),
+  onInit(context) {
+    context.registerTool(gift("from_init"));
+  },
+  async beforeModel(context, plan) {
+    const edits = context.config.coach;
+    edit(plan, edits);
+    if (edits.give.includes(context.step)) context.registerTool(gift(`from_step_${context.step}`));
+    if (edits.ask) context.state.answer = await context.consult({ purpose: "test", ...defined(edits.ask) });
+  },
+});
+
+function edit(plan: ModelPlan, { system, reminder, only, without, temperature, maxOutputTokens }: Edits): void {
+  if (system) plan.addSystem(system);
+  if (reminder) plan.remind(reminder);
+  if (only) plan.onlyTools(only);
+  if (without) plan.withoutTools(without);
+  if (temperature !== undefined) plan.set({ temperature });
+  if (maxOutputTokens !== undefined) plan.set({ maxOutputTokens });
+}
+
+function defined({ prompt, role }: NonNullable<Edits["ask"]>) {
+  return { prompt, ...(role ? { role } : {}) };
+}
+
+export function gift(name: string) {
+  return defineTool({ name, description: `Given as ${name}.`, input: z.object({}), repeatable: true }, () => `${name} was called`);
+}
