@@ -65,7 +65,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-let notes = 0;
+let titles = 0;
 
 /** Uses what it likes up to a size, fails now and then in its own ways, and asks for a tool before it answers. */
 function moody(chance: Random, most: typeof setAside): (request: SeenRequest) => Answer {
@@ -76,8 +76,7 @@ function moody(chance: Random, most: typeof setAside): (request: SeenRequest) =>
     if (chance.chance(0.04)) return { text: ["No", " more"], fault: { kind: "cut", phase: "text" }, delayMs };
     if (chance.chance(0.04)) return { fault: { kind: "status", status: 400, message: "The provider says no." } };
     if (chance.chance(results.length === 0 ? 0.5 : 0.2)) {
-      const todos = [{ content: `note ${++notes}`, status: "pending" }];
-      return { text: "Noted.", toolCalls: [{ name: "write_todos", input: { todos } }], usage, delayMs };
+      return { text: "Noted.", toolCalls: [{ name: "set_title", input: { title: `title ${++titles}` } }], usage, delayMs };
     }
     return { text: ["Some", " words", "."], usage, delayMs };
   };

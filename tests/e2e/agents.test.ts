@@ -112,7 +112,7 @@ describe("bad input is refused with the path of the problem", () => {
   });
 
   test("a provider there is not, with the one that was meant; in a blueprint too", async () => {
-    const said = { code: "bad_request", message: expect.stringContaining("antropic"), details: { suggestion: "anthropic:claude" } };
+    const said = { code: "bad_request", message: expect.stringContaining("antropic"), details: { suggestion: "anthropic:claude", problems: [{ path: ["model"], message: expect.any(String) }] } };
     const agent = await api("/agents", "POST", { name: "ok", model: "antropic:claude" });
     expect([agent.status, agent.body.error]).toEqual([400, said]);
     const blueprint = await api("/agency/global/blueprints", "POST", { name: "ok", model: "antropic:claude" });

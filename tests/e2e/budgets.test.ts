@@ -19,6 +19,7 @@ beforeAll(async () => {
       // A dollar for a thousand tokens, in or out.
       prices: { "local:priced": { input: 1000, output: 1000 } },
       turn: { heartbeatSeconds: 1, steps: 5 },
+      failuresPerMinute: 1000,
     },
   });
 });
@@ -39,7 +40,7 @@ function answer({ latest, results }: SeenRequest): Answer {
   const call = (name: string, input: object): Answer => ({ toolCalls: [{ name, input }], usage });
   if (verb === "fail") return { fault: { kind: "status", status: 400, message: "No." } };
   if (verb === "stall") return { text: "Hm.", usage, fault: { kind: "stall", phase: "before" } };
-  if (verb === "loop") return call("echo", { text: String(++called) });
+  if (verb === "loop") return call("set_title", { title: String(++called) });
   if (verb === "wait" && results.length === 0) return call("wait", { ms: 600_000 });
   if (verb === "ask" && results.length === 0) return call("consult", { prompt: "say 1000" });
   return { text: `Used ${tokens}.`, usage };
@@ -178,6 +179,47 @@ test("an agency's budget holds for all its agents together, and what raises it i
   expect(await failure(one, "say 1")).toMatchObject({ code: "budget", budget: { kind: "steps" } });
   await workshop.api(`/agency/${agency}/budget`, "DELETE");
   expect(await failure(one, "say 1")).toBeUndefined();
+});
+
+test("a limit that a turn's own calls reach ends it before the next, whoever set it", async () => {
+  const steps = { steps: 100 };
+  const agency = await newAgency({ tokens: 1000 });
+  const ways: [string, () => Promise<WorkshopAgent>][] = [
+    ["agent", () => newAgent({ budget: { ...steps, agent: { tokens: 1000 } } })],
+    ["agency", () => newAgent({ agency, budget: steps })],
+    [
+      "user",
+      async () => {
+        const own = (await workshop.api("/user/usage")).body.total;
+        await put("/user/budget", { tokens: own.inputTokens + own.outputTokens + 1000 });
+        return newAgent({ budget: steps });
+      },
+    ],
+  ];
+  try {
+    for (const [level, make] of ways) {
+      const agent = await make();
+      expect(await failure(agent, "loop 400")).toMatchObject({ code: "budget", budget: { level, kind: "tokens", reserved: 0 } });
+      expect([level, await callsOf(agent)]).toEqual([level, 3]);
+    }
+  } finally {
+    await workshop.api("/user/budget", "DELETE");
+  }
+});
+
+test("what a crash kept from being told is told after it, though nobody asks the agent", async () => {
+  for (const budget of [undefined, { tokens: 1_000_000 }]) {
+    const agency = await newAgency(budget);
+    const agent = await newAgent({ agency });
+    for (let turn = 1; turn <= 3; turn++) {
+      await agent.say("say 100");
+      await workshop.killMain();
+      const calls = async () => (await workshop.api(`/agency/${agency}/usage`)).body.total.calls;
+      await until("the agency to hear of it", async () => (await calls()) === turn);
+      const standings = async () => (await workshop.api(`/agency/${agency}/budget`)).body.standings as Standing[];
+      await until("nothing to be set aside", async () => (await standings()).every(({ reserved }) => reserved === 0));
+    }
+  }
 });
 
 test("a call that failed gives back what was set aside, and a call under way holds it", async () => {

@@ -14,7 +14,7 @@ interface Entry {
 }
 
 /** Remembers which tools an agent used and what came of it, and shows the last of them in its state. */
-export const audit = defineMiddleware<z.output<typeof config>>({
+export const audit = defineMiddleware({
   name: "audit",
   config,
   onToolStart(context) {

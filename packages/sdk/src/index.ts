@@ -25,6 +25,7 @@ export * from "./protocol/name-schemas.ts";
 export * from "./protocol/names.ts";
 export * from "./protocol/nearest.ts";
 export * from "./protocol/page.ts";
+export * from "./protocol/place.ts";
 export * from "./protocol/props.ts";
 export * from "./protocol/roles.ts";
 export * from "./protocol/routes.ts";

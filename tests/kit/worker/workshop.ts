@@ -62,11 +62,25 @@ export async function openWorkshop({ scripts = {}, config = {}, env = {}, worker
     /** An agent that was made in another way. */
     agentAt: (at: string, name: string) => agentAt(at, name, api),
 
+    /** Stores a blueprint under a name of its own. */
+    async newBlueprint(given: object): Promise<string> {
+      const name = `blueprint-${++made}`;
+      const { status, body } = await api("/agency/global/blueprints", "POST", { name, ...given });
+      if (status !== 201) throw new Error(`${status}: ${JSON.stringify(body)}`);
+      return name;
+    },
+
     /** Kills main as a crash would; the daemon starts another. */
     async killMain(): Promise<void> {
       const main = await until("main to live", () => mainOf(home));
       process.kill(main.pid, "SIGKILL");
       await until("main to be gone", async () => (await mainOf(home))?.pid !== main.pid);
+    },
+
+    /** The same, and waits until the next one answers. */
+    async restartMain(): Promise<void> {
+      await this.killMain();
+      await until("the next main", async () => (await api("/health")).status === 200);
     },
 
     async stopHouse(): Promise<void> {
@@ -137,6 +151,8 @@ function agentAt(at: string, name: string, api: Api) {
     run,
     log,
     over,
+    state: async () => (await api(`${at}/state`)).body.state,
+    report: (body: object) => api(`${at}/report`, "POST", body),
     cancel: async (body?: object) => (await api(`${at}/cancel`, "POST", body)).body,
     messages,
     /** Says something, waits for the turn's end and answers its outcome. */

@@ -54,7 +54,7 @@ function spawnHost(cli: Cli, home: Home, flags: HostFlags, { adoptToken }: Launc
   }
 }
 
-function flagArguments(flags: HostFlags): stringworker === false ? ["--no-worker"] : [] {
+function flagArguments(flags: HostFlags): string[] {
   const { worker, watch } = flags;
   const named = {
     "--host": flags.host,
@@ -65,7 +65,7 @@ function flagArguments(flags: HostFlags): stringworker === false ? ["--no-worker
     "--last-worker": flags.lastWorker,
   };
   const given = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
-  return [...given, ...([]), ...(watch ? ["--watch"] : [])];
+  return [...given, ...(worker === false ? ["--no-worker"] : []), ...(watch ? ["--watch"] : [])];
 }
 
 function untilReady(child: ChildProcess, home: Home): Promise<void> {

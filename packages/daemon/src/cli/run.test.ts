@@ -133,6 +133,7 @@ test("the schema of the configuration is one JSON value", async () => {
     "failuresPerMinute",
     "allowedHosts",
     "allowedOrigins",
+    "toolOrigins",
     "model",
     "models",
     "providers",

@@ -22,6 +22,7 @@ test("without files the defaults hold", async () => {
     failuresPerMinute: 5,
     allowedHosts: [],
     allowedOrigins: [],
+    toolOrigins: [],
     models: {},
     providers: {},
     prices: {},

@@ -31,7 +31,7 @@ interface ChatProps {
 export function Chat({ user, agency, agent, blueprint }: ChatProps) {
   const pair = { user, agency: agency.id, agent: agent.name };
   const think = useThink({ agency: agency.id, agent: agent.name, client: { call }, outbox: outboxOf(pair) });
-  const { connection, reconnect, trouble, warning, title, lastSaid } = think;
+  const { connection, reconnect, trouble, title, lastSaid } = think;
   const usage = useUsage(agency.id, agent.name, think.turnsSeen);
   const [text, setText] = useDraft(pair);
   const mayTalk = useMay("chat");
@@ -84,11 +84,6 @@ export function Chat({ user, agency, agent, blueprint }: ChatProps) {
             <Notice tone="bad" title={trouble.message}>
               {trouble.advice ?? ""}
             </Notice>
-          </div>
-        )}
-        {warning && (
-          <div role="status">
-            <Notice tone="warn">{warning}</Notice>
           </div>
         )}
         {mayTalk && connection.state !== "refused" ? (

@@ -1,5 +1,4 @@
-import type { AgentEvent, Context, Todo } from "@thinkery/sdk";
-import { placesPerEvent } from "./messages.ts";
+import { type AgentEvent, type Context, placesPerEvent, type Todo } from "@thinkery/sdk";
 
 /** What became of a conversation that was too long. */
 export interface Compaction {

@@ -1,9 +1,6 @@
-import type { AgentEvent, EventData, Message, MessageQuery, MessageToolCall } from "@thinkery/sdk";
+import { type AgentEvent, type EventData, type Message, type MessageQuery, type MessageToolCall, placesPerEvent } from "@thinkery/sdk";
 import { type Draft, draftAfter } from "./draft.ts";
 import { type MessageRow, messageOf, type Spoken, spokenOf, takeWhatFits } from "./message-row.ts";
-
-/** Places between two events, for the messages one event brings and for the results of a step's tools. */
-export const placesPerEvent = 1000;
 
 /** So many characters stand on a page where nothing else is said: what crosses to another object is limited. */
 const usualPage = 4_000_000;

@@ -80,7 +80,7 @@ export class TurnQueue {
       data: { runId, idempotencyKey: key, mode, ...(joined ? { joined: true } : {}), position, from, messages, ...(props ? { props } : {}) },
     });
     if (joined) this.#running?.join();
-    else if (!current && !this.#mayWait) this.#begin({ id: runId, number: store.log.last, status: "queued", step: 0, attempt: 0, strikes: 0, pausedMs: 0, ...(props ? { props } : {}) });
+    else if (!current && !this.#mayWait) this.#begin({ id: runId, number: store.log.last, status: "queued", step: 0, attempt: 0, strikes: 0, pausedMs: 0, ...(props ? { props } : {}) }, "admitted");
     else {
       this.#mayWait = true;
       // Ended after the new turn is in line, so that it is the next and not one that waited longer.
@@ -104,7 +104,7 @@ export class TurnQueue {
     const turn = this.#options.store.turns.next();
     if (!turn) this.#mayWait = false;
     // One that waits goes on when it is reported to, and the others after it.
-    else if (turn.status !== "paused") this.#begin(turn);
+    else if (turn.status !== "paused") this.#begin(turn, turn.status === "running" ? "recovered" : "waited");
   }
 
   /** The answer of a call that was deferred. Told twice, it is the same; the last one lets its turn go on. */
@@ -118,7 +118,7 @@ export class TurnQueue {
     if (answered) return runOf(turn);
     if (turn.status === "paused" && store.ledger.deferred(turn.id).length === 1) {
       recorder.record(event, { type: "run.resumed", data: { runId: turn.id, reason: "reported", attempt: 0, strikes: 0, boot: boot.id } });
-      this.#begin({ ...turn, status: "running" }, "reported");
+      this.#begin(turn, "reported");
     } else recorder.record(event);
     return runOf(store.turns.get(turn.id) ?? turn);
   }
@@ -147,30 +147,37 @@ export class TurnQueue {
     });
   }
 
-  #begin(turn: TurnRow, why?: "reported"): void {
+  #begin(turn: TurnRow, from: "admitted" | "waited" | "recovered" | "reported"): void {
     this.#busyWith = turn.id;
     this.#options.onBusy();
-    void this.#run(turn, why ?? (turn.status === "running" ? "recovered" : undefined));
+    void this.#run(turn, from);
   }
 
-  async #run(turn: TurnRow, again: "recovered" | "reported" | undefined): Promise<void> {
+  async #run(turn: TurnRow, from: "admitted" | "waited" | "recovered" | "reported"): Promise<void> {
     const { agent, store, blobs, recorder, boot, limits } = this.#options;
     const runId = turn.id;
+    const again = from === "recovered" || from === "reported" ? from : undefined;
     try {
       if (again === "recovered") {
         const { events, failure } = recover(turn, boot, limits);
         recorder.record(...events);
         if (failure) return this.#end(runId, { status: "error", failure });
       }
+      // After a crash it may have been its own middleware that never came back: it is begun before anything of that runs.
+      const early = from === "waited" && boot.after === "crash";
+      if (early) recorder.record(...startOf(runId, "", boot));
+      if (early) await new Promise((resolve) => setTimeout(resolve, 0));
       const equipment = await this.#options.equip(turn).catch((error: unknown) => {
         if (!again && store.turns.get(runId)?.status === "queued") recorder.record(...startOf(runId, "", boot));
         throw error;
       });
       // It may have been canceled while it was being equipped.
       if (this.#busyWith !== runId) return;
-      const opening = again ? [] : startOf(runId, equipment.model.id, boot);
+      const opening = again || early ? [] : startOf(runId, equipment.model.id, boot);
       const running = new RunningTurn({ agent, runId, store, blobs, recorder, equipment, opening });
       this.#running = running;
+      // Should middleware never come back, the next life has to know that this one was begun.
+      if (from !== "admitted") await running.settle();
       if (again) await running.resume(again);
       let outcome = await this.#options.driver().run(running);
       // The last report may have come in while it was about to pause.

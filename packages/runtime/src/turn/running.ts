@@ -4,6 +4,7 @@ import { Plan } from "../middleware/plan.ts";
 import type { Performance } from "../middleware/pipeline.ts";
 import type { ModelError } from "../model/error.ts";
 import type { Model, ModelMessage, ModelRequest, ToolCall, Usage } from "../model/model.ts";
+import { pause } from "../model/pause.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { withOwnIds } from "./call-ids.ts";
@@ -146,6 +147,12 @@ export class RunningTurn implements DrivenTurn {
   /** Something joined it; it is taken in before the next step. */
   join(): void {
     this.#joined = true;
+  }
+
+  /** Writes what is held, and lets it get to the disk. */
+  async settle(): Promise<void> {
+    this.#record();
+    await pause(0, this.signal);
   }
 
   /** It goes on after a crash or a report, and middleware is told. */

@@ -44,7 +44,8 @@ export function stageOf({ agent, runId, store, equipment, signal, step, plan, co
     messages: () => current(() => chatMessages(store)),
     kept: (middleware) => current(() => store.kept.of(middleware)),
     registerTool(tool, from) {
-      plan()?.offer(tools.register(tool, from));
+      const definition = tools.register(tool, from);
+      plan()?.offer(definition);
     },
     unregisterTool: (tool) => tools.remove(tool),
   };

@@ -13,8 +13,8 @@ export type TurnEvent =
   | { type: "tool_call"; call: MessageToolCall }
   | { type: "tool_result"; callId: string; name: string; output: string; failed?: true }
   | { type: "retrying"; error: string; attempt: number; inMs: number }
-  /** Something went wrong that the turn did not fail over. */
-  | { type: "warning"; warning: string }
+  /** The turn goes on without what it did. */
+  | { type: "middleware_failed"; name: string; hook: string; error: string }
   | { type: "paused"; reason: EventData["run.paused"]["reason"] };
 
 /** Reads one turn out of an agent's log. */
@@ -63,7 +63,7 @@ export class TurnReader {
         return this.#unsaid();
       case "middleware.failed": {
         const { middlewareName: name, hook, error } = event.data;
-        return [{ type: "warning", warning: `The middleware “${name}” failed in ${hook}: ${error}` }];
+        return [{ type: "middleware_failed", name, hook, error }];
       }
       case "run.paused":
         return [{ type: "paused", reason: event.data.reason }];

@@ -3,8 +3,7 @@ import type { AgentEvent, EventData, EventType } from "../protocol/event.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
 import type { Message, MessageToolCall } from "../protocol/message.ts";
 import type { Run } from "../protocol/turn.ts";
-import { blank, type Conversation, type Frame } from "./conversation.ts";
-import { receive } from "./receive.ts";
+import type { Frame } from "./conversation.ts";
 
 interface Turn {
   id: string;
@@ -193,6 +192,13 @@ export class AgentDouble {
     this.wake();
   }
 
+  /** A fact that readers are told between the messages. */
+  note(hook: string): void {
+    if (!this.running) return;
+    if (hook === "") this.record("context.compacted", { runId: this.running, step: 1, shortened: 0, before: 900, after: 200, summary: "short" });
+    else this.record("middleware.failed", { runId: this.running, step: 1, middlewareName: "spy", hook, error: "no" });
+  }
+
   clear(): void {
     if (this.running) return;
     this.messages.length = 0;
@@ -252,42 +258,5 @@ export class AgentDouble {
 
   private id(kind: string): string {
     return `${kind}-${++this.count}`;
-  }
-}
-
-/** A page that follows the agent, over any number of connections. */
-export class Reader {
-  now: Conversation = blank;
-  after: number | undefined;
-  connected = false;
-  leave = () => {};
-
-  constructor(readonly agent: AgentDouble) {
-    this.connect();
-  }
-
-  connect(): void {
-    this.leave();
-    this.connected = true;
-    const leave = this.agent.connect(this.after, (frame) => this.hear(frame));
-    this.leave = () => {
-      leave();
-      this.connected = false;
-    };
-  }
-
-  hear(frame: Frame): void {
-    if ("seq" in frame) this.after = frame.seq;
-    this.now = receive(this.now, frame);
-  }
-}
-
-/** So many questions, each answered. */
-export function turns(agent: AgentDouble, count: number, from = 0): void {
-  for (let turn = from; turn < from + count; turn++) {
-    agent.say(`q${turn}`, `question ${turn}`, "queue");
-    agent.startStep();
-    agent.stream(`answer ${turn}`, "");
-    agent.finishStep([]);
   }
 }

@@ -1,15 +1,18 @@
 import { expect, test } from "vitest";
 import { random } from "../../../../tests/kit/random.ts";
-import { AgentDouble, Reader } from "./agent-double.ts";
+import { AgentDouble } from "./agent-double.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Entry } from "./entry.ts";
+import { within } from "./note.ts";
+import { Reader } from "./reader-double.ts";
 
 /** What a reader sees of each message. A question taken back in time is shown to those who saw it asked, to nobody else. */
 function shown({ entries }: Conversation) {
   return entries
     .filter(({ role, stage }) => !(role === "user" && stage === "canceled"))
-    .map(({ id, role, stage, text, reasoning, reasoningSize, calls, trouble }: Entry) => ({
+    .map(({ id, seq, role, stage, text, reasoning, reasoningSize, calls, trouble }: Entry) => ({
       id,
+      seq,
       role,
       stage,
       text,
@@ -40,6 +43,7 @@ test("whatever happens, in whatever order, everybody ends up with what the agent
       () => chance.chance(0.2) && agent.fail(word()),
       () => chance.chance(0.3) && agent.cancel(chance.chance(0.5) ? agent.running : agent.queue[0]?.id),
       () => chance.chance(0.2) && agent.nap(),
+      () => chance.chance(0.3) && agent.note(chance.pick(["", "onTick"])),
       () => {
         if (chance.chance(0.9)) return;
         agent.crash();
@@ -54,6 +58,7 @@ test("whatever happens, in whatever order, everybody ends up with what the agent
     for (const reader of readers) {
       if (!reader.connected || chance.chance(0.3)) reader.connect();
       expect(shown(reader.now).slice(-shown(newcomer.now).length), `world ${world}`).toEqual(shown(newcomer.now));
+      expect(within(reader.now.notes, newcomer.now.entries), `world ${world}`).toEqual(newcomer.now.notes);
       expect(reader.now.run, `world ${world}`).toBe(newcomer.now.run);
       expect(reader.now.state, `world ${world}`).toEqual(newcomer.now.state);
       expect(new Set(reader.now.entries.map(({ id }) => id)).size).toBe(reader.now.entries.length);

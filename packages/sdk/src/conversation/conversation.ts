@@ -3,6 +3,7 @@ import type { ChatFrame } from "../protocol/frame.ts";
 import type { AgentStatus, Todo } from "../protocol/turn.ts";
 import type { Entries } from "./entries.ts";
 import type { Result, Trouble } from "./entry.ts";
+import type { Notes } from "./note.ts";
 import { blankState } from "./state.ts";
 
 export type Frame = ChatFrame | AgentEvent;
@@ -12,6 +13,8 @@ export interface Conversation {
   /** The history has come: what is empty now is really empty. */
   ready: boolean;
   entries: Entries;
+  /** What happened between them, in order. */
+  notes: Notes;
   /** Answers of tools whose calls are not loaded. */
   results: Readonly<Record<string, Result>>;
   /** What the agent syncs to every client, kept up to date. */
@@ -21,8 +24,6 @@ export interface Conversation {
   retry?: { error: string; attempt: number; inMs: number } | undefined;
   /** What went wrong and belongs to no message. */
   trouble?: Trouble | undefined;
-  /** What the latest turn did not fail over, but people should know. */
-  warning?: string | undefined;
   todos: readonly Todo[];
   model?: string | undefined;
   /** There are older messages than the first entry. */
@@ -36,6 +37,7 @@ export interface Conversation {
 export const blank: Conversation = {
   ready: false,
   entries: [],
+  notes: [],
   results: {},
   state: blankState,
   todos: [],

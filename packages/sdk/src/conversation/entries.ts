@@ -41,6 +41,12 @@ export function taken(entries: Entries, chosen: (entry: Entry) => boolean): Entr
     .reduce<Entries>((all, entry) => placed(without(all, entry.id), { ...entry, stage: "done" }), entries);
 }
 
+/** What has its place since an event, by whoever knows which that is, has it for good. */
+export function seated(entries: Entries, place: number, chosen: (entry: Entry) => boolean): Entries {
+  let next = place;
+  return entries.map((entry) => (entry.seq === undefined && entry.stage === "done" && chosen(entry) ? { ...entry, seq: next++ } : entry));
+}
+
 /** The call's result, if its call is here; else the entries as they were. */
 export function answered(entries: Entries, callId: string, result: Result): Entries {
   const index = entries.findLastIndex(({ calls }) => calls.some(({ id }) => id === callId));

@@ -1,3 +1,4 @@
+import type { Standing } from "../protocol/budget.ts";
 import type { Message, MessageToolCall, MessageToolResult } from "../protocol/message.ts";
 
 /**
@@ -27,6 +28,9 @@ export interface Call {
 export interface Trouble {
   message: string;
   advice?: string | undefined;
+  code?: string | undefined;
+  /** The limit that was reached, where the code is `budget`. */
+  budget?: Standing | undefined;
 }
 
 /** What one message of the conversation looks like to a reader; a tool's answer is shown with the call it answers. */

@@ -1,21 +1,26 @@
 import type { AgentEvent } from "../protocol/event.ts";
+import { placesPerEvent } from "../protocol/place.ts";
 import { blank, type Conversation } from "./conversation.ts";
-import { changed, type Entries, indexOf, placed, put, taken } from "./entries.ts";
-import { blankEntry, resultOf } from "./entry.ts";
-import { begun, settleCall, troubled, unsaid } from "./run.ts";
+import { changed, type Entries, indexOf, placed, put, seated, taken } from "./entries.ts";
+import { blankEntry, resultOf, type Trouble } from "./entry.ts";
+import { noted, within } from "./note.ts";
+import { begun, errorId, settleCall, troubled, unsaid } from "./run.ts";
 
 /** Events say where things belong and what came of them. What is being said comes in chat frames, not by `model.delta`. */
 export function receiveEvent(now: Conversation, event: AgentEvent): Conversation {
   switch (event.type) {
     case "request.accepted":
       return accepted(now, event.data, Date.parse(event.ts));
-    case "run.started":
-      return begun(now, event.data.runId);
+    case "run.started": {
+      const { runId } = event.data;
+      const next = begun(now, runId);
+      return { ...next, entries: seated(next.entries, placeOf(event), (entry) => entry.runId === runId) };
+    }
     case "run.resumed":
       return unsaid(begun(now, event.data.runId), event.data.runId);
     case "message.taken": {
       const ids = new Set(event.data.messageIds);
-      return { ...now, entries: taken(now.entries, ({ id }) => ids.has(id)) };
+      return { ...now, entries: seated(taken(now.entries, ({ id }) => ids.has(id)), placeOf(event), ({ id }) => ids.has(id)) };
     }
     case "message.requeued": {
       // The turn it had joined ended first; it goes on as a turn of its own.
@@ -25,17 +30,18 @@ export function receiveEvent(now: Conversation, event: AgentEvent): Conversation
     case "model.started":
       return started(begun(now, event.data.runId), event.data, Date.parse(event.ts));
     case "model.completed":
-      return answered(now, event.data);
+      return answered(now, event.data, placeOf(event));
     case "tool.output":
       return settleCall(now, event.data.callId, resultOf(event.data.result, event.data.output));
     case "tool.error": {
       const { callId, error } = event.data;
       return settleCall(now, callId, { failed: true, output: error, size: error.length });
     }
-    case "agent.error": {
-      const { runId, error, advice } = event.data;
-      return troubled(now, runId, { message: error, advice });
-    }
+    case "agent.error":
+      return troubled(now, event.data.runId, troubleIn(event.data), { at: Date.parse(event.ts), seq: placeOf(event) });
+    case "context.compacted":
+    case "middleware.failed":
+      return { ...now, notes: noted(now.notes, event) };
     case "todos.written":
       return { ...now, todos: event.data.todos };
     case "history.cleared":
@@ -45,13 +51,36 @@ export function receiveEvent(now: Conversation, event: AgentEvent): Conversation
   }
 }
 
+/**
+ * What events from before we looked on add to the messages of that time, which tell the rest themselves: the notes
+ * between them, and all about why a turn failed.
+ */
+export function recalled(now: Conversation, events: readonly AgentEvent[]): Conversation {
+  return events.reduce((next, event) => {
+    if (event.type !== "agent.error") return { ...next, notes: within(noted(next.notes, event), next.entries) };
+    const { runId } = event.data;
+    return indexOf(next.entries, errorId(runId)) < 0 ? next : troubled(next, runId, troubleIn(event.data));
+  }, now);
+}
+
+function placeOf({ seq }: AgentEvent): number {
+  return seq * placesPerEvent;
+}
+
+function troubleIn({ error, advice, code, budget }: Data<"agent.error">): Trouble {
+  return { message: error, advice, code, budget };
+}
+
 type Data<T extends AgentEvent["type"]> = Extract<AgentEvent, { type: T }>["data"];
 
 /** What somebody said elsewhere: another tab, the command line, a program. */
 function accepted(now: Conversation, { runId, messages }: Data<"request.accepted">, at: number): Conversation {
   const entries = messages.reduce<Entries>((all, { id, role, content }) => {
     const index = indexOf(all, id);
-    if (index >= 0) return changed(all, index, { runId });
+    const known = all[index];
+    // Ours, of which we did not know that it had arrived.
+    if (known?.stage === "unsent" || known?.stage === "refused") return put(all, { ...known, stage: "waiting", trouble: undefined, runId });
+    if (known) return changed(all, index, { runId });
     return placed(all, { ...blankEntry(id, role, "waiting", at), text: content, runId });
   }, now.entries);
   return { ...now, entries };
@@ -69,7 +98,7 @@ function cleared(now: Conversation): Conversation {
   return { ...blank, ready: now.ready, model: now.model, turnsSeen: now.turnsSeen + 1, entries: ours };
 }
 
-function answered(now: Conversation, { runId, messageId, model, toolCalls }: Data<"model.completed">): Conversation {
+function answered(now: Conversation, { runId, messageId, model, toolCalls }: Data<"model.completed">, seq: number): Conversation {
   const index = indexOf(now.entries, messageId);
   const entry = now.entries[index];
   if (!entry) return now;
@@ -77,6 +106,6 @@ function answered(now: Conversation, { runId, messageId, model, toolCalls }: Dat
   const calls = toolCalls
     .filter(({ id }) => !known.has(id))
     .map(({ id, name, input }) => ({ id, name, input, ...(now.results[id] ? { result: now.results[id] } : {}) }));
-  const part = { runId, model, stage: "done", calls: [...entry.calls, ...calls] } as const;
+  const part = { runId, model, seq, stage: "done", calls: [...entry.calls, ...calls] } as const;
   return { ...now, entries: changed(now.entries, index, part) };
 }

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import type { Message } from "../protocol/message.ts";
-import { AgentDouble, Reader, turns } from "./agent-double.ts";
+import { AgentDouble } from "./agent-double.ts";
 import { blank } from "./conversation.ts";
 import { extended } from "./history.ts";
+import { Reader, turns } from "./reader-double.ts";
 import { receive } from "./receive.ts";
 
 test("a call without an answer is under way only in the turn that runs", () => {

@@ -2,6 +2,7 @@ import type { Message } from "../protocol/message.ts";
 import type { Conversation } from "./conversation.ts";
 import { type Entries, indexOf, placed } from "./entries.ts";
 import { type Entry, entryOf, type Result, resultOf } from "./entry.ts";
+import { within } from "./note.ts";
 import { settled } from "./run.ts";
 
 /** How many messages a history holds at most; a full one may have more before it. */
@@ -16,10 +17,11 @@ export function restored(now: Conversation, messages: readonly Message[]): Conve
   const ours = now.entries.filter(({ id, stage }) => !listed.has(id) && (stage === "unsent" || stage === "refused"));
   // Older messages stay only if no hole lies between them and these.
   const joint = spoken[0] ? indexOf(now.entries, spoken[0].id) : -1;
-  const before = now.entries.slice(0, Math.max(0, joint)).filter((entry) => !ours.includes(entry));
+  const before = now.entries.slice(0, Math.max(0, joint)).filter((entry) => !ours.includes(entry) && !listed.has(entry.id));
   const entries = [...spoken.map((message) => fresh(message, results, known.get(message.id))), ...ours].reduce<Entries>(placed, before);
+  const shown = settledBut(entries, now.run);
   const full = messages.filter(({ seq }) => seq !== undefined).length >= fullHistory;
-  return { ...now, ready: true, results, older: before.length > 0 ? now.older : full, entries: settledBut(entries, now.run) };
+  return { ...now, ready: true, results, older: before.length > 0 ? now.older : full, entries: shown, notes: within(now.notes, shown) };
 }
 
 /** A page of messages from before the first entry. */

@@ -4,11 +4,14 @@ import { fillPath } from "../client/request.ts";
 import { type Talk, talk, type TalkOptions, type TalkState } from "../client/talk.ts";
 import type { Mode } from "../protocol/choices.ts";
 import { isThinkeryError } from "../protocol/errors.ts";
+import type { AgentEvent } from "../protocol/event.ts";
 import type { Approval } from "../protocol/frame.ts";
+import { placesPerEvent } from "../protocol/place.ts";
 import { routes } from "../protocol/routes.ts";
 import { parseAgentTarget } from "../protocol/target.ts";
 import type { NewAttachment } from "../protocol/turn.ts";
 import { blank, type Conversation, type Frame } from "./conversation.ts";
+import { recalled } from "./event.ts";
 import { extended } from "./history.ts";
 import { memoryOutbox, type Outbox, type Unsent } from "./outbox.ts";
 import { paced } from "./paced.ts";
@@ -46,6 +49,10 @@ export interface Snapshot {
 /** The host ends a connection over a longer frame, so such a message would never get through. */
 const longestMessage = 1_000_000;
 
+/** So far back events are asked for that tell more of messages than these do. */
+const mostRecalled = 2000;
+const recalledAtOnce = 500;
+
 /** A conversation that is followed for as long as it is open, and what can be done in it. Made without a side effect. */
 export class LiveConversation {
   readonly #options: LiveOptions;
@@ -59,6 +66,8 @@ export class LiveConversation {
   #talk: Talk | undefined;
   /** The number of the last event heard of. */
   #after: number | undefined;
+  /** All events behind this one were heard or recalled. */
+  #heard: number | undefined;
   #loading: Promise<void> | undefined;
 
   constructor(options: LiveOptions) {
@@ -140,6 +149,7 @@ export class LiveConversation {
       onFrame: (frame) => {
         if ("seq" in frame) this.#after = frame.seq;
         else if (frame.type === "sync") this.#after = frame.last;
+        this.#heard ??= this.#after;
         this.#frames.add(frame);
       },
       onConnection: (state, reason) => this.#talk === dialled && this.#connected(state, reason),
@@ -163,6 +173,7 @@ export class LiveConversation {
   #receive(gathered: readonly Frame[]): void {
     this.#change((now) => gathered.reduce(receive, now));
     for (const frame of gathered) {
+      if (frame.type === "history") void this.#recall();
       if ((frame.type === "task-queued" || frame.type === "error") && frame.id !== undefined) this.#outbox.remove(frame.id);
     }
   }
@@ -202,8 +213,28 @@ export class LiveConversation {
     try {
       const { messages, next } = await this.#client.call("listMessages", { params: this.#params, query: { before, limit: 50 } });
       this.#change((now) => extended(now, messages, next !== undefined));
+      void this.#recall();
     } catch (error) {
       this.#change((now) => ({ ...now, trouble: { message: error instanceof Error ? error.message : "Older messages could not be loaded." } }));
+    }
+  }
+
+  // What happened between messages from before we connected is in no history.
+  async #recall(): Promise<void> {
+    const first = this.#now.conversation.entries.find((entry) => entry.seq !== undefined)?.seq;
+    const [from, to] = [Math.floor((first ?? 0) / placesPerEvent), this.#heard ?? 0];
+    if (first === undefined || from > to) return;
+    this.#heard = from - 1;
+    try {
+      for (let after: number | undefined = Math.max(from - 1, to - mostRecalled); after !== undefined && after < to; ) {
+        const query: { after: number; limit: number } = { after, limit: Math.min(to - after, recalledAtOnce) };
+        const { events, next } = await this.#client.call("listEvents", { params: this.#params, query });
+        this.#change((now) => recalled(now, events as AgentEvent[]));
+        after = next;
+      }
+    } catch {
+      // The messages are whole without them, and the next connection asks again.
+      this.#heard = to;
     }
   }
 

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import type { ChatFrame } from "../protocol/frame.ts";
 import type { Message } from "../protocol/message.ts";
-import { AgentDouble, Reader, turns } from "./agent-double.ts";
+import { AgentDouble } from "./agent-double.ts";
 import { blank, type Conversation } from "./conversation.ts";
+import { Reader, turns } from "./reader-double.ts";
 import { forgotten, receive, spoken } from "./receive.ts";
 
 const texts = ({ entries }: Conversation) => entries.map(({ text }) => text);
@@ -118,8 +119,9 @@ test("a failed turn says why and what to do, once, and leaves nothing open", () 
   agent.startStep();
   agent.stream("Hel", "");
   agent.fail("The key was refused.");
-  expect(reader.now.entries.map(({ trouble }) => trouble)).toEqual([undefined, { message: "The key was refused.", advice: "Set a key." }]);
+  expect(reader.now.entries.map(({ trouble }) => trouble)).toEqual([undefined, { message: "The key was refused.", advice: "Set a key.", code: "model_auth" }]);
   expect(reader.now).toMatchObject({ state: { status: "idle" }, run: undefined });
+  expect(reader.now.trouble).toBeUndefined();
   reader.leave();
   reader.connect();
   expect(reader.now.entries.map(({ trouble }) => trouble?.advice)).toEqual([undefined, "Set a key."]);
@@ -186,15 +188,6 @@ test("an answer to something sent while a turn runs is no failure of that turn",
   reader.hear({ type: "error", error: "Nothing waits for an approval.", code: "conflict" });
   expect(stages(reader.now)).toEqual(before);
   expect(reader.now.trouble).toEqual({ message: "Nothing waits for an approval." });
-});
-
-test("a warning is shown until something new is said", () => {
-  const { agent, reader } = opened();
-  agent.say("q1", "Hi", "queue");
-  reader.hear({ type: "warning", warning: "The middleware “spy” failed." });
-  agent.startStep();
-  expect(reader.now.warning).toBe("The middleware “spy” failed.");
-  expect(spoken(reader.now, "q2", "more", 1).warning).toBeUndefined();
 });
 
 test("how full the model's memory is follows what the provider counts and what is made shorter", () => {

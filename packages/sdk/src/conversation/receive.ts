@@ -51,8 +51,6 @@ export function receive(now: Conversation, frame: Frame): Conversation {
       return ended(now, frame.taskId, "canceled");
     case "error":
       return wrong(now, frame);
-    case "warning":
-      return { ...now, warning: frame.warning };
     default:
       return now;
   }
@@ -61,7 +59,7 @@ export function receive(now: Conversation, frame: Frame): Conversation {
 /** A person said something; the agent does not know yet. */
 export function spoken(now: Conversation, id: string, text: string, at: number): Conversation {
   if (indexOf(now.entries, id) >= 0) return now;
-  return { ...now, trouble: undefined, warning: undefined, entries: placed(now.entries, { ...blankEntry(id, "user", "unsent", at), text }) };
+  return { ...now, trouble: undefined, entries: placed(now.entries, { ...blankEntry(id, "user", "unsent", at), text }) };
 }
 
 export function forgotten(now: Conversation, id: string): Conversation {

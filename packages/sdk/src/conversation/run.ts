@@ -45,13 +45,11 @@ export function errorId(runId: string): string {
   return `${runId}-error`;
 }
 
-/** Why a turn failed stands at its end. */
-export function troubled(now: Conversation, runId: string, trouble: Trouble): Conversation {
+/** Why a turn failed stands at its end. Who knows more than its message has told it before. */
+export function troubled(now: Conversation, runId: string, trouble: Trouble, place: { at?: number; seq?: number } = {}): Conversation {
   const id = errorId(runId);
-  const known = now.entries[indexOf(now.entries, id)];
-  const advice = trouble.advice ?? known?.trouble?.advice;
-  const entry = { ...(known ?? { ...blankEntry(id, "assistant", "failed", 0), runId }), trouble: { message: trouble.message, advice } };
-  return { ...now, entries: put(now.entries, entry) };
+  const known = now.entries[indexOf(now.entries, id)] ?? { ...blankEntry(id, "assistant", "failed", 0), runId };
+  return { ...now, entries: put(now.entries, { ...known, ...place, trouble: { ...known.trouble, ...trouble } }) };
 }
 
 export function settleCall(now: Conversation, callId: string, told: Result): Conversation {

@@ -7,6 +7,7 @@ import type { AgentStatus } from "../protocol/turn.ts";
 export type { Conversation, Connection, Entries };
 export type { Call, Entry, Result, Stage, Trouble } from "../conversation/entry.ts";
 export type { LiveOptions as ThinkOptions, SendOptions } from "../conversation/live.ts";
+export type { Note, Notes } from "../conversation/note.ts";
 export type { Outbox, Unsent } from "../conversation/outbox.ts";
 
 type Deeds = Pick<LiveConversation, "send" | "cancel" | "approve" | "takeBack" | "loadOlder" | "reconnect">;

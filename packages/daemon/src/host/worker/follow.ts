@@ -15,7 +15,7 @@ interface FollowOptions {
 /** Bundles a Worker again whenever one of its files changes, and has main started with it. */
 export function followWorker(first: OwnWorker, options: FollowOptions): { close(): void } {
   const { version, run, workers, renew, say } = options;
-  const files = watchFiles(() => void changed(), (error) => say(`Changes of the Worker are not seen any more: ${error.message}`));
+  const files = watchFiles(() => void changed(), (error) => say(`Not every change of the Worker will be seen: ${error.message}.`));
   let { inputs } = first;
   let busy = false;
   let again = false;

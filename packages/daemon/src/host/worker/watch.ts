@@ -18,13 +18,18 @@ export function watchFiles(onChange: () => void, onTrouble: (error: Error) => vo
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   // The folder, not the file: many editors put a new file in the place of the old one.
-  function watchFolder(folder: string): FSWatcher {
-    const watcher = watch(folder, { persistent: false }, (_, name) => {
-      if (name !== null && !open && !wanted.has(join(folder, name))) return;
-      clearTimeout(timer);
-      timer = setTimeout(onChange, settleMs);
-    });
-    return watcher.on("error", onTrouble);
+  function watchFolder(folder: string): void {
+    try {
+      const watcher = watch(folder, { persistent: false }, (_, name) => {
+        if (name !== null && !open && !wanted.has(join(folder, name))) return;
+        clearTimeout(timer);
+        timer = setTimeout(onChange, settleMs);
+      });
+      folders.set(folder, watcher.on("error", onTrouble));
+    } catch (error) {
+      // The folder has just gone, or the system watches too much already.
+      onTrouble(error as Error);
+    }
   }
 
   return {
@@ -39,7 +44,7 @@ export function watchFiles(onChange: () => void, onTrouble: (error: Error) => vo
         watcher.close();
         folders.delete(folder);
       }
-      for (const folder of needed) if (!folders.has(folder)) folders.set(folder, watchFolder(folder));
+      for (const folder of needed) if (!folders.has(folder)) watchFolder(folder);
     },
     close() {
       clearTimeout(timer);

@@ -137,6 +137,9 @@ test("a request that an earlier compaction of the turn kept is kept again", () =
 test("the request is what was said to the turn, not the conversation that came with it", () => {
   const given = (position: number, content: string) => entry(position, turn, { role: "assistant", content });
   expect(requestOf([user(1, "old", "before"), said(2, "old", "before"), user(3, "handed in"), given(4, "handed in"), user(5, "go"), said(6, "yes"), user(7, "and steer")], turn)).toEqual([4, 6]);
+  expect(requestOf([user(1, "handed in"), user(2, "handed in"), user(3, "go")], turn)).toEqual([2]);
+  // Its beginning may have gone into a summary already.
+  expect(requestOf([said(6, "yes"), user(7, "and steer"), said(8, "yes")], turn)).toEqual([1]);
 });
 
 test("pages hold what was said in order, and none is too long", () => {

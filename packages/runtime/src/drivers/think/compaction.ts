@@ -85,15 +85,18 @@ export function cutsOf(told: readonly Told[]): number[] {
     const message = told[index]?.message;
     if (message?.role === "tool") orphans.add(message.callId);
     if (message?.role === "assistant") for (const { id } of message.toolCalls ?? []) orphans.delete(id);
-    if (message?.role !== "tool" && orphans.size === 0) cuts.unshift(index);
+    if (message?.role !== "tool" && orphans.size === 0) cuts.push(index);
   }
-  return cuts;
+  return cuts.toReversed();
 }
 
-/** What the user wants of this turn: what was said to it, but for the part of a conversation that was handed in with it. */
+/** What the user wants of this turn: what was said last when it began, and what joined it. A whole conversation may have been handed in before that. */
 export function requestOf(told: readonly Told[], turn: string): number[] {
-  const given = told.findLastIndex((entry) => entry.turn === turn && entry.message.role === "assistant" && entry.step === undefined);
-  return told.flatMap((entry, index) => (index > given && entry.turn === turn && entry.message.role === "user" ? [index] : []));
+  const own = told.flatMap((entry, index) => (entry.turn === turn ? [{ ...entry, index }] : []));
+  const spoke = own.findIndex(({ step }) => step !== undefined);
+  const said = own.filter(({ message }) => message.role === "user").map(({ index }) => index);
+  const opening = spoke < 0 ? said.length : said.filter((index) => index < (own[spoke]?.index ?? 0)).length;
+  return said.slice(Math.max(0, opening - 1));
 }
 
 /** What of it went into an earlier compaction of the same turn. */

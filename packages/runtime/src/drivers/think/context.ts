@@ -10,8 +10,9 @@ import type { Told, Transcript } from "./transcript.ts";
 
 /** So many tokens every model reads at once: below, nobody need know how many it is. */
 const smallest = 3_000;
-/** Our estimates are not further off than that. */
+/** Our estimates are not further off than that, up or down. */
 const mostScale = 8;
+const leastScale = 0.7;
 
 export interface Need {
   plan: Plan;
@@ -77,7 +78,7 @@ function measured(turn: DrivenTurn, transcript: Transcript, limit: number): { us
   const counted = turn.conversation.counted();
   const [before, since] = split(transcript.told, counted?.position ?? 0);
   if (!counted) return { used: roughly(turn, transcript), measure: { limit, fixed, scale: 1 } };
-  const scale = Math.min(mostScale, Math.max(1, counted.input / (head + tokensOf(before))));
+  const scale = Math.min(mostScale, Math.max(leastScale, counted.input / (head + tokensOf(before))));
   // The answer itself was counted with its call.
   const answer = since[0]?.position === counted.position ? 1 : 0;
   return { used: counted.tokens + scale * tokensOf(since.slice(answer)), measure: { limit, fixed, scale } };
