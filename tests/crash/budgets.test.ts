@@ -8,7 +8,7 @@ import { mainOf } from "../kit/processes.ts";
 import { type Random, random } from "../kit/random.ts";
 import { until } from "../kit/until.ts";
 
-const kills = Number(process.env.CRASH_KILLS ?? 16);
+const kills = Number(process.env.CRASH_KILLS ?? 20);
 const turns = Math.max(500, kills * 5);
 const spenders = 8;
 

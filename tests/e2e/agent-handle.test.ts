@@ -135,7 +135,9 @@ test("a host that is stopped and started again is waited for", async () => {
   await workshop.stopHouse();
   // Said to nobody: it is taken as soon as somebody is there.
   const saying = agent.send("And while you were away?");
+  const looking = agent.state();
   await workshop.startHouse();
+  expect((await looking).state.agentType).toBe("think");
   expect(await waiting).toMatchObject({ status: "completed", content: words(60, "ü") });
   expect(await (await saying).outcome()).toMatchObject({ status: "completed", content: "You said: And while you were away?" });
   expect((await agent.messages()).messages.filter(({ role }) => role === "user")).toHaveLength(2);

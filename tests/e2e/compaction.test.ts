@@ -1,5 +1,6 @@
-import type { AgentEvent } from "@thinkery/sdk";
+import type { AgentEvent, AgentStatus, ServerFrame } from "@thinkery/sdk";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { expectSound, handedIn, isSummary, limit, type LongTalk, of, openLongTalk, told, usual, wires, words } from "../kit/long-talk.ts";
 import { tokensOf } from "../kit/model-server/limit.ts";
 import type { ModelServer } from "../kit/model-server.ts";
@@ -29,6 +30,23 @@ async function handIn(agent: WorkshopAgent): Promise<AgentEvent> {
   }
   const { runId } = await agent.invoke({ messages: [...messages.slice(390), { role: "user", content: "What is the code word? Answer in one word." }] });
   return agent.over(runId, 60_000);
+}
+
+/** What whoever connects is told first. */
+async function statusOf(agent: WorkshopAgent): Promise<AgentStatus> {
+  const { url, token } = workshop.house();
+  const socket = new WebSocket(`${url.replace("http", "ws")}${agent.at}/ws`, { headers: { authorization: `Bearer ${token}` } });
+  try {
+    return await new Promise((resolve, reject) => {
+      socket.once("error", reject);
+      socket.on("message", (data) => {
+        const frame = JSON.parse(String(data)) as ServerFrame;
+        if (frame.type === "sync") resolve(frame.state);
+      });
+    });
+  } finally {
+    socket.terminate();
+  }
 }
 
 test.each(Object.entries(wires))("400 messages against a model whose limit is known: the turn completes and nothing is refused (%s)", async (_, provider) => {
@@ -103,6 +121,8 @@ test("a conversation of 400 messages, turn by turn, is never refused, and compac
   const meter = of(log, "model.completed").map(({ context }) => context);
   expect(meter.map((context) => context?.used)).toEqual(of(log, "model.completed").map(({ usage }) => usage.inputTokens + usage.outputTokens));
   expect(new Set(meter.map((context) => `${context?.model} ${context?.limit}`))).toEqual(new Set([`local:known ${limit}`]));
+  expect((await workshop.api(`${agent.at}/state`)).body.state.context).toEqual(meter.at(-1));
+  expect(await statusOf(agent)).toMatchObject({ status: "idle", context: meter.at(-1) });
   // Between two compactions each request begins with all of the one before it.
   const all = calls.map(told);
   const anew = all.slice(1).filter((messages, index) => messages.slice(0, all[index]?.length).join() !== all[index]?.join());

@@ -18,7 +18,7 @@ beforeAll(async () => {
   workshop = await openWorkshop({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" },
-    config: { failuresPerMinute: 1000, turn: { heartbeatSeconds: 1, hookSeconds: 1 } },
+    config: { failuresPerMinute: 1000, silenceSeconds: 3, turn: { heartbeatSeconds: 1, hookSeconds: 1 } },
     scripts: {
       default: [
         { when: "everything", steps: [call("echo", { text: "hi" }), call("throws"), call("later"), { text: "Ended." }] },

@@ -78,6 +78,9 @@ export function inventor(chance: Random) {
 
   function speak(now: Turn, call: Call): NewEvent[] {
     const { runId, step } = now;
+    if (chance.chance(0.1)) {
+      return [{ type: "model.consulted", data: { runId, step, role: "fast", model: "scripted:y", purpose: "check", usage: { ...usage, costUsd: chance.pick([0.002, null]) }, ms: 7.6 } }];
+    }
     if (chance.chance(0.5)) {
       const words = { delta: chance.text(chance.below(30)), ...(chance.chance(0.3) ? { reasoning: chance.text(chance.below(4000)) } : {}) };
       return [{ type: "model.delta", data: { runId, ...words } }];
@@ -123,7 +126,7 @@ export function inventor(chance: Random) {
       return [{ type: "tool.started", data: { runId, step, callId, toolName: "echo", args: { text: "sk-0123456789abcdefghij" }, repeatable: true } }];
     }
     now.open = now.open.filter((other) => other !== callId);
-    const common = { runId, callId, toolName: "echo", messageId: `${callId}-result`, ms: 1.5, action: "echo" };
+    const common = { runId, callId, toolName: "echo", messageId: `${callId}-result`, ms: chance.below(4) / 2, action: "echo" };
     if (!now.begun.has(callId) || chance.chance(0.3)) return [{ type: "tool.error", data: { ...common, error: "It did not work.", trouble: "threw" } }];
     const big = chance.chance(0.3) ? { blob: id("blob"), mediaType: "text/plain" } : {};
     const output = chance.text(20);

@@ -49,6 +49,16 @@ describe.each(adapters)("a model over $name", (adapter) => {
     expect(parts.at(-1).usage).toMatchObject({ inputTokens: 1000, outputTokens: 50, cachedInputTokens: 800 });
   });
 
+  test("a conversation that is too long is told apart by the provider's own words, and what fits is counted", async () => {
+    server.limit(adapter.model ?? "test-model", 200);
+    server.answer({ text: "It fits." });
+    const long = { ...question, messages: [{ role: "user", content: "long ".repeat(300) }] };
+    expect((await run(adapter, long)).error).toMatchObject({ kind: "overflow", passing: false });
+    const { parts } = await run(adapter);
+    expect(parts.at(-1).usage.inputTokens).toBeGreaterThan(10);
+    expect(server.refused()).toHaveLength(1);
+  });
+
   test("an answer that was cut short by its limit says so, and so does a filtered one", async () => {
     server.answer([{ text: "Once upon", finish: "length" }, { text: "I", finish: "content" }]);
     expect((await run(adapter)).parts.at(-1).reason).toBe("length");

@@ -28,6 +28,8 @@ test("whatever happened, everything derived from the log comes out the same when
       const groups = Array.from({ length: 1 + chance.below(20) }, () => invent.next());
       while (groups.length > 0) await shelf("record", { events: groups.splice(0, 1 + chance.below(3)).flat() });
       const [tables, draft] = [await shelf("tables"), await shelf("draft")];
+      const [remembered, stored] = await shelf("inAll");
+      expect(remembered, `history ${history}, round ${round}`).toEqual(stored);
       const crash = chance.chance(0.4);
       await shelf(crash ? "forget" : "rebuild");
       expect(await shelf("tables"), `history ${history}, round ${round}`).toEqual(tables);
@@ -87,10 +89,12 @@ test("events that do not go together are not stored at all", async () => {
   const shelf = on("atomic");
   await shelf("record", { events: turn });
   const [tables, log] = [await shelf("tables"), await shelf("read")];
+  await shelf("inAll");
   // A second answer under the same id cannot be.
   await expect(shelf("record", { events: [delta("x"), completed, { type: "title.set", data: { title: "half" } }, completed] })).rejects.toThrow();
   expect(await shelf("tables")).toEqual(tables);
   expect(await shelf("read")).toEqual(log);
+  expect(await shelf("inAll")).toEqual([{ calls: 0, ms: 0 }, { calls: 0, ms: 0 }]);
   // Nor do they leave a gap.
   expect((await shelf("record", { events: [delta("y")] }))[0].seq).toBe(log.length + 1);
 });
@@ -109,4 +113,54 @@ test("clearing forgets everything but what it cost, and no number comes twice", 
   expect((await shelf("read")).map(({ type, seq }: AgentEvent) => [type, seq])).toEqual([["history.cleared", last + 2]]);
   await shelf("forget");
   expect((await shelf("record", { events: turn }))[0].seq).toBe(last + 3);
+});
+
+test("what was spent is kept by day and model, with the time of tools under none, and survives being cleared", async () => {
+  const shelf = on("days");
+  const usage = (tokens: number, costUsd: number | null) => ({ inputTokens: tokens, outputTokens: 1, cachedInputTokens: 2, costUsd });
+  const at = (ts: string, event: NewEvent, seq: number) => ({ ...event, ts, seq, threadId: "global~test" });
+  const call = (model: string, tokens: number, costUsd: number | null): NewEvent => ({
+    type: "model.consulted",
+    data: { runId: "t", step: 1, role: "fast", model, purpose: "check", usage: usage(tokens, costUsd), ms: 1000 },
+  });
+  const log = [
+    // Cleared long ago, when nobody kept days: it counts for the day on which it was cleared.
+    at("2026-01-02T00:00:00.000Z", { type: "history.cleared", data: { by: "owner", usage: [{ model: "x:old", calls: 3, ...usage(30, null) }] } }, 1),
+    at("2026-01-02T23:59:59.999Z", call("x:a", 10, 0.5), 2),
+    at("2026-01-03T00:00:00.000Z", call("x:a", 20, 0.25), 3),
+    at("2026-01-03T01:00:00.000Z", call("x:a", 40, null), 4),
+    at("2026-01-03T02:00:00.000Z", { type: "tool.error", data: { runId: "t", callId: "c", toolName: "x", messageId: "m", error: "No.", trouble: "threw", ms: 2500.4, action: "x" } }, 5),
+  ];
+  const { usage: seen } = await shelf("load", { log });
+  expect(seen.byDay).toEqual([
+    {
+      day: "2026-01-02",
+      calls: 4,
+      inputTokens: 40,
+      outputTokens: 2,
+      cachedInputTokens: 4,
+      costUsd: null,
+      seconds: 1,
+      byModel: [
+        { model: "x:old", calls: 3, inputTokens: 30, outputTokens: 1, cachedInputTokens: 2, costUsd: null, seconds: 0 },
+        { model: "x:a", calls: 1, inputTokens: 10, outputTokens: 1, cachedInputTokens: 2, costUsd: 0.5, seconds: 1 },
+      ],
+    },
+    {
+      day: "2026-01-03",
+      calls: 2,
+      inputTokens: 60,
+      outputTokens: 2,
+      cachedInputTokens: 4,
+      costUsd: null,
+      seconds: 4.5,
+      byModel: [{ model: "x:a", calls: 2, inputTokens: 60, outputTokens: 2, cachedInputTokens: 4, costUsd: null, seconds: 2 }],
+    },
+  ]);
+  const spending = (await shelf("tables")).spending;
+  expect(spending.find(({ day, model }: { day: string; model: string }) => day === "2026-01-03" && model === "x:a")).toMatchObject({ cost_usd: 0.25, unknown: 1 });
+  await shelf("clear");
+  expect((await shelf("tables")).spending).toEqual(spending);
+  await shelf("rebuild");
+  expect((await shelf("tables")).spending).toEqual(spending);
 });

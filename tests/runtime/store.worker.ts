@@ -36,6 +36,8 @@ export class Shelf extends DurableObject {
       draft: () => this.#store.messages.draft,
       read: () => this.#store.log.read(after, limit),
       usage: () => reportOf(this.#store.spending.rows()),
+      // As it is remembered, and as it is stored.
+      inAll: () => [this.#store.spending.inAll(), this.#store.spending.total()].map(({ calls, ms }) => ({ calls, ms })),
       // As after a crash: what is on the disk, and nothing else.
       forget: () => {
         this.#store = new AgentStore(this.ctx.storage, agent);

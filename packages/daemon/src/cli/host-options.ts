@@ -43,7 +43,7 @@ export async function hostOptions(cli: Cli, flags: HostFlags): Promise<HostOptio
     port: port ?? flags.lastPort ?? defaultPort,
     portGiven: port !== undefined,
     slots: config.sandboxSlots,
-    limits: { failures: config.failuresPerMinute },
+    limits: { failures: config.failuresPerMinute, silenceMs: config.silenceSeconds * 1000 },
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.allowedOrigins,
     toolOrigins: config.toolOrigins,

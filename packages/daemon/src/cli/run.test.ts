@@ -131,6 +131,7 @@ test("the schema of the configuration is one JSON value", async () => {
     "host",
     "sandboxSlots",
     "failuresPerMinute",
+    "silenceSeconds",
     "allowedHosts",
     "allowedOrigins",
     "toolOrigins",

@@ -4,6 +4,7 @@ import { defaultTurnLimits, type ModelConfig } from "@thinkery/sdk";
 export const defaultConfig = {
   sandboxSlots: 2,
   failuresPerMinute: 5,
+  silenceSeconds: 10,
   allowedHosts: [] as string[],
   allowedOrigins: [] as string[],
   toolOrigins: [] as string[],

@@ -20,6 +20,7 @@ test("without files the defaults hold", async () => {
   expect(config).toEqual({
     sandboxSlots: 2,
     failuresPerMinute: 5,
+    silenceSeconds: 10,
     allowedHosts: [],
     allowedOrigins: [],
     toolOrigins: [],

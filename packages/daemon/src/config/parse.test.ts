@@ -58,7 +58,6 @@ test("keys and values inside the model settings are named with their line", () =
   expect(messageOf('{ "turn": { "steps": 0 } }')).toContain("“turn.steps” is not valid: expected a whole number from 1 to 10000");
   expect(messageOf('{ "model": "gpt-4" }')).toContain("provider:model");
   expect(messageOf('{ "prices": { "gpt-4": { "input": 1, "output": 1 } } }')).toContain("provider:model");
-  expect(messageOf('{ "prices": { "openai:x": { "input": -1, "output": 1 } } }')).toContain("dollars per million tokens");
   expect(messageOf('{ "models": { "vison": "openai:x" } }')).toContain("did you mean “vision”?");
   expect(messageOf('{ "models": { "primary": "openai:x" } }')).toContain("unknown key “primary”; known are fast, summarizer, vision");
   expect(messageOf('{ "models": {\n"summarizer": "gpt-4" } }')).toContain("line 2, column 15: “models.summarizer” is not valid: write it as provider:model");
@@ -73,4 +72,20 @@ test("keys and values inside the model settings are named with their line", () =
   for (const keyVariable of ["SIGNING_KEY", "THINKERY_API_KEY", "HOST", "lower_key", "PATH"]) {
     expect(messageOf(JSON.stringify({ providers: { groq: { base: "https://a.example", keyVariable } } }))).toContain("environment variable");
   }
+});
+
+test("a table of prices with nonsense in it is refused, with the line and what is expected", () => {
+  const input = (text: string) => `{ "prices": {\n"openai:x": { "output": 1, "input": ${text} } } }`;
+  for (const text of ["-1", "-0.001", "1e999", "-1e999", "1000001", '"3"', '"cheap"', "null", "true", "[3]", "{}"]) {
+    expect([text, messageOf(input(text))]).toEqual([
+      text,
+      "thinkery.jsonc, line 2, column 37: “prices.openai:x.input” is not valid: expected dollars per million tokens, a number from 0 to 1000000.",
+    ]);
+  }
+  for (const text of ["NaN", "Infinity", "1_000", "0x10", ".5.5"]) expect([text, messageOf(input(text))]).toEqual([text, expect.stringContaining("this is not valid JSON")]);
+  for (const text of ["0", "0.0001", "1000000", "2.5"]) expect([text, messageOf(input(text))]).toEqual([text, "no error"]);
+  expect(messageOf('{ "prices": { "openai:x": { "input": 1 } } }')).toContain("“prices.openai:x.output” is not valid: expected dollars");
+  expect(messageOf('{ "prices": { "openai:x": 3 } }')).toContain("“prices.openai:x” is not valid");
+  expect(messageOf('{ "prices": { "openai:x": { "input": 1, "output": 1, "cached": 1 } } }')).toContain("unknown key “cached”; known are input, output, cachedInput");
+  expect(messageOf('{ "prices": [] }')).toContain("expected prices by model");
 });

@@ -6,6 +6,7 @@ const portRule = "expected a whole number from 1 to 65535";
 const hostRule = "expected an address to listen on, for example 127.0.0.1";
 const slotsRule = "expected a whole number from 0 to 16";
 const failuresRule = "expected a whole number, 1 or more";
+const silenceRule = "expected a whole number of seconds from 1 to 600";
 const workerRule = "expected the path of a file, for example /home/me/agents/src/worker.ts";
 const hostNameRule = "expected a host name without scheme or port, for example thinkery.example.org";
 const originRule = "expected an origin, for example https://thinkery.example.org";
@@ -66,6 +67,12 @@ export const configSchema = z
         .min(1, failuresRule)
         .default(defaultConfig.failuresPerMinute)
         .meta({ description: "How often main may fail within a minute before the host gives up and says why." }),
+      silenceSeconds: z
+        .int(silenceRule)
+        .min(1, silenceRule)
+        .max(600, silenceRule)
+        .default(defaultConfig.silenceSeconds)
+        .meta({ description: "A process of the host that does not answer for so long, because something in it spins, is killed and started again." }),
       allowedHosts: hostNames
         .default(defaultConfig.allowedHosts)
         .meta({ description: "Further host names that requests may be addressed to, for example behind a proxy." }),

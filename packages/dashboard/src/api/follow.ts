@@ -35,6 +35,21 @@ export function followObject(path: string): Follow {
   };
 }
 
+/** For what the host tells nobody of: looks again now and then, for as long as the page is being looked at. */
+export function everySoOften(interval: number): Follow {
+  return (changed) => {
+    const look = () => {
+      if (document.visibilityState === "visible") changed();
+    };
+    const timer = setInterval(look, interval);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", look);
+    };
+  };
+}
+
 /** Called when a person does not want to wait. Returns how to leave. */
 export function onRedial(redial: () => void): () => void {
   redials.add(redial);

@@ -1,4 +1,5 @@
 import type { Health } from "@thinkery/sdk";
+import { everySoOften } from "./follow.ts";
 import { call } from "./host.ts";
 import { check } from "./login.ts";
 import { createSource, type Source } from "./source.ts";
@@ -13,15 +14,5 @@ export const health: Source<Health> = createSource(
     if (answer.version === undefined) void check();
     return answer;
   },
-  (changed) => {
-    const look = () => {
-      if (document.visibilityState === "visible") changed();
-    };
-    const timer = setInterval(look, interval);
-    document.addEventListener("visibilitychange", look);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener("visibilitychange", look);
-    };
-  },
+  everySoOften(interval),
 );

@@ -1,16 +1,21 @@
 import type { Agent, ListedBlueprint } from "@thinkery/sdk";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
+import { Link } from "../frame/link.tsx";
+import { usagePath } from "../frame/place.ts";
+import { cost, tokens } from "../parts/amount.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Particulars } from "../parts/particulars.tsx";
+import { Standings } from "../parts/standing.tsx";
 import { When } from "../parts/when.tsx";
 import { DeleteAgent } from "../views/delete-agent.tsx";
+import { type UsageSoFar, usageInFull } from "./usage.ts";
 
 interface AboutProps {
   agent: Agent;
   blueprint: ListedBlueprint | undefined;
   mayDelete: boolean;
-  usage: ReactNode;
+  usage: UsageSoFar | undefined;
 }
 
 /** What the agent is, folded away: a conversation needs the room. */
@@ -26,11 +31,17 @@ export function About({ agent, blueprint, mayDelete, usage }: AboutProps) {
             ["Blueprint", agent.blueprint],
             ["Driver", agent.driver],
             ["Model", <Model own={agent.model} inherited={blueprint?.model} />],
-            ["Used so far", usage],
+            ["Used so far", <Used usage={usage} agency={agent.agency} />],
             ["Owner", agent.owner],
             ["Created", <When at={agent.createdAt} />],
           ]}
         />
+        {usage && usage.budget.length > 0 && (
+          <div>
+            <p className="call-part">Budget</p>
+            <Standings standings={usage.budget} />
+          </div>
+        )}
         <div>
           <p className="call-part">System prompt</p>
           {agent.system ? (
@@ -51,6 +62,29 @@ export function About({ agent, blueprint, mayDelete, usage }: AboutProps) {
       </div>
       {deleting && <DeleteAgent agent={agent} onClose={() => setDeleting(false)} />}
     </details>
+  );
+}
+
+function Used({ usage, agency }: { usage: UsageSoFar | undefined; agency: string }) {
+  if (!usage) return "…";
+  const { byModel } = usage;
+  return (
+    <>
+      {usageInFull(usage)}
+      {byModel.length > 1 && (
+        <ul className="used-models">
+          {byModel.map(({ model, inputTokens, outputTokens, costUsd }) => (
+            <li key={model}>
+              <span className="mono">{model}</span>{" "}
+              <span className="faint">
+                {tokens(inputTokens + outputTokens)} tokens, {cost(costUsd)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}{" "}
+      · <Link href={usagePath(agency)}>All of {agency}</Link>
+    </>
   );
 }
 

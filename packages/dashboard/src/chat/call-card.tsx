@@ -1,17 +1,23 @@
 import type { Call } from "@thinkery/sdk/react";
 import { type ReactNode, useState } from "react";
 import { Icon } from "../parts/icon.tsx";
-import { bytes } from "./amount.ts";
+import { bytes } from "../parts/amount.ts";
 import { visible } from "./blocks.ts";
 
-type State = "running" | "done" | "failed" | "abandoned";
+type State = "running" | "waiting" | "done" | "failed" | "abandoned";
 
-const words: Record<State, string> = { running: "running…", done: "done", failed: "failed", abandoned: "not finished" };
+const words: Record<State, string> = { running: "running…", waiting: "waits for its answer", done: "done", failed: "failed", abandoned: "not finished" };
+
+const absences: Partial<Record<State, string>> = {
+  running: "No answer yet.",
+  waiting: "It has begun something whose answer is reported later.",
+  abandoned: "The turn ended before the tool answered.",
+};
 
 /** A tool call in one line; opened, with what went in and what came out. */
-export function CallCard({ call, blobs }: { call: Call; blobs: string }) {
+export function CallCard({ call, paused, blobs }: { call: Call; paused: boolean; blobs: string }) {
   const [open, setOpen] = useState(false);
-  const state = stateOf(call);
+  const state = stateOf(call, paused);
   return (
     <details className="call" data-state={state} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
@@ -29,7 +35,7 @@ export function CallCard({ call, blobs }: { call: Call; blobs: string }) {
               {visible(call.result.output) || "(nothing)"}
             </Part>
           ) : (
-            <p className="faint">{call.abandoned ? "The turn ended before the tool answered." : "No answer yet."}</p>
+            <p className="faint">{absences[state]}</p>
           )}
         </div>
       )}
@@ -59,9 +65,10 @@ function Whole({ call: { result }, blobs }: { call: Call; blobs: string }) {
   );
 }
 
-function stateOf({ result, abandoned }: Call): State {
+function stateOf({ result, abandoned }: Call, paused: boolean): State {
   if (result) return result.failed ? "failed" : "done";
-  return abandoned ? "abandoned" : "running";
+  if (abandoned) return "abandoned";
+  return paused ? "waiting" : "running";
 }
 
 const longestHint = 80;

@@ -12,7 +12,9 @@ import { pathTo } from "../frame/place.ts";
 import { Notice } from "../parts/notice.tsx";
 import { About } from "./about.tsx";
 import { Composer } from "./composer.tsx";
+import { ContextMeter } from "./context-meter.tsx";
 import { useDraft } from "./draft.ts";
+import { useSpokenNotes } from "./note-view.tsx";
 import { outboxOf } from "./outbox.ts";
 import { ScriptedNotice } from "./scripted-notice.tsx";
 import { StatusLine } from "./status-line.tsx";
@@ -41,6 +43,7 @@ export function Chat({ user, agency, agent, blueprint }: ChatProps) {
   const model = think.model ?? agent.model ?? blueprint?.model ?? host?.models?.default?.id;
   const cancel = connection.state === "open" && running ? () => think.cancel() : undefined;
 
+  useSpokenNotes(think);
   useEscape(mayTalk ? cancel : undefined);
   useEffect(() => onRedial(reconnect), [reconnect]);
   useEffect(() => {
@@ -65,14 +68,16 @@ export function Chat({ user, agency, agent, blueprint }: ChatProps) {
           <h1>{title ?? agent.name}</h1>
         </div>
         <p className="chat-facts">
+          <ContextMeter context={think.context} />
           {model && <span className="mono">{model}</span>}
           {usage && usage.total.calls > 0 && <span title={usageInFull(usage)}>{usageLine(usage)}</span>}
         </p>
-        <About agent={agent} blueprint={blueprint} mayDelete={mayTalk} usage={usage ? usageInFull(usage) : "…"} />
+        <About agent={agent} blueprint={blueprint} mayDelete={mayTalk} usage={usage} />
       </header>
       {model?.startsWith("scripted:") && <ScriptedNotice model={model} />}
       <Transcript
         agent={agent.name}
+        agency={agency.id}
         blobs={`/agency/${encodeURIComponent(agency.id)}/agent/${encodeURIComponent(agent.name)}/blobs`}
         think={think}
         onEdit={edit}

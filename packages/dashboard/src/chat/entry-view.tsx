@@ -1,12 +1,15 @@
 import type { Entry } from "@thinkery/sdk/react";
 import { memo } from "react";
-import { Said } from "../parts/said.tsx";
 import { CallCard } from "./call-card.tsx";
+import { TroubleView } from "./trouble-view.tsx";
 import { Words } from "./words.tsx";
 
 interface EntryProps {
   entry: Entry;
   agent: string;
+  agency: string;
+  /** Its turn waits for reports. */
+  paused: boolean;
   /** How many messages go before this one while it waits. */
   ahead: number;
   /** The line is down, so what is unsent cannot be sent now. */
@@ -21,7 +24,7 @@ interface EntryProps {
 const time = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 
 /** One message. Drawn again only when it has changed itself. */
-export const EntryView = memo(function EntryView({ entry, agent, ahead, offline, blobs, onCancel, onTakeBack, onEdit }: EntryProps) {
+export const EntryView = memo(function EntryView({ entry, agent, agency, paused, ahead, offline, blobs, onCancel, onTakeBack, onEdit }: EntryProps) {
   const { role, stage, text, reasoning, calls, trouble } = entry;
   const bare = stage === "streaming" && text === "" && reasoning === "" && calls.length === 0;
   return (
@@ -38,20 +41,9 @@ export const EntryView = memo(function EntryView({ entry, agent, ahead, offline,
         </p>
       )}
       {calls.map((call) => (
-        <CallCard key={call.id} call={call} blobs={blobs} />
+        <CallCard key={call.id} call={call} paused={paused} blobs={blobs} />
       ))}
-      {trouble && (
-        <div className="entry-trouble">
-          <p>
-            <strong>{stage === "refused" ? "This was not taken." : "This turn failed."}</strong> <Said text={trouble.message} />
-          </p>
-          {trouble.advice && (
-            <p>
-              <Said text={trouble.advice} />
-            </p>
-          )}
-        </div>
-      )}
+      {trouble && <TroubleView trouble={trouble} refused={stage === "refused"} agency={agency} />}
       {role === "assistant" && stage === "canceled" && <p className="entry-note">Canceled here.</p>}
       {role === "user" && stage === "canceled" && <p className="entry-note">Canceled before its turn came.</p>}
       {stage === "unsent" && <p className="entry-note">{offline ? "Not sent yet: it goes out when the host is back." : "Sending…"}</p>}

@@ -1,6 +1,7 @@
 import type { Think } from "@thinkery/sdk/react";
 import { duration } from "../parts/duration.ts";
 import { Said } from "../parts/said.tsx";
+import { openNames } from "./lines.ts";
 
 interface Standing {
   tone: "ok" | "warn" | "bad" | "quiet";
@@ -33,12 +34,14 @@ function standing({ connection, status, retry, run, messages }: Think): Standing
     return { tone: "warn", busy: true, text: `${sentence(retry.error)} Trying again ${soon} (attempt ${retry.attempt + 1}).` };
   }
   if (status === "executing") {
-    const calls = messages.flatMap((entry) => (entry.runId === run ? entry.calls : []));
-    const names = [...new Set(calls.filter((call) => !call.result && !call.abandoned).map(({ name }) => name))];
+    const names = openNames(messages, run);
     return { tone: "ok", busy: true, text: names.length > 0 ? `Using ${names.join(", ")}…` : "Using a tool…" };
   }
   if (status === "thinking") return { tone: "ok", busy: true, text: "Thinking…" };
-  if (status === "waiting") return { tone: "warn", text: "Waiting for an answer." };
+  if (status === "waiting") {
+    const names = openNames(messages, run);
+    return { tone: "warn", text: names.length > 0 ? `Waiting for the answer of ${names.join(", ")}.` : "Waiting for an answer." };
+  }
   return { tone: "quiet", text: "Idle." };
 }
 

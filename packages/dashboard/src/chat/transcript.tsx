@@ -1,11 +1,15 @@
 import type { Think } from "@thinkery/sdk/react";
+import { useMemo } from "react";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { EntryView } from "./entry-view.tsx";
 import { useEndInSight } from "./end-in-sight.ts";
+import { linesOf } from "./lines.ts";
+import { NoteView, PauseView } from "./note-view.tsx";
 
 interface TranscriptProps {
   agent: string;
+  agency: string;
   blobs: string;
   think: Think;
   onEdit(text: string): void;
@@ -13,8 +17,10 @@ interface TranscriptProps {
 
 const nearTheTop = 240;
 
-export function Transcript({ agent, blobs, think, onEdit }: TranscriptProps) {
-  const { messages, older, ready, connection, cancel, takeBack } = think;
+export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptProps) {
+  const { messages, notes, older, ready, connection, cancel, takeBack } = think;
+  const paused = think.state.run.status === "paused" ? think.state.run.runId : undefined;
+  const lines = useMemo(() => linesOf(messages, notes, paused), [messages, notes, paused]);
   const { scroller, inSight, onScroll, toEnd } = useEndInSight(messages);
   const loadOlder = () => void think.loadOlder();
   let waiting = 0;
@@ -42,19 +48,26 @@ export function Transcript({ agent, blobs, think, onEdit }: TranscriptProps) {
           )}
           {!ready && connection.state !== "refused" && <p className="faint">Loading…</p>}
           {ready && messages.length === 0 && <p className="transcript-empty">Nothing has been said yet. Say something to {agent} below.</p>}
-          {messages.map((entry) => (
-            <EntryView
-              key={entry.id}
-              entry={entry}
-              agent={agent}
-              ahead={entry.stage === "waiting" ? waiting++ : 0}
-              offline={connection.state !== "open"}
-              blobs={blobs}
-              onCancel={cancel}
-              onTakeBack={takeBack}
-              onEdit={onEdit}
-            />
-          ))}
+          {lines.map((line) => {
+            if (line.kind === "note") return <NoteView key={line.id} note={line.note} times={line.times} />;
+            if (line.kind === "pause") return <PauseView key={line.id} waitsFor={line.waitsFor} />;
+            const { entry } = line;
+            return (
+              <EntryView
+                key={entry.id}
+                entry={entry}
+                agent={agent}
+                agency={agency}
+                ahead={entry.stage === "waiting" ? waiting++ : 0}
+                paused={paused !== undefined && entry.runId === paused}
+                offline={connection.state !== "open"}
+                blobs={blobs}
+                onCancel={cancel}
+                onTakeBack={takeBack}
+                onEdit={onEdit}
+              />
+            );
+          })}
         </div>
       </div>
       {!inSight && (

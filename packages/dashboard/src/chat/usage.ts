@@ -1,11 +1,16 @@
-import type { AgentUsage } from "@thinkery/sdk";
+import type { AgentUsage, Standing } from "@thinkery/sdk";
 import { useEffect, useMemo } from "react";
 import { call } from "../api/host.ts";
 import { createSource, useSource } from "../api/source.ts";
-import { cost, tokens } from "./amount.ts";
+import { cost, counted, tokens } from "../parts/amount.ts";
+
+export interface UsageSoFar extends AgentUsage {
+  /** Every limit that holds for the agent. */
+  budget: Standing[];
+}
 
 /** What the conversation has cost, asked for again after every turn. */
-export function useUsage(agency: string, agent: string, turnsSeen: number): AgentUsage | undefined {
+export function useUsage(agency: string, agent: string, turnsSeen: number): UsageSoFar | undefined {
   const source = useMemo(() => createSource(() => call("getUsage", { params: { agency, agent } })), [agency, agent]);
   useEffect(() => {
     if (turnsSeen > 0) void source.reload();
@@ -19,5 +24,6 @@ export function usageLine({ total }: AgentUsage): string {
 
 export function usageInFull({ total, turns }: AgentUsage): string {
   const count = turns.completed + turns.error + turns.canceled;
-  return `${tokens(total.inputTokens)} tokens in, ${tokens(total.outputTokens)} out, ${cost(total.costUsd)}, in ${count === 1 ? "one turn" : `${count} turns`}`;
+  const cached = total.cachedInputTokens ? ` (${tokens(total.cachedInputTokens)} from the cache)` : "";
+  return `${tokens(total.inputTokens)} tokens in${cached}, ${tokens(total.outputTokens)} out, ${cost(total.costUsd)}, in ${count === 1 ? "one turn" : counted(count, "turn")}`;
 }

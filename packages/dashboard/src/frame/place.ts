@@ -3,6 +3,7 @@ import { useSyncExternalStore } from "react";
 /** Where in the house the address bar points. */
 export type Place =
   | { view: "home" }
+  | { view: "usage"; agency?: string }
   | { view: "agency"; agency: string }
   | { view: "agent"; agency: string; agent: string }
   | { view: "lost" };
@@ -18,15 +19,25 @@ export function placeAt(path: string): Place {
   if (root === undefined) return { view: "home" };
   if (root !== "app" || rest.length > 0) return { view: "lost" };
   if (agency === undefined) return { view: "home" };
+  if (agency === usage) return agent === undefined ? { view: "usage" } : { view: "lost" };
+  if (agent === usage) return { view: "usage", agency };
   return agent === undefined ? { view: "agency", agency } : { view: "agent", agency, agent };
 }
 
 export const homePath = "/app";
 
+/** No agency and no agent can have this name. */
+const usage = "~usage";
+
 export function pathTo(agency: string, agent?: string): string {
   const parts = agent === undefined ? [agency] : [agency, agent];
   // A colon is plain in a path and reads better: /app/review:pr-123
   return [homePath, ...parts.map((part) => encodeURIComponent(part).replaceAll("%3A", ":"))].join("/");
+}
+
+/** What was used in an agency, or in all of them. */
+export function usagePath(agency?: string): string {
+  return `${agency === undefined ? homePath : pathTo(agency)}/${usage}`;
 }
 
 const moved = "thinkery:moved";

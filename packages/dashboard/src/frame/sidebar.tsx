@@ -9,7 +9,7 @@ import { announce } from "./announce.tsx";
 import type { Connection } from "./connection.tsx";
 import { HostLine } from "./host-line.tsx";
 import { Link } from "./link.tsx";
-import { homePath, type Place } from "./place.ts";
+import { homePath, type Place, usagePath } from "./place.ts";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { Tree } from "./tree.tsx";
 
@@ -56,6 +56,10 @@ export function Sidebar({ user, place, connection }: SidebarProps) {
         {value?.more && <p className="tree-note">Only the first {value.items.length} are listed.</p>}
       </nav>
       <footer className="sidebar-foot">
+        <Link className="sidebar-link" href={usagePath()} aria-current={place.view === "usage" && place.agency === undefined ? "page" : undefined}>
+          <Icon name="bars" />
+          Usage and budget
+        </Link>
         <HostLine connection={connection} />
         <div className="sidebar-person">
           <span className="person" title={`Logged in as ${user}`}>

@@ -3,6 +3,8 @@ import { useState } from "react";
 import { contentsOf } from "../api/agencies.ts";
 import { useMay } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
+import { Link } from "../frame/link.tsx";
+import { usagePath } from "../frame/place.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -32,12 +34,17 @@ export function AgencyView({ agency, user }: { agency: Agency; user: string }) {
           <p className="kicker">Agency</p>
           <h1>{agency.name}</h1>
         </div>
-        {/* Every host has its global agency, so there is no button to delete it. */}
-        {mayChange && agency.id !== globalAgency && (
-          <Button onClick={() => setDialog("delete")}>
-            <Icon name="trash" /> Delete
-          </Button>
-        )}
+        <div className="actions">
+          <Link className="button" href={usagePath(agency.id)}>
+            <Icon name="bars" /> Usage
+          </Link>
+          {/* Every host has its global agency, so there is no button to delete it. */}
+          {mayChange && agency.id !== globalAgency && (
+            <Button onClick={() => setDialog("delete")}>
+              <Icon name="trash" /> Delete
+            </Button>
+          )}
+        </div>
       </header>
       <Particulars
         of={[

@@ -1,5 +1,7 @@
 import type { ListedBlueprint } from "@thinkery/sdk";
 import { Empty } from "../parts/empty.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { Said } from "../parts/said.tsx";
 
 export function BlueprintList({ blueprints }: { blueprints: ListedBlueprint[] }) {
   if (blueprints.length === 0) {
@@ -18,6 +20,11 @@ export function BlueprintList({ blueprints }: { blueprints: ListedBlueprint[] })
             <ul className="badges">
               <li className="badge">{blueprint.source === "static" ? "built in" : "yours"}</li>
               {blueprint.model && <li className="badge mono">{blueprint.model}</li>}
+              {Object.entries(blueprint.models ?? {}).map(([role, model]) => (
+                <li key={role} className="badge">
+                  <span className="faint">{role}</span> <span className="mono">{model}</span>
+                </li>
+              ))}
               {blueprint.tags.map((tag) => (
                 <li key={tag} className="badge faint">
                   #{tag}
@@ -26,6 +33,15 @@ export function BlueprintList({ blueprints }: { blueprints: ListedBlueprint[] })
             </ul>
           </div>
           {blueprint.description && <p>{blueprint.description}</p>}
+          {blueprint.warnings && blueprint.warnings.length > 0 && (
+            <Notice tone="warn">
+              {blueprint.warnings.map((warning) => (
+                <p key={warning}>
+                  <Said text={warning} />
+                </p>
+              ))}
+            </Notice>
+          )}
           {blueprint.prompt && (
             <details>
               <summary>Instructions</summary>

@@ -1,12 +1,11 @@
 import type { AgencyUsage, Budget, BudgetAnswer, Standing } from "@thinkery/sdk";
 import { type Account, Accounts, type Asked, noReservation, type Statement, type Verdict, without } from "../store/accounts.ts";
 import { dayOf, figuresOf, firstOf, reportOf } from "../store/spent.ts";
+import type { Charter } from "./charter.ts";
 import { revise } from "./revision.ts";
 
 /** The owner's books, one level up. */
 export interface OwnersBooks {
-  /** Has the owner a budget? */
-  limited: boolean;
   state(statement: Statement): Promise<Verdict>;
   standings(): Promise<Standing[]>;
 }
@@ -16,22 +15,22 @@ export class AgencyAccounts {
   readonly #storage: DurableObjectStorage;
   readonly #books: Accounts;
   readonly #agency: string;
-  readonly #since: () => number;
-  readonly #owner: () => OwnersBooks;
+  readonly #charter: Charter;
+  readonly #owner: OwnersBooks;
   /** One statement after the other, so that each says what came of the one before it. */
   #telling: Promise<unknown> = Promise.resolve();
 
-  constructor(storage: DurableObjectStorage, agency: string, since: () => number, owner: () => OwnersBooks) {
+  constructor(storage: DurableObjectStorage, agency: string, charter: Charter, owner: OwnersBooks) {
     this.#storage = storage;
     this.#books = new Accounts(storage, "agency");
     this.#agency = agency;
-    this.#since = since;
+    this.#charter = charter;
     this.#owner = owner;
   }
 
   /** Must an agent ask before it calls a model? */
   get metered(): boolean {
-    return this.#books.budget !== undefined || this.#owner().limited;
+    return this.#books.budget !== undefined || this.#charter.metered;
   }
 
   set budget(budget: Budget | undefined) {
@@ -46,7 +45,7 @@ export class AgencyAccounts {
   /** One agent's statement, with what it asks for its next call. */
   async account(statement: Statement): Promise<Verdict> {
     const verdict = this.#books.state(statement);
-    if (!statement.asked || verdict.refused || !this.#owner().limited) return verdict;
+    if (!statement.asked || verdict.refused || !this.#charter.metered) return verdict;
     const release = () => this.#books.release(statement);
     const { refused, unknown } = await this.#tell(statement.asked).catch((error: unknown) => {
       release();
@@ -81,8 +80,7 @@ export class AgencyAccounts {
   }
 
   async standings(): Promise<Standing[]> {
-    const owner = this.#owner();
-    return [...this.#books.standings(), ...(owner.limited ? await owner.standings() : [])];
+    return [...this.#books.standings(), ...(this.#charter.metered ? await this.#owner.standings() : [])];
   }
 
   async usage(days: number | undefined): Promise<AgencyUsage> {
@@ -105,16 +103,15 @@ export class AgencyAccounts {
   }
 
   async #state(asked?: Asked): Promise<Verdict> {
-    const owner = this.#owner();
     const recent = this.#books.statement(this.#own(), dayOf(Date.now() - 86_400_000));
-    const verdict = await owner.state({ ...recent, ...(asked ? { asked } : {}) });
+    const verdict = await this.#owner.state({ ...recent, ...(asked ? { asked } : {}) });
     if (!verdict.incomplete) return verdict;
     const whole = this.#books.statement(this.#own(), "");
-    await owner.state(verdict.refused ? { ...whole, reserved: without(whole.reserved, asked) } : whole);
+    await this.#owner.state(verdict.refused ? { ...whole, reserved: without(whole.reserved, asked) } : whole);
     return verdict;
   }
 
   #own(): Account {
-    return { name: this.#agency, since: this.#since() };
+    return { name: this.#agency, since: this.#charter.since };
   }
 }

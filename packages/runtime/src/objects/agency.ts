@@ -8,18 +8,16 @@ import {
   type BudgetAnswer,
   defaultBlueprint,
   fail,
-  globalAgency,
   isThinkeryError,
   type ListedBlueprint,
   type NewAgent,
-  ownerUser,
   type PageQuery,
   type Standing,
 } from "@thinkery/sdk";
 import { AgencyAccounts } from "../agency/accounts.ts";
 import { AgentRegistry, type Registration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
-import { revise } from "../agency/revision.ts";
+import { Charter } from "../agency/charter.ts";
 import { checkModel, systemModels } from "../system/models.ts";
 import { checkBlueprint, type System, warningsOf } from "../system/system.ts";
 import type { Statement, Verdict } from "../store/accounts.ts";
@@ -27,15 +25,6 @@ import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
 import type { Env } from "./env.ts";
 import { Housed } from "./housed.ts";
-
-interface Row extends Record<string, SqlStorageValue> {
-  id: string;
-  name: string;
-  owner: string;
-  created_at: number;
-  deleting: number;
-  metered: number;
-}
 
 /** Grows with every change, so that whoever watches knows when to look again. */
 export interface Revision {
@@ -45,6 +34,7 @@ export interface Revision {
 /** A boundary of tenancy and teamwork. It keeps blueprints, the registry of agents and their books; it never calls a model. */
 export abstract class Agency extends Housed<Revision> {
   override initialState: Revision = { revision: 0 };
+  readonly #charter: Charter;
   readonly #blueprints: Blueprints;
   readonly #agents: AgentRegistry;
   readonly #accounts: AgencyAccounts;
@@ -52,30 +42,34 @@ export abstract class Agency extends Housed<Revision> {
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env);
     migrate(ctx.storage, agencyMigrations);
-    this.#blueprints = new Blueprints(ctx.storage.sql, ctx.id.name ?? "", this.getSystem().blueprints);
-    this.#agents = new AgentRegistry(ctx.storage.sql, ctx.id.name ?? "");
-    this.#accounts = new AgencyAccounts(ctx.storage, ctx.id.name ?? "", () => this.#row()?.created_at ?? 0, () => this.#owner());
+    const id = ctx.id.name ?? "";
+    this.#charter = new Charter(ctx.storage.sql, id);
+    this.#blueprints = new Blueprints(ctx.storage.sql, id, this.getSystem().blueprints);
+    this.#agents = new AgentRegistry(ctx.storage.sql, id);
+    const user = () => env.User.getByName(this.#charter.owner);
+    this.#accounts = new AgencyAccounts(ctx.storage, id, this.#charter, {
+      state: (statement) => user().account(statement),
+      standings: () => user().standings(),
+    });
   }
 
-  /** Metered: its owner has a budget. */
   /** What agents here are made of. */
   protected abstract getSystem(): System;
 
+  /** Metered: its owner has a budget. */
   async found(info: AgencyInfo, metered = false): Promise<AgencyInfo> {
     await this.ready();
-    const existing = this.#info();
-    if (existing && existing.owner !== info.owner) throw fail("conflict", `The name “${info.id}” is taken.`);
-    const founded = existing ?? this.#found(info);
-    this.#meter(metered);
+    const founded = this.#charter.found(info);
+    this.#charter.metered = metered;
     return founded;
   }
 
   /** Deletes every agent, and answers what all of them have spent. Safe to ask again. */
   async retire(): Promise<Statement | undefined> {
     await this.ready();
-    this.ctx.storage.sql.exec("UPDATE agency SET deleting = 1");
+    const founded = this.#charter.condemn();
     for (const name of this.#agents.names()) await this.#agents.remove(name, this.#erase);
-    return this.#row() && this.#accounts.whole();
+    return founded ? this.#accounts.whole() : undefined;
   }
 
   /** Forgets everything, once it is retired. Safe to ask again. */
@@ -206,7 +200,7 @@ export abstract class Agency extends Housed<Revision> {
   /** Told by its owner, possibly twice: there is a budget now, or none any more. */
   async meter(metered: boolean): Promise<void> {
     await this.#open();
-    this.#meter(metered);
+    this.#charter.metered = metered;
   }
 
   protected override async settle(): Promise<void> {
@@ -229,54 +223,7 @@ export abstract class Agency extends Housed<Revision> {
 
   async #open(): Promise<AgencyInfo> {
     await this.ready();
-    const info = this.#info() ?? (this.name === globalAgency ? this.#foundGlobal() : undefined);
-    if (!info) throw fail("not_found", `There is no agency “${this.name}”.`);
-    return info;
-  }
-
-  #foundGlobal(): AgencyInfo {
-    return this.#found({
-      id: globalAgency,
-      name: "Global",
-      owner: ownerUser,
-      createdAt: new Date().toISOString(),
-    });
-  }
-
-  #found(info: AgencyInfo): AgencyInfo {
-    this.ctx.storage.sql.exec(
-      "INSERT INTO agency (only, id, name, owner, created_at) VALUES (1, ?, ?, ?, ?)",
-      info.id,
-      info.name,
-      info.owner,
-      Date.parse(info.createdAt),
-    );
-    return info;
-  }
-
-  #info(): AgencyInfo | undefined {
-    const row = this.#row();
-    if (!row || row.deleting) return undefined;
-    return { id: row.id, name: row.name, owner: row.owner, createdAt: new Date(row.created_at).toISOString() };
-  }
-
-  #row(): Row | undefined {
-    return this.ctx.storage.sql.exec<Row>("SELECT * FROM agency").toArray()[0];
-  }
-
-  #meter(metered: boolean): void {
-    this.ctx.storage.sql.exec("UPDATE agency SET metered = ?", metered ? 1 : 0);
-    revise(this.name);
-  }
-
-  #owner() {
-    const row = this.#row();
-    const user = this.env.User.getByName(row?.owner ?? ownerUser);
-    return {
-      limited: row?.metered === 1,
-      state: (statement: Statement) => user.account(statement),
-      standings: () => user.standings(),
-    };
+    return this.#charter.get();
   }
 
   /** One that is lost is made good by the next. */
@@ -306,7 +253,7 @@ export abstract class Agency extends Housed<Revision> {
 
   #changed(): void {
     this.setState({ revision: this.state.revision + 1 });
-    const info = this.#info();
+    const info = this.#charter.find();
     // The count is for the owner's overview only; a lost one is corrected by the next change.
     if (info) this.ctx.waitUntil(this.env.User.getByName(info.owner).noteAgents(info.id, this.#agents.count()));
   }

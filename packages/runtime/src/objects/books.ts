@@ -5,7 +5,7 @@ import { dayOf } from "../store/spent.ts";
 import { TurnFailed } from "../turn/failed.ts";
 import type { Books as TurnBooks } from "../turn/purse.ts";
 import type { Env } from "./env.ts";
-import { deliverNow, type Letter, post } from "./outbox.ts";
+import { type Sending, stateNow, stateSoon } from "./statements.ts";
 
 interface BooksOptions {
   env: Env;
@@ -26,8 +26,8 @@ export class Books implements TurnBooks {
   #held = false;
   /** Counts rests: what was asked for before one is not set aside after it. */
   #rests = 0;
-  /** Counts letters, to know the latest by; and whether that one has arrived, which nobody knows after a wake. */
-  #letters = 0;
+  /** Counts what is sent, to know the latest by; and whether that one has arrived, which nobody knows after a wake. */
+  #sendings = 0;
   #heard = false;
   /** The agency has not all our days. */
   #incomplete = false;
@@ -57,8 +57,8 @@ export class Books implements TurnBooks {
     this.#rests++;
     this.#reserved = noReservation;
     const { env } = this.#options;
-    if (this.#held) void deliverNow(env, this.#letter());
-    else post(env, this.#letter());
+    if (this.#held) void stateNow(env, this.#sending());
+    else stateSoon(env, this.#sending());
     this.#held = false;
   }
 
@@ -67,10 +67,10 @@ export class Books implements TurnBooks {
     const { env } = this.#options;
     if (busy) {
       // What a long turn has spent so far; where it has to ask, it has said so.
-      if (!this.#held) post(env, this.#letter());
+      if (!this.#held) stateSoon(env, this.#sending());
       return false;
     }
-    if (!this.#heard || this.#incomplete) await deliverNow(env, this.#letter());
+    if (!this.#heard || this.#incomplete) await stateNow(env, this.#sending());
     return this.#heard && !this.#incomplete;
   }
 
@@ -103,15 +103,15 @@ export class Books implements TurnBooks {
     throw new TurnFailed("internal", "The agency could not be asked whether its budget has room.", "Send the message again.");
   }
 
-  #letter(): Letter {
-    const number = ++this.#letters;
+  #sending(): Sending {
+    const number = ++this.#sendings;
     this.#heard = false;
     return {
       agency: this.#options.agent().agency,
       statement: this.#statement(this.#incomplete ? "" : yesterday()),
       arrived: (incomplete) => {
         this.#incomplete = incomplete;
-        if (number === this.#letters) this.#heard = true;
+        if (number === this.#sendings) this.#heard = true;
       },
     };
   }
@@ -119,8 +119,8 @@ export class Books implements TurnBooks {
   #statement(since: string): Statement {
     const { store, agent } = this.#options;
     const { name, createdAt } = agent();
-    const { calls, ms } = store.spending.total();
-    return { name, since: Date.parse(createdAt), version: store.log.last, spent: store.spending.rows(since), inAll: { calls, ms }, reserved: this.#reserved };
+    const { spending, log } = store;
+    return { name, since: Date.parse(createdAt), version: log.last, spent: spending.rows(since), inAll: spending.inAll(), reserved: this.#reserved };
   }
 }
 

@@ -88,7 +88,7 @@ export class Equipper {
         props: [agent.system, props.additionalInstructions],
       }),
       settings: props.settings ?? {},
-      costOf: (model, usage) => models.costOf(model, usage),
+      costOf: (model, usage) => amount(models.costOf(model, usage)),
       books: this.#options.books,
     };
   }
@@ -207,4 +207,9 @@ export class Equipper {
     this.#known = { blueprint, metered, revision, at: Date.now() };
     return this.#known;
   }
+}
+
+/** A price of somebody's own may be nonsense; then it is not known. */
+function amount(usd: number | undefined): number | undefined {
+  return usd !== undefined && usd >= 0 && usd < Infinity ? usd : undefined;
 }

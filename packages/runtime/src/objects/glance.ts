@@ -30,7 +30,8 @@ export function wholeState(
   // What it thought with last, where nobody chose.
   const model = agent.model ?? store.turns.get(run.runId)?.model;
   // What middleware adds cannot take the place of what is ours, even where we have nothing to say.
-  const { title: _, model: __, ...more } = added;
+  const { title: _, model: __, context: ___, ...more } = added;
+  const context = store.facts.context();
   return {
     state: {
       ...more,
@@ -48,6 +49,7 @@ export function wholeState(
       ...(model ? { model } : {}),
       todos: store.facts.todos(),
       ...(title ? { title } : {}),
+      ...(context ? { context } : {}),
     },
     run,
   };

@@ -50,6 +50,7 @@ export class AgentStore {
       });
     } catch (error) {
       this.log.revert(last);
+      this.spending.revert();
       throw error;
     }
   }

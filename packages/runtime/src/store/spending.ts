@@ -6,6 +6,8 @@ const added = amounts.map((name) => `${name} = ${name} + excluded.${name}`).join
 /** What an agent has spent, by day and model. The truth for every budget, and kept when its history is cleared. */
 export class Spending {
   readonly #sql: SqlStorage;
+  /** Of all days, once somebody has asked: every statement says it. */
+  #inAll: Pick<Amounts, "calls" | "ms"> | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -35,7 +37,19 @@ export class Spending {
   }
 
   empty(): void {
+    this.#inAll = undefined;
     this.#sql.exec("DELETE FROM spending");
+  }
+
+  /** What was added in a transaction that came to nothing was not added. */
+  revert(): void {
+    this.#inAll = undefined;
+  }
+
+  /** Calls and time of all days. */
+  inAll(): Pick<Amounts, "calls" | "ms"> {
+    const { calls, ms } = (this.#inAll ??= this.total());
+    return { calls, ms };
   }
 
   /** Everything since that day, it included. */
@@ -62,6 +76,7 @@ export class Spending {
   }
 
   #add(day: string, model: string, more: Amounts): void {
+    if (this.#inAll) this.#inAll = { calls: this.#inAll.calls + more.calls, ms: this.#inAll.ms + more.ms };
     this.#sql.exec(
       `INSERT INTO spending (day, model, ${amountColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (day, model) DO UPDATE SET ${added}`,
       day,

@@ -3,6 +3,7 @@ import { ModelError } from "../model/error.ts";
 import type { Model, ModelRequest, Usage } from "../model/model.ts";
 import { pause } from "../model/pause.ts";
 import { retryDelay } from "../model/retry.ts";
+import { counted } from "./counted.ts";
 import type { Purse } from "./purse.ts";
 
 export interface ConsultOptions {
@@ -10,7 +11,7 @@ export interface ConsultOptions {
   step: number;
   signal: AbortSignal;
   modelOf(role: ModelRole): Promise<Model>;
-  costOf(model: string, usage: Usage): number | null;
+  costOf(model: string, usage: Usage): number | undefined;
   purse: Pick<Purse, "open" | "close">;
   record(event: NewEvent): void;
   /** The model gave a sign of life. */
@@ -35,7 +36,7 @@ export async function consult(question: Consultation, options: ConsultOptions): 
       const began = Date.now();
       try {
         const { text, usage } = await answerOf(model, request, signal, alive);
-        used = { ...(usage ?? { inputTokens: 0, outputTokens: 0 }), costUsd: usage ? costOf(model.id, usage) : null };
+        used = counted(usage, (sane) => costOf(model.id, sane));
         record({ type: "model.consulted", data: { runId, step, role, model: model.id, purpose, usage: used, ms: Date.now() - began } });
         return text;
       } catch (error) {

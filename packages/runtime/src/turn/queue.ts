@@ -163,10 +163,11 @@ export class TurnQueue {
         recorder.record(...events);
         if (failure) return this.#end(runId, { status: "error", failure });
       }
-      // After a crash it may have been its own middleware that never came back: it is begun before anything of that runs.
+      // After a crash it may have been its own middleware that never came back. So that it is not begun for ever, it
+      // is begun, and that is on the disk, before anything of its own runs.
       const early = from === "waited" && boot.after === "crash";
       if (early) recorder.record(...startOf(runId, "", boot));
-      if (early) await new Promise((resolve) => setTimeout(resolve, 0));
+      if (early || again) await new Promise((resolve) => setTimeout(resolve, 0));
       const equipment = await this.#options.equip(turn).catch((error: unknown) => {
         if (!again && store.turns.get(runId)?.status === "queued") recorder.record(...startOf(runId, "", boot));
         throw error;
@@ -176,8 +177,7 @@ export class TurnQueue {
       const opening = again || early ? [] : startOf(runId, equipment.model.id, boot);
       const running = new RunningTurn({ agent, runId, store, blobs, recorder, equipment, opening });
       this.#running = running;
-      // Should middleware never come back, the next life has to know that this one was begun.
-      if (from !== "admitted") await running.settle();
+      if (from === "waited") await running.settle();
       if (again) await running.resume(again);
       let outcome = await this.#options.driver().run(running);
       // The last report may have come in while it was about to pause.

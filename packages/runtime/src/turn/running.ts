@@ -9,6 +9,7 @@ import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { withOwnIds } from "./call-ids.ts";
 import { consult } from "./consult.ts";
+import { counted } from "./counted.ts";
 import { conversationOf } from "./conversation.ts";
 import { type Ending, endOf } from "./ending.ts";
 import type { Equipment } from "./equipment.ts";
@@ -42,6 +43,7 @@ export class RunningTurn implements DrivenTurn {
   readonly #purse: Purse;
   /** What was set aside for the call of this step. */
   #allowance: Allowance | undefined;
+  #allowedFor = "";
   /** The plan that is being made, while it is. */
   #plan: Plan | undefined;
   /** The model that this step's call goes to. */
@@ -186,6 +188,7 @@ export class RunningTurn implements DrivenTurn {
       throw new TurnFailed("steps", `The turn took its ${steps} steps and was not done.`, "Say “go on”, or raise config.budget.steps in the blueprint.");
     }
     this.#allowance = allowance;
+    this.#allowedFor = this.model.id;
     this.#step++;
     const messageIds = this.#waiting();
     this.#joined = false;
@@ -202,10 +205,20 @@ export class RunningTurn implements DrivenTurn {
   }
 
   planCall(messages: readonly ModelMessage[], model: Model): ModelRequest | Promise<ModelRequest> {
+    if (model.id !== this.#allowedFor) return this.#allow(model.id).then(() => this.planCall(messages, model));
     const { system, tools, settings } = this.#options.equipment;
     this.#asked = model;
     const plan = new Plan({ model: model.id, step: this.#step, system, messages, tools, settings });
     return this.#began && !this.#middleware.has("beforeModel") ? plan.request() : this.#shape(plan);
+  }
+
+  /** The step asks another model than its turn usually does, at another price. */
+  async #allow(model: string): Promise<void> {
+    if (this.#allowance) this.#purse.close(this.#allowance);
+    this.#allowance = undefined;
+    this.#allowance = await this.#purse.open(model);
+    this.#allowedFor = model;
+    this.signal.throwIfAborted();
   }
 
   async #shape(plan: Plan): Promise<ModelRequest> {
@@ -226,7 +239,7 @@ export class RunningTurn implements DrivenTurn {
       step: this.#step,
       signal: this.signal,
       modelOf,
-      costOf: (model, usage) => costOf(model, usage) ?? null,
+      costOf,
       purse: this.#purse,
       record: (event) => this.#record(event),
       alive: () => {
@@ -252,7 +265,7 @@ export class RunningTurn implements DrivenTurn {
       throw new TurnFailed("model_refused", `The model asked for ${toolCalls.length} tool calls at once.`, "Ask for less at a time, or use another model.");
     }
     const calls = withOwnIds(toolCalls, this.#options.store.ledger);
-    const usage = this.#usage(finish.usage);
+    const usage = counted(finish.usage, (used) => this.#options.equipment.costOf(this.#asked.id, used));
     if (this.#allowance) this.#purse.close(this.#allowance, usage);
     this.#allowance = undefined;
     this.#hold({
@@ -376,10 +389,5 @@ export class RunningTurn implements DrivenTurn {
     this.#callBegan = Date.now();
     const { runId } = this.#options;
     return { type: "model.started", data: { runId, step: this.#step, messageId: this.#messageId, model: this.#asked.id, attempt } };
-  }
-
-  #usage(usage: Usage | undefined): UsageTotal {
-    const used = usage ?? { inputTokens: 0, outputTokens: 0 };
-    return { ...used, costUsd: usage ? (this.#options.equipment.costOf(this.#asked.id, used) ?? null) : null };
   }
 }

@@ -48,47 +48,55 @@ export interface AgentHandle {
   delete(): Promise<void>;
 }
 
-/** What is said may come with megabytes of attachments. */
+/** So long it may take to send what comes with megabytes of attachments. */
 const sendLimit = 60_000;
 
 export function agentHandle({ ask, call, patience }: Reach, target: AgentTarget): AgentHandle {
   const params = { agency: target.agency, agent: target.agent };
   const log = new Log({ ask, target, patience });
+  /** For what may be asked twice. */
+  const again = <T>(question: (signal: AbortSignal) => Promise<T>) => persist(question, { patience });
+  const page = (query: QueryIn<Endpoints["listMessages"]>) => again((signal) => call("listMessages", { params, query, signal }));
 
   return {
     agency: target.agency,
     name: target.agent,
-    describe: () => call("getAgent", { params }),
+    describe: () => again((signal) => call("getAgent", { params, signal })),
 
     async send(said) {
       const given: ToSend = typeof said === "string" ? { message: said } : said;
       const body = { ...given, idempotencyKey: given.idempotencyKey ?? newId() };
-      const end = await persist((signal) => log.end(signal), { patience });
-      const { runId, messageId, duplicate } = await persist((signal) => call("invoke", { params, body, signal }), { patience, attempt: sendLimit });
+      const end = await again((signal) => log.end(signal));
+      const { runId, messageId, duplicate } = await persist((signal) => call("invoke", { params, body, signal }), {
+        patience,
+        ...(given.attachments ? { attempt: sendLimit } : {}),
+      });
       // A key of the caller's own may have been admitted long ago. One of ours can only be known from an answer that was lost.
       const after = duplicate && given.idempotencyKey !== undefined ? 0 : end;
       return new Turn({ log, agent: target.agent, runId, messageId, after, cancel: (turn) => cancel(turn).then(() => {}) });
     },
 
     events: ({ after, signal } = {}) => log.follow(after, signal),
-    messages: (query = {}) => call("listMessages", { params, query }),
+    messages: (query = {}) => page(query),
 
     async *allMessages() {
       let before: number | undefined;
       do {
-        const { messages, next } = await call("listMessages", { params, query: { limit: 500, ...(before === undefined ? {} : { before }) } });
+        const { messages, next } = await page({ limit: 500, ...(before === undefined ? {} : { before }) });
         yield* messages.toReversed();
         before = next === undefined ? undefined : Number(next);
       } while (before !== undefined);
     },
 
-    state: () => call("getState", { params }),
-    usage: () => call("getUsage", { params }),
+    state: () => again((signal) => call("getState", { params, signal })),
+    usage: () => again((signal) => call("getUsage", { params, signal })),
     cancel,
     delete: () => call("deleteAgent", { params }),
   };
 
+  // Asked twice, the second time might end the turn after the one that was meant, unless it is named.
   function cancel(runId?: string) {
-    return call("cancelTurn", { params, body: runId === undefined ? {} : { runId } });
+    if (runId === undefined) return call("cancelTurn", { params });
+    return again((signal) => call("cancelTurn", { params, body: { runId }, signal }));
   }
 }

@@ -108,6 +108,17 @@ test("a cancel said without a connection is sent once with the next, the wish fo
   expect(visits[2]?.told).toEqual([{ type: "actions", on: true }]);
 });
 
+test("a cancel and an approval said before there is a connection are sent with it, once", async () => {
+  const { url, visits } = await serve();
+  const { send } = begin({ url });
+  send({ type: "cancel" });
+  send({ type: "approve", approvalId: "a", approved: false, reason: "No." });
+  await until("both", () => visits[0]?.told.length === 2);
+  send({ type: "actions", on: false });
+  await until("one more", () => visits[0]?.told.length === 3);
+  expect(visits[0]?.told.map(({ type }) => type)).toEqual(["cancel", "approve", "actions"]);
+});
+
 test("it unpacks batches, skips what is no frame, and asks to go on behind the last event", async () => {
   const { url, visits } = await serve(({ socket }, round) => {
     if (round > 1) return void socket.send(JSON.stringify({ type: "status", status: "idle" }));

@@ -7,7 +7,8 @@ import { modelRolesSchema } from "./roles.ts";
 
 const baseRule = "expected the address of an API, for example https://api.groq.com/openai/v1";
 const keyVariableRule = "expected the name of an environment variable that ends in _KEY, _TOKEN or _SECRET, for example GROQ_API_KEY";
-const usdRule = "expected dollars per million tokens, 0 or more";
+const mostUsd = 1_000_000;
+const usdRule = `expected dollars per million tokens, a number from 0 to ${mostUsd}`;
 
 /** The wire formats that we speak ourselves. */
 export const wires = ["chat", "responses", "messages"] as const;
@@ -31,7 +32,7 @@ export const providerSettingSchema = z.strictObject({
     .meta({ description: "Its format: OpenAI's chat completions (the default), OpenAI's responses, or Anthropic's messages." }),
 });
 
-const usd = z.number(usdRule).min(0, usdRule);
+const usd = z.number(usdRule).min(0, usdRule).max(mostUsd, usdRule);
 
 export const priceSchema = z
   .strictObject({ input: usd, output: usd, cachedInput: usd.optional() })

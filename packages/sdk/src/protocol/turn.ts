@@ -177,6 +177,7 @@ export const agentStateSchema = z
     model: z.string().optional(),
     todos: z.array(todoSchema),
     title: z.string().optional(),
+    context: contextSchema.optional(),
   })
   .meta({ id: "AgentState" });
 

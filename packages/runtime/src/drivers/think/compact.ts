@@ -2,8 +2,7 @@ import type { ModelRole } from "@thinkery/sdk";
 import { ModelError } from "../../model/error.ts";
 import { charsPerToken, tokensOfText } from "../../model/estimate.ts";
 import type { DrivenTurn } from "../driver.ts";
-import type { Compaction } from "../../store/facts.ts";
-import { longest, type Measure, requestOf, requestSoFar, tokensOf } from "./compaction.ts";
+import { joined, keptOf, keptSoFar, longest, type Measure, requestOf, tokensOf } from "./compaction.ts";
 import type { Need } from "./context.ts";
 import { cutDown, pagesOf, summaryOf, summaryPrompt, summarySystem, wordsOf } from "./summary.ts";
 import type { Told, Transcript } from "./transcript.ts";
@@ -20,7 +19,7 @@ const smallestPage = 1_000;
 /** Makes the conversation shorter, in the log first: what the model is told from now on follows from that. */
 export async function compact(turn: DrivenTurn, transcript: Transcript, { plan, measure, used }: Need): Promise<void> {
   const { cut = 0, shortened } = plan;
-  const kept = cut > 0 ? await condensed(turn, transcript, cut, measure) : keptOf(transcript.compaction);
+  const kept = cut > 0 ? await condensed(turn, transcript, cut, measure) : keptSoFar(transcript.compaction ?? {}, turn.runId);
   const left = transcript.told.slice(cut).reduce((sum, entry) => sum + tokensOf(entry, shortened), 0);
   const after = measure.scale * (measure.fixed + tokensOfText(summaryOf(kept) ?? "") + left);
   turn.compacted({ shortened, ...kept, before: Math.round(used), after: Math.round(after) });
@@ -28,34 +27,16 @@ export async function compact(turn: DrivenTurn, transcript: Transcript, { plan, 
   await transcript.add(turn.conversation);
 }
 
-type Kept = Pick<Compaction, "upTo" | "summary" | "request">;
-
-function keptOf({ upTo, summary, request }: Kept = {}): Kept {
-  return { ...(upTo === undefined ? {} : { upTo }), ...(summary === undefined ? {} : { summary }), ...(request === undefined ? {} : { request }) };
-}
-
 /** What is kept of everything before the cut: a summary, and the words of whoever asked for this turn. */
-async function condensed(turn: DrivenTurn, { told, compaction }: Transcript, cut: number, measure: Measure): Promise<Kept> {
+async function condensed(turn: DrivenTurn, { told, compaction }: Transcript, cut: number, measure: Measure) {
   const most = longest(measure);
   const asked = new Set(requestOf(told, turn.runId));
   const gone = told.slice(0, cut);
   const older = gone.filter((_, index) => !asked.has(index));
-  const soFar = requestSoFar(compaction, turn.runId);
-  // What another turn was asked for is a thing of the past.
-  const before = [compaction?.summary, soFar === undefined && compaction?.request ? `The user then asked:\n${compaction.request}` : undefined];
-  const pages = { older, before: joined(before), most: most.summary, scale: measure.scale };
-  const summary = older.length > 0 ? await summarize(turn, pages) : pages.before;
-  const request = joined([soFar, ...gone.filter((_, index) => asked.has(index)).map(({ message }) => wordsOf(message))]);
-  return keptOf({
-    upTo: gone.at(-1)?.position ?? 0,
-    ...(summary === undefined ? {} : { summary: cutDown(summary, most.summary) }),
-    ...(request === undefined ? {} : { request: cutDown(request, most.request) }),
-  });
-}
-
-function joined(texts: readonly (string | undefined)[]): string | undefined {
-  const some = texts.filter((text) => text !== undefined);
-  return some.length > 0 ? some.join("\n\n") : undefined;
+  const soFar = keptSoFar(compaction ?? {}, turn.runId);
+  const summary = older.length > 0 ? await summarize(turn, { older, before: soFar.summary, most: most.summary, scale: measure.scale }) : soFar.summary;
+  const request = joined([soFar.request, ...gone.filter((_, index) => asked.has(index)).map(({ message }) => wordsOf(message))]);
+  return keptOf({ upTo: gone.at(-1)?.position, summary: summary && cutDown(summary, most.summary), request: request && cutDown(request, most.request) });
 }
 
 interface Pages {

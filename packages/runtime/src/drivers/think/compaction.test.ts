@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Random, random } from "../../../../../tests/kit/random.ts";
 import { tokensOfMessage } from "../../model/estimate.ts";
 import type { ModelMessage } from "../../model/model.ts";
-import { compactAt, cutsOf, longest, type Measure, planCompaction, requestOf } from "./compaction.ts";
+import { compactAt, cutsOf, keptSoFar, longest, type Measure, planCompaction, requestOf } from "./compaction.ts";
 import { cutDown, pagesOf } from "./summary.ts";
 import { shortened, type Told } from "./transcript.ts";
 
@@ -132,6 +132,13 @@ test("a request that an earlier compaction of the turn kept is kept again", () =
   };
   expect(sizeOf(turn)).toBe(200);
   expect(sizeOf("another")).toBe(0);
+});
+
+test("what another turn was asked for becomes a part of the summary", () => {
+  const before = { runId: "before", upTo: 5, summary: "so far", request: "do it" };
+  expect(keptSoFar(before, "before")).toEqual({ upTo: 5, summary: "so far", request: "do it" });
+  expect(keptSoFar(before, turn)).toEqual({ upTo: 5, summary: "so far\n\nThe user then asked:\ndo it" });
+  expect(keptSoFar({}, turn)).toEqual({});
 });
 
 test("the request is what was said to the turn, not the conversation that came with it", () => {

@@ -7,8 +7,8 @@ import { shortened, type Told } from "./transcript.ts";
 
 /** Above this share of what the model reads at once, the conversation is compacted. */
 export const compactAt = 0.8;
-/** Shortening tool results will do where it brings the conversation below this share. */
-const enough = 0.6;
+/** Below this share it need not be made any smaller. */
+export const enough = 0.6;
 /** The messages that stay as they are take this share at most. */
 const tailShare = 0.3;
 /** The summary and, where it lies before the tail, the user's request get these shares at most. */
@@ -43,6 +43,9 @@ export interface Plan {
 /** What the log's last compaction already does. */
 type Before = Pick<Compaction, "runId" | "shortened" | "summary" | "request">;
 
+/** What is told in place of messages. */
+type Kept = Pick<Compaction, "upTo" | "summary" | "request">;
+
 /** The smallest change that will do, or the largest that can be made; nothing where none makes it small enough. */
 export function planCompaction(told: readonly Told[], { limit, fixed, scale }: Measure, turn: string, before?: Before): Plan | undefined {
   const last = told.at(-1)?.position ?? 0;
@@ -55,7 +58,7 @@ export function planCompaction(told: readonly Told[], { limit, fixed, scale }: M
   if (at(short, 0) < at(own, 0) && afterShortening <= enough * limit) return { shortened: old, after: afterShortening };
 
   const request = requestOf(told, turn);
-  const kept = tokensOfText(requestSoFar(before, turn) ?? "");
+  const kept = tokensOfText(keptSoFar(before ?? {}, turn).request ?? "");
   const repeated = (cut: number) => {
     const tokens = request.filter((index) => index < cut).reduce((sum, index) => sum + (told[index]?.tokens ?? 0), kept);
     return Math.min(scale * tokens, requestShare * limit);
@@ -99,9 +102,19 @@ export function requestOf(told: readonly Told[], turn: string): number[] {
   return said.slice(Math.max(0, opening - 1));
 }
 
-/** What of it went into an earlier compaction of the same turn. */
-export function requestSoFar(before: Pick<Compaction, "runId" | "request"> | undefined, turn: string): string | undefined {
-  return before?.runId === turn ? before.request : undefined;
+/** What was kept so far. Of what another turn was asked for, only that it was. */
+export function keptSoFar({ runId, upTo, summary, request }: Partial<Compaction>, turn: string): Kept {
+  const past = request !== undefined && runId !== turn ? `The user then asked:\n${request}` : undefined;
+  return keptOf({ upTo, summary: joined([summary, past]), request: past === undefined ? request : undefined });
+}
+
+export function keptOf({ upTo, summary, request }: { [Part in keyof Kept]: Kept[Part] | undefined }): Kept {
+  return { ...(upTo === undefined ? {} : { upTo }), ...(summary === undefined ? {} : { summary }), ...(request === undefined ? {} : { request }) };
+}
+
+export function joined(texts: readonly (string | undefined)[]): string | undefined {
+  const some = texts.filter((text) => text !== undefined);
+  return some.length > 0 ? some.join("\n\n") : undefined;
 }
 
 /** The place before the steps whose results stay whole. */

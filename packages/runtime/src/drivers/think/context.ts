@@ -2,7 +2,7 @@ import { ModelError } from "../../model/error.ts";
 import { tokensOfPrompt, tokensOfText } from "../../model/estimate.ts";
 import type { Model } from "../../model/model.ts";
 import type { DrivenTurn } from "../driver.ts";
-import { compactAt, type Measure, type Plan, planCompaction, requestOf } from "./compaction.ts";
+import { compactAt, enough, type Measure, type Plan, planCompaction, requestOf } from "./compaction.ts";
 import { summaryOf } from "./summary.ts";
 import type { Told, Transcript } from "./transcript.ts";
 
@@ -34,7 +34,9 @@ export async function needBefore(turn: DrivenTurn, transcript: Transcript, limit
   const last = transcript.compaction;
   if (last?.runId === turn.runId && !transcript.spokeSince(last.at)) return undefined;
   const { used, measure } = measured(turn, transcript, await limit);
-  return used > compactAt * measure.limit ? needOf(turn, transcript, used, measure) : undefined;
+  // What was counted may have been thoughts for the most part, which are not told again.
+  const full = used > compactAt * measure.limit && rough * measure.scale > enough * measure.limit;
+  return full ? needOf(turn, transcript, used, measure) : undefined;
 }
 
 /** What can be done after the provider refused the conversation for its length, if anything. */
@@ -52,7 +54,7 @@ export async function tooLarge(error: ModelError, turn: DrivenTurn, transcript: 
       ? `The instructions and the tools alone are about ${share(fixed)} % of it.`
       : request * 2 > transcript.tokens
         ? `What was asked is about ${share(request)} % of it.`
-        : "Summarizing its older part was not enough.";
+        : "It cannot be made small enough.";
   return new ModelError("overflow", `${error.message} ${what}`, {
     passing: false,
     advice: `${error.advice} If ${model.id} reads less than ${await limit} tokens at once, say so under “contextTokens” in config.jsonc.`,

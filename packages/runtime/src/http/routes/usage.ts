@@ -1,7 +1,7 @@
 import { endpoints } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import type { Env } from "../../objects/env.ts";
-import { deliver } from "../../objects/outbox.ts";
+import { stateGathered } from "../../objects/statements.ts";
 import type { Caller } from "../authenticate.ts";
 import { enterAgency } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";
@@ -10,7 +10,7 @@ import { type HonoEnv, route } from "../route.ts";
 export function usageRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.getAgencyUsage, async (call) => {
     const agency = await entered(call);
-    await deliver(call.env);
+    await stateGathered(call.env);
     return agency.usage(call.query.days);
   });
 

@@ -1,6 +1,6 @@
 import { endpoints } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import { deliver } from "../../objects/outbox.ts";
+import { stateGathered } from "../../objects/statements.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 /** The caller: who they are, what is theirs, what they have spent and may spend. */
@@ -14,7 +14,7 @@ export function userRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.putPreferences, ({ env, caller, body }) => env.User.getByName(caller.user).putPreferences(body));
 
   route(app, endpoints.getUserUsage, async ({ env, caller, query }) => {
-    await deliver(env);
+    await stateGathered(env);
     return env.User.getByName(caller.user).usage(query.days);
   });
 

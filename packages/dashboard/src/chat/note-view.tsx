@@ -1,0 +1,81 @@
+import type { Note, Think } from "@thinkery/sdk/react";
+import { memo, useEffect } from "react";
+import { announce } from "../frame/announce.tsx";
+import { inFull } from "../parts/amount.ts";
+import { Icon } from "../parts/icon.tsx";
+import { visible } from "./blocks.ts";
+import { Words } from "./words.tsx";
+
+/** What happened between two messages. */
+export const NoteView = memo(function NoteView({ note, times }: { note: Note; times: number }) {
+  return note.kind === "compaction" ? <Compaction note={note} /> : <Failure note={note} times={times} />;
+});
+
+function Compaction({ note }: { note: Extract<Note, { kind: "compaction" }> }) {
+  return (
+    <aside className="note" data-note="compaction">
+      <Icon name="fold" />
+      <div>
+        <p>{compactionWords(note)}</p>
+        {note.summary !== undefined && (
+          <details>
+            <summary>What it reads instead</summary>
+            <Words text={note.summary} />
+            <p className="faint">Every message is still here to be read; only the model is told less.</p>
+          </details>
+        )}
+      </div>
+    </aside>
+  );
+}
+
+function Failure({ note, times }: { note: Extract<Note, { kind: "middleware" }>; times: number }) {
+  return (
+    <aside className="note" data-note="middleware" data-tone="warn">
+      <Icon name="warning" />
+      <div>
+        <p>
+          The middleware <code>{note.middleware}</code> failed in <code>{note.hook}</code>
+          {times > 1 && `, ${times} times in this turn`}: {visible(note.error)}
+        </p>
+        <p className="faint">What it had changed was undone, and the turn went on without it.</p>
+      </div>
+    </aside>
+  );
+}
+
+/** A turn that has stopped until somebody reports. */
+export function PauseView({ waitsFor }: { waitsFor: string[] }) {
+  return (
+    <aside className="note" data-note="pause" data-tone="warn">
+      <Icon name="hourglass" />
+      <div>
+        <p>
+          The turn waits for the answer of{" "}
+          {waitsFor.map((name, index) => (
+            <span key={name}>
+              {index > 0 && (index === waitsFor.length - 1 ? " and " : ", ")}
+              <code>{name}</code>
+            </span>
+          ))}
+          .
+        </p>
+        <p className="faint">It goes on by itself when that is reported. Nothing is lost meanwhile.</p>
+      </div>
+    </aside>
+  );
+}
+
+/** Says what happens in the turn that runs to people who hear the page. */
+export function useSpokenNotes({ notes, run }: Think): void {
+  const last = notes.at(-1);
+  const news = last && last.runId === run ? last : undefined;
+  useEffect(() => {
+    if (news) announce(news.kind === "compaction" ? compactionWords(news) : `The middleware ${news.middleware} failed in ${news.hook}: ${news.error}`);
+  }, [news?.id]);
+}
+
+function compactionWords({ before, after, summary }: Extract<Note, { kind: "compaction" }>): string {
+  const what = summary === undefined ? "Long results of tools were shortened for the model" : "Old messages were summed up for the model";
+  return `${what}: ${inFull(before)} → ${inFull(after)} tokens.`;
+}

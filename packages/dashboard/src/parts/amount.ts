@@ -1,0 +1,60 @@
+import type { BudgetKind } from "@thinkery/sdk";
+import { duration } from "./duration.ts";
+
+/** `840`, `12.4k`, `1.2M`. */
+export function tokens(count: number): string {
+  if (count < 1000) return String(Math.round(count));
+  return count < 999_950 ? `${trimmed(count / 1000)}k` : `${trimmed(count / 1_000_000)}M`;
+}
+
+/** `12,440`: every digit, where there is room for them. */
+export function inFull(count: number): string {
+  return count.toLocaleString("en", { maximumFractionDigits: 0 });
+}
+
+/** Dollars with as many digits as it takes to see that it is not nothing. */
+export function cost(usd: number | null): string {
+  if (usd === null) return "cost unknown";
+  if (usd === 0) return "$0";
+  if (usd < 0.0001) return "under $0.0001";
+  return `$${usd < 0.01 ? usd.toFixed(4) : usd < 1 ? usd.toFixed(3) : usd.toFixed(2)}`;
+}
+
+/** A time that is not nothing is not shown as nothing. */
+export function time(seconds: number): string {
+  return seconds > 0 && seconds < 1 ? "under 1 s" : duration(seconds);
+}
+
+export function counted(count: number, one: string, more = `${one}s`): string {
+  return `${count === 1 ? "1" : inFull(count)} ${count === 1 ? one : more}`;
+}
+
+/** So much of what can be budgeted. */
+export function amount(kind: BudgetKind, value: number): string {
+  switch (kind) {
+    case "steps":
+      return counted(value, "call");
+    case "tokens":
+      return `${tokens(value)} tokens`;
+    case "costUsd":
+      return cost(value);
+    case "seconds":
+      return time(value);
+  }
+}
+
+/** How much of the whole; something is never nothing, and not quite all is not all. */
+export function percent(part: number, whole: number): string {
+  const share = (100 * part) / whole;
+  if (share > 0 && share < 1) return "under 1 %";
+  return `${share < 100 ? Math.min(99, Math.round(share)) : Math.round(share)} %`;
+}
+
+export function bytes(size: number): string {
+  if (size < 1024) return `${size} bytes`;
+  return size < 1024 * 1024 ? `${trimmed(size / 1024)} KB` : `${trimmed(size / 1024 / 1024)} MB`;
+}
+
+function trimmed(value: number): string {
+  return value.toFixed(1).replace(/\.0$/, "");
+}

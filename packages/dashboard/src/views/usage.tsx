@@ -1,0 +1,105 @@
+import type { Agency } from "@thinkery/sdk";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { type Usage, usageOf } from "../api/usage.ts";
+import { useSource } from "../api/source.ts";
+import { Link } from "../frame/link.tsx";
+import { pathTo } from "../frame/place.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { BudgetSection } from "./usage/budget.tsx";
+import { DayChart } from "./usage/day-chart.tsx";
+import { chartOf } from "./usage/days.ts";
+import { PeriodSwitch, usualDays } from "./usage/period.tsx";
+import { ModelTable, ShareTable } from "./usage/tables.tsx";
+import { Totals } from "./usage/totals.tsx";
+
+/** What was used and may be: of one agency, or of all that are the user's. */
+export function UsageView({ user, agency }: { user: string; agency?: Agency }) {
+  const [days, setDays] = useState(usualDays);
+  const source = useMemo(() => usageOf(agency?.id, days), [agency?.id, days]);
+  const { value, error } = useSource(source);
+  const usage = useLast(value);
+
+  return (
+    <article className="view">
+      <header className="view-head usage-head">
+        <div>
+          {agency && (
+            <p className="kicker">
+              Agency <Link href={pathTo(agency.id)}>{agency.name}</Link>
+            </p>
+          )}
+          <h1>Usage and budget</h1>
+          <p className="lead">{agency ? "What the agents of this agency have used." : "What the agents of all your agencies have used."}</p>
+        </div>
+        <PeriodSwitch days={days} onDays={setDays} />
+      </header>
+      {error && (
+        <Notice tone={usage ? "warn" : "bad"} title="What was used could not be asked for." onRetry={() => void source.reload()}>
+          {usage ? `${error.message} Below is what was true before.` : error.message}
+        </Notice>
+      )}
+      {!usage && !error && <p className="faint">Loading…</p>}
+      {usage && <Used user={user} agency={agency} usage={usage} days={days} />}
+      {usage && <BudgetSection agency={agency} standings={usage.budget} onChange={() => source.reload()} />}
+      {usage && usage.total.calls > 0 && (
+        <>
+          <section aria-labelledby="by-model">
+            <div className="section-head">
+              <h2 id="by-model">By model</h2>
+            </div>
+            <ModelTable usage={usage} />
+          </section>
+          <section aria-labelledby="by-share">
+            <div className="section-head">
+              <h2 id="by-share">{agency ? "By agent" : "By agency"}</h2>
+            </div>
+            <ShareTable usage={usage} user={user} agency={agency} />
+          </section>
+        </>
+      )}
+    </article>
+  );
+}
+
+interface UsedProps {
+  user: string;
+  agency: Agency | undefined;
+  usage: Usage;
+  days: number;
+}
+
+function Used({ agency, usage, days }: UsedProps) {
+  const chart = useMemo(() => chartOf(usage, days, Date.now()), [usage, days]);
+  if (usage.total.calls === 0) {
+    return (
+      <Empty title={`Nothing was used in the last ${days} days`}>
+        <p>
+          As soon as an agent {agency ? "of this agency " : ""}calls a model, its tokens, its cost and its time are counted here, by day and model. From a
+          terminal: <code>thinkery usage{agency ? ` @${agency.id}` : ""}</code>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <Totals usage={usage} />
+      <section aria-labelledby="by-day">
+        <div className="section-head">
+          <h2 id="by-day">By day</h2>
+          <p className="faint">Days begin at midnight, UTC.</p>
+        </div>
+        <DayChart chart={chart} />
+      </section>
+    </>
+  );
+}
+
+/** What was known last, until something newer is: another period does not empty the page. */
+function useLast<T>(value: T | undefined): T | undefined {
+  const last = useRef(value);
+  useEffect(() => {
+    if (value !== undefined) last.current = value;
+  }, [value]);
+  return value ?? last.current;
+}

@@ -1,0 +1,16 @@
+import type { Report } from "@thinkery/sdk";
+import { cost } from "../../parts/amount.ts";
+
+interface KnownCost {
+  words: string;
+  /** Models whose price nobody told the host. */
+  unknown: string[];
+}
+
+/** One unknown price makes the sum unknown; what the others came to is the least it can be. */
+export function knownCost({ total, byModel }: Pick<Report, "total" | "byModel">): KnownCost {
+  if (total.costUsd !== null) return { words: cost(total.costUsd), unknown: [] };
+  const unknown = byModel.filter(({ costUsd }) => costUsd === null).map(({ model }) => model);
+  const least = byModel.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
+  return { words: least > 0 ? `at least ${cost(least)}` : "unknown", unknown };
+}

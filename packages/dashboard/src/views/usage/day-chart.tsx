@@ -1,0 +1,145 @@
+import { type KeyboardEvent, type PointerEvent, useState } from "react";
+import { cost, counted, inFull, tokens } from "../../parts/amount.ts";
+import type { Chart, Column } from "./days.ts";
+
+const height = 180;
+/** Room above the highest bar. */
+const above = 8;
+/** What was used at all is seen. */
+const least = 2;
+
+const short = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", month: "short", day: "numeric" });
+const weekday = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", weekday: "short" });
+const whole = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", weekday: "long", month: "long", day: "numeric" });
+
+/** Tokens by day, a bar each, parted by model. The day under the pointer, or chosen with the arrow keys, is told in words. */
+export function DayChart({ chart }: { chart: Chart }) {
+  const { columns, models, top } = chart;
+  const [chosen, setChosen] = useState<number>();
+  const last = columns.length - 1;
+  const at = Math.min(chosen ?? last, last);
+  const column = columns[at];
+
+  const point = (event: PointerEvent<HTMLDivElement>) => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    setChosen(Math.max(0, Math.min(last, Math.floor(((event.clientX - left) / width) * columns.length))));
+  };
+  const move = (event: KeyboardEvent) => {
+    const next = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1, Home: 0, End: last }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    setChosen(Math.max(0, Math.min(last, next)));
+  };
+
+  return (
+    <div className="day-chart">
+      <p className="day-chart-words">{column && <Words column={column} models={models} today={at === last} />}</p>
+      <div className="day-chart-frame">
+        <div className="day-chart-scale" aria-hidden="true">
+          <span>{tokens(top)}</span>
+          <span>{tokens(top / 2)}</span>
+          <span>0</span>
+        </div>
+        <div
+          className="day-chart-plot"
+          role="slider"
+          tabIndex={0}
+          aria-label="Tokens by day"
+          aria-valuemin={1}
+          aria-valuemax={columns.length}
+          aria-valuenow={at + 1}
+          aria-valuetext={column && `${whole.format(Date.parse(column.day))}: ${inFull(column.total)} tokens, ${counted(column.calls, "call")}, ${cost(column.costUsd)}`}
+          onKeyDown={move}
+          onPointerMove={point}
+          onPointerDown={point}
+          onPointerLeave={() => setChosen(undefined)}
+          onBlur={() => setChosen(undefined)}
+        >
+          <svg width="100%" height={height} aria-hidden="true">
+            {[0, 0.5, 1].map((line) => (
+              <line key={line} className="day-chart-line" x1="0" x2="100%" y1={yOf(line)} y2={yOf(line)} />
+            ))}
+            {columns.map((column, index) => (
+              <Bar key={column.day} column={column} index={index} count={columns.length} top={top} here={index === chosen} />
+            ))}
+          </svg>
+        </div>
+        <DayLabels columns={columns} />
+      </div>
+      <ul className="legend">
+        {models.map((model, index) => (
+          <li key={model}>
+            <span className="swatch" data-series={index} />
+            {model}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function yOf(share: number): number {
+  return Math.round(height - 0.5 - share * (height - above)) + 0.5 - 1;
+}
+
+interface BarProps {
+  column: Column;
+  index: number;
+  count: number;
+  top: number;
+  here: boolean;
+}
+
+function Bar({ column, index, count, top, here }: BarProps) {
+  const width = 100 / count;
+  let share = 0;
+  return (
+    <g>
+      {here && <rect className="day-chart-here" x={`${index * width}%`} width={`${width}%`} y="0" height={height} />}
+      {column.parts.map((part, series) => {
+        if (part === 0) return null;
+        const bottom = yOf(share / top);
+        share += part;
+        const size = Math.max(least, bottom - yOf(share / top));
+        // A line of the ground shows between two models.
+        const gap = series > 0 && bottom < yOf(0) && size > 3 ? 1 : 0;
+        return (
+          <rect key={series} data-series={series} rx="1.5" x={`${(index + 0.14) * width}%`} width={`${0.72 * width}%`} y={bottom - size} height={size - gap} />
+        );
+      })}
+    </g>
+  );
+}
+
+function DayLabels({ columns }: { columns: readonly Column[] }) {
+  const last = columns.length - 1;
+  const every = columns.length <= 7 ? 1 : columns.length <= 30 ? 7 : 21;
+  return (
+    <div className="day-chart-days" aria-hidden="true">
+      {columns.map(({ day }, index) =>
+        (last - index) % every === 0 ? (
+          <span key={day} style={{ left: `${((index + 0.5) * 100) / columns.length}%` }} data-last={index === last || undefined}>
+            {every === 1 ? weekday.format(Date.parse(day)) : short.format(Date.parse(day))}
+          </span>
+        ) : null,
+      )}
+    </div>
+  );
+}
+
+function Words({ column, models, today }: { column: Column; models: readonly string[]; today: boolean }) {
+  const used = models.map((model, index) => ({ model, part: column.parts[index] ?? 0 })).filter(({ part }) => part > 0);
+  return (
+    <>
+      <strong>{today ? "Today" : whole.format(Date.parse(column.day))}</strong>{" "}
+      {column.calls === 0 ? (
+        <span className="faint">nothing</span>
+      ) : (
+        <>
+          {tokens(column.total)} tokens · {counted(column.calls, "call")} · {cost(column.costUsd)}
+          {used.length > 1 && <span className="faint day-chart-models"> {used.map(({ model, part }) => `${model} ${tokens(part)}`).join(", ")}</span>}
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,101 @@
+import type { Agency } from "@thinkery/sdk";
+import type { ReactNode } from "react";
+import { agenciesOf, contentsOf } from "../../api/agencies.ts";
+import { useSource } from "../../api/source.ts";
+import type { Figures, Usage } from "../../api/usage.ts";
+import { Link } from "../../frame/link.tsx";
+import { pathTo } from "../../frame/place.ts";
+import { cost, inFull, time, tokens } from "../../parts/amount.ts";
+
+interface Row extends Figures {
+  key: string;
+  name: ReactNode;
+}
+
+export function ModelTable({ usage }: { usage: Usage }) {
+  const rows = usage.byModel.map((used) => ({ ...used, key: used.model, name: <span className="mono">{used.model}</span> }));
+  return <UsageTable title="Model" rows={rows} />;
+}
+
+interface ShareTableProps {
+  usage: Usage;
+  user: string;
+  agency: Agency | undefined;
+}
+
+/** Who had which share in it, also those that are gone. */
+export function ShareTable({ usage, user, agency }: ShareTableProps) {
+  const agencies = useSource(agenciesOf(user)).value?.items;
+  const agents = useSource(agency && contentsOf(agency.id)).value?.agents;
+  const living = agency ? agents?.items : agencies?.map(({ id, ...rest }) => ({ ...rest, name: id, title: rest.name }));
+  const rows = usage.shares
+    .toSorted((one, other) => tokensOf(other) - tokensOf(one))
+    .map((share): Row => {
+      const found = living?.find(({ name, createdAt }) => name === share.name && Date.parse(createdAt) === Date.parse(share.createdAt));
+      const path = agency ? pathTo(agency.id, share.name) : pathTo(share.name);
+      // Where not all are listed, one that is not may still be there.
+      const isGone = living !== undefined && !found && !agents?.more;
+      return { ...share, key: `${share.name} ${share.createdAt}`, name: isGone ? <Gone name={share.name} /> : <Link href={path}>{share.name}</Link> };
+    });
+  return <UsageTable title={agency ? "Agent" : "Agency"} rows={rows} />;
+}
+
+function Gone({ name }: { name: string }) {
+  return (
+    <>
+      {name} <span className="faint">deleted</span>
+    </>
+  );
+}
+
+function UsageTable({ title, rows }: { title: string; rows: readonly Row[] }) {
+  const most = Math.max(1, ...rows.map(tokensOf));
+  return (
+    <div className="table-frame">
+      <table className="usage-table">
+        <thead>
+          <tr>
+            <th scope="col" className="column-name">
+              {title}
+            </th>
+            {["Calls", "Tokens in", "Tokens out", "Time", "Cost"].map((head) => (
+              <th key={head} scope="col" className="number">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.key}>
+              <th scope="row">
+                {row.name}
+                <span className="share" aria-hidden="true" style={{ width: `${(100 * tokensOf(row)) / most}%` }} />
+              </th>
+              <td className="number" data-label="Calls">
+                {inFull(row.calls)}
+              </td>
+              <td className="number" data-label="Tokens in">
+                {tokens(row.inputTokens)}
+                {row.cachedInputTokens ? <span className="cached faint"> {tokens(row.cachedInputTokens)} cached</span> : null}
+              </td>
+              <td className="number" data-label="Tokens out">
+                {tokens(row.outputTokens)}
+              </td>
+              <td className="number" data-label="Time">
+                {time(row.seconds)}
+              </td>
+              <td className="number" data-label="Cost">
+                {row.costUsd === null ? <span className="warn-text">unknown</span> : cost(row.costUsd)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function tokensOf({ inputTokens, outputTokens }: Figures): number {
+  return inputTokens + outputTokens;
+}

@@ -1,0 +1,46 @@
+import type { ReactNode } from "react";
+import type { Usage } from "../../api/usage.ts";
+import { inFull, time, tokens } from "../../parts/amount.ts";
+import { knownCost } from "./cost.ts";
+
+/** What it came to, in four figures. */
+export function Totals({ usage }: { usage: Usage }) {
+  const { inputTokens, outputTokens, cachedInputTokens, calls, seconds } = usage.total;
+  const { words, unknown } = knownCost(usage);
+  const cached = cachedInputTokens ? `, ${tokens(cachedInputTokens)} of them from the cache` : "";
+  return (
+    <dl className="figures">
+      <Figure name="Tokens" value={tokens(inputTokens + outputTokens)} title={`${inFull(inputTokens + outputTokens)} tokens`}>
+        {tokens(outputTokens)} out, {tokens(inputTokens)} in{cached}
+      </Figure>
+      <Figure name="Cost" value={words}>
+        {unknown.length === 0 ? (
+          "by the prices your host knows"
+        ) : (
+          <span className="warn-text">
+            {unknown.length === 1 ? `The price of ${unknown[0]} is` : `The prices of ${unknown.length} models are`} not known: add{" "}
+            {unknown.length === 1 ? "it" : "them"} to <code>prices</code> in config.jsonc.
+          </span>
+        )}
+      </Figure>
+      <Figure name="Calls" value={inFull(calls)}>
+        to {usage.byModel.length === 1 ? "one model" : `${usage.byModel.length} models`}
+      </Figure>
+      <Figure name="Time" value={time(seconds)}>
+        with models and tools
+      </Figure>
+    </dl>
+  );
+}
+
+function Figure({ name, value, title, children }: { name: string; value: string; title?: string; children: ReactNode }) {
+  return (
+    <div className="figure">
+      <dt>{name}</dt>
+      <dd className="figure-value" title={title}>
+        {value}
+      </dd>
+      <dd className="figure-more">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import { type BudgetKind, budgetKinds } from "@thinkery/sdk";
+import type { WrittenBudget } from "../../api/usage.ts";
+
+/** How a person writes what the host counts: time in minutes. */
+const units: Partial<Record<BudgetKind, number>> = { seconds: 60 };
+
+const multiples: Record<string, number> = { "": 1, k: 1000, m: 1_000_000 };
+
+/** The budget as it was written. What is no number is left as it is: the host says what is wrong with it. */
+export function budgetIn({ per = "", ...written }: Record<string, string>): WrittenBudget {
+  const budget: WrittenBudget = { per };
+  for (const kind of budgetKinds) {
+    const text = written[kind];
+    if (text !== undefined) budget[kind] = numberIn(text, units[kind] ?? 1) ?? text;
+  }
+  return budget;
+}
+
+export function limitText(kind: BudgetKind, limit: number | undefined): string {
+  return limit === undefined ? "" : String(plain(limit / (units[kind] ?? 1)));
+}
+
+function numberIn(text: string, unit: number): number | undefined {
+  const [, sign, digits, multiple = ""] = /^(-?)\$?(\d{1,15}(?:\.\d{1,9})?|\.\d{1,9})\s?([kM]?)$/i.exec(text.replaceAll(",", "")) ?? [];
+  if (digits === undefined) return undefined;
+  return plain(Number(`${sign}${digits}`) * (multiples[multiple.toLowerCase()] ?? 1) * unit);
+}
+
+// Three times 0.1 is 0.3 everywhere but in binary.
+function plain(value: number): number {
+  return Number(value.toFixed(9));
+}
