@@ -33,6 +33,10 @@ const bodies: Record<string, unknown> = {
   createAgent: { name: "x" },
   invoke: { message: "hello" },
   cancelTurn: {},
+  report: { callId: "call-1", output: "done" },
+  putAgencyBudget: { tokens: 1000 },
+  putUserBudget: { tokens: 1000 },
+  putPreferences: { theme: "dark" },
   run: { agent: "alice@den", message: "hello" },
   serve: { agent: "alice@den", message: "hello" },
 };

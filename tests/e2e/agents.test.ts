@@ -101,14 +101,16 @@ describe("bad input is refused with the path of the problem", () => {
     ["a model without provider", { name: "ok", model: "gpt" }, "model"],
     ["a driver nobody has", { name: "ok", backend: "telepathy" }, "backend"],
     ["two blueprints", { name: "ok", blueprint: "think", agentType: "other" }, "agentType"],
-    ["props that are too large", { name: "ok", props: { a: "x".repeat(70_000) } }, "props"],
+    ["props that are too large", { name: "ok", props: { data: { a: "x".repeat(70_000) } } }, "props"],
+    ["a prop there is not", { name: "ok", props: { prompt: "" } }, "props.prompt"],
+    ["props that take a tool away", { name: "ok", props: { tools: ["-bash"] } }, "props.tools.0"],
   ];
 
   test.each(bad)("%s", async (_, body, field) => {
     const answer = await api("/agents", "POST", body);
     expect(answer.status).toBe(400);
     expect(answer.body.error.code).toBe("bad_request");
-    expect(answer.body.error.details.problems[0].path).toEqual([field]);
+    expect(answer.body.error.details.problems[0].path.join(".")).toBe(field);
   });
 
   test("a provider there is not, with the one that was meant; in a blueprint too", async () => {

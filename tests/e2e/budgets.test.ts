@@ -287,6 +287,18 @@ test("a cost limit of the agency refuses a model whose price nobody knows, befor
   expect(await callsOf(agent)).toBe(0);
 });
 
+test("a step that another model looks at is refused where its price is not known", async () => {
+  const name = `a${++made}`;
+  await put("/agency/global/blueprints", { name, models: { vision: "local:nobody-knows" }, config: { budget: { costUsd: 5 } } }, "POST");
+  await put("/agency/global/agents", { name, model: "local:priced", blueprint: name }, "POST");
+  const agent = workshop.agentAt(`/agents/${name}`, name);
+  expect(await failure(agent, "say 10")).toBeUndefined();
+  const picture = { mediaType: "image/png", data: "iVBORw0KGgo=" };
+  const { runId } = await agent.invoke({ message: "say 10", attachments: [picture] });
+  expect(await agent.over(runId)).toMatchObject({ type: "agent.error", data: { code: "budget", error: expect.stringContaining("The price of local:nobody-knows is not known") } });
+  expect((await workshop.api(`${agent.at}/usage`)).body.total.calls).toBe(1);
+});
+
 test("questions beside the conversation are counted, and refused like every other call", async () => {
   const agent = await newAgent({ budget: { steps: 2 } });
   // The first call asks for the tool, the tool asks the model, and then there is nothing left for the answer.

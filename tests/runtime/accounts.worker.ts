@@ -1,26 +1,34 @@
+import type { Budget } from "@thinkery/sdk";
 import { DurableObject } from "cloudflare:workers";
-import { Accounts } from "../../packages/runtime/src/store/accounts.ts";
+import { type Account, Accounts, type Statement } from "../../packages/runtime/src/store/accounts.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { agencyMigrations } from "../../packages/runtime/src/store/schema/agency.ts";
 import { reportOf } from "../../packages/runtime/src/store/spent.ts";
 
-type Asked = { step: string; now: number } & Record<string, never>;
+interface Asked {
+  step: string;
+  now: number;
+  budget?: Budget;
+  statement?: Statement;
+  account?: Account;
+  since?: string;
+}
 
 /** Books by themselves, to be told statements and looked into. */
 export class Books extends DurableObject {
   override async fetch(request: Request): Promise<Response> {
-    const { step, now, ...asked } = (await request.json()) as Asked;
+    const { step, now, budget, statement, account, since = "" } = (await request.json()) as Asked;
     migrate(this.ctx.storage, agencyMigrations);
     const accounts = new Accounts(this.ctx.storage, "agency");
     const steps: Record<string, () => unknown> = {
       budget: () => {
-        accounts.budget = asked.budget;
+        accounts.budget = budget;
       },
-      state: () => accounts.state(asked.statement, now),
-      release: () => accounts.release(asked.account),
+      state: () => statement && accounts.state(statement, now),
+      release: () => account && accounts.release(account),
       standings: () => accounts.standings(now),
-      look: () => ({ ...reportOf(accounts.rows(asked.since ?? "")), shares: accounts.shares(asked.since ?? ""), reserved: accounts.reserved() }),
-      statement: () => accounts.statement({ name: "den", since: 7 }, asked.since ?? ""),
+      look: () => ({ ...reportOf(accounts.rows(since)), shares: accounts.shares(since), reserved: accounts.reserved() }),
+      statement: () => accounts.statement({ name: "den", since: 7 }, since),
     };
     return Response.json((await steps[step]?.()) ?? null);
   }

@@ -10,6 +10,9 @@ import "./styles/frame.css";
 import "./styles/views.css";
 import "./styles/chat.css";
 import "./styles/entry.css";
+import "./styles/meter.css";
+import "./styles/note.css";
+import "./styles/usage.css";
 
 applyTheme();
 begin();

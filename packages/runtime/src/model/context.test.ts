@@ -43,7 +43,7 @@ test.each([
 test("the configuration's word counts first, and nobody is asked about what is known", async () => {
   const MODEL_CONFIG = { providers: {}, prices: {}, contextTokens: { "openai:gpt-4o": 9000, "ollama:llama": 8000 } };
   const { models, asked } = catalogue({}, { OPENAI_API_KEY: "k", MODEL_CONFIG });
-  expect(await Promise.all(["openai:gpt-4o", "ollama:llama", "openai:gpt-4.1", "scripted:tour"].map((id) => models.contextOf(id)))).toEqual([9000, 8000, 1_047_576, usualContext]);
+  expect(await Promise.all(["openai:gpt-4o", "ollama:llama", "openai:gpt-4.1", "scripted:tour"].map((id) => models.contextOf(id)))).toEqual([9000, 8000, 1_047_576, 10_000_000]);
   expect(asked).toEqual([]);
 });
 

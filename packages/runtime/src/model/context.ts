@@ -15,6 +15,9 @@ const wellKnown: [name: RegExp, tokens: number][] = [
 /** When nobody says. */
 export const usualContext = 128_000;
 
+/** A script is played, not read: only who configures it gives it a limit. */
+const scriptContext = 10_000_000;
+
 /** A model that is loaded now may have been loaded anew with another length. */
 const freshMs = 600_000;
 /** Programs of this machine say it once they have loaded the model. */
@@ -53,5 +56,6 @@ export function openContexts({ configured = {}, isLocal, ask }: Source): Context
 /** What is known without asking anybody. */
 export function knownContext(id: string, configured: Readonly<Record<string, number>>, local: boolean): number | undefined {
   if (Object.hasOwn(configured, id)) return configured[id];
+  if (id.startsWith("scripted:")) return scriptContext;
   return local ? undefined : wellKnown.find(([name]) => name.test(id.slice(id.indexOf(":") + 1)))?.[1];
 }

@@ -1,10 +1,12 @@
-import type { AgentBudget, Standing, UsageTotal } from "@thinkery/sdk";
-import type { Usage } from "../model/model.ts";
+import type { AgentBudget, Failure, Standing, UsageTotal } from "@thinkery/sdk";
 import type { Asked, Reservation, Verdict } from "../store/accounts.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import { dayOf } from "../store/spent.ts";
 import { type Measures, measuresOf, noMeasures, reached, standingsOf, unkeepable } from "../store/standing.ts";
 import { elapsedIn } from "./elapsed.ts";
+import type { Equipment } from "./equipment.ts";
+import { failureOf } from "./failed.ts";
+import { longestGap } from "./silence.ts";
 import { spentUp, unkept } from "./spent-up.ts";
 
 /** The books beyond the agent's own: those of its agency and its user. */
@@ -23,11 +25,7 @@ interface PurseOptions {
   /** It goes on after a crash or a pause. */
   again: boolean;
   store: AgentStore;
-  budget: AgentBudget | undefined;
-  books: Books;
-  /** No beat is further apart; what is, is a machine that slept. */
-  longestGapMs: number;
-  costOf(model: string, usage: Usage): number | undefined;
+  equipment: Pick<Equipment, "config" | "limits" | "books" | "costOf">;
   /** Writes what is held: what was spent has to stand in the books before they are asked. */
   record(): void;
 }
@@ -49,25 +47,45 @@ const least = 250;
 /** What one turn may spend: asked before every call to a model, told after it. */
 export class Purse {
   readonly #options: PurseOptions;
+  readonly #budget: AgentBudget;
   readonly #limited: boolean;
   #spent: Measures = noMeasures;
   #reserved: Measures = noMeasures;
+  /** What was set aside for the step's own call, and for which model. */
+  #step: (Allowance & { model: string }) | undefined;
   /** The last call came back without a word on what it used. */
   #untold = false;
   #lastLook = Date.now();
 
   constructor(options: PurseOptions) {
     this.#options = options;
-    const { budget, again, store, runId } = options;
-    this.#limited = budget !== undefined && Object.keys(budget).length > 0;
+    const { again, store, runId } = options;
+    this.#budget = options.equipment.config?.budget ?? {};
+    this.#limited = Object.keys(this.#budget).length > 0;
     if (!this.#limited || !again) return;
-    const seconds = budget?.seconds === undefined ? 0 : elapsedIn(store, runId) / 1000;
+    const seconds = this.#budget.seconds === undefined ? 0 : elapsedIn(store, runId) / 1000;
     this.#spent = { ...measuresOf(store.calls.amountsOf(runId)), seconds };
+  }
+
+  /** For the call of a step; once more where it turns out that another model is asked, at another price. */
+  openStep(model: string): void | Promise<void> {
+    if (this.#step?.model === model) return;
+    this.closeStep();
+    const allowance = this.open(model);
+    const take = (allowed: Allowance) => {
+      this.#step = { ...allowed, model };
+    };
+    return allowance instanceof Promise ? allowance.then(take) : take(allowance);
+  }
+
+  closeStep(usage?: UsageTotal): void {
+    if (this.#step) this.close(this.#step, usage);
+    this.#step = undefined;
   }
 
   /** Fails the turn where a limit leaves no room for another call. It takes time only where the books beyond are asked. */
   open(model: string): Allowance | Promise<Allowance> {
-    const metered = this.#options.books.metered();
+    const metered = this.#options.equipment.books.metered();
     if (metered === false && !this.#limited) return free;
     const asked = this.#estimate(model);
     if (this.#limited) this.#judge(model, asked);
@@ -77,7 +95,7 @@ export class Purse {
   close({ asked, metered }: Allowance, usage?: UsageTotal): void {
     if (asked.steps === 0) return;
     this.#reserved = plus(this.#reserved, asked, -1);
-    if (metered) this.#options.books.settle(asked);
+    if (metered) this.#options.equipment.books.settle(asked);
     if (!usage) return;
     const tokens = usage.inputTokens + usage.outputTokens;
     this.#untold = tokens === 0;
@@ -85,17 +103,17 @@ export class Purse {
   }
 
   /** Why the turn has to end now, though its call or its tool is not done: its time is over. */
-  late(now: number): Error | undefined {
-    if (this.#options.budget?.seconds === undefined) return undefined;
+  late(now: number): Failure | undefined {
+    if (this.#budget.seconds === undefined) return undefined;
     this.#look(now);
     const late = this.#turn().find(({ kind, spent, limit }) => kind === "seconds" && spent >= limit);
-    return late && spentUp(late, this.#options.agent);
+    return late && failureOf(spentUp(late, this.#options.agent));
   }
 
   async #ask(model: string, asked: Asked, metered: true | Promise<boolean>): Promise<Allowance> {
     if (!(await metered)) return this.#limited ? this.#take({ asked, metered: false }) : free;
     this.#options.record();
-    const { refused, unknown } = await this.#options.books.ask(asked);
+    const { refused, unknown } = await this.#options.equipment.books.ask(asked);
     if (refused) throw unknown ? unkept(refused, unknown, model) : spentUp(refused, this.#options.agent);
     return this.#take({ asked, metered: true });
   }
@@ -116,28 +134,27 @@ export class Purse {
   }
 
   #turn(): Standing[] {
-    const { budget = {} } = this.#options;
-    return standingsOf({ level: "turn", per: "turn", limits: budget, spent: this.#spent, reserved: this.#reserved });
+    return standingsOf({ level: "turn", per: "turn", limits: this.#budget, spent: this.#spent, reserved: this.#reserved });
   }
 
   #agent(): Standing[] {
-    const { budget, store, record } = this.#options;
-    if (!budget?.agent) return [];
-    record();
-    return agentStandings(store, budget, this.#reserved);
+    if (!this.#budget.agent) return [];
+    this.#options.record();
+    return agentStandings(this.#options.store, this.#budget, this.#reserved);
   }
 
   #estimate(model: string): Asked {
-    const last = this.#options.store.calls.latest();
+    const { store, equipment } = this.#options;
+    const last = store.calls.latest();
     const guess = (tokens = 0) => Math.max(least, Math.ceil(tokens * more));
     const usage = { inputTokens: guess(last?.input), outputTokens: guess(last?.output) };
-    const costUsd = this.#options.costOf(model, usage);
+    const costUsd = equipment.costOf(model, usage);
     const unknown = this.#untold ? "usage" : costUsd === undefined ? "price" : undefined;
     return { steps: 1, tokens: usage.inputTokens + usage.outputTokens, costUsd: costUsd ?? 0, ...(unknown ? { unknown } : {}) };
   }
 
   #look(now: number): void {
-    const gap = Math.min(Math.max(0, now - this.#lastLook), this.#options.longestGapMs);
+    const gap = Math.min(Math.max(0, now - this.#lastLook), longestGap(this.#options.equipment.limits));
     this.#lastLook = now;
     this.#spent = { ...this.#spent, seconds: this.#spent.seconds + gap / 1000 };
   }

@@ -179,9 +179,7 @@ export class TurnQueue {
       this.#running = running;
       if (from === "waited") await running.settle();
       if (again) await running.resume(again);
-      let outcome = await this.#options.driver().run(running);
-      // The last report may have come in while it was about to pause.
-      while (outcome === "waits" && this.#busyWith === runId && !running.waits()) outcome = await this.#options.driver().run(running);
+      const outcome = await this.#options.driver().run(running);
       // After its end a turn's last words are not news.
       if (this.#busyWith !== runId) return;
       if (outcome === "done") this.#end(runId, { status: "completed" });

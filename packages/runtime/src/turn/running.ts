@@ -1,9 +1,9 @@
-import type { ChatMessage, ChildReport, Consultation, EventData, Failure, NewEvent, UsageTotal } from "@thinkery/sdk";
+import type { ChatMessage, ChildReport, Consultation, EventData, Failure, NewEvent } from "@thinkery/sdk";
 import type { CallEnd, Conversation, DrivenTurn } from "../drivers/driver.ts";
 import { Plan } from "../middleware/plan.ts";
 import type { Performance } from "../middleware/pipeline.ts";
 import type { ModelError } from "../model/error.ts";
-import type { Model, ModelMessage, ModelRequest, ToolCall, Usage } from "../model/model.ts";
+import type { Model, ModelMessage, ModelRequest, ToolCall } from "../model/model.ts";
 import { pause } from "../model/pause.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
@@ -13,11 +13,12 @@ import { counted } from "./counted.ts";
 import { conversationOf } from "./conversation.ts";
 import { type Ending, endOf } from "./ending.ts";
 import type { Equipment } from "./equipment.ts";
-import { failureOf, TurnFailed } from "./failed.ts";
+import { TurnFailed } from "./failed.ts";
 import { type Repetition, runCalls } from "./gate.ts";
-import { type Allowance, Purse } from "./purse.ts";
+import { Purse } from "./purse.ts";
 import type { Recorder } from "./recorder.ts";
 import { reportsIn } from "./report.ts";
+import { Silence } from "./silence.ts";
 import { stageOf } from "./stage.ts";
 
 export interface RunningOptions {
@@ -41,9 +42,7 @@ export class RunningTurn implements DrivenTurn {
   readonly #repetition: Repetition = { call: "", step: 0, times: 0 };
   readonly #middleware: Performance;
   readonly #purse: Purse;
-  /** What was set aside for the call of this step. */
-  #allowance: Allowance | undefined;
-  #allowedFor = "";
+  readonly #silence: Silence;
   /** The plan that is being made, while it is. */
   #plan: Plan | undefined;
   /** The model that this step's call goes to. */
@@ -69,8 +68,6 @@ export class RunningTurn implements DrivenTurn {
   #words: string | undefined;
   #callBegan = 0;
   #over = false;
-  #silentMs = 0;
-  #lastBeat = Date.now();
 
   constructor(options: RunningOptions) {
     this.#options = options;
@@ -81,16 +78,8 @@ export class RunningTurn implements DrivenTurn {
     this.#deferred = this.#joined;
     // A step that a crash cut off is taken again, not counted twice.
     this.#step = this.#joined ? options.store.messages.stepsDone(options.runId) : 0;
-    const { config, books, costOf, limits } = options.equipment;
-    this.#purse = new Purse({
-      ...options,
-      again: this.#joined,
-      budget: config?.budget,
-      books,
-      costOf,
-      longestGapMs: limits.heartbeatSeconds * 3000,
-      record: () => this.#record(),
-    });
+    this.#purse = new Purse({ ...options, again: this.#joined, record: () => this.#record() });
+    this.#silence = new Silence(options.equipment.limits);
     this.#middleware = options.equipment.pipeline.on(
       stageOf({
         ...options,
@@ -173,22 +162,17 @@ export class RunningTurn implements DrivenTurn {
 
   beginStep(): void | Promise<void> {
     if (this.#untold && this.#middleware.has("onChildReport")) return this.#tellReports().then(() => this.beginStep());
-    const allowance = this.#purse.open(this.model.id);
-    if (!(allowance instanceof Promise)) return this.#openStep(allowance);
-    return allowance.then((allowed) => {
-      this.signal.throwIfAborted();
-      return this.#openStep(allowed);
-    });
+    const asked = this.#purse.openStep(this.model.id);
+    return asked ? asked.then(() => this.#openStep()) : this.#openStep();
   }
 
-  #openStep(allowance: Allowance): void | Promise<void> {
+  #openStep(): void | Promise<void> {
+    this.signal.throwIfAborted();
     const { runId, equipment } = this.#options;
     const { steps } = equipment.limits;
     if (this.#step >= steps) {
       throw new TurnFailed("steps", `The turn took its ${steps} steps and was not done.`, "Say “go on”, or raise config.budget.steps in the blueprint.");
     }
-    this.#allowance = allowance;
-    this.#allowedFor = this.model.id;
     this.#step++;
     const messageIds = this.#waiting();
     this.#joined = false;
@@ -205,20 +189,13 @@ export class RunningTurn implements DrivenTurn {
   }
 
   planCall(messages: readonly ModelMessage[], model: Model): ModelRequest | Promise<ModelRequest> {
-    if (model.id !== this.#allowedFor) return this.#allow(model.id).then(() => this.planCall(messages, model));
+    const asked = this.#purse.openStep(model.id);
+    if (asked) return asked.then(() => this.planCall(messages, model));
+    this.signal.throwIfAborted();
     const { system, tools, settings } = this.#options.equipment;
     this.#asked = model;
     const plan = new Plan({ model: model.id, step: this.#step, system, messages, tools, settings });
     return this.#began && !this.#middleware.has("beforeModel") ? plan.request() : this.#shape(plan);
-  }
-
-  /** The step asks another model than its turn usually does, at another price. */
-  async #allow(model: string): Promise<void> {
-    if (this.#allowance) this.#purse.close(this.#allowance);
-    this.#allowance = undefined;
-    this.#allowance = await this.#purse.open(model);
-    this.#allowedFor = model;
-    this.signal.throwIfAborted();
   }
 
   async #shape(plan: Plan): Promise<ModelRequest> {
@@ -242,9 +219,7 @@ export class RunningTurn implements DrivenTurn {
       costOf,
       purse: this.#purse,
       record: (event) => this.#record(event),
-      alive: () => {
-        this.#silentMs = 0;
-      },
+      alive: () => this.#silence.end(),
     });
   }
 
@@ -254,7 +229,7 @@ export class RunningTurn implements DrivenTurn {
 
   say(text: string, reasoning: string): void {
     if (this.#over) return;
-    this.#silentMs = 0;
+    this.#silence.end();
     this.#words += text;
     this.#options.recorder.say(this.#options.runId, text, reasoning);
   }
@@ -266,8 +241,7 @@ export class RunningTurn implements DrivenTurn {
     }
     const calls = withOwnIds(toolCalls, this.#options.store.ledger);
     const usage = counted(finish.usage, (used) => this.#options.equipment.costOf(this.#asked.id, used));
-    if (this.#allowance) this.#purse.close(this.#allowance, usage);
-    this.#allowance = undefined;
+    this.#purse.closeStep(usage);
     this.#hold({
       type: "model.completed",
       data: {
@@ -326,17 +300,9 @@ export class RunningTurn implements DrivenTurn {
     this.#open = undefined;
   }
 
-  /** Called while it runs, every now and then. Answers why it has to end, where it has been silent for its whole window or its time is over. */
+  /** Called while it runs, every now and then. Answers why it has to end, where its time is over or nothing comes of it. */
   beat(now: number): Failure | undefined {
-    const { noProgressSeconds, heartbeatSeconds } = this.#options.equipment.limits;
-    // A machine that slept is no silent turn: a gap counts for a few beats at most.
-    this.#silentMs += Math.min(now - this.#lastBeat, heartbeatSeconds * 3000);
-    this.#lastBeat = now;
-    const late = this.#purse.late(now);
-    if (late) return failureOf(late);
-    if (this.#silentMs <= noProgressSeconds * 1000) return undefined;
-    const message = `Neither the model nor a tool gave a sign of life for ${noProgressSeconds} s.`;
-    return { code: "no_progress", message, advice: "Send the message again." };
+    return this.#purse.late(now) ?? this.#silence.beat(now);
   }
 
   /** Writes the outcome, once; what the driver or a tool still does after it is heard by nobody. */
@@ -368,7 +334,7 @@ export class RunningTurn implements DrivenTurn {
 
   #record(...events: NewEvent[]): void {
     if (this.#over) return;
-    this.#silentMs = 0;
+    this.#silence.end();
     if (events[0]?.type === "tool.deferred") this.#deferred = this.#untold = true;
     const all = [...this.#held, ...events];
     this.#held = [];

@@ -36,7 +36,7 @@ export const nameRules = {
 export const toolNameRule: NameRule = {
   longest: 64,
   pattern: /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/,
-  form: "use letters, digits, _ and -, 64 of them at most",
+  form: "use letters, digits, _ and -, 64 of them at most, and a letter or _ first",
 };
 
 /** What is wrong with a name, in the words of its schema; nothing when it is right. */

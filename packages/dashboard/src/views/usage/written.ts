@@ -17,16 +17,16 @@ export function budgetIn({ per = "", ...written }: Record<string, string>): Writ
 }
 
 export function limitText(kind: BudgetKind, limit: number | undefined): string {
-  return limit === undefined ? "" : String(plain(limit / (units[kind] ?? 1)));
+  return limit === undefined ? "" : String(rounded(limit / (units[kind] ?? 1), 9));
 }
 
 function numberIn(text: string, unit: number): number | undefined {
   const [, sign, digits, multiple = ""] = /^(-?)\$?(\d{1,15}(?:\.\d{1,9})?|\.\d{1,9})\s?([kM]?)$/i.exec(text.replaceAll(",", "")) ?? [];
   if (digits === undefined) return undefined;
-  return plain(Number(`${sign}${digits}`) * (multiples[multiple.toLowerCase()] ?? 1) * unit);
+  return rounded(Number(`${sign}${digits}`) * (multiples[multiple.toLowerCase()] ?? 1) * unit, 6);
 }
 
-// Three times 0.1 is 0.3 everywhere but in binary.
-function plain(value: number): number {
-  return Number(value.toFixed(9));
+// Three times 0.1 is 0.3 everywhere but in binary; and a third of an hour is 20 minutes again.
+function rounded(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
 }

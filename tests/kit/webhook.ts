@@ -1,0 +1,34 @@
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Hooked {
+  path: string;
+  headers: http.IncomingHttpHeaders;
+  body: { tool: string; input: unknown; callId: string; runId: string; agent: string };
+}
+
+/** Something that tools are given by its address alone. Answers what `answer` says to each call. */
+export async function openWebhook(answer: (call: Hooked) => { status?: number; text?: string; headers?: Record<string, string> }) {
+  const calls: Hooked[] = [];
+  const server = http.createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const call = { path: request.url ?? "", headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString() || "{}") };
+    calls.push(call);
+    const { status = 200, text = "", headers = {} } = answer(call);
+    response.on("error", () => {});
+    response.writeHead(status, headers).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export type Webhook = Awaited<ReturnType<typeof openWebhook>>;

@@ -1,0 +1,12 @@
+import { Think as ProductThink } from "@thinkery/runtime";
+import { defineTool, type Tool } from "@thinkery/sdk";
+import { z } from "zod";
+
+export { Agency, default, Supervision, User } from "@thinkery/runtime";
+
+/** A product that would like a core tool to be another. */
+export class Think extends ProductThink {
+  protected override getCustomTools(): readonly Tool[] {
+    return [defineTool({ name: "set_title", description: "Sets no title.", input: z.object({}) }, () => "")];
+  }
+}
