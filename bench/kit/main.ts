@@ -4,13 +4,14 @@ import { fanout } from "../fanout.bench.ts";
 import { guard } from "../guard.bench.ts";
 import { hook } from "../hook.bench.ts";
 import { memory } from "../memory.bench.ts";
+import { middleware } from "../middleware.bench.ts";
 import { start } from "../start.bench.ts";
 import { stream } from "../stream.bench.ts";
 import { turn } from "../turn.bench.ts";
 import { tree } from "./process.ts";
 import { report } from "./report.ts";
 
-const all = [start, memory, guard, turn, fanout, stream, agents, hook];
+const all = [start, memory, guard, turn, middleware, fanout, stream, agents, hook];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !all.some((bench) => bench.name === name));
 if (unknown.length > 0) {

@@ -110,7 +110,9 @@ type Outcome = "completed" | "failed" | "refused";
 /** Says something with a key of its own until there is an outcome, however often main dies meanwhile. */
 async function speak({ agency, name }: Spender, key: string): Promise<Outcome> {
   return until(`the outcome of ${key}`, async (): Promise<Outcome | undefined> => {
+    (globalThis as any).dbg ??= {};
     const { status, body } = await api<{ error?: { message: string } }>("/serve", "POST", { agent: `${name}@${agency}`, message: key, idempotencyKey: key });
+    (globalThis as any).dbg[key] = [status, JSON.stringify(body).slice(0, 300), Date.now()];
     if (status === 200) return "completed";
     const why = body.error?.message ?? "";
     if (status === 409 && why.includes("budget")) return "refused";
@@ -155,21 +157,18 @@ async function play(round: Round, number: number, kills: number, chance: Random,
     }
   });
   const killing = (async () => {
-    for (let kill = 0, killed = 0; kill < kills && !over; kill++) {
+    for (let kill = 0; kill < kills && !over; kill++) {
       await pause(100 + chance.below(400));
-      const main = await until("main to live", () => mainOf(house.home, killed));
-      if (over) return;
-      killed = main.pid;
-      process.kill(main.pid, "SIGKILL");
+      await killMain();
       tally.kills = (tally.kills ?? 0) + 1;
     }
   })();
-  await Promise.all(spending);
+  await Promise.all(spending).catch(async (e) => { console.log("PRINTED", house.printed().slice(-3000), house.daemon.exitCode); console.log("DBG", Date.now(), JSON.stringify((globalThis as any).dbg, null, 1).slice(-3000)); for (const {agency,name} of all) console.log(name, JSON.stringify((await api<any>(`/agency/${agency}/agent/${name}/events?limit=1000`)).body.events?.slice(-5)).slice(0,1500)); throw e; });
   over = true;
   await killing;
 
   // One more, and nobody asks anything of the agents: what is set aside has to come back by itself.
-  process.kill((await until("main to live", () => mainOf(house.home))).pid, "SIGKILL");
+  await killMain();
   const settled = await until("nothing to be set aside", async () => {
     const { standings } = await sure<BudgetAnswer>(at);
     return standings.length > 0 && standings.every(({ reserved }) => reserved === 0) ? standings : undefined;
@@ -181,6 +180,14 @@ async function play(round: Round, number: number, kills: number, chance: Random,
   const allowed = limit + round.over(round.most);
   expect(spent, `${round.what}: ${spent} of ${limit}, and ${allowed} at most`).toBeLessThanOrEqual(allowed);
   await sure(at, "DELETE");
+}
+
+let killed = 0;
+
+async function killMain(): Promise<void> {
+  const main = await until("main to live", () => mainOf(house.home, killed));
+  killed = main.pid;
+  process.kill(main.pid, "SIGKILL");
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -207,10 +207,10 @@ test("the path of a problem is the request's own, whatever tools the agent has",
 
 test("an agent with props is made or not made, whenever main is killed, and its agency answers", async () => {
   const { below, seed } = random("kills while agents are made");
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 12; round++) {
     const name = `made-${round}`;
     const making = workshop.api("/agents", "POST", { name, props: { tools: ["read_props"], models: { primary: "openai:house" } } }).catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, below(25)));
+    await new Promise((resolve) => setTimeout(resolve, below(14)));
     await workshop.restartMain();
     await making;
     const { agents } = (await until(`the agency to answer, SEED=${seed}`, () => workshop.api("/agents"))).body;

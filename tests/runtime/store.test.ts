@@ -164,3 +164,26 @@ test("what was spent is kept by day and model, with the time of tools under none
   await shelf("rebuild");
   expect((await shelf("tables")).spending).toEqual(spending);
 });
+
+test("how long a turn was worked on leaves out its wait in line, its pauses, and the time the host was down", async () => {
+  const shelf = on("elapsed");
+  const [accepted, ...started] = turn;
+  const seconds: [number, NewEvent][] = [
+    [0, accepted as NewEvent],
+    // A minute in line.
+    ...started.map((event): [number, NewEvent] => [60, event]),
+    [62, completed],
+    [63, { type: "run.paused", data: { runId: "t", reason: "deferred" } }],
+    // An hour until the report.
+    [3663, { type: "run.resumed", data: { runId: "t", reason: "reported", attempt: 0, strikes: 0, boot: "b" } }],
+    [3665, { type: "run.tick", data: { runId: "t", step: 2 } }],
+    // Something of another turn does not count.
+    [3670, { type: "run.canceled", data: { runId: "other" } }],
+    // A day without the host.
+    [90_000, { type: "run.resumed", data: { runId: "t", reason: "recovered", attempt: 1, strikes: 1, boot: "c" } }],
+    [90_004, { type: "run.tick", data: { runId: "t", step: 2 } }],
+  ];
+  const log = seconds.map(([second, event], index) => ({ ...event, seq: index + 1, ts: new Date(second * 1000).toISOString(), threadId: "global~test" }));
+  await shelf("load", { log });
+  expect(await shelf("elapsed")).toBe((3 + 2 + 4) * 1000);
+});

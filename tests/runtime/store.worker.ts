@@ -4,6 +4,7 @@ import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { reportOf } from "../../packages/runtime/src/store/spent.ts";
 import { thinkMigrations } from "../../packages/runtime/src/store/schema/think.ts";
+import { elapsedIn } from "../../packages/runtime/src/turn/elapsed.ts";
 
 const projections = ["turns", "inputs", "messages", "ledger", "actions", "model_calls", "spending", "facts", "blobs"];
 
@@ -36,6 +37,7 @@ export class Shelf extends DurableObject {
       draft: () => this.#store.messages.draft,
       read: () => this.#store.log.read(after, limit),
       usage: () => reportOf(this.#store.spending.rows()),
+      elapsed: () => elapsedIn(this.#store, "t"),
       // As it is remembered, and as it is stored.
       inAll: () => [this.#store.spending.inAll(), this.#store.spending.total()].map(({ calls, ms }) => ({ calls, ms })),
       // As after a crash: what is on the disk, and nothing else.

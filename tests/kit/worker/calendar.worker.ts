@@ -1,4 +1,3 @@
-import type { Env } from "@thinkery/runtime";
 import { handler } from "./system.worker.ts";
 
 export { Agency, Supervision, Think, User } from "./system.worker.ts";
@@ -9,10 +8,11 @@ let daysAgo = 0;
 
 Date.now = () => now() - daysAgo * day;
 
-/** A house whose day is set by a header, from the next request on. */
+/** A house whose day is set by a header, from that request on. */
 export default {
-  fetch(request: Request, env: Env, context: ExecutionContext) {
+  ...handler,
+  fetch(request, ...rest) {
     daysAgo = Number(request.headers.get("x-days-ago") ?? daysAgo);
-    return handler.fetch(request, env, context);
+    return handler.fetch?.(request, ...rest) ?? new Response();
   },
-};
+} satisfies typeof handler;

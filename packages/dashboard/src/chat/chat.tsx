@@ -14,7 +14,7 @@ import { About } from "./about.tsx";
 import { Composer } from "./composer.tsx";
 import { ContextMeter } from "./context-meter.tsx";
 import { useDraft } from "./draft.ts";
-import { useSpokenNotes } from "./note-view.tsx";
+import { SpokenNote } from "./note-view.tsx";
 import { outboxOf } from "./outbox.ts";
 import { ScriptedNotice } from "./scripted-notice.tsx";
 import { StatusLine } from "./status-line.tsx";
@@ -43,7 +43,6 @@ export function Chat({ user, agency, agent, blueprint }: ChatProps) {
   const model = think.model ?? agent.model ?? blueprint?.model ?? host?.models?.default?.id;
   const cancel = connection.state === "open" && running ? () => think.cancel() : undefined;
 
-  useSpokenNotes(think);
   useEscape(mayTalk ? cancel : undefined);
   useEffect(() => onRedial(reconnect), [reconnect]);
   useEffect(() => {
@@ -82,6 +81,7 @@ export function Chat({ user, agency, agent, blueprint }: ChatProps) {
         think={think}
         onEdit={edit}
       />
+      <SpokenNote note={think.lastNote} />
       <Todos todos={think.todos} />
       <footer className="chat-foot">
         {trouble && (

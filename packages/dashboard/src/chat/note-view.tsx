@@ -1,6 +1,5 @@
-import type { Note, Think } from "@thinkery/sdk/react";
-import { memo, useEffect } from "react";
-import { announce } from "../frame/announce.tsx";
+import type { Note } from "@thinkery/sdk/react";
+import { memo } from "react";
 import { inFull } from "../parts/amount.ts";
 import { Icon } from "../parts/icon.tsx";
 import { visible } from "./blocks.ts";
@@ -66,13 +65,13 @@ export function PauseView({ waitsFor }: { waitsFor: string[] }) {
   );
 }
 
-/** Says what happens in the turn that runs to people who hear the page. */
-export function useSpokenNotes({ notes, run }: Think): void {
-  const last = notes.at(-1);
-  const news = last && last.runId === run ? last : undefined;
-  useEffect(() => {
-    if (news) announce(news.kind === "compaction" ? compactionWords(news) : `The middleware ${news.middleware} failed in ${news.hook}: ${news.error}`);
-  }, [news?.id]);
+/** Says what happens to people who hear the page, with a voice of its own: the answer that follows does not cut it off. */
+export function SpokenNote({ note }: { note: Note | undefined }) {
+  return (
+    <p className="unseen" role="status">
+      {note && (note.kind === "compaction" ? compactionWords(note) : `The middleware ${note.middleware} failed in ${note.hook}: ${note.error}`)}
+    </p>
+  );
 }
 
 function compactionWords({ before, after, summary }: Extract<Note, { kind: "compaction" }>): string {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { amount, bytes, cost, counted, percent, time, tokens } from "./amount.ts";
+import { amount, amountOf, bytes, cost, counted, percent, time, tokens } from "./amount.ts";
 
 test("amounts are told in a few characters", () => {
   expect([0, 840, 1000, 12_440, 999_949, 999_950, 1_234_567].map(tokens)).toEqual(["0", "840", "1k", "12.4k", "999.9k", "1M", "1.2M"]);
@@ -14,6 +14,7 @@ test("a cost that is not known is not shown as nothing, and a small one neither"
 
 test("each kind of budget is told in its own unit", () => {
   expect([amount("steps", 1), amount("tokens", 50_000), amount("costUsd", 5), amount("seconds", 5400)]).toEqual(["1 call", "50k tokens", "$5.00", "1 h 30 min"]);
+  expect([amountOf("steps", 1, 2), amountOf("tokens", 1100, 5000), amountOf("costUsd", 0, 5), amountOf("seconds", 0.5, 60)]).toEqual(["1 of 2 calls", "1.1k of 5k tokens", "$0 of $5.00", "under 1 s of 1 min"]);
 });
 
 test("a share rounds neither to nothing nor to everything, unless it is that", () => {

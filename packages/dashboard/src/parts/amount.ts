@@ -43,6 +43,13 @@ export function amount(kind: BudgetKind, value: number): string {
   }
 }
 
+/** `1.1k of 5k tokens`: the unit once, where there is one. */
+export function amountOf(kind: BudgetKind, part: number, whole: number): string {
+  if (kind === "tokens") return `${tokens(part)} of ${amount(kind, whole)}`;
+  if (kind === "steps") return `${inFull(part)} of ${amount(kind, whole)}`;
+  return `${amount(kind, part)} of ${amount(kind, whole)}`;
+}
+
 /** How much of the whole; something is never nothing, and not quite all is not all. */
 export function percent(part: number, whole: number): string {
   const share = (100 * part) / whole;

@@ -1,5 +1,5 @@
 import type { BudgetKind, BudgetLevel, Standing } from "@thinkery/sdk";
-import { amount, percent } from "./amount.ts";
+import { amount, amountOf, percent } from "./amount.ts";
 import { Meter, toneOf } from "./meter.tsx";
 
 const kinds: Record<BudgetKind, string> = { steps: "Calls to models", tokens: "Tokens", costUsd: "Cost", seconds: "Time" };
@@ -11,7 +11,7 @@ const periods: Record<Standing["per"], string> = { turn: "in one turn", day: "a 
 /** How far one limit of a budget is used up, as a bar with words. */
 export function StandingBar({ standing }: { standing: Standing }) {
   const { level, kind, per, limit, spent, reserved } = standing;
-  const used = `${amount(kind, spent)} of ${amount(kind, limit)}`;
+  const used = amountOf(kind, spent, limit);
   const aside = reserved > 0 ? `, ${amount(kind, reserved)} set aside for calls under way` : "";
   return (
     <div className="standing" data-level={level} data-kind={kind}>

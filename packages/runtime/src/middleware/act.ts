@@ -1,4 +1,4 @@
-import type { Middleware, MiddlewareContext, NewEvent, Tool } from "@thinkery/sdk";
+import type { ChatMessage, Consultation, Middleware, MiddlewareContext, NewEvent, Props, Run, ThreadInfo, Tool } from "@thinkery/sdk";
 import { frozen, persisted } from "../store/persisted.ts";
 import type { Stage } from "./stage.ts";
 
@@ -13,17 +13,19 @@ const longestWrite = 256 * 1024;
 
 /** One middleware on its stage. What a hook changes counts when the hook comes back; of one that fails, nothing does. */
 export class Act {
+  readonly stage: Stage;
   readonly context: MiddlewareContext<never>;
-  readonly #stage: Stage;
+  readonly config: unknown;
   readonly #name: string;
   #hooks = 0;
-  #tools: Tool[] = [];
-  readonly #changes = new Map<string, unknown>();
+  #tools: Tool[] | undefined;
+  #changes: Map<string, unknown> | undefined;
 
   constructor(stage: Stage, { middleware, config }: Entry) {
-    this.#stage = stage;
+    this.stage = stage;
+    this.config = frozen(config);
     this.#name = middleware.name;
-    this.context = this.#contextWith(frozen(config) as never);
+    this.context = new Context(this);
   }
 
   begin(): void {
@@ -32,60 +34,31 @@ export class Act {
 
   keep(): void {
     this.#hooks--;
-    if (this.#tools.length > 0) this.#tools = [];
-    if (this.#changes.size > 0) this.#write();
+    this.#tools = undefined;
+    this.#write();
   }
 
   undo(): void {
     this.#hooks--;
-    for (const tool of this.#tools) this.#stage.unregisterTool(tool);
-    this.#tools = [];
-    this.#changes.clear();
+    for (const tool of this.#tools ?? []) this.stage.unregisterTool(tool);
+    this.#tools = undefined;
+    this.#changes = undefined;
   }
 
-  #contextWith(config: never): MiddlewareContext<never> {
-    const stage = this.#stage;
-    const { development } = stage;
-    const change = (key: string, value: unknown) => this.#change(key, value);
-    const kept = () => this.#kept();
-    return {
-      agent: stage.agent,
-      runId: stage.runId,
-      config,
-      props: stage.props,
-      signal: stage.signal,
-      get step() {
-        return stage.step();
-      },
-      get info() {
-        return persisted({ name: "info", value: stage.info(), development });
-      },
-      get run() {
-        return persisted({ name: "run", value: stage.run(), development });
-      },
-      get state() {
-        return persisted({ name: "state", value: kept(), development, write: change });
-      },
-      messages: () => stage.messages(),
-      registerTool: (tool) => this.#register(tool),
-      consult: (question) => stage.consult(question),
-    };
+  register(tool: Tool): void {
+    this.stage.registerTool(tool, `the middleware “${this.#name}”`);
+    if (this.#hooks > 0) (this.#tools ??= []).push(tool);
   }
 
-  #register(tool: Tool): void {
-    this.#stage.registerTool(tool, `the middleware “${this.#name}”`);
-    if (this.#hooks > 0) this.#tools.push(tool);
-  }
-
-  #change(key: string, value: unknown): void {
-    this.#changes.set(key, value);
+  change(key: string, value: unknown): void {
+    (this.#changes ??= new Map()).set(key, value);
     // A tool that the middleware registered may use the context too.
     if (this.#hooks === 0) this.#write();
   }
 
-  #kept(): Record<string, unknown> {
-    const kept = this.#stage.kept(this.#name);
-    for (const [key, value] of this.#changes) {
+  kept(): Record<string, unknown> {
+    const kept = this.stage.kept(this.#name);
+    for (const [key, value] of this.#changes ?? []) {
       if (value === undefined) delete kept[key];
       else kept[key] = value;
     }
@@ -93,15 +66,77 @@ export class Act {
   }
 
   #write(): void {
+    if (!this.#changes) return;
     let size = 0;
     for (const [key, value] of this.#changes) {
       const event: NewEvent = { type: "middleware.kept", data: { middlewareName: this.#name, key, value } };
       size += JSON.stringify(event).length;
-      this.#stage.hold(event);
+      this.stage.hold(event);
       if (size < longestWrite) continue;
-      this.#stage.flush();
+      this.stage.flush();
       size = 0;
     }
-    this.#changes.clear();
+    this.#changes = undefined;
+  }
+}
+
+/** Nothing is made before it is asked for: every middleware of every turn has one. */
+class Context implements MiddlewareContext<never> {
+  readonly #act: Act;
+
+  constructor(act: Act) {
+    this.#act = act;
+  }
+
+  get agent(): string {
+    return this.#act.stage.agent;
+  }
+
+  get info(): ThreadInfo {
+    const { stage } = this.#act;
+    return persisted({ name: "info", value: stage.info(), development: stage.development });
+  }
+
+  get run(): Run {
+    const { stage } = this.#act;
+    return persisted({ name: "run", value: stage.run(), development: stage.development });
+  }
+
+  get runId(): string {
+    return this.#act.stage.runId;
+  }
+
+  get step(): number {
+    return this.#act.stage.step();
+  }
+
+  get config(): never {
+    return this.#act.config as never;
+  }
+
+  get props(): Props {
+    return this.#act.stage.props;
+  }
+
+  get state(): Record<string, unknown> {
+    const act = this.#act;
+    return persisted({ name: "state", value: act.kept(), development: act.stage.development, write: (key, value) => act.change(key, value) });
+  }
+
+  get signal(): AbortSignal {
+    return this.#act.stage.signal;
+  }
+
+  // Functions of their own, so that they can be taken out of the context.
+  get messages(): () => ChatMessage[] {
+    return () => this.#act.stage.messages();
+  }
+
+  get registerTool(): (tool: Tool) => void {
+    return (tool) => this.#act.register(tool);
+  }
+
+  get consult(): (question: Consultation) => Promise<string> {
+    return (question) => this.#act.stage.consult(question);
   }
 }

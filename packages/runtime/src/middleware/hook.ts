@@ -1,34 +1,46 @@
 /** How long a hook may take is limited, and so is what it can break: whatever it throws is an answer, not an accident. */
 
-/**
- * Runs one hook. Answers at once where the hook does; a promise is awaited for so long, and then left alone. Before
- * anybody really waits, `settle` is called.
- */
-export function bounded(run: () => void | Promise<void>, seconds: number, settle: () => void): void | Promise<void> {
-  const result: unknown = run();
-  return isPromise(result) ? settled(Promise.resolve(result), seconds, settle) : undefined;
-}
+/** What became of a hook that did not come back at once. */
+export class Pending {
+  #done = false;
+  #failed = false;
+  #error: unknown;
+  readonly #result: PromiseLike<unknown>;
 
-async function settled(result: Promise<unknown>, seconds: number, settle: () => void): Promise<void> {
-  let done = false;
-  const watched = result.finally(() => {
-    done = true;
-  });
-  watched.catch(() => {});
-  // Most are over within a few microtasks, and a timer costs more than such a hook.
-  for (let turn = 0; turn < 4; turn++) {
-    await undefined;
-    if (done) return void (await watched);
+  constructor(result: PromiseLike<unknown>) {
+    this.#result = result;
+    result.then(
+      () => {
+        this.#done = true;
+      },
+      (error: unknown) => {
+        this.#done = this.#failed = true;
+        this.#error = error;
+      },
+    );
   }
-  settle();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`It did not come back within ${seconds} s.`)), seconds * 1000);
-  });
-  try {
-    await Promise.race([watched, late]);
-  } finally {
-    clearTimeout(timer);
+
+  /** Waits for so long, and then leaves it alone. Before anybody really waits, `settle` is called. */
+  async over(seconds: number, settle: () => void): Promise<void> {
+    // Most are over within a few microtasks, and a timer costs more than such a hook.
+    for (let turn = 0; turn < 4 && !this.#done; turn++) await undefined;
+    if (!this.#done) {
+      settle();
+      await this.#within(seconds);
+    }
+    if (this.#failed) throw this.#error;
+  }
+
+  async #within(seconds: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`It did not come back within ${seconds} s.`)), seconds * 1000);
+    });
+    try {
+      await Promise.race([this.#result, late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }
 
@@ -42,6 +54,6 @@ export function wordsOf(error: unknown): string {
   }
 }
 
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+export function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return value instanceof Promise || (typeof value === "object" && value !== null && "then" in value && typeof value.then === "function");
 }

@@ -1,6 +1,6 @@
 import type { ChatMessage, ChildReport, MessageToolCall, Middleware, MiddlewareContext, NewEvent } from "@thinkery/sdk";
 import { Act, type Entry } from "./act.ts";
-import { bounded, wordsOf } from "./hook.ts";
+import { isPromise, Pending, wordsOf } from "./hook.ts";
 import type { Plan } from "./plan.ts";
 import type { PlanDraft } from "./plan-draft.ts";
 import type { Stage } from "./stage.ts";
@@ -139,8 +139,8 @@ export class Performance {
       const attempt = begin?.();
       act.begin();
       try {
-        const pending = bounded(() => call(middleware, act.context), stage.hookSeconds, stage.flush);
-        if (pending) await pending;
+        const result: unknown = call(middleware, act.context);
+        if (isPromise(result)) await new Pending(result).over(stage.hookSeconds, stage.flush);
       } catch (error) {
         act.undo();
         attempt?.drop();

@@ -80,24 +80,22 @@ export abstract class Agency extends Housed<Revision> {
 
   async listBlueprints(): Promise<ListedBlueprint[]> {
     await this.#open();
-    return this.#blueprints.list();
+    return this.#blueprints.list().map((listed) => this.#warned(listed));
   }
 
   async getBlueprint(name: string): Promise<ListedBlueprint> {
     await this.#open();
-    return this.#blueprints.get(name);
+    return this.#warned(this.#blueprints.get(name));
   }
 
   async putBlueprint(blueprint: Blueprint): Promise<ListedBlueprint> {
     await this.#open();
-    const system = this.getSystem();
-    checkBlueprint(system, blueprint);
+    checkBlueprint(this.getSystem(), blueprint);
     this.#checkModels({ model: blueprint.model });
     this.#checkModels(blueprint.models ?? {}, ["models"]);
     const stored = this.#blueprints.put(blueprint);
     this.#changed();
-    const warnings = warningsOf(system, blueprint);
-    return { ...stored, ...(warnings.length > 0 ? { warnings } : {}) };
+    return this.#warned(stored);
   }
 
   async deleteBlueprint(name: string): Promise<void> {
@@ -162,6 +160,11 @@ export abstract class Agency extends Housed<Revision> {
   async provide(blueprint: string): Promise<{ blueprint: ListedBlueprint; metered: boolean }> {
     await this.#open();
     return { blueprint: this.#blueprints.get(blueprint), metered: this.#accounts.metered };
+  }
+
+  async isMetered(): Promise<boolean> {
+    await this.#open();
+    return this.#accounts.metered;
   }
 
   /** An agent states what it has spent, and asks for its next call. */
@@ -249,6 +252,12 @@ export abstract class Agency extends Housed<Revision> {
       const name = `${blueprint}-${crypto.randomUUID().slice(0, 6)}`;
       if (this.#agents.isFree(name)) return name;
     }
+  }
+
+  /** Those that come with the Worker were looked at when it was made. */
+  #warned(listed: ListedBlueprint): ListedBlueprint {
+    const warnings = listed.source === "dynamic" ? warningsOf(this.getSystem(), listed) : [];
+    return warnings.length > 0 ? { ...listed, warnings } : listed;
   }
 
   #changed(): void {

@@ -1,4 +1,4 @@
-import { type Agent as AgentInfo, type AgentBudget, type Blueprint, parseAgentObjectName, type Props } from "@thinkery/sdk";
+import { type Agent as AgentInfo, type AgentBudget, type Blueprint, isThinkeryError, parseAgentObjectName, type Props } from "@thinkery/sdk";
 import { revisionOf } from "../agency/revision.ts";
 import { systemPrompt } from "../drivers/think/prompt.ts";
 import { openOutbound } from "../host/outbound.ts";
@@ -34,10 +34,11 @@ export interface Registered {
   props: Props;
 }
 
-/** What the agency says: the blueprint, and whether the agent has to ask before it spends. */
-interface Provided {
-  blueprint: Blueprint;
-  metered: boolean;
+/** What the agency said, and when. */
+interface Known<T> {
+  value: T;
+  revision: number;
+  at: number;
 }
 
 /** What follows from the blueprint alone, until it changes: its tools and its middleware, which has had its start. */
@@ -51,7 +52,8 @@ interface Outfit {
 export class Equipper {
   readonly #options: EquipperOptions;
   readonly #agency: string;
-  #known: Provided & { revision: number; at: number } | undefined;
+  #known: Known<Blueprint> | undefined;
+  #metered: Known<boolean> | undefined;
   #outfit: Promise<Outfit> | Outfit | undefined;
   #outfitOf: Blueprint | undefined;
 
@@ -99,7 +101,7 @@ export class Equipper {
     if (!request?.tools && !request?.models) return;
     const models = systemModels(env, system);
     for (const [role, id] of Object.entries(request.models ?? {})) checkModel(models, id, ["props", "models", role]);
-    if (blueprint) this.#known ??= { blueprint, metered: false, revision: -1, at: 0 };
+    if (blueprint) this.#known ??= { value: blueprint, revision: -1, at: 0 };
     const { tools } = await (blueprint ? this.#wear(registered, blueprint) : this.#outfitFor(registered));
     this.#withProps(tools, registered, request);
   }
@@ -112,19 +114,22 @@ export class Equipper {
   }
 
   /** Has the agent to ask before it spends? Known at once, but for when that may have changed. */
-  metered({ agent }: Registered): boolean | Promise<boolean> {
-    const known = this.#fresh();
-    return known ? known.metered : this.#read(agent.blueprint).then(({ metered }) => metered);
+  metered(): boolean | Promise<boolean> {
+    const known = this.#metered;
+    return known && this.#isFresh(known) ? known.value : this.#askMetered();
   }
 
-  /** What the agent may spend. */
-  async terms({ agent, props }: Registered): Promise<{ budget: AgentBudget | undefined; metered: boolean }> {
-    const { blueprint, metered } = await this.#read(agent.blueprint);
-    return { budget: lower(blueprint.config?.budget, props.budget), metered };
+  /** What its blueprint lets the agent spend. One whose blueprint is gone has spent something nevertheless. */
+  async budget({ agent, props }: Registered): Promise<AgentBudget | undefined> {
+    const blueprint = await this.#read(agent.blueprint).catch((error: unknown) => {
+      if (isThinkeryError(error) && error.code === "not_found") return undefined;
+      throw error;
+    });
+    return lower(blueprint?.config?.budget, props.budget);
   }
 
   async #outfitFor(registered: Registered): Promise<Outfit> {
-    const { blueprint } = await this.#read(registered.agent.blueprint);
+    const blueprint = await this.#read(registered.agent.blueprint);
     return this.#wear(registered, blueprint);
   }
 
@@ -191,21 +196,29 @@ export class Equipper {
     };
   }
 
-  #fresh(): Provided | undefined {
+  async #read(name: string): Promise<Blueprint> {
     const known = this.#known;
-    return known?.revision === revisionOf(this.#agency) && Date.now() - known.at < trustFor ? known : undefined;
-  }
-
-  async #read(name: string): Promise<Provided> {
-    const fresh = this.#fresh();
-    if (fresh) return fresh;
+    if (known && this.#isFresh(known)) return known.value;
     const revision = revisionOf(this.#agency);
     const { blueprint: read, metered } = await this.#options.env.Agency.getByName(this.#agency).provide(name);
-    const before = this.#known?.blueprint;
     // The same once more is the same: middleware need not start again.
-    const blueprint = before && JSON.stringify(before) === JSON.stringify(read) ? before : read;
-    this.#known = { blueprint, metered, revision, at: Date.now() };
-    return this.#known;
+    const value = known && JSON.stringify(known.value) === JSON.stringify(read) ? known.value : read;
+    const at = Date.now();
+    this.#known = { value, revision, at };
+    this.#metered = { value: metered, revision, at };
+    return value;
+  }
+
+  /** A turn goes on with the blueprint it began with, whatever becomes of that; but not beyond a budget set meanwhile. */
+  async #askMetered(): Promise<boolean> {
+    const revision = revisionOf(this.#agency);
+    const value = await this.#options.env.Agency.getByName(this.#agency).isMetered();
+    this.#metered = { value, revision, at: Date.now() };
+    return value;
+  }
+
+  #isFresh({ revision, at }: Known<unknown>): boolean {
+    return revision === revisionOf(this.#agency) && Date.now() - at < trustFor;
   }
 }
 

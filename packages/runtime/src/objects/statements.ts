@@ -11,7 +11,7 @@ export interface Sending {
 }
 
 /** So long statements are gathered: many agents' are sent in one, and of each only its last. */
-const gatherMs = 200;
+const gatherMs = 500;
 /** Whoever set the timer may be gone, and the timer with them. */
 const lateMs = 1_000;
 

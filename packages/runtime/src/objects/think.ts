@@ -77,7 +77,7 @@ export abstract class Think extends Housed<AgentStatus> {
       env,
       store: this.#store,
       agent: () => this.#registered().agent,
-      metered: () => this.#equipper.metered(this.#registered()),
+      metered: () => this.#equipper.metered(),
     });
     this.#equipper = new Equipper({
       env,
@@ -217,8 +217,9 @@ export abstract class Think extends Housed<AgentStatus> {
 
   async usage(days?: number): Promise<AgentUsage & { budget: Standing[] }> {
     await this.#open();
-    const { budget, metered } = await this.#equipper.terms(this.#registered());
-    const wider = metered ? await this.env.Agency.getByName(this.#registered().agent.agency).standings() : [];
+    const registered = this.#registered();
+    const budget = await this.#equipper.budget(registered);
+    const wider = (await this.#equipper.metered()) ? await this.env.Agency.getByName(registered.agent.agency).standings() : [];
     return { ...wholeUsage(this.#store, days), budget: [...agentStandings(this.#store, budget), ...wider] };
   }
 

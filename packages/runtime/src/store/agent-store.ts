@@ -10,6 +10,14 @@ import { ModelCalls } from "./model-calls.ts";
 import { Spending } from "./spending.ts";
 import { Turns } from "./turns.ts";
 
+interface Projection {
+  apply(event: AgentEvent): void;
+  empty(): void;
+}
+
+/** Facts that are only told: there may be many of them in a turn, and nothing follows from one. */
+const underived: ReadonlySet<AgentEvent["type"]> = new Set(["middleware.before_model", "middleware.after_model"]);
+
 /** Everything one agent stores: the log, and what is derived from it. */
 export class AgentStore {
   readonly log: Log;
@@ -23,6 +31,7 @@ export class AgentStore {
   readonly blobs: BlobReferences;
   readonly kept: Kept;
   readonly #storage: DurableObjectStorage;
+  readonly #projections: readonly Projection[];
 
   constructor(storage: DurableObjectStorage, agent: string) {
     const { sql } = storage;
@@ -37,6 +46,8 @@ export class AgentStore {
     this.facts = new Facts(sql);
     this.blobs = new BlobReferences(sql);
     this.kept = new Kept(sql);
+    // The actions read what the messages and the ledger have of a call, so the order matters.
+    this.#projections = [this.turns, this.messages, this.ledger, this.actions, this.calls, this.spending, this.facts, this.blobs, this.kept];
   }
 
   /** Facts that belong together, written together: after a crash either all of them are there or none. */
@@ -66,7 +77,7 @@ export class AgentStore {
   /** Derives everything anew from the log. */
   rebuild(): void {
     this.#storage.transactionSync(() => {
-      for (const projection of this.#projections()) projection.empty();
+      for (const projection of this.#projections) projection.empty();
       for (let after = 0; ; ) {
         const events = this.log.read(after, 500);
         if (events.length === 0) return;
@@ -76,12 +87,8 @@ export class AgentStore {
     });
   }
 
-  // The actions read what the messages and the ledger have of a call, so the order matters.
-  #projections() {
-    return [this.turns, this.messages, this.ledger, this.actions, this.calls, this.spending, this.facts, this.blobs, this.kept];
-  }
-
   #apply(event: AgentEvent): void {
-    for (const projection of this.#projections()) projection.apply(event);
+    if (underived.has(event.type)) return;
+    for (const projection of this.#projections) projection.apply(event);
   }
 }

@@ -47,3 +47,23 @@ test("what cannot be written down is refused by its name", () => {
   const { state } = open(true);
   expect(() => (state.run = () => 1)).toThrow("state.run cannot be stored: it is a function.");
 });
+
+test("what cannot be written as JSON, or is too much, is refused by its name as well", () => {
+  const { state, written } = open(true);
+  const loop: { self?: unknown } = {};
+  loop.self = loop;
+  expect(() => (state.loop = loop)).toThrow("state.loop cannot be stored as JSON: ");
+  expect(() => (state.big = 1n)).toThrow("state.big cannot be stored as JSON: ");
+  expect(() => (state.much = "x".repeat(65_535))).toThrow("state.much has 65537 characters as JSON; what is kept may have 65536.");
+  for (let number = 0; number < 61; number++) state[`key_${number}`] = number;
+  expect(() => (state.more = 1)).toThrow("state has 64 keys already, and more would be one too many.");
+  state.key_0 = "again";
+  expect(written).toHaveLength(62);
+});
+
+test("a freeze of the whole takes nothing away", () => {
+  const { state, written } = open(true);
+  expect(() => Object.freeze(state)).toThrow(TypeError);
+  expect(Object.keys(state)).toEqual(["count", "list", "deep"]);
+  expect(written).toEqual([]);
+});

@@ -58,7 +58,7 @@ export function checkBlueprint(system: System, blueprint: Blueprint): void {
 /** What is probably not meant: a tag that nothing here has. */
 export function warningsOf(system: System, { tags }: Pick<Blueprint, "tags">): string[] {
   const known = new Set([...system.tools, ...system.middleware].flatMap((entry) => entry.tags));
-  return tags
+  return [...new Set(tags)]
     .filter((tag) => !known.has(tag))
     .map((tag) => {
       const near = nearest(tag, known);

@@ -46,3 +46,22 @@ test("a copy gets what is added to it, and the original does not", () => {
   expect(box.find("readFile")).toBeUndefined();
   expect(box.definitions()).toHaveLength(1);
 });
+
+test("what comes while the agent is at work is looked at first, and can be taken back", () => {
+  const box = new Toolbox([coreSource(coreTools)]);
+  expect(box.register(readFile, "the test")).toMatchObject({ name: "readFile", parameters: { type: "object" } });
+  box.remove(readFile);
+  expect(box.find("read_file")).toBeUndefined();
+  expect(box.definitions().map(({ name }) => name)).toEqual(["set_title"]);
+  box.register(readFile, "the test");
+  for (const junk of [undefined, {}, { ...readFile, name: "no name" }, { ...readFile, name: "other", aliases: ["-"] }, { ...readFile, name: "other", run: 5 }]) {
+    expect(() => box.register(junk as never, "the test")).toThrow("Make it with defineTool.");
+  }
+  expect(box.definitions()).toHaveLength(2);
+});
+
+test("an agent has so many tools and no more", () => {
+  const many = Array.from({ length: 256 }, (_, number) => ({ ...readFile, name: `tool_${number}`, aliases: [] }));
+  const box = new Toolbox([{ from: "the test", tools: many }]);
+  expect(() => box.add(readFile, "the middleware “files”")).toThrow("An agent may have 256 tools, and “readFile” from the middleware “files” would be one more.");
+});

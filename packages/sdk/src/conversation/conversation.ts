@@ -3,7 +3,7 @@ import type { ChatFrame } from "../protocol/frame.ts";
 import type { AgentStatus, Todo } from "../protocol/turn.ts";
 import type { Entries } from "./entries.ts";
 import type { Result, Trouble } from "./entry.ts";
-import type { Notes } from "./note.ts";
+import type { Note, Notes } from "./note.ts";
 import { blankState } from "./state.ts";
 
 export type Frame = ChatFrame | AgentEvent;
@@ -32,6 +32,8 @@ export interface Conversation {
   turnsSeen: number;
   /** What was said to the end while we looked on, for people who hear the page. */
   lastSaid?: { id: string; text: string } | undefined;
+  /** What happened last between messages while we looked on, for them too. */
+  lastNote?: Note | undefined;
 }
 
 export const blank: Conversation = {

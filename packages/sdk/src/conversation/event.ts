@@ -41,7 +41,7 @@ export function receiveEvent(now: Conversation, event: AgentEvent): Conversation
       return troubled(now, event.data.runId, troubleIn(event.data), { at: Date.parse(event.ts), seq: placeOf(event) });
     case "context.compacted":
     case "middleware.failed":
-      return { ...now, notes: noted(now.notes, event) };
+      return told(now, event);
     case "todos.written":
       return { ...now, todos: event.data.todos };
     case "history.cleared":
@@ -49,6 +49,11 @@ export function receiveEvent(now: Conversation, event: AgentEvent): Conversation
     default:
       return now;
   }
+}
+
+function told(now: Conversation, event: AgentEvent): Conversation {
+  const notes = noted(now.notes, event);
+  return notes === now.notes ? now : { ...now, notes, lastNote: notes.find(({ seq }) => seq === placeOf(event)) };
 }
 
 /**

@@ -38,6 +38,8 @@ test("what is recalled belongs to messages that are shown, and goes with them", 
   const history = receive(blank, { type: "history", messages: [said(5), said(8)] });
   const now = recalled(history, [failed(3), failed(6), failed(9)]);
   expect(now.notes.map(({ seq }) => seq)).toEqual([6000, 9000]);
+  expect(now.lastNote).toBeUndefined();
+  expect(receive(receive(now, failed(10)), failed(6)).lastNote?.seq).toBe(10_000);
   expect(recalled(blank, [failed(6)]).notes).toEqual([]);
   expect(receive(now, { type: "history", messages: [said(8)] }).notes.map(({ seq }) => seq)).toEqual([6000, 9000]);
   expect(receive(now, { type: "history", messages: [said(20)] }).notes).toEqual([]);

@@ -3,7 +3,7 @@ import { budgetKinds, budgetLevels, budgetPeriods } from "./choices.ts";
 
 const more = "expected more than 0; leave it out for no limit";
 const whole = z.int("expected a whole number").positive(more);
-const amount = z.number().positive(more);
+const amount = z.number("expected a number").positive(more);
 
 /** Where spending ends. What is left out is not limited. */
 export const limitsSchema = z.strictObject({

@@ -1,23 +1,13 @@
-import { fail, type Report, type Standing } from "@thinkery/sdk";
+import { fail } from "@thinkery/sdk";
 import type { Client } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { examples } from "../help.ts";
-import type { Output } from "../output.ts";
 import { persist } from "../persist.ts";
-import { standingsTable } from "../standings.ts";
-import { costText } from "../talk/lines.ts";
 import { parseTarget } from "../target.ts";
-
-type Figures = Report["total"];
-
-/** What was used, and whose shares it is made of. */
-interface Usage extends Report {
-  shares?: [title: string, rows: (Figures & { name: string })[]];
-  budget: Standing[];
-}
+import { type Usage, usageTable } from "../usage-table.ts";
 
 const usualDays = 30;
 
@@ -31,7 +21,7 @@ export function addUsage(program: Command, cli: Cli): void {
     .action(async (target: string | undefined, { days }: { days: number }) => {
       const { client } = await connect(cli);
       const { answer, usage } = await read(client, target, days);
-      cli.output.reply(answer, () => describe(cli.output, usage, days));
+      cli.output.reply(answer, () => usageTable(cli.output, usage, days));
     });
 }
 
@@ -57,35 +47,4 @@ async function read(client: Client, text: string | undefined, days: number): Pro
   const { agency, agent } = target;
   const answer = await persist((signal) => client.call("getUsage", { params: { agency, agent }, query, signal }));
   return { answer, usage: answer };
-}
-
-function describe(output: Output, { total, byDay, shares, budget }: Usage, days: number): string {
-  const parts: string[] = [];
-  if (byDay.length === 0) parts.push(`Nothing was used in ${days === 1 ? "the last day" : `${days} days`}.`);
-  else {
-    const rows = byDay.flatMap(({ day, byModel }) => byModel.map((used, index) => ({ day: index === 0 ? day : "", ...used })));
-    const most = Math.max(...rows.map(tokensOf));
-    const bars = output.toScreen ? rows.map((row) => bar(tokensOf(row) / most)) : [];
-    const lines = rows.map((row, index) => [row.day, row.model, ...numbers(row), bars[index] ?? ""]);
-    parts.push(output.table(["DAY", "MODEL", "CALLS", "IN", "OUT", "COST", ""], [...lines, ["all", "", ...numbers(total), ""]]));
-  }
-  if (shares && shares[1].length > 1) {
-    const [title, rows] = shares;
-    parts.push(output.table([title, "CALLS", "IN", "OUT", "COST"], rows.map((row) => [row.name, ...numbers(row)])));
-  }
-  if (budget.length > 0) parts.push(standingsTable(output, budget));
-  return parts.join("\n\n");
-}
-
-function numbers({ calls, inputTokens, outputTokens, costUsd }: Figures): string[] {
-  return [String(calls), String(inputTokens), String(outputTokens), costText(costUsd)];
-}
-
-const tokensOf = ({ inputTokens, outputTokens }: Figures) => inputTokens + outputTokens;
-
-const widest = 20;
-
-/** What was used at all is seen. */
-function bar(share: number): string {
-  return share > 0 ? "▇".repeat(Math.max(1, Math.round(share * widest))) : "";
 }

@@ -52,7 +52,8 @@ export function DayChart({ chart }: { chart: Chart }) {
           onKeyDown={move}
           onPointerMove={point}
           onPointerDown={point}
-          onPointerLeave={() => setChosen(undefined)}
+          // A finger leaves at once; what it touched stays told.
+          onPointerLeave={(event) => event.pointerType === "mouse" && setChosen(undefined)}
           onBlur={() => setChosen(undefined)}
         >
           <svg width="100%" height={height} aria-hidden="true">

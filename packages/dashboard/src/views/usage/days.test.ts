@@ -25,7 +25,7 @@ test("a day's tokens are parted by model, and nothing is lost where there are ma
   expect(columns.at(-2)?.parts).toEqual([100, 50, 0, 0, 0]);
   expect(columns.at(-1)?.parts).toEqual([10, 10, 10, 10, 30]);
   expect(columns.map(({ total }) => total)).toEqual([0, 0, 0, 0, 0, 150, 70]);
-  expect(top).toBe(200);
+  expect(top).toBe(150);
 });
 
 test("a cost that is unknown stays unknown, and a day without calls cost nothing", () => {
@@ -41,5 +41,5 @@ test("a host whose day has begun already is believed", () => {
 
 test("the scale ends at a round number that is not below the highest day", () => {
   const tops = [3, 10, 11, 99, 101, 390, 401, 4_001, 12_345].map((tokens) => chartOf(reportOf({ "2026-11-15": [used("a", tokens)] }), 1, noon).top);
-  expect(tops).toEqual([10, 10, 20, 100, 200, 400, 500, 5_000, 20_000]);
+  expect(tops).toEqual([10, 10, 15, 100, 150, 400, 500, 5_000, 15_000]);
 });

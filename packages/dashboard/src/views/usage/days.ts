@@ -50,9 +50,9 @@ function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** To a number that is easily halved and read: 1, 2, 4, 5 or 10 of some power of ten. */
+/** To a number that is easily halved and read. */
 function roundUp(value: number): number {
   if (value <= 10) return 10;
   const power = 10 ** Math.floor(Math.log10(value));
-  return ([1, 2, 4, 5, 10].find((step) => step * power >= value) ?? 10) * power;
+  return ([1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value) ?? 10) * power;
 }

@@ -29,17 +29,16 @@ export function SetBudget({ agency, standings, onDone, onClose }: SetBudgetProps
   return (
     <Dialog title={agency ? `Budget of ${agency.name}` : "Your budget"} onClose={onClose}>
       <p className="dialog-text">
-        {agency ? "For all agents of this agency together." : "For all your agencies together."} What is left empty is not limited. What was spent before
-        counts.
+        {agency ? "For all agents of this agency together." : "For all your agencies together."} What is left empty is not limited.
       </p>
       <Form fields={["per", ...kinds.map(([kind]) => kind)]} action="Set the budget" onSubmit={submit} onCancel={onClose}>
         {(problems) => (
           <>
-            <Field label="For" problem={problems.per}>
+            <Field label="Counted" problem={problems.per}>
               {(props) => (
                 <select {...props} name="per" defaultValue={standings[0]?.per ?? "day"}>
-                  <option value="day">every day, from midnight UTC</option>
-                  <option value="ever">good: all that was ever spent counts</option>
+                  <option value="day">anew every day, from midnight UTC</option>
+                  <option value="ever">for good, with all that was ever spent</option>
                 </select>
               )}
             </Field>

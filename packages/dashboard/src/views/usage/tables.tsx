@@ -1,8 +1,8 @@
-import type { Agency } from "@thinkery/sdk";
+import { type Agency, globalAgency } from "@thinkery/sdk";
 import type { ReactNode } from "react";
 import { agenciesOf, contentsOf } from "../../api/agencies.ts";
 import { useSource } from "../../api/source.ts";
-import type { Figures, Usage } from "../../api/usage.ts";
+import type { Figures, Share, Usage } from "../../api/usage.ts";
 import { Link } from "../../frame/link.tsx";
 import { pathTo } from "../../frame/place.ts";
 import { cost, inFull, time, tokens } from "../../parts/amount.ts";
@@ -25,20 +25,28 @@ interface ShareTableProps {
 
 /** Who had which share in it, also those that are gone. */
 export function ShareTable({ usage, user, agency }: ShareTableProps) {
-  const agencies = useSource(agenciesOf(user)).value?.items;
+  const agencies = useSource(agenciesOf(user)).value;
   const agents = useSource(agency && contentsOf(agency.id)).value?.agents;
-  const living = agency ? agents?.items : agencies?.map(({ id, ...rest }) => ({ ...rest, name: id, title: rest.name }));
+  const living = agency ? agents : agencies && { more: agencies.more, items: agencies.items.map((own) => ({ name: own.id, title: own.name, createdAt: own.createdAt })) };
   const rows = usage.shares
     .toSorted((one, other) => tokensOf(other) - tokensOf(one))
     .map((share): Row => {
-      const found = living?.find(({ name, createdAt }) => name === share.name && Date.parse(createdAt) === Date.parse(share.createdAt));
+      const found = living?.items.find((one) => isSame(one, share));
       const path = agency ? pathTo(agency.id, share.name) : pathTo(share.name);
       // Where not all are listed, one that is not may still be there.
-      const isGone = living !== undefined && !found && !agents?.more;
-      return { ...share, key: `${share.name} ${share.createdAt}`, name: isGone ? <Gone name={share.name} /> : <Link href={path}>{share.name}</Link> };
+      const isGone = living !== undefined && !found && !living.more;
+      const title = found && "title" in found ? found.title : share.name;
+      return { ...share, key: `${share.name} ${share.createdAt}`, name: isGone ? <Gone name={share.name} /> : <Link href={path}>{title}</Link> };
     });
   return <UsageTable title={agency ? "Agent" : "Agency"} rows={rows} />;
 }
+
+/** One that was made anew under an old name is another; the global agency is always the same. */
+function isSame(one: Named, other: Named): boolean {
+  return one.name === other.name && (one.name === globalAgency || Date.parse(one.createdAt) === Date.parse(other.createdAt));
+}
+
+type Named = Pick<Share, "name" | "createdAt">;
 
 function Gone({ name }: { name: string }) {
   return (

@@ -7,11 +7,11 @@ import { knownCost } from "./cost.ts";
 export function Totals({ usage }: { usage: Usage }) {
   const { inputTokens, outputTokens, cachedInputTokens, calls, seconds } = usage.total;
   const { words, unknown } = knownCost(usage);
-  const cached = cachedInputTokens ? `, ${tokens(cachedInputTokens)} of them from the cache` : "";
+  const cached = cachedInputTokens ? ` (${tokens(cachedInputTokens)} from the cache)` : "";
   return (
     <dl className="figures">
       <Figure name="Tokens" value={tokens(inputTokens + outputTokens)} title={`${inFull(inputTokens + outputTokens)} tokens`}>
-        {tokens(outputTokens)} out, {tokens(inputTokens)} in{cached}
+        {tokens(inputTokens)} in{cached}, {tokens(outputTokens)} out
       </Figure>
       <Figure name="Cost" value={words}>
         {unknown.length === 0 ? (

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { Output } from "./output.ts";
+import { type Usage, usageTable } from "./usage-table.ts";
+
+const output = (isTTY: boolean) => new Output({ stdout: { write: () => {}, isTTY }, stderr: { write: () => {} }, env: { NO_COLOR: "1" }, json: false });
+
+const used = (tokens: number, costUsd: number | null) => ({ inputTokens: tokens, outputTokens: 0, costUsd, calls: 1, seconds: 1 });
+
+const usage: Usage = {
+  total: used(1030, null),
+  byModel: [],
+  byDay: [
+    { day: "2026-11-14", ...used(1000, 0.5), byModel: [{ model: "x:big", ...used(1000, 0.5) }] },
+    { day: "2026-11-15", ...used(30, null), byModel: [{ model: "x:big", ...used(29, 0.001) }, { model: "x:new", ...used(1, null) }] },
+  ],
+  shares: ["AGENT", [{ name: "ann", ...used(1000, 0.5) }, { name: "bob", ...used(30, null) }]],
+  budget: [{ level: "user", kind: "seconds", per: "day", limit: 3600, spent: 90, reserved: 0 }, { level: "agency", kind: "costUsd", per: "ever", limit: 2, spent: 0.5, reserved: 0.1 }],
+};
+
+test("days, models, shares and limits stand under each other", () => {
+  expect(usageTable(output(false), usage, 30).split("\n")).toEqual([
+    "DAY         MODEL  CALLS  IN    OUT  COST",
+    "2026-11-14  x:big  1      1000  0    $0.50",
+    "2026-11-15  x:big  1      29    0    $0.0010",
+    "            x:new  1      1     0    unknown",
+    "all                1      1030  0    unknown",
+    "",
+    "AGENT  CALLS  IN    OUT  COST",
+    "ann    1      1000  0    $0.50",
+    "bob    1      30    0    unknown",
+    "",
+    "BUDGET  OF    PER       SPENT   SET ASIDE  LIMIT  USED",
+    "you     time  a day     1m 30s  -          1h     2 %",
+    "agency  cost  for good  $0.50   $0.10      $2.00  25 %",
+  ]);
+});
+
+test("on a screen each line has a bar, and what was used at all is seen", () => {
+  const bars = usageTable(output(true), usage, 30).split("\n").slice(1, 5).map((line) => /▇*$/.exec(line)?.[0].length);
+  expect(bars).toEqual([20, 1, 1, 0]);
+});
+
+test("where nothing was used, that is said", () => {
+  const nothing: Usage = { total: used(0, 0), byModel: [], byDay: [], budget: [] };
+  expect(usageTable(output(true), nothing, 7)).toBe("Nothing was used in 7 days.");
+  expect(usageTable(output(true), nothing, 1)).toBe("Nothing was used today.");
+});

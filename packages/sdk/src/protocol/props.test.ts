@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { isThinkeryError } from "./errors.ts";
+import { checkedProps } from "./props.ts";
+
+const loop: { inner: { self?: unknown } } = { inner: {} };
+loop.inner.self = loop;
+
+class Money {
+  cents = 1;
+}
+
+const unwritable: [string, unknown, (string | number)[], string][] = [
+  ["a function", { run: () => 1 }, ["run"], "is a function"],
+  ["a symbol", { word: Symbol("x") }, ["word"], "is a symbol"],
+  ["something under a symbol", { [Symbol("x")]: 1 }, ["Symbol(x)"], "is under a symbol"],
+  ["a bigint", { list: [1, { big: 1n }] }, ["list", 1, "big"], "is a bigint"],
+  ["NaN", { list: [0, Number.NaN] }, ["list", 1], "is NaN"],
+  ["infinity", { far: -Infinity }, ["far"], "is -Infinity"],
+  ["a date", { at: new Date(0) }, ["at"], "is a Date"],
+  ["a map", { by: new Map() }, ["by"], "is a Map"],
+  ["bytes", { raw: new Uint8Array(1) }, ["raw"], "is a Uint8Array"],
+  ["an object of a class", { cost: new Money() }, ["cost"], "is a Money"],
+  ["a part of itself", { loop }, ["loop", "inner", "self"], "is a part of itself"],
+  ["something too deep", { deep: Array.from({ length: 100 }).reduce((inner) => [inner], 0) }, ["deep", ...Array(62).fill(0)], "is more than 64 levels deep"],
+];
+
+test.each(unwritable)("props with %s are refused by the path to it", (_, data, path, message) => {
+  const refused = refusal({ data });
+  expect(refused).toMatchObject({ code: "bad_request", details: { problems: [{ path: ["props", "data", ...path], message }] } });
+  expect(refused.message).toContain(`props.data.${path.join(".")} ${message}`);
+});
+
+test("undefined inside of a list or an object is refused by its path too, and as a key of its own is no key", () => {
+  expect(refusal({ data: { list: [undefined] } })).toMatchObject({ details: { problems: [{ path: ["props", "data", "list"] }] } });
+  expect(refusal({ data: { a: { b: undefined } } })).toMatchObject({ details: { problems: [{ path: ["props", "data", "a"] }] } });
+  expect(checkedProps({ additionalInstructions: undefined })).toEqual({});
+});
+
+test("what is not an object at all is refused", () => {
+  for (const value of [null, 5, "x", [], () => 1]) expect(refusal(value).details?.problems?.[0]?.path).toEqual(["props"]);
+});
+
+test("there is no key that takes anything away", () => {
+  expect(refusal({ withoutTools: ["bash"] })).toMatchObject({ details: { problems: [{ path: ["props", "withoutTools"], message: "unknown field" }] } });
+  expect(refusal({ tools: { bash: null } })).toMatchObject({ details: { problems: [{ path: ["props", "tools"] }] } });
+});
+
+test("plain data comes back as it is, the same thing twice included", () => {
+  const shared = { a: 1 };
+  const data = { text: "x", number: -1.5, yes: true, none: null, list: [shared, shared], bare: Object.assign(Object.create(null), { a: 1 }) };
+  expect(checkedProps({ data })).toEqual({ data: { ...data, bare: { a: 1 } } });
+});
+
+function refusal(value: unknown) {
+  try {
+    checkedProps(value);
+  } catch (error) {
+    if (isThinkeryError(error)) return error;
+    throw error;
+  }
+  throw new Error("It was not refused.");
+}
