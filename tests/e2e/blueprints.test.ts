@@ -26,13 +26,11 @@ test("think is there from the start", async () => {
 });
 
 test("a dynamic blueprint is stored whole, and agents are made from it", async () => {
-  expect(await house.client.call("putBlueprint", { params, body: reviewer })).toEqual({
-    ...reviewer,
-    id: "reviewer",
-    source: "dynamic",
-    warnings: ["No tool or middleware has the tag “review”. There are: default, planning."],
-  });
-  expect(await house.client.call("getBlueprint", { params: { ...params, name: "reviewer" } })).toEqual({ ...reviewer, source: "dynamic" });
+  const warnings = ["No tool or middleware has the tag “review”. There are: default, planning."];
+  const listed = { ...reviewer, source: "dynamic", warnings };
+  expect(await house.client.call("putBlueprint", { params, body: reviewer })).toEqual({ ...listed, id: "reviewer" });
+  expect(await house.client.call("getBlueprint", { params: { ...params, name: "reviewer" } })).toEqual(listed);
+  expect((await house.client.call("listBlueprints", { params })).blueprints).toContainEqual(listed);
   const agent = await house.client.call("createAgent", { params, body: { name: "rita", agentType: "reviewer" } });
   expect(agent).toMatchObject({ blueprint: "reviewer", model: "anthropic:claude-sonnet-4-5" });
 });

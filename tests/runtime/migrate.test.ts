@@ -37,3 +37,42 @@ test("a step that fails leaves nothing of itself or of the steps before it", asy
   expect(tables).toEqual(["notes", "thinkery_schema"]);
   expect(await open("d", [first, second], "SELECT stars FROM notes")).toEqual({ rows: [{ stars: 3 }] });
 });
+
+/** What the release with so many steps had stored, opened by this one. */
+async function upgraded(object: "agency" | "user" | "think", steps: number, stored: string, query: string): Promise<any> {
+  const ask = async (upTo?: number) => {
+    const body = JSON.stringify({ real: object, steps, stored, upTo, query: upTo === undefined ? query : "SELECT 1" });
+    return (await fetch(`${worker.url}/${object}`, { method: "POST", body })).json();
+  };
+  await ask(steps + 1);
+  return ask();
+}
+
+test("agencies and users from before there were budgets open with their data, and limit nothing", async () => {
+  const agency = "INSERT INTO agency (only, id, name, owner, created_at) VALUES (1, 'den', 'Den', 'owner', 7);";
+  expect(await upgraded("agency", 1, agency, "SELECT id, metered, budget, version FROM agency, books")).toEqual({
+    rows: [{ id: "den", metered: 0, budget: null, version: 0 }],
+  });
+  const user = "INSERT INTO agencies (id, name, created_at, state) VALUES ('den', 'Den', 7, 'ready');";
+  expect(await upgraded("user", 1, user, "SELECT id, metered, budget FROM agencies, books")).toEqual({ rows: [{ id: "den", metered: 0, budget: null }] });
+});
+
+test("what an agent spent before usage was kept by day is there by day and model", async () => {
+  const call = (number: number, calls: number, model: string, day: string, cost: string) =>
+    `INSERT INTO model_calls VALUES (${number}, ${calls}, 't', 1, '${model}', ${Date.parse(day)}, 10, 5, 2, 1, ${cost}, 100);`;
+  const calls = [
+    // What was left of a history that was cleared.
+    call(-1, 4, "x:a", "2026-01-01T23:59:59.999Z", "NULL"),
+    call(3, 1, "x:a", "2026-01-01T00:00:00Z", "0.5"),
+    call(5, 1, "x:a", "2026-01-02T00:00:00Z", "0.25"),
+    call(6, 1, "x:b", "2026-01-02T12:00:00Z", "0"),
+  ].join("\n");
+  const query = "SELECT day, model, calls, input_tokens, cost_usd, unknown, ms FROM spending ORDER BY day, model";
+  expect(await upgraded("think", 2, calls, query)).toEqual({
+    rows: [
+      { day: "2026-01-01", model: "x:a", calls: 5, input_tokens: 20, cost_usd: 0.5, unknown: 4, ms: 200 },
+      { day: "2026-01-02", model: "x:a", calls: 1, input_tokens: 10, cost_usd: 0.25, unknown: 0, ms: 100 },
+      { day: "2026-01-02", model: "x:b", calls: 1, input_tokens: 10, cost_usd: 0, unknown: 0, ms: 100 },
+    ],
+  });
+});

@@ -44,10 +44,11 @@ export class Audience implements Listener {
 
   recorded(events: readonly Recorded[]): void {
     let over = false;
-    for (const { event, text } of events) {
+    for (const recorded of events) {
+      const { event } = recorded;
       over ||= event.type === "agent.completed" || event.type === "agent.error" || event.type === "run.canceled";
       if (this.#ears.size === 0) continue;
-      this.#heard.push({ event, text });
+      this.#heard.push(recorded);
       for (const frame of chatFrames(event, this.#store)) this.#heard.push({ frame });
       if (event.type === "tool.output" || event.type === "tool.error") this.#addAction();
     }

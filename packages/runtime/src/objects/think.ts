@@ -267,10 +267,11 @@ export abstract class Think extends Housed<AgentStatus> {
     });
     this.#queue.beat(Date.now());
     this.#queue.wake();
-    const { busy } = this.#queue;
-    const heard = await this.#books.beat(busy);
-    if (busy || !heard) await this.#arm();
-    else if (!this.#queue.busy) this.#guard = undefined;
+    // One that was erased meanwhile has nothing more to say.
+    const heard = this.#store.log.last === 0 || (await this.#books.beat(this.#queue.busy));
+    // A turn may have begun while the agency was told.
+    if (this.#queue.busy || !heard) await this.#arm();
+    else this.#guard = undefined;
   }
 
   override shouldSendProtocolMessages(_connection: Connection, { request }: ConnectionContext): boolean {

@@ -34,9 +34,12 @@ export class Log {
   append(events: readonly NewEvent[], at: number): Recorded[] {
     const ts = new Date(at).toISOString();
     const first = this.#last + 1;
+    // As JSON.stringify would write it, but what is the same in every event is not written out each time.
+    const between = `,"ts":"${ts}","threadId":${JSON.stringify(this.#agent)},"data":`;
     const recorded = events.map(({ type, data }, index) => {
-      const event = { type, seq: first + index, ts, threadId: this.#agent, data } as AgentEvent;
-      return { event, text: JSON.stringify(event) };
+      const seq = first + index;
+      const event = { type, seq, ts, threadId: this.#agent, data } as AgentEvent;
+      return { event, text: `{"type":"${type}","seq":${seq}${between}${JSON.stringify(data)}}` };
     });
     this.#sql.exec(
       "INSERT INTO log (first, last, events) VALUES (?, ?, ?)",

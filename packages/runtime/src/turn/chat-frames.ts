@@ -1,6 +1,8 @@
 import type { AgentEvent, ChatFrame, Message } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 
+const none: ChatFrame[] = [];
+
 /** A fact of the log in the words of the chat vocabulary. */
 export function chatFrames(event: AgentEvent, store: AgentStore): ChatFrame[] {
   switch (event.type) {
@@ -68,7 +70,7 @@ export function chatFrames(event: AgentEvent, store: AgentStore): ChatFrame[] {
     case "history.cleared":
       return [{ type: "history", messages: [] }];
     default:
-      return [];
+      return none;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ChatMessage, ChildReport, Consultation, EventData, Failure, NewEvent } from "@thinkery/sdk";
+import type { ChildReport, Consultation, EventData, Failure, NewEvent } from "@thinkery/sdk";
 import type { CallEnd, Conversation, DrivenTurn } from "../drivers/driver.ts";
 import { Plan } from "../middleware/plan.ts";
 import type { Performance } from "../middleware/pipeline.ts";
@@ -15,6 +15,7 @@ import { type Ending, endOf } from "./ending.ts";
 import type { Equipment } from "./equipment.ts";
 import { TurnFailed } from "./failed.ts";
 import { type Repetition, runCalls } from "./gate.ts";
+import { ModelCall } from "./model-call.ts";
 import { Purse } from "./purse.ts";
 import type { Recorder } from "./recorder.ts";
 import { reportsIn } from "./report.ts";
@@ -45,8 +46,7 @@ export class RunningTurn implements DrivenTurn {
   readonly #silence: Silence;
   /** The plan that is being made, while it is. */
   #plan: Plan | undefined;
-  /** The model that this step's call goes to. */
-  #asked: Model;
+  readonly #call: ModelCall;
   /** Has the step's first call been said to begin? */
   #began = false;
   /**
@@ -63,16 +63,12 @@ export class RunningTurn implements DrivenTurn {
   #deferred: boolean;
   /** Were calls deferred in this life, and middleware has not heard of their answers? */
   #untold = false;
-  #messageId = "";
-  /** What the model said in its latest call; unknown until this life has made one. */
-  #words: string | undefined;
-  #callBegan = 0;
   #over = false;
 
   constructor(options: RunningOptions) {
     this.#options = options;
     this.conversation = conversationOf(options.store, options.blobs);
-    this.#asked = options.equipment.model;
+    this.#call = new ModelCall(options.runId, options.equipment.model);
     this.#held = [...options.opening];
     this.#joined = options.opening.length === 0;
     this.#deferred = this.#joined;
@@ -111,7 +107,7 @@ export class RunningTurn implements DrivenTurn {
 
   compacted(facts: Omit<EventData["context.compacted"], "runId" | "step">): void {
     this.#record({ type: "context.compacted", data: { runId: this.runId, step: this.#step, ...facts } });
-    this.#callBegan = Date.now();
+    this.#call.restartClock();
   }
 
   unanswered(): ToolCall[] {
@@ -131,7 +127,7 @@ export class RunningTurn implements DrivenTurn {
 
   isAnswered(): boolean {
     const { store, runId } = this.#options;
-    const said = this.#open ? this.#open.length === 0 && this.#messageId !== "" : store.messages.isAnswered(runId);
+    const said = this.#open ? this.#open.length === 0 && this.#call.made : store.messages.isAnswered(runId);
     return said && this.#waiting().length === 0;
   }
 
@@ -180,10 +176,10 @@ export class RunningTurn implements DrivenTurn {
       ...(messageIds.length > 0 ? [{ type: "message.taken", data: { runId, messageIds } } as const] : []),
       { type: "run.tick", data: { runId, step: this.#step } },
     );
-    this.#asked = this.model;
+    this.#call.model = this.model;
     // Where nobody has a say in between, the call's beginning is written with the step's.
     this.#began = !this.#middleware.has("onTick") && !this.#middleware.has("beforeModel") && this.means.vision === this.model.id;
-    if (this.#began) return this.#record(this.#callStarted(1));
+    if (this.#began) return this.#record(this.#call.start(this.#step, 1));
     this.#record();
     return this.#middleware.tick();
   }
@@ -193,7 +189,7 @@ export class RunningTurn implements DrivenTurn {
     if (asked) return asked.then(() => this.planCall(messages, model));
     this.signal.throwIfAborted();
     const { system, tools, settings } = this.#options.equipment;
-    this.#asked = model;
+    this.#call.model = model;
     const plan = new Plan({ model: model.id, step: this.#step, system, messages, tools, settings });
     return this.#began && !this.#middleware.has("beforeModel") ? plan.request() : this.#shape(plan);
   }
@@ -202,7 +198,7 @@ export class RunningTurn implements DrivenTurn {
     this.#plan = plan;
     await this.#middleware.beforeModel(plan);
     this.#plan = undefined;
-    if (!this.#began) this.#record(this.#callStarted(1));
+    if (!this.#began) this.#record(this.#call.start(this.#step, 1));
     this.#began = true;
     return plan.request();
   }
@@ -224,47 +220,28 @@ export class RunningTurn implements DrivenTurn {
   }
 
   retryCall(attempt: number): void {
-    this.#record(this.#callStarted(attempt));
+    this.#record(this.#call.start(this.#step, attempt));
   }
 
   say(text: string, reasoning: string): void {
     if (this.#over) return;
     this.#silence.end();
-    this.#words += text;
+    this.#call.hear(text);
     this.#options.recorder.say(this.#options.runId, text, reasoning);
   }
 
-  endCall({ finish, toolCalls, replay, context }: CallEnd): void | Promise<void> {
-    const { runId } = this.#options;
-    if (toolCalls.length > mostCallsAtOnce) {
-      throw new TurnFailed("model_refused", `The model asked for ${toolCalls.length} tool calls at once.`, "Ask for less at a time, or use another model.");
+  endCall(end: CallEnd): void | Promise<void> {
+    const { store, equipment } = this.#options;
+    const asked = end.toolCalls.length;
+    if (asked > mostCallsAtOnce) {
+      throw new TurnFailed("model_refused", `The model asked for ${asked} tool calls at once.`, "Ask for less at a time, or use another model.");
     }
-    const calls = withOwnIds(toolCalls, this.#options.store.ledger);
-    const usage = counted(finish.usage, (used) => this.#options.equipment.costOf(this.#asked.id, used));
+    const calls = withOwnIds(end.toolCalls, store.ledger);
+    const usage = counted(end.finish.usage, (used) => equipment.costOf(this.#call.model.id, used));
     this.#purse.closeStep(usage);
-    this.#hold({
-      type: "model.completed",
-      data: {
-        runId,
-        step: this.#step,
-        messageId: this.#messageId,
-        model: this.#asked.id,
-        finish: finish.reason,
-        usage,
-        ms: Date.now() - this.#callBegan,
-        toolCalls: calls,
-        ...(replay === undefined ? {} : { replay }),
-        context,
-      },
-    });
+    this.#hold(this.#call.end(this.#step, end, usage, calls));
     this.#open = calls;
-    if (this.#middleware.has("onModelResult")) return this.#middleware.modelResult(this.#answer(calls));
-  }
-
-  #answer(calls: readonly ToolCall[]): ChatMessage {
-    // A copy: what the tools are given is not middleware's to change.
-    const toolCalls = calls.map(({ id, name, input }) => ({ id, name, args: structuredClone(input) }));
-    return { role: "assistant", content: this.#words ?? "", ...(toolCalls.length > 0 ? { toolCalls } : {}) };
+    if (this.#middleware.has("onModelResult")) return this.#middleware.modelResult(this.#call.answer(calls));
   }
 
   callFailed(error: ModelError, attempt: number, retryInMs: number | undefined): void {
@@ -310,7 +287,7 @@ export class RunningTurn implements DrivenTurn {
     if (this.#over) return;
     const { runId, store, recorder } = this.#options;
     if (ending.status === "completed") {
-      this.#record({ type: "agent.completed", data: { runId, result: this.#words ?? store.messages.lastWords(runId) } });
+      this.#record({ type: "agent.completed", data: { runId, result: this.#call.words ?? store.messages.lastWords(runId) } });
       this.#over = true;
       return;
     }
@@ -347,13 +324,5 @@ export class RunningTurn implements DrivenTurn {
 
   #waiting(): string[] {
     return this.#joined ? this.#options.store.messages.waiting(this.#options.runId) : [];
-  }
-
-  #callStarted(attempt: number): NewEvent {
-    this.#messageId = crypto.randomUUID();
-    this.#words = "";
-    this.#callBegan = Date.now();
-    const { runId } = this.#options;
-    return { type: "model.started", data: { runId, step: this.#step, messageId: this.#messageId, model: this.#asked.id, attempt } };
   }
 }

@@ -32,7 +32,7 @@ export const agentUsageSchema = reportSchema
 
 export type AgentUsage = z.infer<typeof agentUsageSchema>;
 
-const standingsSchema = z.array(standingSchema).meta({ description: "every limit that holds here, the widest last" });
+const standingsSchema = z.array(standingSchema).meta({ description: "every limit over more than one turn that holds here, the widest last" });
 
 export const agentUsageAnswerSchema = agentUsageSchema.extend({ budget: standingsSchema });
 

@@ -1,0 +1,68 @@
+import type { ChatMessage, NewEvent, UsageTotal } from "@thinkery/sdk";
+import type { CallEnd } from "../drivers/driver.ts";
+import type { Model, ToolCall } from "../model/model.ts";
+
+/** The turn's latest call to a model: which one is asked, and what it has said. */
+export class ModelCall {
+  readonly #runId: string;
+  /** Who is asked; may change until the call begins. */
+  model: Model;
+  #messageId = "";
+  #words: string | undefined;
+  #began = 0;
+
+  constructor(runId: string, model: Model) {
+    this.#runId = runId;
+    this.model = model;
+  }
+
+  /** Has this life of the turn made one? */
+  get made(): boolean {
+    return this.#messageId !== "";
+  }
+
+  /** What the model said; unknown until this life has made a call. */
+  get words(): string | undefined {
+    return this.#words;
+  }
+
+  start(step: number, attempt: number): NewEvent {
+    this.#messageId = crypto.randomUUID();
+    this.#words = "";
+    this.restartClock();
+    return { type: "model.started", data: { runId: this.#runId, step, messageId: this.#messageId, model: this.model.id, attempt } };
+  }
+
+  /** What was done in between is not its time. */
+  restartClock(): void {
+    this.#began = Date.now();
+  }
+
+  hear(text: string): void {
+    this.#words += text;
+  }
+
+  end(step: number, { finish, replay, context }: CallEnd, usage: UsageTotal, toolCalls: ToolCall[]): NewEvent {
+    return {
+      type: "model.completed",
+      data: {
+        runId: this.#runId,
+        step,
+        messageId: this.#messageId,
+        model: this.model.id,
+        finish: finish.reason,
+        usage,
+        ms: Date.now() - this.#began,
+        toolCalls,
+        ...(replay === undefined ? {} : { replay }),
+        context,
+      },
+    };
+  }
+
+  /** The answer as middleware sees it: a copy, since what the tools are given is not its to change. */
+  answer(calls: readonly ToolCall[]): ChatMessage {
+    const toolCalls = calls.map(({ id, name, input }) => ({ id, name, args: structuredClone(input) }));
+    return { role: "assistant", content: this.#words ?? "", ...(toolCalls.length > 0 ? { toolCalls } : {}) };
+  }
+}
