@@ -55,7 +55,8 @@ async function enter(agent: string, options: Parameters<typeof visit>[1] = {}) {
   await visited.page.goto(await loginLink(workshop.house()));
   await visited.page.getByRole("heading", { name: "Welcome" }).waitFor();
   await visited.page.goto(`${workshop.house().url}/app/global/${agent}`);
-  await visited.page.getByLabel("Message to").waitFor();
+  // Connected: what is told from now on is told as it happens.
+  await idle(visited.page).waitFor();
   return visited;
 }
 

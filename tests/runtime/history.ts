@@ -18,6 +18,9 @@ interface Turn {
   /** Calls of tools without a result, and all that were begun. */
   open: string[];
   begun: Set<string>;
+  /** Those of them whose answers are to be reported. */
+  deferred: Set<string>;
+  paused: boolean;
   answered: boolean;
   /** Messages that joined it and were not taken in yet. */
   waiting: string[];
@@ -52,7 +55,7 @@ export function inventor(chance: Random) {
     const next = queue.findLast(({ first }) => first) ?? queue[0];
     if (!next) return accept();
     queue.splice(queue.indexOf(next), 1);
-    turn = { runId: next.runId, step: 0, attempt: 0, strikes: 0, open: [], begun: new Set(), answered: false, waiting: [] };
+    turn = { runId: next.runId, step: 0, attempt: 0, strikes: 0, open: [], begun: new Set(), deferred: new Set(), paused: false, answered: false, waiting: [] };
     return [
       { type: "run.started", data: { runId: next.runId, model: "scripted:x", boot: "b" } },
       { type: "agent.started", data: { runId: next.runId } },
@@ -120,12 +123,27 @@ export function inventor(chance: Random) {
 
   function useTool(now: Turn): NewEvent[] {
     const { runId, step } = now;
+    if (!now.paused && now.open.every((callId) => now.deferred.has(callId))) {
+      now.paused = true;
+      return [{ type: "run.paused", data: { runId, reason: "deferred" } }];
+    }
     const callId = chance.pick(now.open);
+    if (now.begun.has(callId) && !now.deferred.has(callId) && chance.chance(0.3)) {
+      now.deferred.add(callId);
+      return [{ type: "tool.deferred", data: { runId, callId, toolName: "echo", ms: chance.below(3), action: "echo" } }];
+    }
     if (!now.begun.has(callId) && chance.chance(0.8)) {
       now.begun.add(callId);
       return [{ type: "tool.started", data: { runId, step, callId, toolName: "echo", args: { text: "sk-0123456789abcdefghij" }, repeatable: true } }];
     }
     now.open = now.open.filter((other) => other !== callId);
+    const resumed = now.paused && now.open.length === 0;
+    if (resumed) now.paused = false;
+    return [...resultOf(now, callId), ...(resumed ? [{ type: "run.resumed", data: { runId, reason: "reported", attempt: 0, strikes: 0, boot: id("boot") } } as const] : [])];
+  }
+
+  function resultOf(now: Turn, callId: string): NewEvent[] {
+    const { runId } = now;
     const common = { runId, callId, toolName: "echo", messageId: `${callId}-result`, ms: chance.below(4) / 2, action: "echo" };
     if (!now.begun.has(callId) || chance.chance(0.3)) return [{ type: "tool.error", data: { ...common, error: "It did not work.", trouble: "threw" } }];
     const big = chance.chance(0.3) ? { blob: id("blob"), mediaType: "text/plain" } : {};
@@ -138,6 +156,11 @@ export function inventor(chance: Random) {
       ...effects.filter(() => chance.chance(0.3)),
       { type: "tool.output", data: { ...common, output, result: { callId, name: "echo", summary: output, preview: output, size: output.length, ...big } } },
     ];
+  }
+
+  function keep(): NewEvent[] {
+    const [middlewareName, key] = [chance.pick(["audit", "limits"]), chance.pick(["a", "b"])];
+    return [{ type: "middleware.kept", data: { middlewareName, key, ...(chance.chance(0.7) ? { value: { n: chance.below(9) } } : {}) } }];
   }
 
   function end(ending: NewEvent): NewEvent[] {
@@ -160,12 +183,13 @@ export function inventor(chance: Random) {
     idle: () => turn === undefined && queue.length === 0,
     /** The object lost its memory: a turn that ran is taken up again. */
     resume(): NewEvent[] {
-      if (!turn) return [];
+      if (!turn || turn.paused) return [];
       delete turn.call;
       return [{ type: "run.resumed", data: { runId: turn.runId, reason: "recovered", attempt: ++turn.attempt, strikes: ++turn.strikes, boot: id("boot") } }];
     },
     next(): NewEvent[] {
       if (chance.chance(0.1)) return accept();
+      if (chance.chance(0.05)) return keep();
       if (!turn) {
         const dropped = chance.chance(0.1) ? queue.shift() : undefined;
         return dropped ? [{ type: "run.canceled", data: { runId: dropped.runId, reason: "canceled" } }] : start();

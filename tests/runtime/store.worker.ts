@@ -6,7 +6,7 @@ import { reportOf } from "../../packages/runtime/src/store/spent.ts";
 import { thinkMigrations } from "../../packages/runtime/src/store/schema/think.ts";
 import { elapsedIn } from "../../packages/runtime/src/turn/elapsed.ts";
 
-const projections = ["turns", "inputs", "messages", "ledger", "actions", "model_calls", "spending", "facts", "blobs"];
+const projections = ["turns", "inputs", "messages", "ledger", "actions", "model_calls", "spending", "facts", "blobs", "kept"];
 
 interface Asked {
   step: string;
