@@ -5,7 +5,7 @@ import { startModel } from "./kit/model.ts";
 import { dialer, modelEnvironment } from "./kit/ours.ts";
 import { Talk } from "./kit/subject.ts";
 
-const rounds = 20;
+const rounds = 60;
 const warmUp = 3;
 const turns = 25;
 

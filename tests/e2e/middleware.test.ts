@@ -62,9 +62,9 @@ test("before and after events are in the log, one for each middleware and call",
   const events = (await agent.log()).filter(({ type }) => type.startsWith("middleware.") || type.startsWith("model."));
   const order = events.flatMap(({ type, data }) => (type === "middleware.kept" || type === "model.delta" ? [] : [`${type} ${"middlewareName" in data ? data.middlewareName : ""}`.trim()]));
   expect(order).toEqual([
+    "model.started",
     "middleware.before_model first",
     "middleware.before_model second",
-    "model.started",
     "model.completed",
     "middleware.after_model first",
     "middleware.after_model second",

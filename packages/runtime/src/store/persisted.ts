@@ -71,6 +71,13 @@ export function frozen<T>(value: T): T {
   return Object.freeze(value);
 }
 
+/** The same data once more, for somebody who may look at it only. */
+export function frozenCopy<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as T;
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, part]) => [key, frozenCopy(part)]))) as T;
+}
+
 /** As it will be read again: whoever assigned it may go on changing what is theirs. */
 function copied(value: unknown, path: string): unknown {
   let text: string | undefined;

@@ -4,7 +4,7 @@ import type { Performance } from "../middleware/pipeline.ts";
 import type { ToolCall } from "../model/model.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import { frozen } from "../store/persisted.ts";
+import { frozenCopy } from "../store/persisted.ts";
 import { outputOf, UnusableOutput } from "../tools/output.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { TurnFailed } from "./failed.ts";
@@ -194,7 +194,7 @@ function defer({ call, tool }: Admitted, { runId, record }: GateOptions, ms: num
 /** A call as middleware sees it: whatever it does to it, the tool has its own. */
 function shownCall({ id, name, input }: ToolCall, middleware: Performance): MessageToolCall {
   const isSeen = middleware.has("onToolStart") || middleware.has("onToolResult") || middleware.has("onToolError");
-  return isSeen ? frozen({ id, name, input: structuredClone(input) }) : { id, name, input };
+  return isSeen ? Object.freeze({ id, name, input: frozenCopy(input) }) : { id, name, input };
 }
 
 class OutOfTime extends Error {}

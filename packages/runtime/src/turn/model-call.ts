@@ -1,6 +1,7 @@
 import type { ChatMessage, NewEvent, UsageTotal } from "@thinkery/sdk";
 import type { CallEnd } from "../drivers/driver.ts";
 import type { Model, ToolCall } from "../model/model.ts";
+import { frozenCopy } from "../store/persisted.ts";
 
 /** The turn's latest call to a model: which one is asked, and what it has said. */
 export class ModelCall {
@@ -62,7 +63,7 @@ export class ModelCall {
 
   /** The answer as middleware sees it: a copy, since what the tools are given is not its to change. */
   answer(calls: readonly ToolCall[]): ChatMessage {
-    const toolCalls = calls.map(({ id, name, input }) => ({ id, name, args: structuredClone(input) }));
+    const toolCalls = calls.map(({ id, name, input }) => ({ id, name, args: frozenCopy(input) }));
     return { role: "assistant", content: this.#words ?? "", ...(toolCalls.length > 0 ? { toolCalls } : {}) };
   }
 }

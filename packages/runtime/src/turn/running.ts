@@ -177,10 +177,10 @@ export class RunningTurn implements DrivenTurn {
       { type: "run.tick", data: { runId, step: this.#step } },
     );
     this.#call.model = this.model;
-    // Where nobody has a say in between, the call's beginning is written with the step's.
-    this.#began = !this.#middleware.has("onTick") && !this.#middleware.has("beforeModel") && this.means.vision === this.model.id;
-    if (this.#began) return this.#record(this.#call.start(this.#step, 1));
-    this.#record();
+    // Where it is known who will be asked, the call's beginning is written with the step's: a write less for each step.
+    this.#began = this.means.vision === this.model.id;
+    if (this.#began) this.#record(this.#call.start(this.#step, 1));
+    else this.#record();
     return this.#middleware.tick();
   }
 
@@ -198,7 +198,8 @@ export class RunningTurn implements DrivenTurn {
     this.#plan = plan;
     await this.#middleware.beforeModel(plan);
     this.#plan = undefined;
-    if (!this.#began) this.#record(this.#call.start(this.#step, 1));
+    if (this.#began) this.#call.restartClock();
+    else this.#record(this.#call.start(this.#step, 1));
     this.#began = true;
     return plan.request();
   }
