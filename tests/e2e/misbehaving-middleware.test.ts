@@ -189,6 +189,7 @@ test("a cancel does not wait for a hook, and those after it do not run", async (
   const canceled = log.findIndex(({ type }) => type === "run.canceled");
   const ticks = log.flatMap(({ type, data }, at) => (type === "middleware.kept" && data.value === "onTick 1" ? [[data.middlewareName, at < canceled]] : []));
   expect(ticks).toEqual([["first", true], ["first", false], ["second", false]]);
+  expect(await agent.state()).toMatchObject({ firstTicks: 2, secondTicks: 1 });
   expect(log.filter(({ type }) => type === "middleware.failed").every(({ data }) => "runId" in data && data.runId === next.runId)).toBe(true);
 });
 

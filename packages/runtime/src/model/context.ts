@@ -41,7 +41,7 @@ export function openContexts({ configured = {}, isLocal, ask }: Source): Context
   const answers = new Map<string, { at: number; tokens: number | undefined }>();
   return {
     async contextOf(id) {
-      const known = knownContext(id, configured, isLocal(id));
+      const known = knownContext(id, configured, isLocal(id)) ?? (id.startsWith("scripted:") ? scriptContext : undefined);
       if (known) return known;
       const last = answers.get(id);
       const keep = last?.tokens === undefined && isLocal(id) ? unknownHereMs : freshMs;
@@ -56,6 +56,5 @@ export function openContexts({ configured = {}, isLocal, ask }: Source): Context
 /** What is known without asking anybody. */
 export function knownContext(id: string, configured: Readonly<Record<string, number>>, local: boolean): number | undefined {
   if (Object.hasOwn(configured, id)) return configured[id];
-  if (id.startsWith("scripted:")) return scriptContext;
   return local ? undefined : wellKnown.find(([name]) => name.test(id.slice(id.indexOf(":") + 1)))?.[1];
 }

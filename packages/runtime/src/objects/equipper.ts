@@ -162,7 +162,7 @@ export class Equipper {
   #withProps(tools: Toolbox, { props }: Registered, request: Props = {}): Toolbox {
     const { env, system } = this.#options;
     const own = tools.copy();
-    addPropsTools(own, system, mergedProps(props, request), openOutbound(env));
+    for (const given of [props, request]) addPropsTools(own, system, given, openOutbound(env));
     return own;
   }
 

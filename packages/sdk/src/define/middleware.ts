@@ -31,7 +31,7 @@ export interface MiddlewareContext<Config = unknown> {
   readonly signal: AbortSignal;
   /** The whole conversation, oldest first, as it is stored. */
   messages(): readonly ChatMessage[];
-  /** Gives the agent a tool: for good in `onInit`, for the rest of the turn elsewhere. */
+  /** Gives the agent a tool: for good in `onInit`, elsewhere for the rest of the turn, or until a crash interrupts it. */
   registerTool(tool: Tool): void;
   /** A quick question to a model, beside the conversation and counted like it. */
   consult(question: Consultation): Promise<string>;
@@ -50,7 +50,7 @@ export interface ChildReport {
 /**
  * Code that takes part in the turns of the agents whose tags it shares. Hooks run at fixed points, in the order in
  * which the middleware was added, one after the other. One that throws, or does not come back in time, is named in
- * the log, what it had planned is undone, and the turn goes on.
+ * the log, what it had changed is undone as a whole, and the turn goes on.
  */
 export interface Middleware<Config extends object = object, Written extends object = Config> {
   name: string;

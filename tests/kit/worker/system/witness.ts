@@ -1,5 +1,8 @@
 import { defineMiddleware, type Middleware, type MiddlewareContext } from "@thinkery/sdk";
 
+/** How often each began a step of an agent, kept where no turn can take it back. */
+const ticks = new Map<string, number>();
+
 /** Writes down what it sees, in its own part of the agent's log: `middleware.kept`, one for each hook. */
 export function witness(name: string): Middleware {
   const saw = (context: MiddlewareContext, words: string) => {
@@ -9,9 +12,11 @@ export function witness(name: string): Middleware {
   return defineMiddleware({
     name,
     tags: ["witness"],
-    state: ({ state }) => ({ [name]: state.count ?? 0 }),
+    state: ({ state, agent }) => ({ [name]: state.count ?? 0, [`${name}Ticks`]: ticks.get(`${name} ${agent}`) ?? 0 }),
     onInit: (context) => saw(context, "onInit"),
     async onTick(context) {
+      const key = `${name} ${context.agent}`;
+      ticks.set(key, (ticks.get(key) ?? 0) + 1);
       await pause(1);
       saw(context, `onTick ${context.step}`);
     },
