@@ -120,7 +120,7 @@ export class Books implements TurnBooks {
     const { store, agent } = this.#options;
     const { name, createdAt } = agent();
     const { spending, log } = store;
-    return { name, since: Date.parse(createdAt), version: log.last, spent: spending.rows(since), inAll: spending.inAll(), reserved: this.#reserved };
+    return { name, since: Date.parse(createdAt), version: log.last, spent: since === "" ? spending.rows() : spending.recent(since), inAll: spending.inAll(), reserved: this.#reserved };
   }
 }
 

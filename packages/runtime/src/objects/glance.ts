@@ -8,7 +8,7 @@ import { chatMessages } from "../turn/chat-messages.ts";
 export function statusOf(store: AgentStore, agent: string): AgentStatus {
   const run = store.turns.run(agent);
   const title = store.facts.title();
-  const context = store.facts.context();
+  const context = store.context();
   return { status: activity(store, run), run, queued: store.turns.queued(), ...(title ? { title } : {}), ...(context ? { context } : {}) };
 }
 
@@ -31,7 +31,7 @@ export function wholeState(
   const model = agent.model ?? store.turns.get(run.runId)?.model;
   // What middleware adds cannot take the place of what is ours, even where we have nothing to say.
   const { title: _, model: __, context: ___, ...more } = added;
-  const context = store.facts.context();
+  const context = store.context();
   return {
     state: {
       ...more,

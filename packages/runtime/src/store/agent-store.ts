@@ -1,4 +1,4 @@
-import type { AgentEvent, NewEvent } from "@thinkery/sdk";
+import { type AgentEvent, type Context, type NewEvent, placesPerEvent } from "@thinkery/sdk";
 import { Actions } from "./actions.ts";
 import { BlobReferences } from "./blob-references.ts";
 import { Facts } from "./facts.ts";
@@ -64,6 +64,15 @@ export class AgentStore {
       this.spending.revert();
       throw error;
     }
+  }
+
+  /** How full the model's memory is: as it was last counted, or as the compaction since then has left it. */
+  context(): Context | undefined {
+    const counted = this.calls.context();
+    if (!counted) return undefined;
+    const { number, used, limit, model } = counted;
+    const compaction = this.facts.compaction();
+    return { used: compaction && compaction.at > number * placesPerEvent ? compaction.after : used, limit, model };
   }
 
   /** Forgets the conversation and all that led to it, but not what it cost. */

@@ -1,4 +1,4 @@
-import { type AgentEvent, type Context, placesPerEvent, type Todo } from "@thinkery/sdk";
+import { type AgentEvent, placesPerEvent, type Todo } from "@thinkery/sdk";
 
 /** What became of a conversation that was too long. */
 export interface Compaction {
@@ -29,13 +29,10 @@ export class Facts {
     if (event.type === "title.set") this.#put("title", event.data.title);
     if (event.type === "request.accepted" && isTold(event.data.from.context)) this.#put("request", event.data.from.context);
     if (event.type === "todos.written") this.#put("todos", event.data.todos);
-    if (event.type === "model.completed" && event.data.context) this.#put("context", event.data.context);
     if (event.type === "context.compacted") {
       const { step: _, before: __, ...rest } = event.data;
       this.#compaction = undefined;
       this.#put("compaction", { at: event.seq * placesPerEvent, ...rest } satisfies Compaction);
-      const context = this.context();
-      if (context) this.#put("context", { ...context, used: rest.after });
     }
     if (event.type === "history.cleared") this.empty();
   }
@@ -49,11 +46,6 @@ export class Facts {
   compaction(): Compaction | undefined {
     if (this.#compaction === undefined) this.#compaction = (this.#get("compaction") as Compaction | undefined) ?? null;
     return this.#compaction ?? undefined;
-  }
-
-  /** How full the model's memory was when it was last asked, or was made since. */
-  context(): Context | undefined {
-    return this.#get("context") as Context | undefined;
   }
 
   title(): string | undefined {

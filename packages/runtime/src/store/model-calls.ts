@@ -1,4 +1,4 @@
-import type { AgentEvent, UsageTotal } from "@thinkery/sdk";
+import type { AgentEvent, Context, UsageTotal } from "@thinkery/sdk";
 import { type Amounts, usageOf } from "./spent.ts";
 
 const ofCall = `coalesce(sum(calls), 0) AS calls, coalesce(sum(input_tokens), 0) AS input_tokens, coalesce(sum(output_tokens), 0) AS output_tokens,
@@ -11,6 +11,7 @@ interface Call {
   model: string;
   usage: UsageTotal;
   ms: number;
+  context?: Context;
 }
 
 /** Every call to a model with what it used. */
@@ -44,11 +45,18 @@ export class ModelCalls {
     return this.#sql.exec<{ input: number; output: number }>(query).toArray()[0];
   }
 
-  #add(number: number, ts: string, { runId, step, model, usage, ms }: Call): void {
+  /** How full the model's memory was when it was last asked, and by which event that is known. */
+  context(): (Context & { number: number }) | undefined {
+    const query = `SELECT number, model, context_used AS used, context_limit AS "limit" FROM model_calls
+      WHERE context_limit IS NOT NULL ORDER BY number DESC LIMIT 1`;
+    return this.#sql.exec<Context & { number: number }>(query).toArray()[0];
+  }
+
+  #add(number: number, ts: string, { runId, step, model, usage, ms, context }: Call): void {
     this.#sql.exec(
       `INSERT INTO model_calls
-        (number, calls, turn, step, model, timestamp, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd, ms)
-       VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        (number, calls, turn, step, model, timestamp, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd, ms, context_used, context_limit)
+       VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       number,
       runId,
       step,
@@ -60,6 +68,8 @@ export class ModelCalls {
       usage.reasoningTokens ?? 0,
       usage.costUsd,
       Math.round(ms),
+      context?.used ?? null,
+      context?.limit ?? null,
     );
   }
 }

@@ -6,6 +6,8 @@ const added = amounts.map((name) => `${name} = ${name} + excluded.${name}`).join
 /** What an agent has spent, by day and model. The truth for every budget, and kept when its history is cleared. */
 export class Spending {
   readonly #sql: SqlStorage;
+  /** The rows since a day, once somebody has asked: the agent states them after every turn. */
+  #recent: { since: string; rows: Map<string, Spent> } | undefined;
   /** Of all days, once somebody has asked: every statement says it. */
   #inAll: Pick<Amounts, "calls" | "ms"> | undefined;
 
@@ -37,13 +39,14 @@ export class Spending {
   }
 
   empty(): void {
-    this.#inAll = undefined;
+    this.revert();
     this.#sql.exec("DELETE FROM spending");
   }
 
   /** What was added in a transaction that came to nothing was not added. */
   revert(): void {
     this.#inAll = undefined;
+    this.#recent = undefined;
   }
 
   /** Calls and time of all days. */
@@ -55,6 +58,14 @@ export class Spending {
   /** Everything since that day, it included. */
   rows(since = ""): Spent[] {
     return this.#sql.exec<Spent>("SELECT * FROM spending WHERE day >= ? ORDER BY day, model", since).toArray();
+  }
+
+  /** The same for a day that is asked for again and again, from memory. */
+  recent(since: string): Spent[] {
+    if (this.#recent?.since !== since) {
+      this.#recent = { since, rows: new Map(this.rows(since).map((row) => [`${row.day} ${row.model}`, row])) };
+    }
+    return [...this.#recent.rows.values()].map((row) => ({ ...row }));
   }
 
   /** All of it, or that of one day, in one sum. */
@@ -76,6 +87,7 @@ export class Spending {
   }
 
   #add(day: string, model: string, more: Amounts): void {
+    this.#remember(day, model, more);
     if (this.#inAll) this.#inAll = { calls: this.#inAll.calls + more.calls, ms: this.#inAll.ms + more.ms };
     this.#sql.exec(
       `INSERT INTO spending (day, model, ${amountColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (day, model) DO UPDATE SET ${added}`,
@@ -83,6 +95,14 @@ export class Spending {
       model,
       ...amounts.map((name) => more[name]),
     );
+  }
+
+  #remember(day: string, model: string, more: Amounts): void {
+    if (!this.#recent || day < this.#recent.since) return;
+    const { rows } = this.#recent;
+    const row: Spent = { ...nothing, ...rows.get(`${day} ${model}`), day, model };
+    for (const name of amounts) row[name] += more[name];
+    rows.set(`${day} ${model}`, row);
   }
 }
 

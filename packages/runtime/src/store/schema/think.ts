@@ -163,6 +163,8 @@ export const thinkMigrations: Migrations = [
   INSERT INTO ledger SELECT call, turn, step, number, tool, input, repeatable, state, runs FROM ledger_before;
   DROP TABLE ledger_before;
   CREATE INDEX ledger_deferred ON ledger (turn) WHERE state = 'deferred';
+  ALTER TABLE model_calls ADD COLUMN context_used INTEGER;
+  ALTER TABLE model_calls ADD COLUMN context_limit INTEGER;
   CREATE TABLE kept (
     middleware TEXT NOT NULL,
     key TEXT NOT NULL,
