@@ -133,6 +133,16 @@ test("a budget is set, read and taken away; one that limits nothing or less than
   expect([blueprint.status, blueprint.body.error.message]).toEqual([400, expect.stringContaining("config.budget.costUsd: expected more than 0; leave it out for no limit")]);
 });
 
+test("a budget that is set right after a turn shows what that turn has spent", async () => {
+  const agency = await newAgency();
+  await speak(agency, "ann");
+  const path = `/agency/${agency}/budget`;
+  const set = budgetAnswerSchema.parse((await api(path, "PUT", { steps: 50 })).body);
+  expect(set.standings).toMatchObject([{ level: "agency", kind: "steps", spent: 1, limit: 50 }]);
+  await speak(agency, "bob");
+  expect(budgetAnswerSchema.parse((await api(path)).body).standings).toMatchObject([{ spent: 2 }]);
+});
+
 test("preferences are kept as they are, and only so large", async () => {
   expect((await api("/user/preferences")).body).toEqual({});
   const wanted = { theme: "dark", "page.sidebar": { open: ["global"], width: 240 }, beta: null, list: [1, "two", true] };

@@ -1,5 +1,6 @@
 import { endpoints } from "@thinkery/sdk";
 import type { Hono } from "hono";
+import type { Env } from "../../objects/env.ts";
 import { stateGathered } from "../../objects/statements.ts";
 import { type HonoEnv, route } from "../route.ts";
 
@@ -13,17 +14,20 @@ export function userRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.putPreferences, ({ env, caller, body }) => env.User.getByName(caller.user).putPreferences(body));
 
-  route(app, endpoints.getUserUsage, async ({ env, caller, query }) => {
-    await stateGathered(env);
-    return env.User.getByName(caller.user).usage(query.days);
-  });
+  route(app, endpoints.getUserUsage, async ({ env, caller, query }) => (await stated(env, caller.user)).usage(query.days));
 
-  route(app, endpoints.getUserBudget, ({ env, caller }) => env.User.getByName(caller.user).getBudget());
+  route(app, endpoints.getUserBudget, async ({ env, caller }) => (await stated(env, caller.user)).getBudget());
 
-  route(app, endpoints.putUserBudget, ({ env, caller, body }) => env.User.getByName(caller.user).setBudget(body));
+  route(app, endpoints.putUserBudget, async ({ env, caller, body }) => (await stated(env, caller.user)).setBudget(body));
 
   route(app, endpoints.deleteUserBudget, async ({ env, caller }) => {
     await env.User.getByName(caller.user).setBudget(undefined);
     return undefined;
   });
+}
+
+/** With all that their agents have spent by now in their books. */
+async function stated(env: Env, user: string) {
+  await stateGathered(env);
+  return env.User.getByName(user);
 }
