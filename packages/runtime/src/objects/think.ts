@@ -46,6 +46,7 @@ import type { Env } from "./env.ts";
 import { Equipper, type Registered } from "./equipper.ts";
 import { exported, statusOf, wholeState, wholeUsage } from "./glance.ts";
 import { Housed } from "./housed.ts";
+import { Pulse } from "./pulse.ts";
 import { Sockets } from "./sockets.ts";
 
 /** A durable agent: one conversation, one workspace. Named `{agency}~{agent}`. */
@@ -59,10 +60,9 @@ export abstract class Think extends Housed<AgentStatus> {
   readonly #books: Books;
   readonly #equipper: Equipper;
   readonly #sockets: Sockets;
+  readonly #pulse: Pulse;
   #transcript = new Transcript();
   #registration: Registered | undefined;
-  /** The beat that is due next, while somebody looks after the turn. */
-  #guard: number | undefined;
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env);
@@ -73,6 +73,10 @@ export abstract class Think extends Housed<AgentStatus> {
     this.#blobs = openBlobs(env);
     this.#audience = new Audience(this.#store, () => this.#syncState());
     this.#recorder = new Recorder(this.#store, this.#audience);
+    this.#pulse = new Pulse({
+      seconds: limits.heartbeatSeconds,
+      schedule: (seconds, beat) => this.schedule(seconds, "heartbeat", beat, { idempotent: true }),
+    });
     this.#books = new Books({
       env,
       store: this.#store,
@@ -101,11 +105,7 @@ export abstract class Think extends Housed<AgentStatus> {
       limits,
       equip: (turn) => this.#equipper.equip(this.#registered(), turn.props),
       driver: () => thinkDriver(this.#transcript),
-      onBusy: () => {
-        if (this.#guard !== undefined) return;
-        this.#guard = 0;
-        void this.#arm();
-      },
+      onBusy: () => this.#pulse.begin(),
       onRest: () => this.#books.rest(),
     });
     this.#sockets = new Sockets({
@@ -258,11 +258,9 @@ export abstract class Think extends Housed<AgentStatus> {
 
   /** Asked by the alarm while a turn runs, and once after it: takes up what a crash left open, ends what is stuck. */
   async heartbeat(beat: number): Promise<void> {
-    // A second chain of beats, begun after a crash, ends here.
-    if (this.#guard !== undefined && this.#guard !== beat) return;
-    this.#guard = beat + 1;
+    if (!this.#pulse.take(beat)) return;
     await this.ready().catch((error: unknown) => {
-      this.#guard = undefined;
+      this.#pulse.stop();
       throw error;
     });
     this.#queue.beat(Date.now());
@@ -270,8 +268,8 @@ export abstract class Think extends Housed<AgentStatus> {
     // One that was erased meanwhile has nothing more to say.
     const heard = this.#store.log.last === 0 || (await this.#books.beat(this.#queue.busy));
     // A turn may have begun while the agency was told.
-    if (this.#queue.busy || !heard) await this.#arm();
-    else this.#guard = undefined;
+    if (this.#queue.busy || !heard) await this.#pulse.arm();
+    else this.#pulse.stop();
   }
 
   override shouldSendProtocolMessages(_connection: Connection, { request }: ConnectionContext): boolean {
@@ -324,15 +322,5 @@ export abstract class Think extends Housed<AgentStatus> {
     if (!now && !this.#sockets.speakProtocol) return;
     const status = statusOf(this.#store, this.name);
     if (JSON.stringify(status) !== JSON.stringify(this.state)) this.setState(status);
-  }
-
-  /**
-   * Sees to it that somebody looks after the turn even if this memory is lost. Numbered, because the SDK would take
-   * the beat that is just being run for the next one. After the first, agents that began together beat apart.
-   */
-  async #arm(): Promise<void> {
-    const { heartbeatSeconds } = limitsFrom(this.env.TURN_LIMITS);
-    const later = this.#guard ? Math.floor(Math.random() * (heartbeatSeconds + 1)) : 0;
-    await this.schedule(heartbeatSeconds + later, "heartbeat", this.#guard, { idempotent: true });
   }
 }
