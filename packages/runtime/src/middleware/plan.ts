@@ -1,5 +1,5 @@
 import type { ChatMessage, PlanSettings } from "@thinkery/sdk";
-import type { ModelMessage, ModelRequest, ToolDefinition } from "../model/model.ts";
+import { type ModelMessage, type ModelRequest, textOf, type ToolDefinition } from "../model/model.ts";
 import { frozen } from "../store/persisted.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { type Edits, PlanDraft } from "./plan-draft.ts";
@@ -69,7 +69,5 @@ function chatMessage(message: ModelMessage): ChatMessage {
     const calls = message.toolCalls?.map(({ id, name, input }) => ({ id, name, args: input }));
     return { role: "assistant", content: message.content, ...(calls ? { toolCalls: calls } : {}) };
   }
-  const { content } = message;
-  if (typeof content === "string") return { role: "user", content };
-  return { role: "user", content: content.map((part) => (part.type === "text" ? part.text : `[image, ${part.mediaType}]`)).join("\n") };
+  return { role: "user", content: textOf(message) };
 }

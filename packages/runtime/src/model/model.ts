@@ -37,6 +37,12 @@ export type ModelMessage =
     }
   | { role: "tool"; callId: string; name: string; content: string; failed?: boolean; images?: { mediaType: string; data: Uint8Array }[] };
 
+/** What a message says, in words: an image by its kind. */
+export function textOf({ content }: ModelMessage): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "text" ? part.text : `[image, ${part.mediaType}]`)).join("\n");
+}
+
 /** Opaque to everybody but the adapter named in it. */
 export interface Replay {
   adapter: string;

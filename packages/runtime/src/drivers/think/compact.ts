@@ -1,10 +1,11 @@
 import type { ModelRole } from "@thinkery/sdk";
 import { ModelError } from "../../model/error.ts";
 import { charsPerToken, tokensOfText } from "../../model/estimate.ts";
+import { textOf } from "../../model/model.ts";
 import type { DrivenTurn } from "../driver.ts";
 import { joined, keptOf, keptSoFar, longest, type Measure, requestOf, tokensOf } from "./compaction.ts";
 import type { Need } from "./context.ts";
-import { cutDown, pagesOf, summaryOf, summaryPrompt, summarySystem, wordsOf } from "./summary.ts";
+import { cutDown, pagesOf, summaryOf, summaryPrompt, summarySystem } from "./summary.ts";
 import type { Told, Transcript } from "./transcript.ts";
 
 /** A page takes this share of what the summarizer reads at once; where it finds that too long, half of it, and so on. */
@@ -35,7 +36,7 @@ async function condensed(turn: DrivenTurn, { told, compaction }: Transcript, cut
   const older = gone.filter((_, index) => !asked.has(index));
   const soFar = keptSoFar(compaction ?? {}, turn.runId);
   const summary = older.length > 0 ? await summarize(turn, { older, before: soFar.summary, most: most.summary, scale: measure.scale }) : soFar.summary;
-  const request = joined([soFar.request, ...gone.filter((_, index) => asked.has(index)).map(({ message }) => wordsOf(message))]);
+  const request = joined([soFar.request, ...gone.filter((_, index) => asked.has(index)).map(({ message }) => textOf(message))]);
   return keptOf({ upTo: gone.at(-1)?.position, summary: summary && cutDown(summary, most.summary), request: request && cutDown(request, most.request) });
 }
 

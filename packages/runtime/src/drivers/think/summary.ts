@@ -1,4 +1,4 @@
-import type { ModelMessage } from "../../model/model.ts";
+import { type ModelMessage, textOf } from "../../model/model.ts";
 import type { Compaction } from "../../store/facts.ts";
 import type { Told } from "./transcript.ts";
 
@@ -40,12 +40,6 @@ export function pagesOf(told: readonly Told[], mostChars: number): string[] {
   }
 }
 
-/** What the user said, without what is no text. */
-export function wordsOf({ content }: ModelMessage): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => (part.type === "text" ? part.text : `[image, ${part.mediaType}]`)).join("\n");
-}
-
 /** A text without its middle, where it is too long. */
 export function cutDown(text: string, mostChars: number): string {
   if (text.length <= mostChars) return text;
@@ -55,7 +49,7 @@ export function cutDown(text: string, mostChars: number): string {
 }
 
 function shown(message: ModelMessage, share: number): string {
-  const text = cutDown(wordsOf(message), Math.ceil(longestShown[message.role] * share));
+  const text = cutDown(textOf(message), Math.ceil(longestShown[message.role] * share));
   if (message.role === "user") return `User: ${text}`;
   if (message.role === "tool") return `Result of ${message.name}${message.failed ? " (failed)" : ""}: ${text}`;
   const calls = (message.toolCalls ?? []).map(({ name, input, malformed }) => `Agent calls ${name}: ${cutDown(malformed ?? JSON.stringify(input) ?? "", longestShown.tool * share)}`);
