@@ -1,5 +1,6 @@
 // The one way to bundle code for workerd: for our own build, for tests and benchmarks, and for a Worker of your own.
 import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -29,7 +30,7 @@ export async function buildWorker(entry, outdir, { name = "main", ...settings } 
     mainFields: ["module", "main"],
     external: ["node:*", "cloudflare:workers", "cloudflare:sockets"],
     alias: { "cloudflare:email": here("./shims/cloudflare-email.js"), path: "node:path" },
-    plugins: [oneLocale, lateMcpClient],
+    plugins: [oneLocale, lateMcpClient, bundledText],
     metafile: true,
     logLevel: "warning",
     ...settings,
@@ -50,5 +51,27 @@ const lateMcpClient = {
   setup(bundler) {
     const shim = here("./shims/mcp-client.js");
     bundler.onResolve({ filter: /^@modelcontextprotocol\/client$/ }, (args) => (args.importer === shim ? undefined : { path: shim }));
+  },
+};
+
+/** `import code from "./x.ts?text"` is the bundle of `x.ts` as text: a Worker that loads others brings their code along. */
+const bundledText = {
+  name: "bundled-text",
+  setup(bundler) {
+    bundler.onResolve({ filter: /\?text$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, path.slice(0, -"?text".length)), namespace: "text" }));
+    bundler.onLoad({ filter: /./, namespace: "text" }, async ({ path }) => {
+      const { outputFiles, metafile } = await build({
+        entryPoints: [path],
+        bundle: true,
+        write: false,
+        format: "esm",
+        target: "es2024",
+        minify: true,
+        mainFields: ["module", "main"],
+        external: ["cloudflare:workers"],
+        metafile: true,
+      });
+      return { contents: outputFiles[0].text, loader: "text", watchFiles: Object.keys(metafile.inputs).map((input) => resolve(input)) };
+    });
   },
 };

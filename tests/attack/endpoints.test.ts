@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => house?.stop());
 
-const filled: Record<string, string> = { agency: "den", agent: "alice", name: "think", id: "owner.0123456789ab", hash: "0".repeat(64) };
+const filled: Record<string, string> = { agency: "den", agent: "alice", name: "think", id: "owner.0123456789ab", hash: "0".repeat(64), path: "items/3" };
 
 /** Bodies that pass their schemas, so that what is refused is refused for who asks. */
 const bodies: Record<string, unknown> = {
@@ -34,6 +34,7 @@ const bodies: Record<string, unknown> = {
   invoke: { message: "hello" },
   cancelTurn: {},
   report: { callId: "call-1", output: "done" },
+  putApp: { code: "export default {}" },
   putAgencyBudget: { tokens: 1000 },
   putUserBudget: { tokens: 1000 },
   putPreferences: { theme: "dark" },
@@ -42,7 +43,7 @@ const bodies: Record<string, unknown> = {
 };
 
 function ask(name: string, endpoint: Endpoint, token: string | undefined, extra: Record<string, string> = {}) {
-  const path = endpoint.path.replace(/:([a-z]+)/g, (_, key: string) => filled[key] ?? "missing");
+  const path = endpoint.path.replace(/[:*]([a-z]+)/g, (_, key: string) => filled[key] ?? "missing");
   const headers = { ...(token ? { authorization: `Bearer ${token}` } : {}), ...(endpoint.body ? { "content-type": "application/json" } : {}), ...extra };
   const body = endpoint.body ? { body: JSON.stringify(bodies[name]) } : {};
   return send({ port: house.port, method: endpoint.method, path, headers, ...body });
@@ -88,7 +89,7 @@ test.each(guarded.filter(([name, { path }]) => path.includes(":agency") || name 
 );
 
 test.each(all.filter(([, { method, access }]) => method === "GET" && access === "read"))("%s is answered to a token that may read", async (name, endpoint) => {
-  const due: Record<string, number> = { getBlob: 404, openSocket: 400 };
+  const due: Record<string, number> = { getBlob: 404, openSocket: 400, getApp: 404, fetchApp: 404, getProcess: 404 };
   expect((await ask(name, endpoint, tokens["owner read"])).status).toBe(due[name] ?? 200);
 });
 

@@ -25,7 +25,7 @@ const paths = [
   "/agency/global/blueprints/think", "/agency/global/agent/alice", "/tokens", "/tokens/owner.123", "/login", "/login/codes",
   "/logout", "/who", "/openapi.json", "/agents/think/global~alice", "/agents/agency/global", "/agents/user/owner",
   "/agents/think/global~alice/sub/think/x", "/assets/x.js", "/app/x", "/favicon.svg", "/run", "/serve", "/providers", "/models",
-  ...["invoke", "cancel", "state", "events", "messages", "actions", "usage", "export", "blobs", `blobs/${"0".repeat(64)}`, "ws"].map((rest) => `/agents/bob/${rest}`),
+  ...["invoke", "cancel", "state", "events", "messages", "actions", "usage", "export", "blobs", `blobs/${"0".repeat(64)}`, "ws", "app/x", "processes", "processes/0badcafe"].map((rest) => `/agents/bob/${rest}`),
 ];
 
 const segments = [

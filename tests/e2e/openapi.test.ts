@@ -14,7 +14,7 @@ afterAll(() => house?.stop());
 
 test("the description has every endpoint, with its scope and its answers", () => {
   for (const [name, { method, path, access, status }] of Object.entries(endpoints)) {
-    const operation = description.paths[path.replace(/:([a-z]+)/g, "{$1}")]?.[method.toLowerCase()];
+    const operation = description.paths[path.replace(/[:*]([a-z]+)/g, "{$1}")]?.[method.toLowerCase()];
     expect(operation).toMatchObject({ operationId: name });
     expect(operation.responses[status]).toBeDefined();
     expect(operation.responses.default.content["application/json"].schema).toEqual({ $ref: "#/components/schemas/Error" });
@@ -30,6 +30,9 @@ test("streams, sockets, blobs and bodies that may be left out are described as s
   expect(Object.keys(answer("/run", "post").content)).toEqual(["text/event-stream"]);
   expect(Object.keys(answer(`${at}/blobs/{hash}`, "get").content)).toEqual(["application/octet-stream"]);
   expect(answer(`${at}/ws`, "get", 101).description).toBe("a WebSocket");
+  expect(Object.keys(answer(`${at}/app/{path}`, "post").content)).toEqual(["*/*"]);
+  expect(Object.keys(description.paths[`${at}/app/{path}`].post.requestBody.content)).toEqual(["*/*"]);
+  expect(description.paths[`${at}/app/{path}`].get.requestBody).toBeUndefined();
   expect(description.paths[`${at}/invoke`].post.requestBody.required).toBe(true);
   expect(description.paths[`${at}/cancel`].post.requestBody.required).toBe(false);
 });

@@ -36,6 +36,7 @@ beforeAll(async () => {
         thenSay("wrong weather", "weather", { city: 5 }),
         thenSay("weather", "weather", { city: "Athens" }),
         thenSay("recursive", "recursive", {}),
+        thenSay("shout", "shout", { word: "hello" }),
         { steps: [{ text: "You said: {{ message }}" }] },
       ],
     },
@@ -145,6 +146,23 @@ test("what runs on this machine is not reached, but for the origins that its own
   expect(foreign.calls).toEqual([]);
 });
 
+test("a tool may be code: each call runs it in a sandbox, and what it returns is the result", async () => {
+  const shout = {
+    name: "shout",
+    description: "Shouts.",
+    parameters: { type: "object", properties: { word: { type: "string" } }, required: ["word"] },
+    code: 'import { loud } from "./loud.js";\nconst { word }: { word: string } = input;\nreturn { said: loud(word), seen: typeof process };',
+    modules: { "loud.js": "export const loud = (word) => word.toUpperCase();" },
+  };
+  const agent = await workshop.newAgent();
+  expect(await turnWith(agent, "shout", { tools: [shout] })).toMatchObject({ data: { result: 'Heard: {"said":"HELLO","seen":"undefined"}' } });
+  const failing = { ...shout, code: "const word = input.word;\nword.shout();" };
+  expect(await turnWith(agent, "shout", { tools: [failing] })).toMatchObject({ data: { result: expect.stringMatching(/^Heard: .*TypeError: word\.shout is not a function[\s\S]*code:2:/) } });
+  const unread = { ...shout, code: "return (" };
+  expect(await turnWith(agent, "shout", { tools: [unread] })).toMatchObject({ data: { result: expect.stringContaining("SyntaxError") } });
+  expect(await turnWith(agent, "shout")).toMatchObject({ data: { result: expect.stringContaining("There is no tool “shout”") } });
+});
+
 test("a schema that refers to itself for ever fails its call, not the turn", async () => {
   const recursive = { name: "recursive", description: "Turns in circles.", parameters: { type: "object", $ref: "#" }, webhook: { url: hook.origin } };
   const agent = await workshop.newAgent();
@@ -159,11 +177,12 @@ const wrong: [string, object, (string | number)[], RegExp?][] = [
   ["name tools as keys, to be null", { tools: { bash: null } }, ["props", "tools"]],
   ["name a tool with a minus", { tools: ["-bash"] }, ["props", "tools", 0], /a letter or _ first/],
   ["have no tool in place of one", { tools: ["echo", null] }, ["props", "tools", 1], /props can only add tools/],
-  ["name a tool that nobody registered", { tools: ["echo", "nobody"] }, ["props", "tools", 1], /There is no registered tool “nobody”\. There are: echo/],
+  ["name a tool that nobody registered", { tools: ["echo", "nobody"] }, ["props", "tools", 1], /There is no registered tool “nobody”\. There are: .*echo/],
   ["replace a core tool", { tools: [{ ...weather("/", "https://example.com"), name: "set_title" }] }, ["props", "tools", 0], /Two tools are named “set_title”: one is from the core, the other from the props/],
   ["replace a tool by its other name", { tools: [{ ...weather("/", "https://example.com"), name: "say_again" }] }, ["props", "tools", 0], /one is from the system/],
   ["bring two of one name", { tools: [weather("/", "https://example.com"), weather("/", "https://example.com")] }, ["props", "tools", 1], /one is from the props, the other from the props/],
   ["post to a file", { tools: [weather("/etc/passwd", "file://")] }, ["props", "tools", 0, "webhook", "url"]],
+  ["be code and an address at once", { tools: [{ ...weather("/", "https://example.com"), code: "return 1" }] }, ["props", "tools", 0], /props can only add tools/],
   ["describe an input that is no object", { tools: [{ ...weather("/", "https://example.com"), parameters: { type: "string" } }] }, ["props", "tools", 0, "parameters"]],
   ["choose a model there cannot be", { models: { primary: "nobody:x" } }, ["props", "models", "primary"], /no provider “nobody”/],
   ["be hotter than hot", { settings: { temperature: 9 } }, ["props", "settings", "temperature"]],

@@ -39,7 +39,7 @@ export async function visit(browser: Browser, options: Parameters<Browser["newCo
 }
 
 /** The link that `thinkery open` prints. */
-export async function loginLink(house: House): Promise<string> {
+export async function loginLink(house: Pick<House, "client" | "url">): Promise<string> {
   const { code } = await house.client.call("createLoginCode");
   return `${house.url}/#code=${code}`;
 }

@@ -11,6 +11,8 @@ interface CopyOptions {
   workerd?: boolean;
   /** Another Worker in place of main's. */
   worker?: URL;
+  /** Another Worker in place of the one inside the sandboxes. */
+  sandbox?: URL;
 }
 
 /** Another build of Thinkery, until the test ends: the same files somewhere else, so that its processes can be told apart. */
@@ -21,16 +23,17 @@ export async function buildCopy(options: CopyOptions = {}): Promise<string> {
 }
 
 /** The same for longer than one test. */
-export async function copyBuild({ version, workerd = true, worker }: CopyOptions): Promise<{ program: string; remove(): Promise<void> }> {
+export async function copyBuild({ version, workerd = true, worker, sandbox }: CopyOptions): Promise<{ program: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "thinkery-build-"));
   await cp(dirname(cli), join(folder, "dist"), { recursive: true });
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   if (version) await writeFile(join(folder, "dist", "build.json"), JSON.stringify({ version }));
   if (workerd) await symlink(fileURLToPath(new URL("../../node_modules", import.meta.url)), join(folder, "node_modules"));
-  if (worker) {
-    const main = join(folder, "dist", "worker", "main");
-    await rm(main, { recursive: true, force: true });
-    await buildWorker(fileURLToPath(worker), main);
+  for (const [name, entry] of Object.entries({ main: worker, sandbox })) {
+    if (!entry) continue;
+    const code = join(folder, "dist", "worker", name);
+    await rm(code, { recursive: true, force: true });
+    await buildWorker(fileURLToPath(entry), code, { name });
   }
   return { program: join(folder, "dist", "thinkery.js"), remove: () => rm(folder, { recursive: true, force: true }) };
 }

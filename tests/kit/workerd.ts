@@ -21,27 +21,33 @@ interface BareOptions {
   /** Further bindings and services, as pieces of configuration; `@` in them stands for the test's folder. */
   bindings?: string[];
   services?: string[];
+  /** Binds what runs code in isolates as `SANDBOX`: directly, as where there is no daemon, or through a socket like a slot. */
+  sandbox?: "service" | "socket";
 }
 
 /** Runs one Worker of ours in workerd by itself, without the host around it. */
-export async function bareWorker(entry: URL, { objects = [], bindings = [], services = [] }: BareOptions): Promise<BareWorker> {
+export async function bareWorker(entry: URL, { objects = [], bindings = [], services = [], sandbox }: BareOptions): Promise<BareWorker> {
   const folder = await mkdtemp(join(tmpdir(), "workerd-"));
   await mkdir(join(folder, "objects"));
   await mkdir(join(folder, "blobs"));
   await buildWorker(fileURLToPath(entry), join(folder, "code"));
-  const names = (await readdir(join(folder, "code"))).sort((a, b) => Number(b === "main.js") - Number(a === "main.js"));
-  const modules = names.map((name) => `(name = "${name}", esModule = embed "code/${name}")`).join(", ");
+  const modules = await modulesIn(folder, "code");
   const namespaces = objects.map((name) => `(className = "${name}", uniqueKey = "${name}", enableSql = true)`);
   const bound = [...objects.map((name) => `(name = "${name}", durableObjectNamespace = "${name}")`), ...bindings];
+  const isolates = sandbox ? await isolatesIn(folder, sandbox) : { services: [], sockets: [] };
+  if (sandbox) bound.push(`(name = "SANDBOX", service = "sandbox")`);
   const port = await freePort();
   const config = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .main),
     (name = "objects", disk = (path = "@/objects", writable = true)),
-    ${services.join(",\n    ")}
+    ${[...services, ...isolates.services].join(",\n    ")}
   ],
-  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+  sockets = [
+    (name = "http", address = "127.0.0.1:${port}", http = (), service = "main"),
+    ${isolates.sockets.join(",\n    ")}
+  ],
 );
 const main :Workerd.Worker = (
   modules = [${modules}],
@@ -52,7 +58,7 @@ const main :Workerd.Worker = (
 );
 `;
   await writeFile(join(folder, "config.capnp"), config.replaceAll("@/", `${folder}/`));
-  const child = spawn(workerdBinary(), ["serve", join(folder, "config.capnp")], { stdio: ["ignore", "inherit", "inherit"] });
+  const child = spawn(workerdBinary(), ["serve", join(folder, "config.capnp"), ...(sandbox ? ["--experimental"] : [])], { stdio: ["ignore", "inherit", "inherit"] });
   const url = `http://127.0.0.1:${port}`;
   await until("workerd to answer", async () => {
     if (child.exitCode !== null) throw new Error("workerd could not start");
@@ -69,6 +75,25 @@ const main :Workerd.Worker = (
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What runs code that nobody vouches for, as pieces of configuration. */
+async function isolatesIn(folder: string, through: "service" | "socket"): Promise<{ services: string[]; sockets: string[] }> {
+  await buildWorker(fileURLToPath(new URL("../../packages/runtime/src/sandbox/process.ts", import.meta.url)), join(folder, "sandbox"));
+  const modules = await modulesIn(folder, "sandbox");
+  const worker = `(modules = [${modules}], compatibilityDate = "2026-10-01", bindings = [(name = "LOADER", workerLoader = (id = "runs"))])`;
+  if (through === "service") return { services: [`(name = "sandbox", worker = ${worker})`], sockets: [] };
+  const place = `address = "unix:@/sandbox.sock", http = (capnpConnectHost = "sandbox")`;
+  return {
+    services: [`(name = "isolates", worker = ${worker})`, `(name = "sandbox", external = (${place}))`],
+    sockets: [`(name = "rpc", ${place}, service = "isolates")`],
+  };
+}
+
+/** Of a folder of built code, the entry first. */
+async function modulesIn(folder: string, code: string): Promise<string> {
+  const names = (await readdir(join(folder, code))).sort((a, b) => Number(b === "main.js") - Number(a === "main.js"));
+  return names.map((name) => `(name = "${name}", esModule = embed "${code}/${name}")`).join(", ");
 }
 
 async function freePort(): Promise<number> {

@@ -121,6 +121,16 @@ export function inventor(chance: Random) {
     ];
   }
 
+  /** Code that the call runs calls something, and hears of it or not. */
+  function callByCode({ runId, step }: Turn, within: string): NewEvent[] {
+    const call = { runId, within, callId: id("inner"), toolName: "fetch" };
+    const answer = chance.pick([{ summary: "GET → 200" }, { error: "denied", trouble: "denied" } as const]);
+    return [
+      { type: "capability.called", data: { ...call, step, args: { url: chance.text(9) } } },
+      ...(chance.chance(0.8) ? [{ type: "capability.answered", data: { ...call, ms: 1.4, action: "fetch", ...answer } } as const] : []),
+    ];
+  }
+
   function useTool(now: Turn): NewEvent[] {
     const { runId, step } = now;
     if (!now.paused && now.open.every((callId) => now.deferred.has(callId))) {
@@ -128,6 +138,7 @@ export function inventor(chance: Random) {
       return [{ type: "run.paused", data: { runId, reason: "deferred" } }];
     }
     const callId = chance.pick(now.open);
+    if (now.begun.has(callId) && !now.deferred.has(callId) && chance.chance(0.2)) return callByCode(now, callId);
     if (now.begun.has(callId) && !now.deferred.has(callId) && chance.chance(0.3)) {
       now.deferred.add(callId);
       return [{ type: "tool.deferred", data: { runId, callId, toolName: "echo", ms: chance.below(3), action: "echo" } }];
@@ -163,6 +174,12 @@ export function inventor(chance: Random) {
     return [{ type: "middleware.kept", data: { middlewareName, key, ...(chance.chance(0.7) ? { value: { n: chance.below(9) } } : {}) } }];
   }
 
+  function changeApp(): NewEvent[] {
+    if (chance.chance(0.3)) return [{ type: "app.removed", data: { by: "owner" } }];
+    const blob = id("blob");
+    return [{ type: "app.set", data: { version: blob, blob, main: "main.ts", modules: chance.pick([[], ["a.ts", "b.ts"]]), bytes: chance.below(99), by: "owner" } }];
+  }
+
   function end(ending: NewEvent): NewEvent[] {
     const now = turn as Turn;
     turn = undefined;
@@ -190,6 +207,7 @@ export function inventor(chance: Random) {
     next(): NewEvent[] {
       if (chance.chance(0.1)) return accept();
       if (chance.chance(0.05)) return keep();
+      if (chance.chance(0.05)) return changeApp();
       if (!turn) {
         const dropped = chance.chance(0.1) ? queue.shift() : undefined;
         return dropped ? [{ type: "run.canceled", data: { runId: dropped.runId, reason: "canceled" } }] : start();

@@ -115,6 +115,28 @@ test("clearing forgets everything but what it cost, and no number comes twice", 
   expect((await shelf("record", { events: turn }))[0].seq).toBe(last + 3);
 });
 
+test("an app and the blob it lies in survive being cleared and derived anew, and one that was removed does not come back", async () => {
+  const shelf = on("app");
+  const app = (blob: string) => ({ version: blob.slice(0, 3), blob, main: "main.ts", modules: ["lib/a.ts"], bytes: 12, by: "owner" });
+  const [first] = await shelf("record", { events: [{ type: "app.set", data: app("one-blob") }] });
+  expect(await shelf("app")).toEqual({ ...app("one-blob"), updatedAt: first.ts });
+  const [second] = await shelf("record", { events: [{ type: "app.set", data: app("two-blob") }, { type: "title.set", data: { title: "x" } }] });
+  const kept = { ...app("two-blob"), updatedAt: second.ts };
+  expect(await shelf("readable")).toEqual([{ hash: "one-blob", media_type: "application/json" }, { hash: "two-blob", media_type: "application/json" }]);
+  // Twice: what a clearing kept, the next one keeps too.
+  for (const step of ["rebuild", "clear", "rebuild", "clear", "forget", "rebuild"]) {
+    await shelf(step);
+    expect([step, await shelf("app")]).toEqual([step, kept]);
+  }
+  expect(await shelf("readable")).toEqual([{ hash: "two-blob", media_type: "application/json" }]);
+  await shelf("record", { events: [{ type: "app.removed", data: { by: "owner" } }] });
+  for (const step of ["rebuild", "clear", "rebuild"]) {
+    expect([step, await shelf("app")]).toEqual([step, null]);
+    await shelf(step);
+  }
+  expect([await shelf("app"), await shelf("readable")]).toEqual([null, []]);
+});
+
 test("what was spent is kept by day and model, with the time of tools under none, and survives being cleared", async () => {
   const shelf = on("days");
   const usage = (tokens: number, costUsd: number | null) => ({ inputTokens: tokens, outputTokens: 1, cachedInputTokens: 2, costUsd });

@@ -37,6 +37,8 @@ export class Shelf extends DurableObject {
       draft: () => this.#store.messages.draft,
       read: () => this.#store.log.read(after, limit),
       usage: () => reportOf(this.#store.spending.rows()),
+      app: () => this.#store.facts.app(),
+      readable: () => this.ctx.storage.sql.exec("SELECT hash, media_type FROM blobs ORDER BY hash").toArray(),
       elapsed: () => elapsedIn(this.#store, "t"),
       // As it is remembered, and as it is stored.
       inAll: () => [this.#store.spending.inAll(), this.#store.spending.total()].map(({ calls, ms }) => ({ calls, ms })),

@@ -10,6 +10,7 @@ import "./styles/frame.css";
 import "./styles/views.css";
 import "./styles/chat.css";
 import "./styles/entry.css";
+import "./styles/call.css";
 import "./styles/meter.css";
 import "./styles/note.css";
 import "./styles/usage.css";

@@ -5,6 +5,8 @@ import { planning } from "./middleware/planning.ts";
 import { Agency } from "./objects/agency.ts";
 import { Think } from "./objects/think.ts";
 import { User } from "./objects/user.ts";
+import { serveApp } from "./tools/serve-app.ts";
+import { stockTools } from "./tools/stock.ts";
 import { checkBlueprint, everyTool, type ModelProvider, type System, type Tagged, warningsOf } from "./system/system.ts";
 
 export interface AgentSystemOptions {
@@ -50,9 +52,11 @@ export class AgentSystem<Config extends object = object> {
     this.#blueprints.set(defaultBlueprint.name, defaultBlueprint);
   }
 
-  /** The stock tools and middleware, under the tag `default`. */
+  /** The stock tools and middleware, under the tag `default`; what few agents need under tags of its own. */
   defaults(): this {
     this.#add(planning as Middleware<never>, []);
+    for (const tool of stockTools) this.addTool(tool);
+    this.addTool(serveApp, ["apps"]);
     return this;
   }
 

@@ -1,7 +1,9 @@
 /** A conversation with an agent as a reader sees it, kept up to date. For pages; no framework is needed. */
+export type { Capability } from "./client/capability.ts";
+export type { Call, Result } from "./conversation/call.ts";
 export type { Conversation } from "./conversation/conversation.ts";
 export type { Entries } from "./conversation/entries.ts";
-export type { Call, Entry, Result, Stage, Trouble } from "./conversation/entry.ts";
+export type { Entry, Stage, Trouble } from "./conversation/entry.ts";
 export { type Connection, LiveConversation, type LiveOptions, type SendOptions, type Snapshot } from "./conversation/live.ts";
 export type { Note, Notes } from "./conversation/note.ts";
 export type { Outbox, Unsent } from "./conversation/outbox.ts";

@@ -1,11 +1,14 @@
 /** The outside of Thinkery as schemas and types. Safe in Workers, Node and the browser. */
+export * from "./define/code.ts";
 export * from "./define/consultation.ts";
+export * from "./define/linux.ts";
 export * from "./define/middleware.ts";
 export * from "./define/plan.ts";
 export * from "./define/tool.ts";
 export * from "./protocol/action.ts";
 export * from "./protocol/agency.ts";
 export * from "./protocol/agent.ts";
+export * from "./protocol/app.ts";
 export * from "./protocol/bindings.ts";
 export * from "./protocol/blueprint.ts";
 export * from "./protocol/budget.ts";
@@ -26,6 +29,7 @@ export * from "./protocol/names.ts";
 export * from "./protocol/nearest.ts";
 export * from "./protocol/page.ts";
 export * from "./protocol/place.ts";
+export * from "./protocol/process.ts";
 export * from "./protocol/props.ts";
 export * from "./protocol/roles.ts";
 export * from "./protocol/routes.ts";

@@ -14,16 +14,18 @@ interface WorkshopOptions {
   env?: Record<string, string>;
   /** Another Worker than the one with tools made for tests. */
   worker?: URL;
+  /** Another Worker inside the sandboxes. */
+  sandbox?: URL;
 }
 
 export const endings = ["agent.completed", "agent.error", "run.canceled"];
 
 /** A house whose agents have tools made for tests, and a bell to count their effects. */
-export async function openWorkshop({ scripts = {}, config = {}, env = {}, worker = new URL("main.worker.ts", import.meta.url) }: WorkshopOptions) {
+export async function openWorkshop({ scripts = {}, config = {}, env = {}, worker = new URL("main.worker.ts", import.meta.url), sandbox }: WorkshopOptions) {
   const [bell, home, build] = await Promise.all([
     openBell(),
     emptyHome(),
-    copyBuild({ worker }),
+    copyBuild({ worker, ...(sandbox ? { sandbox } : {}) }),
   ]);
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), JSON.stringify(config));

@@ -58,6 +58,8 @@ export async function hostOptions(cli: Cli, flags: HostFlags): Promise<HostOptio
     },
     modelVariables: modelVariables(cli.env, config.providers),
     turn: config.turn,
+    sandbox: config.sandbox,
+    linux: config.linux,
     scriptFolders: [home.path, cli.cwd].map((folder) => join(folder, "scripts")),
     parts: builtParts(dirname(cli.entry)),
     ...(worker ? { worker } : {}),

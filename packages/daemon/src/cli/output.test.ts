@@ -2,11 +2,11 @@ import { fail } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { Output } from "./output.ts";
 
-function record(options: { isTTY?: boolean; json?: boolean; env?: Record<string, string> } = {}) {
+function record(options: { isTTY?: boolean; asidesTTY?: boolean; json?: boolean; env?: Record<string, string> } = {}) {
   const written = { out: "", err: "" };
   const output = new Output({
     stdout: { write: (text) => (written.out += text), isTTY: options.isTTY ?? false },
-    stderr: { write: (text) => (written.err += text) },
+    stderr: { write: (text) => (written.err += text), isTTY: options.asidesTTY ?? false },
     env: options.env ?? {},
     json: options.json ?? false,
   });
@@ -17,6 +17,17 @@ test("styles appear only on a terminal and never with NO_COLOR", () => {
   expect(record({ isTTY: true }).output.bold("x")).toBe("\u001b[1mx\u001b[22m");
   expect(record({ isTTY: false }).output.bold("x")).toBe("x");
   expect(record({ isTTY: true, env: { NO_COLOR: "1" } }).output.dim("x")).toBe("x");
+});
+
+test("what is said beside the reply is dim where that goes to a terminal, wherever the reply goes", () => {
+  const said = (options: Parameters<typeof record>[0]) => {
+    const { output, written } = record(options);
+    output.aside("a\nb\u001b");
+    return written.err;
+  };
+  expect(said({ asidesTTY: true })).toBe("\u001b[2ma b\ufffd\u001b[22m\n");
+  expect(said({ isTTY: true })).toBe("a b\ufffd\n");
+  expect(said({ asidesTTY: true, env: { NO_COLOR: "1" } })).toBe("a b\ufffd\n");
 });
 
 test("a reply is one JSON value or its form for people", () => {

@@ -18,15 +18,20 @@ export class Output {
   private readonly stdout: Sink;
   private readonly stderr: Sink;
   private readonly styled: boolean;
+  private readonly asidesStyled: boolean;
   /** What is written goes to a person's screen. */
   readonly toScreen: boolean;
+  /** The same for what is said beside the reply. */
+  readonly asidesToScreen: boolean;
 
   constructor(options: OutputOptions) {
     this.json = options.json;
     this.stdout = options.stdout;
     this.stderr = options.stderr;
     this.toScreen = options.stdout.isTTY === true;
+    this.asidesToScreen = options.stderr.isTTY === true;
     this.styled = this.toScreen && !options.env.NO_COLOR;
+    this.asidesStyled = this.asidesToScreen && !options.env.NO_COLOR;
   }
 
   /** The reply of a command: one JSON value, or the same for people. */
@@ -58,7 +63,8 @@ export class Output {
 
   /** The same for a note about what an agent does, in the words of others. */
   aside(line: string): void {
-    this.say(this.dim(harmless(line).replaceAll("\n", " ")));
+    const text = harmless(line).replaceAll("\n", " ");
+    this.say(this.asidesStyled ? dim(text) : text);
   }
 
   error(error: unknown): void {
@@ -75,7 +81,7 @@ export class Output {
   }
 
   dim(text: string): string {
-    return this.styled ? `\u001b[2m${text}\u001b[22m` : text;
+    return this.styled ? dim(text) : text;
   }
 
   /** Columns under their titles. */
@@ -92,6 +98,10 @@ export class Output {
     const width = Math.max(...known.map(([name]) => name.length));
     return known.map(([name, value]) => `${this.dim(name.padEnd(width))}  ${printable(value)}`).join("\n");
   }
+}
+
+function dim(text: string): string {
+  return `\u001b[2m${text}\u001b[22m`;
 }
 
 // What agents and other people wrote must not move the cursor, recolour the terminal or reorder what is read.

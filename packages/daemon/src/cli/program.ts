@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { Cli } from "./cli.ts";
 import { addAgency } from "./commands/agency.ts";
+import { addApp } from "./commands/app.ts";
 import { addBlueprint } from "./commands/blueprint.ts";
 import { addBudget } from "./commands/budget.ts";
 import { addChat } from "./commands/chat.ts";
@@ -18,6 +19,7 @@ import { addModels } from "./commands/models.ts";
 import { addNew } from "./commands/new.ts";
 import { addOpen } from "./commands/open.ts";
 import { addPeek } from "./commands/peek.ts";
+import { addProcess } from "./commands/process.ts";
 import { addProviders } from "./commands/providers.ts";
 import { addRm } from "./commands/rm.ts";
 import { addRun, addServe } from "./commands/run.ts";
@@ -68,7 +70,7 @@ export function buildProgram(cli: Cli, complaints: Complaints): Command {
   program.commandsGroup("The host:");
   for (const add of [addStart, addStop, addRestart, addStatus, addLogs, addDoctor, addOpen]) add(program, cli);
   program.commandsGroup("Agents:");
-  for (const add of [addNew, addLs, addInfo, addRm, addAgency, addBlueprint]) add(program, cli);
+  for (const add of [addNew, addLs, addInfo, addRm, addApp, addProcess, addAgency, addBlueprint]) add(program, cli);
   program.commandsGroup("Talking to them:");
   for (const add of [addChat, addRun, addServe, addSend, addPeek, addStats, addExport, addClear]) add(program, cli);
   program.commandsGroup("Models and what they cost:");

@@ -142,6 +142,8 @@ test("the schema of the configuration is one JSON value", async () => {
     "prices",
     "contextTokens",
     "turn",
+    "sandbox",
+    "linux",
   ]);
 });
 

@@ -1,4 +1,4 @@
-import { defaultTurnLimits, type ModelConfig } from "@thinkery/sdk";
+import { defaultLinuxLimits, defaultSandboxLimits, defaultTurnLimits, type ModelConfig } from "@thinkery/sdk";
 
 /** What holds where no file says otherwise. Apart from the schema, which is only loaded to check a file. */
 export const defaultConfig = {
@@ -13,4 +13,6 @@ export const defaultConfig = {
   prices: {} as ModelConfig["prices"],
   contextTokens: {} as NonNullable<ModelConfig["contextTokens"]>,
   turn: defaultTurnLimits,
+  sandbox: defaultSandboxLimits,
+  linux: defaultLinuxLimits,
 };

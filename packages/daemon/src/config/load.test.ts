@@ -29,6 +29,8 @@ test("without files the defaults hold", async () => {
     prices: {},
     contextTokens: {},
     turn: { noProgressSeconds: 600, attempts: 3, strikes: 2, heartbeatSeconds: 3, toolSeconds: 120, hookSeconds: 10, steps: 64 },
+    sandbox: { seconds: 30, mostSeconds: 300, waitSeconds: 300, silenceSeconds: 20, memoryMb: 128, runs: 250 },
+    linux: { seconds: 60, mostSeconds: 600, memoryMb: 2048, processes: 8, network: false },
   });
   expect(files).toEqual([]);
 });
@@ -72,4 +74,17 @@ test("a working folder may not choose the code that the host runs", async () => 
   await writeFile(join(cwd, "thinkery.jsonc"), "{}");
   await writeFile(join(home, "config.jsonc"), '{ "worker": "src/worker.ts" }');
   expect((await loadConfig(home, cwd)).config.worker).toBe("src/worker.ts");
+});
+
+test("a working folder may not loosen what code and commands may use", async () => {
+  for (const own of [{ sandbox: { memoryMb: 4096 } }, { linux: { network: true } }]) {
+    const [key] = Object.keys(own);
+    await writeFile(join(cwd, "thinkery.jsonc"), JSON.stringify(own));
+    await expect(loadConfig(home, cwd)).rejects.toThrow(`thinkery.jsonc may not set “${key}”`);
+  }
+  await writeFile(join(cwd, "thinkery.jsonc"), "{}");
+  await writeFile(join(home, "config.jsonc"), '{ "sandbox": { "memoryMb": 256 }, "linux": { "network": true } }');
+  const { config } = await loadConfig(home, cwd);
+  expect(config.sandbox).toMatchObject({ memoryMb: 256, seconds: 30, silenceSeconds: 20 });
+  expect(config.linux).toMatchObject({ network: true, seconds: 60 });
 });

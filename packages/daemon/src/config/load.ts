@@ -36,6 +36,8 @@ const onlyOurs: Record<string, string> = {
   providers: "could send your keys to another address",
   toolOrigins: "could have tools call what runs on this machine",
   worker: "could have the host run any code",
+  sandbox: "could loosen the limits of code that agents write",
+  linux: "could loosen the limits of commands that agents run",
 };
 
 async function readIfThere(file: string): Promise<string | undefined> {

@@ -56,6 +56,9 @@ test("keys and values inside the model settings are named with their line", () =
   );
   expect(messageOf('{ "turn": { "step": 3 } }')).toContain("did you mean “steps”?");
   expect(messageOf('{ "turn": { "steps": 0 } }')).toContain("“turn.steps” is not valid: expected a whole number from 1 to 10000");
+  expect(messageOf('{ "sandbox": { "memory": 3 } }')).toContain("unknown key “memory”; did you mean “memoryMb”?");
+  expect(messageOf('{ "sandbox": { "silenceSeconds": 0 } }')).toContain("“sandbox.silenceSeconds” is not valid: expected a whole number from 1 to 3600");
+  expect(messageOf('{ "linux": { "network": "yes" } }')).toContain("“linux.network” is not valid: expected true or false");
   expect(messageOf('{ "model": "gpt-4" }')).toContain("provider:model");
   expect(messageOf('{ "prices": { "gpt-4": { "input": 1, "output": 1 } } }')).toContain("provider:model");
   expect(messageOf('{ "models": { "vison": "openai:x" } }')).toContain("did you mean “vision”?");

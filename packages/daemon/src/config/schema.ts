@@ -1,4 +1,13 @@
-import { configuredRolesSchema, contextTokensSchema, modelIdSchema, priceSchema, providerSettingSchema, turnLimitsSchema } from "@thinkery/sdk";
+import {
+  configuredRolesSchema,
+  contextTokensSchema,
+  linuxLimitsSchema,
+  modelIdSchema,
+  priceSchema,
+  providerSettingSchema,
+  sandboxLimitsSchema,
+  turnLimitsSchema,
+} from "@thinkery/sdk";
 import { z } from "zod";
 import { defaultConfig } from "./defaults.ts";
 
@@ -72,7 +81,7 @@ export const configSchema = z
         .min(1, silenceRule)
         .max(600, silenceRule)
         .default(defaultConfig.silenceSeconds)
-        .meta({ description: "A process of the host that does not answer for so long, because something in it spins, is killed and started again." }),
+        .meta({ description: "When main does not answer for so long, because something in it spins, it is killed and started again." }),
       allowedHosts: hostNames
         .default(defaultConfig.allowedHosts)
         .meta({ description: "Further host names that requests may be addressed to, for example behind a proxy." }),
@@ -111,6 +120,12 @@ export const configSchema = z
       turn: turnLimitsSchema
         .prefault({})
         .meta({ description: "How long and how often a turn may try." }),
+      sandbox: sandboxLimitsSchema.prefault({}).meta({
+        description: "What code that agents write may use. Only in config.jsonc of the data folder: the file of a working folder must not loosen it.",
+      }),
+      linux: linuxLimitsSchema.prefault({}).meta({
+        description: "What commands in the Linux sandbox may use. Only in config.jsonc of the data folder: the file of a working folder must not loosen it.",
+      }),
     },
     { error: "expected an object, { … }" },
   )
@@ -123,6 +138,8 @@ const keysInside: Record<string, string[]> = {
   providers: Object.keys(providerSettingSchema.shape),
   prices: Object.keys(priceSchema.shape),
   turn: Object.keys(turnLimitsSchema.shape),
+  sandbox: Object.keys(sandboxLimitsSchema.shape),
+  linux: Object.keys(linuxLimitsSchema.shape),
 };
 
 /** The keys that may stand at a place of the file. */

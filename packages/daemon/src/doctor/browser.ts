@@ -1,5 +1,5 @@
+import { findProgram, isProgram } from "../host/program.ts";
 import type { Finding, Patient } from "./finding.ts";
-import { findProgram, isProgram } from "./program.ts";
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge"];
 

@@ -83,11 +83,23 @@ test("a configured port that another program has fails", async () => {
 
 test("missing programs are warnings that say how to get them", async () => {
   const env = { PATH: folder };
-  for (const finding of [checkPrlimit({ env, platform: "linux" }), checkBubblewrap({ env, platform: "linux" })]) {
+  for (const finding of [checkPrlimit({ env, platform: "linux" }), await checkBubblewrap({ env, platform: "linux" })]) {
     expect(finding).toMatchObject({ state: "warn", fix: expect.stringContaining("apt-get install") });
   }
   await writeFile(join(folder, "chromium"), "", { mode: 0o755 });
   expect(checkBrowser({ env })).toMatchObject({ state: "ok", message: join(folder, "chromium") });
+});
+
+test.runIf(process.platform === "linux")("bubblewrap is tried, and one that may not work here says what it said", async () => {
+  const env = { PATH: folder };
+  const program = join(folder, "bwrap");
+  await writeFile(program, "#!/bin/sh\nexit 0\n", { mode: 0o755 });
+  expect(await checkBubblewrap({ env })).toEqual({ name: "bubblewrap", state: "ok", message: program });
+  await writeFile(program, "#!/bin/sh\necho bwrap: No permissions to create new namespace >&2\nexit 1\n");
+  const finding = await checkBubblewrap({ env });
+  expect(finding).toMatchObject({ state: "warn", fix: expect.stringContaining("user namespaces") });
+  expect(finding.message).toContain("does not let it work (bwrap: No permissions to create new namespace)");
+  expect((await checkBubblewrap({ env, platform: "darwin" })).message).toContain("only exists on Linux");
 });
 
 test("providers are named, their keys are not", async () => {

@@ -81,10 +81,29 @@ test("status and stop need the token", async () => {
   await expect.poll(stops).toBe(1);
 });
 
+const renewals: unknown[][] = [];
+const renewSlot = async (...asked: unknown[]) => {
+  renewals.push(asked);
+  return { generation: 7, ended: "crash" as const };
+};
+
+test("main may have a slot renewed, and is told what it got wrong", async () => {
+  const { ask } = await served(hostServices("main's key", { status: () => status, stop() {}, renewSlot }, openScriptFolders([])));
+  const renew = (query: string) => ask("POST", `/slots/renew?${query}`, { "x-thinkery-host-key": "main's key" });
+  renewals.length = 0;
+  for (const query of ["", "index=0", "generation=1", "index=x&generation=1", "index=0&generation=1.5", "index=0&generation=-2", "index=&generation=1"]) {
+    expect([query, (await renew(query)).status]).toEqual([query, 400]);
+  }
+  expect(renewals).toEqual([]);
+  expect(await renew("index=0&generation=-1")).toEqual({ status: 200, body: { generation: 7, ended: "crash" } });
+  await renew("index=12&generation=5&lost=1");
+  expect(renewals).toEqual([[0, -1, false], [12, 5, true]]);
+});
+
 test("main's services are closed to everybody without main's key", async () => {
   let stops = 0;
-  const { ask } = await served(hostServices("main's key", { status: () => status, stop: () => void stops++ }, openScriptFolders([])));
-  for (const [method, path] of [["GET", "/status"], ["GET", "/scripts"], ["GET", "/script?name=x"], ["POST", "/shutdown"], ["GET", "/nothing"], ["PUT", "/status"]] as const) {
+  const { ask } = await served(hostServices("main's key", { status: () => status, stop: () => void stops++, renewSlot }, openScriptFolders([])));
+  for (const [method, path] of [["GET", "/status"], ["GET", "/scripts"], ["GET", "/script?name=x"], ["POST", "/shutdown"], ["POST", "/slots/renew?index=0&generation=1"], ["GET", "/nothing"], ["PUT", "/status"]] as const) {
     expect(await ask(method, path)).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
     expect(await ask(method, path, { "x-thinkery-host-key": "main's kez" })).toMatchObject({ status: 403 });
   }

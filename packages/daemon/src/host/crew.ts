@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { HostStatus } from "@thinkery/sdk";
+import type { HostStatus, SlotRenewal } from "@thinkery/sdk";
 import type { Limits } from "./limits.ts";
 import { main, type MainOptions } from "./main.ts";
-import { sandbox } from "./sandbox.ts";
+import { slots } from "./slots.ts";
 import { supervise } from "./supervise.ts";
 import { workerChoice } from "./worker/choice.ts";
 import type { LaidWorker } from "./worker/worker.ts";
@@ -29,6 +29,8 @@ interface Crew {
   /** Where main listens, known once it answers. */
   port(): number;
   status(): HostStatus;
+  /** A process of a slot that is ready for code, in place of one that is gone or has to go. */
+  renewSlot(index: number, generation: number, lost: boolean): Promise<SlotRenewal>;
   /** Workers of one's own that main may still be started with. */
   workers(): LaidWorker[];
   /** Main again, with another Worker; with the one before when it cannot run. */
@@ -44,19 +46,17 @@ export function hostSocket(run: string): string {
 }
 
 export function crew(options: CrewOptions): Crew {
-  const { home, lockFd, parts, limits, onLine, onEvent, onMainLost } = options;
+  const { home, parts, limits, onLine, onEvent, onMainLost } = options;
 
-  const slots = Array.from({ length: options.slots }, (_, index) => {
-    const charge = sandbox({ home, index, modules: parts.sandbox, lockFd });
-    const events = { onLine: (line: string) => onLine(charge.name, line), onEvent, onGiveUp: onEvent };
-    return { socket: charge.socket, process: supervise({ ...charge, ...events, retry: true }, limits) };
-  });
-
-  const sandboxSockets = slots.map(({ socket }) => socket);
+  const sandboxes = slots({ ...options, count: options.slots, modules: parts.sandbox });
   const choice = workerChoice(options.worker, onEvent);
-  const charge = main({ ...options, choice, sandboxSockets, hostSocket: hostSocket(home.run) });
+  const charge = main({ ...options, choice, sandboxSockets: sandboxes.sockets, hostSocket: hostSocket(home.run) });
   const events = { onLine: (line: string) => onLine(charge.name, line), onEvent, onGiveUp: onMainLost };
-  const leader = supervise({ ...charge, ...events, retry: false }, limits);
+  const prepare = async () => {
+    // Whatever a main that is gone had them do must not go on beside the next one.
+    await Promise.all([sandboxes.clear(), charge.prepare()]);
+  };
+  const leader = supervise({ ...charge, ...events, prepare, retry: false }, limits);
 
   let starting: ReturnType<typeof setTimeout> | undefined;
   // Tries before the first answer are no restarts: the port that was free a moment ago may have been taken.
@@ -68,9 +68,7 @@ export function crew(options: CrewOptions): Crew {
       tries = leader.status().restarts;
     },
     startSlots() {
-      starting = setTimeout(() => {
-        for (const { process } of slots) process.start().catch(() => {});
-      }, headStart);
+      starting = setTimeout(sandboxes.start, headStart);
     },
     port: charge.port,
     status() {
@@ -80,9 +78,10 @@ export function crew(options: CrewOptions): Crew {
         pid: process.pid,
         startedAt: options.startedAt,
         main: { restarts: restarts - tries, ...(pid ? { pid } : {}), ...(worker ? { worker } : {}) },
-        slots: slots.map((slot) => slot.process.status()),
+        slots: sandboxes.status(),
       };
     },
+    renewSlot: sandboxes.renew,
     workers: choice.kept,
     async renewMain(worker, drainMs) {
       choice.use(worker);
@@ -92,7 +91,7 @@ export function crew(options: CrewOptions): Crew {
       clearTimeout(starting);
       // Main may need the slots to finish what it is doing.
       await leader.stop(drainMs);
-      await Promise.all(slots.map((slot) => slot.process.stop(0)));
+      await sandboxes.stop();
     },
   };
 }

@@ -42,10 +42,11 @@ export default {
       return new Promise((resolve) => setTimeout(() => { slow--; resolve(new Response("done")); }, 300));
     }
     if (pathname === "/host/script") return env.HOST.fetch("http://host/script" + new URL(request.url).search);
+    if (pathname === "/host/renew") return env.HOST.fetch("http://host/slots/renew" + new URL(request.url).search, { method: "POST" });
     if (pathname === "/host/scripts") return env.HOST.fetch("http://host/scripts");
     if (pathname === "/models") {
-      const { BOOT, MODEL_CONFIG, TURN_LIMITS, OPENAI_API_KEY, GROQ_API_KEY, LLM_API_KEY = null } = env;
-      return Response.json({ BOOT, MODEL_CONFIG, TURN_LIMITS, OPENAI_API_KEY, GROQ_API_KEY, LLM_API_KEY });
+      const { BOOT, MODEL_CONFIG, TURN_LIMITS, SANDBOX_LIMITS, LINUX_LIMITS, OPENAI_API_KEY, GROQ_API_KEY, LLM_API_KEY = null } = env;
+      return Response.json({ BOOT, MODEL_CONFIG, TURN_LIMITS, SANDBOX_LIMITS, LINUX_LIMITS, OPENAI_API_KEY, GROQ_API_KEY, LLM_API_KEY });
     }
     if (pathname === "/reach") {
       const to = new URL(request.url).searchParams.get("to");

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { turnLimitsSchema } from "@thinkery/sdk";
+import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema } from "@thinkery/sdk";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Home } from "../home/home.ts";
 import { findHost, readDaemonFile, stopHost } from "./discovery.ts";
@@ -21,6 +21,8 @@ function options(home: Home, more: Partial<HostOptions> = {}): HostOptions {
     models: { providers: {}, prices: {} },
     modelVariables: { variables: {}, secrets: [] },
     turn: turnLimitsSchema.parse({}),
+    sandbox: sandboxLimitsSchema.parse({}),
+    linux: linuxLimitsSchema.parse({}),
   };
   return { home, host: "127.0.0.1", port: 0, portGiven: false, slots: 1, parts: tinyParts(), limits: quick, ...lists, ...models, ...more };
 }
@@ -83,6 +85,8 @@ test("keys reach main but neither its configuration nor the log", async () => {
   expect(await get("/models")).toMatchObject({
     MODEL_CONFIG: { model: "openai:x", providers: {}, prices: {} },
     TURN_LIMITS: { noProgressSeconds: 600, attempts: 3, strikes: 2, heartbeatSeconds: 3, toolSeconds: 120, steps: 64 },
+    SANDBOX_LIMITS: { seconds: 30, silenceSeconds: 20, memoryMb: 128, runs: 250 },
+    LINUX_LIMITS: { seconds: 60, processes: 8, network: false },
     OPENAI_API_KEY: "sk-very-secret",
     GROQ_API_KEY: "gsk-secret",
     LLM_API_KEY: null,
@@ -183,6 +187,33 @@ test("main that is killed comes back on the same port and is counted", async () 
   const { get, home } = await started();
   killMain(home);
   await vi.waitUntil(() => get("/host/status").then((status) => status.main.restarts === 1, () => false), { timeout: 20_000, interval: 10 });
+});
+
+test("main may have a slot renewed; a new main finds every slot with a new process, and the host talks of none of it", async () => {
+  const said: string[] = [];
+  const { get, home } = await started({ slots: 2, onLine: (line) => said.push(line) });
+  const generations = () => Promise.all([0, 1].map(async (index) => (await get(`/host/renew?index=${index}&generation=-1`)).generation));
+  expect(await generations()).toEqual([1, 1]);
+  expect(await get("/host/renew?index=0&generation=1")).toEqual({ generation: 2, ended: "asked" });
+  expect(await get("/host/renew?index=2&generation=1")).toMatchObject({ error: { code: "not_found" } });
+  const before = (await get("/host/status")).slots.map(({ pid }: { pid: number }) => pid);
+  killMain(home);
+  await vi.waitUntil(() => get("/host/status").then((status) => status.main.restarts === 1, () => false), { timeout: 20_000, interval: 10 });
+  // By the time that the new main answers, what the old one had them do is gone.
+  expect(before.filter(isAlive)).toEqual([]);
+  expect(await generations()).toEqual([3, 2]);
+  expect(said).toEqual([expect.stringContaining("main was ended by SIGKILL")]);
+  const log = readFileSync(join(home.logs, "thinkery.log"), "utf8");
+  expect(log).toMatch(/ daemon Sandboxes run (behind|without)/);
+});
+
+test.runIf(process.platform === "linux")("a slot holds the home's lock, also behind its walls", async () => {
+  const { get } = await started();
+  await get("/host/renew?index=0&generation=-1");
+  const { main, slots } = await get("/host/status");
+  const held = (pid: number) => readlinkSync(`/proc/${pid}/fd/3`);
+  expect(held(slots[0].pid)).toMatch(/^socket:/);
+  expect(held(slots[0].pid)).toBe(held(main.pid));
 });
 
 test("main that cannot live stops the host, which says why", async () => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { fail, isThinkeryError, type ModelConfig, type TurnLimits } from "@thinkery/sdk";
+import { fail, isThinkeryError, type LinuxLimits, type ModelConfig, type SandboxLimits, type TurnLimits } from "@thinkery/sdk";
 import type { ModelVariables } from "../config/providers.ts";
 import type { Home } from "../home/home.ts";
 import { ensureSigningKey, ensureToken } from "../home/token.ts";
@@ -13,6 +13,8 @@ import { crew, hostSocket } from "./crew.ts";
 import { removeDaemonFile, writeDaemonFile } from "./discovery.ts";
 import { ending, type Outcome } from "./ending.ts";
 import type { Limits } from "./limits.ts";
+import { openLinux } from "./linux/open.ts";
+import { linuxRoutes } from "./linux/routes.ts";
 import { hostLogName, openLog } from "./log.ts";
 import { builtParts, type Parts } from "./parts.ts";
 import { serve } from "./serve.ts";
@@ -38,6 +40,9 @@ export interface HostOptions {
   /** Keys and addresses of models, from the environment. */
   modelVariables: ModelVariables;
   turn: TurnLimits;
+  /** What code and commands of agents may use. */
+  sandbox: SandboxLimits;
+  linux: LinuxLimits;
   /** Where scripts of scripted models lie; earlier folders win. */
   scriptFolders: string[];
   /** What happens to the host, for people. */
@@ -120,8 +125,10 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
       },
     });
 
-    const asked = { status: processes.status, stop: () => void stop({ reason: "asked" }), introduce: () => introduction };
-    const services = await serve(hostSocket(home.run), hostServices(hostKey, asked, openScriptFolders(options.scriptFolders)));
+    const asked = { status: processes.status, renewSlot: processes.renewSlot, stop: () => void stop({ reason: "asked" }), introduce: () => introduction };
+    const linux = openLinux({ home, limits: options.linux, onTrouble: (text) => log.line("linux", text) });
+    end.undo(() => linux.close());
+    const services = await serve(hostSocket(home.run), hostServices(hostKey, asked, openScriptFolders(options.scriptFolders), linuxRoutes(linux)));
     end.undo(services.close);
     const control = await serve(controlSocket(home), controlRoutes(token, asked));
     end.undo(control.close);

@@ -23,7 +23,9 @@ type Passed =
   | "toolOrigins"
   | "providers"
   | "models"
-  | "turn";
+  | "turn"
+  | "sandbox"
+  | "linux";
 
 export interface MainOptions extends Pick<MainConfig, Passed> {
   home: Home;

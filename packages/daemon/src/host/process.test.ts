@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { groupLives, isAlive, program } from "./fixture.ts";
-import { startChild, type Child } from "./process.ts";
+import { groupLives, isAlive, program, tempFolder } from "./fixture.ts";
+import { startChild, startCommand, type Child } from "./process.ts";
 
 function start(command: string, args: string[], onLine: (line: string) => void = () => {}): Child {
   const child = startChild({ command, args, env: { ONLY: "this" }, lockFd: undefined, onLine });
@@ -43,6 +46,38 @@ test("a kill takes what the child started too", async () => {
   child.kill("SIGKILL");
   await child.exited;
   await vi.waitUntil(() => !isAlive(grandchild), { timeout: 10_000, interval: 5 });
+});
+
+test("a child has none of the descriptors that its parent was started with", async () => {
+  const file = await program(`
+    import { startChild, startCommand } from "./process.ts";
+    const script = "ls -l /proc/self/fd | grep -c treasure";
+    startChild({ command: "/bin/sh", args: ["-c", script], env: { PATH: "/usr/bin:/bin" }, lockFd: undefined, onLine: (line) => console.log("child", line) });
+    startCommand({ command: "/bin/sh", args: ["-c", "PATH=/usr/bin:/bin; " + script], given: ["x"], onOutput: (text) => console.log("command", String(text).trim()) });
+  `);
+  const folder = join(tempFolder(), "treasure");
+  mkdirSync(folder);
+  const open = openSync(folder, "r");
+  onTestFinished(() => closeSync(open));
+  // As descriptors 3 and 40 of the parent.
+  const stdio = ["ignore", "pipe", "inherit", open, ...Array.from({ length: 36 }, () => "ignore" as const), open] as const;
+  const parent = spawn(process.execPath, [file], { stdio: [...stdio] });
+  const lines: string[] = [];
+  createInterface(parent.stdout as Readable).on("line", (line) => lines.push(line));
+  await once(parent, "close");
+  expect(lines.toSorted()).toEqual(["child 0", "command 0"]);
+});
+
+test("a command's two streams are one, in their order, and it finds what it is given", async () => {
+  const chunks: Buffer[] = [];
+  const command = startCommand({
+    command: "/bin/sh",
+    args: ["-c", "echo a; echo b >&2; echo c; /bin/cat <&5 <&6; /bin/cat <&5; echo $PATH$HOME; exit 4"],
+    given: ["one", "two"],
+    onOutput: (chunk) => chunks.push(chunk),
+  });
+  expect(await command.exited).toEqual({ code: 4, signal: null });
+  expect(Buffer.concat(chunks).toString()).toMatch(/^a\nb\nc\ntwoone/);
 });
 
 test("a program that is not there is an exit, not a crash", async () => {

@@ -1,6 +1,8 @@
-import { spawn } from "node:child_process";
-import type { Readable } from "node:stream";
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { withoutInherited } from "./inherited.ts";
 import { eachLine } from "./lines.ts";
+import { paced } from "./paced.ts";
 
 /** A child that cannot outlive us, not even when we are killed. */
 export interface Child {
@@ -40,22 +42,68 @@ const guard = [
   'exec "$0" "$@"',
 ].join("\n");
 
+interface CommandOptions {
+  command: string;
+  args: string[];
+  /** What it finds on descriptors 5 and up; a command line would be there for everybody to see. */
+  given: string[];
+  /** Both streams as one. One that writes faster than we read has to wait. */
+  onOutput(chunk: Buffer): void;
+}
+
+/** The first descriptor on which a command finds what it is given. */
+export const givenFd = 5;
+
+// The same for a command of somebody else's. Where memory is short the kernel is to take it first, and not the reader.
+const commandGuard = [
+  "exec 9<&0 0</dev/null 2>&1",
+  "(exec 5<&- 6<&- >/dev/null 2>&1; read _ <&9; kill -9 0) &",
+  "exec 9<&-",
+  "{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null",
+  'exec "$0" "$@"',
+].join("\n");
+
 export function startChild({ command, args, env, lockFd, onLine }: ChildOptions): Child {
   const child = spawn("/bin/sh", ["-c", guard, command, ...args], {
     detached: true,
     env,
-    stdio: ["pipe", "pipe", "pipe", lockFd ?? "ignore", "pipe"],
+    stdio: withoutInherited(["pipe", "pipe", "pipe", lockFd ?? "ignore", "pipe"]),
   });
-  const [input, output, errors, , control] = child.stdio;
-  let gone = false;
-
-  input?.on("error", () => {});
+  const [, output, errors, , control] = child.stdio;
   if (output) eachLine(output, onLine);
   if (errors) eachLine(errors, onLine);
 
   const listening = new Promise<void>((resolve) => {
     if (control) eachLine(control as Readable, (line) => line.includes('"listen"') && resolve());
   });
+
+  return { pid: child.pid, listening, ...ending(child) };
+}
+
+/** Runs a command that nobody vouches for. It has no environment, no input and no descriptors but its output and what it is given. */
+export function startCommand({ command, args, given, onOutput }: CommandOptions): Pick<Child, "exited" | "kill"> {
+  const child = spawn("/bin/sh", ["-c", commandGuard, command, ...args], {
+    cwd: "/",
+    detached: true,
+    env: {},
+    stdio: withoutInherited(["pipe", "pipe", "ignore", "ignore", "ignore", ...given.map(() => "pipe" as const)]),
+  });
+  const pace = child.stdout && paced(child.stdout, onOutput);
+  // What it wrote last is little, and nobody has to wait any more.
+  child.once("exit", () => pace?.rush());
+  given.forEach((text, index) => {
+    const pipe = child.stdio[givenFd + index] as Writable | null | undefined;
+    pipe?.on("error", () => {});
+    pipe?.end(text);
+  });
+  return ending(child);
+}
+
+/** How a child ends, by itself or by us. */
+function ending(child: ChildProcess): Pick<Child, "exited" | "kill"> {
+  const { stdin: input } = child;
+  let gone = false;
+  input?.on("error", () => {});
 
   const exited = new Promise<Exit>((resolve) => {
     child.once("error", (error) => {
@@ -84,5 +132,5 @@ export function startChild({ command, args, env, lockFd, onLine }: ChildOptions)
     }
   }
 
-  return { pid: child.pid, listening, exited, kill };
+  return { exited, kill };
 }

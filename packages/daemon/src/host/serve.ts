@@ -9,7 +9,7 @@ export interface Route {
   path: string;
   /** Without one, anybody who can open the socket may ask. */
   allow?(headers: IncomingMessage["headers"]): boolean;
-  answer(question: Question): Answer | Promise<Answer>;
+  answer(question: Question): Answer | Promise<Answer | Telling>;
 }
 
 interface Question {
@@ -22,6 +22,19 @@ interface Answer {
   body: unknown;
   /** Runs when the answer is on its way. */
   after?(): void;
+}
+
+/** An answer that is told as it comes about, a JSON value a line. */
+interface Telling {
+  lines(to: Listener): Promise<void>;
+}
+
+interface Listener {
+  write(value: unknown): void;
+  /** False while what was written last is still on its way. */
+  hasRoom(): boolean;
+  /** Fires when nobody listens any more. */
+  signal: AbortSignal;
 }
 
 interface Served {
@@ -65,7 +78,9 @@ async function reply(routes: Route[], request: IncomingMessage, response: Server
     if (closed) throw fail("forbidden", "This socket is for Thinkery's own processes.");
     if (!route && found.length > 0) throw fail("method_not_allowed", "This service is not asked that way.");
     if (!route) throw fail("not_found", "There is no such service.");
-    const { status = 200, body, after } = await route.answer({ query: url.searchParams, body: await read(request) });
+    const answer = await route.answer({ query: url.searchParams, body: await read(request) });
+    if ("lines" in answer) return await tell(response, answer);
+    const { status = 200, body, after } = answer;
     if (after) response.once("close", after);
     send(response, status, body);
   } catch (error) {
@@ -74,6 +89,22 @@ async function reply(routes: Route[], request: IncomingMessage, response: Server
     response.shouldKeepAlive = false;
     send(response, statusOf(known.code), errorBody(known));
   }
+}
+
+// The answer begins with its first line: what goes wrong before that is answered like everything else.
+async function tell(response: ServerResponse, { lines }: Telling): Promise<void> {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  response.on("error", () => {});
+  await lines({
+    write(value) {
+      if (!response.headersSent) response.writeHead(200, { "content-type": "application/x-ndjson" });
+      response.write(`${JSON.stringify(value)}\n`);
+    },
+    hasRoom: () => !response.writableNeedDrain,
+    signal: gone.signal,
+  });
+  response.end();
 }
 
 async function read(request: IncomingMessage): Promise<Buffer> {
@@ -88,7 +119,11 @@ async function read(request: IncomingMessage): Promise<Buffer> {
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {
-  if (response.headersSent) return;
+  if (response.headersSent) {
+    // Whoever reads half an answer must not take it for the whole.
+    response.destroy();
+    return;
+  }
   response.writeHead(status, { "content-type": "application/json" });
   response.end(JSON.stringify(body));
 }

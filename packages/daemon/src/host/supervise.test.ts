@@ -7,8 +7,8 @@ import { groupLives, tempFolder } from "./fixture.ts";
 import type { Limits } from "./limits.ts";
 import { pingSandbox } from "./ping.ts";
 import { startChild } from "./process.ts";
-import { supervise, type Charge } from "./supervise.ts";
-import { startWorkerd } from "./workerd.ts";
+import { type ChildEnd, supervise, type Charge } from "./supervise.ts";
+import { serveCommand } from "./workerd.ts";
 import { sandboxConfig } from "./workerd-config.ts";
 
 const quick: Partial<Limits> = { pingMs: 20, silenceMs: 400, backoffMs: 5, maxBackoffMs: 20, retryMs: 50 };
@@ -31,11 +31,12 @@ function worker(limits?: Partial<Limits>) {
   const configFile = join(folder, "w.capnp");
   const path = join(folder, "w.js");
   writeFileSync(path, `export default { fetch() { return new Response("alive"); } };`);
-  writeFileSync(configFile, sandboxConfig({ socket, modules: [{ name: "w.js", path }] }));
+  writeFileSync(configFile, sandboxConfig({ socket, modules: [{ name: "w.js", path }], memoryMb: 128 }));
+  const [command, ...args] = serveCommand(configFile, { experimental: true });
   return watched(
     {
       prepare: () => rm(socket, { force: true }),
-      start: (onLine) => startWorkerd({ configFile, experimental: true, lockFd: undefined, onLine }),
+      start: (onLine) => startChild({ command, args, env: {}, lockFd: undefined, onLine }),
       ping: (signal) => pingSandbox(socket, signal),
     },
     limits,
@@ -52,7 +53,7 @@ test("a child that is killed comes back with another pid", async () => {
   expect(child.status().state).toBe("starting");
   await child.start();
   const first = child.status();
-  expect(first).toMatchObject({ name: "it", state: "ready", restarts: 0, pid: expect.any(Number) });
+  expect(first).toMatchObject({ name: "it", state: "ready", restarts: 0, generation: 1, pid: expect.any(Number) });
   process.kill(first.pid as number, "SIGKILL");
   await vi.waitUntil(() => child.status().restarts === 1 && child.status().state === "ready", { timeout: 20_000, interval: 5 });
   expect(child.status().pid).not.toBe(first.pid);
@@ -80,7 +81,7 @@ test("after so many failures it gives up, with the reason and the last words", a
   await expect(child.start()).rejects.toThrow("exited with code 3, 3 failures");
   expect(given).toEqual([expect.stringContaining("out of luck")]);
   expect(said).toHaveLength(2);
-  expect(child.status()).toEqual({ name: "it", state: "failed", restarts: 2 });
+  expect(child.status()).toEqual({ name: "it", state: "failed", restarts: 2, generation: 3 });
 });
 
 test("failures outside of the window do not add up", async () => {
@@ -141,4 +142,76 @@ test("a child that ended without an answer is not tried again when another try i
   const { child, said, given } = watched({ ...shell("exit 1"), ping: never, verdict: () => verdicts.shift() });
   await expect(child.start()).rejects.toThrow("It never will.");
   expect({ said, given, left: verdicts.length, restarts: child.status().restarts }).toEqual({ said: [], given: ["It never will."], left: 0, restarts: 0 });
+});
+
+const listening = `echo '{"event":"listen"}' >&4`;
+
+test("one that is expendable may end as often as it likes once it was ready, and nobody is told at length", async () => {
+  const ends: ChildEnd[] = [];
+  const charge = { ...shell(`${listening}; exec sleep 600`), expendable: true, onEnd: (end: ChildEnd) => void ends.push(end) };
+  const { child, said, given } = watched(charge, { failures: 2, backoffMs: 60_000 });
+  await child.start();
+  for (let times = 1; times <= 20; times++) {
+    process.kill(child.status().pid as number, "SIGKILL");
+    expect(await child.ready(times)).toBe(times + 1);
+  }
+  expect({ said, given, restarts: child.status().restarts }).toEqual({ said: [], given: [], restarts: 20 });
+  expect(ends.map(({ generation, exit, killedFor }) => [generation, exit.signal, killedFor])).toEqual(
+    Array.from({ length: 20 }, (_, index) => [index + 1, "SIGKILL", undefined]),
+  );
+});
+
+test("also one that is expendable is given up when it never becomes ready, and those who wait are told", async () => {
+  const { child, given } = watched({ ...shell("echo out of luck; exit 3"), expendable: true, retry: true }, { failures: 3, retryMs: 60_000 });
+  const waiting = child.ready(0);
+  child.start().catch(() => {});
+  await expect(waiting).rejects.toThrow(/3 failures.*out of luck/);
+  await expect(child.ready(0)).rejects.toThrow(/3 failures/);
+  expect(given).toHaveLength(1);
+});
+
+test("who waits for the next one is not put off with the one that is there, or that is on its way out", async () => {
+  const { child } = watched({ ...shell(`${listening}; exec sleep 600`), expendable: true });
+  const early = child.ready(1);
+  await child.start();
+  expect(await child.ready(-1)).toBe(1);
+  const waiting = child.ready(1);
+  const renewed = child.renew(0, 1);
+  expect(await child.ready(-1)).toBe(2);
+  await renewed;
+  expect(await Promise.all([early, waiting])).toEqual([2, 2]);
+});
+
+test("only the child that is meant is renewed", async () => {
+  const ends: ChildEnd[] = [];
+  const { child } = watched({ ...shell(`${listening}; exec sleep 600`), onEnd: (end) => void ends.push(end) });
+  await child.start();
+  await Promise.all([child.renew(0, 1), child.renew(0, 1)]);
+  await child.ready(1);
+  const { pid } = child.status();
+  for (const other of [-1, 0, 1, 3]) await child.renew(0, other);
+  expect(child.status()).toMatchObject({ pid, generation: 2, restarts: 0 });
+  expect(ends).toMatchObject([{ generation: 1, killedFor: "renewal" }]);
+});
+
+test("one may wait for a child to be gone, but not for ever", async () => {
+  const { child } = watched({ ...shell(`${listening}; exec sleep 600`), expendable: true });
+  await child.start();
+  await child.gone(1, 20);
+  expect(child.status().generation).toBe(1);
+  const gone = child.gone(1, 60_000);
+  process.kill(child.status().pid as number, "SIGKILL");
+  await gone;
+  expect(child.status().pid).toBeUndefined();
+  await child.gone(1, 60_000);
+});
+
+test("a stop tells those who wait that there will be none, also where nothing was ever started", async () => {
+  const started = watched({ ...shell("exec sleep 600"), ping: () => new Promise(() => {}) });
+  started.child.start().catch(() => {});
+  for (const { child } of [started, watched(shell("exec sleep 600"))]) {
+    const waiting = expect(child.ready(-1)).rejects.toThrow("was stopped");
+    await child.stop(0);
+    await waiting;
+  }
 });

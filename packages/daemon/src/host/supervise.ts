@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isThinkeryError, type HostStatus } from "@thinkery/sdk";
 import { defaultLimits, type Limits } from "./limits.ts";
 import type { Child, Exit } from "./process.ts";
+import { readiness } from "./readiness.ts";
 
 type SlotStatus = HostStatus["slots"][number];
 
@@ -21,15 +22,34 @@ export interface Charge {
   onLine(line: string): void;
   onEvent(text: string): void;
   onGiveUp(reason: string): void;
+  /** A child is gone. */
+  onEnd?(end: ChildEnd): void;
   retry: boolean;
+  /** A child that was ready may end as often as it likes, for the next one starts at once; code that nobody vouches for runs in it. */
+  expendable?: boolean;
+}
+
+export interface ChildEnd {
+  generation: number;
+  exit: Exit;
+  /** Why we killed it, where we did. */
+  killedFor?: "silence" | "renewal" | "stop";
+  lastLines: readonly string[];
 }
 
 interface Supervised {
   /** Starts the child; resolves when it is ready for the first time, rejects when that will not happen. */
   start(): Promise<void>;
+  /** Resolves when a child that came after this generation is ready, with its own; rejects when none can be for now. */
+  ready(after: number): Promise<number>;
   status(): SlotStatus;
-  /** Ends the child as `stop` does, and starts the next one at once, which is no failure. */
-  renew(graceMs: number): Promise<void>;
+  /** Resolves when the child is another one than that of this generation, or none, but after `ms` at the latest. */
+  gone(generation: number, ms: number): Promise<void>;
+  /**
+   * Ends the child as `stop` does, and starts the next one at once, which is no failure. Given a generation, no other child
+   * than that one is ended.
+   */
+  renew(graceMs: number, generation?: number): Promise<void>;
   /** Drained for at most `graceMs`, then killed. What a child answered is on disk, so killing it loses nothing. */
   stop(graceMs: number): Promise<void>;
 }
@@ -49,37 +69,39 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
   const stopping = new AbortController();
   let state: SlotStatus["state"] = "starting";
   let restarts = 0;
+  /** How many children there were. */
+  let generation = 0;
   let child: Child | undefined;
+  let killedFor: ChildEnd["killedFor"];
   let lastLines: string[] = [];
   let failures: number[] = [];
   let delay = limits.backoffMs;
   let running: Promise<void> | undefined;
   let renewing = false;
-
-  let becameReady!: () => void;
-  let cannotBeReady!: (error: Error) => void;
-  const firstReady = new Promise<void>((resolve, reject) => {
-    becameReady = resolve;
-    cannotBeReady = reject;
-  });
+  const readied = readiness();
+  const firstReady = readied.after(0).then(() => {});
   firstReady.catch(() => {});
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       const end = await life();
-      child = undefined;
       if (stopping.signal.aborted) break;
       state = "restarting";
       if (end.renewed) continue;
       // Only what cannot even start is kept waiting; what lived for a moment is counted below.
       if (end.lived > 0) delay = limits.backoffMs;
+      if (charge.expendable && end.lived > 0) {
+        restarts++;
+        continue;
+      }
       if (end.hopeless || tooOften()) {
         state = "failed";
         charge.onGiveUp(giveUpReason(end));
-        cannotBeReady(end.error ?? new Error(giveUpReason(end)));
+        readied.never(end.error ?? new Error(giveUpReason(end)));
         if (!charge.retry) return;
         await pause(limits.retryMs);
         failures = [];
+        readied.hope();
       } else {
         charge.onEvent(`${charge.name} ${end.reason}; starting it again`);
         await pause(delay);
@@ -87,18 +109,20 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
       }
       restarts++;
     }
-    cannotBeReady(new Error(`${charge.name} was stopped`));
+    readied.never(new Error(`${charge.name} was stopped`));
   }
 
   async function life(): Promise<End> {
     lastLines = [];
     renewing = false;
+    killedFor = undefined;
     try {
       await charge.prepare?.();
       if (stopping.signal.aborted) return { reason: "was stopped", lived: 0 };
       // It was prepared for what is wanted no longer.
       if (renewing) return { reason: "was renewed", lived: 0, renewed: true };
       child = charge.start(heard);
+      generation++;
     } catch (error) {
       return { reason: (error as Error).message, lived: 0, hopeless: isThinkeryError(error), error: error as Error };
     }
@@ -112,7 +136,7 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
     setMaxListeners(0, gone.signal);
     let readyAt: number | undefined;
     let silent = 0;
-    let killedFor: string | undefined;
+    let silentFor = 0;
 
     async function ask(): Promise<void> {
       try {
@@ -126,7 +150,7 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
       if (readyAt !== undefined || gone.signal.aborted) return;
       readyAt = performance.now();
       state = "ready";
-      becameReady();
+      readied.is(generation);
     }
 
     void current.listening.then(ask);
@@ -134,8 +158,8 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
       silent += limits.pingMs;
       const limit = readyAt === undefined ? limits.startMs : limits.silenceMs;
       if (silent >= limit && killedFor === undefined) {
-        killedFor = `did not answer for ${limit / 1000} s and was killed`;
-        current.kill("SIGKILL");
+        silentFor = limit;
+        kill(current, "silence");
       }
       if (readyAt !== undefined) void ask();
     }, limits.pingMs);
@@ -143,7 +167,10 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
     const exit = await current.exited;
     clearInterval(ticks);
     gone.abort();
-    const reason = killedFor ?? describe(exit);
+    child = undefined;
+    readied.over();
+    charge.onEnd?.({ generation, exit, lastLines, ...(killedFor ? { killedFor } : {}) });
+    const reason = killedFor === "silence" ? `did not answer for ${silentFor / 1000} s and was killed` : describe(exit);
     if (readyAt !== undefined) return { reason, lived: performance.now() - readyAt, renewed: renewing };
     const verdict = renewing ? "renewed" : charge.verdict?.();
     if (verdict instanceof Error) return { reason: verdict.message, lived: 0, hopeless: true, error: verdict };
@@ -172,15 +199,22 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
     await sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
   }
 
-  async function dismiss(graceMs: number): Promise<void> {
+  async function dismiss(graceMs: number, reason: "renewal" | "stop"): Promise<void> {
     const last = child;
     if (!last) return;
     const patience = AbortSignal.timeout(graceMs);
     if (graceMs > 0 && state === "ready") {
       await Promise.race([charge.drain?.(patience).catch(() => {}), last.exited]);
     }
-    last.kill("SIGKILL");
+    kill(last, reason);
     await last.exited;
+  }
+
+  function kill(last: Child, reason: ChildEnd["killedFor"]): void {
+    if (child !== last) return;
+    killedFor ??= reason;
+    readied.over();
+    last.kill("SIGKILL");
   }
 
   return {
@@ -188,15 +222,21 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
       running ??= run();
       return firstReady;
     },
-    status: () => ({ name: charge.name, state, restarts, ...(child?.pid ? { pid: child.pid } : {}) }),
-    async renew(graceMs) {
+    ready: readied.after,
+    status: () => ({ name: charge.name, state, restarts, generation, ...(child?.pid ? { pid: child.pid } : {}) }),
+    async gone(one, ms) {
+      if (child && generation === one) await Promise.race([child.exited, sleep(ms, undefined, { ref: false })]);
+    },
+    async renew(graceMs, one) {
+      if (one !== undefined && !(child && generation === one)) return;
       renewing = true;
-      await dismiss(graceMs);
+      await dismiss(graceMs, "renewal");
     },
     async stop(graceMs) {
       stopping.abort();
-      await dismiss(graceMs);
-      await running;
+      await dismiss(graceMs, "stop");
+      // One that was never started has nobody else to tell those who wait.
+      await (running ??= run());
     },
   };
 }

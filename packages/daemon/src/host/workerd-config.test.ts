@@ -1,4 +1,4 @@
-import { turnLimitsSchema } from "@thinkery/sdk";
+import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { mainConfig, sandboxConfig, text, type MainConfig } from "./workerd-config.ts";
 
@@ -23,6 +23,8 @@ const config: MainConfig = {
   variables: ["OPENAI_API_KEY"],
   models: { providers: {}, prices: {} },
   turn: turnLimitsSchema.parse({}),
+  sandbox: sandboxLimitsSchema.parse({}),
+  linux: linuxLimitsSchema.parse({}),
   boot: { id: "1", after: "stop" },
 };
 
@@ -40,6 +42,12 @@ test("main gets a service and a binding for each slot", () => {
     expect(made).toContain(`(name = "SANDBOX_${n}", service = "sandbox-${n}")`);
   }
   expect(made).not.toContain("SANDBOX_2");
+});
+
+test("main is told what code and commands may use", () => {
+  const made = mainConfig({ ...config, sandbox: { ...config.sandbox, runs: 77 }, linux: { ...config.linux, processes: 3 } });
+  expect(made).toMatch(/\(name = "SANDBOX_LIMITS", json = "\{.*\\"runs\\":77.*\}"\)/);
+  expect(made).toMatch(/\(name = "LINUX_LIMITS", json = "\{.*\\"processes\\":3.*\}"\)/);
 });
 
 test("the entry is the first module and the page cannot be written", () => {
@@ -61,7 +69,7 @@ test("an IPv6 address is written with brackets", () => {
 });
 
 test("a sandbox has no network and little memory", () => {
-  const made = sandboxConfig({ socket: "/run/s.sock", modules: [{ name: "s.js", path: "/s.js" }] });
+  const made = sandboxConfig({ socket: "/run/s.sock", modules: [{ name: "s.js", path: "/s.js" }], memoryMb: 77 });
   expect(made).toContain("network = (allow = [])");
-  expect(made).toContain("--max-old-space-size=128");
+  expect(made).toContain(`v8Flags = ["--max-old-space-size=77"]`);
 });

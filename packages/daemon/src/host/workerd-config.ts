@@ -1,4 +1,4 @@
-import type { Boot, ModelConfig, TurnLimits } from "@thinkery/sdk";
+import type { Boot, LinuxLimits, ModelConfig, SandboxLimits, TurnLimits } from "@thinkery/sdk";
 
 /** The text of workerd's configuration. Nothing here touches the disk. */
 
@@ -33,12 +33,16 @@ export interface MainConfig {
   variables: string[];
   models: ModelConfig;
   turn: TurnLimits;
+  sandbox: SandboxLimits;
+  linux: LinuxLimits;
   boot: Boot;
 }
 
 interface SandboxConfig {
   socket: string;
   modules: Module[];
+  /** Of the JavaScript heap. */
+  memoryMb: number;
 }
 
 /** The environment variable in which main finds the key; a config file would keep it on the disk. */
@@ -81,6 +85,8 @@ export function mainConfig(config: MainConfig): string {
     `(name = "MODELS", service = "models")`,
     `(name = "MODEL_CONFIG", json = ${json(config.models)})`,
     `(name = "TURN_LIMITS", json = ${json(config.turn)})`,
+    `(name = "SANDBOX_LIMITS", json = ${json(config.sandbox)})`,
+    `(name = "LINUX_LIMITS", json = ${json(config.linux)})`,
     `(name = "BOOT", json = ${json(config.boot)})`,
     // From the environment, like the signing key: the configuration stays on the disk.
     ...config.variables.map((name) => `(name = ${text(name)}, fromEnvironment = ${text(name)})`),
@@ -116,7 +122,7 @@ export function sandboxConfig(config: SandboxConfig): string {
   return `using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
-  v8Flags = ["--max-old-space-size=128"],
+  v8Flags = ["--max-old-space-size=${config.memoryMb}"],
   services = [ (name = "sandbox", worker = .sandbox), (name = "internet", network = (allow = [])) ],
   sockets = [ (name = "rpc", address = ${text(`unix:${config.socket}`)}, http = (capnpConnectHost = "sandbox"), service = "sandbox") ],
 );

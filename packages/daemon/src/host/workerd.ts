@@ -35,15 +35,19 @@ export async function prepareWorkerd(configFile: string, config: string, socket:
 
 interface WorkerdOptions {
   configFile: string;
-  experimental?: boolean;
   env?: Record<string, string>;
   lockFd: number | undefined;
   onLine(line: string): void;
 }
 
-export function startWorkerd({ configFile, experimental, env = {}, lockFd, onLine }: WorkerdOptions): Child {
+export function startWorkerd({ configFile, env = {}, lockFd, onLine }: WorkerdOptions): Child {
+  const [command, ...args] = serveCommand(configFile);
+  return startChild({ command, args, env, lockFd, onLine });
+}
+
+/** The command of a workerd that serves what a configuration says, and reports on its descriptor that it does. */
+export function serveCommand(configFile: string, { experimental = false } = {}): [string, ...string[]] {
   // Without the import path, an absolute path in the config is not looked up on the disk.
   const args = ["serve", configFile, "--import-path=/", `--control-fd=${controlFd}`];
-  if (experimental) args.push("--experimental");
-  return startChild({ command: workerdBinary(), args, env, lockFd, onLine });
+  return [workerdBinary(), ...args, ...(experimental ? ["--experimental"] : [])];
 }

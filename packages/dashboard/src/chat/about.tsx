@@ -9,6 +9,7 @@ import { Particulars } from "../parts/particulars.tsx";
 import { Standings } from "../parts/standing.tsx";
 import { When } from "../parts/when.tsx";
 import { DeleteAgent } from "../views/delete-agent.tsx";
+import { AppLink } from "./app-link.tsx";
 import { type UsageSoFar, usageInFull } from "./usage.ts";
 
 interface AboutProps {
@@ -21,8 +22,9 @@ interface AboutProps {
 /** What the agent is, folded away: a conversation needs the room. */
 export function About({ agent, blueprint, mayDelete, usage }: AboutProps) {
   const [deleting, setDeleting] = useState(false);
+  const [open, setOpen] = useState(false);
   return (
-    <details className="about">
+    <details className="about" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>About</summary>
       <div className="about-body">
         <Particulars
@@ -32,6 +34,7 @@ export function About({ agent, blueprint, mayDelete, usage }: AboutProps) {
             ["Driver", agent.driver],
             ["Model", <Model own={agent.model} inherited={blueprint?.model} />],
             ["Used so far", <Used usage={usage} agency={agent.agency} />],
+            ["App", open && <AppLink agent={agent} />],
             ["Owner", agent.owner],
             ["Created", <When at={agent.createdAt} />],
           ]}

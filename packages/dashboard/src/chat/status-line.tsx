@@ -1,6 +1,7 @@
 import type { Think } from "@thinkery/sdk/react";
 import { duration } from "../parts/duration.ts";
 import { Said } from "../parts/said.tsx";
+import { liveIn } from "./call/outcome.ts";
 import { openNames } from "./lines.ts";
 
 interface Standing {
@@ -34,6 +35,8 @@ function standing({ connection, status, retry, run, messages }: Think): Standing
     return { tone: "warn", busy: true, text: `${sentence(retry.error)} Trying again ${soon} (attempt ${retry.attempt + 1}).` };
   }
   if (status === "executing") {
+    const waits = messages.flatMap((entry) => (entry.runId === run ? entry.calls : [])).findLast(({ progress }) => progress !== undefined && liveIn(progress).waits);
+    if (waits?.progress !== undefined) return { tone: "ok", busy: true, text: liveIn(waits.progress).waits ?? "" };
     const names = openNames(messages, run);
     return { tone: "ok", busy: true, text: names.length > 0 ? `Using ${names.join(", ")}…` : "Using a tool…" };
   }

@@ -12,6 +12,7 @@ const shapes = {
   menu: "M2 4h12M2 8h12M2 12h12",
   moon: "M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1z",
   plus: "M8 3v10M3 8h10",
+  prompt: "M3 4l4 4-4 4M8.5 12.5H13",
   screen: "M2 3h12v8H2zM5.5 13.5h5",
   send: "M2.5 8L13.5 3l-4 10.5-2-4.5zM7.5 9l6-6",
   stop: "M4 4h8v8H4z",

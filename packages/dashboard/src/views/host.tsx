@@ -6,8 +6,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Particulars } from "../parts/particulars.tsx";
 import { UpFor } from "../parts/when.tsx";
 import { NoModel } from "./no-model.tsx";
-
-const tones = { ready: "ok", starting: "quiet", restarting: "warn", failed: "bad" } as const;
+import { SlotTable } from "./slot-table.tsx";
 
 /** How the host is: what it runs, since when, and which models it can reach. */
 export function HostPanel() {
@@ -24,6 +23,7 @@ export function HostPanel() {
       )}
       {value?.models?.configured.length === 0 && <NoModel />}
       {value?.version && <Particulars of={rows(value, at ?? 0)} />}
+      {value?.sandboxes && <SlotTable slots={value.sandboxes} waiting={value.waitingRuns ?? 0} />}
     </section>
   );
 }
@@ -34,7 +34,6 @@ function rows(state: Health, at: number): (readonly [string, ReactNode])[] {
     ["Version", <span className="mono">{state.version}</span>],
     ["Up for", state.uptime === undefined ? "unknown" : <UpFor seconds={state.uptime} at={at} />],
     ["Models", models.length > 0 ? <Badges words={models} /> : "none configured"],
-    ["Sandboxes", <Sandboxes slots={state.sandboxes ?? []} />],
     ["Restarts", state.restarts ? `${state.restarts} since the start` : "none since the start"],
     ["Holds", `${count(state.agencies ?? 0, "agency", "agencies")}, ${count(state.agents ?? 0, "agent", "agents")}`],
     ["Process", <span className="mono">{state.pid}</span>],
@@ -47,21 +46,6 @@ function Badges({ words }: { words: string[] }) {
       {words.map((word) => (
         <li key={word} className="badge">
           {word}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Sandboxes({ slots }: { slots: NonNullable<Health["sandboxes"]> }) {
-  if (slots.length === 0) return "none";
-  return (
-    <ul className="badges">
-      {slots.map((slot) => (
-        <li key={slot.name} className="badge">
-          <span className="dot" data-tone={tones[slot.state]} />
-          {slot.name} {slot.state}
-          {slot.restarts > 0 && <span className="faint">({slot.restarts} restarts)</span>}
         </li>
       ))}
     </ul>

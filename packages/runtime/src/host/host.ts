@@ -1,4 +1,14 @@
-import { errorBodySchema, fail, foundScriptSchema, type HostStatus, hostStatusSchema, scriptNamesSchema } from "@thinkery/sdk";
+import {
+  type ErrorBody,
+  errorBodySchema,
+  fail,
+  foundScriptSchema,
+  type HostStatus,
+  hostStatusSchema,
+  scriptNamesSchema,
+  type SlotRenewal,
+  slotRenewalSchema,
+} from "@thinkery/sdk";
 import type { z } from "zod";
 
 /** A binding that takes requests. */
@@ -14,6 +24,11 @@ export interface Host {
   scripts(): Promise<string[]>;
   /** One of them, nothing where there is none of that name; one that cannot be read is an error with its line. */
   script(name: string): Promise<z.infer<typeof foundScriptSchema> | undefined>;
+  /**
+   * Ends the slot's process if it is still this generation, and comes back when there is one that is ready for code. With
+   * `lost`, the process is believed to be gone already; the answer says how it ended. Generation -1 ends nothing.
+   */
+  renewSlot(index: number, generation: number, lost: boolean): Promise<SlotRenewal>;
 }
 
 export function openHost(service: Service | undefined): Host | undefined {
@@ -42,14 +57,27 @@ export function openHost(service: Service | undefined): Host | undefined {
       await response.body?.cancel();
       return undefined;
     },
+    async renewSlot(index, generation, lost) {
+      const query = `index=${index}&generation=${generation}${lost ? "&lost=1" : ""}`;
+      const response = await service.fetch(`http://host/slots/renew?${query}`, { method: "POST" });
+      if (response.ok) return slotRenewalSchema.parse(await response.json());
+      const said = await complaint(response);
+      // Why a slot has no process is for whoever wants to run code in it.
+      throw said?.code === "unavailable" || said?.code === "not_found" ? fail(said.code, said.message) : refusalOf(said);
+    },
   };
 }
 
 // What the caller got wrong is told in the daemon's own words; everything else is the daemon's trouble.
 async function refusal(response: Response): Promise<Error> {
-  const body = errorBodySchema.safeParse(await response.json().catch(() => undefined)).data;
-  if (body?.error.code === "bad_request" || body?.error.code === "too_large") {
-    return fail(body.error.code, body.error.message, body.error.details);
-  }
+  return refusalOf(await complaint(response));
+}
+
+function refusalOf(said: ErrorBody["error"] | undefined): Error {
+  if (said?.code === "bad_request" || said?.code === "too_large") return fail(said.code, said.message, said.details);
   return fail("unavailable", "The daemon does not answer its own Worker. Restart the host.");
+}
+
+async function complaint(response: Response): Promise<ErrorBody["error"] | undefined> {
+  return errorBodySchema.safeParse(await response.json().catch(() => undefined)).data?.error;
 }

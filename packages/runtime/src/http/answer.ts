@@ -59,6 +59,21 @@ export function stored(data: Uint8Array, type: string): Response {
   });
 }
 
+// By the rules of HTML, a page that is sandboxed and also wants its window isolated is not shown at all.
+const { "cross-origin-opener-policy": _, ...alwaysForApps } = always;
+
+/**
+ * What somebody's app answered. Its pages share our address but get an origin of their own, so they have neither our
+ * cookie nor a way to read our API.
+ */
+export function ofApp(body: ReadableStream | null, status: number, headers: Headers): Response {
+  const all = new Headers({ "cache-control": "no-store" });
+  for (const [name, value] of headers) all.set(name, value);
+  for (const [name, value] of Object.entries(alwaysForApps)) all.set(name, value);
+  all.set("content-security-policy", "sandbox allow-scripts allow-forms; frame-ancestors 'none'");
+  return new Response(body, { status, headers: all });
+}
+
 export function pageFile(body: ReadableStream | null, headers: Record<string, string>): Response {
   return new Response(body, { headers: { ...always, ...pageOnly, ...headers } });
 }

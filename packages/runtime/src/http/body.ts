@@ -32,11 +32,20 @@ export function validate<Schema extends z.ZodType>(where: string, schema: Schema
   }
 }
 
-/** Keeps no more than it may. */
 async function readText(request: Request, longest: number): Promise<string> {
+  const bytes = await readBytes(request, longest);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    throw fail("bad_request", "The body is not valid UTF-8.");
+  }
+}
+
+/** Keeps no more than it may. */
+export async function readBytes(request: Request, longest = usualLimit): Promise<Uint8Array> {
   const tooLarge = () => fail("too_large", `The body is too large: it may have ${longest} bytes.`);
   if (Number(request.headers.get("content-length") ?? 0) > longest + mostDropped) throw tooLarge();
-  if (!request.body) return "";
+  if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body) {
@@ -45,11 +54,7 @@ async function readText(request: Request, longest: number): Promise<string> {
     if (size > longest + mostDropped) break;
   }
   if (size > longest) throw tooLarge();
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(Buffer.concat(chunks));
-  } catch {
-    throw fail("bad_request", "The body is not valid UTF-8.");
-  }
+  return Buffer.concat(chunks);
 }
 
 function isEmpty(request: Request): boolean {

@@ -10,11 +10,13 @@ import { isPagePath, servePage } from "./page.ts";
 import type { HonoEnv } from "./route.ts";
 import { agencyRoutes } from "./routes/agencies.ts";
 import { agentRoutes } from "./routes/agents.ts";
+import { appRoutes } from "./routes/app.ts";
 import { blueprintRoutes } from "./routes/blueprints.ts";
 import { credentialRoutes } from "./routes/credentials.ts";
 import { hostRoutes } from "./routes/host.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { processRoutes } from "./routes/processes.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import { userRoutes } from "./routes/user.ts";
@@ -55,7 +57,7 @@ export function createHandler({ secret }: HandlerOptions = {}): ExportedHandler<
   app.all("/agents/:class{think|agency|user}/:name/*", (context) =>
     sdkRoute(context.req.raw, context.env, context.get("caller")),
   );
-  const rooms = [hostRoutes, modelRoutes, credentialRoutes, agencyRoutes, blueprintRoutes, agentRoutes, turnRoutes, usageRoutes, userRoutes, jobRoutes, socketRoutes];
+  const rooms = [hostRoutes, modelRoutes, credentialRoutes, agencyRoutes, blueprintRoutes, agentRoutes, turnRoutes, appRoutes, processRoutes, usageRoutes, userRoutes, jobRoutes, socketRoutes];
   for (const add of rooms) add(app);
   app.notFound((context) => refuse(unknownRoute(context.req.path)));
   app.onError((error) => refuse(error));
@@ -93,7 +95,7 @@ function longForm(request: Request): Request {
 
 function unknownRoute(path: string) {
   const methods = Object.values(endpoints)
-    .filter((endpoint) => new RegExp(`^${endpoint.path.replace(/:[a-z]+/g, "[^/]+")}$`).test(path))
+    .filter((endpoint) => new RegExp(`^${endpoint.path.replace(/:[a-z]+/g, "[^/]+").replace(/\*[a-z]+$/, ".*")}$`).test(path))
     .map((endpoint) => endpoint.method);
   if (methods.length === 0) return fail("not_found", "There is nothing at this address.");
   return fail("method_not_allowed", `This address takes ${methods.join(", ")}.`);

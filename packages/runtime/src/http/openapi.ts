@@ -11,7 +11,7 @@ export function describe(): Json {
 
   const paths: Record<string, Json> = {};
   for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
-    const path = endpoint.path.replace(/:([a-z]+)/g, "{$1}");
+    const path = endpoint.path.replace(/[:*]([a-z]+)/g, "{$1}");
     paths[path] ??= {};
     paths[path][endpoint.method.toLowerCase()] = {
       operationId: name,
@@ -20,6 +20,7 @@ export function describe(): Json {
       ...(endpoint.access === "public" ? {} : { "x-scope": endpoint.access }),
       parameters: [...parameters("path", endpoint.params), ...parameters("query", endpoint.query)],
       ...(endpoint.body ? { requestBody: request(endpoint.body, schemaOf(endpoint.body, "input")) } : {}),
+      ...(endpoint.anyBody ? { requestBody: { content: { "*/*": {} } } } : {}),
       responses: {
         [endpoint.status]: {
           description: endpoint.status === 101 ? "a WebSocket" : "done",

@@ -24,7 +24,8 @@ type Handler<E> = (call: Call<E>) => Promise<AnswerOf<E> | Response> | AnswerOf<
 
 /** Binds a handler to an endpoint: scope, then path, query and body against their schemas, then the handler. */
 export function route<const E extends Endpoint>(app: Hono<HonoEnv>, endpoint: E, handler: Handler<E>): void {
-  app.on(endpoint.method, endpoint.path, async (context) => {
+  // Everything up to the end is written as a pattern there, which has to include line breaks.
+  app.on(endpoint.method, endpoint.path.replace(/\*([a-z]+)$/, ":$1{[^]*}"), async (context) => {
     const caller = context.get("caller");
     if (endpoint.access !== "public") checkScope(caller, endpoint.access);
     const answer = await handler({

@@ -18,6 +18,7 @@ import { AgencyAccounts } from "../agency/accounts.ts";
 import { AgentRegistry, type Registration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
 import { Charter } from "../agency/charter.ts";
+import { openLinux } from "../sandbox/linux.ts";
 import { checkModel, systemModels } from "../system/models.ts";
 import { checkBlueprint, type System, warningsOf } from "../system/system.ts";
 import type { Statement, Verdict } from "../store/accounts.ts";
@@ -217,6 +218,7 @@ export abstract class Agency extends Housed<Revision> {
   readonly #erase = async (name: string): Promise<void> => {
     const last = await this.#think(name).retire();
     if (last) this.#accounts.close(last);
+    await openLinux(this.env, agentObjectName(this.name, name)).forget();
     await this.#think(name).erase();
   };
 

@@ -63,6 +63,15 @@ export class Audience implements Listener {
     this.#soon();
   }
 
+  showed(runId: string, callId: string, text: string): void {
+    if (this.#ears.size === 0 || !text) return;
+    const last = this.#heard.at(-1);
+    const isSame = last && "frame" in last && last.frame.type === "tool_progress" && last.frame.callId === callId;
+    if (isSame && last.frame.type === "tool_progress") last.frame.text += text;
+    else this.#heard.push({ frame: { type: "tool_progress", callId, text, runId } });
+    this.#soon();
+  }
+
   tell(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,4 +1,4 @@
-import type { Admission, AgentEvent, ChatFrame, JobEvent } from "@thinkery/sdk";
+import type { Admission, ChatFrame, JobEvent } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { isOver } from "../store/turns.ts";
 import type { Recorder } from "../turn/recorder.ts";
@@ -10,28 +10,26 @@ const longestRead = 256_000;
 
 /**
  * The log from a number on, and then as it grows. Whoever lags is not sent more than it reads: what it has not been
- * sent is read from the log when it is ready for it, so nothing piles up here.
+ * sent is read from the log when it is ready for it, so nothing piles up here. What calls show while they go on is in no
+ * log: with `progress`, it is told to those who keep up.
  */
-export function followEvents(store: AgentStore, audience: Audience, after: number | undefined): ReadableStream<Uint8Array> {
+export function followEvents(store: AgentStore, audience: Audience, after: number | undefined, progress: boolean): ReadableStream<Uint8Array> {
   let position = after ?? store.log.last;
-  const tell = (self: EventStream, events: readonly AgentEvent[], texts: readonly string[]) => {
-    const last = events.at(-1);
-    if (!last) return;
-    self.send(events.map((event, index) => sse(event.type, texts[index] ?? "", event.seq)).join(""));
-    position = last.seq;
-  };
   const stream = eventStream(
     (news, self) => {
       if (self.lags()) return;
-      const fresh = news.flatMap(({ event, text }) => (event && event.seq > position ? [{ event, text }] : []));
-      if (fresh[0]?.event.seq !== position + 1) return;
-      tell(self, fresh.map(({ event }) => event), fresh.map(({ text }) => text));
+      const fresh = news.filter(({ event, frame }) => (event ? event.seq > position : progress && frame.type === "tool_progress"));
+      const events = fresh.flatMap(({ event }) => event ?? []);
+      if (events.length > 0 ? events[0]?.seq !== position + 1 : position !== store.log.last) return;
+      if (fresh.length > 0) self.send(fresh.map(({ event, frame, text }) => sse((event ?? frame).type, text, event?.seq)).join(""));
+      position = events.at(-1)?.seq ?? position;
     },
     (self) => audience.leave(self),
     (self) => {
       if (position >= store.log.last) return;
       const events = store.log.read(position, eventsAtOnce, longestRead);
-      tell(self, events, events.map((event) => JSON.stringify(event)));
+      self.send(events.map((event) => sse(event.type, JSON.stringify(event), event.seq)).join(""));
+      position = events.at(-1)?.seq ?? position;
     },
   );
   audience.join(stream);

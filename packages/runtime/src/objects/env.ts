@@ -1,6 +1,7 @@
 import type { Boot, TurnLimits } from "@thinkery/sdk";
 import type { OutboundEnv } from "../host/outbound.ts";
 import type { ModelEnv } from "../model/providers.ts";
+import type { SandboxEnv } from "../sandbox/open.ts";
 import type { Agency } from "./agency.ts";
 import type { Think } from "./think.ts";
 import type { User } from "./user.ts";
@@ -16,7 +17,7 @@ interface Objects<T> {
 }
 
 /** What the Worker is bound to. Binding names of objects are their class names, as the Agents SDK expects. */
-export interface Env extends ModelEnv, OutboundEnv {
+export interface Env extends ModelEnv, OutboundEnv, SandboxEnv {
   Think: Objects<Think>;
   Agency: Objects<Agency>;
   User: Objects<User>;

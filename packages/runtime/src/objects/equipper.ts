@@ -4,10 +4,13 @@ import { systemPrompt } from "../drivers/think/prompt.ts";
 import { openOutbound } from "../host/outbound.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
 import { openRoles } from "../model/roles.ts";
+import { openLinux } from "../sandbox/linux.ts";
+import { openSandbox } from "../sandbox/open.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import { addPropsTools, type ClassLayer, lower, mergedProps } from "../system/layers.ts";
 import { checkModel, systemModels } from "../system/models.ts";
 import { pipelineOf, type System, toolSources } from "../system/system.ts";
+import { capabilitiesOf } from "../tools/capabilities/capabilities.ts";
 import { Toolbox } from "../tools/toolbox.ts";
 import type { Equipment } from "../turn/equipment.ts";
 import { limitsFrom } from "../turn/limits.ts";
@@ -80,6 +83,9 @@ export class Equipper {
     return {
       ...this.#surroundings(registered, blueprint, props, tools),
       pipeline: outfit.pipeline,
+      capabilities: capabilitiesOf(openOutbound(env)),
+      sandbox: openSandbox(env),
+      linux: openLinux(env, this.#options.object),
       model: await roles.primary(),
       modelOf: (role) => roles.of(role),
       vision: await roles.idOf("vision"),

@@ -3,6 +3,7 @@ import type { AgentStore } from "../store/agent-store.ts";
 import { firstOf, reportOf } from "../store/spent.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { chatMessages } from "../turn/chat-messages.ts";
+import { infoOf } from "./app.ts";
 
 /** What a client sees of an agent at a glance. */
 export function statusOf(store: AgentStore, agent: string): AgentStatus {
@@ -61,6 +62,7 @@ export function wholeUsage({ spending, turns, messages, log }: AgentStore, days?
 
 export function exported(store: AgentStore, agent: AgentInfo, object: string): AgentExport {
   const title = store.facts.title();
+  const app = store.facts.app();
   const all = Number.MAX_SAFE_INTEGER;
   return {
     format: "thinkery-agent",
@@ -68,6 +70,7 @@ export function exported(store: AgentStore, agent: AgentInfo, object: string): A
     agent,
     ...(title ? { title } : {}),
     todos: store.facts.todos(),
+    ...(app ? { app: infoOf(object, app) } : {}),
     run: store.turns.run(object),
     messages: store.messages.page({ limit: all - 1 }, all).messages,
     events: store.log.read(0, all, all) as AgentExport["events"],

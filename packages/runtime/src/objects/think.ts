@@ -7,6 +7,7 @@ import {
   type AgentState,
   type AgentStatus,
   type AgentUsage,
+  type AppInfo,
   type Blueprint,
   type EventQuery,
   fail,
@@ -16,6 +17,7 @@ import {
   type Outcome,
   checkedProps,
   type ModelRoles,
+  type NewApp,
   type Props,
   type Run,
   type Sender,
@@ -26,6 +28,8 @@ import {
 import type { Connection, ConnectionContext } from "agents";
 import { thinkDriver } from "../drivers/think/think.ts";
 import { Transcript } from "../drivers/think/transcript.ts";
+import { slotsOf } from "../sandbox/open.ts";
+import { openSandbox } from "../sandbox/open.ts";
 import type { Statement } from "../store/accounts.ts";
 import { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
@@ -39,6 +43,7 @@ import { agentStandings } from "../turn/purse.ts";
 import { TurnQueue } from "../turn/queue.ts";
 import { Recorder } from "../turn/recorder.ts";
 import { runOf } from "../store/turns.ts";
+import { AgentApp } from "./app.ts";
 import { Audience } from "./audience.ts";
 import { Books } from "./books.ts";
 import { converse, followEvents } from "./broadcasts.ts";
@@ -61,6 +66,7 @@ export abstract class Think extends Housed<AgentStatus> {
   readonly #equipper: Equipper;
   readonly #sockets: Sockets;
   readonly #pulse: Pulse;
+  readonly #app: AgentApp;
   #transcript = new Transcript();
   #registration: Registered | undefined;
 
@@ -108,6 +114,7 @@ export abstract class Think extends Housed<AgentStatus> {
       onBusy: () => this.#pulse.begin(),
       onRest: () => this.#books.rest(),
     });
+    this.#app = new AgentApp({ object: agent, store: this.#store, blobs: this.#blobs, recorder: this.#recorder, sandbox: () => openSandbox(env) });
     this.#sockets = new Sockets({
       store: this.#store,
       blobs: this.#blobs,
@@ -162,6 +169,8 @@ export abstract class Think extends Housed<AgentStatus> {
   /** Forgets everything. Safe to ask again. */
   async erase(): Promise<void> {
     this.#queue.halt();
+    this.#app.halt();
+    await slotsOf(this.env)?.forget(this.name);
     await this.destroy();
   }
 
@@ -237,9 +246,29 @@ export abstract class Think extends Housed<AgentStatus> {
     return mediaType && data ? { mediaType, data } : undefined;
   }
 
-  async followEvents(after: number | undefined): Promise<ReadableStream<Uint8Array>> {
+  async readApp(): Promise<AppInfo> {
     await this.#open();
-    return followEvents(this.#store, this.#audience, after);
+    return this.#app.read();
+  }
+
+  async putApp(app: NewApp, by: string): Promise<AppInfo> {
+    await this.#open();
+    return this.#app.put(app, by);
+  }
+
+  async removeApp(by: string): Promise<void> {
+    await this.#open();
+    this.#app.remove(by);
+  }
+
+  async fetchApp(request: Request): Promise<Response> {
+    await this.#open();
+    return this.#app.fetch(request);
+  }
+
+  async followEvents(after: number | undefined, progress: boolean): Promise<ReadableStream<Uint8Array>> {
+    await this.#open();
+    return followEvents(this.#store, this.#audience, after, progress);
   }
 
   async converse(invoke: Invoke, from: Sender, agent: string): Promise<ReadableStream<Uint8Array>> {

@@ -1,8 +1,69 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
+import { failedAnswer } from "./process/answer.ts";
+import { type Inmate, isolate, stripperIsolate } from "./process/isolate.ts";
+import { type Trouble, troubleOf } from "./process/lost.ts";
+import { Passage } from "./process/passage.ts";
+import { prepareApp, prepareJob } from "./process/source.ts";
+import type { Stripper } from "./process/typescript.ts";
+import type { App, Job, RunHost, SandboxService } from "./run.ts";
 
-/** What runs inside a sandbox process. It answers the supervisor's ping; code arrives over RPC. */
-export default class Sandbox extends WorkerEntrypoint {
+interface SandboxProcessEnv {
+  LOADER: WorkerLoader;
+}
+
+/**
+ * What runs inside a sandbox process, or is bound as a service where there is no daemon. It answers the supervisor's
+ * ping. Code arrives over RPC and gets an isolate: a run one of its own that goes away with it, an app one that stays.
+ */
+export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> implements SandboxService {
   override fetch(): Response {
     return new Response("alive");
   }
+
+  async run(job: Job, host: RunHost): Promise<unknown> {
+    const passage = new Passage(host);
+    let prepared: Awaited<ReturnType<typeof prepareJob>> | undefined;
+    try {
+      prepared = await prepareJob(job, this.#stripper);
+      const { exportsDefault } = prepared;
+      const { input } = job;
+      const setting = input === undefined ? { exportsDefault } : { exportsDefault, input };
+      return await inmate(this.env.LOADER.load(isolate(prepared, setting))).run(passage);
+    } catch (error) {
+      return { ok: false, ...troubleOf(error, prepared), console: passage.console };
+    } finally {
+      passage.shut();
+    }
+  }
+
+  async serve(app: App, request: Request, host: RunHost): Promise<Response> {
+    const passage = new Passage(host);
+    try {
+      // Read once, for as long as its isolate lives.
+      const loaded = this.env.LOADER.get(app.id, async () => {
+        const prepared = await prepareApp(app, this.#stripper);
+        return isolate(prepared, { main: prepared.main });
+      });
+      return await inmate(loaded).serve(request, passage);
+    } catch (error) {
+      return failedAnswer((await this.#troubleOf(app, error)).message);
+    } finally {
+      passage.shut();
+    }
+  }
+
+  /** What was wrong with an app's source is forgotten on the way through the loader, so it is looked for again. */
+  async #troubleOf(app: App, error: unknown): Promise<Trouble> {
+    try {
+      return troubleOf(error, await prepareApp(app, this.#stripper));
+    } catch (problem) {
+      return troubleOf(problem);
+    }
+  }
+
+  readonly #stripper: Stripper = (given) => inmate<{ strip: Stripper }>(this.env.LOADER.get("typescript", stripperIsolate)).strip(given);
+}
+
+function inmate<Inside = Inmate>(worker: WorkerStub): Inside {
+  return worker.getEntrypoint() as unknown as Inside;
 }

@@ -34,10 +34,12 @@ export class Actions {
   apply(event: AgentEvent): void {
     if (event.type === "history.cleared") this.empty();
     if (event.type === "model.completed") this.#asked = { turn: event.data.runId, message: event.data.messageId };
-    if (event.type === "tool.started") this.#inputs.set(event.data.callId, JSON.stringify(event.data.args) ?? "");
-    if (event.type !== "tool.output" && event.type !== "tool.error") return;
+    if (event.type === "tool.started" || event.type === "capability.called") {
+      this.#inputs.set(event.data.callId, JSON.stringify(event.data.args) ?? "");
+    }
+    if (event.type !== "tool.output" && event.type !== "tool.error" && event.type !== "capability.answered") return;
     const { callId, runId, toolName, ms, action } = event.data;
-    const failed = event.type === "tool.error";
+    const { summary, error } = cameOf(event);
     const input = this.#inputs.get(callId) ?? this.#storedInput(callId);
     this.#inputs.delete(callId);
     const message = this.#asked?.turn === runId ? this.#asked.message : this.#storedAsker(runId);
@@ -51,10 +53,10 @@ export class Actions {
       toolName,
       action,
       short(input),
-      event.type === "tool.output" ? short(event.data.result.summary) : null,
+      summary === undefined ? null : short(summary),
       Math.round(ms),
-      failed ? 0 : 1,
-      event.type === "tool.error" ? short(event.data.error) : null,
+      error === undefined ? 1 : 0,
+      error === undefined ? null : short(error),
       message,
     );
   }
@@ -123,6 +125,12 @@ export class Actions {
       runId: row.turn,
     };
   }
+}
+
+function cameOf(event: Extract<AgentEvent, { type: "tool.output" | "tool.error" | "capability.answered" }>): { summary?: string; error?: string } {
+  if (event.type === "tool.output") return { summary: event.data.result.summary };
+  if (event.type === "tool.error") return { error: event.data.error };
+  return event.data.error === undefined ? { summary: event.data.summary ?? "" } : { error: event.data.error };
 }
 
 function short(text: string): string {

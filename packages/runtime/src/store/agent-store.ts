@@ -75,11 +75,12 @@ export class AgentStore {
     return { used: compaction && compaction.at > number * placesPerEvent ? compaction.after : used, limit, model };
   }
 
-  /** Forgets the conversation and all that led to it, but not what it cost. */
+  /** Forgets the conversation and all that led to it, but not what it cost, nor the app that others may be using. */
   clear(by: string): Recorded[] {
     return this.#storage.transactionSync(() => {
       this.log.forget();
-      return this.record([{ type: "history.cleared", data: { by, usage: this.spending.cleared() } }]);
+      const app = this.facts.app();
+      return this.record([{ type: "history.cleared", data: { by, usage: this.spending.cleared(), ...(app ? { app } : {}) } }]);
     });
   }
 

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "@thinkery/sdk";
+import type { AgentEvent, AppFacts } from "@thinkery/sdk";
 
 /** The blobs this agent refers to. Nobody reads a blob through an agent that does not. */
 export class BlobReferences {
@@ -17,7 +17,11 @@ export class BlobReferences {
         for (const { blob, mediaType, size } of attachments) this.#add(blob, mediaType, size);
       }
     }
-    if (event.type === "history.cleared") this.empty();
+    if (event.type === "app.set") this.#addApp(event.data);
+    if (event.type === "history.cleared") {
+      this.empty();
+      if (event.data.app) this.#addApp(event.data.app);
+    }
   }
 
   empty(): void {
@@ -26,6 +30,10 @@ export class BlobReferences {
 
   mediaType(hash: string): string | undefined {
     return this.#sql.exec<{ media_type: string }>("SELECT media_type FROM blobs WHERE hash = ?", hash).toArray()[0]?.media_type;
+  }
+
+  #addApp({ blob, bytes }: AppFacts): void {
+    this.#add(blob, "application/json", bytes);
   }
 
   #add(hash: string, mediaType: string, size: number): void {

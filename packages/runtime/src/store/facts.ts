@@ -1,4 +1,4 @@
-import { type AgentEvent, placesPerEvent, type Todo } from "@thinkery/sdk";
+import { type AgentEvent, placesPerEvent, type StoredApp, type Todo } from "@thinkery/sdk";
 
 /** What became of a conversation that was too long. */
 export interface Compaction {
@@ -15,7 +15,7 @@ export interface Compaction {
   after: number;
 }
 
-/** Small things an agent knows about itself: its title, its todos, how long a conversation it can hold. */
+/** Small things an agent knows about itself: its title, its todos, its app, how long a conversation it can hold. */
 export class Facts {
   readonly #sql: SqlStorage;
   /** Asked for in every step, so it is kept; `undefined` is not known yet, `null` is that there is none. */
@@ -34,7 +34,12 @@ export class Facts {
       this.#compaction = undefined;
       this.#put("compaction", { at: event.seq * placesPerEvent, ...rest } satisfies Compaction);
     }
-    if (event.type === "history.cleared") this.empty();
+    if (event.type === "app.set") this.#put("app", { ...event.data, updatedAt: event.ts } satisfies StoredApp);
+    if (event.type === "app.removed") this.#sql.exec("DELETE FROM facts WHERE name = 'app'");
+    if (event.type === "history.cleared") {
+      this.empty();
+      if (event.data.app) this.#put("app", event.data.app);
+    }
   }
 
   empty(): void {
@@ -54,6 +59,10 @@ export class Facts {
 
   todos(): Todo[] {
     return (this.#get("todos") as Todo[] | undefined) ?? [];
+  }
+
+  app(): StoredApp | undefined {
+    return this.#get("app") as StoredApp | undefined;
   }
 
   /** Where the latest request came from. */

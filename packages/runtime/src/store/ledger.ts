@@ -8,6 +8,8 @@ export interface LedgerRow extends Record<string, SqlStorageValue> {
   repeatable: number;
   state: "started" | "deferred" | "done" | "failed";
   runs: number;
+  /** The call whose code made it; none where the model did. */
+  within: string | null;
 }
 
 /** Which tool calls were begun and which were settled. A row is on disk before the effect of its call can be. */
@@ -47,6 +49,24 @@ export class Ledger {
       case "tool.error":
         this.#sql.exec("UPDATE ledger SET state = 'failed' WHERE call = ?", event.data.callId);
         return;
+      case "capability.called": {
+        const { callId, runId, step, toolName, args, within } = event.data;
+        this.#calls?.add(callId);
+        this.#sql.exec(
+          "INSERT INTO ledger (call, turn, step, number, tool, input, repeatable, state, within) VALUES (?, ?, ?, ?, ?, ?, 0, 'started', ?) ON CONFLICT (call) DO UPDATE SET runs = runs + 1, state = 'started'",
+          callId,
+          runId,
+          step,
+          event.seq,
+          toolName,
+          JSON.stringify(args) ?? "null",
+          within,
+        );
+        return;
+      }
+      case "capability.answered":
+        this.#sql.exec("UPDATE ledger SET state = ? WHERE call = ?", event.data.trouble ? "failed" : "done", event.data.callId);
+        return;
       case "history.cleared":
         this.empty();
         return;
@@ -75,5 +95,16 @@ export class Ledger {
       .exec<{ call: string }>("SELECT call FROM ledger WHERE turn = ? AND state = 'deferred'", turn)
       .toArray()
       .map(({ call }) => call);
+  }
+
+  /** The turn's calls by code that have no answer; of one run of code, where its call is named. */
+  openWithin(turn: string, within?: string): { call: string; tool: string; within: string }[] {
+    return this.#sql
+      .exec<{ call: string; tool: string; within: string }>(
+        "SELECT call, tool, within FROM ledger WHERE turn = ? AND within IS NOT NULL AND state = 'started' AND within = coalesce(?, within)",
+        turn,
+        within ?? null,
+      )
+      .toArray();
   }
 }

@@ -1,5 +1,6 @@
 import { budgetKinds, fail, type Limits, type ModelRoles, type Props, type Tool } from "@thinkery/sdk";
 import type { Outbound } from "../host/outbound.ts";
+import { codeTool } from "../tools/code-tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { webhookTool } from "../tools/webhook.ts";
 import type { System } from "./system.ts";
@@ -44,7 +45,7 @@ export function lower<L extends Limits>(one: L | undefined, other: Limits | unde
 export function addPropsTools(toolbox: Toolbox, system: System, { tools = [] }: Props, send: Outbound): void {
   for (const [index, given] of tools.entries()) {
     try {
-      const tool = typeof given === "string" ? registered(toolbox, system, given) : webhookTool(given, send);
+      const tool = typeof given === "string" ? registered(toolbox, system, given) : "code" in given ? codeTool(given) : webhookTool(given, send);
       if (tool) toolbox.add(tool, "the props");
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);

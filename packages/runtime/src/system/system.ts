@@ -4,6 +4,7 @@ import { Pipeline } from "../middleware/pipeline.ts";
 import type { Model, Usage } from "../model/model.ts";
 import { coreTools } from "../tools/core.ts";
 import { coreSource, Toolbox, type ToolSource } from "../tools/toolbox.ts";
+import { checkRules } from "./rules.ts";
 
 /** Something that is chosen by tags. */
 export interface Tagged<T> {
@@ -50,8 +51,9 @@ export function everyTool({ tools }: System): Toolbox {
   return new Toolbox([coreSource(coreTools), { from: "the system", tools: tools.map(({ value }) => value) }]);
 }
 
-/** Refuses a config that the blueprint's own middleware cannot read. */
+/** Refuses rules that cannot be read, and a config that the blueprint's own middleware cannot. */
 export function checkBlueprint(system: System, blueprint: Blueprint): void {
+  checkRules(blueprint);
   pipelineOf(system, blueprint);
 }
 

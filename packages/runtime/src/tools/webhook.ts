@@ -1,5 +1,6 @@
 import { defineTool, type Tool, type WebhookTool } from "@thinkery/sdk";
 import type { Outbound } from "../host/outbound.ts";
+import { withoutPatterns } from "./without-patterns.ts";
 
 const longestAnswer = 1024 * 1024;
 
@@ -27,12 +28,6 @@ export function webhookTool({ name, description, parameters, webhook }: WebhookT
     },
   );
   return { ...tool, parameters };
-}
-
-// They are the webhook's to check: here, a single one could be made to match for ever.
-function withoutPatterns(schema: Record<string, unknown>): Record<string, unknown> {
-  const dropped = (key: string, value: unknown) => key === "patternProperties" || (key === "pattern" && typeof value === "string");
-  return JSON.parse(JSON.stringify(schema), (key, value: unknown) => (dropped(key, value) ? undefined : value)) as Record<string, unknown>;
 }
 
 async function limitedText(answer: Response): Promise<string> {

@@ -1,7 +1,8 @@
-import type { Blueprint, PlanSettings, Props, ThreadInfo, TurnLimits } from "@thinkery/sdk";
+import type { Blueprint, Linux, PlanSettings, Props, ThreadInfo, Tool, TurnLimits } from "@thinkery/sdk";
 import type { Means } from "../drivers/driver.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
 import type { Usage } from "../model/model.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import type { Books } from "./purse.ts";
 
@@ -9,6 +10,10 @@ import type { Books } from "./purse.ts";
 export interface Equipment extends Means {
   /** This turn's own: middleware may add to it. */
   tools: Toolbox;
+  /** What only code may call, beside the tools. */
+  capabilities: readonly Tool[];
+  sandbox: Sandbox;
+  linux: Linux;
   pipeline: Pipeline;
   props: Props;
   settings: PlanSettings;

@@ -1,14 +1,17 @@
-import type { Blueprint, Consultation, MessageToolCall, NewEvent, Props, Tool, ToolContext, ToolTrouble, TurnLimits } from "@thinkery/sdk";
+import type { Blueprint, Consultation, Linux, NewEvent, Props, Tool, ToolTrouble, TurnLimits } from "@thinkery/sdk";
 import { draining, hold } from "../host/drain.ts";
 import type { Performance } from "../middleware/pipeline.ts";
 import type { ToolCall } from "../model/model.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import { frozenCopy } from "../store/persisted.ts";
-import { outputOf, UnusableOutput } from "../tools/output.ts";
+import { outputOf } from "../tools/output.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { TurnFailed } from "./failed.ts";
+import { inputFor, made, troubleOf } from "./made-call.ts";
 import { decide } from "./policy.ts";
+import { shownCall } from "./shown-call.ts";
+import { contextOf } from "./tool-context.ts";
 
 export interface GateOptions {
   agent: string;
@@ -17,6 +20,10 @@ export interface GateOptions {
   store: AgentStore;
   blobs: Blobs;
   tools: Toolbox;
+  /** What only code may call, beside the tools. */
+  capabilities: readonly Tool[];
+  sandbox: Sandbox;
+  linux: Linux;
   config: Blueprint["config"];
   limits: TurnLimits;
   signal: AbortSignal;
@@ -24,6 +31,8 @@ export interface GateOptions {
   props: Props;
   middleware: Performance;
   consult(question: Consultation): Promise<string>;
+  /** What a call under way has to show. */
+  progress(callId: string, text: string): void;
   /** Writes these, and what is held; with none, only that. */
   record(...events: NewEvent[]): void;
   /** To be recorded with whatever comes next, before anything else can happen. */
@@ -89,10 +98,11 @@ function check(call: ToolCall, options: GateOptions): Admitted | undefined {
   if (call.malformed !== undefined) {
     return refuse(call, options, "invalid_input", `The input of ${tool.name} is not JSON. Send it again as one JSON object.`);
   }
-  const { input, problems } = parsed(tool, call.input ?? {});
+  const { input, problems } = inputFor(tool, call.input ?? {});
   if (problems) return refuse(call, options, "invalid_input", `The input of ${tool.name} is not valid. ${problems}`);
   const begun = options.store.ledger.get(call.id);
   if (begun?.state === "started" && !tool.repeatable) {
+    options.hold(...unansweredWithin(options.store, options.runId, "outcome_unknown", call.id));
     return refuse(
       call,
       options,
@@ -100,20 +110,9 @@ function check(call: ToolCall, options: GateOptions): Admitted | undefined {
       `The host stopped while ${tool.name} was running. Whether it took effect is unknown. Check before you call it again.`,
     );
   }
-  const { action, reason } = decide(options.config, tool.name, input);
+  const { action, reason } = decide(options.config, tool, input);
   if (action !== "allow") return refuse(call, options, "denied", reason);
   return { call, tool, input };
-}
-
-// A schema may have code in it, and refer to itself.
-function parsed({ input }: Tool, given: unknown): { input?: unknown; problems?: string } {
-  try {
-    const { success, data, error } = input.safeParse(given);
-    if (success) return { input: data };
-    return { problems: error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".") || "input"}: ${message}`).join("; ") };
-  } catch (error) {
-    return { problems: `It could not be checked: ${error instanceof Error ? error.message : String(error)}` };
-  }
 }
 
 // In memory only: a crash begins the count anew, and a turn's steps are bounded anyway.
@@ -163,7 +162,8 @@ async function result(entry: Admitted, options: GateOptions, note: GateOptions["
   const { runId } = options;
   const began = Date.now();
   try {
-    const value = await limited(entry, options, note);
+    const { signal, limits } = options;
+    const value = await made({ tool, input: entry.input, limits, signal, contextFor: (ending) => contextOf(call.id, options, ending, note) });
     const ms = Date.now() - began;
     if (value === null) defer(entry, options, ms);
     else {
@@ -191,46 +191,6 @@ function defer({ call, tool }: Admitted, { runId, record }: GateOptions, ms: num
   record({ type: "tool.deferred", data: { runId, callId: call.id, toolName: tool.name, ms, action: tool.action } });
 }
 
-/** A call as middleware sees it: whatever it does to it, the tool has its own. */
-function shownCall({ id, name, input }: ToolCall, middleware: Performance): MessageToolCall {
-  const isSeen = middleware.has("onToolStart") || middleware.has("onToolResult") || middleware.has("onToolError");
-  return isSeen ? Object.freeze({ id, name, input: frozenCopy(input) }) : { id, name, input };
-}
-
-class OutOfTime extends Error {}
-
-/** Runs the tool within its time. One that comes back at once costs no timer and no turn of the event loop. */
-function limited({ call, tool, input }: Admitted, options: GateOptions, note: GateOptions["record"]): unknown {
-  const { runId, agent, props, consult } = options;
-  const context: ToolContext = { callId: call.id, runId, agent, props, signal: options.signal, record: note, consult };
-  if (tool.local) return tool.run(input, context);
-  const ending = new AbortController();
-  const cancel = () => ending.abort(options.signal.reason);
-  options.signal.addEventListener("abort", cancel, { once: true });
-  const value = tool.run(input, { ...context, signal: ending.signal });
-  if (!(value instanceof Promise)) {
-    options.signal.removeEventListener("abort", cancel);
-    return value;
-  }
-  const seconds = tool.seconds ?? options.limits.toolSeconds;
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => ending.abort(new OutOfTime(`${tool.name} did not answer within ${seconds} s and was given up.`)), seconds * 1000);
-    ending.signal.addEventListener("abort", () => reject(ending.signal.reason as Error), { once: true });
-    value.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-      options.signal.removeEventListener("abort", cancel);
-    });
-  });
-}
-
-function troubleOf(error: unknown, tool: Tool, signal: AbortSignal): [ToolTrouble, string] {
-  if (error instanceof OutOfTime) return ["timeout", error.message];
-  if (signal.aborted) return ["canceled", `${tool.name} was canceled.`];
-  if (error instanceof UnusableOutput) return ["too_large", error.message];
-  const message = error instanceof Error ? error.message : String(error);
-  return ["threw", `${tool.name} failed: ${message.slice(0, 2000)}`];
-}
-
 /** The result of a call that has none to show. */
 export function troubled(
   { id, name }: Pick<ToolCall, "id" | "name">,
@@ -241,6 +201,14 @@ export function troubled(
   action: string,
 ): NewEvent {
   return { type: "tool.error", data: { runId, callId: id, toolName: name, messageId: resultId(id), error, trouble, ms, action } };
+}
+
+/** The answers of calls that code had made when it was cut off. */
+export function unansweredWithin(store: AgentStore, runId: string, trouble: ToolTrouble, within?: string): NewEvent[] {
+  const error = "The run that made this call ended before it had an answer.";
+  return store.ledger
+    .openWithin(runId, within)
+    .map(({ call, tool, within }) => ({ type: "capability.answered", data: { runId, within, callId: call, toolName: tool, ms: 0, action: "cancel", error, trouble } }));
 }
 
 export const resultId = (callId: string) => `${callId}-result`;

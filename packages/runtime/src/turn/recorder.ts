@@ -15,6 +15,8 @@ export interface Listener {
   recorded(events: readonly Recorded[]): void;
   /** Words of the model that are not stored yet. */
   said(messageId: string, text: string, reasoning: string): void;
+  /** What a tool call shows while it goes on; nobody stores it. */
+  showed(runId: string, callId: string, text: string): void;
 }
 
 /** The one way into the log. */
@@ -43,6 +45,10 @@ export class Recorder {
     this.#reasoning += reasoning;
     this.#timer ??= setTimeout(() => this.#save(), storeEvery());
     this.#listener.said(this.#store.messages.draft?.messageId ?? "", text, reasoning);
+  }
+
+  show(runId: string, callId: string, text: string): void {
+    this.#listener.showed(runId, callId, text);
   }
 
   /** A call that failed takes back what it said and was not stored. */

@@ -257,25 +257,28 @@ export class RunningTurn implements DrivenTurn {
 
   async callTools(calls: readonly ToolCall[]): Promise<void> {
     const { agent, runId, store, blobs, equipment } = this.#options;
-    const { tools, config, limits, props } = equipment;
     await runCalls(calls, {
+      ...equipment,
       agent,
       runId,
       step: this.#step,
       store,
       blobs,
-      tools,
-      config,
-      limits,
-      props,
       signal: this.signal,
       repetition: this.#repetition,
       middleware: this.#middleware,
       consult: (question) => this.consult(question),
+      progress: (callId, text) => this.#show(callId, text),
       record: (...events) => this.#record(...events),
       hold: (...events) => this.#hold(...events),
     });
     this.#open = undefined;
+  }
+
+  #show(callId: string, text: string): void {
+    if (this.#over) return;
+    this.#silence.end();
+    this.#options.recorder.show(this.runId, callId, text);
   }
 
   /** Called while it runs, every now and then. Answers why it has to end, where its time is over or nothing comes of it. */

@@ -8,12 +8,14 @@ import type { Caller } from "./caller.ts";
 import { Log } from "./log.ts";
 import { newId } from "./new-id.ts";
 import { persist } from "./persist.ts";
-import type { Ask } from "./request.ts";
+import { fetchingApp } from "./app.ts";
+import type { Ask, Send } from "./request.ts";
 import { Turn } from "./turn.ts";
 
 /** How a handle reaches its host. */
 export interface Reach {
   ask: Ask;
+  send: Send;
   call: Caller["call"];
   patience: number;
 }
@@ -44,6 +46,22 @@ export interface AgentHandle {
   usage(): Promise<AnswerOf<Endpoints["getUsage"]>>;
   /** Ends a turn: the one that runs, if none is named. */
   cancel(runId?: string): Promise<AnswerOf<Endpoints["cancelTurn"]>>;
+  /** The app that the agent keeps, and where it answers. */
+  app(): Promise<AnswerOf<Endpoints["getApp"]>>;
+  /** Gives the agent an app, in place of the one it has. */
+  putApp(app: BodyIn<Endpoints["putApp"]>): Promise<AnswerOf<Endpoints["putApp"]>>;
+  deleteApp(): Promise<void>;
+  /**
+   * Asks the app itself: `fetchApp("items?done=1")`. Whatever it answers is given back, an error of its own included;
+   * what the host says in its place is thrown.
+   */
+  fetchApp(path?: string, init?: RequestInit): Promise<Response>;
+  /** The programs that it has running in its Linux sandbox, and the latest that ended. */
+  processes(): Promise<AnswerOf<Endpoints["listProcesses"]>["processes"]>;
+  /** One of them, with what it wrote; with `after`, only what it wrote after so many bytes. */
+  process(id: string, query?: QueryIn<Endpoints["getProcess"]>): Promise<AnswerOf<Endpoints["getProcess"]>>;
+  /** Ends one of them, with all that it started. */
+  stopProcess(id: string): Promise<AnswerOf<Endpoints["stopProcess"]>>;
   /** Deletes the agent and all it remembers. */
   delete(): Promise<void>;
 }
@@ -51,7 +69,7 @@ export interface AgentHandle {
 /** So long it may take to send what comes with megabytes of attachments. */
 const sendLimit = 60_000;
 
-export function agentHandle({ ask, call, patience }: Reach, target: AgentTarget): AgentHandle {
+export function agentHandle({ ask, send, call, patience }: Reach, target: AgentTarget): AgentHandle {
   const params = { agency: target.agency, agent: target.agent };
   const log = new Log({ ask, target, patience });
   /** For what may be asked twice. */
@@ -91,6 +109,13 @@ export function agentHandle({ ask, call, patience }: Reach, target: AgentTarget)
     state: () => again((signal) => call("getState", { params, signal })),
     usage: () => again((signal) => call("getUsage", { params, signal })),
     cancel,
+    app: () => again((signal) => call("getApp", { params, signal })),
+    putApp: (app) => again((signal) => call("putApp", { params, body: app, signal })),
+    deleteApp: () => call("deleteApp", { params }),
+    fetchApp: fetchingApp(send, params),
+    processes: async () => (await again((signal) => call("listProcesses", { params, signal }))).processes,
+    process: (id, query = {}) => again((signal) => call("getProcess", { params: { ...params, id }, query, signal })),
+    stopProcess: (id) => again((signal) => call("stopProcess", { params: { ...params, id }, signal })),
     delete: () => call("deleteAgent", { params }),
   };
 

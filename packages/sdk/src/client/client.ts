@@ -3,12 +3,13 @@ import { parseAgencyId, parseAgentTarget } from "../protocol/target.ts";
 import { type AgentHandle, agentHandle } from "./agent.ts";
 import { type Agents, agentsIn } from "./agents.ts";
 import { type Caller, callerBy } from "./caller.ts";
-import { asking, type RequestOptions } from "./request.ts";
+import { asking, type RequestOptions, sending } from "./request.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
 export type { AgentHandle, EventsOptions, ToSend } from "./agent.ts";
 export type { Agents } from "./agents.ts";
+export { type Capability, capabilityAfter } from "./capability.ts";
 export { type Caller, createCaller } from "./caller.ts";
 export { outcomeIn } from "./outcome.ts";
 export { persist } from "./persist.ts";
@@ -31,7 +32,7 @@ export interface Client extends Caller {
 export function createClient({ patience = 60_000, ...options }: ClientOptions): Client {
   const ask = asking(options);
   const { call } = callerBy(ask);
-  const reach = { ask, call, patience };
+  const reach = { ask, send: sending(options), call, patience };
   return {
     call,
     agent: (target) => agentHandle(reach, parseAgentTarget(target)),

@@ -7,6 +7,7 @@ import { asking } from "./request.ts";
 
 interface Visit {
   after: string | null;
+  progress: string | null;
   response: ServerResponse;
   gone: boolean;
 }
@@ -15,7 +16,8 @@ interface Visit {
 async function serve(onVisit: (visit: Visit, round: number) => void, options: Partial<LogOptions> = {}) {
   const visits: Visit[] = [];
   const server = createServer((request: IncomingMessage, response) => {
-    const visit = { after: new URL(request.url ?? "", "http://x").searchParams.get("after"), response, gone: false };
+    const query = new URL(request.url ?? "", "http://x").searchParams;
+    const visit = { after: query.get("after"), progress: query.get("progress"), response, gone: false };
     response.on("close", () => (visit.gone = true));
     visits.push(visit);
     onVisit(visit, visits.length);
@@ -67,6 +69,22 @@ test("whoever is cut off before the first event goes on from where the log was",
   });
   expect(await take(log.follow(undefined), 1)).toEqual([42]);
   expect(visits.map(({ after }) => after)).toEqual([null, "41"]);
+});
+
+test("what a call shows is told in its place to whoever asks for it, and is no event", async () => {
+  const shown = (text: string) => `event: tool_progress\ndata: ${JSON.stringify({ type: "tool_progress", callId: "c", text, runId: "r" })}\n\n`;
+  const { log, visits } = await serve(({ response }, round) => {
+    if (round !== 2) welcomed(response, 3).write(event(4) + shown("one") + shown("two") + event(5));
+    else welcomed(response, 4).write(shown("three") + event(6));
+  });
+  const told: (number | string)[] = [];
+  for await (const item of log.hear(3, { progress: true })) {
+    if (told.push("seq" in item ? item.seq : item.text) === 4) break;
+  }
+  expect(told).toEqual([4, "one", "two", 5]);
+  expect(await log.end(new AbortController().signal)).toBe(4);
+  expect(await take(log.follow(3), 2)).toEqual([4, 5]);
+  expect(visits.map(({ progress }) => progress)).toEqual(["1", null, null]);
 });
 
 test("where the log ends is asked with a connection that is not kept", async () => {

@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../protocol/event.ts";
 import { fail, isThinkeryError, statusOf } from "../protocol/errors.ts";
+import type { ChatFrame } from "../protocol/frame.ts";
 import type { AgentTarget } from "../protocol/target.ts";
 import { pause } from "./pause.ts";
 import { Pauses } from "./pauses.ts";
@@ -20,6 +21,15 @@ export interface LogOptions {
   silence?: number;
 }
 
+/** What a call under way shows: told once, to those who listen just then. */
+export type Progress = Extract<ChatFrame, { type: "tool_progress" }>;
+
+interface Listening {
+  signal?: AbortSignal | undefined;
+  /** Hear what calls show, too. */
+  progress?: boolean;
+}
+
 /** An agent's log, read from its host as it grows. */
 export class Log {
   readonly #options: LogOptions;
@@ -30,7 +40,7 @@ export class Log {
 
   /** The number of the last event so far. */
   async end(signal: AbortSignal): Promise<number> {
-    for await (const { seq } of this.#listen(undefined, signal)) return seq;
+    for await (const { seq } of this.#listen(undefined, { signal })) if (seq !== undefined) return seq;
     throw fail("unavailable", "The host did not say where the log ends.");
   }
 
@@ -39,14 +49,22 @@ export class Log {
    * when the reader leaves, the host stays away for too long, or it refuses.
    */
   async *follow(after: number | undefined, signal?: AbortSignal): AsyncGenerator<AgentEvent> {
+    for await (const told of this.hear(after, { signal })) if ("seq" in told) yield told;
+  }
+
+  /** The same, with what calls show in between where that is asked for. */
+  async *hear(after: number | undefined, listening: Listening): AsyncGenerator<AgentEvent | Progress> {
+    const { signal } = listening;
     const pauses = new Pauses();
     let position = after;
     let awaySince: number | undefined;
     for (;;) {
       let lost: unknown;
       try {
-        for await (const { seq, event } of this.#listen(position, signal)) {
+        for await (const { seq, event, progress } of this.#listen(position, listening)) {
           awaySince = undefined;
+          if (progress) yield progress;
+          if (seq === undefined) continue;
           if (!event) {
             position ??= seq;
             continue;
@@ -68,20 +86,21 @@ export class Log {
   }
 
   /** One connection, for as long as it holds. The first thing it tells is where it begins. */
-  async *#listen(after: number | undefined, signal: AbortSignal | undefined): AsyncGenerator<{ seq: number; event?: AgentEvent }> {
+  async *#listen(after: number | undefined, { signal, progress }: Listening): AsyncGenerator<Told> {
     const { ask, target, silence = usualSilence } = this.#options;
     const line = new AbortController();
     const either = signal ? AbortSignal.any([signal, line.signal]) : line.signal;
     const dead = () => line.abort(fail("unavailable", "The host has fallen silent."));
     let timer = setTimeout(dead, Math.min(silence, longestConnect));
     try {
-      const query = after === undefined ? {} : { after };
+      const query = { ...(after === undefined ? {} : { after }), ...(progress ? { progress: "1" as const } : {}) };
       const { agency, agent } = target;
       const { body } = await ask("listEvents", { params: { agency, agent }, query, signal: either }, "text/event-stream");
       if (!body) return;
       for await (const { id, data } of blocksIn(body)) {
         clearTimeout(timer);
         if (id !== undefined) yield { seq: Number(id), ...(data === undefined ? {} : { event: JSON.parse(data) as AgentEvent }) };
+        else if (data !== undefined && progress) yield { progress: JSON.parse(data) as Progress };
         timer = setTimeout(dead, silence);
       }
     } catch (error) {
@@ -92,6 +111,13 @@ export class Log {
       line.abort();
     }
   }
+}
+
+interface Told {
+  /** Where it stands in the log, but for what is not in it. */
+  seq?: number;
+  event?: AgentEvent;
+  progress?: Progress;
 }
 
 /** The host was reached and said no; or it is no matter of the connection at all. */

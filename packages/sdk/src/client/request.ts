@@ -35,24 +35,31 @@ interface Parts {
 export type Ask = (name: keyof Endpoints, parts: Parts, accept: string) => Promise<Response>;
 
 export function asking(options: RequestOptions): Ask {
-  const send = options.fetch ?? fetch;
-  const base = options.url.replace(/\/+$/, "");
+  const send = sending(options);
 
   return async (name, { params, query, body, signal }, accept) => {
     const { method, path } = routes[name];
-    const headers: Record<string, string> = { accept };
-    if (options.token) headers.authorization = `Bearer ${options.token}`;
-    if (body !== undefined) headers["content-type"] = "application/json";
-    const response = await reach(signal, () =>
-      send(base + fillPath(path, params) + queryString(query), {
-        method,
-        headers,
-        body: body === undefined ? null : JSON.stringify(body),
-        signal: signal ?? null,
-      }),
-    );
+    const headers = { accept, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    const response = await send(fillPath(path, params) + queryString(query), {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+    });
     if (!response.ok) throw await errorFrom(response);
     return response;
+  };
+}
+
+/** Asks a path of the host, with the token, and gives back whatever it answers. */
+export type Send = (path: string, init: RequestInit) => Promise<Response>;
+
+export function sending({ url, token, fetch: send = fetch }: RequestOptions): Send {
+  const base = url.replace(/\/+$/, "");
+  return (path, init) => {
+    const headers = new Headers(init.headers);
+    if (token) headers.set("authorization", `Bearer ${token}`);
+    return reach(init.signal ?? undefined, () => send(base + path, { ...init, headers }));
   };
 }
 
@@ -65,13 +72,14 @@ async function reach(signal: AbortSignal | undefined, request: () => Promise<Res
   }
 }
 
-async function errorFrom(response: Response): Promise<Error> {
+export async function errorFrom(response: Response): Promise<Error> {
   const body: unknown = await response.json().catch(() => undefined);
   return errorFromBody(body) ?? fail("internal", `The host answered ${response.status} without saying why.`);
 }
 
 export function fillPath(path: string, params: Record<string, string> = {}): string {
-  return path.replace(/:([a-z]+)/gi, (_, key: string) => encodeURIComponent(params[key] ?? ""));
+  const filled = path.replace(/:([a-z]+)/gi, (_, key: string) => encodeURIComponent(params[key] ?? ""));
+  return filled.replace(/\*([a-z]+)$/i, (_, key: string) => (params[key] ?? "").split("/").map(encodeURIComponent).join("/"));
 }
 
 function queryString(query: Record<string, unknown> = {}): string {

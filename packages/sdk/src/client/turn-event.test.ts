@@ -49,6 +49,19 @@ test("a turn is told from its log, and nothing of other turns", () => {
   expect(reader.outcome).toMatchObject({ runId: "r", agent: "alice", status: "completed", content: "Noon.", toolCalls: [{ id: "c", output: "noon" }, { id: "d", failed: true }] });
 });
 
+test("what calls show and what their code calls is told with the call, and nothing of other turns", () => {
+  const reader = new TurnReader("alice", "r", "q");
+  const shown = (runId: string, text: string) => ({ type: "tool_progress", callId: "c", text, runId }) as const;
+  const called = (runId: string) => fact("capability.called", { runId, step: 1, within: "c", callId: "c.1", toolName: "fetch", args: { url: "x" } });
+  const came = (runId: string) => fact("capability.answered", { runId, within: "c", callId: "c.1", toolName: "fetch", ms: 7, action: "fetch", summary: "GET x → 200" });
+  const told = [shown("other", "no"), shown("r", "one\n"), shown("r", ""), called("other"), called("r"), came("other"), came("r")].flatMap((event) => reader.take(event));
+  expect(told).toEqual([
+    { type: "progress", callId: "c", text: "one\n" },
+    { type: "capability", callId: "c", capability: { id: "c.1", name: "fetch", input: '{"url":"x"}', state: "running", seq: expect.any(Number) } },
+    { type: "capability", callId: "c", capability: { id: "c.1", name: "fetch", input: '{"url":"x"}', state: "done", seq: expect.any(Number), ms: 7, summary: "GET x → 200" } },
+  ]);
+});
+
 test("what a failing provider or a crash undid is taken back, once, and only if anything was said", () => {
   const reader = new TurnReader("alice", "r", "q");
   const failed = (retryInMs?: number) => fact("model.failed", { runId: "r", step: 1, attempt: 1, kind: "overloaded", error: "busy", ...(retryInMs ? { retryInMs } : {}) });

@@ -1,6 +1,8 @@
 import type { AgentEvent, EventData } from "../protocol/event.ts";
 import type { MessageToolCall } from "../protocol/message.ts";
 import type { Outcome } from "../protocol/turn.ts";
+import { type Capability, capabilityAfter } from "./capability.ts";
+import type { Progress } from "./log.ts";
 import { Tally } from "./outcome.ts";
 
 /** What happens in a turn, one thing after the other. */
@@ -11,6 +13,10 @@ export type TurnEvent =
   /** What this message has said so far was not said after all: its provider failed or the host did, and it is begun anew. */
   | { type: "unsaid"; messageId: string }
   | { type: "tool_call"; call: MessageToolCall }
+  /** What a call shows while it goes on, after what it showed before. Told to those who look on, and kept nowhere. */
+  | { type: "progress"; callId: string; text: string }
+  /** Code that a call runs has called something; told again when it is answered. */
+  | { type: "capability"; callId: string; capability: Capability }
   | { type: "tool_result"; callId: string; name: string; output: string; failed?: true }
   | { type: "retrying"; error: string; attempt: number; inMs: number }
   /** The turn goes on without what it did. */
@@ -26,6 +32,8 @@ export class TurnReader {
   /** The message that is being said, and whether anything of it was told. */
   #draft: { messageId: string; told: boolean } | undefined;
   #outcome: Outcome | undefined;
+  /** Calls by code that have no answer yet. */
+  readonly #underWay = new Map<string, Capability>();
 
   constructor(agent: string, runId: string, messageId: string) {
     this.#agent = agent;
@@ -43,7 +51,10 @@ export class TurnReader {
     return this.#outcome;
   }
 
-  take(event: AgentEvent): TurnEvent[] {
+  take(event: AgentEvent | Progress): TurnEvent[] {
+    if (event.type === "tool_progress") {
+      return event.runId === this.#runId && event.text !== "" ? [{ type: "progress", callId: event.callId, text: event.text }] : [];
+    }
     if (event.type === "message.requeued" && event.data.messageIds.includes(this.#messageId)) {
       const left = this.#unsaid();
       this.#runId = event.data.runId;
@@ -86,6 +97,14 @@ export class TurnReader {
       case "tool.error": {
         const { callId, toolName: name, error: output } = event.data;
         return [{ type: "tool_result", callId, name, output, failed: true }];
+      }
+      case "capability.called":
+      case "capability.answered": {
+        const { callId, within } = event.data;
+        const capability = capabilityAfter(this.#underWay.get(callId), event);
+        if (capability.state === "running") this.#underWay.set(callId, capability);
+        else this.#underWay.delete(callId);
+        return [{ type: "capability", callId: within, capability }];
       }
       default:
         return [];

@@ -45,7 +45,7 @@ export class Turn implements AsyncIterable<TurnEvent> {
   async *events({ signal }: { signal?: AbortSignal } = {}): AsyncGenerator<TurnEvent> {
     const { log, agent, runId, after } = this.#options;
     const reader = new TurnReader(agent, runId, this.messageId);
-    for await (const event of log.follow(after, signal)) {
+    for await (const event of log.hear(after, { signal, progress: true })) {
       yield* reader.take(event);
       this.#runId = reader.runId;
       if (!reader.outcome) continue;

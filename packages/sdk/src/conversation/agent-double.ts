@@ -18,6 +18,8 @@ export class AgentDouble {
   running: string | undefined;
   queue: Turn[] = [];
   open: MessageToolCall[] = [];
+  /** Calls that the code of the first open call has made and that have no answer. */
+  within: { id: string; name: string }[] = [];
   /** The turn that ended last. */
   private last: Run | undefined;
   private readonly listeners = new Set<(frame: Frame) => void>();
@@ -118,6 +120,7 @@ export class AgentDouble {
   answerTool(output: string, failed: boolean): void {
     const call = this.open.shift();
     if (!call || !this.running) return;
+    this.within = [];
     const messageId = this.id("message");
     const result = { callId: call.id, name: call.name, summary: output, preview: output, size: output.length, ...(failed ? { failed } : {}) };
     const base = { runId: this.running, callId: call.id, toolName: call.name, messageId, ms: 1, action: "did" };
@@ -126,6 +129,29 @@ export class AgentDouble {
       : this.record("tool.output", { ...base, output, result });
     this.messages.push({ id: messageId, role: "tool", status: "complete", content: output, toolResult: result, timestamp: 1, runId: this.running, attempt: 1, seq: seq * 1000 });
     this.send({ type: "tool_result", callId: call.id, name: call.name, output, ...(failed ? { failed } : {}), runId: this.running });
+  }
+
+  /** The first open call shows what it does. */
+  show(text: string, callId = this.open[0]?.id): void {
+    if (this.running && callId !== undefined) this.send({ type: "tool_progress", callId, text, runId: this.running });
+  }
+
+  /** Its code calls something. */
+  callWithin(name: string, args: unknown): void {
+    const [call] = this.open;
+    if (!this.running || !call) return;
+    const made = { id: this.id(`${call.id}.`), name };
+    this.within.push(made);
+    this.record("capability.called", { runId: this.running, step: 1, within: call.id, callId: made.id, toolName: name, args });
+  }
+
+  /** Something that its code called answers; the latest first, if asked so. */
+  answerWithin(answer: string, { failed = false, latest = false } = {}): void {
+    const [call] = this.open;
+    const made = latest ? this.within.pop() : this.within.shift();
+    if (!this.running || !call || !made) return;
+    const came = failed ? ({ error: answer, trouble: "threw" } as const) : { summary: answer };
+    this.record("capability.answered", { runId: this.running, within: call.id, callId: made.id, toolName: made.name, ms: 1, action: "did", ...came });
   }
 
   /** The provider failed; the same step is tried again. */

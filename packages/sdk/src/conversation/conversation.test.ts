@@ -18,7 +18,10 @@ function shown({ entries }: Conversation) {
       text,
       reasoning,
       reasoningSize,
-      calls: calls.map(({ id, name, input, result }) => ({ id, name, input, failed: result?.failed, output: result?.output })),
+      calls: calls.map(({ id, name, input, result, capabilities }) => {
+        const { failed, output, trouble, ms } = result ?? {};
+        return { id, name, input, failed, output, trouble, ms, capabilities };
+      }),
       trouble: trouble?.message,
     }));
 }
@@ -39,6 +42,9 @@ test("whatever happens, in whatever order, everybody ends up with what the agent
       () => agent.finishStep(chance.pick([[], [], ["one"], ["one", "two"]])),
       () => agent.answerTool(word(), chance.chance(0.3)),
       () => agent.answerTool(word(), false),
+      () => agent.callWithin(word(), { [word()]: word() }),
+      () => agent.answerWithin(word(), { failed: chance.chance(0.3), latest: chance.chance(0.3) }),
+      () => agent.show(word()),
       () => chance.chance(0.3) && agent.retryStep(),
       () => chance.chance(0.2) && agent.fail(word()),
       () => chance.chance(0.3) && agent.cancel(chance.chance(0.5) ? agent.running : agent.queue[0]?.id),
@@ -62,6 +68,8 @@ test("whatever happens, in whatever order, everybody ends up with what the agent
       expect(reader.now.run, `world ${world}`).toBe(newcomer.now.run);
       expect(reader.now.state, `world ${world}`).toEqual(newcomer.now.state);
       expect(new Set(reader.now.entries.map(({ id }) => id)).size).toBe(reader.now.entries.length);
+      const calls = reader.now.entries.flatMap(({ calls }) => calls);
+      expect(calls.filter(({ result, abandoned, progress }) => (result || abandoned) && progress !== undefined), `world ${world}`).toEqual([]);
     }
   }
 });

@@ -1,8 +1,10 @@
 import type { AgentEvent } from "../protocol/event.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
 import type { AgentStatus, Todo } from "../protocol/turn.ts";
+import type { Results } from "./call.ts";
+import type { CapabilitiesByCall } from "./capabilities.ts";
 import type { Entries } from "./entries.ts";
-import type { Result, Trouble } from "./entry.ts";
+import type { Trouble } from "./entry.ts";
 import type { Note, Notes } from "./note.ts";
 import { blankState } from "./state.ts";
 
@@ -16,7 +18,9 @@ export interface Conversation {
   /** What happened between them, in order. */
   notes: Notes;
   /** Answers of tools whose calls are not loaded. */
-  results: Readonly<Record<string, Result>>;
+  results: Results;
+  /** What the code of calls has called, by the call that runs it. */
+  capabilities: CapabilitiesByCall;
   /** What the agent syncs to every client, kept up to date. */
   state: AgentStatus;
   /** The turn that runs. */
@@ -41,6 +45,7 @@ export const blank: Conversation = {
   entries: [],
   notes: [],
   results: {},
+  capabilities: {},
   state: blankState,
   todos: [],
   older: false,

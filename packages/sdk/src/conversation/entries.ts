@@ -1,4 +1,5 @@
-import type { Entry, Result } from "./entry.ts";
+import type { Call } from "./call.ts";
+import type { Entry } from "./entry.ts";
 
 export type Entries = readonly Entry[];
 
@@ -47,14 +48,12 @@ export function seated(entries: Entries, place: number, chosen: (entry: Entry) =
   return entries.map((entry) => (entry.seq === undefined && entry.stage === "done" && chosen(entry) ? { ...entry, seq: next++ } : entry));
 }
 
-/** The call's result, if its call is here; else the entries as they were. */
-export function answered(entries: Entries, callId: string, result: Result): Entries {
+/** The entries with this call as it is now, if it is here; else as they were. */
+export function recast(entries: Entries, callId: string, change: (call: Call) => Call): Entries {
   const index = entries.findLastIndex(({ calls }) => calls.some(({ id }) => id === callId));
   const calls = entries[index]?.calls;
   if (!calls) return entries;
-  return changed(entries, index, {
-    calls: calls.map((call) => (call.id === callId ? { id: call.id, name: call.name, input: call.input, result } : call)),
-  });
+  return changed(entries, index, { calls: calls.map((call) => (call.id === callId ? change(call) : call)) });
 }
 
 // What is being said has its place when it is said to the end; what was taken back meanwhile stands before it.

@@ -1,10 +1,13 @@
+import { isOfCapability } from "../client/capability.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { placesPerEvent } from "../protocol/place.ts";
 import { blank, type Conversation } from "./conversation.ts";
+import { callOf, resultOf, type Result } from "./call.ts";
+import { recalledOf } from "./capabilities.ts";
 import { changed, type Entries, indexOf, placed, put, seated, taken } from "./entries.ts";
-import { blankEntry, resultOf, type Trouble } from "./entry.ts";
+import { blankEntry, type Trouble } from "./entry.ts";
 import { noted, within } from "./note.ts";
-import { begun, errorId, settleCall, troubled, unsaid } from "./run.ts";
+import { begun, callWithin, errorId, settleCall, troubled, unsaid } from "./run.ts";
 
 /** Events say where things belong and what came of them. What is being said comes in chat frames, not by `model.delta`. */
 export function receiveEvent(now: Conversation, event: AgentEvent): Conversation {
@@ -32,11 +35,11 @@ export function receiveEvent(now: Conversation, event: AgentEvent): Conversation
     case "model.completed":
       return answered(now, event.data, placeOf(event));
     case "tool.output":
-      return settleCall(now, event.data.callId, resultOf(event.data.result, event.data.output));
-    case "tool.error": {
-      const { callId, error } = event.data;
-      return settleCall(now, callId, { failed: true, output: error, size: error.length });
-    }
+    case "tool.error":
+      return settleCall(now, event.data.callId, resultIn(event));
+    case "capability.called":
+    case "capability.answered":
+      return callWithin(now, event);
     case "agent.error":
       return troubled(now, event.data.runId, troubleIn(event.data), { at: Date.parse(event.ts), seq: placeOf(event) });
     case "context.compacted":
@@ -58,10 +61,12 @@ function told(now: Conversation, event: AgentEvent): Conversation {
 
 /**
  * What events from before we looked on add to the messages of that time, which tell the rest themselves: the notes
- * between them, and all about why a turn failed.
+ * between them, what the code of calls has called, how long calls took, and all about why one of them or a turn failed.
  */
 export function recalled(now: Conversation, events: readonly AgentEvent[]): Conversation {
   return events.reduce((next, event) => {
+    if (isOfCapability(event)) return callWithin(next, event, recalledOf);
+    if (event.type === "tool.output" || event.type === "tool.error") return settleCall(next, event.data.callId, resultIn(event));
     if (event.type !== "agent.error") return { ...next, notes: within(noted(next.notes, event), next.entries) };
     const { runId } = event.data;
     return indexOf(next.entries, errorId(runId)) < 0 ? next : troubled(next, runId, troubleIn(event.data));
@@ -70,6 +75,12 @@ export function recalled(now: Conversation, events: readonly AgentEvent[]): Conv
 
 function placeOf({ seq }: AgentEvent): number {
   return seq * placesPerEvent;
+}
+
+function resultIn({ type, data }: Extract<AgentEvent, { type: "tool.output" | "tool.error" }>): Result {
+  if (type === "tool.output") return { ...resultOf(data.result, data.output), ms: data.ms };
+  const { error, trouble, ms } = data;
+  return { failed: true, output: error, size: error.length, trouble, ms };
 }
 
 function troubleIn({ error, advice, code, budget }: Data<"agent.error">): Trouble {
@@ -108,9 +119,7 @@ function answered(now: Conversation, { runId, messageId, model, toolCalls }: Dat
   const entry = now.entries[index];
   if (!entry) return now;
   const known = new Set(entry.calls.map(({ id }) => id));
-  const calls = toolCalls
-    .filter(({ id }) => !known.has(id))
-    .map(({ id, name, input }) => ({ id, name, input, ...(now.results[id] ? { result: now.results[id] } : {}) }));
+  const calls = toolCalls.filter(({ id }) => !known.has(id)).map((call) => callOf(call, now));
   const part = { runId, model, seq, stage: "done", calls: [...entry.calls, ...calls] } as const;
   return { ...now, entries: changed(now.entries, index, part) };
 }

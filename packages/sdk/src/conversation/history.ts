@@ -1,7 +1,8 @@
 import type { Message } from "../protocol/message.ts";
 import type { Conversation } from "./conversation.ts";
+import { isOpen, type KnownOfCalls, mergedResult, type Results, resultOf } from "./call.ts";
 import { type Entries, indexOf, placed } from "./entries.ts";
-import { type Entry, entryOf, type Result, resultOf } from "./entry.ts";
+import { type Entry, entryOf } from "./entry.ts";
 import { within } from "./note.ts";
 import { settled } from "./run.ts";
 
@@ -10,7 +11,8 @@ const fullHistory = 50;
 
 /** The agent's own word on its latest messages: whatever we had in their place is replaced by it. */
 export function restored(now: Conversation, messages: readonly Message[]): Conversation {
-  const results = { ...now.results, ...resultsIn(messages) };
+  const results = resultsWith(now.results, messages);
+  const ofCalls = { results, capabilities: now.capabilities };
   const spoken = messages.filter(isSpoken);
   const known = new Map(now.entries.map((entry) => [entry.id, entry]));
   const listed = new Set(messages.map(({ id }) => id));
@@ -18,7 +20,7 @@ export function restored(now: Conversation, messages: readonly Message[]): Conve
   // Older messages stay only if no hole lies between them and these.
   const joint = spoken[0] ? indexOf(now.entries, spoken[0].id) : -1;
   const before = now.entries.slice(0, Math.max(0, joint)).filter((entry) => !ours.includes(entry) && !listed.has(entry.id));
-  const entries = [...spoken.map((message) => fresh(message, results, known.get(message.id))), ...ours].reduce<Entries>(placed, before);
+  const entries = [...spoken.map((message) => fresh(message, ofCalls, known.get(message.id))), ...ours].reduce<Entries>(placed, before);
   const shown = settledBut(entries, now.run);
   const full = messages.filter(({ seq }) => seq !== undefined).length >= fullHistory;
   return { ...now, ready: true, results, older: before.length > 0 ? now.older : full, entries: shown, notes: within(now.notes, shown) };
@@ -26,9 +28,10 @@ export function restored(now: Conversation, messages: readonly Message[]): Conve
 
 /** A page of messages from before the first entry. */
 export function extended(now: Conversation, messages: readonly Message[], more: boolean): Conversation {
-  const results = { ...now.results, ...resultsIn(messages) };
+  const results = resultsWith(now.results, messages);
+  const ofCalls = { results, capabilities: now.capabilities };
   const known = new Set(now.entries.map(({ id }) => id));
-  const older = messages.filter((message) => isSpoken(message) && !known.has(message.id)).map((message) => fresh(message, results));
+  const older = messages.filter((message) => isSpoken(message) && !known.has(message.id)).map((message) => fresh(message, ofCalls));
   return { ...now, results, older: more, entries: [...settledBut(older, now.run), ...now.entries] };
 }
 
@@ -41,16 +44,24 @@ function isSpoken({ role }: Message): boolean {
   return role !== "tool";
 }
 
-// What the agent says of a message is all there is to it, but for advice that it gave us only once.
-function fresh(message: Message, results: Record<string, Result>, known?: Entry): Entry {
-  const entry = entryOf(message, results);
-  return entry.trouble && known?.trouble ? { ...entry, trouble: known.trouble } : entry;
+// What the agent says of a message is all there is to it, but for what it told only once: advice, and what its calls show.
+function fresh(message: Message, ofCalls: KnownOfCalls, known?: Entry): Entry {
+  const entry = entryOf(message, ofCalls);
+  const shown = new Map(known?.calls.map(({ id, progress }) => [id, progress]));
+  return {
+    ...entry,
+    calls: entry.calls.map((call) => {
+      const progress = shown.get(call.id);
+      return progress !== undefined && isOpen(call) ? { ...call, progress } : call;
+    }),
+    trouble: (entry.trouble && known?.trouble) ?? entry.trouble,
+  };
 }
 
-function resultsIn(messages: readonly Message[]): Record<string, Result> {
-  const results: Record<string, Result> = {};
+function resultsWith(known: Results, messages: readonly Message[]): Results {
+  const results: Record<string, Results[string]> = { ...known };
   for (const { toolResult, content } of messages) {
-    if (toolResult) results[toolResult.callId] = resultOf(toolResult, content);
+    if (toolResult) results[toolResult.callId] = mergedResult(known[toolResult.callId], resultOf(toolResult, content));
   }
   return results;
 }

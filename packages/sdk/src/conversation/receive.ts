@@ -2,11 +2,12 @@ import type { ChatFrame } from "../protocol/frame.ts";
 import type { Message } from "../protocol/message.ts";
 import type { AgentStatus } from "../protocol/turn.ts";
 import type { Conversation, Frame } from "./conversation.ts";
+import { callOf, resultOf } from "./call.ts";
 import { changed, indexOf, placed, put, without } from "./entries.ts";
-import { blankEntry, entryOf, resultOf } from "./entry.ts";
+import { blankEntry, entryOf } from "./entry.ts";
 import { receiveEvent } from "./event.ts";
 import { restored } from "./history.ts";
-import { begun, ended, errorId, settleCall, troubled, unsaid } from "./run.ts";
+import { begun, ended, errorId, settleCall, shownBy, troubled, unsaid } from "./run.ts";
 import { isOpen, stateAfter } from "./state.ts";
 
 /** The conversation after one more frame of its agent. */
@@ -39,6 +40,8 @@ export function receive(now: Conversation, frame: Frame): Conversation {
       const { callId, output, failed = false, blob } = frame;
       return settleCall(now, callId, { failed, output, size: output.length, blob });
     }
+    case "tool_progress":
+      return shownBy(now, frame.callId, frame.text);
     case "task-queued":
       return queued(now, frame);
     case "task-retrying":
@@ -75,7 +78,7 @@ function kept(now: Conversation, message: Message): Conversation {
     return message.toolResult ? settleCall(now, message.toolResult.callId, resultOf(message.toolResult, message.content)) : now;
   }
   const before = now.entries[indexOf(now.entries, message.id)];
-  const entry = entryOf(message, now.results, before);
+  const entry = entryOf(message, now, before);
   // A call that came before its message stood alone until now.
   const calls = new Set(entry.calls.map(({ id }) => loneId(id)));
   return { ...now, entries: put(now.entries.filter(({ id }) => !calls.has(id)), entry) };
@@ -102,9 +105,8 @@ function said(now: Conversation, id: string, text: string, reasoning: string): C
 
 function called(now: Conversation, frame: Extract<ChatFrame, { type: "tool_call" }>): Conversation {
   if (now.entries.some(({ calls }) => calls.some(({ id }) => id === frame.id))) return now;
-  const { id, name, input, runId } = frame;
-  const result = now.results[id];
-  const call = { id, name, input, ...(result ? { result } : {}) };
+  const { id, runId } = frame;
+  const call = callOf(frame, now);
   const index = now.entries.findLastIndex((entry) => entry.stage === "streaming" && entry.runId === runId);
   const home = now.entries[index];
   if (home) return { ...now, retry: undefined, entries: changed(now.entries, index, { calls: [...home.calls, call] }) };

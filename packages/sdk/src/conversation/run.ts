@@ -1,6 +1,9 @@
+import type { CapabilityEvent } from "../client/capability.ts";
 import type { Conversation } from "./conversation.ts";
-import { answered, indexOf, put, taken } from "./entries.ts";
-import { blankEntry, type Entry, mergedResult, type Result, type Trouble } from "./entry.ts";
+import { abandoned, type Call, callOf, isOpen, mergedResult, type Result, showing } from "./call.ts";
+import { heardOf } from "./capabilities.ts";
+import { indexOf, put, recast, taken } from "./entries.ts";
+import { blankEntry, type Entry, type Trouble } from "./entry.ts";
 
 /** This turn runs now; what it was asked has its place. */
 export function begun(now: Conversation, runId: string): Conversation {
@@ -29,8 +32,8 @@ type Ending = "done" | "failed" | "canceled";
 
 /** What is left of an entry when its turn is over, as the agent would tell it to somebody who comes now. */
 export function settled(entry: Entry, how: Ending): Entry[] {
-  const open = entry.calls.some((call) => !call.result && !call.abandoned);
-  const calls = open ? entry.calls.map((call) => (call.result ? call : { ...call, abandoned: true })) : entry.calls;
+  const open = entry.calls.some(isOpen);
+  const calls = open ? entry.calls.map((call) => (isOpen(call) ? abandoned(call) : call)) : entry.calls;
   if (entry.stage === "streaming") {
     const nothing = calls.length === 0 && (how === "failed" || entry.text === "");
     return nothing ? [] : [{ ...entry, stage: how, calls }];
@@ -54,5 +57,23 @@ export function troubled(now: Conversation, runId: string, trouble: Trouble, pla
 
 export function settleCall(now: Conversation, callId: string, told: Result): Conversation {
   const result = mergedResult(now.results[callId], told);
-  return { ...now, results: { ...now.results, [callId]: result }, entries: answered(now.entries, callId, result) };
+  return retold({ ...now, results: { ...now.results, [callId]: result } }, callId);
+}
+
+/** Code that a call runs has called something, or was answered. */
+export function callWithin(now: Conversation, event: CapabilityEvent, fold = heardOf): Conversation {
+  return retold({ ...now, capabilities: fold(now.capabilities, event) }, event.data.within);
+}
+
+/** A call shows what it does. What a tool shows that was called by code is shown by the call that runs the code. */
+export function shownBy(now: Conversation, callId: string, text: string): Conversation {
+  if (text === "") return now;
+  const entries = recast(now.entries, callId, (call) => showing(call, text));
+  if (entries !== now.entries) return { ...now, entries };
+  const outer = Object.keys(now.capabilities).findLast((id) => now.capabilities[id]?.some((made) => made.id === callId));
+  return outer === undefined ? now : { ...now, entries: recast(now.entries, outer, (call) => showing(call, text)) };
+}
+
+function retold(now: Conversation, callId: string): Conversation {
+  return { ...now, entries: recast(now.entries, callId, (call: Call) => callOf(call, now, call)) };
 }

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { toolNameRule } from "../protocol/names.ts";
-import type { NewEvent } from "../protocol/event.ts";
+import type { NewEvent, ToolTrouble } from "../protocol/event.ts";
 import type { Props } from "../protocol/props.ts";
+import type { CodeRunner } from "./code.ts";
 import type { Consultation } from "./consultation.ts";
+import type { Linux } from "./linux.ts";
 
 /** Facts that a tool may add to its agent's log. */
-export type Fact = Extract<NewEvent, { type: "todos.written" | "title.set" }>;
+export type Fact = Extract<NewEvent, { type: "todos.written" | "title.set" | "app.set" }>;
 
 /** What a tool may know and do. Never an object, never a binding. */
 export interface ToolContext {
@@ -19,8 +21,25 @@ export interface ToolContext {
   signal: AbortSignal;
   /** Adds facts to the agent's log; what is derived from them is there at once. */
   record(...facts: Fact[]): void;
+  /** Stores a big value and answers its hash. It can be read through the agent once a fact refers to it. */
+  putBlob(content: Uint8Array): Promise<string>;
   /** A quick question to a model, beside the conversation and counted like it. */
   consult(question: Consultation): Promise<string>;
+  /** What a long call tells those who watch, while it goes on. Nobody keeps it. */
+  progress(text: string): void;
+  sandbox: CodeRunner;
+  linux: Linux;
+}
+
+/** A failure of a known kind. Whatever else a tool throws is `threw`. */
+export class ToolFailure extends Error {
+  override readonly name = "ToolFailure";
+  readonly trouble: ToolTrouble;
+
+  constructor(trouble: ToolTrouble, message: string) {
+    super(message);
+    this.trouble = trouble;
+  }
 }
 
 export interface Tool {
@@ -41,6 +60,22 @@ export interface Tool {
   local?: boolean;
   /** Longer than this and the call has failed; the host's own limit where it is not given. */
   seconds?: number;
+  /** May only the model call it, and not the code that it writes? */
+  direct?: boolean;
+  /**
+   * What the policy does with a call that no rule speaks of; `allow` where it is not given. With `deny`, only what a
+   * rule allows can be done.
+   */
+  otherwise?: "deny" | "allow";
+  /**
+   * Does a rule's `match` mean this input? Nothing is answered where it cannot be read. A tool without this has
+   * `match` looked for in the input's JSON.
+   */
+  matches?(match: string, input: unknown, action: "deny" | "ask" | "allow"): boolean | undefined;
+  /** The `match` of a rule that would allow this input, for whoever is told that none does. */
+  matchFor?(input: unknown): string;
+  /** What the logs keep of an input that may be long or hold secrets, valid or not; all of it where this is not given. */
+  logged?(input: unknown): unknown;
   /** What the action log says of the output; the output itself may hold anything. */
   summarize?(output: unknown): string;
   /** `null` defers the answer: it is reported later, and the turn waits for it. */

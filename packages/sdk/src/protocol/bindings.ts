@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultTurnLimits } from "./defaults.ts";
+import { defaultLinuxLimits, defaultSandboxLimits, defaultTurnLimits } from "./defaults.ts";
 import { modelIdSchema } from "./name-schemas.ts";
 import { modelRolesSchema } from "./roles.ts";
 
@@ -75,6 +75,29 @@ export const turnLimitsSchema = z.strictObject({
 });
 
 export type TurnLimits = z.infer<typeof turnLimitsSchema>;
+
+/** What a run of code may use. */
+export const sandboxLimitsSchema = z.strictObject({
+  seconds: whole(1, 3600, defaultSandboxLimits.seconds, "How long a run of code may take where the call does not say."),
+  mostSeconds: whole(1, 3600, defaultSandboxLimits.mostSeconds, "The longest that a call may ask for."),
+  waitSeconds: whole(1, 3600, defaultSandboxLimits.waitSeconds, "How long a run waits for a free sandbox."),
+  silenceSeconds: whole(1, 3600, defaultSandboxLimits.silenceSeconds, "A sandbox that spins, or is silent otherwise, for so long is killed."),
+  memoryMb: whole(64, 4096, defaultSandboxLimits.memoryMb, "How much memory the JavaScript of a run may use."),
+  runs: whole(1, 100_000, defaultSandboxLimits.runs, "A sandbox is replaced after so many runs."),
+});
+
+export type SandboxLimits = z.infer<typeof sandboxLimitsSchema>;
+
+/** What a command in the Linux sandbox may use. */
+export const linuxLimitsSchema = z.strictObject({
+  seconds: whole(1, 86_400, defaultLinuxLimits.seconds, "How long a command may take where the call does not say."),
+  mostSeconds: whole(1, 86_400, defaultLinuxLimits.mostSeconds, "The longest that a call may ask for."),
+  memoryMb: whole(16, 1_000_000, defaultLinuxLimits.memoryMb, "How much memory one process may use."),
+  processes: whole(1, 100, defaultLinuxLimits.processes, "How many processes of one agent may go on at a time."),
+  network: z.boolean("expected true or false").default(defaultLinuxLimits.network).meta({ description: "May commands reach the network?" }),
+});
+
+export type LinuxLimits = z.infer<typeof linuxLimitsSchema>;
 
 /** One start of main, and how the one before it ended. */
 export const bootSchema = z.object({ id: z.string(), after: z.enum(["stop", "crash"]) });

@@ -17,6 +17,12 @@ export const defaultTurnLimits = {
   steps: 64,
 };
 
+/** What a run of code may use when nothing is said. */
+export const defaultSandboxLimits = { seconds: 30, mostSeconds: 300, waitSeconds: 300, silenceSeconds: 20, memoryMb: 128, runs: 250 };
+
+/** What a command in the Linux sandbox may use when nothing is said. */
+export const defaultLinuxLimits = { seconds: 60, mostSeconds: 600, memoryMb: 2048, processes: 8, network: false };
+
 /** The blueprint every agency has, and what an agent is made from when nothing is said. */
 export const defaultBlueprint: Blueprint = {
   name: "think",

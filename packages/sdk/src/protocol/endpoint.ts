@@ -21,13 +21,15 @@ export interface Endpoint<
   Answer extends z.ZodType | undefined = z.ZodType | undefined,
 > {
   method: Method;
-  /** Hono's syntax: `/agency/:agency/agents`. */
+  /** `/agency/:agency/agents`; a `*path` at the end is all the rest, slashes included. */
   path: string;
   access: Access;
   summary: string;
   params?: Params;
   query?: Query;
   body?: Body;
+  /** Does it take a body of whatever kind, as bytes? */
+  anyBody?: boolean;
   /** How many bytes a body may have, where that is not a mebibyte. */
   longestBody?: number;
   /** The status of a success and its body; 101 opens a socket. */

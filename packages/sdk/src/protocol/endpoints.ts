@@ -3,6 +3,8 @@ import { agencyListSchema, agencySchema, newAgencySchema } from "./agency.ts";
 import { agentListSchema, agentSchema, newAgentSchema } from "./agent.ts";
 import { blueprintListSchema, blueprintSchema, listedBlueprintSchema } from "./blueprint.ts";
 import { endpoint } from "./endpoint.ts";
+import { appEndpoints } from "./endpoints/app.ts";
+import { processEndpoints } from "./endpoints/processes.ts";
 import { anAgent, turnEndpoints } from "./endpoints/turns.ts";
 import { usageEndpoints } from "./endpoints/usage.ts";
 import { healthSchema } from "./health.ts";
@@ -194,6 +196,8 @@ export const endpoints = {
   }),
 
   ...turnEndpoints,
+  ...appEndpoints,
+  ...processEndpoints,
   ...usageEndpoints,
 } as const;
 

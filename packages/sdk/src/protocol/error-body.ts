@@ -39,5 +39,6 @@ export function problemsOf(issue: z.core.$ZodIssue): Problem[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({ path: [...path, key], message: "unknown field" }));
   }
-  return [{ path, message: issue.message }];
+  // What is wrong with a key is said inside.
+  return [{ path, message: (issue.code === "invalid_key" ? issue.issues[0] : issue)?.message ?? issue.message }];
 }

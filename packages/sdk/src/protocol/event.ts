@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { AppFacts, StoredApp } from "./app.ts";
 import type { Mode, ModelRole } from "./choices.ts";
 import type { Attachment, MessageToolCall, MessageToolResult } from "./message.ts";
 import type { Standing } from "./budget.ts";
@@ -42,7 +43,15 @@ export type ToolTrouble =
   | "canceled"
   | "too_large"
   | "repeated"
-  | "outcome_unknown";
+  | "outcome_unknown"
+  /** Code that cannot be read. */
+  | "syntax"
+  /** It took more memory, time of the processor or space than it may have. */
+  | "limit"
+  /** Its sandbox is gone, and what it was doing with it. */
+  | "sandbox_lost"
+  /** There is nothing here to run it in. */
+  | "no_sandbox";
 
 /**
  * Every fact an agent's log may hold, by type. All but those after `subagent.completed` are the vocabulary clients of other
@@ -102,11 +111,18 @@ export interface EventData {
   "message.requeued": { runId: string; fromRunId: string; messageIds: string[] };
   "todos.written": { todos: Todo[] };
   "title.set": { title: string };
-  "history.cleared": { by: string; usage: ClearedUsage[] };
+  /** The agent has an app, in place of the one it had. */
+  "app.set": AppFacts;
+  "app.removed": { by: string };
+  /** The conversation is forgotten; what it cost is not, and an app goes on. */
+  "history.cleared": { by: string; usage: ClearedUsage[]; app?: StoredApp };
   /** A call to a model beside the conversation: a summary, a quick check. */
   "model.consulted": { runId: string; step: number; role: ModelRole; model: string; purpose: string; usage: UsageTotal; ms: number };
   /** A tool has begun something whose answer is reported later. */
   "tool.deferred": { runId: string; callId: string; toolName: string; ms: number; action: string };
+  /** Code that a tool call runs calls something in its turn. Its answer goes to the code, not to the model. */
+  "capability.called": { runId: string; step: number; within: string; callId: string; toolName: string; args: unknown };
+  "capability.answered": { runId: string; within: string; callId: string; toolName: string; ms: number; action: string; summary?: string; error?: string; trouble?: ToolTrouble };
   /** A hook failed or took too long. What it had changed is undone, and the turn goes on. */
   "middleware.failed": { runId: string; step: number; middlewareName: string; hook: string; error: string };
   /** One value that a middleware keeps in its agent; none is one that it dropped. */
@@ -135,6 +151,7 @@ export const eventListSchema = z.object({ events: z.array(eventSchema), next: z.
 export const eventQuerySchema = z.strictObject({
   after: z.coerce.number().int().min(0).optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(200),
+  progress: z.literal("1").optional().meta({ description: "of a stream: also what calls under way show, as `tool_progress` without a number" }),
 });
 
 export type EventQuery = z.infer<typeof eventQuerySchema>;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { actionSchema } from "./action.ts";
 import { agentSchema } from "./agent.ts";
+import { appSchema } from "./app.ts";
 import { eventSchema } from "./event.ts";
 import { messageSchema } from "./message.ts";
 import { runSchema, todoSchema } from "./turn.ts";
@@ -14,6 +15,7 @@ export const agentExportSchema = z
     agent: agentSchema,
     title: z.string().optional(),
     todos: z.array(todoSchema),
+    app: appSchema.optional(),
     run: runSchema,
     messages: z.array(messageSchema),
     events: z.array(eventSchema),

@@ -42,6 +42,8 @@ export type ChatFrame =
   | { type: "reasoning"; content: string; messageId: string }
   | { type: "tool_call"; id: string; name: string; input: unknown; runId: string }
   | { type: "tool_result"; callId: string; name: string; output: string; failed?: boolean; blob?: string; runId: string }
+  /** What a call that is under way has to show, after what it showed before. */
+  | { type: "tool_progress"; callId: string; text: string; runId: string }
   | { type: "chat"; message: { role: "assistant"; content: string } }
   | { type: "message-complete"; message: Message }
   | { type: "error"; error: string; code?: string; advice?: string; id?: string }

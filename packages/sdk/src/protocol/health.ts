@@ -6,7 +6,22 @@ const slotSchema = z.object({
   state: z.enum(["starting", "ready", "restarting", "failed"]),
   pid: z.number().optional(),
   restarts: z.number(),
+  generation: z.number().optional().meta({ description: "how many processes this slot has had" }),
+  memoryBytes: z.number().optional(),
+  walls: z.array(z.string()).optional().meta({ description: "what is around the process beside workerd's own bounds: prlimit, bubblewrap" }),
 });
+
+/** How the process of a slot ended, where it was not asked to. */
+export const slotEndCauses = ["asked", "silence", "memory", "cpu", "crash"] as const;
+
+/** What the daemon answers when a slot has a process that is ready for code. */
+export const slotRenewalSchema = z.object({
+  generation: z.number(),
+  /** Of the process that the asker knew. */
+  ended: z.enum(slotEndCauses).optional(),
+});
+
+export type SlotRenewal = z.infer<typeof slotRenewalSchema>;
 
 /** What the daemon tells the Worker about the processes around it. */
 export const hostStatusSchema = z.object({
@@ -27,7 +42,10 @@ export const healthSchema = z
     uptime: z.number().optional().meta({ description: "seconds" }),
     agencies: z.number().optional(),
     agents: z.number().optional(),
-    sandboxes: z.array(slotSchema).optional(),
+    sandboxes: z
+      .array(slotSchema.extend({ agent: z.string().optional().meta({ description: "whose code runs in it" }), runs: z.number().optional() }))
+      .optional(),
+    waitingRuns: z.number().optional().meta({ description: "runs of code that wait for a sandbox" }),
     restarts: z.number().optional().meta({ description: "how often main was restarted" }),
     worker: z.string().optional().meta({ description: "what main runs, where it is not the stock Worker" }),
     models: z

@@ -51,6 +51,33 @@ test("plain data comes back as it is, the same thing twice included", () => {
   expect(checkedProps({ data })).toEqual({ data: { ...data, bare: { a: 1 } } });
 });
 
+const described = { name: "shout", description: "Shouts.", parameters: { type: "object" } };
+
+test("a tool may be code, with modules that it imports", () => {
+  for (const tool of [{ ...described, code: "return input" }, { ...described, code: "x", modules: { "a.ts": "" } }]) {
+    expect(checkedProps({ tools: [tool] })).toEqual({ tools: [tool] });
+  }
+});
+
+const notCode: [string, object, (string | number)[]][] = [
+  ["no code and no address", {}, []],
+  ["code and an address", { code: "x", webhook: { url: "https://x.org" } }, []],
+  ["empty code", { code: "" }, ["code"]],
+  ["code that is no text", { code: 5 }, []],
+  ["modules that are no text", { code: "x", modules: { "a.js": 5 } }, []],
+  ["modules without a name", { code: "x", modules: { "": "" } }, []],
+  ["more modules than anybody needs", { code: "x", modules: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`${index}.js`, ""])) }, ["modules"]],
+  ["an input that is no object", { code: "x", parameters: { type: "string" } }, ["parameters"]],
+];
+
+test.each(notCode)("a tool with %s is refused by its path", (_, more, path) => {
+  expect(refusal({ tools: [{ ...described, ...more }] })).toMatchObject({ details: { problems: [{ path: ["props", "tools", 0, ...path] }] } });
+});
+
+test("all that props hold has one limit, code included", () => {
+  expect(refusal({ tools: [{ ...described, code: " ".repeat(70_000) }] })).toMatchObject({ details: { problems: [{ path: ["props"], message: expect.stringContaining("larger than") }] } });
+});
+
 function refusal(value: unknown) {
   try {
     checkedProps(value);

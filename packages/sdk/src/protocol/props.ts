@@ -12,22 +12,35 @@ const deepest = 64;
 
 const dataSchema = z.unknown().refine((value) => isWithin(value, deepest), { error: `more than ${deepest} levels deep`, abort: true }).pipe(z.json());
 
-const webhookToolSchema = z.strictObject({
+/** What a model is told of a tool that is given by data alone. */
+const toldOfTool = {
   name: toolNameSchema,
   description: z.string().min(1).max(4000),
   parameters: z
     .record(z.string(), dataSchema)
     .refine(({ type }) => type === "object", { error: 'expected the JSON schema of an object: {"type": "object", …}' })
     .meta({ description: "JSON schema of the input" }),
-  webhook: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }),
+};
+
+const webhookToolSchema = z.strictObject({ ...toldOfTool, webhook: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }) });
+
+const codeToolSchema = z.strictObject({
+  ...toldOfTool,
+  code: z.string().min(1).meta({ description: "the body of an async function, in JavaScript or TypeScript, that finds its input as `input`; run in a sandbox" }),
+  modules: z
+    .record(z.string().min(1).max(200), z.string())
+    .refine((modules) => Object.keys(modules).length <= 100, { error: "more than 100 modules" })
+    .optional()
+    .meta({ description: "by name, to import" }),
 });
 
-/** A tool that an agent is given by data alone: one that is registered here, by name, or one that answers at an address. */
-const propsToolSchema = z.union([toolNameSchema, webhookToolSchema], {
-  error: "expected the name of a registered tool, or {name, description, parameters, webhook: {url}}; props can only add tools",
+/** A tool that an agent is given by data alone: one that is registered here, by name, one that answers at an address, or code. */
+const propsToolSchema = z.union([toolNameSchema, webhookToolSchema, codeToolSchema], {
+  error: "expected the name of a registered tool, {name, description, parameters, webhook: {url}} or {name, description, parameters, code}; props can only add tools",
 });
 
 export type WebhookTool = z.infer<typeof webhookToolSchema>;
+export type CodeTool = z.infer<typeof codeToolSchema>;
 
 const settingsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),

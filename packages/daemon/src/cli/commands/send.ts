@@ -39,7 +39,7 @@ export function addSend(program: Command, cli: Cli): void {
       const connection = await connect(cli);
       await findAgent(connection.client, target);
       if (wait) {
-        const question = { message, mode, stream: false, ...(key === undefined ? {} : { key }) };
+        const question = { message, mode, stream: false, deeds: true, ...(key === undefined ? {} : { key }) };
         return cli.exitWith(await ask(cli, connection, target, question));
       }
       const body = { message, mode, idempotencyKey: key ?? randomUUID() };

@@ -6,6 +6,7 @@ import { formatDuration } from "../duration.ts";
 import { exitCodes } from "../exit.ts";
 import { examples } from "../help.ts";
 import { place } from "../place.ts";
+import { slotLines } from "../slots.ts";
 
 export function addStatus(program: Command, cli: Cli): void {
   program
@@ -26,8 +27,8 @@ export function addStatus(program: Command, cli: Cli): void {
 }
 
 function describe(cli: Cli, { url, worker }: Connection, health: Omit<Health, "status">): string {
-  const { sandboxes = [], models } = health;
-  const ready = sandboxes.filter(({ state }) => state === "ready").length;
+  const { models } = health;
+  const [slots = "", ...eachSlot] = slotLines(health);
   const restarts = health.restarts ? ` (main restarted ${health.restarts} times)` : "";
   return cli.output.facts([
     ["address", url],
@@ -37,7 +38,8 @@ function describe(cli: Cli, { url, worker }: Connection, health: Omit<Health, "s
     ["uptime", health.uptime === undefined ? undefined : formatDuration(health.uptime) + restarts],
     ["agencies", health.agencies?.toString()],
     ["agents", health.agents?.toString()],
-    ["sandboxes", `${ready} of ${sandboxes.length} ready`],
+    ["sandboxes", slots],
+    ...eachSlot.map((line): [string, string] => ["", line]),
     ["providers", models?.configured.join(", ") || "none (set a key such as ANTHROPIC_API_KEY)"],
     ["model", models && `${models.default.id} (${models.default.why})`],
   ]);

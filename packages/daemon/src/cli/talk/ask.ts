@@ -18,6 +18,8 @@ export interface Question {
   key?: string;
   /** Show the answer as it comes. */
   stream: boolean;
+  /** Where it is not: show a person what is done meanwhile. */
+  deeds?: boolean;
   reasoning?: boolean;
 }
 
@@ -37,15 +39,16 @@ export async function askOnce(
   { output }: Cli,
   connection: Connection,
   target: AgentTarget,
-  { message, mode = "queue", key = randomUUID(), stream, reasoning = false }: Question,
+  { message, mode = "queue", key = randomUUID(), stream, deeds = false, reasoning = false }: Question,
   cancel: AbortSignal,
 ): Promise<Outcome> {
-  const printer = stream && !output.json ? new Printer(output, { reasoning }) : undefined;
+  const isShown = stream || (deeds && output.asidesToScreen);
+  const printer = isShown && !output.json ? new Printer(output, { answer: stream, reasoning }) : undefined;
   const note = (line: string) => (printer ? printer.line(line) : output.aside(line));
   const listener = printer ?? silent;
   const outcome = await converse({ connection, target, message, id: key, mode, listener, note, cancel });
   printer?.end();
-  if (!printer && !output.json && outcome.content !== "") output.text(harmless(outcome.content));
+  if (!stream && !output.json && outcome.content !== "") output.text(harmless(outcome.content));
   if (outcome.status === "canceled") output.say("The turn was canceled.");
   if (outcome.failure) output.say(`thinkery: ${failureLine(outcome.failure)}`);
   return outcome;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { callLine, costText, failureLine, messageLine, oneLine, retryLine, todoLines } from "./lines.ts";
+import { callLine, capabilityLine, costText, failureLine, messageLine, oneLine, openLine, retryLine, todoLines } from "./lines.ts";
 
 test("a call and its result are one harmless line", () => {
   expect(callLine({ name: "bash", input: { command: "ls" } }, { output: "a\nb\n" })).toBe('· bash {"command":"ls"} → a b');
@@ -8,6 +8,22 @@ test("a call and its result are one harmless line", () => {
   const long = callLine({ name: "writeFile", input: { content: "x".repeat(1e6) } }, { output: "y".repeat(1e6) });
   expect(long.length).toBeLessThan(170);
   expect(long).not.toContain("\n");
+});
+
+test("of code its first line is shown, of a command the command", () => {
+  const code = "\n  const answer: number = 6 * 7;\n\nreturn answer;\n";
+  expect(callLine({ name: "executeCode", input: { code } }, { output: "42" })).toBe("· executeCode const answer: number = 6 * 7; (2 lines) → 42");
+  expect(callLine({ name: "executeCode", input: { code: "return \u001b[2J1" } }, { output: "" })).toBe("· executeCode return \ufffd[2J1 → done");
+  expect(callLine({ name: "sandbox", input: { command: "ls -l\nwc -l" } }, { output: "no", failed: true })).toBe("· sandbox $ ls -l wc -l → failed: no");
+  expect(callLine({ name: "sandbox", input: { process: "p1", stop: true } }, { output: "stopped" })).toBe('· sandbox {"process":"p1","stop":true} → stopped');
+  // The shape is the tool's own; what a model sends may be anything.
+  for (const input of [null, 7, "x", { code: 7 }, ["code"]]) expect(openLine({ name: "executeCode", input })).toBe(`· executeCode ${JSON.stringify(input)}`);
+});
+
+test("what code called is a line with its time", () => {
+  const made = { id: "c.1", name: "fetch", input: '{"url":"https://a"}', seq: 1, ms: 12.4 };
+  expect(capabilityLine({ ...made, state: "done", summary: "GET https://a → 200" })).toBe('  · fetch {"url":"https://a"} → GET https://a → 200 (12 ms)');
+  expect(capabilityLine({ ...made, input: "{}", state: "failed", error: "denied\nby rule" })).toBe("  · fetch → failed: denied by rule (12 ms)");
 });
 
 test("long text is cut between letters, not inside one", () => {

@@ -1,7 +1,9 @@
 import type { EventData, Failure, Message, Todo } from "@thinkery/sdk";
+import type { Capability } from "@thinkery/sdk/client";
 import { harmless } from "../output.ts";
 
 export interface ShownCall {
+  id?: string;
   name: string;
   input: unknown;
 }
@@ -15,10 +17,37 @@ const inputWidth = 60;
 const outputWidth = 80;
 
 /** A tool call and what came of it in one line. */
-export function callLine({ name, input }: ShownCall, { output, failed }: ShownResult): string {
-  const given = input === undefined || isEmpty(input) ? "" : ` ${oneLine(JSON.stringify(input), inputWidth)}`;
-  const came = oneLine(output, outputWidth);
-  return `· ${oneLine(name, inputWidth)}${given} → ${failed ? "failed: " : ""}${came || "done"}`;
+export function callLine(call: ShownCall, result: ShownResult): string {
+  return `${openLine(call)} ${resultLine(result)}`;
+}
+
+/** A tool call that nothing has come of yet. */
+export function openLine({ name, input }: ShownCall): string {
+  return ["·", oneLine(name, inputWidth), given(name, input)].filter(Boolean).join(" ");
+}
+
+export function resultLine({ output, failed }: ShownResult): string {
+  return `→ ${failed ? "failed: " : ""}${oneLine(output, outputWidth) || "done"}`;
+}
+
+/** Something that the code of a call has called, and what came of it. */
+export function capabilityLine({ name, input, ms = 0, summary, error }: Capability): string {
+  const came = resultLine(error === undefined ? { output: summary ?? "" } : { output: error, failed: true });
+  return `  · ${oneLine(name, inputWidth)}${input === "" || input === "{}" ? "" : ` ${oneLine(input, inputWidth)}`} ${came} (${Math.round(ms)} ms)`;
+}
+
+/** What a call was given: of code its first line, of a command the command, of all else its JSON. */
+function given(name: string, input: unknown): string {
+  if (input === undefined || isEmpty(input)) return "";
+  const { code, command } = (input ?? {}) as { code?: unknown; command?: unknown };
+  if (name === "executeCode" && typeof code === "string") return codeLine(code);
+  if (name === "sandbox" && typeof command === "string") return `$ ${oneLine(command, inputWidth)}`;
+  return oneLine(JSON.stringify(input), inputWidth);
+}
+
+function codeLine(code: string): string {
+  const lines = code.split("\n").filter((line) => line.trim() !== "");
+  return `${oneLine(lines[0] ?? "", inputWidth)}${lines.length > 1 ? ` (${lines.length} lines)` : ""}`;
 }
 
 const marks = { pending: "[ ]", in_progress: "[~]", completed: "[x]" } as const;
@@ -62,9 +91,13 @@ export function costText(costUsd: number | null): string {
 /** Text of others in one line of at most so many characters. */
 export function oneLine(text: string, width: number): string {
   // Only so much of a huge text is looked at as could be shown.
-  const flat = harmless(text.slice(0, width * 20)).replace(/\s+/g, " ").trim();
-  const letters = Array.from(flat);
-  return letters.length > width ? `${letters.slice(0, width - 1).join("")}…` : flat;
+  return clipped(harmless(text.slice(0, width * 20)).replace(/\s+/g, " ").trim(), width);
+}
+
+/** A line of at most so many characters, none of them cut in two. */
+export function clipped(line: string, width: number): string {
+  const letters = Array.from(line);
+  return letters.length > width ? `${letters.slice(0, width - 1).join("")}…` : line;
 }
 
 function isEmpty(input: unknown): boolean {

@@ -1,6 +1,8 @@
 import type { Message, Todo } from "@thinkery/sdk";
+import type { Capability } from "@thinkery/sdk/client";
 import type { Output } from "../output.ts";
-import { callLine, messageLine, oneLine, retryLine, type ShownCall, type ShownResult, todoLines } from "./lines.ts";
+import { messageLine, oneLine, retryLine, type ShownCall, type ShownResult, todoLines } from "./lines.ts";
+import { OpenCalls } from "./open-calls.ts";
 import { SafeText } from "./safe-text.ts";
 import type { Listener } from "./transcript.ts";
 
@@ -9,19 +11,22 @@ const longestSaid = 500;
 /** Shows an answer as it comes: its text on stdout, all else a line each on stderr. */
 export class Printer implements Listener {
   private readonly output: Output;
+  private readonly withAnswer: boolean;
   private readonly withReasoning: boolean;
+  private readonly calls = new OpenCalls();
   private readonly safe = new SafeText();
   private midLine = false;
   private thought = "";
 
-  constructor(output: Output, { reasoning = false } = {}) {
+  constructor(output: Output, { answer = true, reasoning = false } = {}) {
     this.output = output;
+    this.withAnswer = answer;
     this.withReasoning = reasoning;
   }
 
   text(piece: string): void {
     this.endThought();
-    this.write(this.safe.push(piece));
+    if (this.withAnswer) this.write(this.safe.push(piece));
   }
 
   paragraph(): void {
@@ -29,6 +34,7 @@ export class Printer implements Listener {
   }
 
   again(): void {
+    if (!this.withAnswer) return;
     this.endLine();
     this.line("The answer was interrupted and begins again:");
   }
@@ -41,7 +47,16 @@ export class Printer implements Listener {
   }
 
   call(call: ShownCall, result: ShownResult): void {
-    this.line(callLine(call, result));
+    this.lines(this.calls.answered(call, result));
+  }
+
+  /** For people only: what is kept of a run is its result. */
+  progress(call: ShownCall, text: string): void {
+    if (this.output.asidesToScreen) this.lines(this.calls.progress(call, text));
+  }
+
+  within(call: ShownCall, made: Capability): void {
+    this.lines(this.calls.within(call, made));
   }
 
   todos(todos: Todo[]): void {
@@ -69,6 +84,10 @@ export class Printer implements Listener {
   line(text: string): void {
     if (this.output.toScreen) this.endLine();
     this.output.aside(text);
+  }
+
+  private lines(lines: readonly string[]): void {
+    for (const line of lines) this.line(line);
   }
 
   end(): void {

@@ -15,6 +15,8 @@ function record(accepts?: (runId: string) => boolean) {
       call: ({ name }, { output }) => (shown += `(${name}: ${output})`),
       said: ({ content }) => (shown += `<${content}>`),
       todos: (todos) => (shown += `[${todos.length}]`),
+      progress: ({ name }, text) => (shown += `{${name}: ${text}}`),
+      within: ({ name }, { name: made, input, state }) => (shown += `{${name}: ${made} ${input} ${state}}`),
     },
     accepts,
   );
@@ -75,6 +77,33 @@ test("a call is shown once, with what was asked, also when it comes again with t
   const result = (callId: string, name = "bash") => message(`t${callId}`, "", { role: "tool", toolResult: { callId, name, summary: callId, preview: "", size: 1 } });
   transcript.catchUp([result("1"), result("2"), result("3", "write_todos")]);
   expect(shown()).toBe("(bash: ok)(bash: 2)");
+});
+
+test("what a call shows and what its code was answered is shown until the call is over, of one's own turn", () => {
+  const call = (id: string, runId: string): Frame => ({ type: "tool_call", id, name: id, input: {}, runId });
+  const shows = (callId: string, text: string, runId = "r"): Frame => ({ type: "tool_progress", callId, text, runId });
+  const base = { seq: 1, ts: "", threadId: "t" };
+  const called = (within: string, toolName: string, runId = "r") =>
+    ({ ...base, type: "capability.called", data: { runId, step: 1, within, callId: `${within}.1`, toolName, args: { a: 1 } } }) as AgentEvent;
+  const came = (within: string, toolName: string, error?: string, runId = "r") =>
+    ({ ...base, type: "capability.answered", data: { runId, within, callId: `${within}.1`, toolName, ms: 1, action: "a", ...(error ? { error } : {}) } }) as AgentEvent;
+  const frames = [
+    call("code", "r"),
+    call("theirs", "other"),
+    shows("code", "one"),
+    shows("theirs", "no", "other"),
+    shows("unknown", "no"),
+    called("code", "sandbox"),
+    // What a tool shows that the code has called is shown by the call that runs the code.
+    shows("code.1", "two"),
+    came("code", "sandbox"),
+    called("theirs", "fetch", "other"),
+    came("theirs", "fetch", undefined, "other"),
+    came("code", "set_title"),
+    came("code", "set_title", "too long"),
+  ];
+  const end: Frame[] = [{ type: "tool_result", callId: "code", name: "code", output: "ok", runId: "r" }, shows("code", "late")];
+  expect(show([...frames, ...end], (runId) => runId === "r")).toBe('{code: one}{code: two}{code: sandbox {"a":1} done}{code: set_title  failed}(code: ok)');
 });
 
 test("what was known before is skipped, what was said from here is not repeated", () => {

@@ -1,4 +1,5 @@
 import type { AgentEvent, ChatFrame, Message, MessageToolResult, Todo } from "@thinkery/sdk";
+import { type Capability, capabilityAfter } from "@thinkery/sdk/client";
 import { compactedLine, type ShownCall, type ShownResult } from "./lines.ts";
 
 /** Who shows what an agent says and does. Text comes in pieces, each piece once. */
@@ -10,6 +11,10 @@ export interface Listener {
   again(): void;
   reasoning?(piece: string): void;
   call?(call: ShownCall, result: ShownResult): void;
+  /** A call that goes on shows what it does, after what it showed before. */
+  progress?(call: ShownCall, text: string): void;
+  /** The code of a call was answered something that it had called. */
+  within?(call: ShownCall, made: Capability): void;
   todos?(todos: Todo[]): void;
   title?(title: string): void;
   retry?(error: string, retryInMs: number): void;
@@ -43,6 +48,8 @@ export class Transcript {
   private readonly unheard = new Set<string>();
   private readonly calls = new Map<string, ShownCall>();
   private readonly answered = new Set<string>();
+  /** What code has called and was not answered, with the call that runs the code. */
+  private readonly underWay = new Map<string, { within: string; made: Capability }>();
   private readonly listener: Listener;
   private readonly accepts: (runId: string) => boolean;
 
@@ -87,6 +94,15 @@ export class Transcript {
         return;
       case "tool_result":
         if (this.accepts(frame.runId)) this.answer(frame.callId, frame.name, frame);
+        return;
+      case "tool_progress":
+        if (this.accepts(frame.runId)) this.showProgress(this.underWay.get(frame.callId)?.within ?? frame.callId, frame.text);
+        return;
+      case "capability.called":
+        this.underWay.set(frame.data.callId, { within: frame.data.within, made: capabilityAfter(undefined, frame) });
+        return;
+      case "capability.answered":
+        this.answerWithin(frame);
         return;
       case "task-retrying":
         if (this.open?.runId === frame.taskId) this.open.said = "";
@@ -225,6 +241,19 @@ export class Transcript {
     this.answered.add(callId);
     if (quietTools.has(name) && !result.failed) return;
     this.listener.call?.(this.calls.get(callId) ?? { name, input: undefined }, result);
+  }
+
+  private showProgress(callId: string, text: string): void {
+    const call = this.calls.get(callId);
+    if (call && !this.answered.has(callId)) this.listener.progress?.(call, text);
+  }
+
+  private answerWithin(event: Extract<AgentEvent, { type: "capability.answered" }>): void {
+    const { callId, within, runId, toolName, error } = event.data;
+    const made = capabilityAfter(this.underWay.get(callId)?.made, event);
+    this.underWay.delete(callId);
+    if (!this.accepts(runId) || (quietTools.has(toolName) && error === undefined)) return;
+    this.listener.within?.(this.calls.get(within) ?? { id: within, name: "code", input: undefined }, made);
   }
 
   private shows(messageId: string): boolean {

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { turnLimitsSchema } from "@thinkery/sdk";
+import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema } from "@thinkery/sdk";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Home } from "../../home/home.ts";
 import { findHost } from "../discovery.ts";
@@ -30,6 +30,8 @@ function options(home: Home, worker: HostOptions["worker"], onLine: (line: strin
     models: { providers: {}, prices: {} },
     modelVariables: { variables: {}, secrets: [] },
     turn: turnLimitsSchema.parse({}),
+    sandbox: sandboxLimitsSchema.parse({}),
+    linux: linuxLimitsSchema.parse({}),
     scriptFolders: [],
     parts: stockParts(),
     // Few failures, so that one that is counted and should not be is noticed.

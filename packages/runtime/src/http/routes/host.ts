@@ -1,8 +1,9 @@
-import { endpoints, fail, type Health } from "@thinkery/sdk";
+import { endpoints, fail, type Health, type HostStatus, ownerUser } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { openHost } from "../../host/host.ts";
 import { openModels } from "../../model/catalogue.ts";
 import type { Env } from "../../objects/env.ts";
+import { slotsOf } from "../../sandbox/open.ts";
 import type { Caller } from "../authenticate.ts";
 import { type HonoEnv, route } from "../route.ts";
 
@@ -36,7 +37,14 @@ async function particulars(env: Env, caller: Caller): Promise<Health> {
     uptime: Math.max(0, Math.round((Date.now() - Date.parse(host?.startedAt ?? env.STARTED_AT)) / 1000)),
     ...totals,
     models: { configured: [...new Set([...env.PROVIDERS, ...found])], default: fallback },
-    ...(host ? { pid: host.pid, restarts: host.main.restarts, sandboxes: host.slots } : {}),
+    ...(host ? { pid: host.pid, restarts: host.main.restarts, ...sandboxes(env, host, caller) } : {}),
     ...(host?.main.worker ? { worker: host.main.worker } : {}),
   };
+}
+
+/** What the daemon knows of the processes, with what we know of what runs in them. Whose code that is, is the owner's to know. */
+function sandboxes(env: Env, { slots }: HostStatus, { user }: Caller): Pick<Health, "sandboxes" | "waitingRuns"> {
+  const pool = slotsOf(env);
+  const inside = (pool?.status() ?? []).map(({ runs, agent }) => ({ runs, ...(agent && user === ownerUser ? { agent } : {}) }));
+  return { sandboxes: slots.map((slot, index) => ({ ...slot, ...inside[index] })), waitingRuns: pool?.waiting ?? 0 };
 }

@@ -24,7 +24,7 @@ export function turnRoutes(app: Hono<HonoEnv>): void {
     const agent = await entered(call);
     if (!wantsStream(call.request)) return agent.listEvents(call.query);
     // An EventSource that reconnects asks the same address again, so its header is the newer word.
-    return eventStream(await agent.followEvents(lastEventId(call.request) ?? call.query.after));
+    return eventStream(await agent.followEvents(lastEventId(call.request) ?? call.query.after, call.query.progress !== undefined));
   });
 
   route(app, endpoints.listMessages, async (call) => (await entered(call)).listMessages(call.query));

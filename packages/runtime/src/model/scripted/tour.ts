@@ -1,5 +1,14 @@
 import type { ScriptInput } from "@thinkery/sdk";
 
+const primes = `const isPrime = (n: number): boolean => {
+  for (let d = 2; d * d <= n; d++) if (n % d === 0) return false;
+  return n > 1;
+};
+const primes = Array.from({ length: 60 }, (_, n) => n).filter(isPrime);
+console.log(\`\${primes.length} of them below 60\`);
+await tools.set_title({ title: "Primes below 60" });
+return primes.slice(-5);`;
+
 /** The script that plays where there is no model: a short walk through the house, and how to get a real model. */
 export const tour: ScriptInput = {
   description: "A short tour of Thinkery, for hosts without a model.",
@@ -51,6 +60,14 @@ export const tour: ScriptInput = {
       ],
     },
     {
+      when: String.raw`/\b(code|compute|calculate|javascript|typescript|sandbox)\b/i`,
+      steps: [
+        { text: "Agents can write code and run it. Here is a little, in TypeScript; it even calls one of my tools:" },
+        { call: { tool: "executeCode", input: { code: primes } } },
+        { text: "It ran in a sandbox: a process of its own without network, files or keys, which is killed when it spins or eats too much. It returned {{ results.0 }}" },
+      ],
+    },
+    {
       steps: [
         { reasoning: "Somebody is here. There is no model behind me, so I should say that plainly, and show what the house does." },
         {
@@ -68,13 +85,13 @@ export const tour: ScriptInput = {
         { wait: 300 },
         { text: "And agents think with the model you give them: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or start Ollama, and run `thinkery restart`." },
         { call: walk("completed", "completed", "completed") },
-        { text: "That was the tour. Ask me about “models” or “help”, or say “plan” to see a list being worked through." },
+        { text: "That was the tour. Ask me about “models” or “help”, say “plan” to see a list being worked through, or “code” to see some run." },
       ],
     },
     {
       steps: [
         {
-          text: "I heard you, but I am only a script and cannot think about it. Ask about “models” to hear how to set a key for a real one, “help” for the commands, or “plan” for a small demonstration.",
+          text: "I heard you, but I am only a script and cannot think about it. Ask about “models” to hear how to set a key for a real one, “help” for the commands, or “plan” or “code” for a small demonstration.",
         },
       ],
     },

@@ -189,4 +189,9 @@ export const thinkMigrations: Migrations = [
       sum(reasoning_tokens), coalesce(sum(cost_usd), 0), sum(CASE WHEN cost_usd IS NULL THEN calls ELSE 0 END), sum(ms)
     FROM model_calls GROUP BY 1, 2;
   `,
+  // Calls that code makes while a call runs it.
+  `
+  ALTER TABLE ledger ADD COLUMN within TEXT;
+  CREATE INDEX ledger_within ON ledger (turn) WHERE within IS NOT NULL AND state = 'started';
+  `,
 ];

@@ -1,0 +1,34 @@
+import { readFile, stat } from "node:fs/promises";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import { fail } from "@thinkery/sdk";
+
+/** No app is larger; whatever is will not even be read. */
+const longest = 1024 * 1024;
+
+/** An app from files: the main module, and the others by their paths from its folder, as it imports them. */
+export async function readAppFiles(cwd: string, main: string, more: readonly string[]): Promise<{ code: string; modules?: Record<string, string> }> {
+  const folder = dirname(resolve(cwd, main));
+  const code = await read(cwd, main);
+  const modules: Record<string, string> = {};
+  for (const file of more) {
+    const path = relative(folder, resolve(cwd, file));
+    if (path === relative(folder, resolve(cwd, main))) continue;
+    if (path.startsWith("..") || isAbsolute(path)) {
+      throw fail("bad_request", `“${file}” does not lie below the folder of “${main}”, so the app could not import it.`);
+    }
+    modules[path.split(sep).join("/")] = await read(cwd, file);
+  }
+  return more.length > 0 ? { code, modules } : { code };
+}
+
+async function read(cwd: string, file: string): Promise<string> {
+  const path = resolve(cwd, file);
+  try {
+    const { size } = await stat(path);
+    if (size <= longest) return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
+  } catch (error) {
+    if (error instanceof TypeError) throw fail("bad_request", `“${file}” is not text in UTF-8.`);
+    throw fail("bad_request", `“${file}” cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`);
+  }
+  throw fail("bad_request", `“${file}” is larger than an app may be: ${longest} bytes.`);
+}

@@ -1,0 +1,52 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CommandResult, type LinuxLimits, linuxLimitsSchema } from "@thinkery/sdk";
+import { onTestFinished } from "vitest";
+import { type Home, openHome } from "../../home/home.ts";
+import { bubblewrapProvider } from "./bubblewrap.ts";
+import { LinuxSandbox } from "./linux.ts";
+
+interface Opened {
+  home: Home;
+  sandbox: LinuxSandbox;
+  trouble: string[];
+  /** Runs a command for alice, or for whoever is named. */
+  run(command: string, options?: { timeoutMs?: number; agent?: string; signal?: AbortSignal; onOutput?(text: string): void }): Promise<CommandResult>;
+  /** What it wrote, without the last line's end. */
+  output(command: string, agent?: string): Promise<string>;
+}
+
+export const alice = "global~alice";
+
+/** A Linux sandbox with a data folder of its own. */
+export async function openSandbox(limits: Partial<LinuxLimits> = {}, isFull: () => boolean = () => false): Promise<Opened> {
+  const folder = mkdtempSync(join(tmpdir(), "thinkery-linux-"));
+  const home = await openHome({ THINKERY_HOME: join(folder, "home") });
+  const trouble: string[] = [];
+  const sandbox = new LinuxSandbox({
+    provider: bubblewrapProvider({ home, onTrouble: (text) => trouble.push(text) }),
+    limits: linuxLimitsSchema.parse(limits),
+    isFull: async () => isFull(),
+  });
+  onTestFinished(async () => {
+    await sandbox.close();
+    // What a test put away may be on its way out.
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const run: Opened["run"] = (command, { timeoutMs, agent = alice, signal = new AbortController().signal, onOutput = () => {} } = {}) =>
+    sandbox.run({ agent, command, timeoutMs }, { onOutput, hasRoom: () => true, signal });
+  return { home, sandbox, trouble, run, output: async (command, agent = alice) => (await run(command, { agent })).output.trimEnd() };
+}
+
+/** Why there is no Linux sandbox on this machine; nothing where there is one. */
+export async function troubleHere(): Promise<string | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), "thinkery-linux-"));
+  try {
+    const home = await openHome({ THINKERY_HOME: join(folder, "home") });
+    return await bubblewrapProvider({ home, onTrouble() {} }).trouble();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from "node:crypto";
+import { fail, type ProcessInfo } from "@thinkery/sdk";
+import type { Command, CommandEnd } from "./command.ts";
+
+interface Process {
+  id: string;
+  agent: string;
+  /** What was asked for. */
+  text: string;
+  command: Command;
+  over?: { end: CommandEnd; at: Date };
+}
+
+/** Of those that are over, so many are remembered: of one agent, and of all. */
+const mostOfAgent = 20;
+const mostOver = 500;
+/** And so much of what they wrote. */
+const mostKept = 64 * 1024;
+
+/** The commands that go on by themselves, and the latest of those that are over. They live no longer than the daemon. */
+export class Processes {
+  readonly #all = new Map<string, Process>();
+
+  add(agent: string, text: string, command: Command): ProcessInfo {
+    // Not a number: one from before a restart must not be taken for another.
+    const process: Process = { id: randomBytes(4).toString("hex"), agent, text, command };
+    this.#all.set(process.id, process);
+    const over = (end: CommandEnd) => {
+      process.over = { end, at: new Date() };
+      command.output.shrink(mostKept);
+      this.#prune(agent);
+    };
+    command.ended.then(over, () => over({ exitCode: null }));
+    return infoOf(process);
+  }
+
+  list(agent: string): ProcessInfo[] {
+    return this.#of(agent).map(infoOf);
+  }
+
+  get(agent: string, id: string): { command: Command; info(): ProcessInfo } {
+    const process = this.#all.get(id);
+    if (!process || process.agent !== agent) {
+      const shown = id.slice(0, 40);
+      throw fail("not_found", `This agent has no process “${shown}”. Processes end with the host, and of those that ended the latest ${mostOfAgent} are known.`);
+    }
+    return { command: process.command, info: () => infoOf(process) };
+  }
+
+  forget(agent: string): void {
+    for (const { id } of this.#of(agent)) this.#all.delete(id);
+  }
+
+  #of(agent: string): Process[] {
+    return [...this.#all.values()].filter((process) => process.agent === agent);
+  }
+
+  #prune(agent: string): void {
+    const over = (processes: Process[]) => processes.filter((process) => process.over);
+    for (const { id } of over(this.#of(agent)).slice(0, -mostOfAgent)) this.#all.delete(id);
+    for (const { id } of over([...this.#all.values()]).slice(0, -mostOver)) this.#all.delete(id);
+  }
+}
+
+function infoOf({ id, text, command, over }: Process): ProcessInfo {
+  return {
+    id,
+    command: text,
+    state: over ? "exited" : "running",
+    ...over?.end,
+    startedAt: command.startedAt.toISOString(),
+    ...(over ? { endedAt: over.at.toISOString() } : {}),
+    outputBytes: command.output.bytes,
+  };
+}

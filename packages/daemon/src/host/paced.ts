@@ -1,0 +1,41 @@
+import type { Readable } from "node:stream";
+
+/** So much is read at a time; then the writer waits. */
+const mostAtATime = 2 * 1024 * 1024;
+const pauseMs = 100;
+
+/** Reads a stream no faster than it can be dealt with beside everything else that a daemon does. */
+export function paced(stream: Readable, onChunk: (chunk: Buffer) => void): { rush(): void } {
+  let read = 0;
+  let began = performance.now();
+  let waiting: ReturnType<typeof setTimeout> | undefined;
+  let hurried = false;
+
+  const go = () => {
+    clearTimeout(waiting);
+    waiting = undefined;
+    read = 0;
+    began = performance.now();
+    stream.resume();
+  };
+
+  stream.on("error", () => {});
+  stream.on("data", (chunk: Buffer) => {
+    onChunk(chunk);
+    read += chunk.length;
+    if (hurried || waiting || read < mostAtATime) return;
+    const rest = pauseMs - (performance.now() - began);
+    // It took its time by itself.
+    if (rest <= 0) return go();
+    stream.pause();
+    waiting = setTimeout(go, rest);
+  });
+
+  return {
+    /** From now on there is no hurry to be feared: whoever wrote is gone. */
+    rush() {
+      hurried = true;
+      go();
+    },
+  };
+}

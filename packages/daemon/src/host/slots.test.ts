@@ -1,0 +1,251 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { getPriority } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sandboxLimitsSchema, type SandboxLimits } from "@thinkery/sdk";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { bubblewrap } from "./bubblewrap.ts";
+import { isAlive, program, tempFolder, tempHome } from "./fixture.ts";
+import type { Limits } from "./limits.ts";
+import { findProgram } from "./program.ts";
+import { type Slots, slots } from "./slots.ts";
+
+const worker = `
+let kept = [];
+export default {
+  async fetch(request) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/spin") for (;;);
+    if (pathname === "/heap") for (;;) kept.push(new Array(1000).fill(kept.length + 0.5));
+    if (pathname === "/buffers") try {
+      for (;;) kept.push(new Uint8Array(16 << 20).fill(1));
+    } catch (error) {
+      kept = [];
+      return new Response(String(error));
+    }
+    if (pathname === "/talk") for (let line = 0; line < 1000; line++) console.log("line " + line + "!".repeat(2000));
+    return new Response("alive");
+  },
+};`;
+
+interface Given {
+  count?: number;
+  source?: string;
+  sandbox?: Partial<SandboxLimits>;
+  limits?: Partial<Limits>;
+}
+
+async function open({ count = 1, source = worker, sandbox = {}, limits = {} }: Given = {}) {
+  const home = await tempHome();
+  const path = join(tempFolder(), "it's a worker.js");
+  writeFileSync(path, source);
+  const log: string[] = [];
+  const events: string[] = [];
+  const modules = [{ name: "worker.js", path }];
+  const onLine = (from: string, line: string) => void log.push(`${from} ${line}`);
+  const all = slots({ home, count, modules, sandbox: sandboxLimitsSchema.parse(sandbox), limits, lockFd: undefined, onLine, onEvent: (text) => void events.push(text) });
+  onTestFinished(() => all.stop());
+  return { home, path, slots: all, log, events };
+}
+
+/** Slots with one that is ready, and its generation. */
+async function ready(given?: Given) {
+  const opened = await open(given);
+  opened.slots.start();
+  return { ...opened, generation: (await opened.slots.renew(0, -1, false)).generation };
+}
+
+function ask(all: Slots, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath: all.sockets[0], path, headers: { host: "sandbox" }, agent: false }, (answer) => {
+      answer.setEncoding("utf8");
+      let body = "";
+      answer.on("data", (text: string) => (body += text));
+      answer.on("end", () => resolve(body));
+      answer.on("error", reject);
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+}
+
+const pidOf = (all: Slots) => all.status()[0]?.pid as number;
+
+test("a slot comes back each of the 20 times that its process is killed, and no person is bothered", async () => {
+  const { slots, events, log, generation } = await ready({ limits: { failures: 2, backoffMs: 60_000 } });
+  expect(generation).toBe(1);
+  for (let killed = 1; killed <= 20; killed++) {
+    const pid = pidOf(slots);
+    process.kill(pid, "SIGKILL");
+    expect(await slots.renew(0, killed, true)).toEqual({ generation: killed + 1, ended: "crash" });
+    expect(pidOf(slots)).not.toBe(pid);
+  }
+  expect(await ask(slots, "/")).toBe("alive");
+  expect(slots.status()).toMatchObject([{ name: "sandbox-0", state: "ready", restarts: 20, generation: 21 }]);
+  expect(events).toEqual([]);
+  expect(log.filter((line) => line.endsWith("ended: crash"))).toHaveLength(20);
+});
+
+test("code that spins is ended after its time, code that does not is left alone, and the one who ran it hears why", async () => {
+  const { slots } = await ready({ sandbox: { silenceSeconds: 1 } });
+  // Nothing to wait for but the time in which a quiet one might be taken for a dead one.
+  await sleep(1_300);
+  expect(slots.status()).toMatchObject([{ state: "ready", generation: 1 }]);
+  await expect(ask(slots, "/spin")).rejects.toThrow();
+  expect(await slots.renew(0, 1, true)).toEqual({ generation: 2, ended: "silence" });
+  expect(await ask(slots, "/")).toBe("alive");
+});
+
+test("code that takes too much memory takes nothing but its own process with it", async () => {
+  const { slots } = await ready({ count: 2, sandbox: { memoryMb: 64 } });
+  const other = await slots.renew(1, -1, false);
+  await expect(ask(slots, "/heap")).rejects.toThrow();
+  expect(await slots.renew(0, 1, true)).toEqual({ generation: 2, ended: "memory" });
+  expect(await slots.renew(1, -1, false)).toEqual(other);
+});
+
+test("what is killed on demand was asked to go, however often that is asked", async () => {
+  const { slots } = await ready();
+  const pid = pidOf(slots);
+  const renewals = await Promise.all(Array.from({ length: 5 }, () => slots.renew(0, 1, false)));
+  expect(renewals).toEqual(renewals.map(() => ({ generation: 2, ended: "asked" })));
+  expect(isAlive(pid)).toBe(false);
+  expect(slots.status()).toMatchObject([{ restarts: 0, generation: 2 }]);
+});
+
+test("a process is spared when another one than that is meant", async () => {
+  const { slots } = await ready();
+  await slots.renew(0, 1, false);
+  const pid = pidOf(slots);
+  expect(await slots.renew(0, 1, false)).toEqual({ generation: 2, ended: "asked" });
+  expect(await slots.renew(0, 1, true)).toEqual({ generation: 2, ended: "asked" });
+  expect(await slots.renew(0, -1, false)).toEqual({ generation: 2 });
+  expect(await slots.renew(0, 7, false)).toEqual({ generation: 2 });
+  expect(pidOf(slots)).toBe(pid);
+});
+
+test("a process that is believed to be lost and is not goes all the same", async () => {
+  const { slots } = await ready();
+  const pid = pidOf(slots);
+  expect(await slots.renew(0, 1, true)).toEqual({ generation: 2, ended: "asked" });
+  expect(isAlive(pid)).toBe(false);
+});
+
+test("who asks while nothing runs yet waits for the first process", async () => {
+  const { slots } = await open();
+  const waiting = slots.renew(0, -1, false);
+  expect(slots.status()).toMatchObject([{ state: "starting", generation: 0 }]);
+  slots.start();
+  expect(await waiting).toEqual({ generation: 1 });
+});
+
+test("a slot that is not there, and one that cannot start, are errors that say so", async () => {
+  const { slots, events } = await open({ source: "this is no Worker", limits: { failures: 2, backoffMs: 5, retryMs: 60_000 } });
+  slots.start();
+  await expect(slots.renew(1, -1, false)).rejects.toMatchObject({ code: "not_found" });
+  const failure = { code: "unavailable", message: expect.stringMatching(/^sandbox-0 exited .*2 failures.*SyntaxError/) };
+  for (const lost of [false, true]) await expect(slots.renew(0, -1, lost)).rejects.toMatchObject(failure);
+  expect(slots.status()).toMatchObject([{ state: "failed" }]);
+  expect(events.at(-1)).toContain("2 failures");
+});
+
+test("to clear the slots ends all that may run in them, and each is ready again soon", async () => {
+  const { slots, events } = await ready({ count: 2 });
+  await slots.renew(1, -1, false);
+  const pids = slots.status().map(({ pid }) => pid as number);
+  await slots.clear();
+  expect(pids.filter(isAlive)).toEqual([]);
+  expect(await Promise.all([0, 1].map((index) => slots.renew(index, 1, false)))).toEqual([0, 1].map(() => ({ generation: 2, ended: "asked" })));
+  expect(events).toEqual([]);
+});
+
+test("what a sandbox says cannot fill the log", async () => {
+  const { slots, log } = await ready();
+  expect(await ask(slots, "/talk")).toBe("alive");
+  await slots.stop();
+  const said = log.filter((line) => line.startsWith("sandbox-0 line"));
+  expect(said.length).toBeGreaterThan(0);
+  expect(said.length).toBeLessThanOrEqual(100);
+  expect(said[0]?.length).toBeLessThan(1_100);
+});
+
+test.runIf(process.platform === "linux")("the status tells the process of the code itself and its memory, and that process comes after main", async () => {
+  const { slots } = await ready();
+  const [slot] = slots.status();
+  expect(readFileSync(`/proc/${slot?.pid}/cmdline`, "utf8")).toMatch(/workerd\0serve\0/);
+  expect(slot?.memoryBytes).toBeGreaterThan(10 * 1024 ** 2);
+  expect(slot?.memoryBytes).toBeLessThan(1024 ** 3);
+  expect(getPriority(slot?.pid)).toBeGreaterThan(getPriority());
+  expect(readFileSync(`/proc/${slot?.pid}/oom_score_adj`, "utf8").trim()).toBe("1000");
+});
+
+test("a sandbox behind walls sees nothing of this machine and has no power over it", async (context) => {
+  const found = await bubblewrap();
+  if ("missing" in found) return context.skip(found.missing);
+  const { slots, home, path, log } = await ready();
+  expect(log[0]).toMatch(/^daemon Sandboxes run behind .*bubblewrap\./);
+  expect(slots.status()[0]?.walls).toContain("bubblewrap");
+  const pid = pidOf(slots);
+  const inside = (place: string) => readdirSync(join(`/proc/${pid}/root`, place)).toSorted();
+
+  // Its home: its own configuration, and its own folder with nothing in it, for the socket was taken out.
+  expect(inside(home.path)).toEqual(["run"]);
+  expect(inside(home.run)).toEqual(["sandbox-0", "sandbox-0.capnp"]);
+  expect(inside(join(home.run, "sandbox-0"))).toEqual([]);
+  expect(statSync(slots.sockets[0] as string).isSocket()).toBe(true);
+  expect(inside(join(path, ".."))).toEqual(["it's a worker.js"]);
+  expect(inside("/")).not.toContain("etc");
+  expect(inside("/usr").filter((name) => !name.startsWith("lib"))).toEqual([]);
+  // Only what runs behind the same walls: the process itself, and its first one.
+  expect(inside("/proc").filter((name) => /^\d+$/.test(name))).toHaveLength(2);
+
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  expect(status).toMatch(/^CapEff:\t0+$/m);
+  expect(status).toMatch(/^CapBnd:\t0+$/m);
+  expect(status).toMatch(/^NoNewPrivs:\t1$/m);
+  for (const namespace of ["net", "pid", "mnt", "ipc", "user", "uts"]) {
+    expect(readlinkSync(`/proc/${pid}/ns/${namespace}`)).not.toBe(readlinkSync(`/proc/self/ns/${namespace}`));
+  }
+  expect(readFileSync(`/proc/${pid}/net/dev`, "utf8").match(/^\s*\w+:/gm)?.map((name) => name.trim())).toEqual(["lo:"]);
+  expect(readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter((variable) => variable && !variable.startsWith("PWD="))).toEqual([]);
+  const mounts = readFileSync(`/proc/${pid}/mounts`, "utf8");
+  expect(mounts).toMatch(/^\S+ \/ \S+ ro,/m);
+});
+
+test("what runs in a slot does not outlive a host that is killed", async () => {
+  const home = await tempHome();
+  const path = join(tempFolder(), "worker.js");
+  writeFileSync(path, worker);
+  const file = await program(`
+    import { slots } from "./slots.ts";
+    const none = () => {};
+    const all = slots({ ...${JSON.stringify({ home, count: 1, modules: [{ name: "worker.js", path }], sandbox: sandboxLimitsSchema.parse({}) })}, onLine: none, onEvent: none });
+    all.start();
+    await all.renew(0, -1, false);
+    console.log(all.status()[0].pid);
+  `);
+  const host = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void host.kill("SIGKILL"));
+  const [line] = await once(createInterface(host.stdout), "line");
+  const pid = Number(line);
+  expect(isAlive(pid)).toBe(true);
+  host.kill("SIGKILL");
+  await vi.waitUntil(() => !isAlive(pid), { timeout: 20_000, interval: 10 });
+});
+
+test("a sandbox behind walls has little of everything", async (context) => {
+  if (!findProgram(process.env, "prlimit")) return context.skip("there is no prlimit here");
+  const { slots } = await ready({ sandbox: { memoryMb: 100 } });
+  const limits = readFileSync(`/proc/${pidOf(slots)}/limits`, "utf8");
+  expect(limits).toMatch(new RegExp(`^Max data size +${996 * 1024 ** 2} +${996 * 1024 ** 2} `, "m"));
+  expect(limits).toMatch(/^Max cpu time +3600 +3610 /m);
+  expect(limits).toMatch(/^Max core file size +0 +0 /m);
+  expect(limits).toMatch(/^Max file size +0 +0 /m);
+  // What is too much for it can be caught by the code, and its process lives on.
+  expect(await ask(slots, "/buffers")).toContain("RangeError");
+  expect(await slots.renew(0, -1, false)).toEqual({ generation: 1 });
+});

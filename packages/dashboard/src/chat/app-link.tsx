@@ -1,0 +1,33 @@
+import { type Agent, isThinkeryError } from "@thinkery/sdk";
+import { useMemo } from "react";
+import { call } from "../api/host.ts";
+import { createSource, useSource } from "../api/source.ts";
+
+/** The app that the agent keeps, asked for when somebody looks. It opens in a window of its own: it is no part of this page. */
+export function AppLink({ agent: { agency, name } }: { agent: Agent }) {
+  const source = useMemo(() => createSource(() => appOf(agency, name)), [agency, name]);
+  const { value, error } = useSource(source);
+  if (error) return <span className="faint">not known: {error.message}</span>;
+  if (!value) return "…";
+  const { app } = value;
+  if (!app) return <span className="faint">none</span>;
+  return (
+    <>
+      <a href={app.address} target="_blank" rel="noopener noreferrer">
+        Open in a new tab
+      </a>{" "}
+      <span className="faint">
+        version <span className="mono">{app.version}</span>
+      </span>
+    </>
+  );
+}
+
+async function appOf(agency: string, agent: string) {
+  try {
+    return { app: await call("getApp", { params: { agency, agent } }) };
+  } catch (error) {
+    if (isThinkeryError(error) && error.code === "not_found") return {};
+    throw error;
+  }
+}

@@ -1,0 +1,40 @@
+import type { Capability } from "@thinkery/sdk/react";
+import { useState } from "react";
+import { took } from "./outcome.ts";
+import { plain } from "./plain.ts";
+
+const words: Record<Capability["state"], string> = { running: "running…", done: "done", failed: "failed", abandoned: "not finished" };
+
+const longestHint = 120;
+
+/** What the code of a call has called, the latest last. */
+export function CapabilityList({ of, most }: { of: readonly Capability[]; most: number }) {
+  const [all, showAll] = useState(false);
+  const hidden = all ? 0 : Math.max(0, of.length - most);
+  return (
+    <>
+      {hidden > 0 && (
+        <button type="button" className="text-button" onClick={() => showAll(true)}>
+          Show {hidden} earlier {hidden === 1 ? "call" : "calls"}
+        </button>
+      )}
+      <ul className="capabilities">
+        {of.slice(hidden).map(({ id, name, input, state, ms, summary, error }) => (
+          <li key={id} data-state={state}>
+            <span className="call-name">{plain(name)}</span>
+            <span className="capability-hint">{hint(input === "{}" ? "" : input)}</span>
+            <span className="capability-came">
+              {state === "failed" && <span className="unseen">failed: </span>}
+              {hint(error ?? summary ?? "")}
+            </span>
+            <span className="capability-took">{ms === undefined ? words[state] : took(ms)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function hint(text: string): string {
+  return plain(text.length > longestHint ? `${text.slice(0, longestHint)}…` : text).replaceAll("\n", " ");
+}

@@ -1,0 +1,70 @@
+import { type Health, parseAgentObjectName } from "@thinkery/sdk";
+import { Link } from "../frame/link.tsx";
+import { pathTo } from "../frame/place.ts";
+import { bytes, counted } from "../parts/amount.ts";
+
+type Slot = NonNullable<Health["sandboxes"]>[number];
+
+const tones = { ready: "ok", starting: "quiet", restarting: "warn", failed: "bad" } as const;
+
+/** The sandboxes of the host: how each is, and whose code runs in it. */
+export function SlotTable({ slots, waiting }: { slots: readonly Slot[]; waiting: number }) {
+  return (
+    <div className="slots">
+      <h3>
+        Sandboxes {waiting > 0 && <span className="count">{waiting === 1 ? "1 run waits" : `${waiting} runs wait`}</span>}
+      </h3>
+      {slots.length === 0 ? (
+        <p className="faint">None: code of agents cannot be run here.</p>
+      ) : (
+        <div className="table-frame">
+          <table aria-label="Sandboxes">
+            <thead>
+              <tr>
+                <th scope="col">Sandbox</th>
+                <th scope="col">State</th>
+                <th scope="col">Code of</th>
+                <th scope="col">Runs</th>
+                <th scope="col">Memory</th>
+                <th scope="col">Restarts</th>
+              </tr>
+            </thead>
+            <tbody>
+              {slots.map((slot) => (
+                <SlotRow key={slot.name} slot={slot} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function SlotRow({ slot: { name, state, agent, runs, memoryBytes, restarts } }: { slot: Slot }) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td data-label="State">
+        <span className="slot-state">
+          <span className="dot" data-tone={tones[state]} data-busy={agent !== undefined || undefined} />
+          {state}
+        </span>
+      </td>
+      <td data-label="Code of">{agent === undefined ? <span className="faint">nobody</span> : <Whose object={agent} />}</td>
+      <td data-label="Runs">{runs ?? "–"}</td>
+      <td data-label="Memory">{memoryBytes === undefined ? "–" : bytes(memoryBytes)}</td>
+      <td data-label="Restarts">{restarts === 0 ? "none" : counted(restarts, "restart")}</td>
+    </tr>
+  );
+}
+
+function Whose({ object }: { object: string }) {
+  const { agency, agent } = parseAgentObjectName(object) ?? {};
+  if (agency === undefined || agent === undefined) return object;
+  return (
+    <>
+      <Link href={pathTo(agency, agent)}>{agent}</Link> <span className="faint">in {agency}</span>
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import { agentObjectName, appAddress, endpoints, fail } from "@thinkery/sdk";
+import type { Hono } from "hono";
+import type { Env } from "../../objects/env.ts";
+import { fromApp } from "../app/answer.ts";
+import { toApp } from "../app/request.ts";
+import type { Caller } from "../authenticate.ts";
+import { enterAgent } from "../directory.ts";
+import { isUpgrade } from "../guard.ts";
+import { type HonoEnv, route } from "../route.ts";
+
+/** An agent's app: setting it, and reaching it. */
+export function appRoutes(app: Hono<HonoEnv>): void {
+  route(app, endpoints.getApp, async (call) => (await entered(call)).readApp());
+
+  route(app, endpoints.putApp, async (call) => (await entered(call)).putApp(call.body, call.caller.user));
+
+  route(app, endpoints.deleteApp, async (call) => {
+    await (await entered(call)).removeApp(call.caller.user);
+    return undefined;
+  });
+
+  for (const endpoint of [endpoints.fetchApp, endpoints.postToApp, endpoints.putToApp, endpoints.patchToApp, endpoints.deleteToApp]) {
+    route(app, endpoint, async (call) => {
+      const agent = await entered(call);
+      checkUse(call.request, call.caller);
+      const request = await toApp(call.request);
+      const { url } = request;
+      // Nothing that an app does is worth waiting for when the host stops.
+      call.release();
+      return fromApp(await agent.fetchApp(request), url, appAddress(call.params.agency, call.params.agent));
+    });
+  }
+}
+
+interface ToAgent {
+  env: Env;
+  caller: Caller;
+  params: { agency: string; agent: string };
+}
+
+async function entered({ env, caller, params }: ToAgent) {
+  await enterAgent(env, caller.user, params.agency, params.agent);
+  return env.Think.getByName(agentObjectName(params.agency, params.agent));
+}
+
+/**
+ * A person may open an app in a window of its own. As a part of our page, a script for instance, it would have what
+ * our page has; so a cookie does not open it there.
+ */
+function checkUse(request: Request, caller: Caller): void {
+  if (isUpgrade(request)) throw fail("bad_request", "An app takes no WebSockets; ask it with plain requests.");
+  const use = request.headers.get("sec-fetch-dest");
+  if (caller.via === "cookie" && use !== null && use !== "document") throw fail("forbidden", "An app is opened in a window of its own, not as a part of a page.");
+}

@@ -1,0 +1,31 @@
+import { agentObjectName, endpoints, fail, ToolFailure } from "@thinkery/sdk";
+import type { Hono } from "hono";
+import type { Env } from "../../objects/env.ts";
+import { type AgentLinux, openLinux } from "../../sandbox/linux.ts";
+import type { Caller } from "../authenticate.ts";
+import { enterAgent } from "../directory.ts";
+import { type HonoEnv, route } from "../route.ts";
+
+/** What an agent has left running in its Linux sandbox. The daemon knows; the agent itself need not be asked. */
+export function processRoutes(app: Hono<HonoEnv>): void {
+  route(app, endpoints.listProcesses, (call) => asked(call, async (linux) => ({ processes: await linux.list() })));
+
+  route(app, endpoints.getProcess, (call) => asked(call, (linux) => linux.read(call.params.id, call.query.after)));
+
+  route(app, endpoints.stopProcess, (call) => asked(call, (linux) => linux.stop(call.params.id)));
+}
+
+interface ToAgent {
+  env: Env;
+  caller: Caller;
+  params: { agency: string; agent: string };
+}
+
+async function asked<T>({ env, caller, params }: ToAgent, ask: (linux: AgentLinux) => Promise<T>): Promise<T> {
+  await enterAgent(env, caller.user, params.agency, params.agent);
+  try {
+    return await ask(openLinux(env, agentObjectName(params.agency, params.agent)));
+  } catch (error) {
+    throw error instanceof ToolFailure ? fail("unavailable", error.message) : error;
+  }
+}

@@ -1,0 +1,76 @@
+import { type StoredApp, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
+import { expect, test } from "vitest";
+import type { App } from "../sandbox/run.ts";
+import type { RunTerms, Sandbox } from "../sandbox/sandbox.ts";
+import { packed } from "../store/app-source.ts";
+import { AgentApp } from "./app.ts";
+
+const limits = { seconds: 7, mostSeconds: 300, waitSeconds: 300, silenceSeconds: 20, memoryMb: 128, runs: 250 };
+
+/** An agent whose app is answered for by a double of the sandbox. */
+function desk(serve: (app: App, request: Request, terms: RunTerms) => Promise<Response>) {
+  const stored = new Map<string, Uint8Array>([["b1", packed({ code: "one", modules: { "a.ts": "two" } })]]);
+  const reads: string[] = [];
+  let app: StoredApp | undefined = { version: "v1", blob: "b1", main: "main.ts", modules: ["a.ts"], bytes: 6, by: "owner", updatedAt: "2026-11-15T00:00:00.000Z" };
+  const agentApp = new AgentApp({
+    object: "global~alice",
+    store: { facts: { app: () => app } } as never,
+    blobs: { get: async (hash: string) => (reads.push(hash), stored.get(hash)) } as never,
+    recorder: {} as never,
+    sandbox: () => ({ limits, serve }) as unknown as Sandbox,
+  });
+  return { agentApp, reads, change: (next: Partial<StoredApp> | undefined) => (app = next && app && { ...app, ...next }) };
+}
+
+const request = () => new Request("http://app/");
+
+test("an app is handed to the sandbox with all its modules, in its agent's name, for a limited time", async () => {
+  let seen: [App, RunTerms] | undefined;
+  const { agentApp } = desk(async (app, _, terms) => ((seen = [app, terms]), new Response("well", { status: 201, headers: { "x-thinkery-app": "fake" } })));
+  const answer = await agentApp.fetch(request());
+  expect([answer.status, await answer.text(), answer.headers.get("x-thinkery-app")]).toEqual([201, "well", "v1"]);
+  expect(seen?.[0]).toEqual({ id: "global~alice.v1.1794700800000", main: "main.ts", modules: { "main.ts": "one", "a.ts": "two" } });
+  expect(seen?.[1]).toMatchObject({ agent: "global~alice", timeoutMs: 7000, waitMs: 10_000 });
+});
+
+test("its code is read once, and again when it is set anew: then it is another app to the sandbox", async () => {
+  const ids: string[] = [];
+  const { agentApp, reads, change } = desk(async ({ id }) => (ids.push(id), new Response()));
+  await agentApp.fetch(request());
+  await agentApp.fetch(request());
+  expect([reads, new Set(ids).size]).toEqual([["b1"], 1]);
+  change({ updatedAt: "2026-11-16T00:00:00.000Z" });
+  await agentApp.fetch(request());
+  expect([reads, new Set(ids).size]).toEqual([["b1", "b1"], 2]);
+  change({ version: "v2", blob: "gone" });
+  await expect(agentApp.fetch(request())).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("Put it again") });
+  change(undefined);
+  await expect(agentApp.fetch(request())).rejects.toMatchObject({ code: "not_found" });
+});
+
+test.each<ToolTrouble>(["timeout", "limit", "sandbox_lost", "no_sandbox"])("a sandbox that fails by %s is told as not available now", async (trouble) => {
+  const { agentApp } = desk(() => Promise.reject(new ToolFailure(trouble, "It is gone.")));
+  await expect(agentApp.fetch(request())).rejects.toMatchObject({ code: "unavailable", message: "The app did not answer. It is gone." });
+});
+
+test("nothing but echo is open to an app", async () => {
+  const { agentApp } = desk(async (_, __, { call }) => {
+    const tried = await Promise.allSettled(["echo", "tools.set_title", "fetch", "echo.x", "constructor"].map((name) => call(name, '{"a":1}')));
+    return Response.json(tried.map((one) => (one.status === "fulfilled" ? one.value : (one.reason as Error).message)));
+  });
+  expect(await (await agentApp.fetch(request())).json()).toEqual([
+    '{"a":1}',
+    "An app's request has no turn, and tools can be called in a turn only.",
+    expect.stringContaining("“fetch”"),
+    expect.stringContaining("“echo.x”"),
+    expect.stringContaining("“constructor”"),
+  ]);
+});
+
+test("an agent that is erased takes the requests of its app along", async () => {
+  const { agentApp } = desk((_, __, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))));
+  const asked = agentApp.fetch(request());
+  await new Promise((resolve) => setTimeout(resolve));
+  agentApp.halt();
+  await expect(asked).rejects.toMatchObject({ code: "not_found" });
+});

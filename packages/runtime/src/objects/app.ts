@@ -1,0 +1,109 @@
+import { appAddress, type AppInfo, fail, type NewApp, parseAgentObjectName, type SandboxLimits, type StoredApp, ToolFailure } from "@thinkery/sdk";
+import type { App } from "../sandbox/run.ts";
+import type { RunTerms, Sandbox } from "../sandbox/sandbox.ts";
+import type { AgentStore } from "../store/agent-store.ts";
+import { factsOf, packed, unpacked } from "../store/app-source.ts";
+import type { Blobs } from "../store/blobs/blobs.ts";
+import type { Recorder } from "../turn/recorder.ts";
+
+/** Nobody waits longer for a page, however long a turn may wait for a sandbox. */
+const longestWaitMs = 10_000;
+
+interface AppDesk {
+  /** `agency~agent` */
+  object: string;
+  store: AgentStore;
+  blobs: Blobs;
+  recorder: Recorder;
+  sandbox(): Sandbox;
+}
+
+/** The app of an agent: what it is, and its way into a sandbox. */
+export class AgentApp {
+  readonly #desk: AppDesk;
+  readonly #ending = new AbortController();
+  /** The latest one that was asked for, so that not every request reads it from the blob store. */
+  #loaded: App | undefined;
+
+  constructor(desk: AppDesk) {
+    this.#desk = desk;
+  }
+
+  read(): AppInfo {
+    return infoOf(this.#desk.object, this.#stored());
+  }
+
+  async put(app: NewApp, by: string): Promise<AppInfo> {
+    const { store, blobs, recorder } = this.#desk;
+    const facts = factsOf(app, await blobs.put(packed(app)), by);
+    // What is there already is not set anew: its isolate stays, and the log need not say it twice.
+    if (store.facts.app()?.version !== facts.version) recorder.record({ type: "app.set", data: facts });
+    return this.read();
+  }
+
+  remove(by: string): void {
+    this.#stored();
+    this.#desk.recorder.record({ type: "app.removed", data: { by } });
+  }
+
+  /** Has the app answer. What it answers is its own: nothing in it is to be trusted. */
+  async fetch(request: Request): Promise<Response> {
+    const stored = this.#stored();
+    const app = await this.#load(stored);
+    const sandbox = this.#desk.sandbox();
+    const answer = await sandbox.serve(app, request, this.#terms(sandbox.limits)).catch((error: unknown) => {
+      if (error instanceof ToolFailure) throw fail("unavailable", `The app did not answer. ${error.message}`);
+      if (this.#ending.signal.aborted) throw fail("not_found", "There is no such agent.");
+      throw error;
+    });
+    const headers = new Headers(answer.headers);
+    headers.set("x-thinkery-app", stored.version);
+    return new Response(answer.body, { status: answer.status, headers });
+  }
+
+  /** Ends what it is doing: the agent is about to be erased. */
+  halt(): void {
+    this.#ending.abort();
+  }
+
+  #terms({ seconds, waitSeconds }: SandboxLimits): RunTerms {
+    return {
+      agent: this.#desk.object,
+      timeoutMs: seconds * 1000,
+      waitMs: Math.min(waitSeconds * 1000, longestWaitMs),
+      signal: this.#ending.signal,
+      call: answerCall,
+      onConsole() {},
+      onPlace() {},
+    };
+  }
+
+  #stored(): StoredApp {
+    const stored = this.#desk.store.facts.app();
+    if (!stored) throw fail("not_found", "This agent has no app. Give it one with `thinkery app put`, or PUT its code to …/app as {“code”: “export default { fetch() { … } }”}.");
+    return stored;
+  }
+
+  async #load({ version, blob, updatedAt }: StoredApp): Promise<App> {
+    // The time is that of whoever set it: an agent made anew under an old name finds nothing of the old one in memory.
+    const id = `${this.#desk.object}.${version}.${Date.parse(updatedAt)}`;
+    if (this.#loaded?.id === id) return this.#loaded;
+    const content = await this.#desk.blobs.get(blob);
+    if (!content) throw fail("unavailable", "The app's code is not in the blob store any more. Put it again.");
+    this.#loaded = { id, ...unpacked(content) };
+    return this.#loaded;
+  }
+}
+
+export function infoOf(object: string, stored: StoredApp): AppInfo {
+  const { blob: _, ...info } = stored;
+  const { agency = "", agent = "" } = parseAgentObjectName(object) ?? {};
+  return { ...info, address: appAddress(agency, agent) };
+}
+
+/** What an app may call. Tools belong to turns: only there are they counted, asked about and logged. */
+async function answerCall(capability: string, input: string): Promise<string> {
+  if (capability === "echo") return input;
+  if (capability.startsWith("tools.")) throw new Error("An app's request has no turn, and tools can be called in a turn only.");
+  throw new Error(`An app cannot use “${capability.slice(0, 100)}”: nothing but echo is open to it.`);
+}

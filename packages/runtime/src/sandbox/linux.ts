@@ -1,0 +1,93 @@
+import {
+  type CommandNews,
+  commandNewsSchema,
+  type CommandResult,
+  errorFromBody,
+  fail,
+  type Linux,
+  processListSchema,
+  type ProcessOutput,
+  processOutputSchema,
+  processSchema,
+  ToolFailure,
+} from "@thinkery/sdk";
+import type { Service } from "../host/host.ts";
+
+export interface LinuxEnv {
+  HOST?: Service;
+}
+
+/** The door to the daemon's Linux sandbox, for one agent. */
+export interface AgentLinux extends Linux {
+  read(id: string, after?: number): Promise<ProcessOutput>;
+  /** The agent is gone: ends what it runs and removes its folder. Without a host there is nothing to forget. */
+  forget(): Promise<void>;
+}
+
+/** What the daemon tells of one command, its output included, is no longer than this. */
+const longestLine = 16 * 1024 * 1024;
+
+/** `agent` is `agency~agent`. */
+export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
+  const at = (path: string, query: Record<string, string> = {}) => `http://host/linux/${path}?${new URLSearchParams({ agent, ...query })}`;
+
+  async function ask(url: string, method: "GET" | "POST", body?: object, signal?: AbortSignal): Promise<Response> {
+    if (!HOST) throw new ToolFailure("no_sandbox", "There is no Linux sandbox here: it needs a host of one's own, and this one runs without.");
+    const answer = await HOST.fetch(url, {
+      method,
+      ...(body ? { body: JSON.stringify(body) } : {}),
+      ...(signal ? { signal } : {}),
+    });
+    if (!answer.ok) throw await refusal(answer);
+    return answer;
+  }
+
+  return {
+    async run(command, { timeoutMs, signal, onOutput }) {
+      const order = { agent, command, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+      // Whoever stops reading has ended the command: the daemon sees the connection close.
+      const answer = await ask(at("run"), "POST", order, signal);
+      for await (const news of newsIn(answer)) {
+        if ("result" in news) return news.result as CommandResult;
+        onOutput(news.output);
+      }
+      throw new ToolFailure("sandbox_lost", "The host was lost while the command ran, and the command with it. What it had done by then is done.");
+    },
+    async start(command) {
+      return processSchema.parse(await (await ask(at("start"), "POST", { agent, command })).json());
+    },
+    async list() {
+      return processListSchema.parse(await (await ask(at("processes"), "GET")).json()).processes;
+    },
+    async read(id, after) {
+      const from: Record<string, string> = after === undefined ? {} : { after: String(after) };
+      return processOutputSchema.parse(await (await ask(at("process", { id, ...from }), "GET")).json());
+    },
+    async stop(id) {
+      return processSchema.parse(await (await ask(at("stop", { id }), "POST")).json());
+    },
+    async forget() {
+      if (HOST) await (await ask(at("forget"), "POST")).text();
+    },
+  };
+}
+
+async function* newsIn(answer: Response): AsyncGenerator<CommandNews> {
+  if (!answer.body) return;
+  let rest = "";
+  for await (const text of answer.body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > longestLine) throw new Error("The daemon said more of a command than it should.");
+    for (const line of lines) yield commandNewsSchema.parse(JSON.parse(line));
+  }
+}
+
+/** In the words of the daemon, where it has some. */
+async function refusal(answer: Response): Promise<Error> {
+  const known = errorFromBody(await answer.json().catch(() => undefined));
+  if (known?.code === "unavailable") return new ToolFailure("no_sandbox", known.message);
+  if (known?.code === "conflict") return new ToolFailure("limit", known.message);
+  if (known?.code === "not_found" || known?.code === "bad_request") return known;
+  return fail("unavailable", "The daemon does not answer its own Worker. Restart the host.");
+}

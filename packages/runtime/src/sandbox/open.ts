@@ -1,0 +1,151 @@
+import { type CodeResult, isThinkeryError, type SandboxLimits, sandboxLimitsSchema, type SlotRenewal, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
+import { openHost, type Service } from "../host/host.ts";
+import { untilRead } from "./answer.ts";
+import { type Outcome, outcomeSchema, type SandboxService } from "./run.ts";
+import { RunDoor } from "./run-door.ts";
+import type { RunTerms, Sandbox } from "./sandbox.ts";
+import { type Lease, type LeaseTerms, Slots } from "./slots.ts";
+
+export interface SandboxEnv {
+  HOST?: Service;
+  /** Where there is no daemon: a Worker with a Worker Loader, whose limits the platform enforces. */
+  SANDBOX?: SandboxService;
+  SANDBOX_LIMITS?: SandboxLimits;
+}
+
+/** What one run works with; the slots of this host, or a Worker that takes any number. */
+type Leaser = (terms: LeaseTerms) => Promise<Pick<Lease, "service" | "release" | "lose">>;
+
+/** One for all objects of main: they share the slots. */
+let slots: Slots | undefined;
+
+export function slotsOf(env: SandboxEnv): Slots | undefined {
+  const host = openHost(env.HOST);
+  const services = slotServices(env);
+  if (!host || services.length === 0) return undefined;
+  // Plain calls, so that whoever asks makes them in their own name.
+  slots ??= new Slots(
+    services,
+    (index, generation, lost) => host.renewSlot(index, generation, lost),
+    limitsOf(env).runs,
+  );
+  return slots;
+}
+
+/** `SANDBOX_0`, `SANDBOX_1`, … */
+function slotServices(env: object): SandboxService[] {
+  const services: SandboxService[] = [];
+  for (let index = 0; `SANDBOX_${index}` in env; index++) services.push((env as Record<string, SandboxService>)[`SANDBOX_${index}`] as SandboxService);
+  return services;
+}
+
+export function openSandbox(env: SandboxEnv): Sandbox {
+  const limits = limitsOf(env);
+  const lease = leaserOf(env);
+  return {
+    limits,
+    async run(job, terms) {
+      const began = Date.now();
+      const { value, end } = await within(lease, limits, terms, false, (service, door) => service.run(job, door));
+      end();
+      const outcome = outcomeSchema.safeParse(value);
+      if (!outcome.success) throw new ToolFailure("sandbox_lost", "The sandbox did not say what came of the run.");
+      return resultOf(outcome.data, Date.now() - began);
+    },
+    async serve(app, request, terms) {
+      const { value, end } = await within(lease, limits, terms, true, (service, door) => service.serve(app, request, door));
+      return untilRead(value, terms.timeoutMs, end);
+    },
+  };
+}
+
+function leaserOf(env: SandboxEnv): Leaser {
+  const pool = slotsOf(env);
+  if (pool) return (terms) => pool.lease(terms);
+  const { SANDBOX: service } = env;
+  if (service) return async () => ({ service, release() {}, lose: async () => undefined });
+  const why = env.HOST ? "The host was started without sandboxes. Set sandboxSlots in its configuration." : "Nothing here is bound as SANDBOX.";
+  return () => Promise.reject(new ToolFailure("no_sandbox", `There is no sandbox to run code in. ${why}`));
+}
+
+interface Done<T> {
+  value: T;
+  /** The sandbox is needed no longer. */
+  end(): void;
+}
+
+/** Has something done in a sandbox, and makes sure that nothing of it is left when its time is over. */
+async function within<T>(
+  lease: Leaser,
+  limits: SandboxLimits,
+  { agent, timeoutMs, waitMs = limits.waitSeconds * 1000, signal, call, onConsole, onPlace, onBegin }: RunTerms,
+  shared: boolean,
+  work: (service: SandboxService, door: RunDoor) => Promise<T>,
+): Promise<Done<T>> {
+  // An answer may be read for as long as it took to begin.
+  const mostMs = shared ? 2 * timeoutMs : timeoutMs;
+  const held = await lease({ agent, shared, mostMs, waitMs, signal, onPlace }).catch((error: unknown) => {
+    throw isThinkeryError(error) ? new ToolFailure("no_sandbox", error.message) : error;
+  });
+  onBegin?.();
+  const door = new RunDoor({ call, onConsole });
+  const time = timeLimit(timeoutMs, signal);
+  const end = () => {
+    door.shut();
+    held.release();
+  };
+  try {
+    return { value: await Promise.race([work(held.service, door), time.over]), end };
+  } catch (error) {
+    door.shut();
+    if (error === time.reached || signal.aborted) {
+      // Whoever waits for the answer need not wait for the next process too.
+      held.lose(false).catch(() => {});
+      throw error === time.reached ? failure("timeout", `The run took more than ${seconds(timeoutMs)} and was ended.`, door.console) : signal.reason;
+    }
+    throw lost(await held.lose(true).catch(() => undefined), limits, door.console);
+  } finally {
+    time.clear();
+  }
+}
+
+function timeLimit(ms: number, signal: AbortSignal) {
+  const reached = new Error("out of time");
+  let clear = () => {};
+  const over = new Promise<never>((_, reject) => {
+    const timer = setTimeout(() => reject(reached), ms);
+    const abort = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", abort, { once: true });
+    clear = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", abort);
+    };
+  });
+  // It may be that nobody listens any more.
+  over.catch(() => {});
+  return { reached, over, clear: () => clear() };
+}
+
+function lost(ended: SlotRenewal["ended"], { memoryMb, silenceSeconds }: SandboxLimits, console: string): ToolFailure {
+  if (ended === "memory") return failure("limit", `The run used more memory than it may have (${memoryMb} MB), and its sandbox was ended.`, console);
+  if (ended === "cpu") return failure("limit", "The run used more time of the processor than it may have, and its sandbox was ended.", console);
+  if (ended === "silence") return failure("timeout", `The run kept its sandbox busy without a pause for more than ${silenceSeconds} s and was ended.`, console);
+  return failure("sandbox_lost", "The sandbox of this run is gone, and the run with it. What it had done by then is done. It may be run again.", console);
+}
+
+function resultOf(outcome: Outcome, ms: number): CodeResult {
+  if (!outcome.ok) throw failure(outcome.kind, outcome.message, outcome.console);
+  return { console: outcome.console.trimEnd(), ms, ...(outcome.value === undefined ? {} : { value: outcome.value }) };
+}
+
+function failure(trouble: ToolTrouble, message: string, console: string): ToolFailure {
+  return new ToolFailure(trouble, console ? `${message}\n\nconsole:\n${console.trimEnd()}` : message);
+}
+
+function seconds(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${ms / 1000} s`;
+}
+
+function limitsOf({ SANDBOX_LIMITS }: SandboxEnv): SandboxLimits {
+  return SANDBOX_LIMITS ?? sandboxLimitsSchema.parse({});
+}

@@ -1,0 +1,105 @@
+import type { RunHost } from "../../run.ts";
+
+/** What code may ask of main: the agent's tools, an echo, the network as far as the agent's policy allows. */
+
+interface Capabilities {
+  tools: Record<string, (input?: unknown) => Promise<unknown>>;
+  echo(value: unknown): Promise<unknown>;
+  fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
+}
+
+/** What fetch answers, as it is told from main. */
+interface Answer {
+  status: number;
+  statusText?: string;
+  headers?: Record<string, string> | [string, string][];
+  body?: string;
+  bodyBase64?: string;
+}
+
+const { parse, stringify } = JSON;
+const { Request: NativeRequest, Response: NativeResponse } = globalThis;
+
+/** `open` has the name of each call that is under way. */
+export function capabilitiesOf(host: RunHost, open: string[] = []): Capabilities {
+  /** An error from outside says what went wrong; where it was asked for is known here only, and only now. */
+  const call = async (capability: string, input: string, asked: Error): Promise<unknown> => {
+    open.push(capability);
+    try {
+      const answer = await host.call(capability, input);
+      return answer === "" ? undefined : parse(answer);
+    } catch (error) {
+      const message = (error as Error)?.message ?? String(error);
+      throw told(asked, message.includes("after being disposed") ? "What this was given to is over." : message);
+    } finally {
+      open.splice(open.indexOf(capability), 1);
+    }
+  };
+  const tool = (name: string) => {
+    const ask = async (input: unknown = {}) => call(`tools.${name}`, stringify(input) ?? "{}", placed(ask));
+    return ask;
+  };
+  const echo = async (value: unknown) => call("echo", stringify(value) ?? "null", placed(echo));
+  const fetch = async (input: RequestInfo | URL, init?: RequestInit) => {
+    const asked = placed(fetch);
+    const request = new NativeRequest(input as RequestInfo, init);
+    const signal = init?.signal ?? (input instanceof NativeRequest ? input.signal : undefined);
+    signal?.throwIfAborted();
+    const answer = call("fetch", stringify({ url: request.url, method: request.method, headers: Object.fromEntries(request.headers), ...(await bodyOf(request)) }), asked);
+    return responseOf((await (signal ? unlessAborted(answer, signal) : answer)) as Answer, request.url);
+  };
+  return {
+    // Nobody asks for a tool called “then”; `await tools` does.
+    tools: new Proxy({}, { get: (_, name) => (typeof name === "string" && name !== "then" ? tool(name) : undefined) }) as Capabilities["tools"],
+    echo,
+    fetch,
+  };
+}
+
+/** An error that knows who called, without our own lines. */
+function placed(by: Function): Error {
+  const error = new Error("asked");
+  Error.captureStackTrace(error, by);
+  return error;
+}
+
+function told(asked: Error, message: string): Error {
+  const [, ...places] = (asked.stack ?? "").split("\n");
+  asked.message = message;
+  asked.stack = [`Error: ${message}`, ...places].join("\n");
+  return asked;
+}
+
+async function bodyOf(request: Request): Promise<{ body?: string; bodyBase64?: string }> {
+  if (!request.body) return {};
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  try {
+    return { body: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch {
+    return { bodyBase64: base64(bytes) };
+  }
+}
+
+function responseOf({ status, statusText, headers, body, bodyBase64 }: Answer, url: string): Response {
+  const isEmpty = status === 101 || status === 204 || status === 205 || status === 304;
+  const content = isEmpty ? null : bodyBase64 === undefined ? (body ?? "") : bytesOf(bodyBase64);
+  const response = new NativeResponse(content, { status, headers: new Headers(headers), ...(statusText ? { statusText } : {}) });
+  return Object.defineProperty(response, "url", { value: url, configurable: true });
+}
+
+function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    answer.then(resolve, reject);
+  });
+}
+
+function base64(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 32_768) text += String.fromCharCode(...bytes.subarray(at, at + 32_768));
+  return btoa(text);
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+}

@@ -1,0 +1,94 @@
+import { inspect, type InspectOptions } from "./inspect.ts";
+import { tabular } from "./table.ts";
+
+/** A console that writes to a text. */
+
+const longestLine = 200_000;
+
+export function textConsole(write: (text: string) => void, options: InspectOptions): Console {
+  let indent = "";
+  const counts = new Map<string, number>();
+  const times = new Map<string, number>();
+  const show = (value: unknown) => (typeof value === "string" ? value.slice(0, longestLine) : inspect(value, options));
+  const line = (text: string) => write(`${indent}${indent ? text.replaceAll("\n", `\n${indent}`) : text}\n`);
+  const log = (...values: unknown[]) => line(formatted(values, show));
+  const elapsed = (label: string, values: unknown[]) => {
+    const since = times.get(label);
+    line([since === undefined ? `There is no timer “${label}”.` : `${label}: ${Math.round(Date.now() - since)}ms`, ...values.map(show)].join(" "));
+  };
+  return {
+    log,
+    info: log,
+    debug: log,
+    warn: log,
+    error: log,
+    dirxml: log,
+    dir: (value: unknown) => line(inspect(value, options)),
+    trace: (...values: unknown[]) => {
+      const [, ...places] = options.describe(new Error("trace")).split("\n");
+      line([["Trace", ...(values.length > 0 ? [formatted(values, show)] : [])].join(": "), ...places].join("\n"));
+    },
+    assert: (isSo?: unknown, ...values: unknown[]) => {
+      if (!isSo) line(["Assertion failed", ...(values.length > 0 ? [formatted(values, show)] : [])].join(": "));
+    },
+    table: (data: unknown, columns?: string[]) => line(tabular(data, columns, (value) => inspect(value, { ...options, depth: 0 })) ?? show(data)),
+    count: (label = "default") => {
+      counts.set(`${label}`, (counts.get(`${label}`) ?? 0) + 1);
+      line(`${label}: ${counts.get(`${label}`)}`);
+    },
+    countReset: (label = "default") => void counts.delete(`${label}`),
+    time: (label = "default") => void times.set(`${label}`, Date.now()),
+    timeLog: (label = "default", ...values: unknown[]) => elapsed(`${label}`, values),
+    timeEnd: (label = "default") => {
+      elapsed(`${label}`, []);
+      times.delete(`${label}`);
+    },
+    group: (...values: unknown[]) => {
+      if (values.length > 0) log(...values);
+      if (indent.length < 40) indent += "  ";
+    },
+    groupCollapsed: (...values: unknown[]) => {
+      if (values.length > 0) log(...values);
+      if (indent.length < 40) indent += "  ";
+    },
+    groupEnd: () => {
+      indent = indent.slice(2);
+    },
+    clear() {},
+    timeStamp() {},
+    profile() {},
+    profileEnd() {},
+  } as unknown as Console;
+}
+
+/** `%s` and its kin in the first value stand for the values after it. */
+function formatted(values: unknown[], show: (value: unknown) => string): string {
+  const [first, ...others] = values;
+  if (typeof first !== "string" || others.length === 0 || !first.includes("%")) return values.map(show).join(" ");
+  const text = first.slice(0, longestLine).replace(/%([sdifjoOc%])/g, (mark: string, letter: string) => {
+    if (letter === "%") return "%";
+    if (others.length === 0) return mark;
+    return placed(letter, others.shift(), show);
+  });
+  return [text, ...others.map(show)].join(" ");
+}
+
+function placed(letter: string, value: unknown, show: (value: unknown) => string): string {
+  switch (letter) {
+    case "c":
+      return "";
+    case "d":
+    case "f":
+      return typeof value === "bigint" ? `${value}n` : String(typeof value === "object" || typeof value === "symbol" ? NaN : Number(value));
+    case "i":
+      return typeof value === "bigint" ? `${value}n` : String(typeof value === "object" || typeof value === "symbol" ? NaN : Number.parseInt(String(value), 10));
+    case "j":
+      try {
+        return JSON.stringify(value) ?? "undefined";
+      } catch {
+        return show(value);
+      }
+    default:
+      return show(value);
+  }
+}

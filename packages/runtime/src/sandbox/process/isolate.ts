@@ -1,0 +1,56 @@
+import type { RunHost } from "../run.ts";
+import type { AppSetting, RunSetting } from "./harness/setting.ts";
+// oxlint-disable-next-line import/default -- the bundle of the file, as text
+import harness from "./harness/harness.ts?text";
+import { codeName } from "./names.ts";
+import type { Prepared } from "./source.ts";
+
+/** The isolates that code is loaded into. */
+
+const entry = `import { WorkerEntrypoint } from "cloudflare:workers";
+import setting from "/thinkery/setting.json";
+import { run, serve } from "/thinkery/harness.js";
+export default class extends WorkerEntrypoint {
+  run(host) {
+    return run(setting, host);
+  }
+  serve(request, host) {
+    return serve(setting, request, host);
+  }
+}
+`;
+
+/** Of every isolate: no Node in it, nothing bound to it, nowhere to go from it. */
+const bare = {
+  compatibilityDate: "2026-10-01",
+  compatibilityFlags: ["no_nodejs_compat", "no_nodejs_compat_v2"],
+  env: {},
+  globalOutbound: null,
+};
+
+/** What is inside an isolate, from outside. */
+export interface Inmate {
+  run(host: RunHost): Promise<unknown>;
+  serve(request: Request, host: RunHost): Promise<Response>;
+}
+
+export function isolate({ modules, drifts }: Prepared, setting: Omit<RunSetting, "drifts" | "names"> | Omit<AppSetting, "drifts" | "names">): WorkerLoaderWorkerCode {
+  const names = Object.keys(modules).filter((name) => name !== codeName);
+  return {
+    ...bare,
+    mainModule: "thinkery/entry.js",
+    modules: {
+      ...modules,
+      "thinkery/entry.js": { js: entry },
+      "thinkery/harness.js": { js: harness },
+      "thinkery/setting.json": { json: { ...setting, drifts, names } },
+    },
+  };
+}
+
+/** For an isolate that knows TypeScript; see there. */
+export async function stripperIsolate(): Promise<WorkerLoaderWorkerCode> {
+  // oxlint-disable-next-line import/default -- the bundle of the file, as text
+  const { default: stripper } = await import("./stripper/stripper.ts?text");
+  return { ...bare, mainModule: "stripper.js", modules: { "stripper.js": { js: stripper } } };
+}

@@ -1,0 +1,56 @@
+/** What modules may be called, and which one an import means. */
+
+/** What the code itself is called in positions. */
+export const codeName = "code";
+
+/** Where modules of ours are. */
+export const ownFolder = "thinkery/";
+
+const longestName = 200;
+const plain = /^[\p{L}\p{N}_@.+ -]+$/u;
+
+/** Why a module may not have this name. */
+export function misnamed(name: string): string | undefined {
+  if (name === "") return "A module has no name.";
+  if (name.length > longestName) return `A module has a name of more than ${longestName} characters: “${name.slice(0, 40)}…”.`;
+  if (name === codeName || name.startsWith(ownFolder)) return `A module cannot be called “${name}”: the sandbox uses that name itself.`;
+  const parts = name.split("/");
+  if (parts.every((part) => plain.test(part) && ![".", "..", "__proto__"].includes(part))) return undefined;
+  return `“${name}” is no name for a module. Names are relative paths like “util.js” or “lib/parse.ts”.`;
+}
+
+/** `./util.js` and `util.js` are the same module. */
+export function withoutDot(name: string): string {
+  return name.startsWith("./") ? name.slice(2) : name;
+}
+
+/** Endings that may be left out, and what else a folder is asked for. */
+const completions = ["", ".ts", ".js", ".mts", ".mjs", ".json", "/index.ts", "/index.js"];
+
+/** Which of the modules is meant, if any; none has a name with a colon. TypeScript is also found under the name it would have as JavaScript. */
+export function meant(specifier: string, importer: string, has: (name: string) => boolean): string | undefined {
+  const path = pathOf(specifier, importer);
+  if (path === undefined) return undefined;
+  const script = /^(.*)\.(m?)js$/.exec(path);
+  const candidates = completions.map((completion) => path + completion);
+  if (script) candidates.push(`${script[1]}.${script[2]}ts`);
+  return candidates.find(has);
+}
+
+function pathOf(specifier: string, importer: string): string | undefined {
+  const isRelative = /^\.\.?(\/|$)/.test(specifier);
+  const parts = isRelative ? importer.split("/").slice(0, -1) : [];
+  for (const part of specifier.split("/")) {
+    if (part === "..") {
+      if (parts.pop() === undefined) return undefined;
+    } else if (part !== "." && part !== "") parts.push(part);
+  }
+  return parts.join("/");
+}
+
+/** In words: nothing is there under this name, but what is. */
+export function nothingCalled(specifier: string, names: readonly string[]): string {
+  const given = names.slice(0, 10).map((name) => `“${name}”`).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "");
+  const why = /^[a-z][a-z\d+.-]*:/i.test(specifier) ? "Code here runs without the modules of a platform" : "Only modules that were given can be imported";
+  return `There is no module “${specifier.slice(0, 200)}”. ${why}; ${names.length > 0 ? `given: ${given}` : "none was given"}.`;
+}

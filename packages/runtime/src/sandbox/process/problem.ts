@@ -1,0 +1,44 @@
+import { type Drift, sourceColumn } from "./drift.ts";
+
+/** Why code cannot be run at all, in words for whoever wrote it. */
+export class Problem extends Error {
+  readonly kind: "syntax" | "limit";
+
+  constructor(kind: "syntax" | "limit", message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** One file of the code: as it was given, and as it is once types are gone. */
+export interface Source {
+  name: string;
+  given: string;
+  text: string;
+  drift: Drift;
+}
+
+/** How much of a long line is shown around the place. */
+const mostShown = 120;
+
+/** A syntax error at an offset of the source's text, with the line as it was given and a caret below. */
+export function misread({ name, given, text, drift }: Source, offset: number, what: string): Problem {
+  const before = text.slice(0, offset).split("\n");
+  const line = before.length;
+  return misreadAt(name, given, line, sourceColumn(drift, line, before.at(-1)?.length ?? 0), what);
+}
+
+/** Lines count from 1, columns from 0; what is shown counts both from 1, as stacks do. */
+export function misreadAt(name: string, given: string, line: number, column: number, what: string): Problem {
+  return new Problem("syntax", `SyntaxError: ${what} (${name}:${line}:${column + 1})${shown(given.split(/\r?\n/)[line - 1] ?? "", line, column)}`);
+}
+
+function shown(text: string, line: number, column: number): string {
+  if (text.trim() === "") return "";
+  const from = Math.max(0, Math.min(column - mostShown / 2, text.length - mostShown));
+  const piece = text.slice(from, from + mostShown);
+  // A tab stays a tab, so that the caret is below its place however wide it is.
+  const indent = piece.slice(0, column - from).replace(/[^\t]/g, " ");
+  const margin = `  ${line} | `;
+  return `\n\n${margin}${piece}\n${" ".repeat(margin.length - 2)}| ${indent}^`;
+}

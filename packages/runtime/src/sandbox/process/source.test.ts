@@ -1,0 +1,236 @@
+import { describe, expect, test } from "vitest";
+import { sourceColumn } from "./drift.ts";
+import { Problem } from "./problem.ts";
+import { prepareApp, prepareJob } from "./source.ts";
+import { strip } from "./stripper/strip.ts";
+import { stripTypes, type Stripped } from "./typescript.ts";
+
+const job = (code: string, modules: Record<string, string> = {}) => prepareJob({ code, modules }, strip);
+
+async function textOf(code: string, modules: Record<string, string> = {}): Promise<string> {
+  const { code: module } = (await job(code, modules)).modules;
+  return (module as { js: string }).js;
+}
+
+async function problemOf(code: string, modules: Record<string, string> = {}): Promise<Problem> {
+  const problem = await job(code, modules).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(problem).toBeInstanceOf(Problem);
+  return problem as Problem;
+}
+
+describe("what is run stays where it was written", () => {
+  test.each([
+    ["an import", 'const a = 1\nimport b from "./b.js"\n;[1].map(b)'],
+    ["an import over several lines", 'import {\n  c, // the third\n} from "./b.js"; c()\nreturn 1'],
+    ["what is exported", "export const a = 1; a\nexport function f() {}\nexport default 2 ; a"],
+    ["a default function", "a()\nexport default function () { b() } ; c()\nfunction a() {}"],
+    ["a default function with a name", "export default async function f(x) { return x } ; c()"],
+    ["a default class", "export default class { m() {} } ; c()"],
+    ["an import in mid-code", 'const m = await import("./b.js"); m.f()'],
+  ])("%s", async (_, code) => {
+    const [, ...lines] = (await textOf(code, { "b.js": "export default 1; export const c = 1" })).split("\n");
+    const given = code.split("\n");
+    for (const [at, line] of given.entries()) {
+      expect(lines[at]).toHaveLength(line.length);
+      for (const word of line.matchAll(/\b[abc]\(\)|\[1\]|return/g)) expect(lines[at]?.startsWith(word[0], word.index)).toBe(true);
+    }
+  });
+
+  test("a line for the shell is a comment", async () => {
+    const { code, "a.js": module } = (await job("#!/usr/bin/env node\nreturn 1", { "a.js": "#!/bin/x\nexport default 1" })).modules as Record<string, { js: string }>;
+    expect([code?.js, module?.js]).toEqual([expect.stringContaining("\n///usr/bin/env node\n"), "\n///bin/x\nexport default 1"]);
+  });
+
+  test("the lines of a file from Windows are counted like any others", async () => {
+    expect((await problemOf("let a = 1\r\nlet b = 2\r\n  let c = ;")).message).toContain("(code:3:11)");
+  });
+});
+
+describe("syntax errors are told with their place", () => {
+  test.each([
+    ["JavaScript", "const a = 1;\nconst b = 2;\n  foo(a, ;", "SyntaxError: Unexpected token (code:3:10)\n\n  3 |   foo(a, ;\n    |          ^"],
+    ["TypeScript", "const a: number = 1;\nconst b: string = ;", "(code:2:19)\n\n  2 | const b: string = ;\n    |                   ^"],
+    ["TypeScript after types on the line", "const a: Map<string, number> = new Map(); let a = 2", "Identifier 'a' has already been declared (code:1:47)"],
+    ["a line with tabs", "\t\tlet = = 1", "  1 | \t\tlet = = 1\n    | \t\t"],
+    ["JavaScript that TypeScript would read differently", "const x = y ? (z) : w => 1; let q = ;", "Unexpected token (code:1:37)"],
+    ["lines that end in the way of old", "let a = 1\rlet b = ;", "(code:2:9)"],
+    ["nothing but an opening brace", "{", "(code:1:2)"],
+    ["JSX", "return <div/>", "(code:1:12)"],
+    ["a namespace", 'const s: string = "";\nnamespace N { export const a = 1 }', "A namespace cannot be run here: write a module (code:2:11)"],
+    ["an export that is no result", "const a = 1;\nexport { a }", "return the result, or export it as default (code:2:1)"],
+    ["an import below the top", 'if (a) { import b from "./b.js"; b() }', "may only appear at the top level (code:1:10)"],
+    ["code that ends the function it is in", "} evil(); {", "Unexpected token (code:1:1)"],
+  ])("%s", async (_, code, message) => {
+    const problem = await problemOf(code);
+    expect(problem.kind).toBe("syntax");
+    expect(problem.message).toContain(message);
+  });
+
+  test("of a long line, what is around the place is shown", async () => {
+    const { message } = await problemOf(`${"a;".repeat(5000)} let x = ;`);
+    expect(message).toContain("(code:1:10010)");
+    expect(message.length).toBeLessThan(400);
+    const [, line = "", caret = ""] = message.split("\n\n")[1]?.match(/\| (.*)\n +\| (.*)/) ?? [];
+    expect(line[caret.length - 1]).toBe(";");
+    expect(line.slice(0, caret.length)).toMatch(/let x = ;$/);
+  });
+
+  test("in a module, with its name", async () => {
+    expect((await problemOf("return 1", { "lib/a.ts": "let x: number = 1;\nlet y: = 2" })).message).toContain("(lib/a.ts:2:8)");
+    expect((await problemOf("return 1", { "a.json": '{\n  "a": 1,\n}' })).message).toMatch(/\(a\.json:3:1\)/);
+  });
+
+  test("code nested deeper than anybody writes is refused, not a crash", async () => {
+    expect((await problemOf(`return ${"[".repeat(50_000)}`)).kind).toBe("syntax");
+  });
+});
+
+describe("modules", () => {
+  test.each(["", ".", "..", "../a.js", "/a.js", "a/../b.js", "a//b.js", "node:fs", "cloudflare:workers", "https://x/y.js", "code", "thinkery/harness.js", "a\nb.js", "a:1:2.js", "__proto__", "x".repeat(201)])(
+    "none may be called “%s”",
+    async (name) => {
+      expect((await problemOf("return 1", { [name]: "export default 1" })).message).toMatch(/module|name/);
+    },
+  );
+
+  test.each(["a.jsx", "a.tsx", "a.cjs"])("%s is not a module that could be run", async (name) => {
+    expect((await problemOf("return 1", { [name]: "1" })).message).toContain("JavaScript (.js) or TypeScript (.ts)");
+  });
+
+  test("there are bounds", async () => {
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`m${index}.js`, ""]));
+    expect(await problemOf("", many)).toMatchObject({ kind: "limit", message: "There are 101 modules; there may be 100." });
+    expect(await problemOf("", { "a.txt": "é".repeat(600_000) })).toMatchObject({ kind: "limit", message: expect.stringContaining("1200000 bytes") });
+    expect(await problemOf(`//${"x".repeat(1024 * 1024)}`)).toMatchObject({ kind: "limit" });
+  });
+
+  test("one name twice is told", async () => {
+    expect((await problemOf("", { "a.js": "", "./a.js": "" })).message).toBe("There are two modules called “a.js”.");
+  });
+
+  const given = { "util.js": "export default 1", "lib/parse.ts": "export const n: number = 1", "lib/index.ts": "export default 2", "data.json": "[1]", "note.txt": "hi" };
+
+  test.each([
+    ["./util.js", "util.js"],
+    ["util.js", "util.js"],
+    ["./util", "util.js"],
+    ["util", "util.js"],
+    ["/util.js", "util.js"],
+    ["./lib/../util.js", "util.js"],
+    ["./lib/parse.ts", "lib/parse.ts"],
+    ["./lib/parse.js", "lib/parse.ts"],
+    ["lib/parse", "lib/parse.ts"],
+    ["./lib", "lib/index.ts"],
+    ["data.json", "data.json"],
+    ["./note.txt", "note.txt"],
+  ])("“%s” is %s", async (specifier, name) => {
+    expect(await textOf(`import ${JSON.stringify(specifier)};`, given)).toContain(`import"/${name}"`);
+  });
+
+  test.each(["./missing.js", "../util.js", "node:fs", "cloudflare:workers", "cloudflare:sockets", "workerd:unsafe", "data:text/javascript,1", "https://esm.sh/zod", "zod", "./code", "thinkery/harness.js", "/thinkery/entry.js"])(
+    "“%s” is none",
+    async (specifier) => {
+      const { kind, message } = await problemOf(`\nimport * as x from ${JSON.stringify(specifier)};`, given);
+      expect([kind, message]).toEqual(["syntax", expect.stringContaining(`There is no module “${specifier}”.`)]);
+      expect(message).toContain("(code:2:20)");
+      expect(message).toContain("“util.js”");
+    },
+  );
+
+  test("a name that a module does not export is told before anything runs", async () => {
+    const { message } = await problemOf('import { n, m as other } from "./lib/parse.ts"', given);
+    expect(message).toContain("“lib/parse.ts” does not export “m”; it has n (code:1:13)");
+    expect((await problemOf('import util, { n } from "util"', given)).message).toContain("(code:1:16)");
+    expect((await problemOf('import { a } from "./note.txt"', given)).message).toContain("does not export “a”; it has default");
+    expect((await problemOf('import x from "./lib/parse.ts"', given)).message).toContain("does not export “default”");
+  });
+
+  test("every form of import and export reaches its module", async () => {
+    const modules = {
+      "a.ts": 'export { b as c, type T } from "./b.ts"; export * as all from "./b.ts"; export * from "./b.ts"; import type { T } from "./b.ts"; export { T } from "./b.ts"; export default class {}',
+      "b.ts": 'export interface T { x: number }; export const { b, ...rest } = { b: 1 }; export function f() {}; export { b as "a name" }',
+    };
+    const text = await textOf('import D, { c, "a name" as n } from "./a.ts"; import * as ns from "./b.ts"; import "./b.ts"', modules);
+    expect(text.split("\n")[0]).toBe('import D,{c as c,"a name" as n} from"/a.ts";import * as ns from"/b.ts";import"/b.ts";export default async function(){');
+    const { "a.ts": a } = (await job("", modules)).modules as Record<string, { js: string }>;
+    expect(a?.js.split("\n")[0]).toBe('export{b as c}from"/b.ts";export* as all from"/b.ts";export*from"/b.ts";export{}from"/b.ts";');
+  });
+
+  test("no name of ours is one of the code's", async () => {
+    const text = await textOf('const $impor = 1; const $i0000 = 2; export default await import("./util")', given);
+    expect(text).toContain("await $i0001(");
+    expect(await textOf("await import('./util'); \\u0024impor; \\u{24}i0001", given)).toContain("await $i0002(");
+    expect(await textOf("const main = 1; export default main", given)).toContain("ma01=");
+  });
+
+  test("an app is its main module and the ones that it imports", async () => {
+    const { modules, main } = await prepareApp({ main: "./app.ts", modules: { "app.ts": 'import { n } from "./n"; export default () => new Response(n as string)', "n.js": "export const n = 1" } }, strip);
+    expect(main).toBe("app.ts");
+    expect((modules["app.ts"] as { js: string }).js).toContain('import {n as n} from"/n.js"');
+    await expect(prepareApp({ main: "b.ts", modules: { "app.ts": "" } }, strip)).rejects.toThrow("no module “b.ts”");
+    await expect(prepareApp({ main: "b.txt", modules: { "b.txt": "" } }, strip)).rejects.toThrow("no module “b.txt” with code");
+  });
+});
+
+describe("what engines read is read", () => {
+  test.each([
+    "using a = b; await using c = d",
+    "class A { static { } #x = 1; static #y; has(o) { return #x in o } accessor = 1; get [`a`]() {} }",
+    "for await (const x of y) await null ?? 1_000n",
+    "/(?<a>x)|(?<a>y)/v.exec('x'); /(?i:a)b/.test('')",
+    "a ||= b?.[c]?.(d) ** 2; try {} catch {}",
+    'import x from "./x.json" with { type: "json" }',
+    "label: { break label }",
+    "return",
+    "function f() {} function g() { return new.target }",
+  ])("%s", async (code) => {
+    await expect(job(code, { "x.json": "1" })).resolves.toBeDefined();
+  });
+});
+
+describe("types are gone and everything else can be traced back", () => {
+  test.each([
+    "const x: number = 1, y = foo<(a: string) => void>(x as any)!.bar; x!.boom(); (x as Foo).boom()",
+    "enum A { X, Y = 's' } const z: number = A.X; boom()",
+    "class P<T> extends Q<T> implements I, J { declare a: string; abstract?: number; constructor(private readonly a: number, public b = 2) { super(); this.c(); } c?(): void { boom() } }; boom()",
+    "const f = <T,>(x: T, ...y: T[]): x is { a: string } => boom(x); boom()",
+    "const f = (x: number): {\n  a: string\n} => ({ a: String(x) }); boom()",
+    "const t = `a${q as T} b ${boom<T>(1)} c ${q!} d`; boom()",
+    "let a: T = `${x as T}`, b: T = `a${x!}${boom(1)}`, c: T = ``; boom(2) as T; f`${boom(3)}``${`${boom(4)}`}`; boom(5)",
+    "`${a}${b}${c}`; (x as T).boom(1)",
+    "let a: T = '}`', b: T = /[`]`}${/; if (a as T) {}`x`; boom()",
+    "interface I { a: string }; type T = I & { b: number }; let q: T; boom()",
+    "import type { Z } from './z'; import { W, v } from './w'; let w: W; boom(v)",
+    "declare const q: number; function over(a: string): void; function over(a: any) {} boom()",
+    "let b = <any>boom(1); f(a as T)`${boom(2)}`; x! = boom(3)",
+    "let b = <any>a; let c!: Array<{ a: number }> = d satisfies unknown; boom()",
+    "export abstract class B { abstract x(): void; protected override y: string = '' } export type { T }; boom()",
+  ])("%s", async (given) => {
+    const { text, drift } = (await stripTypes(given, strip)) as Stripped;
+    const lines = given.split("\n");
+    let seen = 0;
+    for (const [at, line] of text.split("\n").entries()) {
+      for (const { 0: word, index } of line.matchAll(/\bboom\(|\bString\(|\bsuper\(|\bthis\.c\(/g)) {
+        seen++;
+        const column = sourceColumn(drift, at + 1, index);
+        expect([word, lines[at]?.slice(column, column + word.length - 1)]).toEqual([word, word.slice(0, -1)]);
+      }
+    }
+    expect(seen).toBeGreaterThan(0);
+  });
+
+  test("templates stay as they were", async () => {
+    const given = "return `${a}` + ``+ `x${b}${c}y` + '}`' // `${";
+    expect(await textOf(`${given}\nlet x: number`)).toContain(given);
+    expect((await problemOf("let a: string = `${b}${c}`; let c: = 1")).message).toContain("(code:1:36)");
+  });
+
+  test("what looks like two comparisons is a call", async () => {
+    expect(await textOf("return id<string>(x)")).toContain("return id(x)");
+    expect(await textOf("return a < b > (c)")).toContain("return a < b > (c)");
+    expect(await textOf("return a<b && c>(d)")).toContain("return a<b && c>(d)");
+  });
+});

@@ -1,0 +1,263 @@
+import { fail, type SlotRenewal } from "@thinkery/sdk";
+import type { SandboxService } from "./run.ts";
+
+/** Has the daemon put another process in a slot; comes back when that is ready for code. */
+export type Renew = (index: number, generation: number, lost: boolean) => Promise<SlotRenewal>;
+
+export interface LeaseTerms {
+  agent: string;
+  /** May other leases of this agent that say the same be in the slot at the same time? */
+  shared: boolean;
+  /** Whoever has not given it back by then is gone. */
+  mostMs: number;
+  waitMs: number;
+  signal: AbortSignal;
+  /** How many go first, whenever that changes. */
+  onPlace(before: number): void;
+}
+
+interface Slot {
+  readonly index: number;
+  readonly service: SandboxService;
+  /** Which of its processes was last known to be ready. */
+  generation: number;
+  /** Whose code that process has run; nobody's yet. */
+  agent: string | undefined;
+  runs: number;
+  /** Who has it now: one run, or requests of one app side by side. */
+  readonly leases: Set<Lease>;
+  /** When it was last given back. */
+  idleSince: number;
+  /** Is its process to be replaced before anybody gets it? */
+  spent: boolean;
+  /** Has an app been served there, which may remember something? */
+  serves: boolean;
+}
+
+/** How often somebody who waits looks by themselves. */
+const lookEveryMs = 200;
+/** What a renewal may take, before whoever asked for it is taken for gone. */
+const renewalMs = 10_000;
+
+/**
+ * The sandboxes of this host. A process belongs to one agent, and to no other one after it: whatever code leaves behind
+ * in a process, only code of the same agent can find it.
+ *
+ * All objects of main share this, and any of them may vanish at any moment. So nobody waits for another's word alone:
+ * who waits looks again by themselves, and what is kept is kept until a time.
+ */
+export class Slots {
+  readonly #slots: Slot[];
+  readonly #renew: Renew;
+  readonly #runsEach: number;
+  /** In the order in which they came. */
+  readonly #queue: { wake(): void }[] = [];
+
+  constructor(services: readonly SandboxService[], renew: Renew, runsEach: number) {
+    this.#renew = renew;
+    this.#runsEach = runsEach;
+    this.#slots = services.map((service, index) => ({
+      index,
+      service,
+      generation: -1,
+      agent: undefined,
+      runs: 0,
+      leases: new Set(),
+      idleSince: 0,
+      spent: false,
+      serves: false,
+    }));
+  }
+
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /** Whose code is in which slot, and how much its process has run. */
+  status(): { agent?: string; runs: number }[] {
+    return this.#slots.map(({ agent, runs, leases }) => ({ runs, ...(agent !== undefined && leases.size > 0 ? { agent } : {}) }));
+  }
+
+  /** A slot for this agent, ready for its code. */
+  async lease(terms: LeaseTerms): Promise<Lease> {
+    const lease = (this.#queue.length === 0 && this.#take(terms)) || (await this.#wait(terms));
+    try {
+      await lease.prepare();
+      terms.signal.throwIfAborted();
+      return lease;
+    } catch (error) {
+      lease.release();
+      throw error;
+    }
+  }
+
+  /**
+   * This agent is no more. What its code does ends now: whoever waited for it may be gone before they can see to that.
+   * And another agent of its name must not find what it left.
+   */
+  async forget(agent: string): Promise<void> {
+    const slots = this.#slots.filter((slot) => slot.agent === agent);
+    await Promise.all(
+      slots.map(async (slot) => {
+        const isBusy = slot.leases.size > 0;
+        Object.assign(slot, { spent: true, agent: undefined });
+        if (!isBusy) return;
+        slot.leases.clear();
+        const lease = this.#open(slot, false, 0);
+        await this.#renewed(slot, slot.generation, false).catch(() => {});
+        lease.release();
+      }),
+    );
+  }
+
+  async #wait(terms: LeaseTerms): Promise<Lease> {
+    const { signal, waitMs, onPlace } = terms;
+    const giveUpAt = Date.now() + waitMs;
+    const place = { wake: () => {} };
+    this.#queue.push(place);
+    let told: number | undefined;
+    try {
+      for (;;) {
+        const before = this.#queue.indexOf(place);
+        const lease = before === 0 ? this.#take(terms) : undefined;
+        if (lease) return lease;
+        if (before !== told) onPlace((told = before));
+        if (Date.now() > giveUpAt) throw fail("unavailable", `No sandbox was free for ${Math.round(waitMs / 1000)} s.`);
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, lookEveryMs);
+          place.wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+        signal.throwIfAborted();
+      }
+    } finally {
+      this.#queue.splice(this.#queue.indexOf(place), 1);
+      this.#queue[0]?.wake();
+    }
+  }
+
+  #take({ agent, shared, mostMs }: LeaseTerms): Lease | undefined {
+    this.#reclaim();
+    const mine = this.#slots.filter((slot) => slot.agent === agent && !slot.spent);
+    const together = shared ? mine.find(({ leases }) => leases.size > 0 && [...leases].every((lease) => lease.shared)) : undefined;
+    const idle = this.#slots.filter(({ leases }) => leases.size === 0);
+    const slot = together ?? idle.find((slot) => mine.includes(slot)) ?? idle.find((slot) => slot.agent === undefined) ?? longestIdle(idle);
+    if (!slot) return undefined;
+    // Whatever another agent's code left there goes with its process.
+    if (slot.agent !== undefined && slot.agent !== agent) slot.spent = true;
+    slot.agent = agent;
+    return this.#open(slot, shared, mostMs);
+  }
+
+  #open(slot: Slot, shared: boolean, mostMs: number): Lease {
+    const lease: Lease = new Lease({
+      service: slot.service,
+      shared,
+      until: Date.now() + mostMs + renewalMs,
+      prepare: async () => {
+        if (slot.spent || slot.generation < 0) await this.#renewed(slot, slot.generation, false);
+        // Requests of an app load nothing anew, so they do not wear a process out.
+        if (!shared) slot.runs++;
+        slot.serves ||= shared;
+        return slot.generation;
+      },
+      release: () => this.#giveBack(slot, lease),
+      lose: async (generation, isGone) => {
+        slot.spent ||= slot.generation === generation;
+        return this.#renewed(slot, generation, isGone);
+      },
+    });
+    slot.leases.add(lease);
+    return lease;
+  }
+
+  async #renewed(slot: Slot, generation: number, isGone: boolean): Promise<SlotRenewal["ended"]> {
+    let renewal = await this.#renew(slot.index, generation, isGone);
+    // It had ended by itself without our noticing, and we may have used what came after it. That has to go as well.
+    if (!isGone && generation >= 0 && renewal.ended !== "asked") renewal = await this.#renew(slot.index, renewal.generation, false);
+    if (renewal.generation !== slot.generation) Object.assign(slot, { generation: renewal.generation, spent: false, runs: 0, serves: false });
+    return renewal.ended;
+  }
+
+  #giveBack(slot: Slot, lease: Lease): void {
+    if (!slot.leases.delete(lease) || slot.leases.size > 0) return;
+    slot.idleSince = Date.now();
+    slot.spent ||= slot.runs >= this.#runsEach;
+    if (this.#queue.length > 0) this.#queue[0]?.wake();
+    else this.#refresh();
+  }
+
+  /** Has a process ready for whoever comes next, so that they need not wait for it; of several slots, not of the only one. */
+  #refresh(): void {
+    // Apps are left alone: what they have in memory is worth more than the moment that somebody else may have to wait.
+    const slot = longestIdle(this.#slots.filter(({ leases, serves }) => leases.size === 0 && !serves));
+    if (!slot || this.#slots.length < 2 || this.#slots.some(({ agent }) => agent === undefined)) return;
+    // From now on it is the one that nobody has used, so that not another is made ready too.
+    Object.assign(slot, { spent: true, agent: undefined });
+    const lease = this.#open(slot, false, 0);
+    // Where it fails, whoever needs the slot asks again, and hears why it cannot be had.
+    this.#renewed(slot, slot.generation, false)
+      .catch(() => {})
+      .finally(() => lease.release());
+  }
+
+  /** Takes back what its holder must have forgotten: an agent that was deleted in the middle of a run, say. */
+  #reclaim(): void {
+    for (const slot of this.#slots) {
+      for (const lease of slot.leases) {
+        if (Date.now() < lease.until) continue;
+        slot.leases.delete(lease);
+        slot.spent = true;
+      }
+    }
+  }
+}
+
+interface LeaseOptions {
+  service: SandboxService;
+  shared: boolean;
+  until: number;
+  prepare(): Promise<number>;
+  release(): void;
+  lose(generation: number, isGone: boolean): Promise<SlotRenewal["ended"]>;
+}
+
+/** The right of one agent to one slot, for a while. */
+export class Lease {
+  readonly shared: boolean;
+  readonly until: number;
+  readonly service: SandboxService;
+  readonly #options: LeaseOptions;
+  #generation = -1;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.shared = options.shared;
+    this.until = options.until;
+    this.service = options.service;
+  }
+
+  /** Comes back when the slot's process is one that no other agent has used. */
+  async prepare(): Promise<void> {
+    this.#generation = await this.#options.prepare();
+  }
+
+  release(): void {
+    this.#options.release();
+  }
+
+  /** Gives it back because its process is gone, or has to go. Answers how that process ended. */
+  async lose(isGone: boolean): Promise<SlotRenewal["ended"]> {
+    try {
+      return await this.#options.lose(this.#generation, isGone);
+    } finally {
+      this.release();
+    }
+  }
+}
+
+function longestIdle(slots: readonly Slot[]): Slot | undefined {
+  return slots.reduce<Slot | undefined>((first, slot) => (first && first.idleSince <= slot.idleSince ? first : slot), undefined);
+}

@@ -1,0 +1,53 @@
+import { defineTool, type Tool } from "@thinkery/sdk";
+import type { Outbound } from "../../host/outbound.ts";
+import { type FetchAnswer, readAnswer } from "./fetch/answer.ts";
+import { type FetchInput, fetchInputSchema } from "./fetch/input.ts";
+import { means, readFetchRule } from "./fetch/rule.ts";
+import { shownRequest, summaryOf } from "./fetch/shown.ts";
+
+/**
+ * What code has as `fetch`. Nothing is reached before a rule allows it, and then only what the door to the network
+ * reaches. A redirect is an answer like any other: where it leads is asked for anew, or not at all.
+ */
+export function fetchCapability(send: Outbound): Tool {
+  return defineTool(
+    {
+      name: "fetch",
+      description: "Sends a request over HTTP and gives the answer.",
+      input: fetchInputSchema,
+      action: "fetch",
+      independent: true,
+      seconds: 30,
+      otherwise: "deny",
+      matches: (match, input, action) => meansRequest(match, input as FetchInput, action),
+      matchFor: (input) => matchFor(input as FetchInput),
+      logged: shownRequest,
+      summarize: (answer) => summaryOf(answer as FetchAnswer),
+    },
+    async ({ url, method, headers, body, bodyBase64 }, { signal }) => {
+      const sent = bodyBase64 === undefined ? body : Buffer.from(bodyBase64, "base64");
+      const response = await send(url, { method, headers, signal, ...(sent === undefined ? {} : { body: sent }) }).catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw new Error(`${new URL(url).host} cannot be reached from here.`, { cause: error });
+      });
+      return readAnswer({ method, url }, response, signal);
+    },
+  );
+}
+
+const rules = new Map<string, ReturnType<typeof readFetchRule>>();
+
+function meansRequest(match: string, request: FetchInput, action: "deny" | "ask" | "allow"): boolean | undefined {
+  let read = rules.get(match);
+  if (!read) {
+    read = readFetchRule(match);
+    if (rules.size > 1000) rules.clear();
+    rules.set(match, read);
+  }
+  return read.rule && means(read.rule, request, action);
+}
+
+function matchFor({ url, method }: FetchInput): string {
+  const { origin } = new URL(url);
+  return `${method === "GET" || method === "HEAD" ? "" : `${method} `}${origin}/*`;
+}

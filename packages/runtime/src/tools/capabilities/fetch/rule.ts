@@ -1,0 +1,91 @@
+import { isLike } from "../../wildcard.ts";
+import { type FetchInput, type Method, methods } from "./input.ts";
+import { leadsBack, readingsOf } from "./path.ts";
+
+/** A rule's `match` for `fetch`, such as `GET,POST https://*.example.com/v1/*`. */
+interface FetchRule {
+  /** Those it names; nothing where it names none. */
+  methods?: readonly Method[];
+  protocol: string;
+  /** As addresses spell it. `*` is any host, `*.name` every one that has something before the dot. */
+  host: string;
+  port: string;
+  /** The path in each of its readings, with stars. */
+  paths: readonly string[];
+}
+
+type Read = { rule: FetchRule; problem?: undefined } | { rule?: undefined; problem: string };
+
+const form = "expected “[METHOD,… ]https://host[:port]/path”, for example “https://api.example.com/v1/*” or “GET,POST https://*.example.com/*”";
+
+/** Reads a rule's `match`, or says what is wrong with it. Whatever could be meant in two ways is wrong. */
+export function readFetchRule(match: string): Read {
+  const [, named, address = ""] = /^(?:(\S+) +)?(\S+)$/.exec(match) ?? [];
+  const [, scheme = "", place = "", path] = /^(https?):\/\/([^/]+)(\/.*)?$/i.exec(address) ?? [];
+  if (!place || /[@%\\?#]/.test(place) || /\p{Cc}/u.test(match)) return { problem: form };
+  const words = named === "*" ? methods : named?.split(",");
+  const wrong = words?.find((word) => !isMethod(word));
+  if (wrong !== undefined) return { problem: `“${wrong}” is no method here; there are ${methods.join(", ")}, and * for all of them` };
+  if (path === undefined) return { problem: "the path is missing: “/*” stands for every path, “/” for the first page alone" };
+  if (/[?#]/.test(path)) return { problem: "a rule does not speak of the query: a path that ends with * admits any, every other admits none" };
+  if (path.includes("\\") || leadsBack(path)) return { problem: "the path of a rule has no “.”, “..” or backslash in it" };
+  const where = readPlace(scheme, place);
+  if (!where) return { problem: `“${place}” is no host: a star stands alone, or for all that comes before a name, as in “*.example.com”` };
+  const paths = readingsOf(new URL(`http://host${path}`).pathname);
+  return { rule: { ...where, paths, ...(words ? { methods: words.filter(isMethod) } : {}) } };
+}
+
+function isMethod(word: string): word is Method {
+  return (methods as readonly string[]).includes(word);
+}
+
+/** A host and its port, in the spelling that addresses have when they were read. */
+function readPlace(scheme: string, place: string): Pick<FetchRule, "protocol" | "host" | "port"> | undefined {
+  const [, name = "", port = ""] = /^(\[[^\]]*\]|[^:]+)(:\d+)?$/.exec(place) ?? [];
+  const isAny = name === "*";
+  const isUnder = name.startsWith("*.");
+  // A word in the star's place has the rest checked as part of a name: no number can be an address then.
+  const spelled = isAny ? "any" : isUnder ? `any${name.slice(1)}` : name;
+  const address = `${scheme}://${spelled}${port}/`;
+  if (!spelled || !URL.canParse(address)) return undefined;
+  const { protocol, hostname, port: number } = new URL(address);
+  if (hostname.includes("*") || (isUnder && !/^any\../.test(hostname))) return undefined;
+  return { protocol, port: number, host: isAny ? "*" : isUnder ? `*${hostname.slice("any".length)}` : hostname };
+}
+
+/**
+ * Does a rule mean this request? To allow, it has to in every reading of it, and without methods it means those that
+ * only look. To deny or to ask, one reading is enough, whatever the method and the query.
+ */
+export function means(rule: FetchRule, { url, method }: Pick<FetchInput, "url" | "method">, action: "deny" | "ask" | "allow"): boolean {
+  const address = new URL(url);
+  if (rule.protocol !== address.protocol || rule.port !== address.port) return false;
+  return action === "allow" ? meansExactly(rule, address, method) : meansRoughly(rule, address, method);
+}
+
+function meansExactly(rule: FetchRule, { hostname, pathname, search }: URL, method: Method): boolean {
+  const [path = ""] = rule.paths;
+  if (!(rule.methods ?? ["GET", "HEAD"]).includes(method) || !isHost(hostname, rule.host)) return false;
+  if (search !== "" && !path.endsWith("*")) return false;
+  return path === "/*" || (!leadsBack(pathname) && readingsOf(pathname).every((reading, index) => isLike(reading, rule.paths[index] ?? "")));
+}
+
+function meansRoughly(rule: FetchRule, { hostname, pathname }: URL, method: Method): boolean {
+  if (!(rule.methods ?? methods).includes(method) || !isHost(bare(hostname), bare(rule.host))) return false;
+  return leadsBack(pathname) || readingsOf(pathname).some((reading, index) => isRoughly(reading, rule.paths[index] ?? ""));
+}
+
+function isHost(hostname: string, host: string): boolean {
+  const under = host.startsWith("*.") ? host.slice(1) : undefined;
+  if (under !== undefined) return hostname.endsWith(under) && hostname.length > under.length;
+  return host === "*" || hostname === host;
+}
+
+/** A name that ends with a dot is the same name to whoever looks it up. */
+const bare = (hostname: string) => hostname.replace(/\.$/, "");
+
+/** To many servers, upper and lower case are the same, and a slash at the end is none. */
+function isRoughly(path: string, pattern: string): boolean {
+  const [small, like] = [path.toLowerCase(), pattern.toLowerCase()];
+  return [small, `${small}/`, small.replace(/\/$/, "")].some((spelling) => isLike(spelling, like));
+}

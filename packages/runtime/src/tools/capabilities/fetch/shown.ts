@@ -1,0 +1,45 @@
+import { redact } from "../../../store/redact.ts";
+import { type FetchAnswer, sizeOf } from "./answer.ts";
+
+/** The request log: what a person may read of a request, without the content and the secrets that it carried. */
+
+const longestShown = 300;
+const longestValue = 24;
+const secretKey = /key|token|secret|sig|pass|auth|code|session|credential|jwt/i;
+
+export function summaryOf(answer: FetchAnswer): string {
+  return `${answer.method} ${shownUrl(answer.url)} → ${answer.status}, ${inWords(sizeOf(answer))}`;
+}
+
+export function shownRequest(given: unknown): unknown {
+  const { url, method, headers, body, bodyBase64 } = (typeof given === "object" && given !== null ? given : {}) as Record<string, unknown>;
+  const names = typeof headers === "object" && headers !== null ? Object.keys(headers).slice(0, 64).map((name) => name.slice(0, 100)) : [];
+  const sent = typeof bodyBase64 === "string" ? sizeOf({ bodyBase64 }) : typeof body === "string" ? sizeOf({ body }) : 0;
+  return {
+    ...(typeof method === "string" ? { method: method.slice(0, 20) } : {}),
+    ...(typeof url === "string" ? { url: shownUrl(url) } : {}),
+    ...(names.length > 0 ? { headers: names } : {}),
+    ...(sent > 0 ? { body: inWords(sent) } : {}),
+  };
+}
+
+export function shownUrl(url: string): string {
+  return shortened(redact(URL.canParse(url) ? withoutValues(new URL(url)) : url));
+}
+
+/** The names in the query stay; what is long, or sounds like a secret, does not. */
+function withoutValues({ protocol, host, pathname, searchParams }: URL): string {
+  const query = [...searchParams].map(([key, value]) => {
+    const isShown = value.length <= longestValue && !secretKey.test(key);
+    return `${encodeURIComponent(key)}=${isShown ? encodeURIComponent(value) : "…"}`;
+  });
+  return `${protocol}//${host}${pathname}${query.length > 0 ? `?${query.join("&")}` : ""}`;
+}
+
+const shortened = (text: string) => (text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+
+function inWords(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  const kilo = bytes / 1024;
+  return kilo < 1024 ? `${kilo.toFixed(1)} KB` : `${(kilo / 1024).toFixed(1)} MB`;
+}

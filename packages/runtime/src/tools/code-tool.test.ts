@@ -1,0 +1,42 @@
+import { type Code, type ToolContext, ToolFailure } from "@thinkery/sdk";
+import { expect, test } from "vitest";
+import { codeTool } from "./code-tool.ts";
+
+const parameters = { type: "object", properties: { word: { type: "string", pattern: "^(a+)+$" } }, required: ["word"] } as const;
+const tool = codeTool({ name: "shout", description: "Shouts.", parameters: parameters as never, code: "return input.word", modules: { "a.js": "x" } });
+
+function run(input: unknown, value: string | undefined): unknown {
+  const asked: Code[] = [];
+  const sandbox = { run: async (code: Code) => (asked.push(code), { console: "Noise.", ms: 1, ...(value === undefined ? {} : { value }) }) };
+  const running = tool.run(input, { sandbox } as unknown as ToolContext);
+  expect(asked).toEqual([{ code: "return input.word", modules: { "a.js": "x" }, input }]);
+  return running;
+}
+
+const values: [string, string | undefined, unknown][] = [
+  ["an object", '{"a":[1,null]}', { a: [1, null] }],
+  ["a number", "5", 5],
+  ["a text", "Hello.", "Hello."],
+  ["an empty text", "", ""],
+  ["a text with a number that no number holds", "12345678901234567890", "12345678901234567890"],
+  ["JSON that was written by hand", '{ "a": 1.0 }', '{ "a": 1.0 }'],
+  ["nothing", undefined, undefined],
+  // As a value it would mean that the answer comes later.
+  ["null", "null", "null"],
+];
+
+test.each(values)("code that returns %s answers it", async (_, value, answer) => {
+  expect(await run({ word: "x" }, value)).toEqual(answer);
+});
+
+test("code runs within the sandbox's limits, for the model alone, and its failures are its own", async () => {
+  expect(tool).toMatchObject({ direct: true, repeatable: false, independent: false, seconds: expect.any(Number) });
+  const sandbox = { run: () => Promise.reject(new ToolFailure("syntax", "SyntaxError: Unexpected token (code:1:1)")) };
+  await expect(tool.run({}, { sandbox } as unknown as ToolContext)).rejects.toMatchObject({ trouble: "syntax" });
+});
+
+test("the model is told the schema as it was given, and a pattern that would match for ever is not tried here", () => {
+  expect(tool.parameters).toEqual(parameters);
+  expect(tool.input.safeParse({ word: `${"a".repeat(50)}!` }).success).toBe(true);
+  expect(tool.input.safeParse({}).success).toBe(false);
+});

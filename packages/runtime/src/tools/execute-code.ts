@@ -1,0 +1,32 @@
+import { type CodeResult, defineTool } from "@thinkery/sdk";
+import { z } from "zod";
+
+/** Runs what a model has written, in a sandbox. */
+export const executeCode = defineTool(
+  {
+    name: "executeCode",
+    description:
+      "Run JavaScript or TypeScript in a sandbox: the body of an async function; `return` gives the result, console is captured. Web APIs only, no Node modules; `await tools.NAME(input)` calls your other tools; `fetch` reaches only what the policy allows.",
+    input: z.strictObject({
+      code: z.string().min(1).max(1024 * 1024),
+      modules: z.record(z.string().min(1).max(200), z.string()).optional().meta({ description: "by name, to import" }),
+      timeoutMs: z.int().min(1).max(3_600_000).optional(),
+    }),
+    action: "run",
+    // Its own limits come first: waiting for a sandbox, and running.
+    seconds: 7300,
+    direct: true,
+    summarize: (output) => (typeof output === "string" ? shortly(output) : "ran"),
+  },
+  async (code, { sandbox }) => told(await sandbox.run(code)),
+);
+
+/** What a model is told of a run. */
+export function told({ value, console }: CodeResult): string {
+  const result = value ?? (console ? "" : "The code ran and returned nothing. Use `return` to give a result.");
+  return [result, console && `console:\n${console}`].filter(Boolean).join("\n\n");
+}
+
+function shortly(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;
+}

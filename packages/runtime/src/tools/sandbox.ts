@@ -1,0 +1,96 @@
+import { type CommandResult, defineTool, longestCommand, type ProcessInfo, ToolFailure } from "@thinkery/sdk";
+import { z } from "zod";
+
+/** Of a process that has written more, a model is told the end. */
+const longestTail = 30_000;
+
+/** Programs of the machine, walled in. */
+export const sandbox = defineTool(
+  {
+    name: "sandbox",
+    description:
+      "Run a bash command in a Linux sandbox: your own folder /work, no network, the programs that this machine has. `background` starts it and answers a process id; `process` reads that one's output, with `stop` ends it; nothing lists them.",
+    input: z
+      .strictObject({
+        command: z.string().min(1).max(longestCommand).optional(),
+        timeoutMs: z.int().min(1).optional(),
+        background: z.boolean().optional(),
+        process: z.string().min(1).max(100).optional(),
+        stop: z.boolean().optional(),
+      })
+      .superRefine(({ command, timeoutMs, background, process, stop }, context) => {
+        const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+        if (command !== undefined && process !== undefined) refuse("process", "give a command or a process, not both");
+        if (command === undefined && background) refuse("background", "there is no command to start");
+        if (command === undefined && timeoutMs !== undefined) refuse("timeoutMs", "there is no command to wait for");
+        if (background && timeoutMs !== undefined) refuse("timeoutMs", "a process in the background goes on until it ends or is stopped");
+        if (process === undefined && stop) refuse("stop", "say which process");
+      }),
+    action: "run",
+    // The host's own limits come first, and none is longer than a day.
+    seconds: 86_400 + 60,
+    summarize: (output) => summaryOf(String(output)),
+  },
+  async ({ command, timeoutMs, background, process, stop }, { linux, signal, progress }) => {
+    if (command !== undefined && background) return `It runs as process ${(await linux.start(command)).id}.`;
+    if (command !== undefined) {
+      return told(await linux.run(command, { signal, onOutput: progress, ...(timeoutMs === undefined ? {} : { timeoutMs }) }));
+    }
+    if (process !== undefined && stop) return stateOf(await linux.stop(process));
+    if (process !== undefined) {
+      const { output, ...found } = await linux.read(process);
+      return `${stateOf(found)}\n\n${ending(output) || "It has written nothing."}`;
+    }
+    const all = await linux.list();
+    return all.length > 0 ? all.map(stateOf).join("\n") : "You have no processes.";
+  },
+);
+
+/** What a model is told of a command it waited for: what it wrote, and how it ended where that was not well. */
+function told({ exitCode, endedBy, output, ms }: CommandResult): string {
+  const after = (line: string) => [output.trimEnd(), line].filter(Boolean).join("\n\n");
+  if (endedBy === "timeout") throw new ToolFailure("timeout", after(`The command did not end within ${seconds(ms)} and was ended.`));
+  if (endedBy === "memory") throw new ToolFailure("limit", after("The machine ran out of memory, and the command was ended."));
+  if (endedBy === "disk") throw new ToolFailure("limit", after("The disk is almost full, and the command was ended. Remove what is not needed."));
+  if (endedBy === "stop") throw new ToolFailure("canceled", after("The command was stopped."));
+  if (exitCode === null) return after("ended by a signal");
+  if (exitCode !== 0) return after(`exit code ${exitCode}`);
+  return output.trim() === "" ? "It ran, and wrote nothing." : output;
+}
+
+const ends = {
+  timeout: "ended: out of time",
+  stop: "stopped",
+  memory: "ended: out of memory",
+  disk: "ended: the disk is almost full",
+  signal: "ended by a signal",
+};
+
+function stateOf({ id, command, state, exitCode, endedBy }: ProcessInfo): string {
+  const how = state === "running" ? "running" : endedBy ? ends[endedBy] : `exit code ${exitCode ?? "unknown"}`;
+  return `process ${id}, ${how}: ${shortly(command.replace(/\s+/g, " "))}`;
+}
+
+/** How much it wrote, and how it ended; never what it wrote. What is said of processes is a line already. */
+function summaryOf(text: string): string {
+  const [first = ""] = text.split("\n", 1);
+  if (/^(It r|You have no p|process )/.test(first)) return first;
+  const whole = text.trimEnd();
+  const last = whole.slice(whole.lastIndexOf("\n") + 1);
+  const code = /^exit code \d+$/.test(last) ? last : "";
+  const output = whole.slice(0, whole.length - code.length).trimEnd();
+  const lines = output === "" ? 0 : output.split("\n").length;
+  return [`${lines} ${lines === 1 ? "line" : "lines"}`, code].filter(Boolean).join(", ");
+}
+
+function ending(output: string): string {
+  return output.length > longestTail ? `[… ${output.length - longestTail} characters left out …]\n${output.slice(-longestTail)}` : output;
+}
+
+function seconds(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
+}
+
+function shortly(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;
+}

@@ -1,0 +1,6 @@
+import type { Tool } from "@thinkery/sdk";
+import { executeCode } from "./execute-code.ts";
+import { sandbox } from "./sandbox.ts";
+
+/** What comes with the tag `default`. */
+export const stockTools: readonly Tool[] = [executeCode, sandbox];

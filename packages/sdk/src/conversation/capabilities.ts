@@ -1,0 +1,31 @@
+import { type Capability, capabilityAfter, type CapabilityEvent } from "../client/capability.ts";
+
+/** What the code of one call has called, in order. */
+export type Capabilities = readonly Capability[];
+
+export type CapabilitiesByCall = Readonly<Record<string, Capabilities>>;
+
+/** As many as one run of code may call. */
+const most = 1000;
+
+export function heardOf(all: CapabilitiesByCall, event: CapabilityEvent): CapabilitiesByCall {
+  return changed(all, event, (known) => capabilityAfter(known, event));
+}
+
+/** The same for an event from before we looked on: what was heard since is newer. */
+export function recalledOf(all: CapabilitiesByCall, event: CapabilityEvent): CapabilitiesByCall {
+  return changed(all, event, (known) => {
+    if (!known || (known.state === "running" && event.type === "capability.answered")) return capabilityAfter(known, event);
+    const { input } = known.input === "" ? capabilityAfter(undefined, event) : known;
+    return { ...known, input, seq: Math.min(known.seq, event.seq) };
+  });
+}
+
+function changed(all: CapabilitiesByCall, event: CapabilityEvent, change: (known: Capability | undefined) => Capability): CapabilitiesByCall {
+  const { within, callId } = event.data;
+  const before = all[within] ?? [];
+  const next = change(before.find(({ id }) => id === callId));
+  const others = before.filter(({ id }) => id !== callId);
+  const place = others.findLastIndex(({ seq }) => seq < next.seq) + 1;
+  return { ...all, [within]: [...others.slice(0, place), next, ...others.slice(place)].slice(-most) };
+}

@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { processListSchema, processOutputSchema, processQuerySchema, processSchema } from "../process.ts";
+import { routes } from "../routes.ts";
+import { anAgent } from "./turns.ts";
+
+const aProcess = anAgent.extend({ id: z.string().min(1).max(100) });
+
+/** What an agent has left running in its Linux sandbox. */
+export const processEndpoints = {
+  listProcesses: endpoint({
+    ...routes.listProcesses,
+    access: "read",
+    summary: "The programs that an agent has running in its Linux sandbox, and the latest that ended.",
+    params: anAgent,
+    answer: processListSchema,
+  }),
+  getProcess: endpoint({
+    ...routes.getProcess,
+    access: "read",
+    summary: "One of them, with what it wrote; of very much, the end.",
+    params: aProcess,
+    query: processQuerySchema,
+    answer: processOutputSchema,
+  }),
+  stopProcess: endpoint({
+    ...routes.stopProcess,
+    access: "chat",
+    summary: "End one of them, with all that it started.",
+    params: aProcess,
+    answer: processSchema,
+  }),
+} as const;

@@ -1,0 +1,158 @@
+import { startHost, type TestHost } from "@thinkery/sdk/test";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { loginLink, openBrowser, visit } from "../kit/browser.ts";
+import { until } from "../kit/until.ts";
+
+// An app's page has our address and must have nothing else of ours: tried in a real browser that is logged in.
+
+let host: TestHost;
+let browser: Browser;
+const address = "/agency/global/agent/alice/app/";
+
+/** Tries what it should not be able to do, and writes down what came of it. */
+const page = `<!doctype html><title>app</title><p>An app of alice.</p><pre id="out"></pre>
+<form id="form" method="post" action="/agency/global/agents" enctype="text/plain"><input name='{"name":"forged","x":"' value='"}'></form>
+<script>
+const settled = (attempt) => Promise.race([
+  Promise.resolve().then(attempt).then((value) => "got " + value, (error) => "refused " + (error && error.name)),
+  new Promise((resolve) => setTimeout(resolve, 3000, "silence")),
+]);
+const attempts = {
+  origin: () => self.origin,
+  cookie: () => document.cookie,
+  storage: () => localStorage.length,
+  database: () => new Promise((resolve, reject) => { const asked = indexedDB.open("x"); asked.onsuccess = resolve; asked.onerror = () => reject(asked.error); }),
+  health: async () => (await fetch("/health", { credentials: "include" })).text(),
+  agents: async () => (await fetch("/agency/global/agents", { credentials: "include" })).text(),
+  blind: async () => (await fetch("/agency/global/agents", { credentials: "include", mode: "no-cors" })).text().then((text) => JSON.stringify(text)),
+  itself: async () => (await fetch("data", { credentials: "include" })).text(),
+  write: async () => (await fetch("/agency/global/agents", { method: "POST", credentials: "include", mode: "no-cors", body: '{"name":"forged"}' })).type,
+  socket: () => new Promise((resolve, reject) => { const socket = new WebSocket("ws://" + location.host + "/agency/global/agent/alice/ws"); socket.onopen = resolve; socket.onerror = () => reject(new Error()); }),
+  events: () => new Promise((resolve, reject) => { const source = new EventSource("/agency/global/agent/alice/events", { withCredentials: true }); source.onopen = resolve; source.onerror = () => { source.close(); reject(new Error()); }; }),
+  worker: () => navigator.serviceWorker.register("sw.js"),
+  thread: () => new Worker("thread.js"),
+  window: () => window.open("/app/global") ? "a window" : Promise.reject(new Error()),
+  opener: () => String(window.opener),
+  frame: () => new Promise((resolve) => { const frame = document.createElement("iframe"); frame.src = "/app/global"; frame.onload = () => resolve(String(frame.contentDocument)); document.body.append(frame); }),
+};
+(async () => {
+  const came = {};
+  for (const [name, attempt] of Object.entries(attempts)) came[name] = await settled(attempt);
+  document.getElementById("out").textContent = JSON.stringify(came);
+})();
+</script>`;
+
+const app = `const page = ${JSON.stringify(page)};
+export default { fetch(request) {
+  const { pathname } = new URL(request.url);
+  const headers = { "content-type": pathname.endsWith(".js") ? "text/javascript" : "text/html; charset=utf-8", "service-worker-allowed": "/", "access-control-allow-origin": "*" };
+  return new Response(pathname.endsWith(".js") ? "globalThis.appWasHere = true" : page, { headers });
+} }`;
+
+beforeAll(async () => {
+  [host, browser] = await Promise.all([startHost({ config: { sandboxSlots: 1 } }), openBrowser()]);
+  await (await host.agent("alice")).putApp({ code: app });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await host?.stop();
+});
+
+test("whoever stops reading an answer, or never wanted its body, leaves the sandbox", async () => {
+  const agent = await host.agent("endless");
+  await agent.putApp({
+    code: `export default { fetch() {
+      const { readable, writable } = new TransformStream();
+      const writer = writable.getWriter();
+      (async () => { for (;;) { await writer.write(new TextEncoder().encode("more")); await new Promise((resolve) => setTimeout(resolve, 10)); } })();
+      return new Response(readable);
+    } }`,
+  });
+  const held = async () => (await host.client.call("health")).sandboxes?.some((slot) => slot.agent === "global~endless");
+  const leaving = new AbortController();
+  const answer = await agent.fetchApp("", { signal: leaving.signal });
+  await answer.body?.getReader().read();
+  expect(await held()).toBe(true);
+  leaving.abort();
+  await until("the sandbox to be free", async () => !(await held()));
+  await agent.fetchApp("", { method: "HEAD" });
+  await until("the sandbox to be free", async () => !(await held()));
+  await agent.delete();
+});
+
+async function login() {
+  const { page, context, complaints } = await visit(browser);
+  await page.goto(await loginLink(host));
+  await page.getByRole("heading", { name: "Welcome" }).waitFor();
+  return { page, context, complaints };
+}
+
+const names = async () => (await host.client.call("listAgents", { params: { agency: "global" } })).agents.map(({ name }) => name);
+
+test("an app opens from its agent's page, and can do nothing there that a stranger's page could not", async () => {
+  const { page, context, complaints } = await login();
+  await page.goto(`${host.url}/app/global/alice`);
+  await page.getByText("About").click();
+  const opened = context.waitForEvent("page");
+  await page.getByRole("link", { name: "Open in a new tab" }).click();
+  const tab: Page = await opened;
+  await tab.getByText("An app of alice.").waitFor();
+  expect(tab.url()).toBe(host.url + address);
+  const came = JSON.parse(await until("what came of it", () => tab.locator("#out").textContent()));
+  expect(came).toEqual({
+    origin: "got null",
+    cookie: "refused SecurityError",
+    storage: "refused SecurityError",
+    database: expect.stringMatching(/^refused /),
+    health: "refused TypeError",
+    agents: "refused TypeError",
+    blind: expect.stringMatching(/^(refused TypeError|got "")$/),
+    itself: "refused TypeError",
+    write: expect.stringMatching(/^(refused TypeError|got opaque)$/),
+    socket: "refused Error",
+    events: "refused Error",
+    worker: expect.stringMatching(/^refused /),
+    thread: expect.stringMatching(/^refused /),
+    window: "refused Error",
+    opener: "got null",
+    frame: "got null",
+  });
+  // A form is sent, but not with our cookie.
+  await tab.evaluate(() => (document.getElementById("form") as HTMLFormElement).submit());
+  await tab.getByText("not accepted").waitFor();
+  // Nor does the cookie go along where the page itself goes.
+  await tab.goto(host.url + address);
+  await tab.evaluate(() => window.location.assign("/agency/global/agents"));
+  await tab.getByText("Give a token").waitFor();
+  expect(await names()).toEqual(["alice"]);
+  // The person is still logged in, and our own page is as it was.
+  await page.reload();
+  await page.getByText("About").waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test("an app is no part of our page: neither its script, nor its module, nor its worker, nor its data", async () => {
+  const { page, context } = await login();
+  const came = await page.evaluate(async (address) => {
+    const refused = () => "refused";
+    const script = (type: string) =>
+      new Promise((resolve) => {
+        const element = Object.assign(document.createElement("script"), { type, src: `${address}${type || "plain"}.js` });
+        element.addEventListener("load", () => resolve("got"));
+        element.addEventListener("error", () => resolve("refused"));
+        document.head.append(element);
+      });
+    return {
+      script: await script(""),
+      module: await script("module"),
+      worker: await navigator.serviceWorker.register(`${address}sw.js`, { scope: address }).then(() => "got", refused),
+      data: (await fetch(`${address}data`)).status,
+      mark: "appWasHere" in globalThis,
+    };
+  }, address);
+  expect(came).toEqual({ script: "refused", module: "refused", worker: "refused", data: 403, mark: false });
+  await context.close();
+});

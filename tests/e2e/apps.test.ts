@@ -1,0 +1,310 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "@thinkery/sdk/client";
+import { startHost, type TestHost } from "@thinkery/sdk/test";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCli } from "../kit/house.ts";
+import { send, upgrade } from "../kit/wire.ts";
+
+// Apps of agents, from the code to the answer, with everything real in between.
+
+let host: TestHost;
+
+const served = { code: "export default { fetch: () => new Response('by the agent') }" };
+
+beforeAll(async () => {
+  host = await startHost({
+    config: { sandboxSlots: 2, sandbox: { seconds: 3 } },
+    scripts: {
+      server: [{ steps: [{ call: { tool: "serveApp", input: served } }, { text: "{{ results.0 }}" }] }],
+      clumsy: [{ steps: [{ call: { tool: "serveApp", input: { ...served, modules: { "../x.ts": "" } } } }, { text: "{{ results.0 }}" }] }],
+    },
+  });
+});
+
+afterAll(() => host?.stop());
+
+let made = 0;
+
+/** An agent with an app. */
+async function agentWith(code: string, modules?: Record<string, string>) {
+  const agent = await host.agent(`agent-${++made}`);
+  await agent.putApp({ code, ...(modules ? { modules } : {}) });
+  return agent;
+}
+
+const text = async (answer: Promise<Response>) => (await answer).text();
+
+/** Answers what it was asked. */
+const mirror = `export default {
+  async fetch(request: Request): Promise<Response> {
+    const body = Array.from(new Uint8Array(await request.arrayBuffer()));
+    return Response.json({ method: request.method, url: request.url, headers: Object.fromEntries(request.headers), body });
+  },
+}`;
+
+const counter = "let count = 0; export default { fetch: () => new Response(String(++count)) }";
+
+test("an agent is given an app, and the app answers", async () => {
+  const agent = await host.agent("shop");
+  await expect(agent.app()).rejects.toMatchObject({ code: "not_found", message: expect.stringContaining("has no app") });
+  await expect(agent.fetchApp()).rejects.toMatchObject({ code: "not_found" });
+  const code = "import { greeting } from './lib/greeting.ts';\nexport default { fetch: () => new Response(greeting('world')) }";
+  const modules = { "lib/greeting.ts": "export const greeting = (name: string): string => `hello ${name}`;" };
+  const app = await agent.putApp({ code, modules });
+  const bytes = Buffer.byteLength(code + Object.entries(modules).flat().join(""));
+  expect(app).toEqual({ version: expect.stringMatching(/^[0-9a-f]{12}$/), main: "main.ts", modules: ["lib/greeting.ts"], bytes, by: "owner", updatedAt: expect.any(String), address: "/agency/global/agent/shop/app/" });
+  expect(await agent.app()).toEqual(app);
+  const answer = await agent.fetchApp();
+  expect([answer.status, await answer.text(), answer.headers.get("x-thinkery-app")]).toEqual([200, "hello world", app.version]);
+  const short = await fetch(`${host.url}/agents/shop/app/x`, { headers: { authorization: `Bearer ${host.token}` } });
+  expect(await short.text()).toBe("hello world");
+  // The same once more is the same.
+  expect(await agent.putApp({ modules, code })).toEqual(app);
+  const { events } = await host.client.call("listEvents", { params: { agency: "global", agent: "shop" } });
+  expect(events.filter(({ type }) => type === "app.set")).toHaveLength(1);
+});
+
+test("an app is asked in every way, and answers whatever it likes", async () => {
+  const agent = await agentWith(mirror);
+  const json = async (path?: string, init?: RequestInit) => (await agent.fetchApp(path, init)).json();
+  expect(await json()).toMatchObject({ method: "GET", url: "http://app/", body: [] });
+  expect(await json("items/a%2Fb?x=1&y=%20")).toMatchObject({ url: "http://app/items/a%2Fb?x=1&y=%20" });
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+    expect(await json("x", { method, body: new Uint8Array([0, 255, 10, 13]), headers: { "content-type": "image/png" } })).toMatchObject({ method, headers: { "content-type": "image/png" }, body: [0, 255, 10, 13] });
+  }
+  expect((await agent.fetchApp("x", { method: "HEAD" })).status).toBe(200);
+  const large = await agent.fetchApp("x", { method: "POST", body: new Uint8Array(1024 * 1024 + 1) }).catch((error: unknown) => error);
+  expect(large).toMatchObject({ code: "too_large" });
+
+  const whole = Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256);
+  const answers = await agentWith(`export default { fetch(request) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/bytes") return new Response(Uint8Array.from({ length: 300000 }, (_, index) => (index * 7) % 256), { headers: { "content-type": "application/octet-stream", etag: '"7"' } });
+    if (pathname === "/zipped") return new Response("plain enough ".repeat(100), { headers: { "content-encoding": "gzip" } });
+    if (pathname === "/none") return new Response(null, { status: 204 });
+    if (pathname === "/moved") return Response.redirect("http://app/bytes", 302);
+    if (pathname === "/away") return Response.redirect("https://example.com/", 302);
+    return new Response("no such page", { status: 404, headers: { "content-type": "text/plain" } });
+  } }`);
+  const bytes = await answers.fetchApp("bytes");
+  expect([bytes.headers.get("content-type"), bytes.headers.get("etag")]).toEqual(["application/octet-stream", '"7"']);
+  expect(Buffer.compare(Buffer.from(await bytes.arrayBuffer()), Buffer.from(whole))).toBe(0);
+  expect(await text(answers.fetchApp("zipped"))).toBe("plain enough ".repeat(100));
+  expect((await answers.fetchApp("none")).status).toBe(204);
+  expect((await answers.fetchApp("moved")).url).toBe(`${host.url}${(await answers.app()).address}bytes`);
+  const away = await answers.fetchApp("away", { redirect: "manual" });
+  expect([away.status, away.headers.get("location")]).toEqual([302, null]);
+  const missing = await answers.fetchApp("x");
+  expect([missing.status, await missing.text(), missing.headers.get("x-thinkery-app-error")]).toEqual([404, "no such page", null]);
+});
+
+test("an answer comes as it is made, and other requests are answered meanwhile", async () => {
+  const agent = await agentWith(`let go = false;
+    export default { fetch(request) {
+      if (request.url.endsWith("/go")) return new Response(String(go = true));
+      const { readable, writable } = new TransformStream();
+      const writer = writable.getWriter();
+      const encoder = new TextEncoder();
+      (async () => {
+        await writer.write(encoder.encode("first,"));
+        while (!go) await new Promise((resolve) => setTimeout(resolve, 5));
+        await writer.write(encoder.encode("second"));
+        await writer.close();
+      })();
+      return new Response(readable);
+    } }`);
+  const reader = (await agent.fetchApp("stream")).body!.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await reader.read()).value).toBe("first,");
+  expect(await text(agent.fetchApp("go"))).toBe("true");
+  expect((await reader.read()).value).toBe("second");
+});
+
+test("an app keeps what it has in memory, and another version of it has none of that", async () => {
+  const agent = await agentWith(counter);
+  const first = await agent.app();
+  expect([await text(agent.fetchApp()), await text(agent.fetchApp("x")), await text(agent.fetchApp())]).toEqual(["1", "2", "3"]);
+  const second = await agent.putApp({ code: `${counter} // new` });
+  expect(second.version).not.toBe(first.version);
+  expect([await text(agent.fetchApp()), await text(agent.fetchApp())]).toEqual(["1", "2"]);
+  // Another agent with the same code has a sandbox of its own.
+  expect(await text((await agentWith(counter)).fetchApp())).toBe("1");
+});
+
+test("what an app does wrong is its own answer, with the place in its code", async () => {
+  const agent = await agentWith("export default {\n  fetch() {\n    null.x;\n  }\n}");
+  const threw = await agent.fetchApp();
+  expect([threw.status, threw.headers.get("x-thinkery-app-error")]).toEqual([500, "1"]);
+  expect(await threw.text()).toMatch(/TypeError.*main\.ts:3:\d+/s);
+  for (const [code, words] of [["export default {", /SyntaxError.*main\.ts:1/s], ["export const a = 1", /default export/], ["import './missing.ts'; export default { fetch() {} }", /missing\.ts/], ["export default { fetch: () => 'no answer' }", /Response/]] as const) {
+    await agent.putApp({ code });
+    const answer = await agent.fetchApp();
+    expect([code, answer.status, answer.headers.get("x-thinkery-app-error")]).toEqual([code, 500, "1"]);
+    expect(await answer.text()).toMatch(words);
+  }
+});
+
+test("an app that never answers or spins is given up, and the next request is answered", async () => {
+  const code = `export default { async fetch(request) {
+    if (request.url.endsWith("/never")) await new Promise((resolve) => setTimeout(resolve, 1e6));
+    if (request.url.endsWith("/spin")) for (;;) {}
+    if (request.url.endsWith("/bomb")) for (const all = [];;) all.push(new Array(1e5).fill({}));
+    return new Response("well");
+  } }`;
+  const misuse = async (path: string) => {
+    const agent = await agentWith(code);
+    await expect(agent.fetchApp(path)).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("The app did not answer.") });
+    expect([path, await text(agent.fetchApp())]).toEqual([path, "well"]);
+  };
+  await Promise.all(["never", "spin", "bomb"].map(misuse));
+  expect((await host.client.call("health")).restarts).toBe(0);
+});
+
+test("nothing of who asks reaches an app, and nothing of its own reaches the browser but what is harmless", async () => {
+  const agent = await agentWith(mirror);
+  const secrets = { authorization: `Bearer ${host.token}`, "x-secret": host.token, cookie: `thinkery-1=${host.token}`, "x-thinkery-user": "mallory", "x-forwarded-for": "10.0.0.1", referer: `${host.url}/app/global`, "x-own": "fine" };
+  const port = Number(new URL(host.url).port);
+  const { address } = await agent.app();
+  const asked = await send({ port, path: `${address}x`, headers: { ...secrets, origin: host.url } });
+  expect(asked.body).not.toContain(host.token);
+  expect(JSON.parse(asked.body).headers).toEqual({ "x-own": "fine" });
+
+  await agent.putApp({
+    code: `export default { fetch: () => new Response("<p>hi", { headers: [
+      ["content-type", "text/html"], ["set-cookie", "thinkery=1"], ["set-cookie", "b=2"], ["content-security-policy", "default-src *"], ["access-control-allow-origin", "*"],
+      ["service-worker-allowed", "/"], ["clear-site-data", '"*"'], ["refresh", "0; url=/"], ["x-frame-options", "ALLOWALL"], ["x-thinkery-app", "fake"], ["x-own", "fine"], ["link", "</x>; rel=preload"],
+    ] }) }`,
+  });
+  const { headers } = await send({ port, path: address, headers: { authorization: secrets.authorization } });
+  const { version } = await agent.app();
+  expect(headers).toMatchObject({
+    "content-type": "text/html",
+    "content-security-policy": "sandbox allow-scripts allow-forms; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "cache-control": "no-store",
+    "x-thinkery-app": version,
+    "x-own": "fine",
+  });
+  for (const name of ["set-cookie", "access-control-allow-origin", "service-worker-allowed", "clear-site-data", "refresh", "link"]) expect([name, headers[name]]).toEqual([name, undefined]);
+});
+
+test("an app cannot use tools, the network or another agent's things", async () => {
+  const agent = await agentWith(`export default { async fetch(request, env) {
+    const tried = {};
+    const attempts = { echo: () => env.echo({ a: 1 }), tool: () => env.tools.set_title({ title: "mine" }), fetch: () => env.fetch("https://example.com/"), global: () => fetch("http://127.0.0.1:${new URL(host.url).port}/health") };
+    for (const [name, attempt] of Object.entries(attempts)) {
+      try { tried[name] = (await attempt()) ?? "nothing"; } catch (error) { tried[name] = String(error.message); }
+    }
+    return Response.json(tried);
+  } }`);
+  const tried = await (await agent.fetchApp()).json();
+  expect(tried).toEqual({ echo: { a: 1 }, tool: "An app's request has no turn, and tools can be called in a turn only.", fetch: expect.stringContaining("nothing but echo"), global: expect.any(String) });
+  expect(tried.global).not.toContain("status");
+  expect((await agent.state()).state.title).toBeUndefined();
+});
+
+test("only its owner reaches an app, and to read is not to write", async () => {
+  const agent = await agentWith(mirror);
+  const as = async (user: string, ...scopes: ("read" | "chat" | "approve")[]) => {
+    const { token } = await host.client.call("createToken", { body: { name: "t", user, scopes } });
+    return createClient({ url: host.url, token }).agent(agent.name);
+  };
+  const mallory = await as("mallory", "read", "chat");
+  for (const attempt of [() => mallory.app(), () => mallory.fetchApp("x"), () => mallory.fetchApp("x", { method: "POST" }), () => mallory.putApp(served), () => mallory.deleteApp()]) {
+    await expect(attempt()).rejects.toMatchObject({ code: "not_found" });
+  }
+  const reader = await as("owner", "read");
+  expect((await reader.fetchApp("x")).status).toBe(200);
+  expect((await reader.fetchApp("x", { method: "HEAD" })).status).toBe(200);
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"]) await expect(reader.fetchApp("x", { method })).rejects.toMatchObject({ code: "forbidden" });
+  await expect(reader.putApp(served)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(reader.deleteApp()).rejects.toMatchObject({ code: "forbidden" });
+  expect((await (await as("owner", "chat")).fetchApp("x", { method: "POST" })).status).toBe(200);
+  const { address } = await agent.app();
+  const ask = (method: string, path: string, headers = {}) => send({ port: Number(new URL(host.url).port), method, path, headers: { authorization: `Bearer ${host.token}`, ...headers } });
+  expect((await ask("GET", `${address}x`, { authorization: "" })).status).toBe(401);
+  expect((await ask("GET", address, upgrade)).body).toContain("An app takes no WebSockets");
+  expect((await ask("OPTIONS", `${address}x`)).status).toBe(405);
+  expect((await ask("POST", address.slice(0, -1))).status).toBe(405);
+});
+
+test("an app survives a restart, a crash and a cleared conversation, and is gone when it is removed", async () => {
+  const agent = await agentWith(counter);
+  const params = { agency: "global", agent: agent.name };
+  const app = await agent.app();
+  await host.kill();
+  expect([await agent.app(), await text(agent.fetchApp())]).toEqual([app, "1"]);
+  await host.restart();
+  expect([await agent.app(), await text(agent.fetchApp())]).toEqual([app, "1"]);
+  await host.client.call("clearMessages", { params });
+  expect([await agent.app(), await text(agent.fetchApp())]).toEqual([app, "2"]);
+  const exported = await host.client.call("exportAgent", { params });
+  expect(exported.app).toEqual(app);
+  const [blob] = exported.events.flatMap(({ type, data }) => (type === "history.cleared" ? [(data.app as { blob: string }).blob] : []));
+  const source = await fetch(`${host.url}/agency/global/agent/${agent.name}/blobs/${blob}`, { headers: { authorization: `Bearer ${host.token}` } });
+  const whole = await source.text();
+  expect([createHash("sha256").update(whole).digest("hex"), JSON.parse(whole)]).toEqual([blob, { main: "main.ts", modules: { "main.ts": counter } }]);
+  await agent.deleteApp();
+  for (const attempt of [() => agent.app(), () => agent.fetchApp(), () => agent.deleteApp()]) await expect(attempt()).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("what an app was asked ends with its agent, and a new agent of that name finds nothing of it", async () => {
+  const code = "let count = 0; export default { fetch: (request) => (request.url.endsWith('/hang') ? new Promise((resolve) => setTimeout(resolve, 1e6)) : new Response(String(++count))) }";
+  const agent = await agentWith(code);
+  expect(await text(agent.fetchApp())).toBe("1");
+  await agent.delete();
+  const next = await host.agent(agent.name);
+  await expect(next.app()).rejects.toMatchObject({ code: "not_found" });
+  await next.putApp({ code });
+  expect(await text(next.fetchApp())).toBe("1");
+  const hanging = next.fetchApp("hang").catch((error: unknown) => error);
+  expect(await text(next.fetchApp())).toBe("2");
+  await next.delete();
+  expect(await hanging).toMatchObject({ code: "not_found" });
+  await expect(next.fetchApp()).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("an agent puts up its own app, if its blueprint has the tool", async () => {
+  await host.client.call("putBlueprint", { params: { agency: "global" }, body: { name: "webmaster", tags: ["default", "apps"] } });
+  const agent = await host.agent("web", { blueprint: "webmaster", model: "scripted:server" });
+  const { content } = await (await agent.send("Put it up.")).outcome();
+  const app = await agent.app();
+  expect(content).toBe(`The app is at /agency/global/agent/web/app/ on this host, version ${app.version}.`);
+  expect(app.by).toBe("global~web");
+  expect(await text(agent.fetchApp())).toBe("by the agent");
+  expect((await agent.state()).state.tools.map(({ name }) => name)).toContain("serveApp");
+  const clumsy = await host.agent("clumsy", { blueprint: "webmaster", model: "scripted:clumsy" });
+  expect((await (await clumsy.send("Put it up.")).outcome()).content).toContain("write it as a plain path");
+  const plain = await host.agent("plain", { model: "scripted:server" });
+  expect((await plain.state()).state.tools.map(({ name }) => name)).not.toContain("serveApp");
+});
+
+test("the command line puts up an app from files, shows it and removes it", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "thinkery-app-"));
+  try {
+    await writeFile(join(folder, "server.ts"), "import { words } from './words.ts'; export default { fetch: () => new Response(words) }");
+    await writeFile(join(folder, "words.ts"), "export const words: string = 'from files';");
+    const run = async (...args: string[]) => {
+      const { code, stdout, stderr } = await runCli([...args, "--json"], host.home, { cwd: folder });
+      expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: "" });
+      return JSON.parse(stdout);
+    };
+    const agent = await host.agent("files");
+    const put = await run("app", "put", "files", "server.ts", "words.ts");
+    expect(put).toMatchObject({ version: (await agent.app()).version, modules: ["words.ts"], url: `${host.url}/agency/global/agent/files/app/` });
+    expect(await text(agent.fetchApp())).toBe("from files");
+    expect(await run("app", "files")).toEqual(put);
+    expect(await run("app", "open", "files", "--print")).toEqual(put);
+    expect(await run("app", "rm", "files", "--yes")).toEqual({ removed: "files", agency: "global" });
+    const refused = await runCli(["app", "files"], host.home);
+    expect([refused.code, refused.stdout]).toEqual([1, ""]);
+    expect(refused.stderr).toContain("has no app");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,28 @@
+import { ToolFailure } from "@thinkery/sdk";
+import { openSandbox, type SandboxEnv } from "../../packages/runtime/src/sandbox/open.ts";
+
+/** Runs code as main does where there is no daemon: `SANDBOX` is another Worker, and nothing else is bound. */
+export default {
+  async fetch(request: Request, env: SandboxEnv): Promise<Response> {
+    if (request.method === "GET") return new Response("ready");
+    const { code, app, timeoutMs = 5000, abortMs } = (await request.json()) as { code?: string; app?: string; timeoutMs?: number; abortMs?: number };
+    const stopping = new AbortController();
+    if (abortMs) setTimeout(() => stopping.abort(new Error("stopped")), abortMs);
+    const heard: string[] = [];
+    const terms = {
+      agent: "global~ada",
+      timeoutMs,
+      signal: stopping.signal,
+      call: async (capability: string, input: string) => JSON.stringify([capability, JSON.parse(input)]),
+      onConsole: (text: string) => void heard.push(text),
+      onPlace() {},
+    };
+    const sandbox = openSandbox(env);
+    try {
+      if (app) return await sandbox.serve({ id: "global~ada.1", main: "main.ts", modules: { "main.ts": app } }, new Request("http://app/x"), terms);
+      return Response.json({ result: await sandbox.run({ code: code ?? "", modules: {} }, terms), heard });
+    } catch (error) {
+      return Response.json({ trouble: error instanceof ToolFailure ? error.trouble : "other", message: (error as Error).message });
+    }
+  },
+};
