@@ -1,10 +1,11 @@
 import { type CodeResult, isThinkeryError, type SandboxLimits, sandboxLimitsSchema, type SlotRenewal, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
 import { openHost, type Service } from "../host/host.ts";
 import { untilRead } from "./answer.ts";
+import type { Lease } from "./lease.ts";
 import { type Outcome, outcomeSchema, type SandboxService } from "./run.ts";
 import { RunDoor } from "./run-door.ts";
 import type { RunTerms, Sandbox } from "./sandbox.ts";
-import { type Lease, type LeaseTerms, Slots } from "./slots.ts";
+import { type LeaseTerms, Slots } from "./slots.ts";
 
 export interface SandboxEnv {
   HOST?: Service;
@@ -24,10 +25,15 @@ export function slotsOf(env: SandboxEnv): Slots | undefined {
   const services = slotServices(env);
   if (!host || services.length === 0) return undefined;
   // Plain calls, so that whoever asks makes them in their own name.
+  const { runs, memoryMb } = limitsOf(env);
   slots ??= new Slots(
     services,
-    (index, generation, lost) => host.renewSlot(index, generation, lost),
-    limitsOf(env).runs,
+    {
+      renew: (index, generation, lost) => host.renewSlot(index, generation, lost),
+      memory: async (index) => (await host.status()).slots[index]?.memoryBytes,
+    },
+    // A process has some 60 MB before any code, and as much again is no reason to replace it.
+    { runs, bytes: (memoryMb + 128) * 1024 * 1024 },
   );
   return slots;
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { random } from "../../../../tests/kit/random.ts";
+import type { Lease } from "./lease.ts";
 import type { SandboxService } from "./run.ts";
-import { type Lease, type LeaseTerms, Slots } from "./slots.ts";
+import { type LeaseTerms, Slots } from "./slots.ts";
 
 /** The daemon's side: generations, and who must never be found in the same process. */
 function processes(count: number, runsEach = 1000) {
@@ -10,20 +11,24 @@ function processes(count: number, runsEach = 1000) {
   const renewals: number[] = [];
   const services = generations.map((_, index) => ({ index }) as unknown as SandboxService);
   let broken = false;
+  let bytes = 10;
   const slots = new Slots(
     services,
-    async (index, generation) => {
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      if (broken) throw new Error("cannot start");
-      if (generation === generations[index]) {
-        generations[index] = generation + 1;
-        ends[index]?.set(generation, "asked");
-        renewals.push(index);
-      }
-      const ended = ends[index]?.get(generation);
-      return { generation: generations[index] as number, ...(ended ? { ended } : {}) };
+    {
+      memory: async () => bytes,
+      async renew(index, generation) {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        if (broken) throw new Error("cannot start");
+        if (generation === generations[index]) {
+          generations[index] = generation + 1;
+          ends[index]?.set(generation, "asked");
+          renewals.push(index);
+        }
+        const ended = ends[index]?.get(generation);
+        return { generation: generations[index] as number, ...(ended ? { ended } : {}) };
+      },
     },
-    runsEach,
+    { runs: runsEach, bytes: 1000 },
   );
   const processOf = (lease: Lease) => {
     const { index } = lease.service as unknown as { index: number };
@@ -34,7 +39,7 @@ function processes(count: number, runsEach = 1000) {
     ends[index]?.set(generation, "crash");
     generations[index] = generation + 1;
   };
-  return { slots, renewals, processOf, crash, break: (now: boolean) => (broken = now) };
+  return { slots, renewals, processOf, crash, break: (now: boolean) => (broken = now), grow: (to: number) => (bytes = to) };
 }
 
 const terms = (agent: string, more: Partial<LeaseTerms> = {}): LeaseTerms => ({
@@ -221,6 +226,19 @@ test("a process is replaced after so many runs", async () => {
     lease.release();
   }
   expect(seen.size).toBe(3);
+});
+
+test("a process that code has left swollen is replaced", async () => {
+  const { slots, processOf, grow } = processes(1);
+  const first = await slots.lease(terms("a"));
+  const process = processOf(first);
+  grow(2000);
+  first.release();
+  await settled();
+  grow(10);
+  const next = await slots.lease(terms("a"));
+  expect(processOf(next)).not.toBe(process);
+  next.release();
 });
 
 test("a slot whose process cannot be replaced is refused to those who come, and works when it can", async () => {

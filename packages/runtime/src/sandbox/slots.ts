@@ -1,8 +1,20 @@
 import { fail, type SlotRenewal } from "@thinkery/sdk";
+import { Lease } from "./lease.ts";
 import type { SandboxService } from "./run.ts";
 
-/** Has the daemon put another process in a slot; comes back when that is ready for code. */
-export type Renew = (index: number, generation: number, lost: boolean) => Promise<SlotRenewal>;
+/** What the daemon does for us. */
+export interface Keeper {
+  /** Puts another process in a slot; comes back when that is ready for code. */
+  renew(index: number, generation: number, lost: boolean): Promise<SlotRenewal>;
+  /** How much memory a slot's process has now, in bytes. */
+  memory(index: number): Promise<number | undefined>;
+}
+
+/** What wears a process out. */
+export interface Wear {
+  runs: number;
+  bytes: number;
+}
 
 export interface LeaseTerms {
   agent: string;
@@ -30,12 +42,14 @@ interface Slot {
   idleSince: number;
   /** Is its process to be replaced before anybody gets it? */
   spent: boolean;
+  weighedAt: number;
   /** Has an app been served there, which may remember something? */
   serves: boolean;
 }
 
 /** How often somebody who waits looks by themselves. */
 const lookEveryMs = 200;
+const weighEveryMs = 200;
 /** What a renewal may take, before whoever asked for it is taken for gone. */
 const renewalMs = 10_000;
 
@@ -48,14 +62,14 @@ const renewalMs = 10_000;
  */
 export class Slots {
   readonly #slots: Slot[];
-  readonly #renew: Renew;
-  readonly #runsEach: number;
+  readonly #keeper: Keeper;
+  readonly #most: Wear;
   /** In the order in which they came. */
   readonly #queue: { wake(): void }[] = [];
 
-  constructor(services: readonly SandboxService[], renew: Renew, runsEach: number) {
-    this.#renew = renew;
-    this.#runsEach = runsEach;
+  constructor(services: readonly SandboxService[], keeper: Keeper, most: Wear) {
+    this.#keeper = keeper;
+    this.#most = most;
     this.#slots = services.map((service, index) => ({
       index,
       service,
@@ -66,6 +80,7 @@ export class Slots {
       idleSince: 0,
       spent: false,
       serves: false,
+      weighedAt: 0,
     }));
   }
 
@@ -174,9 +189,9 @@ export class Slots {
   }
 
   async #renewed(slot: Slot, generation: number, isGone: boolean): Promise<SlotRenewal["ended"]> {
-    let renewal = await this.#renew(slot.index, generation, isGone);
+    let renewal = await this.#keeper.renew(slot.index, generation, isGone);
     // It had ended by itself without our noticing, and we may have used what came after it. That has to go as well.
-    if (!isGone && generation >= 0 && renewal.ended !== "asked") renewal = await this.#renew(slot.index, renewal.generation, false);
+    if (!isGone && generation >= 0 && renewal.ended !== "asked") renewal = await this.#keeper.renew(slot.index, renewal.generation, false);
     if (renewal.generation !== slot.generation) Object.assign(slot, { generation: renewal.generation, spent: false, runs: 0, serves: false });
     return renewal.ended;
   }
@@ -184,9 +199,19 @@ export class Slots {
   #giveBack(slot: Slot, lease: Lease): void {
     if (!slot.leases.delete(lease) || slot.leases.size > 0) return;
     slot.idleSince = Date.now();
-    slot.spent ||= slot.runs >= this.#runsEach;
+    slot.spent ||= slot.runs >= this.#most.runs;
     if (this.#queue.length > 0) this.#queue[0]?.wake();
     else this.#refresh();
+    if (!slot.spent && !lease.shared) void this.#weigh(slot);
+  }
+
+  /** Code may have left much memory behind that is not given back while its process lives. */
+  async #weigh(slot: Slot): Promise<void> {
+    const { generation } = slot;
+    if (Date.now() < slot.weighedAt + weighEveryMs) return;
+    slot.weighedAt = Date.now();
+    const bytes = await this.#keeper.memory(slot.index).catch(() => undefined);
+    if (bytes !== undefined && bytes > this.#most.bytes && slot.generation === generation) slot.spent = true;
   }
 
   /** Has a process ready for whoever comes next, so that they need not wait for it; of several slots, not of the only one. */
@@ -211,49 +236,6 @@ export class Slots {
         slot.leases.delete(lease);
         slot.spent = true;
       }
-    }
-  }
-}
-
-interface LeaseOptions {
-  service: SandboxService;
-  shared: boolean;
-  until: number;
-  prepare(): Promise<number>;
-  release(): void;
-  lose(generation: number, isGone: boolean): Promise<SlotRenewal["ended"]>;
-}
-
-/** The right of one agent to one slot, for a while. */
-export class Lease {
-  readonly shared: boolean;
-  readonly until: number;
-  readonly service: SandboxService;
-  readonly #options: LeaseOptions;
-  #generation = -1;
-
-  constructor(options: LeaseOptions) {
-    this.#options = options;
-    this.shared = options.shared;
-    this.until = options.until;
-    this.service = options.service;
-  }
-
-  /** Comes back when the slot's process is one that no other agent has used. */
-  async prepare(): Promise<void> {
-    this.#generation = await this.#options.prepare();
-  }
-
-  release(): void {
-    this.#options.release();
-  }
-
-  /** Gives it back because its process is gone, or has to go. Answers how that process ended. */
-  async lose(isGone: boolean): Promise<SlotRenewal["ended"]> {
-    try {
-      return await this.#options.lose(this.#generation, isGone);
-    } finally {
-      this.release();
     }
   }
 }

@@ -64,7 +64,7 @@ export const tour: ScriptInput = {
       steps: [
         { text: "Agents can write code and run it. Here is a little, in TypeScript; it even calls one of my tools:" },
         { call: { tool: "executeCode", input: { code: primes } } },
-        { text: "It ran in a sandbox: a process of its own without network, files or keys, which is killed when it spins or eats too much. It returned {{ results.0 }}" },
+        { text: "It ran in a sandbox: a process of its own without network, files or keys, which is killed when it spins or eats too much. This came back:\n\n{{ results.0 }}" },
       ],
     },
     {

@@ -1,41 +1,50 @@
 /** What every program works with can be changed by the code that is run here. Its report is made with the originals. */
 
-const { ownKeys, getOwnPropertyDescriptor, defineProperty, deleteProperty, getPrototypeOf } = Reflect;
+const { ownKeys, defineProperty, deleteProperty, getPrototypeOf } = Reflect;
 
-/** What the report needs; looking after more of it would cost every run more than it is worth. */
-const owners = (): object[] => [
-  globalThis,
-  Object,
-  Array,
-  Number,
-  Error,
-  JSON,
-  Reflect,
-  ...[Object, Array, String, Function, Promise, RegExp, Error, Map, Set].map(({ prototype }) => prototype as object),
-  getPrototypeOf([][Symbol.iterator]()) as object,
+/** What the report uses. A whole world could be put back, too, but every run would pay for it. */
+const used: [owner: object, ...keys: PropertyKey[]][] = [
+  [globalThis, "Array", "Date", "Error", "Function", "JSON", "Map", "Math", "Number", "Object", "Promise", "Reflect", "RegExp", "Set", "String", "Symbol"],
+  [Array, "isArray"],
+  [Array.prototype, "at", "entries", "filter", "find", "flatMap", "includes", "join", "map", "pop", "push", "reduce", "slice", "some", Symbol.iterator],
+  [String.prototype, "charCodeAt", "includes", "padEnd", "padStart", "replace", "replaceAll", "slice", "split", "startsWith", "toWellFormed"],
+  [RegExp.prototype, "exec", "test", Symbol.replace],
+  [Object, "create", "entries", "hasOwn", "is", "keys"],
+  [Number, "isFinite", "isNaN"],
+  [Math, "max", "min"],
+  [JSON, "stringify"],
+  [Reflect, "getOwnPropertyDescriptor", "getPrototypeOf", "ownKeys"],
+  [Function.prototype, "call", "toString"],
+  [Error.prototype, "name", "message"],
+  [Error, "prepareStackTrace"],
+  [Object.prototype, "toString"],
+  [Promise.prototype, "constructor", "then"],
+  [Map.prototype, "entries", "values"],
+  [getPrototypeOf([][Symbol.iterator]()) as object, "next"],
+  [getPrototypeOf((function* () {}).prototype as object) as object, "next"],
 ];
 
-interface Known {
-  owner: object;
-  keys: PropertyKey[];
-  /** Without a prototype, which would have its say in what they say. */
-  descriptors: PropertyDescriptor[];
-}
+/** Where one thing more or less makes a difference to everything. */
+const shared: object[] = [Object.prototype, Array.prototype];
 
 /** Takes note of everything; what it gives back puts it back as far as that can be done. */
 export function remember(): () => void {
-  const known = owners().map((owner): Known => {
-    const keys = ownKeys(owner);
-    return { owner, keys, descriptors: keys.map((key) => ({ __proto__: null, ...getOwnPropertyDescriptor(owner, key) })) };
-  });
+  const values = used.map(([owner, ...keys]) => keys.map((key) => (owner as Record<PropertyKey, unknown>)[key]));
+  const known = shared.map((owner) => ownKeys(owner));
   return () => {
     // Plain loops: whatever else could be used here may itself be what was changed.
-    for (let at = 0; at < known.length; at++) {
-      const { owner, keys, descriptors } = known[at] as Known;
-      for (let index = 0; index < keys.length; index++) defineProperty(owner, keys[index] as PropertyKey, descriptors[index] as PropertyDescriptor);
+    for (let at = 0; at < shared.length; at++) {
+      const owner = shared[at] as object;
       const now = ownKeys(owner);
-      if (now.length === keys.length) continue;
-      for (let index = 0; index < now.length; index++) if (!isIn(keys, now[index])) deleteProperty(owner, now[index] as PropertyKey);
+      for (let index = 0; index < now.length; index++) if (!isIn(known[at] as PropertyKey[], now[index])) deleteProperty(owner, now[index] as PropertyKey);
+    }
+    for (let at = 0; at < used.length; at++) {
+      const keys = used[at] as PropertyKey[];
+      for (let index = 1; index < keys.length; index++) {
+        const value = (values[at] as unknown[])[index - 1];
+        // Without a prototype, which would have its say in what the descriptor says.
+        defineProperty(keys[0] as unknown as object, keys[index] as PropertyKey, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
+      }
     }
   };
 }

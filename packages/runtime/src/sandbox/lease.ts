@@ -1,0 +1,45 @@
+import type { SlotRenewal } from "@thinkery/sdk";
+import type { SandboxService } from "./run.ts";
+
+interface LeaseOptions {
+  service: SandboxService;
+  shared: boolean;
+  until: number;
+  prepare(): Promise<number>;
+  release(): void;
+  lose(generation: number, isGone: boolean): Promise<SlotRenewal["ended"]>;
+}
+
+/** The right of one agent to one slot, for a while. */
+export class Lease {
+  readonly shared: boolean;
+  readonly until: number;
+  readonly service: SandboxService;
+  readonly #options: LeaseOptions;
+  #generation = -1;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.shared = options.shared;
+    this.until = options.until;
+    this.service = options.service;
+  }
+
+  /** Comes back when the slot's process is one that no other agent has used. */
+  async prepare(): Promise<void> {
+    this.#generation = await this.#options.prepare();
+  }
+
+  release(): void {
+    this.#options.release();
+  }
+
+  /** Gives it back because its process is gone, or has to go. Answers how that process ended. */
+  async lose(isGone: boolean): Promise<SlotRenewal["ended"]> {
+    try {
+      return await this.#options.lose(this.#generation, isGone);
+    } finally {
+      this.release();
+    }
+  }
+}
