@@ -60,6 +60,8 @@ const stateOf = (index = 0) => cards().nth(index).locator(".call-state").innerTe
 async function shot(name: string, schemes: ("light" | "dark")[], of = page): Promise<void> {
   for (const colorScheme of schemes) {
     await of.emulateMedia({ colorScheme });
+    // Two frames later it has been painted so.
+    await of.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     await of.screenshot({ path: `${shots}${name}-${colorScheme}.png` });
   }
 }

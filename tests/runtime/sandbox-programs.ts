@@ -119,6 +119,7 @@ export const programs: Record<string, Record<string, Program>> = {
     "one that fails, looked at later": { code: "async function f() {\n  const asked = tools.fails();\n  await null;\n  await asked;\n}\nawait f()", threw: "Error: the disk is full\n    at f (code:2:23)\n    at code:6:7", calls: ["tools.fails {}"] },
     "one that fails and is caught": { code: "try { await tools.fails() } catch (error) { return [error.name, error.message, error instanceof Error] }", value: '["Error","the disk is full",true]', calls: ["tools.fails {}"] },
     "what is no JSON": { code: "await echo(1n)", threw: "TypeError: Do not know how to serialize a BigInt\n    at code:1:7" },
+    "very many at once": { code: "return (await Promise.all(Array.from({ length: 3000 }, (_, n) => echo(n)))).length", value: "3000", calls: "any" },
     "waiting for all tools is waiting for nothing": { code: "return typeof (await tools).readFile", value: "function" },
     "fetch": {
       code: "const r = await fetch('https://a.b/c', { method: 'POST', headers: { x: 'y' }, body: 'hi' });\nreturn [r.status, r.statusText, r.ok, r.url, r instanceof Response, (await r.json()).body]",
@@ -150,6 +151,12 @@ export const programs: Record<string, Record<string, Program>> = {
     },
     "is told of its error when it changed everything": { code: "Error.prototype.name = 'lie'; RegExp.prototype.exec = String.prototype.split = null; globalThis.Error = globalThis.Object = globalThis.console = null;\nnull.x", threw: "TypeError: Cannot read properties of null (reading 'x')\n    at code:2:6" },
     "cannot forge its outcome by what every object has": { code: "for (const name of ['get', 'set']) Object.defineProperty(Object.prototype, name, { configurable: true, get: () => undefined, set() {} });\nObject.assign(Object.prototype, { ok: true, value: 'lie', console: 'lie', kind: 'limit', writable: false, threw: true });" },
+    "never holds what leads to main": {
+      code: "const held = [];\nfor (const name of ['call', 'heard']) Object.defineProperty(Object.prototype, name, { __proto__: null, configurable: true, get() { held.push(this) } });\nconsole.log('x'); await echo(1); await new Promise((done) => setTimeout(done, 150));\nreturn held.length",
+      value: "0",
+      console: "x\n",
+      calls: ["echo 1"],
+    },
     "finds nothing that another run left": { code: "return [globalThis.left, Array.prototype.left, Object.prototype.left, 'x'.slice(0)].join()", value: ",,,x" },
     "waits for what never comes": { code: "console.log('so far');\nawait new Promise(() => {})", threw: "The code waits for something that can never happen: a promise that nothing is left to resolve.", console: "so far\n" },
     "leaves things behind": { code: "setInterval(() => {}, 1); setTimeout(() => console.log('too late'), 5); return 'done'", value: "done" },

@@ -28,7 +28,7 @@ export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> impleme
       const { exportsDefault } = prepared;
       const { input } = job;
       const setting = input === undefined ? { exportsDefault } : { exportsDefault, input };
-      return await inmate(this.env.LOADER.load(isolate(prepared, setting))).run(passage);
+      return await inmate(this.env.LOADER.load(isolate(prepared, setting))).run(passage.inside);
     } catch (error) {
       return { ok: false, ...troubleOf(error, prepared), console: passage.console };
     } finally {
@@ -44,7 +44,7 @@ export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> impleme
         const prepared = await prepareApp(app, this.#stripper);
         return isolate(prepared, { main: prepared.main });
       });
-      return await inmate(loaded).serve(request, passage);
+      return await inmate(loaded).serve(request, passage.inside);
     } catch (error) {
       return failedAnswer((await this.#troubleOf(app, error)).message);
     } finally {

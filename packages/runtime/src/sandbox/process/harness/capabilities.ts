@@ -1,4 +1,5 @@
 import type { RunHost } from "../../run.ts";
+import { Queue } from "./queue.ts";
 
 /** What code may ask of main: the agent's tools, an echo, the network as far as the agent's policy allows. */
 
@@ -17,16 +18,19 @@ interface Answer {
   bodyBase64?: string;
 }
 
+const mostAtOnce = 64;
+
 const { parse, stringify } = JSON;
 const { Request: NativeRequest, Response: NativeResponse } = globalThis;
 
 /** `open` has the name of each call that is under way. */
 export function capabilitiesOf(host: RunHost, open: string[] = []): Capabilities {
+  const queue = new Queue(mostAtOnce);
   /** An error from outside says what went wrong; where it was asked for is known here only, and only now. */
   const call = async (capability: string, input: string, asked: Error): Promise<unknown> => {
     open.push(capability);
     try {
-      const answer = await host.call(capability, input);
+      const answer = await queue.run(() => host.call(capability, input));
       return answer === "" ? undefined : parse(answer);
     } catch (error) {
       const message = (error as Error)?.message ?? String(error);
