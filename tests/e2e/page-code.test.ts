@@ -102,9 +102,9 @@ test("code is shown as code, with what it gave back, what it wrote and what it c
     expect(await part("Result").innerText()).toBe(JSON.stringify({ totals: { ann: 5, bob: 3.5 }, all: 8.5 }, null, 2));
     expect(await part("Console").innerText()).toBe("seen ann 5\nseen bob 3.5");
     const called = page.locator(".capabilities li");
-    expect(await called.locator(".call-name").allInnerTexts()).toEqual(["set_title", "write_todos"]);
+    expect(await called.locator(".call-name").allInnerTexts()).toEqual(["set_title", "write_todos", "no_such_tool"]);
     for (const took of await called.locator(".capability-took").allInnerTexts()) expect(took).toMatch(/^\d+ ms$/);
-    expect(await cards().locator(".call-count").innerText()).toBe("2 calls");
+    expect(await cards().locator(".call-count").innerText()).toBe("3 calls");
     expect(await stateOf()).toBe("done");
   };
   await look();

@@ -76,7 +76,9 @@ export function handedIn(): { role: "user" | "assistant"; content: string }[] {
 
 /** An agent with a long conversation behind it, close below the point where it would be compacted. */
 export async function longAgent({ workshop }: LongTalk): Promise<WorkshopAgent> {
-  const agent = await workshop.newAgent({ model: "local:known" });
+  // Without the stock tools: how close it is must not depend on how they are described.
+  const blueprint = await workshop.newBlueprint({ tags: ["planning"] });
+  const agent = await workshop.newAgent({ model: "local:known", blueprint });
   const messages = [...handedIn().slice(0, 90), { role: "user", content: "Just remember this." }];
   expect(await agent.over((await agent.invoke({ messages })).runId)).toMatchObject({ type: "agent.completed" });
   const log = await agent.log();
