@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sandboxLimitsSchema, type SandboxLimits } from "@thinkery/sdk";
+import { until } from "../../../../tests/kit/until.ts";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { bubblewrap } from "./bubblewrap.ts";
 import { isAlive, program, tempFolder, tempHome } from "./fixture.ts";
@@ -153,12 +154,13 @@ test("a slot that is not there, and one that cannot start, are errors that say s
   expect(events.at(-1)).toContain("2 failures");
 });
 
-test("to clear the slots ends all that may run in them, and each is ready again soon", async () => {
-  const { slots, events } = await ready({ count: 2 });
-  await slots.renew(1, -1, false);
+test("to clear the slots ends all that may run in those that were asked for, and each is ready again soon", async () => {
+  const { slots, events } = await ready({ count: 3 });
+  for (const index of [0, 1]) await slots.renew(index, -1, false);
+  await until("the third", () => slots.status()[2]?.state === "ready");
   const pids = slots.status().map(({ pid }) => pid as number);
   await slots.clear();
-  expect(pids.filter(isAlive)).toEqual([]);
+  expect(pids.filter(isAlive)).toEqual([pids[2]]);
   expect(await Promise.all([0, 1].map((index) => slots.renew(index, 1, false)))).toEqual([0, 1].map(() => ({ generation: 2, ended: "asked" })));
   expect(events).toEqual([]);
 });

@@ -35,7 +35,7 @@ export interface Slots {
    * One that is `lost` may end by itself first, and then tells why it did. Generation -1 ends nothing.
    */
   renew(index: number, generation: number, lost: boolean): Promise<SlotRenewal>;
-  /** Ends whatever may run in any of them; comes back when it is gone, not when there is something new. */
+  /** Ends whatever may run in those that were asked for; comes back when it is gone, not when there is something new. */
   clear(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -79,7 +79,7 @@ export function slots({ home, count, modules, lockFd, onLine, onEvent, ...option
       },
       { ...options.limits, silenceMs, pingMs },
     );
-    return { socket: charge.socket, process, ends };
+    return { socket: charge.socket, process, ends, asked: false };
   });
 
   return {
@@ -97,6 +97,7 @@ export function slots({ home, count, modules, lockFd, onLine, onEvent, ...option
       const slot = all[index];
       if (!slot) throw fail("not_found", `There is no sandbox ${index}; there are ${count}.`);
       const { process, ends } = slot;
+      slot.asked = true;
       if (lost) await process.gone(generation, noticeMs);
       const mayBe = process.status().generation === generation;
       await process.renew(0, generation);
@@ -107,8 +108,9 @@ export function slots({ home, count, modules, lockFd, onLine, onEvent, ...option
       return { generation: next, ...(ended ? { ended } : {}) };
     },
     async clear() {
-      // One that is not ready yet cannot have run anything.
-      const used = all.filter(({ process }) => process.status().state === "ready");
+      // One that is not ready yet cannot have run anything, nor one that nobody has asked for: main asks before it uses one.
+      const used = all.filter(({ process, asked }) => asked && process.status().state === "ready");
+      for (const slot of used) slot.asked = false;
       await Promise.all(used.map(({ process }) => process.renew(0)));
     },
     async stop() {
