@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { tempFolder, tempHome } from "./fixture.ts";
 import type { Exit } from "./process.ts";
 import { sandbox } from "./sandbox.ts";
-import { causeOf } from "./slot-end.ts";
+import { causeOf, tellsOfMemory } from "./slot-end.ts";
 import type { ChildEnd } from "./supervise.ts";
 import { wallsHere } from "./walls.ts";
 import { workerdBinary } from "./workerd.ts";
@@ -25,22 +25,23 @@ test("a process that uses up its time of the processor ends, and it is known why
   request({ socketPath: charge.socket, agent: false }).on("error", () => {}).end();
   const exit = await child.exited;
   expect(exit).toEqual({ code: null, signal: "SIGXCPU" });
-  expect(causeOf({ generation: 1, exit, lastLines })).toBe("cpu");
+  expect(causeOf({ generation: 1, exit, lastLines }, lastLines.some(tellsOfMemory))).toBe("cpu");
 });
 
 const killed: Exit = { code: null, signal: "SIGKILL" };
 const aborted: Exit = { code: 1, signal: null };
 const words = ["#", "# Fatal process out of memory: Worklist::Segment::Create"];
-const end = (exit: Exit, killedFor?: ChildEnd["killedFor"], lastLines: string[] = []): ChildEnd => ({ generation: 1, exit, lastLines, ...(killedFor ? { killedFor } : {}) });
+const cause = (exit: Exit, killedFor?: ChildEnd["killedFor"], said: string[] = []) =>
+  causeOf({ generation: 1, exit, lastLines: [], ...(killedFor ? { killedFor } : {}) }, said.some(tellsOfMemory));
 
 test("who kills a process is why it ended, unless it went down by itself", () => {
-  expect(causeOf(end(killed, "silence"))).toBe("silence");
-  expect(causeOf(end(killed, "renewal"))).toBe("asked");
-  expect(causeOf(end(killed, "stop"))).toBe("asked");
-  expect(causeOf(end(killed))).toBe("crash");
-  expect(causeOf(end(aborted))).toBe("crash");
-  expect(causeOf(end(aborted, "renewal"))).toBe("crash");
+  expect(cause(killed, "silence")).toBe("silence");
+  expect(cause(killed, "renewal")).toBe("asked");
+  expect(cause(killed, "stop")).toBe("asked");
+  expect(cause(killed)).toBe("crash");
+  expect(cause(aborted)).toBe("crash");
+  expect(cause(aborted, "renewal")).toBe("crash");
   // It was on its way down, and only slow.
-  expect(causeOf(end(killed, "renewal", words))).toBe("memory");
-  for (const killer of [undefined, "silence", "renewal"] as const) expect(causeOf(end(aborted, killer, words))).toBe("memory");
+  expect(cause(killed, "renewal", words)).toBe("memory");
+  for (const killer of [undefined, "silence", "renewal"] as const) expect(cause(aborted, killer, words)).toBe("memory");
 });

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { join } from "node:path";
@@ -76,5 +76,7 @@ function yieldToMain(child: number | undefined): void {
   try {
     for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), 5);
     writeFileSync(`/proc/${pid}/oom_score_adj`, "1000");
+    // Where the kernel shares the machine between groups of processes first, a priority counts within its group only.
+    if (existsSync(`/proc/${pid}/autogroup`)) writeFileSync(`/proc/${pid}/autogroup`, "19");
   } catch {}
 }

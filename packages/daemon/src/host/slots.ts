@@ -4,7 +4,7 @@ import { innerProcess } from "./inner-process.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { rationed } from "./ration.ts";
 import { sandbox } from "./sandbox.ts";
-import { causeOf, type SlotEndCause } from "./slot-end.ts";
+import { causeOf, type SlotEndCause, tellsOfMemory } from "./slot-end.ts";
 import { supervise } from "./supervise.ts";
 import { describeWalls, namesOf, type Walls, wallsHere } from "./walls.ts";
 import { workerdBinary } from "./workerd.ts";
@@ -63,15 +63,20 @@ export function slots({ home, count, modules, lockFd, onLine, onEvent, ...option
     const charge = sandbox({ home, index, modules, limits: options.sandbox, walls: findWalls, lockFd });
     const ends = new Map<number, SlotEndCause>();
     const heard = rationed((line) => onLine(charge.name, line), logRation);
+    let hasToldOfMemory = false;
     const process = supervise(
       {
         ...charge,
         retry: true,
-        onLine: heard,
+        onLine(line) {
+          hasToldOfMemory ||= tellsOfMemory(line);
+          heard(line);
+        },
         onEvent,
         onGiveUp: onEvent,
         onEnd(end) {
-          const cause = causeOf(end);
+          const cause = causeOf(end, hasToldOfMemory);
+          hasToldOfMemory = false;
           ends.set(end.generation, cause);
           ends.delete(end.generation - endsKept);
           if (cause !== "asked") heard(`process ${end.generation} ended: ${cause}`);

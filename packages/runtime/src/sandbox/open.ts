@@ -2,8 +2,8 @@ import { type CodeResult, isThinkeryError, type SandboxLimits, sandboxLimitsSche
 import { openHost, type Service } from "../host/host.ts";
 import { untilRead } from "./answer.ts";
 import type { Lease } from "./lease.ts";
-import { type Outcome, outcomeSchema, type SandboxService } from "./run.ts";
-import { RunDoor } from "./run-door.ts";
+import { type Outcome, outcomeSchema, type RunHost, type SandboxService } from "./run.ts";
+import { openDoor } from "./run-door.ts";
 import type { RunTerms, Sandbox } from "./sandbox.ts";
 import { type LeaseTerms, Slots } from "./slots.ts";
 
@@ -33,7 +33,7 @@ export function slotsOf(env: SandboxEnv): Slots | undefined {
       memory: async (index) => (await host.status()).slots[index]?.memoryBytes,
     },
     // A process has some 60 MB before any code, and as much again is no reason to replace it.
-    { runs, bytes: (memoryMb + 128) * 1024 * 1024 },
+    { runs, bytes: (memoryMb + 128) * 1024 * 1024, restMs: 1000 },
   );
   return slots;
 }
@@ -53,8 +53,9 @@ export function openSandbox(env: SandboxEnv): Sandbox {
     async run(job, terms) {
       const began = Date.now();
       const { value, end } = await within(lease, limits, terms, false, (service, door) => service.run(job, door));
-      end();
       const outcome = outcomeSchema.safeParse(value);
+      end();
+      dispose(value);
       if (!outcome.success) throw new ToolFailure("sandbox_lost", "The sandbox did not say what came of the run.");
       return resultOf(outcome.data, Date.now() - began);
     },
@@ -86,7 +87,7 @@ async function within<T>(
   limits: SandboxLimits,
   { agent, timeoutMs, waitMs = limits.waitSeconds * 1000, signal, call, onConsole, onPlace, onBegin }: RunTerms,
   shared: boolean,
-  work: (service: SandboxService, door: RunDoor) => Promise<T>,
+  work: (service: SandboxService, door: RunHost) => Promise<T>,
 ): Promise<Done<T>> {
   // An answer may be read for as long as it took to begin.
   const mostMs = shared ? 2 * timeoutMs : timeoutMs;
@@ -94,25 +95,32 @@ async function within<T>(
     throw isThinkeryError(error) ? new ToolFailure("no_sandbox", error.message) : error;
   });
   onBegin?.();
-  const door = new RunDoor({ call, onConsole });
+  const { door, shut, console } = openDoor({ call, onConsole });
   const time = timeLimit(timeoutMs, signal);
   const end = () => {
-    door.shut();
+    shut();
     held.release();
   };
+  const working = work(held.service, door);
   try {
-    return { value: await Promise.race([work(held.service, door), time.over]), end };
+    return { value: await Promise.race([working, time.over]), end };
   } catch (error) {
-    door.shut();
+    shut();
+    dispose(working);
     if (error === time.reached || signal.aborted) {
       // Whoever waits for the answer need not wait for the next process too.
       held.lose(false).catch(() => {});
-      throw error === time.reached ? failure("timeout", `The run took more than ${seconds(timeoutMs)} and was ended.`, door.console) : signal.reason;
+      throw error === time.reached ? failure("timeout", `The run took more than ${seconds(timeoutMs)} and was ended.`, console()) : signal.reason;
     }
-    throw lost(await held.lose(true).catch(() => undefined), limits, door.console);
+    throw lost(await held.lose(true).catch(() => undefined), limits, console());
   } finally {
     time.clear();
   }
+}
+
+/** What came over RPC is kept by both sides until somebody says that it is needed no more. */
+function dispose(received: unknown): void {
+  (received as Partial<Disposable> | undefined)?.[Symbol.dispose]?.();
 }
 
 function timeLimit(ms: number, signal: AbortSignal) {

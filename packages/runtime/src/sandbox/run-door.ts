@@ -12,42 +12,53 @@ const longestPiece = 256 * 1024;
 /** What all pieces together may have; the outcome has the beginning and the end anyway. */
 const mostHeard = 4 * 1024 * 1024;
 
+interface Opened {
+  /** Nothing any more when the run is over. */
+  options: DoorOptions | undefined;
+  heard: number;
+  console: string;
+}
+
 /**
  * What a run holds of main: this object and nothing else. It is made for one run and shut with it, so a stub that was
- * kept, passed on or called again leads nowhere.
+ * kept, passed on or called again leads nowhere. Every public member can be called from inside, so there are these two.
  */
-export class RunDoor extends RpcTarget implements RunHost {
-  #options: DoorOptions | undefined;
-  #heard = 0;
-  #console = "";
+class RunDoor extends RpcTarget implements RunHost {
+  readonly #opened: Opened;
 
-  constructor(options: DoorOptions) {
+  constructor(opened: Opened) {
     super();
-    this.#options = options;
+    this.#opened = opened;
   }
 
   async call(capability: unknown, input: unknown): Promise<string> {
-    if (!this.#options) throw new Error("The run that this was given to is over.");
+    const { options } = this.#opened;
+    if (!options) throw new Error("The run that this was given to is over.");
     if (typeof capability !== "string" || capability.length > longestName || typeof input !== "string") {
       throw new Error("A capability is called with its name and JSON.");
     }
-    return this.#options.call(capability, input);
+    return options.call(capability, input);
   }
 
   async heard(text: unknown): Promise<void> {
-    if (!this.#options || typeof text !== "string" || this.#heard > mostHeard) return;
+    const opened = this.#opened;
+    if (!opened.options || typeof text !== "string" || opened.heard > mostHeard) return;
     const piece = text.slice(0, longestPiece);
-    this.#heard += piece.length;
-    this.#console = `${this.#console}${piece}`.slice(-longestConsole);
-    this.#options.onConsole(piece);
+    opened.heard += piece.length;
+    opened.console = `${opened.console}${piece}`.slice(-longestConsole);
+    opened.options.onConsole(piece);
   }
+}
 
-  /** The end of what was heard, for a run that cannot tell it itself any more. */
-  get console(): string {
-    return this.#console;
-  }
-
-  shut(): void {
-    this.#options = undefined;
-  }
+/** A door, and what only its maker may do with it. */
+export function openDoor(options: DoorOptions) {
+  const opened: Opened = { options, heard: 0, console: "" };
+  return {
+    door: new RunDoor(opened) as RunHost,
+    shut() {
+      opened.options = undefined;
+    },
+    /** The end of what was heard, for a run that cannot tell it itself any more. */
+    console: () => opened.console,
+  };
 }

@@ -14,6 +14,8 @@ export interface Keeper {
 export interface Wear {
   runs: number;
   bytes: number;
+  /** An agent that runs code again and again keeps its process in between; after so long, it may do without. */
+  restMs: number;
 }
 
 export interface LeaseTerms {
@@ -49,7 +51,6 @@ interface Slot {
 
 /** How often somebody who waits looks by themselves. */
 const lookEveryMs = 200;
-const weighEveryMs = 200;
 /** What a renewal may take, before whoever asked for it is taken for gone. */
 const renewalMs = 10_000;
 
@@ -66,6 +67,7 @@ export class Slots {
   readonly #most: Wear;
   /** In the order in which they came. */
   readonly #queue: { wake(): void }[] = [];
+  #looksAt = 0;
 
   constructor(services: readonly SandboxService[], keeper: Keeper, most: Wear) {
     this.#keeper = keeper;
@@ -200,26 +202,47 @@ export class Slots {
     if (!slot.leases.delete(lease) || slot.leases.size > 0) return;
     slot.idleSince = Date.now();
     slot.spent ||= slot.runs >= this.#most.runs;
-    if (this.#queue.length > 0) this.#queue[0]?.wake();
-    else this.#refresh();
-    if (!slot.spent && !lease.shared) void this.#weigh(slot);
+    this.#queue[0]?.wake();
+    this.#lookLater();
+  }
+
+  /** Somebody looks after the slots that stand idle, a moment after each was last used. */
+  #lookLater(): void {
+    const { restMs } = this.#most;
+    // Whoever wanted to look may be gone by then, so a late one is taken for none.
+    if (Date.now() < this.#looksAt + lookEveryMs) return;
+    this.#looksAt = Date.now() + restMs;
+    setTimeout(() => {
+      this.#looksAt = 0;
+      void this.#weigh();
+      this.#refresh();
+      if (this.#slots.some(({ leases, idleSince }) => leases.size === 0 && Date.now() < idleSince + restMs)) this.#lookLater();
+    }, restMs);
   }
 
   /** Code may have left much memory behind that is not given back while its process lives. */
-  async #weigh(slot: Slot): Promise<void> {
-    const { generation } = slot;
-    if (Date.now() < slot.weighedAt + weighEveryMs) return;
-    slot.weighedAt = Date.now();
-    const bytes = await this.#keeper.memory(slot.index).catch(() => undefined);
-    if (bytes !== undefined && bytes > this.#most.bytes && slot.generation === generation) slot.spent = true;
+  async #weigh(): Promise<void> {
+    const weighed = this.#slots.filter(({ leases, weighedAt, idleSince }) => leases.size === 0 && idleSince > weighedAt);
+    for (const slot of weighed) {
+      const { generation } = slot;
+      slot.weighedAt = Date.now();
+      const bytes = await this.#keeper.memory(slot.index).catch(() => undefined);
+      if (bytes === undefined || bytes <= this.#most.bytes || slot.generation !== generation) continue;
+      slot.spent = true;
+      if (slot.leases.size === 0) this.#replace(slot);
+    }
   }
 
   /** Has a process ready for whoever comes next, so that they need not wait for it; of several slots, not of the only one. */
   #refresh(): void {
     // Apps are left alone: what they have in memory is worth more than the moment that somebody else may have to wait.
-    const slot = longestIdle(this.#slots.filter(({ leases, serves }) => leases.size === 0 && !serves));
-    if (!slot || this.#slots.length < 2 || this.#slots.some(({ agent }) => agent === undefined)) return;
-    // From now on it is the one that nobody has used, so that not another is made ready too.
+    const rested = this.#slots.filter(({ leases, serves, idleSince }) => leases.size === 0 && !serves && Date.now() >= idleSince + this.#most.restMs);
+    const slot = longestIdle(rested);
+    if (slot && this.#slots.length > 1 && this.#slots.every(({ agent }) => agent !== undefined)) this.#replace(slot);
+  }
+
+  #replace(slot: Slot): void {
+    // From now on it is one that nobody has used, so that not another is made ready too.
     Object.assign(slot, { spent: true, agent: undefined });
     const lease = this.#open(slot, false, 0);
     // Where it fails, whoever needs the slot asks again, and hears why it cannot be had.

@@ -8,8 +8,10 @@ import { shownCall } from "./shown-call.ts";
 /** So many calls one run of code may make; of these, so many at a time: the others wait. */
 const mostCalls = 1000;
 const mostAtOnce = 16;
-/** In characters of JSON. */
-const longestInput = 4 * 1024 * 1024;
+/** In characters of JSON: of one call, and of all calls of a run. Whatever main reads, everybody waits for. */
+const longestInput = 2 * 1024 * 1024;
+const longestInputs = 64 * 1024 * 1024;
+const deepest = 100;
 /** Longer inputs are in the log by their beginning: it says what was done, not with which bytes. */
 const longestNoted = 8 * 1024;
 const longestAnswer = 10 * 1024 * 1024;
@@ -38,6 +40,8 @@ export class CodeCalls {
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #waiting: (() => void)[] = [];
   #made = 0;
+  /** How much they were given. */
+  #given = 0;
 
   constructor(options: CodeCallsOptions) {
     const { signal } = options;
@@ -70,7 +74,9 @@ export class CodeCalls {
   async #answer(callId: string, capability: string, json: string): Promise<string> {
     const { config } = this.#options.gate;
     const tool = this.#find(callId, capability);
-    if (json.length > longestInput) throw new Error(`The input of ${tool.name} is larger than ${longestInput / 1024 / 1024} MB.`);
+    this.#given += json.length;
+    if (json.length > longestInput || this.#given > longestInputs) throw new Error(`The input of ${tool.name} is too large: a call may have ${megabytes(longestInput)} MB, and all calls of a run ${megabytes(longestInputs)} MB.`);
+    if (isDeeper(json, deepest)) throw new Error(`The input of ${tool.name} is nested more than ${deepest} levels deep.`);
     const parsed: unknown = JSON.parse(json);
     // A tool takes an object, and whoever gives it nothing means an empty one.
     const given = this.#isTool(tool) ? (parsed ?? {}) : parsed;
@@ -144,6 +150,27 @@ export class CodeCalls {
     return { type: "capability.answered", data: { runId: gate.runId, within, callId, toolName: name, ms, action, ...came } } as const;
   }
 }
+
+/** Looks before it is read: what reads JSON, and what handles the value after that, may go down as deep as it is nested. */
+function isDeeper(json: string, levels: number): boolean {
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (isText) {
+      if (code === backslash) at++;
+      else if (code === quote) isText = false;
+    } else if (code === quote) isText = true;
+    else if (code === bracket || code === brace) {
+      if (++depth > levels) return true;
+    } else if (code === bracket + 2 || code === brace + 2) depth--;
+  }
+  return false;
+}
+
+const [quote, backslash, bracket, brace] = [0x22, 0x5c, 0x5b, 0x7b];
+
+const megabytes = (characters: number) => characters / 1024 / 1024;
 
 function noted(args: unknown): unknown {
   const json = JSON.stringify(args) ?? "";
