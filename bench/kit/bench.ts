@@ -10,7 +10,7 @@ export interface Finding {
   what: string;
   /** Every sample, so that the spread can be seen and not only believed. */
   samples: Record<string, number[]>;
-  unit: "ms" | "MB" | "KB" | "turns/s" | "fsyncs";
+  unit: "ms" | "MB" | "KB" | "turns/s" | "runs/s" | "fsyncs";
   /** The figure the goal speaks of, with its goal: a bound from above, or from below when it says so. */
   figure: number;
   goal: number;

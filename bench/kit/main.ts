@@ -5,13 +5,14 @@ import { guard } from "../guard.bench.ts";
 import { hook } from "../hook.bench.ts";
 import { memory } from "../memory.bench.ts";
 import { middleware } from "../middleware.bench.ts";
+import { sandbox } from "../sandbox.bench.ts";
 import { start } from "../start.bench.ts";
 import { stream } from "../stream.bench.ts";
 import { turn } from "../turn.bench.ts";
 import { tree } from "./process.ts";
 import { report } from "./report.ts";
 
-const all = [start, memory, guard, turn, middleware, fanout, stream, agents, hook];
+const all = [start, memory, guard, turn, middleware, fanout, stream, agents, hook, sandbox];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !all.some((bench) => bench.name === name));
 if (unknown.length > 0) {

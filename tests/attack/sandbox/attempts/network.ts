@@ -1,0 +1,99 @@
+import { type Attempt, attempt, unguarded } from "../attempt.ts";
+
+// Ways to the network, by every API that has ever led there. The test's own server waits for a visit.
+
+const denied = /^threw: .*(?:denie|allow)/s;
+const invalid = /^threw: .*(?:not valid|expected an address|Invalid URL)/s;
+const closed = /^threw: .*(?:not permitted to access the internet|cannot be used in a sandbox)/s;
+const unreached = /^threw: .*(?:There is no module|not permitted to access the internet)/s;
+const absent = /^threw: ReferenceError: \w+ is not defined/;
+
+const asked = (url: string, init = "") => `const answer = await fetch(${JSON.stringify(url)}${init && `, ${init}`}); return "ESCAPED " + answer.status + await answer.text();`;
+
+const opened = (source: string) => `const s = ${source}; await new Promise((open, fail) => { s.onopen = open; s.onerror = ({ error, message }) => fail(error ?? new Error(message)); }); return 'ESCAPED'`;
+
+/** How addresses have been disguised before. */
+const disguises: [string, string, RegExp][] = [
+  ["by its name", "http://localhost:PORT/", denied],
+  ["in IPv6", "http://[::1]:PORT/", denied],
+  ["as IPv4 in IPv6", "http://[::ffff:127.0.0.1]:PORT/", denied],
+  ["as nobody's address", "http://0.0.0.0:PORT/", denied],
+  ["as one number", "http://2130706433:PORT/", denied],
+  ["in hexadecimal", "http://0x7f000001:PORT/", denied],
+  ["in octal", "http://0177.0.0.1:PORT/", denied],
+  ["shortened", "http://127.1:PORT/", denied],
+  ["in wide digits", "http://１２７.０.０.１:PORT/", denied],
+  ["behind a user's name", "http://example.com@127.0.0.1:PORT/", invalid],
+  ["behind a backslash", "http:\\\\127.0.0.1:PORT\\", denied],
+  ["with line breaks", "ht\ntp://127.0.0.1:\tPORT/", denied],
+  ["without a scheme", "//127.0.0.1:PORT/", invalid],
+];
+
+/** Addresses that are no web addresses. */
+const schemes: [string, string][] = [
+  ["a file", "file://HOME/token"],
+  ["a unix socket", "unix:HOME/run/host.sock"],
+  ["a web socket", "ws://127.0.0.1:PORT/"],
+  ["a script", "javascript:fetch('TRAP')"],
+  ["data", "data:text/plain,ESCAPED"],
+  ["a shortcut of the platform", "cloudflare:workers"],
+  ["gopher", "gopher://127.0.0.1:PORT/_GET%20/"],
+];
+
+/** Constructors that other places have. */
+const constructors: [string, string][] = [
+  ["XMLHttpRequest", "const r = new XMLHttpRequest(); r.open('GET', 'TRAP', false); r.send(); return 'ESCAPED'"],
+  ["Worker", "new Worker('TRAP/worker.js'); return 'ESCAPED'"],
+  ["SharedWorker", "new SharedWorker('TRAP/worker.js'); return 'ESCAPED'"],
+  ["WebTransport", "await new WebTransport('TRAP').ready; return 'ESCAPED'"],
+  ["WebSocketStream", "await new WebSocketStream('ws://127.0.0.1:PORT').opened; return 'ESCAPED'"],
+  ["RTCPeerConnection", "new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:PORT' }] }); return 'ESCAPED'"],
+  ["Image", "new Image().src = 'TRAP/pixel.gif'; return 'ESCAPED'"],
+  ["FontFace", "await new FontFace('x', 'url(TRAP/x.woff)').load(); return 'ESCAPED'"],
+  ["importScripts", "importScripts('TRAP/x.js'); return 'ESCAPED'"],
+  ["document", "document.createElement('script').src = 'TRAP/x.js'; return 'ESCAPED'"],
+  ["Bun", "return 'ESCAPED' + (await Bun.connect({ hostname: '127.0.0.1', port: PORT }))"],
+  ["Deno", "return 'ESCAPED' + (await Deno.connect({ hostname: '127.0.0.1', port: PORT }))"],
+];
+
+export const network: readonly Attempt[] = [
+  attempt("fetch", denied, asked("TRAP/")),
+  attempt("fetch of the host itself", denied, asked("MAIN/health")),
+  attempt("fetch that takes things away with it", denied, asked("TRAP/", "{ method: 'POST', body: JSON.stringify(Object.keys(globalThis)) }")),
+  attempt("fetch with a Request", denied, "return 'ESCAPED' + (await fetch(new Request('TRAP/', { redirect: 'manual' }))).status"),
+  attempt("fetch with a Request that lies about its address", denied, "const r = new Request('TRAP/'); Object.defineProperty(r, 'url', { value: 'https://example.com/' }); return 'ESCAPED' + (await fetch(r)).status"),
+  attempt("fetch of an object with two addresses", /^threw: /, "let n = 0; return 'ESCAPED' + (await fetch({ toString: () => (n++ ? 'TRAP/' : 'data:text/plain,x') })).status"),
+  attempt("fetch with another Host", /^threw: .*(?:denie|allow|cannot be set)/s, asked("http://example.com/", "{ headers: { host: '127.0.0.1:PORT' } }")),
+  attempt("fetch that resolves elsewhere", denied, asked("http://example.com/", "{ cf: { resolveOverride: '127.0.0.1' } }")),
+  attempt("fetch as an upgrade", /^threw: .*(?:denie|allow|cannot be set)/s, asked("TRAP/", "{ headers: { upgrade: 'websocket', connection: 'upgrade' } }")),
+  attempt("fetch with a method of its own", /^threw: /, asked("TRAP/", "{ method: 'CONNECT' }")),
+  attempt("names looked up as a message", denied, asked("http://secret.example.invalid/")),
+  ...disguises.map(([how, url, ends]) => attempt(`this machine, ${how}`, ends, asked(url))),
+  ...schemes.map(([what, url]) => attempt(`fetch of ${what}`, invalid, asked(url))),
+  attempt("fetch of a blob's address", /^threw: /, "return 'ESCAPED' + (await (await fetch(URL.createObjectURL(new Blob(['x'])))).text())"),
+  attempt("the platform's fetch, from the prototype", closed, "return 'ESCAPED' + (await Object.getPrototypeOf(globalThis).fetch.call(globalThis, 'TRAP/')).status"),
+  attempt("the platform's fetch, from its class", closed, "return 'ESCAPED' + (await ServiceWorkerGlobalScope.prototype.fetch.call(self, 'TRAP/')).status"),
+  attempt("the platform's fetch, after ours is deleted", /^threw: .*(?:not permitted|denie|allow)/s, "delete globalThis.fetch; return 'ESCAPED' + (await globalThis.fetch('TRAP/')).status"),
+  attempt("WebSocket", closed, opened("new WebSocket('ws://127.0.0.1:PORT/')")),
+  attempt("WebSocket, encrypted and with protocols", closed, opened("new WebSocket('wss://127.0.0.1:PORT/', ['a', 'b'])")),
+  attempt("the platform's WebSocket", closed, `delete globalThis.WebSocket; ${opened("new WebSocket('ws://127.0.0.1:PORT/')")}`),
+  attempt("EventSource", closed, opened("new EventSource('TRAP/')")),
+  attempt("the platform's EventSource", closed, `delete globalThis.EventSource; ${opened("new EventSource('TRAP/')")}`),
+  attempt("EventSource through a fetcher of its own", /^threw: /, opened("new EventSource('TRAP/', { fetcher: { fetch: () => new Response('data: x\\n\\n') } })")),
+  attempt("a beacon", /^(?:ok: true$|threw: .*cannot be used in a sandbox)/s, "return navigator.sendBeacon('TRAP/', 'x')"),
+  // It always says true; what counts is that nobody arrives.
+  attempt("the platform's beacon", /^ok: (?:true|false)$/, "const sent = Object.getPrototypeOf(navigator).sendBeacon.call(navigator, 'TRAP/', 'x'); await new Promise((resolve) => setTimeout(resolve, 50)); return sent"),
+  attempt("the default cache", closed, "return 'ESCAPED' + (await caches.default.match('TRAP/'))"),
+  attempt("the platform's cache", /^threw: .*No Cache/s, "delete globalThis.caches; const found = globalThis.caches ?? (() => { throw new Error('No Cache'); })(); return 'ESCAPED' + (await found.default.match('TRAP/'))"),
+  attempt("a cache of its own", closed, "const cache = await caches.open('x'); await cache.put('TRAP/', new Response('x')); return 'ESCAPED'"),
+  attempt("a socket", unreached, `${unguarded} const { connect } = await import('cloudflare' + ':sockets'); await connect('127.0.0.1:PORT').opened; return 'ESCAPED'`),
+  attempt("an encrypted socket", unreached, `${unguarded} const { connect } = await import(['cloudflare', 'sockets'].join(':')); await connect({ hostname: '127.0.0.1', port: PORT }, { secureTransport: 'on' }).opened; return 'ESCAPED'`),
+  attempt("a client over a socket", /^threw: /, `${unguarded} const { internalNewHttpClient } = await import('cloudflare' + ':sockets'); return 'ESCAPED' + (await internalNewHttpClient({})).fetch`),
+  attempt("a server of its own", /^threw: /, `${unguarded} const { httpServerHandler } = await import('cloudflare' + ':node'); return 'ESCAPED' + (await httpServerHandler({ port: PORT }).fetch(new Request('TRAP/')))`),
+  attempt("WebAssembly from an address", /^threw: /, "return 'ESCAPED' + (await WebAssembly.instantiateStreaming(fetch('TRAP/x.wasm')))"),
+  attempt("a script in rewritten HTML", /^ok: <script/, "return await new HTMLRewriter().on('script', { element(e) { e.setAttribute('src', 'TRAP/') } }).transform(new Response('<script></script>')).text()"),
+  attempt("a redirect as an answer", /^ok: 302$/, "return Response.redirect('TRAP/', 302).status"),
+  attempt("an event that asks itself", /^(?:threw|ok): (?!ESCAPED)/, "addEventListener('fetch', (event) => event.respondWith(globalThis.fetch('TRAP/'))); return dispatchEvent(new FetchEvent('fetch', { request: new Request('TRAP/') }))"),
+  attempt("a pair of sockets, one end thrown over the wall", /^(?:threw|ok): (?!ESCAPED)/, "const [a, b] = Object.values(new WebSocketPair()); a.accept(); return new Response(null, { status: 101, webSocket: b })"),
+  ...constructors.map(([name, code]) => attempt(`new ${name}`, absent, code)),
+];

@@ -1,0 +1,131 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { processesOf } from "../../kit/processes.ts";
+import { until } from "../../kit/until.ts";
+import type { WorkshopAgent } from "../../kit/worker/workshop.ts";
+import { cameOf, type Coders, openCoders } from "./coders.ts";
+
+// Processes that die, and agents that go away, in the middle of a run.
+
+let coders: Coders;
+
+beforeAll(async () => {
+  coders = await openCoders({ slots: 4, sandbox: { seconds: 60, mostSeconds: 60, silenceSeconds: 60, memoryMb: 64 } });
+});
+
+afterAll(() => coders?.stop());
+
+interface Slot {
+  name: string;
+  agent?: string;
+  memoryBytes?: number;
+}
+
+/** The heap that code may have, and a process around it, twice; a bomb takes more than that. */
+const mostKept = 2 * (64 + 96) * 1024 * 1024;
+
+const slots = async (): Promise<Slot[]> => (await coders.api("/health")).body.sandboxes;
+
+/** The process inside all the walls of a slot. */
+async function processIn({ name }: Slot): Promise<number> {
+  const inside = new RegExp(`^\\S*workerd serve \\S*/run/${name}\\.capnp`);
+  return until(`the process of ${name}`, async () => (await processesOf(coders.home)).find(({ command }) => inside.test(command))?.pid);
+}
+
+/** Has the code begin, and waits until it has called something. */
+async function begin(agent: WorkshopAgent, code: string): Promise<{ runId: string; slot: Slot }> {
+  const { runId } = await agent.invoke({ message: `await echo("begun"); ${code}` });
+  await agent.seen("the run", ({ type, data }) => type === "capability.answered" && data.runId === runId);
+  const slot = await until("its slot", async () => (await slots()).find((slot) => slot.agent === `global~${agent.name}`));
+  return { runId, slot };
+}
+
+const isAlive = async (pid: number) => {
+  const state = await readFile(`/proc/${pid}/stat`, "utf8").then((stat) => stat.split(") ").at(-1)?.[0], () => undefined);
+  return state !== undefined && state !== "Z";
+};
+
+/** Ticks of the processor that a process has had. */
+const ticks = async (pid: number) => {
+  const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ").at(-1)?.split(" ") ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+};
+
+test("a hundred runs asked at once by twenty agents all end, each agent's in the order it asked", async () => {
+  const agents = await Promise.all(Array.from({ length: 20 }, () => coders.newCoder()));
+  const asked = await Promise.all(
+    agents.map(async (agent, index) => {
+      const runs: string[] = [];
+      for (let number = 0; number < 5; number++) runs.push((await agent.invoke({ message: `return "${index}-${number}"` })).runId);
+      return runs;
+    }),
+  );
+  for (const [index, agent] of agents.entries()) {
+    await agent.over(asked[index]?.at(-1) ?? "", 60_000);
+    const log = await agent.log();
+    const outputs = log.flatMap(({ type, data }) => (type === "tool.output" ? [[data.runId, data.output]] : []));
+    expect(outputs).toEqual(asked[index]?.map((runId, number) => [runId, `${index}-${number}`]));
+    expect(log.filter(({ type }) => type === "tool.error" || type === "agent.error")).toEqual([]);
+  }
+  await until("nobody to wait", async () => (await coders.api("/health")).body.waitingRuns === 0);
+}, 90_000);
+
+test.for(["for (;;);", "await new Promise((resolve) => setTimeout(resolve, 60_000));", "for (;;) await echo(1).catch(() => {});"])("a slot that is killed under “%s” loses the run and nothing else", async (code) => {
+  const agent = await coders.newCoder();
+  const { runId, slot } = await begin(agent, code);
+  process.kill(await processIn(slot), "SIGKILL");
+  expect((await agent.over(runId)).type).toBe("agent.completed");
+  expect(cameOf(await agent.log()).kind).toBe("sandbox_lost");
+  expect((await agent.messages()).at(-1)).toMatchObject({ role: "assistant", content: "Went on." });
+  expect(await coders.run(agent, "return 'again'")).toMatchObject({ kind: "ok", text: "again" });
+});
+
+test("a run that took all the memory leaves it to the next", async () => {
+  const agent = await coders.newCoder();
+  const isSwollen = async () => (await slots()).some(({ memoryBytes = 0 }) => memoryBytes > mostKept);
+  for (const bomb of ["new Uint8Array(64 * 1024 * 1024).fill(1)", "new SharedArrayBuffer(64 * 1024 * 1024)", "new Blob([new Uint8Array(32 * 1024 * 1024)])"]) {
+    expect((await coders.run(agent, `const all = []; for (;;) all.push(${bomb});`)).kind).toMatch(/^(?:threw|limit)$/);
+    for (let number = 0; number < 3; number++) expect(await coders.run(agent, `return ${number}`)).toMatchObject({ kind: "ok", text: String(number) });
+    await until("the memory to be given back", async () => !(await isSwollen()));
+  }
+});
+
+test("what runs in a slot ends when its agent is deleted, and the slot comes back", async () => {
+  for (const code of ["for (;;);", "await new Promise((resolve) => setTimeout(resolve, 60_000));"]) {
+    const agent = await coders.newCoder();
+    const { slot } = await begin(agent, code);
+    const pid = await processIn(slot);
+    expect((await coders.api(agent.at, "DELETE")).status).toBe(204);
+    await until("its process to be gone", async () => !(await isAlive(pid)));
+    await until("the slot to come back", async () => (await slots()).every(({ agent: holder }) => holder !== `global~${agent.name}`));
+    // All slots are there for others.
+    const others = await Promise.all(Array.from({ length: 4 }, () => coders.newCoder()));
+    const outcomes = await Promise.all(others.map((other) => coders.run(other, "await new Promise((resolve) => setTimeout(resolve, 100)); return 1")));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["ok", "ok", "ok", "ok"]);
+  }
+});
+
+test("main is killed while code spins: nothing spins on, and the log has an answer for everything", async () => {
+  const agent = await coders.newCoder();
+  const { runId, slot } = await begin(agent, "tools.hang({}).catch(() => {}); tools.wait({ ms: 60_000 }).catch(() => {}); await new Promise((resolve) => setTimeout(resolve, 50)); for (;;);");
+  const pid = await processIn(slot);
+  await until("the spin", async () => (await ticks(pid)) > 30);
+  await coders.restartMain();
+  await until("the spinning process to be gone", async () => !(await isAlive(pid)));
+  expect((await agent.over(runId)).type).toBe("agent.completed");
+  const log = await agent.log();
+  expect(cameOf(log).kind).toBe("outcome_unknown");
+  const called = log.flatMap(({ type, data }) => (type === "capability.called" ? [data.callId] : []));
+  const answered = log.flatMap(({ type, data }) => (type === "capability.answered" ? [data.callId] : []));
+  expect(called).toHaveLength(3);
+  expect(answered.toSorted()).toEqual(called.toSorted());
+  // Nobody of this host works any more.
+  const busy = async () => Promise.all((await processesOf(coders.home)).map(({ pid }) => ticks(pid).catch(() => 0)));
+  await until("the host to be quiet", async () => {
+    const before = await busy();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const after = await busy();
+    return before.length === after.length && after.every((now, index) => now - (before[index] ?? 0) < 10);
+  });
+  expect(await coders.run(agent, "return 'again'")).toMatchObject({ kind: "ok", text: "again" });
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Coders, openCoders, openTrap } from "./coders.ts";
+
+// The walls behind the wall: the Worker inside the sandboxes is an enemy's, and holds all that the real one holds. What
+// it can do to its own run is its business; it must get nowhere else.
+
+let coders: Coders;
+let trap: Awaited<ReturnType<typeof openTrap>>;
+
+beforeAll(async () => {
+  trap = await openTrap();
+  coders = await openCoders({ slots: 2, sandbox: { seconds: 2 }, inside: new URL("taken-over.worker.ts", import.meta.url) });
+});
+
+afterAll(async () => {
+  await coders?.stop();
+  await trap?.stop();
+});
+
+type Results = Record<string, string>;
+
+const gotIn = (results: Results) => Object.entries(results).filter(([, result]) => result.startsWith("got "));
+
+test("a process hears of one agent only, and the next agent's process of nothing before", async () => {
+  const [ann, bob, cid] = [await coders.newCoder(), await coders.newCoder(), await coders.newCoder()];
+  for (const [index, agent] of [ann, bob, cid, ann, bob, cid, cid, bob, ann].entries()) {
+    await coders.run(agent, `secret-${agent.name}-${index}`);
+    const { text } = await coders.run(agent, "told");
+    expect(text.match(/secret-agent-\d+/g)?.every((name) => name === `secret-${agent.name}`), text).toBe(true);
+  }
+});
+
+test("a door takes names and JSON, and does nothing that the agent's gate does not do", async () => {
+  const agent = await coders.newCoder();
+  const results = JSON.parse((await coders.run(agent, "odd")).text) as Results;
+  expect(Object.keys(results).length).toBeGreaterThan(20);
+  expect(gotIn(results)).toEqual([]);
+  for (const odd of ["nothing", "numbers", "objects", "lists", "functions", "itself", "a long name", "a huge name"]) expect([odd, results[odd]]).toEqual([odd, "refused: A capability is called with its name and JSON."]);
+  expect(JSON.stringify(results)).not.toMatch(/node_modules|\/tmp|\.js:\d/);
+  expect((await agent.state()).title).toBeUndefined();
+});
+
+test("a door has nothing else", async () => {
+  const agent = await coders.newCoder();
+  for (const kind of ["methods", "properties"]) {
+    const results = JSON.parse((await coders.run(agent, kind)).text) as Results;
+    expect(Object.keys(results).length).toBeGreaterThan(10);
+    expect(gotIn(results), kind).toEqual([]);
+  }
+});
+
+test("a door that was kept is shut: nothing is called, heard or written after the run", async () => {
+  const agent = await coders.newCoder();
+  expect((await coders.run(agent, "keep")).text).toBe("kept");
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const { text } = await coders.run(agent, "late");
+  expect(text).not.toContain("answered");
+  expect(text).toMatch(/over|disposed|canceled|closed/i);
+  expect(gotIn(JSON.parse((await coders.run(agent, "again")).text) as Results)).toEqual([]);
+  expect((await agent.log()).filter(({ type }) => type.startsWith("capability."))).toEqual([]);
+  expect((await agent.state()).title).toBeUndefined();
+});
+
+test("what a sandbox claims is believed only if it is an outcome, and then it is the run's own", async () => {
+  const claims = ["nothing", "null", "text", "a list", "half of it", "a number", "too much", "too long a console", "another kind", "a cancel", "too long a message", "a function", "a function inside", "a target", "a stream", "an answer", "a Map", "an error", "a huge error", "a thrown text"];
+  const agent = await coders.newCoder();
+  for (const claim of claims) {
+    const { kind, text } = await coders.run(agent, `claims ${claim}`);
+    expect([claim, kind]).toEqual([claim, "sandbox_lost"]);
+    expect(text.length).toBeLessThan(1000);
+  }
+});
+
+test("a console without end is cut, and its run ends well", async () => {
+  expect(await coders.run(await coders.newCoder(), "flood")).toMatchObject({ kind: "ok", text: "flooded" });
+});
+
+test("the process itself reaches no network, no file and no program", async () => {
+  const agent = await coders.newCoder();
+  const alone = JSON.parse((await coders.run(agent, `alone ${trap.port} ${coders.home}`)).text) as Results;
+  expect(Object.keys(alone).length).toBeGreaterThan(8);
+  expect(gotIn(alone)).toEqual([]);
+  const loaded = JSON.parse((await coders.run(agent, `loaded ${trap.port}`)).text) as Results;
+  expect(gotIn(loaded)).toEqual([]);
+  expect(trap.visits()).toBe(0);
+  expect((await coders.api("/health")).body).toMatchObject({ status: "ok", restarts: 0 });
+});
