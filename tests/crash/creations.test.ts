@@ -24,7 +24,7 @@ test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of
   home = await emptyHome();
   // The host gives up on a main that keeps failing; here failing is the point.
   await mkdir(home, { mode: 0o700 });
-  await writeFile(join(home, "config.jsonc"), '{ "failuresPerMinute": 100000 }');
+  await writeFile(join(home, "config.jsonc"), '{ "failuresPerMinute": 100000, "sandboxSlots": 1 }');
   house = await openHouse({ home });
   const port = house.port;
 

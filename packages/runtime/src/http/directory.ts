@@ -21,6 +21,19 @@ export async function enterAgent(env: Env, user: string, agency: string, agent: 
   if (!known) throw fail("not_found", `There is no agent “${agent}” in ${agency}.`);
 }
 
+/** A call that is about one agent. */
+interface ToAgent {
+  env: Env;
+  caller: { user: string };
+  params: { agency: string; agent: string };
+}
+
+/** The agent that a call is about, where its caller may enter. */
+export async function enteredAgent({ env, caller, params: { agency, agent } }: ToAgent) {
+  await enterAgent(env, caller.user, agency, agent);
+  return env.Think.getByName(agentObjectName(agency, agent));
+}
+
 export function forgetAgent(agency: string, agent: string): void {
   remembered.delete(agentObjectName(agency, agent));
 }

@@ -6,7 +6,7 @@ interface LeaseOptions {
   shared: boolean;
   until: number;
   prepare(): Promise<number>;
-  release(): void;
+  release(isSpent: boolean): void;
   lose(generation: number, isGone: boolean): Promise<SlotRenewal["ended"]>;
 }
 
@@ -30,8 +30,9 @@ export class Lease {
     this.#generation = await this.#options.prepare();
   }
 
-  release(): void {
-    this.#options.release();
+  /** Gives it back; a process that has no memory left for the next run is replaced first. */
+  release(isSpent = false): void {
+    this.#options.release(isSpent);
   }
 
   /** Gives it back because its process is gone, or has to go. Answers how that process ended. */

@@ -14,6 +14,9 @@ export interface SandboxEnv {
   SANDBOX_LIMITS?: SandboxLimits;
 }
 
+/** What a run says that has left no memory for the next: what it took is not given back at once. */
+const noMemory = /allocation failed|out of memory/i;
+
 /** What one run works with; the slots of this host, or a Worker that takes any number. */
 type Leaser = (terms: LeaseTerms) => Promise<Pick<Lease, "service" | "release" | "lose">>;
 
@@ -54,14 +57,14 @@ export function openSandbox(env: SandboxEnv): Sandbox {
       const began = Date.now();
       const { value, end } = await within(lease, limits, terms, false, (service, door) => service.run(job, door));
       const outcome = outcomeSchema.safeParse(value);
-      end();
+      end(outcome.success && !outcome.data.ok && noMemory.test(outcome.data.message));
       dispose(value);
       if (!outcome.success) throw new ToolFailure("sandbox_lost", "The sandbox did not say what came of the run.");
       return resultOf(outcome.data, Date.now() - began);
     },
     async serve(app, request, terms) {
       const { value, end } = await within(lease, limits, terms, true, (service, door) => service.serve(app, request, door));
-      return untilRead(value, terms.timeoutMs, end);
+      return untilRead(value, terms.timeoutMs, () => end());
     },
   };
 }
@@ -77,8 +80,8 @@ function leaserOf(env: SandboxEnv): Leaser {
 
 interface Done<T> {
   value: T;
-  /** The sandbox is needed no longer. */
-  end(): void;
+  /** The sandbox is needed no longer; nor by anybody, if it is spent. */
+  end(isSpent?: boolean): void;
 }
 
 /** Has something done in a sandbox, and makes sure that nothing of it is left when its time is over. */
@@ -97,11 +100,12 @@ async function within<T>(
   onBegin?.();
   const { door, shut, console } = openDoor({ call, onConsole });
   const time = timeLimit(timeoutMs, signal);
-  const end = () => {
-    shut();
-    held.release();
-  };
   const working = work(held.service, door);
+  const end = (isSpent?: boolean) => {
+    shut();
+    dispose(working);
+    held.release(isSpent);
+  };
   try {
     return { value: await Promise.race([working, time.over]), end };
   } catch (error) {

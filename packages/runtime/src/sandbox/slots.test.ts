@@ -231,6 +231,16 @@ test("a process is replaced after so many runs", async () => {
   expect(seen.size).toBe(3);
 });
 
+test("a process that is given back as spent is not used again", async () => {
+  const { slots, processOf } = processes(1);
+  const first = await slots.lease(terms("a"));
+  const process = processOf(first);
+  first.release(true);
+  const next = await slots.lease(terms("a"));
+  expect(processOf(next)).not.toBe(process);
+  next.release();
+});
+
 test("a process that code has left swollen is replaced", async () => {
   const { slots, processOf, grow } = processes(1);
   const first = await slots.lease(terms("a"));

@@ -180,7 +180,7 @@ export class Slots {
         slot.serves ||= shared;
         return slot.generation;
       },
-      release: () => this.#giveBack(slot, lease),
+      release: (isSpent) => this.#giveBack(slot, lease, isSpent),
       lose: async (generation, isGone) => {
         slot.spent ||= slot.generation === generation;
         return this.#renewed(slot, generation, isGone);
@@ -198,8 +198,10 @@ export class Slots {
     return renewal.ended;
   }
 
-  #giveBack(slot: Slot, lease: Lease): void {
-    if (!slot.leases.delete(lease) || slot.leases.size > 0) return;
+  #giveBack(slot: Slot, lease: Lease, isSpent: boolean): void {
+    if (!slot.leases.delete(lease)) return;
+    slot.spent ||= isSpent;
+    if (slot.leases.size > 0) return;
     slot.idleSince = Date.now();
     slot.spent ||= slot.runs >= this.#most.runs;
     this.#queue[0]?.wake();

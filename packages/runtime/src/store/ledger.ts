@@ -12,6 +12,17 @@ export interface LedgerRow extends Record<string, SqlStorageValue> {
   within: string | null;
 }
 
+/** A call by the model, or by code. */
+interface Begun {
+  callId: string;
+  runId: string;
+  step: number;
+  toolName: string;
+  args: unknown;
+  repeatable?: boolean;
+  within?: string;
+}
+
 /** Which tool calls were begun and which were settled. A row is on disk before the effect of its call can be. */
 export class Ledger {
   readonly #sql: SqlStorage;
@@ -24,22 +35,8 @@ export class Ledger {
 
   apply(event: AgentEvent): void {
     switch (event.type) {
-      case "tool.started": {
-        const { callId, runId, step, toolName, args, repeatable } = event.data;
-        this.#calls?.add(callId);
-        this.#sql.exec(
-          `INSERT INTO ledger (call, turn, step, number, tool, input, repeatable, state) VALUES (?, ?, ?, ?, ?, ?, ?, 'started')
-           ON CONFLICT (call) DO UPDATE SET runs = runs + 1, state = 'started'`,
-          callId,
-          runId,
-          step,
-          event.seq,
-          toolName,
-          JSON.stringify(args) ?? "null",
-          repeatable ? 1 : 0,
-        );
-        return;
-      }
+      case "tool.started":
+        return this.#begin(event.seq, event.data);
       case "tool.deferred":
         this.#sql.exec("UPDATE ledger SET state = 'deferred' WHERE call = ? AND state = 'started'", event.data.callId);
         return;
@@ -49,21 +46,8 @@ export class Ledger {
       case "tool.error":
         this.#sql.exec("UPDATE ledger SET state = 'failed' WHERE call = ?", event.data.callId);
         return;
-      case "capability.called": {
-        const { callId, runId, step, toolName, args, within } = event.data;
-        this.#calls?.add(callId);
-        this.#sql.exec(
-          "INSERT INTO ledger (call, turn, step, number, tool, input, repeatable, state, within) VALUES (?, ?, ?, ?, ?, ?, 0, 'started', ?) ON CONFLICT (call) DO UPDATE SET runs = runs + 1, state = 'started'",
-          callId,
-          runId,
-          step,
-          event.seq,
-          toolName,
-          JSON.stringify(args) ?? "null",
-          within,
-        );
-        return;
-      }
+      case "capability.called":
+        return this.#begin(event.seq, event.data);
       case "capability.answered":
         this.#sql.exec("UPDATE ledger SET state = ? WHERE call = ?", event.data.trouble ? "failed" : "done", event.data.callId);
         return;
@@ -72,6 +56,22 @@ export class Ledger {
         return;
       default:
     }
+  }
+
+  #begin(number: number, { callId, runId, step, toolName, args, repeatable = false, within }: Begun): void {
+    this.#calls?.add(callId);
+    this.#sql.exec(
+      `INSERT INTO ledger (call, turn, step, number, tool, input, repeatable, state, within) VALUES (?, ?, ?, ?, ?, ?, ?, 'started', ?)
+       ON CONFLICT (call) DO UPDATE SET runs = runs + 1, state = 'started'`,
+      callId,
+      runId,
+      step,
+      number,
+      toolName,
+      JSON.stringify(args) ?? "null",
+      repeatable ? 1 : 0,
+      within ?? null,
+    );
   }
 
   empty(): void {

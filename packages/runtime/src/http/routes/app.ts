@@ -1,10 +1,9 @@
-import { agentObjectName, appAddress, endpoints, fail } from "@thinkery/sdk";
+import { appAddress, endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import type { Env } from "../../objects/env.ts";
 import { fromApp } from "../app/answer.ts";
 import { toApp } from "../app/request.ts";
 import type { Caller } from "../authenticate.ts";
-import { enterAgent } from "../directory.ts";
+import { enteredAgent as entered } from "../directory.ts";
 import { isUpgrade } from "../guard.ts";
 import { type HonoEnv, route } from "../route.ts";
 
@@ -30,17 +29,6 @@ export function appRoutes(app: Hono<HonoEnv>): void {
       return fromApp(await agent.fetchApp(request), url, appAddress(call.params.agency, call.params.agent));
     });
   }
-}
-
-interface ToAgent {
-  env: Env;
-  caller: Caller;
-  params: { agency: string; agent: string };
-}
-
-async function entered({ env, caller, params }: ToAgent) {
-  await enterAgent(env, caller.user, params.agency, params.agent);
-  return env.Think.getByName(agentObjectName(params.agency, params.agent));
 }
 
 /**

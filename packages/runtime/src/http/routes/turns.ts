@@ -1,10 +1,8 @@
-import { agentObjectName, endpoints, fail } from "@thinkery/sdk";
+import { endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import type { Env } from "../../objects/env.ts";
 import { eventStream, jsonText, stored } from "../answer.ts";
-import type { Caller } from "../authenticate.ts";
 import { callerContext } from "../caller-context.ts";
-import { enterAgent } from "../directory.ts";
+import { enteredAgent as entered } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 /** Talking to one agent, and reading what came of it. */
@@ -45,17 +43,6 @@ export function turnRoutes(app: Hono<HonoEnv>): void {
     if (!blob) throw fail("not_found", "This agent refers to no such blob.");
     return stored(blob.data, blob.mediaType);
   });
-}
-
-interface ToAgent {
-  env: Env;
-  caller: Caller;
-  params: { agency: string; agent: string };
-}
-
-async function entered({ env, caller, params }: ToAgent) {
-  await enterAgent(env, caller.user, params.agency, params.agent);
-  return env.Think.getByName(agentObjectName(params.agency, params.agent));
 }
 
 // A HEAD has no body, and nobody would ever end the stream behind it.
