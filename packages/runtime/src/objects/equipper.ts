@@ -54,6 +54,8 @@ interface Outfit {
 /** Finds what an agent's next turn is computed with, layer by layer. */
 export class Equipper {
   readonly #options: EquipperOptions;
+  /** The same for every turn. */
+  readonly #doors: Pick<Equipment, "capabilities" | "sandbox" | "linux">;
   readonly #agency: string;
   #known: Known<Blueprint> | undefined;
   #metered: Known<boolean> | undefined;
@@ -61,7 +63,9 @@ export class Equipper {
   #outfitOf: Blueprint | undefined;
 
   constructor(options: EquipperOptions) {
+    const { env, object } = options;
     this.#options = options;
+    this.#doors = { capabilities: capabilitiesOf(openOutbound(env)), sandbox: openSandbox(env), linux: openLinux(env, object) };
     this.#agency = parseAgentObjectName(options.object)?.agency ?? "";
   }
 
@@ -83,9 +87,7 @@ export class Equipper {
     return {
       ...this.#surroundings(registered, blueprint, props, tools),
       pipeline: outfit.pipeline,
-      capabilities: capabilitiesOf(openOutbound(env)),
-      sandbox: openSandbox(env),
-      linux: openLinux(env, this.#options.object),
+      ...this.#doors,
       model: await roles.primary(),
       modelOf: (role) => roles.of(role),
       vision: await roles.idOf("vision"),

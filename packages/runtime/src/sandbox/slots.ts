@@ -115,14 +115,11 @@ export class Slots {
   async forget(agent: string): Promise<void> {
     const slots = this.#slots.filter((slot) => slot.agent === agent);
     await Promise.all(
-      slots.map(async (slot) => {
+      slots.map((slot) => {
         const isBusy = slot.leases.size > 0;
         Object.assign(slot, { spent: true, agent: undefined });
-        if (!isBusy) return;
         slot.leases.clear();
-        const lease = this.#open(slot, false, 0);
-        await this.#renewed(slot, slot.generation, false).catch(() => {});
-        lease.release();
+        return isBusy ? this.#replace(slot) : undefined;
       }),
     );
   }
@@ -231,7 +228,7 @@ export class Slots {
       const bytes = await this.#keeper.memory(slot.index).catch(() => undefined);
       if (bytes === undefined || bytes <= this.#most.bytes || slot.generation !== generation) continue;
       slot.spent = true;
-      if (slot.leases.size === 0) this.#replace(slot);
+      if (slot.leases.size === 0) void this.#replace(slot);
     }
   }
 
@@ -240,17 +237,16 @@ export class Slots {
     // Apps are left alone: what they have in memory is worth more than the moment that somebody else may have to wait.
     const rested = this.#slots.filter(({ leases, serves, idleSince }) => leases.size === 0 && !serves && Date.now() >= idleSince + this.#most.restMs);
     const slot = longestIdle(rested);
-    if (slot && this.#slots.length > 1 && this.#slots.every(({ agent }) => agent !== undefined)) this.#replace(slot);
+    if (slot && this.#slots.length > 1 && this.#slots.every(({ agent }) => agent !== undefined)) void this.#replace(slot);
   }
 
-  #replace(slot: Slot): void {
+  async #replace(slot: Slot): Promise<void> {
     // From now on it is one that nobody has used, so that not another is made ready too.
     Object.assign(slot, { spent: true, agent: undefined });
     const lease = this.#open(slot, false, 0);
     // Where it fails, whoever needs the slot asks again, and hears why it cannot be had.
-    this.#renewed(slot, slot.generation, false)
-      .catch(() => {})
-      .finally(() => lease.release());
+    await this.#renewed(slot, slot.generation, false).catch(() => {});
+    lease.release();
   }
 
   /** Takes back what its holder must have forgotten: an agent that was deleted in the middle of a run, say. */

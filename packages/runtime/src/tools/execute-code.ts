@@ -1,5 +1,6 @@
 import { type CodeResult, defineTool } from "@thinkery/sdk";
 import { z } from "zod";
+import { shortened } from "./output.ts";
 
 /** Runs what a model has written, in a sandbox. */
 export const executeCode = defineTool(
@@ -16,7 +17,7 @@ export const executeCode = defineTool(
     // Its own limits come first: waiting for a sandbox, and running.
     seconds: 7300,
     direct: true,
-    summarize: (output) => (typeof output === "string" ? shortly(output) : "ran"),
+    summarize: (output) => (typeof output === "string" ? shortened(output, 200) : "ran"),
   },
   async (code, { sandbox }) => told(await sandbox.run(code)),
 );
@@ -25,8 +26,4 @@ export const executeCode = defineTool(
 export function told({ value, console }: CodeResult): string {
   const result = value ?? (console ? "" : "The code ran and returned nothing. Use `return` to give a result.");
   return [result, console && `console:\n${console}`].filter(Boolean).join("\n\n");
-}
-
-function shortly(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;
 }

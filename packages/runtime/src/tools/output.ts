@@ -68,7 +68,8 @@ function textOf(value: unknown): string {
   }
 }
 
-function shortened(text: string, longest: number): string {
+/** A text by its beginning, with how long it is. */
+export function shortened(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text;
 }
 

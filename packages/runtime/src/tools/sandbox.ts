@@ -1,5 +1,6 @@
 import { type CommandResult, defineTool, longestCommand, type ProcessInfo, ToolFailure } from "@thinkery/sdk";
 import { z } from "zod";
+import { shortened } from "./output.ts";
 
 /** Of a process that has written more, a model is told the end. */
 const longestTail = 30_000;
@@ -68,7 +69,7 @@ const ends = {
 
 function stateOf({ id, command, state, exitCode, endedBy }: ProcessInfo): string {
   const how = state === "running" ? "running" : endedBy ? ends[endedBy] : `exit code ${exitCode ?? "unknown"}`;
-  return `process ${id}, ${how}: ${shortly(command.replace(/\s+/g, " "))}`;
+  return `process ${id}, ${how}: ${shortened(command.replace(/\s+/g, " "), 200)}`;
 }
 
 /** How much it wrote, and how it ended; never what it wrote. What is said of processes is a line already. */
@@ -89,8 +90,4 @@ function ending(output: string): string {
 
 function seconds(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
-}
-
-function shortly(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;
 }
