@@ -1,4 +1,4 @@
-import { defaultLinuxLimits, defaultSandboxLimits, defaultTurnLimits, type ModelConfig } from "@thinkery/sdk";
+import { defaultLinuxLimits, defaultSandboxLimits, defaultTurnLimits, defaultWorkspaceLimits, type ModelConfig } from "@thinkery/sdk";
 
 /** What holds where no file says otherwise. Apart from the schema, which is only loaded to check a file. */
 export const defaultConfig = {
@@ -15,4 +15,5 @@ export const defaultConfig = {
   turn: defaultTurnLimits,
   sandbox: defaultSandboxLimits,
   linux: defaultLinuxLimits,
+  workspace: defaultWorkspaceLimits,
 };

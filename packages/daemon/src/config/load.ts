@@ -38,6 +38,7 @@ const onlyOurs: Record<string, string> = {
   worker: "could have the host run any code",
   sandbox: "could loosen the limits of code that agents write",
   linux: "could loosen the limits of commands that agents run",
+  workspace: "could drop the history of agents' files",
 };
 
 async function readIfThere(file: string): Promise<string | undefined> {

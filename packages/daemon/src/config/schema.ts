@@ -7,6 +7,7 @@ import {
   providerSettingSchema,
   sandboxLimitsSchema,
   turnLimitsSchema,
+  workspaceLimitsSchema,
 } from "@thinkery/sdk";
 import { z } from "zod";
 import { defaultConfig } from "./defaults.ts";
@@ -126,6 +127,9 @@ export const configSchema = z
       linux: linuxLimitsSchema.prefault({}).meta({
         description: "What commands in the Linux sandbox may use. Only in config.jsonc of the data folder: the file of a working folder must not loosen it.",
       }),
+      workspace: workspaceLimitsSchema.prefault({}).meta({
+        description: "What the files of an agent may come to, and how long their history is kept. Only in config.jsonc of the data folder.",
+      }),
     },
     { error: "expected an object, { … }" },
   )
@@ -140,6 +144,7 @@ const keysInside: Record<string, string[]> = {
   turn: Object.keys(turnLimitsSchema.shape),
   sandbox: Object.keys(sandboxLimitsSchema.shape),
   linux: Object.keys(linuxLimitsSchema.shape),
+  workspace: Object.keys(workspaceLimitsSchema.shape),
 };
 
 /** The keys that may stand at a place of the file. */

@@ -1,7 +1,16 @@
 import type { ProcessInfo } from "../protocol/process.ts";
+import type { Version } from "../protocol/version.ts";
+
+/** What came of the files that were changed in the sandbox. */
+export interface Brought {
+  /** What is to be known of them: which could not be taken, and where two have changed the same. */
+  notes?: string[];
+  /** They are in the workspace as this version. */
+  version?: Version;
+}
 
 /** What became of a command that was waited for. */
-export interface CommandResult {
+export interface CommandResult extends Brought {
   exitCode: number | null;
   /** What ended it, where it did not exit by itself. */
   endedBy?: "timeout" | "stop" | "memory" | "disk" | "signal";
@@ -11,16 +20,17 @@ export interface CommandResult {
 }
 
 /**
- * Programs of this machine, for one agent, walled in: its own folder, no network unless the host's owner allows it,
- * bounded memory. Absent providers throw a `ToolFailure` that says what to install.
+ * Programs of this machine, for one agent, walled in: a copy of its workspace, no network unless the host's owner allows
+ * it, bounded memory. What they change in the copy comes back into the workspace when they end, and whenever somebody
+ * looks at one that goes on. Absent providers throw a `ToolFailure` that says what to install.
  */
 export interface Linux {
   /** Runs a command and waits for it. */
   run(command: string, options: { timeoutMs?: number; signal: AbortSignal; onOutput(text: string): void }): Promise<CommandResult>;
   /** Starts one that goes on after the call. */
-  start(command: string): Promise<ProcessInfo>;
+  start(command: string): Promise<ProcessInfo & Brought>;
   list(): Promise<ProcessInfo[]>;
   /** What it wrote so far; of very much, the end. */
-  read(id: string): Promise<ProcessInfo & { output: string }>;
-  stop(id: string): Promise<ProcessInfo>;
+  read(id: string): Promise<ProcessInfo & Brought & { output: string }>;
+  stop(id: string): Promise<ProcessInfo & Brought>;
 }

@@ -4,6 +4,7 @@ import type { NewEvent, ToolTrouble } from "../protocol/event.ts";
 import type { Props } from "../protocol/props.ts";
 import type { CodeRunner } from "./code.ts";
 import type { Consultation } from "./consultation.ts";
+import type { Files, Shell } from "./files.ts";
 import type { Linux } from "./linux.ts";
 
 /** Facts that a tool may add to its agent's log. */
@@ -27,6 +28,8 @@ export interface ToolContext {
   consult(question: Consultation): Promise<string>;
   /** What a long call tells those who watch, while it goes on. Nobody keeps it. */
   progress(text: string): void;
+  files: Files;
+  shell: Shell;
   sandbox: CodeRunner;
   linux: Linux;
 }

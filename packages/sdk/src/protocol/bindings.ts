@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultLinuxLimits, defaultSandboxLimits, defaultTurnLimits } from "./defaults.ts";
+import { defaultLinuxLimits, defaultSandboxLimits, defaultTurnLimits, defaultWorkspaceLimits } from "./defaults.ts";
 import { modelIdSchema } from "./name-schemas.ts";
 import { modelRolesSchema } from "./roles.ts";
 
@@ -98,6 +98,19 @@ export const linuxLimitsSchema = z.strictObject({
 });
 
 export type LinuxLimits = z.infer<typeof linuxLimitsSchema>;
+
+/** What a workspace may hold, and how long it remembers. */
+export const workspaceLimitsSchema = z.strictObject({
+  fileMb: whole(1, 100, defaultWorkspaceLimits.fileMb, "How large one file may be."),
+  textKb: whole(1, 1024, defaultWorkspaceLimits.textKb, "Text that is larger is kept whole, like a picture: two who edit it at once are not merged."),
+  files: whole(1, 100_000, defaultWorkspaceLimits.files, "How many files a workspace may have."),
+  totalMb: whole(1, 100_000, defaultWorkspaceLimits.totalMb, "How large all files together may be."),
+  textMb: whole(1, 1024, defaultWorkspaceLimits.textMb, "How large all text that is merged may be together."),
+  keepDays: whole(0, 36_500, defaultWorkspaceLimits.keepDays, "Versions that are older are dropped, the files of now excepted. 0 keeps all."),
+  keepVersions: whole(0, 1_000_000, defaultWorkspaceLimits.keepVersions, "Only so many versions are kept. 0 keeps all."),
+});
+
+export type WorkspaceLimits = z.infer<typeof workspaceLimitsSchema>;
 
 /** One start of main, and how the one before it ended. */
 export const bootSchema = z.object({ id: z.string(), after: z.enum(["stop", "crash"]) });

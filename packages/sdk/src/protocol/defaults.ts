@@ -6,6 +6,9 @@ export const globalAgency = "global";
 /** The user the admin token speaks for. */
 export const ownerUser = "owner";
 
+/** The branch that every workspace has. */
+export const mainBranch = "main";
+
 /** How long and how often a turn may try when nothing is said. */
 export const defaultTurnLimits = {
   noProgressSeconds: 600,
@@ -22,6 +25,17 @@ export const defaultSandboxLimits = { seconds: 30, mostSeconds: 300, waitSeconds
 
 /** What a command in the Linux sandbox may use when nothing is said. */
 export const defaultLinuxLimits = { seconds: 60, mostSeconds: 600, memoryMb: 2048, processes: 8, network: false };
+
+/** What a workspace may hold when nothing is said. Text that is edited together lies in rows, which are small on Cloudflare. */
+export const defaultWorkspaceLimits = {
+  fileMb: 32,
+  textKb: 1024,
+  files: 10_000,
+  totalMb: 512,
+  textMb: 64,
+  keepDays: 0,
+  keepVersions: 0,
+};
 
 /** The blueprint every agency has, and what an agent is made from when nothing is said. */
 export const defaultBlueprint: Blueprint = {

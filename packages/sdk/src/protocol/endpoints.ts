@@ -4,9 +4,11 @@ import { agentListSchema, agentSchema, newAgentSchema } from "./agent.ts";
 import { blueprintListSchema, blueprintSchema, listedBlueprintSchema } from "./blueprint.ts";
 import { endpoint } from "./endpoint.ts";
 import { appEndpoints } from "./endpoints/app.ts";
+import { fileEndpoints } from "./endpoints/files.ts";
 import { processEndpoints } from "./endpoints/processes.ts";
 import { anAgent, turnEndpoints } from "./endpoints/turns.ts";
 import { usageEndpoints } from "./endpoints/usage.ts";
+import { versionEndpoints } from "./endpoints/versions.ts";
 import { healthSchema } from "./health.ts";
 import { modelListSchema, modelQuerySchema, providerListSchema } from "./models.ts";
 import { agencyIdSchema, blueprintNameSchema, userNameSchema } from "./name-schemas.ts";
@@ -198,6 +200,8 @@ export const endpoints = {
   ...turnEndpoints,
   ...appEndpoints,
   ...processEndpoints,
+  ...fileEndpoints,
+  ...versionEndpoints,
   ...usageEndpoints,
 } as const;
 

@@ -10,7 +10,11 @@ const problemSchema = z.object({
 export type Problem = z.infer<typeof problemSchema>;
 
 const errorDetailsSchema = z
-  .object({ problems: z.array(problemSchema).optional(), suggestion: z.string().optional() })
+  .object({
+    problems: z.array(problemSchema).optional(),
+    suggestion: z.string().optional(),
+    hash: z.string().optional().meta({ description: "what the file has now, where it should have another" }),
+  })
   .optional();
 
 /** The body of every answer that is not a success. */

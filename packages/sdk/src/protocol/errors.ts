@@ -8,6 +8,7 @@ const errorStatus = {
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  precondition_failed: 412,
   too_large: 413,
   unsupported_media: 415,
   misdirected: 421,

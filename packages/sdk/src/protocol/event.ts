@@ -4,6 +4,7 @@ import type { Mode, ModelRole } from "./choices.ts";
 import type { Attachment, MessageToolCall, MessageToolResult } from "./message.ts";
 import type { Standing } from "./budget.ts";
 import type { Props } from "./props.ts";
+import type { Change, Origin } from "./version.ts";
 import type { Context, FailureCode, Todo, UsageTotal } from "./turn.ts";
 
 /** A message as it was said, before it has a place in the conversation. */
@@ -114,6 +115,10 @@ export interface EventData {
   /** The agent has an app, in place of the one it had. */
   "app.set": AppFacts;
   "app.removed": { by: string };
+  /** A version of the workspace: who changed what. What was written is in the workspace, not here. */
+  "files.changed": { version: number; origin: Origin; changes: Change[]; more?: number; reverts?: number[]; merges?: string };
+  /** Versions that were kept long enough, as the host is set to. */
+  "files.forgotten": { upTo: number; versions: number };
   /** The conversation is forgotten; what it cost is not, and an app goes on. */
   "history.cleared": { by: string; usage: ClearedUsage[]; app?: StoredApp };
   /** A call to a model beside the conversation: a summary, a quick check. */

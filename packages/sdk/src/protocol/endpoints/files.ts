@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import {
+  archiveQuerySchema,
+  archiveWriteQuerySchema,
+  fileDeleteQuerySchema,
+  fileEditsSchema,
+  fileListQuerySchema,
+  fileListSchema,
+  fileQuerySchema,
+  fileSchema,
+  fileWriteQuerySchema,
+} from "../file.ts";
+import { routes } from "../routes.ts";
+import { landedSchema } from "../version.ts";
+import { anAgent } from "./turns.ts";
+
+const aFile = anAgent.extend({ path: z.string().meta({ description: "where in the workspace; may have slashes" }) });
+
+/** The files of an agent's workspace. */
+export const fileEndpoints = {
+  listFiles: endpoint({
+    ...routes.listFiles,
+    access: "read",
+    summary: "The files of an agent's workspace in pages, by path.",
+    params: anAgent,
+    query: fileListQuerySchema,
+    answer: fileListSchema,
+  }),
+  editFiles: endpoint({
+    ...routes.editFiles,
+    access: "chat",
+    summary: "Several changes that make one version together. With `base`, what was changed since is merged. 200 where nothing changed.",
+    params: anAgent,
+    query: fileWriteQuerySchema,
+    body: fileEditsSchema,
+    longestBody: 8 * 1024 * 1024,
+    status: 201,
+    answer: landedSchema,
+  }),
+  readFile: endpoint({
+    ...routes.readFile,
+    access: "read",
+    summary: "What is in a file. Its hash is the ETag; `If-None-Match` is answered 304.",
+    params: aFile,
+    query: fileQuerySchema,
+    media: ["*/*"],
+  }),
+  putFile: endpoint({
+    ...routes.putFile,
+    access: "chat",
+    summary: "Write a file: any bytes. `If-Match` with the hash that it should have, or `If-None-Match: *`, is answered 412 where that is not so. 201 when it is new.",
+    params: aFile,
+    query: fileWriteQuerySchema,
+    anyBody: true,
+    answer: fileSchema,
+  }),
+  deleteFile: endpoint({
+    ...routes.deleteFile,
+    access: "chat",
+    summary: "Delete a file, or with `recursive` a folder with all that is in it.",
+    params: aFile,
+    query: fileDeleteQuerySchema,
+    status: 204,
+  }),
+  getArchive: endpoint({
+    ...routes.getArchive,
+    access: "read",
+    summary: "All files as a zip.",
+    params: anAgent,
+    query: archiveQuerySchema,
+    media: ["application/zip"],
+  }),
+  putArchive: endpoint({
+    ...routes.putArchive,
+    access: "chat",
+    summary: "Write all files of a zip as one version; with `replace`, files that are not in it are deleted.",
+    params: anAgent,
+    query: archiveWriteQuerySchema,
+    anyBody: true,
+    answer: landedSchema,
+  }),
+} as const;

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { branchNameSchema, fileWriteQuerySchema } from "../file.ts";
+import { routes } from "../routes.ts";
+import {
+  branchListSchema,
+  branchSchema,
+  mergedSchema,
+  mergeSchema,
+  newBranchSchema,
+  revertSchema,
+  versionDiffQuerySchema,
+  versionDiffSchema,
+  versionListSchema,
+  versionQuerySchema,
+} from "../version.ts";
+import { anAgent } from "./turns.ts";
+
+const aVersion = anAgent.extend({ version: z.string().regex(/^[1-9]\d{0,14}$/, "expected the number of a version") });
+const aBranch = anAgent.extend({ branch: branchNameSchema });
+
+/** How a workspace became what it is, and how to take that back. */
+export const versionEndpoints = {
+  listVersions: endpoint({
+    ...routes.listVersions,
+    access: "read",
+    summary: "The versions of a workspace, the newest first: who changed what.",
+    params: anAgent,
+    query: versionQuerySchema,
+    answer: versionListSchema,
+  }),
+  getVersion: endpoint({
+    ...routes.getVersion,
+    access: "read",
+    summary: "One version with its differences.",
+    params: aVersion,
+    query: versionDiffQuerySchema,
+    answer: versionDiffSchema,
+  }),
+  revert: endpoint({
+    ...routes.revert,
+    access: "chat",
+    summary: "Take back a version, or all that a turn or a tool call changed. What was changed later stays; where it overlaps, both are kept. 200 for a dry run and where nothing is to be done.",
+    params: anAgent,
+    body: revertSchema,
+    status: 201,
+    answer: mergedSchema,
+  }),
+  listBranches: endpoint({
+    ...routes.listBranches,
+    access: "read",
+    summary: "The branches of a workspace beside main.",
+    params: anAgent,
+    answer: branchListSchema,
+  }),
+  createBranch: endpoint({
+    ...routes.createBranch,
+    access: "chat",
+    summary: "Make a branch: a copy of the files that is changed by itself.",
+    params: anAgent,
+    body: newBranchSchema.default({}),
+    status: 201,
+    answer: branchSchema,
+  }),
+  deleteBranch: endpoint({
+    ...routes.deleteBranch,
+    access: "chat",
+    summary: "Delete a branch with what was changed there only.",
+    params: aBranch,
+    status: 204,
+  }),
+  mergeBranch: endpoint({
+    ...routes.mergeBranch,
+    access: "chat",
+    summary: "Merge a branch into main, or another. Where both changed the same, both are kept and reported. 200 for a dry run and where nothing is to be done.",
+    params: aBranch,
+    body: mergeSchema.default({}),
+    status: 201,
+    answer: mergedSchema,
+  }),
+  openLive: endpoint({
+    ...routes.openLive,
+    access: "read",
+    summary: "The workspace live, in the protocol of y-websocket. Changing anything needs the scope chat.",
+    params: anAgent,
+    query: fileWriteQuerySchema,
+    status: 101,
+  }),
+} as const;
