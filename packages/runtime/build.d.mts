@@ -13,3 +13,5 @@ export function buildWorker<Given extends Settings>(
 ): Promise<BuildResult<Given & { metafile: true }>>;
 
 export const oneLocale: Plugin;
+
+export function bundleAlone(entry: string): Promise<BuildResult<{ write: false; metafile: true }>>;

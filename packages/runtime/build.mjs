@@ -2,7 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { justBash } from "./shims/just-bash.mjs";
 
 /** Lets go of the process that bundles; the next bundle starts another. */
 export { stop } from "esbuild";
@@ -54,24 +56,39 @@ const lateMcpClient = {
   },
 };
 
-/** `import code from "./x.ts?text"` is the bundle of `x.ts` as text: a Worker that loads others brings their code along. */
+/**
+ * `import code from "./x.ts?text"` is the bundle of `x.ts` as text: a Worker that loads others brings their code along.
+ * With `?packed` it is gzip in base64: what is large and seldom needed costs less of every start.
+ */
 const bundledText = {
   name: "bundled-text",
   setup(bundler) {
-    bundler.onResolve({ filter: /\?text$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, path.slice(0, -"?text".length)), namespace: "text" }));
-    bundler.onLoad({ filter: /./, namespace: "text" }, async ({ path }) => {
-      const { outputFiles, metafile } = await build({
-        entryPoints: [path],
-        bundle: true,
-        write: false,
-        format: "esm",
-        target: "es2024",
-        minify: true,
-        mainFields: ["module", "main"],
-        external: ["cloudflare:workers"],
-        metafile: true,
-      });
-      return { contents: outputFiles[0].text, loader: "text", watchFiles: Object.keys(metafile.inputs).map((input) => resolve(input)) };
+    bundler.onResolve({ filter: /\?(?:text|packed)$/ }, ({ path, resolveDir }) => {
+      const [file, form] = path.split("?");
+      return { path: join(resolveDir, file), namespace: form };
     });
+    for (const form of ["text", "packed"]) {
+      bundler.onLoad({ filter: /./, namespace: form }, async ({ path }) => {
+        const { outputFiles, metafile } = await bundleAlone(path);
+        const [{ text }] = outputFiles;
+        return { contents: form === "text" ? text : gzipSync(text, { level: 9 }).toString("base64"), loader: "text", watchFiles: Object.keys(metafile.inputs).map((input) => resolve(input)) };
+      });
+    }
   },
 };
+
+/** One file and all that it needs, for an isolate with nothing else in it. */
+export function bundleAlone(entry) {
+  return build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    format: "esm",
+    target: "es2024",
+    minify: true,
+    mainFields: ["module", "main"],
+    external: ["cloudflare:workers"],
+    plugins: [justBash],
+    metafile: true,
+  });
+}

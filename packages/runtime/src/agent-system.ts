@@ -1,6 +1,7 @@
 import { type Blueprint, type BlueprintConfig, blueprintSchema, defaultBlueprint, invalid, type Middleware, type NewBlueprint, type Tool } from "@thinkery/sdk";
 import { createHandler, type HandlerOptions } from "./http/handler.ts";
 import { Supervision } from "./http/supervision.ts";
+import { filesystem } from "./middleware/filesystem.ts";
 import { planning } from "./middleware/planning.ts";
 import { Agency } from "./objects/agency.ts";
 import { Think } from "./objects/think.ts";
@@ -55,6 +56,7 @@ export class AgentSystem<Config extends object = object> {
   /** The stock tools and middleware, under the tag `default`; what few agents need under tags of its own. */
   defaults(): this {
     this.#add(planning as Middleware<never>, []);
+    this.#add(filesystem as Middleware<never>, []);
     for (const tool of stockTools) this.addTool(tool);
     this.addTool(serveApp, ["apps"]);
     return this;

@@ -7,6 +7,8 @@ interface Forwarding {
   path?: string;
   /** A socket of ours, without the Agents SDK's own frames. */
   plain?: boolean;
+  /** A socket in the protocol of y-websocket. */
+  live?: boolean;
 }
 
 /** Hands a request on to an object, with who asks and what they may do in headers that only we can set. */
@@ -14,12 +16,13 @@ export async function forward(
   request: Request,
   object: Pick<Fetcher, "fetch">,
   caller: Caller,
-  { path, plain = false }: Forwarding = {},
+  { path, plain = false, live = false }: Forwarding = {},
 ): Promise<Response> {
   const headers = cleaned(request.headers);
   headers.set("x-thinkery-user", caller.user);
   headers.set("x-thinkery-scopes", caller.scopes.join(","));
   if (plain) headers.set("x-thinkery-socket", "1");
+  if (live) headers.set("x-thinkery-yjs", "1");
   const url = new URL(request.url);
   if (path) url.pathname = path;
   return answerOf(await object.fetch(new Request(new Request(url, request), { headers })));

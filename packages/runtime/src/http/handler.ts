@@ -13,6 +13,7 @@ import { agentRoutes } from "./routes/agents.ts";
 import { appRoutes } from "./routes/app.ts";
 import { blueprintRoutes } from "./routes/blueprints.ts";
 import { credentialRoutes } from "./routes/credentials.ts";
+import { fileRoutes } from "./routes/files.ts";
 import { hostRoutes } from "./routes/host.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { modelRoutes } from "./routes/models.ts";
@@ -20,6 +21,7 @@ import { processRoutes } from "./routes/processes.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import { userRoutes } from "./routes/user.ts";
+import { versionRoutes } from "./routes/versions.ts";
 import { isSdkPath, sdkRoute } from "./sdk-route.ts";
 import { socketRoutes } from "./socket.ts";
 
@@ -57,7 +59,7 @@ export function createHandler({ secret }: HandlerOptions = {}): ExportedHandler<
   app.all("/agents/:class{think|agency|user}/:name/*", (context) =>
     sdkRoute(context.req.raw, context.env, context.get("caller")),
   );
-  const rooms = [hostRoutes, modelRoutes, credentialRoutes, agencyRoutes, blueprintRoutes, agentRoutes, turnRoutes, appRoutes, processRoutes, usageRoutes, userRoutes, jobRoutes, socketRoutes];
+  const rooms = [hostRoutes, modelRoutes, credentialRoutes, agencyRoutes, blueprintRoutes, agentRoutes, turnRoutes, appRoutes, processRoutes, fileRoutes, versionRoutes, usageRoutes, userRoutes, jobRoutes, socketRoutes];
   for (const add of rooms) add(app);
   app.notFound((context) => refuse(unknownRoute(context.req.path)));
   app.onError((error) => refuse(error));

@@ -1,7 +1,7 @@
 import { type StoredApp, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import type { App } from "../sandbox/run.ts";
-import type { RunTerms, Sandbox } from "../sandbox/sandbox.ts";
+import type { Inside, RunTerms, Sandbox } from "../sandbox/sandbox.ts";
 import { packed } from "../store/app-source.ts";
 import { AgentApp } from "./app.ts";
 
@@ -55,7 +55,7 @@ test.each<ToolTrouble>(["timeout", "limit", "sandbox_lost", "no_sandbox"])("a sa
 
 test("nothing but echo is open to an app", async () => {
   const { agentApp } = desk(async (_, __, { call }) => {
-    const tried = await Promise.allSettled(["echo", "tools.set_title", "fetch", "echo.x", "constructor"].map((name) => call(name, '{"a":1}')));
+    const tried = await Promise.allSettled(["echo", "tools.set_title", "fetch", "echo.x", "constructor"].map((name) => call(name, '{"a":1}', {} as Inside)));
     return Response.json(tried.map((one) => (one.status === "fulfilled" ? one.value : (one.reason as Error).message)));
   });
   expect(await (await agentApp.fetch(request())).json()).toEqual([

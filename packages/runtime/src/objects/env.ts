@@ -1,4 +1,4 @@
-import type { Boot, TurnLimits } from "@thinkery/sdk";
+import type { Boot, TurnLimits, WorkspaceLimits } from "@thinkery/sdk";
 import type { OutboundEnv } from "../host/outbound.ts";
 import type { ModelEnv } from "../model/providers.ts";
 import type { SandboxEnv } from "../sandbox/open.ts";
@@ -37,6 +37,7 @@ export interface Env extends ModelEnv, OutboundEnv, SandboxEnv {
   PROVIDERS: string[];
   /** Absent where no daemon made them; then the defaults hold. */
   TURN_LIMITS?: TurnLimits;
+  WORKSPACE_LIMITS?: WorkspaceLimits;
   /** This start of main, and how the one before it ended. */
   BOOT?: Boot;
 }

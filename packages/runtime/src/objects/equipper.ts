@@ -17,6 +17,7 @@ import { limitsFrom } from "../turn/limits.ts";
 import type { Books } from "../turn/purse.ts";
 import type { Recorder } from "../turn/recorder.ts";
 import { stageOf } from "../turn/stage.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import type { Env } from "./env.ts";
 
 /** Another isolate (Cloudflare) may have changed the blueprint without our hearing of it. */
@@ -29,6 +30,7 @@ interface EquipperOptions {
   layer: ClassLayer;
   store: AgentStore;
   recorder: Recorder;
+  workspace: Workspace;
   books: Books;
 }
 
@@ -55,7 +57,7 @@ interface Outfit {
 export class Equipper {
   readonly #options: EquipperOptions;
   /** The same for every turn. */
-  readonly #doors: Pick<Equipment, "capabilities" | "sandbox" | "linux">;
+  readonly #doors: Pick<Equipment, "capabilities" | "sandbox" | "workspace" | "linux">;
   readonly #agency: string;
   #known: Known<Blueprint> | undefined;
   #metered: Known<boolean> | undefined;
@@ -65,7 +67,7 @@ export class Equipper {
   constructor(options: EquipperOptions) {
     const { env, object } = options;
     this.#options = options;
-    this.#doors = { capabilities: capabilitiesOf(openOutbound(env)), sandbox: openSandbox(env), linux: openLinux(env, object) };
+    this.#doors = { capabilities: capabilitiesOf(openOutbound(env)), sandbox: openSandbox(env), workspace: options.workspace, linux: openLinux(env, object) };
     this.#agency = parseAgentObjectName(options.object)?.agency ?? "";
   }
 

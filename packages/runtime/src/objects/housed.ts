@@ -57,7 +57,8 @@ export abstract class Housed<State> extends Agent<Env & Cloudflare.Env, State> {
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     const size = typeof message === "string" ? message.length : message.byteLength;
     if (size > longestFrame) {
-      socket.close(1009, `A frame may have ${longestFrame} bytes.`);
+      // Edits are binary. A client that has too much for one frame would otherwise come back with it for ever.
+      socket.close(typeof message === "string" ? 1009 : 4413, `A frame may have ${longestFrame} bytes.`);
       return;
     }
     await this.lifecycle.webSocketMessage(socket, message);

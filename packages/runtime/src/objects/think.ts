@@ -7,7 +7,6 @@ import {
   type AgentState,
   type AgentStatus,
   type AgentUsage,
-  type AppInfo,
   type Blueprint,
   type EventQuery,
   fail,
@@ -17,13 +16,13 @@ import {
   type Outcome,
   checkedProps,
   type ModelRoles,
-  type NewApp,
   type Props,
   type Run,
   type Sender,
   type Standing,
   type Tool,
   type ToolReport,
+  workspaceLimitsSchema,
 } from "@thinkery/sdk";
 import type { Connection, ConnectionContext } from "agents";
 import { thinkDriver } from "../drivers/think/think.ts";
@@ -43,6 +42,7 @@ import { agentStandings } from "../turn/purse.ts";
 import { TurnQueue } from "../turn/queue.ts";
 import { Recorder } from "../turn/recorder.ts";
 import { runOf } from "../store/turns.ts";
+import { Workspace } from "../workspace/workspace.ts";
 import { AgentApp } from "./app.ts";
 import { Audience } from "./audience.ts";
 import { Books } from "./books.ts";
@@ -50,12 +50,13 @@ import { converse, followEvents } from "./broadcasts.ts";
 import type { Env } from "./env.ts";
 import { Equipper, type Registered } from "./equipper.ts";
 import { exported, statusOf, wholeState, wholeUsage } from "./glance.ts";
-import { Housed } from "./housed.ts";
+import { isLive, LiveSockets } from "./live-sockets.ts";
 import { Pulse } from "./pulse.ts";
 import { Sockets } from "./sockets.ts";
+import { WithApp } from "./with-app.ts";
 
 /** A durable agent: one conversation, one workspace. Named `{agency}~{agent}`. */
-export abstract class Think extends Housed<AgentStatus> {
+export abstract class Think extends WithApp<AgentStatus> {
   override initialState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
   readonly #store: AgentStore;
   readonly #blobs: Blobs;
@@ -65,8 +66,10 @@ export abstract class Think extends Housed<AgentStatus> {
   readonly #books: Books;
   readonly #equipper: Equipper;
   readonly #sockets: Sockets;
+  readonly #live: LiveSockets;
   readonly #pulse: Pulse;
-  readonly #app: AgentApp;
+  protected override readonly app: AgentApp;
+  protected override readonly workspace: Workspace;
   #transcript = new Transcript();
   #registration: Registered | undefined;
 
@@ -79,6 +82,13 @@ export abstract class Think extends Housed<AgentStatus> {
     this.#blobs = openBlobs(env);
     this.#audience = new Audience(this.#store, () => this.#syncState());
     this.#recorder = new Recorder(this.#store, this.#audience);
+    this.workspace = new Workspace({
+      storage: ctx.storage,
+      blobs: this.#blobs,
+      limits: env.WORKSPACE_LIMITS ?? workspaceLimitsSchema.parse({}),
+      record: (event) => this.#recorder.record(event),
+    });
+    this.#live = new LiveSockets(this.workspace, ctx.storage.sql);
     this.#pulse = new Pulse({
       seconds: limits.heartbeatSeconds,
       schedule: (seconds, beat) => this.schedule(seconds, "heartbeat", beat, { idempotent: true }),
@@ -96,6 +106,7 @@ export abstract class Think extends Housed<AgentStatus> {
       system: this.getSystem(),
       store: this.#store,
       recorder: this.#recorder,
+      workspace: this.workspace,
       layer: {
         instructions: () => this.getAdditionalInstructions(),
         tools: () => this.getCustomTools(),
@@ -114,7 +125,7 @@ export abstract class Think extends Housed<AgentStatus> {
       onBusy: () => this.#pulse.begin(),
       onRest: () => this.#books.rest(),
     });
-    this.#app = new AgentApp({ object: agent, store: this.#store, blobs: this.#blobs, recorder: this.#recorder, sandbox: () => openSandbox(env) });
+    this.app = new AgentApp({ object: agent, store: this.#store, blobs: this.#blobs, recorder: this.#recorder, sandbox: () => openSandbox(env) });
     this.#sockets = new Sockets({
       store: this.#store,
       blobs: this.#blobs,
@@ -169,63 +180,64 @@ export abstract class Think extends Housed<AgentStatus> {
   /** Forgets everything. Safe to ask again. */
   async erase(): Promise<void> {
     this.#queue.halt();
-    this.#app.halt();
+    this.app.halt();
     await slotsOf(this.env)?.forget(this.name);
     await this.destroy();
   }
 
   async admit(invoke: Invoke, from: Sender): Promise<Admission> {
-    await this.#open();
+    await this.open();
     await this.#checkProps(invoke);
     return this.#queue.admit(await inputOf(invoke, from, this.#blobs));
   }
 
   /** The answer of a tool call that was deferred. */
   async report(report: ToolReport): Promise<Run> {
-    await this.#open();
+    await this.open();
     return this.#queue.report(report);
   }
 
   async cancel(runId?: string): Promise<{ runId?: string; status: Run["status"] }> {
-    await this.#open();
+    await this.open();
     const turn = this.#queue.cancel(runId, "canceled");
     if (!turn && runId) throw fail("not_found", "There is no such turn.");
     return turn ? { runId: turn.id, status: runOf(turn).status } : { status: "idle" };
   }
 
   async readState(): Promise<{ state: AgentState; run: Run }> {
-    await this.#open();
+    await this.open();
     const registered = this.#registered();
     const { tools, added } = await this.#equipper.glimpse(registered);
     return wholeState(this.#store, registered.agent, this.name, tools, added);
   }
 
   async listEvents({ after = 0, limit }: EventQuery): Promise<{ events: AgentEvent[]; next?: number }> {
-    await this.#open();
+    await this.open();
     const events = this.#store.log.read(after, limit);
     const last = events.at(-1)?.seq;
     return { events, ...(last !== undefined && last < this.#store.log.last ? { next: last } : {}) };
   }
 
   async listMessages(query: MessageQuery): Promise<{ messages: Message[]; next?: string }> {
-    await this.#open();
+    await this.open();
     return this.#store.messages.page(query);
   }
 
   async clearMessages(by: string): Promise<void> {
-    await this.#open();
+    await this.open();
     if (this.#queue.busy || this.#store.turns.paused()) throw fail("conflict", "A turn is running. Cancel it first, or wait until it is over.");
     this.#audience.recorded(this.#store.clear(by));
     this.#transcript = new Transcript();
+    this.workspace.unsee();
   }
 
   async listActions(query: ActionQuery): Promise<{ actions: Action[]; next?: string }> {
-    await this.#open();
+    await this.open();
     return this.#store.actions.page(query);
   }
 
   async usage(days?: number): Promise<AgentUsage & { budget: Standing[] }> {
-    await this.#open();
+    await this.open();
     const registered = this.#registered();
     const budget = await this.#equipper.budget(registered);
     const wider = (await this.#equipper.metered()) ? await this.env.Agency.getByName(registered.agent.agency).standings() : [];
@@ -234,45 +246,25 @@ export abstract class Think extends Housed<AgentStatus> {
 
   /** An `AgentExport` as text: what a call between objects may carry as a value is limited. */
   async exportAgent(): Promise<ReadableStream<Uint8Array>> {
-    await this.#open();
+    await this.open();
     const whole = exported(this.#store, this.#registered().agent, this.name);
     return new Blob([JSON.stringify(whole)]).stream();
   }
 
   async readBlob(hash: string): Promise<{ mediaType: string; data: Uint8Array } | undefined> {
-    await this.#open();
+    await this.open();
     const mediaType = this.#store.blobs.mediaType(hash);
     const data = mediaType ? await this.#blobs.get(hash) : undefined;
     return mediaType && data ? { mediaType, data } : undefined;
   }
 
-  async readApp(): Promise<AppInfo> {
-    await this.#open();
-    return this.#app.read();
-  }
-
-  async putApp(app: NewApp, by: string): Promise<AppInfo> {
-    await this.#open();
-    return this.#app.put(app, by);
-  }
-
-  async removeApp(by: string): Promise<void> {
-    await this.#open();
-    this.#app.remove(by);
-  }
-
-  async fetchApp(request: Request): Promise<Response> {
-    await this.#open();
-    return this.#app.fetch(request);
-  }
-
   async followEvents(after: number | undefined, progress: boolean): Promise<ReadableStream<Uint8Array>> {
-    await this.#open();
+    await this.open();
     return followEvents(this.#store, this.#audience, after, progress);
   }
 
   async converse(invoke: Invoke, from: Sender, agent: string): Promise<ReadableStream<Uint8Array>> {
-    await this.#open();
+    await this.open();
     await this.#checkProps(invoke);
     // Listening begins before the turn does, or its first words would be missed.
     const input = await inputOf(invoke, from, this.#blobs);
@@ -280,7 +272,7 @@ export abstract class Think extends Housed<AgentStatus> {
   }
 
   async outcomeOf(runId: string): Promise<Outcome> {
-    await this.#open();
+    await this.open();
     if (!this.#store.turns.get(runId)) throw fail("not_found", "There is no such turn.");
     return this.#queue.whenOver(runId);
   }
@@ -302,27 +294,29 @@ export abstract class Think extends Housed<AgentStatus> {
   }
 
   override shouldSendProtocolMessages(_connection: Connection, { request }: ConnectionContext): boolean {
-    if (request.headers.get("x-thinkery-socket") === "1") return false;
+    if (request.headers.get("x-thinkery-socket") === "1" || isLive(request)) return false;
     this.#syncState(true);
     return true;
   }
 
   override async onConnect(connection: Connection, { request }: ConnectionContext): Promise<void> {
-    await this.#open();
-    this.#sockets.welcome(connection, request);
+    await this.open();
+    (isLive(request) ? this.#live : this.#sockets).welcome(connection, request);
   }
 
   override onClose(connection: Connection): void {
-    this.#sockets.leave(connection);
+    (this.#live.has(connection) ? this.#live : this.#sockets).leave(connection);
   }
 
   override async onMessage(connection: Connection, message: string | ArrayBuffer): Promise<void> {
     await this.ready();
-    await this.#sockets.hear(connection, message);
+    await (this.#live.has(connection) ? this.#live : this.#sockets).hear(connection, message);
   }
 
   protected override async settle(): Promise<void> {
-    this.#sockets.restore(this.getConnections());
+    const connections = [...this.getConnections()];
+    this.#live.restore(connections.filter((one) => this.#live.has(one)));
+    this.#sockets.restore(connections.filter((one) => !this.#live.has(one)));
     this.#queue.wake();
   }
 
@@ -341,7 +335,7 @@ export abstract class Think extends Housed<AgentStatus> {
     if (props) await this.#equipper.check(this.#registered(), checkedProps(props));
   }
 
-  async #open(): Promise<void> {
+  protected override async open(): Promise<void> {
     await this.ready();
     this.#registered();
   }

@@ -2,9 +2,14 @@ import {
   type CommandNews,
   commandNewsSchema,
   type CommandResult,
+  copyNeedsSchema,
+  copyNotesSchema,
+  type CopyPlan,
   errorFromBody,
   fail,
   type Linux,
+  parcelsIn,
+  type Parcel,
   processListSchema,
   type ProcessOutput,
   processOutputSchema,
@@ -17,8 +22,23 @@ export interface LinuxEnv {
   HOST?: Service;
 }
 
+/** The copy of the agent's workspace that its commands work in. */
+export interface LinuxCopy {
+  /** What was changed in it, see `collectedSchema`. No file larger than this is told. */
+  collect(largest: number): AsyncGenerator<Parcel>;
+  /** Says what it should be; the answer is what the daemon has to be given for that. */
+  plan(plan: CopyPlan): Promise<string[]>;
+  /** Gives it that; the answer is what could not be put there, in words. */
+  put(parcels: Uint8Array<ArrayBuffer>): Promise<string[]>;
+  /** What came of files when nobody could be told. */
+  untold: string[];
+  /** One exchange of files at a time. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
+}
+
 /** The door to the daemon's Linux sandbox, for one agent. */
 export interface AgentLinux extends Linux {
+  copy: LinuxCopy;
   read(id: string, after?: number): Promise<ProcessOutput>;
   /** The agent is gone: ends what it runs and removes its folder. Without a host there is nothing to forget. */
   forget(): Promise<void>;
@@ -31,18 +51,40 @@ const longestLine = 16 * 1024 * 1024;
 export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
   const at = (path: string, query: Record<string, string> = {}) => `http://host/linux/${path}?${new URLSearchParams({ agent, ...query })}`;
 
-  async function ask(url: string, method: "GET" | "POST", body?: object, signal?: AbortSignal): Promise<Response> {
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function ask(url: string, method: "GET" | "POST", body?: object | Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<Response> {
     if (!HOST) throw new ToolFailure("no_sandbox", "There is no Linux sandbox here: it needs a host of one's own, and this one runs without.");
     const answer = await HOST.fetch(url, {
       method,
-      ...(body ? { body: JSON.stringify(body) } : {}),
+      ...(body ? { body: body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) } : {}),
       ...(signal ? { signal } : {}),
     });
     if (!answer.ok) throw await refusal(answer);
     return answer;
   }
 
+  const copy: LinuxCopy = {
+    async *collect(largest) {
+      const answer = await ask(at("files/collect", { largest: String(largest) }), "POST");
+      if (answer.body) yield* parcelsIn(answer.body, largest);
+    },
+    async plan(plan) {
+      return copyNeedsSchema.parse(await (await ask(at("files/plan"), "POST", plan)).json()).needed;
+    },
+    async put(parcels) {
+      return copyNotesSchema.parse(await (await ask(at("files/put"), "POST", parcels)).json()).notes;
+    },
+    untold: [],
+    inTurn(work) {
+      const done = last.then(work, work);
+      last = done;
+      return done;
+    },
+  };
+
   return {
+    copy,
     async run(command, { timeoutMs, signal, onOutput }) {
       const order = { agent, command, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
       // Whoever stops reading has ended the command: the daemon sees the connection close.
@@ -87,7 +129,7 @@ async function* newsIn(answer: Response): AsyncGenerator<CommandNews> {
 async function refusal(answer: Response): Promise<Error> {
   const known = errorFromBody(await answer.json().catch(() => undefined));
   if (known?.code === "unavailable") return new ToolFailure("no_sandbox", known.message);
-  if (known?.code === "conflict") return new ToolFailure("limit", known.message);
+  if (known?.code === "conflict" || known?.code === "too_large") return new ToolFailure("limit", known.message);
   if (known?.code === "not_found" || known?.code === "bad_request") return known;
   return fail("unavailable", "The daemon does not answer its own Worker. Restart the host.");
 }

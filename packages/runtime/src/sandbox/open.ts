@@ -1,10 +1,12 @@
 import { type CodeResult, isThinkeryError, type SandboxLimits, sandboxLimitsSchema, type SlotRenewal, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
 import { openHost, type Service } from "../host/host.ts";
 import { untilRead } from "./answer.ts";
+import { type CommandDoor, searchIn, shellIn } from "./command.ts";
 import type { Lease } from "./lease.ts";
-import { type Outcome, outcomeSchema, type RunHost, type SandboxService } from "./run.ts";
+import { type Outcome, outcomeSchema, type SandboxService } from "./run.ts";
 import { openDoor } from "./run-door.ts";
-import type { RunTerms, Sandbox } from "./sandbox.ts";
+import type { Inside, Sandbox, ShellTerms } from "./sandbox.ts";
+import { openShellDoor } from "./shell-door.ts";
 import { type LeaseTerms, Slots } from "./slots.ts";
 
 export interface SandboxEnv {
@@ -55,7 +57,8 @@ export function openSandbox(env: SandboxEnv): Sandbox {
     limits,
     async run(job, terms) {
       const began = Date.now();
-      const { value, end } = await within(lease, limits, terms, false, (service, door) => service.run(job, door));
+      const open = (service: SandboxService) => openDoor({ call: (name, input) => terms.call(name, input, insideOf(service, terms.agent)), onConsole: terms.onConsole });
+      const { value, end } = await within({ lease, limits, terms, what: "run", open }, (service, door) => service.run(job, door));
       const outcome = outcomeSchema.safeParse(value);
       end(outcome.success && !outcome.data.ok && noMemory.test(outcome.data.message));
       dispose(value);
@@ -63,9 +66,59 @@ export function openSandbox(env: SandboxEnv): Sandbox {
       return resultOf(outcome.data, Date.now() - began);
     },
     async serve(app, request, terms) {
-      const { value, end } = await within(lease, limits, terms, true, (service, door) => service.serve(app, request, door));
+      const open = (service: SandboxService) => openDoor({ call: (name, input) => terms.call(name, input, insideOf(service, terms.agent)), onConsole: terms.onConsole });
+      const { value, end } = await within({ lease, limits, terms, what: "run", shared: true, open }, (service, door) => service.serve(app, request, door));
       return untilRead(value, terms.timeoutMs, () => end());
     },
+    shell(given, terms) {
+      const { agent, timeoutMs } = terms;
+      let hasReachedOut = false;
+      const { fetch } = given;
+      const order = fetch ? { ...given, fetch: (input: string) => ((hasReachedOut = true), fetch(input)) } : given;
+      return onceMore(async () => {
+        // A command that takes too long is ended by the shell itself, as long as that can.
+        const { value, end } = await within({ lease, limits, terms, what: "command", graceMs, open: () => openShellDoor(order) }, (service, door) => shellIn(service, door, order, agent, timeoutMs));
+        end();
+        return value;
+      }, () => !hasReachedOut);
+    },
+    search(order, terms) {
+      return onceMore(async () => {
+        const { value, end } = await within({ lease, limits, terms, what: "search", open: () => openShellDoor({ files: order.files }) }, (service, door) => searchIn(service, door, order, terms.agent));
+        end();
+        return value;
+      });
+    },
+  };
+}
+
+/** What a command does is only told, not done. So one that was lost with its sandbox, for no fault of its own, is begun anew. */
+async function onceMore<T>(work: () => Promise<T>, isHarmless = () => true): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ToolFailure) || error.trouble !== "sandbox_lost" || !isHarmless()) throw error;
+    return work();
+  }
+}
+
+/** What a shell has to end a command that is out of time, before its sandbox is. */
+const graceMs = 5000;
+
+/** The same sandbox for what code asks for while it is in it: with one slot, waiting for another would never end. */
+function insideOf(service: SandboxService, agent: string): Inside {
+  const doing = async <T>(opened: ReturnType<typeof openShellDoor>, work: (door: CommandDoor) => Promise<T>) => {
+    try {
+      return await work(opened.door);
+    } catch (error) {
+      throw error instanceof ToolFailure ? error : new ToolFailure("sandbox_lost", "The sandbox of this run is gone, and the command with it.");
+    } finally {
+      opened.shut();
+    }
+  };
+  return {
+    shell: (order, timeoutMs) => doing(openShellDoor(order), (door) => shellIn(service, door, order, agent, timeoutMs)),
+    search: (order) => doing(openShellDoor({ files: order.files }), (door) => searchIn(service, door, order, agent)),
   };
 }
 
@@ -84,22 +137,37 @@ interface Done<T> {
   end(isSpent?: boolean): void;
 }
 
+/** What something in a sandbox holds of main. */
+interface Opened<Door> {
+  door: Door;
+  shut(): void;
+  console(): string;
+}
+
+interface Within<Door> {
+  lease: Leaser;
+  limits: SandboxLimits;
+  terms: ShellTerms;
+  what: What;
+  shared?: boolean;
+  /** How much longer main waits than it says. */
+  graceMs?: number;
+  open(service: SandboxService): Opened<Door>;
+}
+
+type What = "run" | "command" | "search";
+
 /** Has something done in a sandbox, and makes sure that nothing of it is left when its time is over. */
-async function within<T>(
-  lease: Leaser,
-  limits: SandboxLimits,
-  { agent, timeoutMs, waitMs = limits.waitSeconds * 1000, signal, call, onConsole, onPlace, onBegin }: RunTerms,
-  shared: boolean,
-  work: (service: SandboxService, door: RunHost) => Promise<T>,
-): Promise<Done<T>> {
+async function within<T, Door>({ lease, limits, terms, what, shared = false, graceMs = 0, open }: Within<Door>, work: (service: SandboxService, door: Door) => Promise<T>): Promise<Done<T>> {
+  const { agent, timeoutMs, waitMs = limits.waitSeconds * 1000, signal, onPlace, onBegin } = terms;
   // An answer may be read for as long as it took to begin.
-  const mostMs = shared ? 2 * timeoutMs : timeoutMs;
+  const mostMs = (shared ? 2 * timeoutMs : timeoutMs) + graceMs;
   const held = await lease({ agent, shared, mostMs, waitMs, signal, onPlace }).catch((error: unknown) => {
     throw isThinkeryError(error) ? new ToolFailure("no_sandbox", error.message) : error;
   });
   onBegin?.();
-  const { door, shut, console } = openDoor({ call, onConsole });
-  const time = timeLimit(timeoutMs, signal);
+  const { door, shut, console } = open(held.service);
+  const time = timeLimit(timeoutMs + graceMs, signal);
   const working = work(held.service, door);
   const end = (isSpent?: boolean) => {
     shut();
@@ -114,9 +182,14 @@ async function within<T>(
     if (error === time.reached || signal.aborted) {
       // Whoever waits for the answer need not wait for the next process too.
       held.lose(false).catch(() => {});
-      throw error === time.reached ? failure("timeout", `The run took more than ${seconds(timeoutMs)} and was ended.`, console()) : signal.reason;
+      throw error === time.reached ? failure("timeout", `The ${what} took more than ${seconds(timeoutMs)} and was ended.`, console()) : signal.reason;
     }
-    throw lost(await held.lose(true).catch(() => undefined), limits, console());
+    // It has told itself what went wrong.
+    if (error instanceof ToolFailure) {
+      held.release(noMemory.test(error.message));
+      throw error;
+    }
+    throw lost(await held.lose(true).catch(() => undefined), what, limits, console());
   } finally {
     time.clear();
   }
@@ -144,10 +217,11 @@ function timeLimit(ms: number, signal: AbortSignal) {
   return { reached, over, clear: () => clear() };
 }
 
-function lost(ended: SlotRenewal["ended"], { memoryMb, silenceSeconds }: SandboxLimits, console: string): ToolFailure {
-  if (ended === "memory") return failure("limit", `The run used more memory than it may have (${memoryMb} MB), and its sandbox was ended.`, console);
-  if (ended === "cpu") return failure("limit", "The run used more time of the processor than it may have, and its sandbox was ended.", console);
-  if (ended === "silence") return failure("timeout", `The run kept its sandbox busy without a pause for more than ${silenceSeconds} s and was ended.`, console);
+function lost(ended: SlotRenewal["ended"], what: What, { memoryMb, silenceSeconds }: SandboxLimits, console: string): ToolFailure {
+  if (ended === "memory") return failure("limit", `The ${what} used more memory than it may have (${memoryMb} MB), and its sandbox was ended.`, console);
+  if (ended === "cpu") return failure("limit", `The ${what} used more time of the processor than it may have, and its sandbox was ended.`, console);
+  if (ended === "silence") return failure("timeout", `The ${what} kept its sandbox busy without a pause for more than ${silenceSeconds} s and was ended.`, console);
+  if (what !== "run") return failure("sandbox_lost", `The sandbox of this ${what} is gone, and the ${what} with it. No file was changed. It may be tried again.`, console);
   return failure("sandbox_lost", "The sandbox of this run is gone, and the run with it. What it had done by then is done. It may be run again.", console);
 }
 

@@ -1,11 +1,13 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { failedAnswer } from "./process/answer.ts";
-import { type Inmate, isolate, stripperIsolate } from "./process/isolate.ts";
+import { type Inmate, isolate, shellIsolate, stripperIsolate } from "./process/isolate.ts";
 import { type Trouble, troubleOf } from "./process/lost.ts";
 import { Passage } from "./process/passage.ts";
-import { prepareApp, prepareJob } from "./process/source.ts";
+import { shellPassage } from "./process/shell/passage.ts";
+import { type Finder, prepareApp, prepareJob } from "./process/source.ts";
 import type { Stripper } from "./process/typescript.ts";
 import type { App, Job, RunHost, SandboxService } from "./run.ts";
+import type { SearchJob, ShellHost, ShellJob } from "./shell.ts";
 
 interface SandboxProcessEnv {
   LOADER: WorkerLoader;
@@ -24,7 +26,7 @@ export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> impleme
     const passage = new Passage(host);
     let prepared: Awaited<ReturnType<typeof prepareJob>> | undefined;
     try {
-      prepared = await prepareJob(job, this.#stripper);
+      prepared = await prepareJob(job, this.#stripper, job.files ? finderThrough(passage.inside) : undefined);
       const { exportsDefault } = prepared;
       const { input } = job;
       const setting = input === undefined ? { exportsDefault } : { exportsDefault, input };
@@ -52,6 +54,27 @@ export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> impleme
     }
   }
 
+  shell(job: ShellJob, host: ShellHost): Promise<unknown> {
+    return this.#inShell(job.agent, host, (shell, inside) => shell.shell(job, inside));
+  }
+
+  search(job: SearchJob, host: ShellHost): Promise<unknown> {
+    return this.#inShell(job.agent, host, (shell, inside) => shell.search(job, inside));
+  }
+
+  async #inShell(agent: string, host: ShellHost, work: (shell: ShellInmate, inside: ShellHost) => Promise<unknown>): Promise<unknown> {
+    const { inside, shut } = shellPassage(host);
+    try {
+      // No app has such an id.
+      return await work(inmate<ShellInmate>(this.env.LOADER.get(`shell of ${agent}`, shellIsolate)), inside);
+    } catch (error) {
+      const { kind, message } = troubleOf(error);
+      return { ok: false, kind: kind === "limit" ? kind : "threw", message, console: "" };
+    } finally {
+      shut();
+    }
+  }
+
   /** What was wrong with an app's source is forgotten on the way through the loader, so it is looked for again. */
   async #troubleOf(app: App, error: unknown): Promise<Trouble> {
     try {
@@ -62,6 +85,16 @@ export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> impleme
   }
 
   readonly #stripper: Stripper = (given) => inmate<{ strip: Stripper }>(this.env.LOADER.get("typescript", stripperIsolate)).strip(given);
+}
+
+/** What is inside the isolate of a shell, from outside. */
+interface ShellInmate {
+  shell(job: ShellJob, host: ShellHost): Promise<unknown>;
+  search(job: SearchJob, host: ShellHost): Promise<unknown>;
+}
+
+function finderThrough(host: RunHost): Finder {
+  return async (paths) => (JSON.parse((await host.call("files.module", JSON.stringify(paths))) || "null") as Awaited<ReturnType<Finder>> | null) ?? undefined;
 }
 
 function inmate<Inside = Inmate>(worker: WorkerStub): Inside {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { longestConsole, longestValue } from "./bounds.ts";
+import type { SearchJob, ShellHost, ShellJob } from "./shell.ts";
 
 /** What main and a sandbox say to each other. Nothing that comes from a sandbox is trusted: it is checked here. */
 
@@ -9,6 +10,8 @@ export interface Job {
   modules: Record<string, string>;
   /** JSON; what the code finds as `input`. */
   input?: string;
+  /** May it import files of the workspace? They are asked for as `files.module`. */
+  files?: boolean;
 }
 
 /** An app that stays: its id names its code, so other code is another app. */
@@ -22,7 +25,10 @@ export interface App {
 
 /** What a run may ask of main while it goes on, and not a moment longer. */
 export interface RunHost {
-  /** Calls a capability: `tools.<name>`, `echo`, `fetch`. Input and answer are JSON. */
+  /**
+   * Calls a capability: `tools.<name>`, `echo`, `fetch`. Input and answer are JSON. The sandbox itself calls
+   * `files.module` with paths, and is answered the first of these files that there is, as `{path, text}`, or null.
+   */
   call(capability: string, input: string): Promise<string>;
   /** What was written to the console since the last time. */
   heard(text: string): Promise<void>;
@@ -32,6 +38,10 @@ export interface RunHost {
 export interface SandboxService {
   run(job: Job, host: RunHost): Promise<unknown>;
   serve(app: App, request: Request, host: RunHost): Promise<Response>;
+  /** A command on a view of a workspace. */
+  shell(job: ShellJob, host: ShellHost): Promise<unknown>;
+  /** Lines of a view that a pattern is found in. */
+  search(job: SearchJob, host: ShellHost): Promise<unknown>;
 }
 
 export { longestConsole };

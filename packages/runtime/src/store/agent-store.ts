@@ -9,6 +9,7 @@ import { Messages } from "./messages.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { Spending } from "./spending.ts";
 import { Turns } from "./turns.ts";
+import { VersionEvents } from "./version-events.ts";
 
 interface Projection {
   apply(event: AgentEvent): void;
@@ -47,7 +48,7 @@ export class AgentStore {
     this.blobs = new BlobReferences(sql);
     this.kept = new Kept(sql);
     // The actions read what the messages and the ledger have of a call, so the order matters.
-    this.#projections = [this.turns, this.messages, this.ledger, this.actions, this.calls, this.spending, this.facts, this.blobs, this.kept];
+    this.#projections = [this.turns, this.messages, this.ledger, this.actions, this.calls, this.spending, this.facts, this.blobs, this.kept, new VersionEvents(sql)];
   }
 
   /** Facts that belong together, written together: after a crash either all of them are there or none. */

@@ -21,6 +21,18 @@ test("a model is told what a command wrote, and how it ended where that was not 
   expect(await answer({ command: "x" }, { output: empty, exitCode: 1 })).toBe(`${empty}\n\nexit code 1`);
 });
 
+test("a model is told what became of the files, apart from what the command wrote", async () => {
+  const notes = ["“a” is a link.", "“b” is too large."];
+  expect(await answer({ command: "x" }, { output: "hello\n", notes })).toBe("hello\n\n[“a” is a link.]\n[“b” is too large.]");
+  expect(await answer({ command: "x" }, { notes: ["n"] })).toBe("It ran, and wrote nothing.\n\n[n]");
+  expect(await answer({ command: "x" }, { output: "oh\n", exitCode: 2, notes: ["n"] })).toBe("oh\n\n[n]\n\nexit code 2");
+  await expect(answer({ command: "x" }, { exitCode: null, endedBy: "stop", notes: ["n"] })).rejects.toThrow("[n]\n\nThe command was stopped.");
+  const linux: Partial<Linux> = { start: async () => ({ ...running, notes }), read: async () => ({ ...running, output: "out", notes: ["n"] }), stop: async () => ({ ...running, notes: ["n"] }) };
+  expect(await answer({ command: "x", background: true }, {}, linux)).toContain("5fa3c1d0.\n\n[“a” is a link.]");
+  expect(await answer({ process: "5fa3c1d0" }, {}, linux)).toContain("out\n\n[n]");
+  expect(await answer({ process: "5fa3c1d0", stop: true }, {}, linux)).toContain("\n\n[n]");
+});
+
 test.each([
   ["timeout", "timeout", "out\n\nThe command did not end within 1.5 s and was ended."],
   ["memory", "limit", "out\n\nThe machine ran out of memory, and the command was ended."],

@@ -1,4 +1,4 @@
-import { type CommandResult, defineTool, longestCommand, type ProcessInfo, ToolFailure } from "@thinkery/sdk";
+import { type Brought, type CommandResult, defineTool, longestCommand, type ProcessInfo, ToolFailure } from "@thinkery/sdk";
 import { z } from "zod";
 import { shortened } from "./output.ts";
 
@@ -10,7 +10,7 @@ export const sandbox = defineTool(
   {
     name: "sandbox",
     description:
-      "Run a bash command in a Linux sandbox: your own folder /work, no network, the programs that this machine has. `background` starts it and answers a process id; `process` reads that one's output, with `stop` ends it; nothing lists them.",
+      "Run a bash command in a Linux sandbox: /work is a copy of the workspace and what changes there comes back, no network, the programs that this machine has. `background` starts it and answers a process id; `process` reads that one's output, with `stop` ends it; nothing lists them.",
     input: z
       .strictObject({
         command: z.string().min(1).max(longestCommand).optional(),
@@ -33,14 +33,20 @@ export const sandbox = defineTool(
     summarize: (output) => summaryOf(String(output)),
   },
   async ({ command, timeoutMs, background, process, stop }, { linux, signal, progress }) => {
-    if (command !== undefined && background) return `It runs as process ${(await linux.start(command)).id}.`;
+    if (command !== undefined && background) {
+      const { id, notes } = await linux.start(command);
+      return noted(`It runs as process ${id}.`, { notes });
+    }
     if (command !== undefined) {
       return told(await linux.run(command, { signal, onOutput: progress, ...(timeoutMs === undefined ? {} : { timeoutMs }) }));
     }
-    if (process !== undefined && stop) return stateOf(await linux.stop(process));
+    if (process !== undefined && stop) {
+      const stopped = await linux.stop(process);
+      return noted(stateOf(stopped), stopped);
+    }
     if (process !== undefined) {
       const { output, ...found } = await linux.read(process);
-      return `${stateOf(found)}\n\n${ending(output) || "It has written nothing."}`;
+      return noted(`${stateOf(found)}\n\n${ending(output) || "It has written nothing."}`, found);
     }
     const all = await linux.list();
     return all.length > 0 ? all.map(stateOf).join("\n") : "You have no processes.";
@@ -48,15 +54,20 @@ export const sandbox = defineTool(
 );
 
 /** What a model is told of a command it waited for: what it wrote, and how it ended where that was not well. */
-function told({ exitCode, endedBy, output, ms }: CommandResult): string {
-  const after = (line: string) => [output.trimEnd(), line].filter(Boolean).join("\n\n");
+function told({ exitCode, endedBy, output, ms, notes }: CommandResult): string {
+  const after = (line: string) => [noted(output.trimEnd(), { notes }), line].filter(Boolean).join("\n\n");
   if (endedBy === "timeout") throw new ToolFailure("timeout", after(`The command did not end within ${seconds(ms)} and was ended.`));
   if (endedBy === "memory") throw new ToolFailure("limit", after("The machine ran out of memory, and the command was ended."));
   if (endedBy === "disk") throw new ToolFailure("limit", after("The disk is almost full, and the command was ended. Remove what is not needed."));
   if (endedBy === "stop") throw new ToolFailure("canceled", after("The command was stopped."));
   if (exitCode === null) return after("ended by a signal");
   if (exitCode !== 0) return after(`exit code ${exitCode}`);
-  return output.trim() === "" ? "It ran, and wrote nothing." : output;
+  return noted(output.trim() === "" ? "It ran, and wrote nothing." : output, { notes });
+}
+
+/** What became of its files is told apart from what it wrote. */
+function noted(text: string, { notes = [] }: { notes?: Brought["notes"] }): string {
+  return notes.length === 0 ? text : [text.trimEnd(), notes.map((note) => `[${note}]`).join("\n")].filter(Boolean).join("\n\n");
 }
 
 const ends = {

@@ -26,7 +26,7 @@ interface CodeCallsOptions {
   gate: GateOptions;
   /** The id of the next call that code makes under that call. */
   nextId(): string;
-  contextFor(callId: string, signal: AbortSignal): ToolContext;
+  contextFor(call: { callId: string; toolName: string }, signal: AbortSignal): ToolContext;
 }
 
 /**
@@ -120,7 +120,7 @@ export class CodeCalls {
     let answer: string;
     try {
       if (middleware.has("onToolStart")) await middleware.toolStart(shown);
-      value = await made({ tool, input, limits, signal, contextFor: (ending) => contextFor(callId, ending) });
+      value = await made({ tool, input, limits, signal, contextFor: (ending) => contextFor({ callId, toolName: tool.name }, ending) });
       if (value === null && this.#isTool(tool)) throw new ToolFailure("threw", `${tool.name} answers later, and code cannot wait for it. Call it without code.`);
       answer = jsonOf(tool, value);
     } catch (error) {

@@ -1,9 +1,11 @@
-import type { Blueprint, Linux, PlanSettings, Props, ThreadInfo, Tool, TurnLimits } from "@thinkery/sdk";
+import type { Blueprint, PlanSettings, Props, ThreadInfo, Tool, TurnLimits } from "@thinkery/sdk";
 import type { Means } from "../drivers/driver.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
 import type { Usage } from "../model/model.ts";
+import type { AgentLinux } from "../sandbox/linux.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import type { Books } from "./purse.ts";
 
 /** What a turn is computed with. Prepared before it starts, the same for all its steps. */
@@ -13,7 +15,8 @@ export interface Equipment extends Means {
   /** What only code may call, beside the tools. */
   capabilities: readonly Tool[];
   sandbox: Sandbox;
-  linux: Linux;
+  workspace: Workspace;
+  linux: AgentLinux;
   pipeline: Pipeline;
   props: Props;
   settings: PlanSettings;

@@ -1,12 +1,14 @@
-import type { Blueprint, Consultation, Linux, NewEvent, Props, Tool, ToolTrouble, TurnLimits } from "@thinkery/sdk";
+import type { Blueprint, Consultation, NewEvent, Props, Tool, ToolTrouble, TurnLimits } from "@thinkery/sdk";
 import { draining, hold } from "../host/drain.ts";
 import type { Performance } from "../middleware/pipeline.ts";
 import type { ToolCall } from "../model/model.ts";
+import type { AgentLinux } from "../sandbox/linux.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { outputOf } from "../tools/output.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import { TurnFailed } from "./failed.ts";
 import { inputFor, made, troubleOf } from "./made-call.ts";
 import { decide } from "./policy.ts";
@@ -23,7 +25,8 @@ export interface GateOptions {
   /** What only code may call, beside the tools. */
   capabilities: readonly Tool[];
   sandbox: Sandbox;
-  linux: Linux;
+  workspace: Workspace;
+  linux: AgentLinux;
   config: Blueprint["config"];
   limits: TurnLimits;
   signal: AbortSignal;
@@ -137,7 +140,7 @@ function refuse(call: ToolCall, options: GateOptions, trouble: ToolTrouble, erro
 function started({ call, tool, input }: Admitted, { runId, step }: GateOptions): NewEvent {
   return {
     type: "tool.started",
-    data: { runId, step, callId: call.id, toolName: tool.name, args: input, repeatable: tool.repeatable },
+    data: { runId, step, callId: call.id, toolName: tool.name, args: tool.logged ? tool.logged(input) : input, repeatable: tool.repeatable },
   };
 }
 
@@ -163,7 +166,7 @@ async function result(entry: Admitted, options: GateOptions, note: GateOptions["
   const began = Date.now();
   try {
     const { signal, limits } = options;
-    const value = await made({ tool, input: entry.input, limits, signal, contextFor: (ending) => contextOf(call.id, options, ending, note) });
+    const value = await made({ tool, input: entry.input, limits, signal, contextFor: (ending) => contextOf({ callId: call.id, toolName: tool.name }, options, ending, note) });
     const ms = Date.now() - began;
     if (value === null) defer(entry, options, ms);
     else {

@@ -9,6 +9,13 @@ console.log(\`\${primes.length} of them below 60\`);
 await tools.set_title({ title: "Primes below 60" });
 return primes.slice(-5);`;
 
+const athens = `mkdir -p notes && cat > notes/athens.md <<'END'
+# Athens
+- The Acropolis
+- The Agora
+END
+wc -l notes/*.md | sort -n`;
+
 /** The script that plays where there is no model: a short walk through the house, and how to get a real model. */
 export const tour: ScriptInput = {
   description: "A short tour of Thinkery, for hosts without a model.",
@@ -45,6 +52,16 @@ export const tour: ScriptInput = {
             "Ask me about “models” to hear how to give me a mind.",
           ].join("\n"),
         },
+      ],
+    },
+    {
+      when: String.raw`/\b(files?|folders?|workspace|shell|bash|history|undo|revert|versions?)\b/i`,
+      steps: [
+        { text: "Agents have files of their own, and a shell. I write one, read it, and change it:" },
+        { call: { tool: "bash", input: { command: athens } } },
+        { call: { tool: "readFile", input: { path: "notes/athens.md" } } },
+        { call: { tool: "editFile", input: { path: "notes/athens.md", oldString: "- The Agora", newString: "- The Agora, early in the morning" } } },
+        { text: "The shell said:\n\n{{ results.0 }}\n\nEach of these changes is a version that says who made it. Open “Files” to see them, edit along, or take one back; or use `thinkery files`, `thinkery versions` and `thinkery revert`." },
       ],
     },
     {
@@ -85,13 +102,13 @@ export const tour: ScriptInput = {
         { wait: 300 },
         { text: "And agents think with the model you give them: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or start Ollama, and run `thinkery restart`." },
         { call: walk("completed", "completed", "completed") },
-        { text: "That was the tour. Ask me about “models” or “help”, say “plan” to see a list being worked through, or “code” to see some run." },
+        { text: "That was the tour. Ask me about “models” or “help”, say “plan” to see a list being worked through, “code” to see some run, or “files” to see some written." },
       ],
     },
     {
       steps: [
         {
-          text: "I heard you, but I am only a script and cannot think about it. Ask about “models” to hear how to set a key for a real one, “help” for the commands, or “plan” or “code” for a small demonstration.",
+          text: "I heard you, but I am only a script and cannot think about it. Ask about “models” to hear how to set a key for a real one, “help” for the commands, or “plan”, “code” or “files” for a small demonstration.",
         },
       ],
     },

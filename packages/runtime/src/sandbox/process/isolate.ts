@@ -54,3 +54,15 @@ export async function stripperIsolate(): Promise<WorkerLoaderWorkerCode> {
   const { default: stripper } = await import("./stripper/stripper.ts?text");
   return { ...bare, mainModule: "stripper.js", modules: { "stripper.js": { js: stripper } } };
 }
+
+/** For an isolate that is a shell; see there. */
+export async function shellIsolate(): Promise<WorkerLoaderWorkerCode> {
+  // oxlint-disable-next-line import/default -- the bundle of the file, packed
+  const { default: packed } = await import("./shell/shell.ts?packed");
+  return { ...bare, mainModule: "shell.js", modules: { "shell.js": { js: await unpacked(packed) } } };
+}
+
+function unpacked(base64: string): Promise<string> {
+  const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}

@@ -1,4 +1,4 @@
-import type { ExportAllDeclaration, ExportNamedDeclaration, Identifier, ImportDeclaration, Literal, Node } from "acorn";
+import type { ExportAllDeclaration, ExportNamedDeclaration, Identifier, ImportDeclaration, ImportExpression, Literal, Node } from "acorn";
 import { blank, type Edit, edited, unusedName } from "./drift.ts";
 import { meant, nothingCalled } from "./names.ts";
 import { type Parsed, visit } from "./parse.ts";
@@ -45,6 +45,20 @@ export function importsOf(parsed: Parsed, exports: Exports): Imports {
   });
   if (isUsed) head.push(`import{importFrom as ${importer}_}from"/thinkery/harness.js";const ${importer}=${importer}_(${JSON.stringify(name)});`);
   return { head, edits };
+}
+
+/** What a module imports, with the place. One in mid-code may never be made. */
+export function importedBy({ text, program }: Parsed): { specifier: string; start: number; isCertain: boolean }[] {
+  const found: { specifier: string; start: number; isCertain: boolean }[] = [];
+  const add = (source: Node, isCertain: boolean) => {
+    const { value } = source as Literal;
+    if (source.type === "Literal" && typeof value === "string") found.push({ specifier: value, start: source.start, isCertain });
+  };
+  for (const statement of program.body) {
+    if ((statement.type === "ImportDeclaration" || statement.type === "ExportAllDeclaration" || statement.type === "ExportNamedDeclaration") && statement.source) add(statement.source, true);
+  }
+  if (text.includes("import")) visit(program, (node) => node.type === "ImportExpression" && add((node as ImportExpression).source, false));
+  return found;
 }
 
 function moduleMeant(parsed: Parsed, source: Literal, exports: Exports): string {

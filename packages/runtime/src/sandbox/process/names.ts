@@ -29,12 +29,23 @@ const completions = ["", ".ts", ".js", ".mts", ".mjs", ".json", "/index.ts", "/i
 
 /** Which of the modules is meant, if any; none has a name with a colon. TypeScript is also found under the name it would have as JavaScript. */
 export function meant(specifier: string, importer: string, has: (name: string) => boolean): string | undefined {
+  return candidatesFor(specifier, importer).find(has);
+}
+
+/** Where a file may be that is imported by a path; nothing where that is outside, or no path. */
+export function filesMeant(specifier: string, importer: string): string[] {
+  return /^(?:\.\.?)?\//.test(specifier) ? candidatesFor(specifier, importer) : [];
+}
+
+function candidatesFor(specifier: string, importer: string): string[] {
   const path = pathOf(specifier, importer);
-  if (path === undefined) return undefined;
-  const script = /^(.*)\.(m?)js$/.exec(path);
-  const candidates = completions.map((completion) => path + completion);
-  if (script) candidates.push(`${script[1]}.${script[2]}ts`);
-  return candidates.find(has);
+  if (path === undefined || path === "") return [];
+  // Code may know the workspace by the folder that shells know it by.
+  const inside = specifier.startsWith("/work/") ? [path, path.slice("work/".length)] : [path];
+  return inside.flatMap((one) => {
+    const script = /^(.*)\.(m?)js$/.exec(one);
+    return [...completions.map((completion) => one + completion), ...(script ? [`${script[1]}.${script[2]}ts`] : [])];
+  });
 }
 
 function pathOf(specifier: string, importer: string): string | undefined {
@@ -46,6 +57,13 @@ function pathOf(specifier: string, importer: string): string | undefined {
     } else if (part !== "." && part !== "") parts.push(part);
   }
   return parts.join("/");
+}
+
+/** In words: there is no such file. */
+export function noFile(specifier: string, importer: string): string {
+  const [path] = filesMeant(specifier, importer);
+  const shown = specifier.slice(0, 200);
+  return path === undefined ? `“${shown}” is outside of the workspace` : `There is no file “${(specifier.startsWith("/work/") ? path.slice("work/".length) : path).slice(0, 200)}” in the workspace`;
 }
 
 /** In words: nothing is there under this name, but what is. */

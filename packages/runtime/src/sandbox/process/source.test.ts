@@ -234,3 +234,74 @@ describe("types are gone and everything else can be traced back", () => {
     expect(await textOf("return a<b && c>(d)")).toContain("return a<b && c>(d)");
   });
 });
+
+describe("files of the workspace", () => {
+  /** A job in a workspace; `asked` has the paths that were looked for. */
+  async function inWorkspace(code: string, files: Record<string, string>, modules: Record<string, string> = {}) {
+    const asked: string[] = [];
+    const prepared = await prepareJob({ code, modules }, strip, async (paths) => {
+      const path = paths.find((one) => Object.hasOwn(files, one));
+      asked.push(path ?? paths[0] ?? "");
+      return path === undefined ? undefined : { path, text: files[path] as string };
+    });
+    return { modules: prepared.modules as Record<string, { js?: string; json?: unknown; text?: string }>, asked };
+  }
+
+  const failing = (code: string, files: Record<string, string>) => inWorkspace(code, files).then(() => "", (error: Error) => error.message);
+
+  test.each([
+    ["beside it", 'import x from "./lib.ts"', "lib.ts"],
+    ["without an ending", 'import x from "./lib"', "lib.ts"],
+    ["under its name as JavaScript", 'import x from "./lib.js"', "lib.ts"],
+    ["by the folder that shells know", 'import x from "/work/lib.ts"', "lib.ts"],
+    ["from the top", 'import x from "/lib.ts"', "lib.ts"],
+    ["in a folder", 'import x from "./src"', "src/index.ts"],
+    ["in mid-code", 'const { default: x } = await import("./lib.ts")', "lib.ts"],
+  ])("one is imported %s", async (_, code, path) => {
+    const { modules } = await inWorkspace(`${code}\nreturn x`, { "lib.ts": "export default 1 as number", "src/index.ts": "export default 2" });
+    expect(Object.keys(modules).sort()).toEqual(["code", path].sort());
+    expect(modules[path]?.js).toContain("export default");
+  });
+
+  test("each imports others by its own place, once, and what is given comes first", async () => {
+    const { modules, asked } = await inWorkspace('import { a } from "./src/a.ts"; import b from "./src/b.ts"; import "./given.js"; return [a, b]', {
+      "src/a.ts": 'import b from "./b.ts"; import up from "../up.js"; import data from "./data.json"; import words from "/work/words.md"; export const a = [b, up, data, words]',
+      "src/b.ts": 'import { a } from "./a"; export default () => a',
+      "up.js": "export default 1",
+      "src/data.json": '{"n": 1}',
+      "words.md": "# Words",
+      "given.js": "never read",
+    }, { "given.js": "export default 0" });
+    expect(asked).toEqual(["src/a.ts", "src/b.ts", "up.js", "src/data.json", "words.md"]);
+    expect(modules["src/data.json"]).toEqual({ json: { n: 1 } });
+    expect(modules["words.md"]).toEqual({ text: "# Words" });
+    expect(modules["src/a.ts"]?.js).toContain('from"/up.js"');
+    expect(modules["given.js"]?.js).toContain("export default 0");
+  });
+
+  test("what is not there is a syntax error with its place", async () => {
+    expect(await failing('const a = 1\nimport x from "./lib.ts"', {})).toContain("SyntaxError: There is no file “lib.ts” in the workspace (code:2:15)");
+    expect(await failing('import x from "/work/lib.ts"', {})).toContain("There is no file “lib.ts” in the workspace");
+    expect(await failing('import "./a.ts"', { "a.ts": 'import "./b.ts"' })).toContain("There is no file “b.ts” in the workspace (a.ts:1:8)");
+    expect(await failing('import x from "../lib.ts"', {})).toContain("“../lib.ts” is outside of the workspace");
+    expect(await failing('import x from "lodash"', {})).toContain("There is no module “lodash”");
+    expect(await failing('import { x } from "./a.ts"', { "a.ts": "export const y = 1" })).toContain("“a.ts” does not export “x”");
+    expect(await failing('import "./a.ts"', { "a.ts": "let = = 1" })).toContain("(a.ts:1:");
+    expect(await failing('import x from "./a.json"', { "a.json": "{" })).toContain("(a.json:1:2)");
+    expect(await failing('import "./thinkery/harness.js"', { "thinkery/harness.js": "1" })).toContain("the sandbox uses that name itself");
+  });
+
+  test("one that may never be imported is missed only when it is", async () => {
+    expect((await inWorkspace('if (0) await import("./no.ts"); await import(`./${1}.ts`)', {})).asked).toEqual(["no.ts"]);
+  });
+
+  test("there is an end to them", async () => {
+    const chain = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`m${n}.js`, `import "./m${n + 1}.js"`]));
+    expect(await failing('import "./m0.js"', chain)).toContain("there may be 100 modules");
+    expect(await failing('import "./a.txt"', { "a.txt": "x".repeat(1024 * 1024) })).toContain("with 1048576 bytes in all");
+  });
+
+  test("nothing is asked for where there is no workspace", async () => {
+    expect((await problemOf('import x from "./lib.ts"')).message).toContain("There is no module “./lib.ts”. Only modules that were given");
+  });
+});

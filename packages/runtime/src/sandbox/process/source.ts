@@ -1,10 +1,10 @@
 import type { App, Job } from "../run.ts";
 import { asBody } from "./body.ts";
 import type { Drift } from "./drift.ts";
-import { asModule, exportedNames } from "./module.ts";
-import { codeName, misnamed, withoutDot } from "./names.ts";
+import { asModule, exportedNames, importedBy } from "./module.ts";
+import { codeName, filesMeant, meant, misnamed, noFile, withoutDot } from "./names.ts";
 import { type Language, type Parsed, parsed } from "./parse.ts";
-import { misreadAt, Problem } from "./problem.ts";
+import { misread, misreadAt, Problem } from "./problem.ts";
 import type { Stripper } from "./typescript.ts";
 
 /** What was written, as modules that a Worker can be loaded with. */
@@ -22,9 +22,14 @@ export interface Prepared {
 const mostModules = 100;
 const mostBytes = 1024 * 1024;
 
-export async function prepareJob({ code, modules }: Pick<Job, "code" | "modules">, stripper: Stripper): Promise<Prepared & { exportsDefault: boolean }> {
+/** Answers the first of these files of the workspace that there is. */
+export type Finder = (paths: readonly string[]) => Promise<{ path: string; text: string } | undefined>;
+
+/** Where there is a workspace, its files can be imported by their paths, and what is given by name comes first. */
+export async function prepareJob({ code, modules }: Pick<Job, "code" | "modules">, stripper: Stripper, find?: Finder): Promise<Prepared & { exportsDefault: boolean }> {
   const files = await readFiles(modules, code, stripper);
   const body = await parsed(codeName, lines(code), "either", true, stripper);
+  if (find) await addImported(files, body, find, stripper);
   const { text, exportsDefault } = asBody(body, files.exports);
   const prepared = assemble(files);
   prepared.modules[codeName] = { js: text };
@@ -41,6 +46,7 @@ export async function prepareApp({ modules, main }: Pick<App, "modules" | "main"
 }
 
 interface Files {
+  bytes: number;
   scripts: Map<string, Parsed>;
   data: Map<string, Exclude<LoadedModule, { js: string }>>;
   exports: Map<string, ReadonlySet<string> | undefined>;
@@ -49,19 +55,52 @@ interface Files {
 async function readFiles(modules: Record<string, string>, code: string, stripper: Stripper): Promise<Files> {
   const entries = Object.entries(modules).map(([name, text]) => [withoutDot(name), text] as const);
   if (entries.length > mostModules) throw new Problem("limit", `There are ${entries.length} modules; there may be ${mostModules}.`);
-  const bytes = [code, ...Object.values(modules)].reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
+  const bytes = [code, ...Object.values(modules)].reduce((sum, text) => sum + sizeOf(text), 0);
   if (bytes > mostBytes) throw new Problem("limit", `Code and modules have ${bytes} bytes in all; they may have ${mostBytes}. Hand over data as input, or read it through tools.`);
-  const files: Files = { scripts: new Map(), data: new Map(), exports: new Map() };
+  const files: Files = { bytes, scripts: new Map(), data: new Map(), exports: new Map() };
   for (const [name, given] of entries) {
     const why = misnamed(name) ?? (files.exports.has(name) ? `There are two modules called “${name}”.` : undefined);
     if (why) throw new Problem("syntax", why);
-    const language = languageOf(name);
-    if (language) files.scripts.set(name, await parsed(name, lines(given), language, false, stripper));
-    else files.data.set(name, name.endsWith(".json") ? { json: dataOf(name, given) } : { text: given });
-    const script = files.scripts.get(name);
-    files.exports.set(name, script ? exportedNames(script) : new Set(["default"]));
+    await addFile(files, name, given, stripper);
   }
   return files;
+}
+
+async function addFile(files: Files, name: string, given: string, stripper: Stripper): Promise<Parsed | undefined> {
+  const language = languageOf(name);
+  if (language) files.scripts.set(name, await parsed(name, lines(given), language, false, stripper));
+  else files.data.set(name, name.endsWith(".json") ? { json: dataOf(name, given) } : { text: given });
+  const script = files.scripts.get(name);
+  files.exports.set(name, script ? exportedNames(script) : new Set(["default"]));
+  return script;
+}
+
+/** What the code imports of the workspace, and what that imports, and so on. */
+async function addImported(files: Files, body: Parsed, find: Finder, stripper: Stripper): Promise<void> {
+  const left = [body, ...files.scripts.values()];
+  for (let next = left.shift(); next; next = left.shift()) {
+    const importer = next;
+    for (const { specifier, start, isCertain } of importedBy(importer)) {
+      if (meant(specifier, importer.name, (name) => files.exports.has(name)) !== undefined || !/^\.{0,2}\//.test(specifier)) continue;
+      const paths = filesMeant(specifier, importer.name);
+      const found = paths.length > 0 ? await find(paths) : undefined;
+      // Whether an import in mid-code is ever made is not known; if it is, it fails there.
+      if (!found && !isCertain) continue;
+      if (!found) throw misread(importer, start, noFile(specifier, importer.name));
+      const why = misnamed(found.path);
+      if (why) throw misread(importer, start, why.replace(/\.$/, ""));
+      files.bytes += sizeOf(found.text);
+      if (files.exports.size >= mostModules || files.bytes > mostBytes) {
+        throw new Problem("limit", `The code and all that it imports are too much: there may be ${mostModules} modules, with ${mostBytes} bytes in all. Read data through tools.`);
+      }
+      const script = await addFile(files, found.path, found.text, stripper);
+      if (script) left.push(script);
+    }
+  }
+}
+
+function sizeOf(text: string): number {
+  return new TextEncoder().encode(text).length;
 }
 
 /** What is written in no language of ours is data. */

@@ -3,3 +3,9 @@ declare module "*?text" {
   const text: string;
   export default text;
 }
+
+/** The same as gzip in base64. */
+declare module "*?packed" {
+  const packed: string;
+  export default packed;
+}

@@ -2,9 +2,9 @@ import type { ToolContext } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { capabilitiesOf } from "./capabilities.ts";
 
-test("code finds an echo and a fetch, and the fetch needs a rule", () => {
+test("code finds an echo, a fetch that needs a rule, its files and a shell", () => {
   const [echo, fetch, ...others] = capabilitiesOf(() => Promise.reject(new Error("Nothing is sent here.")));
-  expect(others).toEqual([]);
+  expect(others.map(({ name, otherwise }) => [name, otherwise])).toEqual(["readFile", "writeFile", "listFiles", "deleteFile", "moveFile", "bash"].map((name) => [name, undefined]));
   expect([echo?.name, fetch?.name]).toEqual(["echo", "fetch"]);
   expect([echo?.otherwise, fetch?.otherwise]).toEqual([undefined, "deny"]);
   for (const value of [{ a: [1, "x", null] }, "text", 5, false, []]) {

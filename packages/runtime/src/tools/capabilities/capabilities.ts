@@ -2,11 +2,9 @@ import type { Tool } from "@thinkery/sdk";
 import type { Outbound } from "../../host/outbound.ts";
 import { echo } from "./echo.ts";
 import { fetchCapability } from "./fetch.ts";
+import { fileCapabilities } from "./files.ts";
 
-/**
- * What code may call beside its agent's tools. Files and the shell join them with the workspace; models, channels and
- * the host itself with agents that are code.
- */
+/** What code may call beside its agent's tools. Models, channels and the host itself join them with agents that are code. */
 export function capabilitiesOf(send: Outbound): readonly Tool[] {
-  return [echo, fetchCapability(send)];
+  return [echo, fetchCapability(send), ...fileCapabilities];
 }

@@ -1,12 +1,16 @@
 import type { RunHost } from "../../run.ts";
+import { base64, bytesOf } from "./base64.ts";
+import { type Ask, type Bash, type FileSystem, fileSystemOf } from "./file-system.ts";
 import { Queue } from "./queue.ts";
 
-/** What code may ask of main: the agent's tools, an echo, the network as far as the agent's policy allows. */
+/** What code may ask of main: the agent's tools and files, an echo, the network as far as the agent's policy allows. */
 
 interface Capabilities {
   tools: Record<string, (input?: unknown) => Promise<unknown>>;
   echo(value: unknown): Promise<unknown>;
   fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
+  fs: FileSystem;
+  bash: Bash;
 }
 
 /** What fetch answers, as it is told from main. */
@@ -52,7 +56,16 @@ export function capabilitiesOf(host: RunHost, open: string[] = []): Capabilities
     const answer = call("fetch", stringify({ url: request.url, method: request.method, headers: Object.fromEntries(request.headers), ...(await bodyOf(request)) }), asked);
     return responseOf((await (signal ? unlessAborted(answer, signal) : answer)) as Answer, request.url);
   };
+  /** A function that asks main: what it is given becomes the input, and what comes back its answer. */
+  const asking: Ask = (capability, inputOf, answerOf) => {
+    const ask = async (...given: Parameters<typeof inputOf>) => {
+      const asked = placed(ask);
+      return answerOf(await call(capability, stringify(inputOf(...given)), asked));
+    };
+    return ask;
+  };
   return {
+    ...fileSystemOf(asking),
     // Nobody asks for a tool called “then”; `await tools` does.
     tools: new Proxy({}, { get: (_, name) => (typeof name === "string" && name !== "then" ? tool(name) : undefined) }) as Capabilities["tools"],
     echo,
@@ -96,14 +109,4 @@ function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
     answer.then(resolve, reject);
   });
-}
-
-function base64(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 32_768) text += String.fromCharCode(...bytes.subarray(at, at + 32_768));
-  return btoa(text);
-}
-
-function bytesOf(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 }

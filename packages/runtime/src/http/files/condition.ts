@@ -1,0 +1,26 @@
+import { fail } from "@thinkery/sdk";
+import type { Condition, Hashes } from "../../workspace/condition.ts";
+
+/** What a request wants to be so before anything is changed. */
+export function conditionOf({ headers }: Request): Condition {
+  const match = hashesIn(headers, "if-match");
+  const noneMatch = hashesIn(headers, "if-none-match");
+  return { ...(match === undefined ? {} : { match }), ...(noneMatch === undefined ? {} : { noneMatch }) };
+}
+
+/** What the asker has already, if it says so. */
+export function knownTo({ headers }: Request): Hashes | undefined {
+  return hashesIn(headers, "if-none-match");
+}
+
+const list = /^\s*(?:W\/)?"[^"]*"\s*(?:,\s*(?:W\/)?"[^"]*"\s*)*$/;
+
+function hashesIn(headers: Headers, name: string): Hashes | undefined {
+  const text = headers.get(name);
+  if (text === null) return undefined;
+  if (text.trim() === "*") return "*";
+  if (text.length > 4000 || !list.test(text)) throw fail("bad_request", `${name} is not valid: write hashes in quotes, "a1b2…", or * for any.`);
+  // One that is only alike is not good enough to overwrite something.
+  const tags = [...text.matchAll(/(W\/)?"([^"]*)"/g)];
+  return tags.filter(([, weak]) => !weak || name === "if-none-match").map(([, , hash]) => hash ?? "");
+}

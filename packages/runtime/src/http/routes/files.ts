@@ -1,0 +1,82 @@
+import { endpoints, fail, workspaceLimitsSchema } from "@thinkery/sdk";
+import type { Hono } from "hono";
+import { loaded } from "../../objects/cargo.ts";
+import type { Env } from "../../objects/env.ts";
+import { json } from "../answer.ts";
+import { readBytes } from "../body.ts";
+import { enteredAgent as entered } from "../directory.ts";
+import { archiveAnswer, checkUse, fileAnswer } from "../files/answer.ts";
+import { conditionOf, knownTo } from "../files/condition.ts";
+import { pathIn } from "../files/place.ts";
+import { type HonoEnv, route } from "../route.ts";
+
+const megabyte = 1024 * 1024;
+
+/** A zip is unpacked in memory, which all agents share. */
+const longestArchive = 64 * megabyte;
+
+/** The files of an agent's workspace. */
+export function fileRoutes(app: Hono<HonoEnv>): void {
+  route(app, endpoints.listFiles, async (call) => (await entered(call)).listFiles(call.query));
+
+  route(app, endpoints.editFiles, async (call) => {
+    const landed = await (await entered(call)).editFiles(call.body, call.query, call.caller.user);
+    return json(landed, landed.version ? 201 : 200);
+  });
+
+  route(app, endpoints.readFile, async (call) => {
+    const agent = await entered(call);
+    checkUse(call.request, call.caller);
+    const { download, ...at } = call.query;
+    const known = knownTo(call.request);
+    const only = call.request.method === "HEAD" ? ({ only: "info" } as const) : {};
+    const { file, body } = await agent.readFile(pathIn(call.request.url), at, { ...(known ? { known } : {}), ...only });
+    return fileAnswer(file, body ?? null, { status: body || only.only ? 200 : 304, download: download !== undefined });
+  });
+
+  route(app, endpoints.putFile, async (call) => {
+    const agent = await entered(call);
+    const path = pathIn(call.request.url);
+    const condition = conditionOf(call.request);
+    checkWhole(call.request);
+    const bytes = await readBytes(call.request, limitsOf(call.env).fileMb * megabyte);
+    const { file, created } = await agent.writeFile(path, loaded(bytes), { ...call.query, ...condition }, call.caller.user);
+    return json(file, created ? 201 : 200, { etag: `"${file.hash}"` });
+  });
+
+  route(app, endpoints.deleteFile, async (call) => {
+    const agent = await entered(call);
+    const { branch, recursive } = call.query;
+    const order = { branch, recursive: recursive !== undefined, ...conditionOf(call.request) };
+    await agent.deleteFile(pathIn(call.request.url), order, call.caller.user);
+    return undefined;
+  });
+
+  route(app, endpoints.getArchive, async (call) => {
+    const agent = await entered(call);
+    checkUse(call.request, call.caller);
+    const archive = await agent.readArchive(call.query);
+    if (call.request.method === "GET") return archiveAnswer(archive, call.params.agent, call.query);
+    await archive.cancel();
+    return archiveAnswer(null, call.params.agent, call.query);
+  });
+
+  route(app, endpoints.putArchive, async (call) => {
+    const agent = await entered(call);
+    checkWhole(call.request);
+    const zip = await readBytes(call.request, longestArchive);
+    const order = { branch: call.query.branch, replace: call.query.replace !== undefined };
+    return agent.writeArchive(loaded(zip), order, call.caller.user);
+  });
+}
+
+/** What is sent is what is kept, all of it and as it is. */
+function checkWhole({ headers }: Request): void {
+  if (headers.has("content-range")) throw fail("bad_request", "A part of a file cannot be written; send all of it.");
+  const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  if (coding !== "identity") throw fail("unsupported_media", "Send the bytes as they are, without a content-encoding.");
+}
+
+function limitsOf({ WORKSPACE_LIMITS }: Env) {
+  return WORKSPACE_LIMITS ?? workspaceLimitsSchema.parse({});
+}

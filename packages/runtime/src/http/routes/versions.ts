@@ -1,0 +1,31 @@
+import { endpoints } from "@thinkery/sdk";
+import type { Hono } from "hono";
+import { json } from "../answer.ts";
+import { enteredAgent as entered } from "../directory.ts";
+import { type HonoEnv, route } from "../route.ts";
+
+/** What a workspace was, and how it came to be what it is. */
+export function versionRoutes(app: Hono<HonoEnv>): void {
+  route(app, endpoints.listVersions, async (call) => (await entered(call)).listVersions(call.query));
+
+  route(app, endpoints.getVersion, async (call) => (await entered(call)).readVersion(Number(call.params.version), call.query.path));
+
+  route(app, endpoints.revert, async (call) => {
+    const merged = await (await entered(call)).revert(call.body, call.caller.user);
+    return json(merged, merged.version ? 201 : 200);
+  });
+
+  route(app, endpoints.listBranches, async (call) => ({ branches: await (await entered(call)).listBranches() }));
+
+  route(app, endpoints.createBranch, async (call) => (await entered(call)).createBranch(call.body, call.caller.user));
+
+  route(app, endpoints.deleteBranch, async (call) => {
+    await (await entered(call)).removeBranch(call.params.branch);
+    return undefined;
+  });
+
+  route(app, endpoints.mergeBranch, async (call) => {
+    const merged = await (await entered(call)).mergeBranch(call.params.branch, call.body, call.caller.user);
+    return json(merged, merged.version ? 201 : 200);
+  });
+}

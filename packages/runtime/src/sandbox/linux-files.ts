@@ -1,0 +1,181 @@
+import { type Brought, collectedSchema, fail, type FileContent, type FileEdit, isThinkeryError, type Landed, type Linux, type Overlap, packed, ToolFailure, type Version } from "@thinkery/sdk";
+import type { AgentLinux, LinuxCopy } from "./linux.ts";
+
+/** The workspace as the Linux sandbox needs it; what lands has the call as its origin. */
+export interface LinuxFiles {
+  /** The latest version. */
+  version(): number;
+  /** All files of that version. */
+  files(): { path: string; hash: string }[];
+  content(path: string): Promise<Uint8Array | undefined>;
+  /** How large a file may be. */
+  largest: number;
+  /** Content as it is kept. */
+  keep(content: Uint8Array, path: string): FileContent | Promise<FileContent>;
+  /** Edits that were made on the files as of a version. */
+  land(edits: readonly FileEdit[], base: number): Landed | Promise<Landed>;
+}
+
+/** So much goes to the daemon in one request, if there is more than one file in it. */
+const atOnce = 4 * 1024 * 1024;
+/** The daemon gives no more than this, whatever it is configured to. */
+const mostNotes = 20;
+
+/** The Linux sandbox of an agent with its workspace in it: brought there before a command, and back after it. */
+export function withFiles(linux: AgentLinux, files: LinuxFiles): Linux {
+  const exchange = ({ isLast = false } = {}) =>
+    linux.copy.inTurn(async () => {
+      const brought = await exchanged(linux.copy, files, isLast);
+      return together({ notes: linux.copy.untold.splice(0) }, brought);
+    });
+
+  /** What came of something is told, whatever became of the files. */
+  async function after<T extends object>(result: T, before: Brought = {}): Promise<T & Brought> {
+    const brought = await exchange().catch((error: unknown): Brought => ({ notes: [`Files that were changed in the sandbox are not in the workspace yet: ${said(error)}`] }));
+    return { ...result, ...together(before, brought) };
+  }
+
+  return {
+    async run(command, options) {
+      const before = await exchange();
+      try {
+        return await after(await linux.run(command, options), before);
+      } catch (error) {
+        // It was canceled, or lost. What it did until then is done; the agent may be about to go.
+        await exchange({ isLast: true }).catch(() => {});
+        throw error;
+      }
+    },
+    async start(command) {
+      const before = await exchange();
+      return { ...(await linux.start(command)), ...before };
+    },
+    async list() {
+      const { notes = [] } = await after({});
+      // A list has no place for them.
+      linux.copy.untold.push(...notes);
+      return linux.list();
+    },
+    read: async (id) => after(await linux.read(id)),
+    stop: async (id) => after(await linux.stop(id)),
+  };
+}
+
+/** What was changed in the copy lands in the workspace, and the copy becomes what the workspace is then. */
+async function exchanged(copy: LinuxCopy, files: LinuxFiles, isLast: boolean): Promise<Brought> {
+  const { collection, version, isBehind, isStuck, edits, except, notes } = await collected(copy, files);
+  if (isStuck) return told({ notes });
+  let made: Version | undefined;
+  /** The workspace is what the copy was, with what comes from there. */
+  let isSame = !isBehind && edits.size === 1 && edits.has(version);
+  for (const [base, group] of edits) {
+    try {
+      // A base that the workspace has not come to yet is from before it was restored.
+      const landed = await files.land(group, base <= files.version() ? base : 0);
+      made = landed.version ?? made;
+      isSame &&= landed.overlaps.length === 0 && (landed.version?.id ?? version + 1) === version + 1;
+      notes.push(...landed.overlaps.map(noteOf));
+    } catch (error) {
+      isSame = false;
+      except.push(...group.map(pathOf));
+      notes.push(`What was changed in the sandbox could not be taken into the workspace, and stays in the sandbox: ${said(error)}`);
+    }
+  }
+  const now = files.version();
+  isSame &&= now === (made?.id ?? version);
+  if (!isLast && (edits.size > 0 || now !== version || isBehind)) {
+    const all = isSame ? {} : { files: files.files().map(({ path, hash }): [string, string] => [path, hash]) };
+    const needed = await copy.plan({ version: now, landed: collection, except, ...all });
+    notes.push(...(await brought(copy, files, needed)));
+  }
+  return told({ notes, ...(made ? { version: made } : {}) });
+}
+
+function pathOf(edit: FileEdit): string {
+  if ("write" in edit) return edit.write;
+  return "delete" in edit ? edit.delete : edit.to;
+}
+
+async function collected(copy: LinuxCopy, files: LinuxFiles) {
+  let head = { collection: "", version: 0, isBehind: false, isStuck: true };
+  let isWhole = false;
+  const notes: string[] = [];
+  const except: string[] = [];
+  const edits = new Map<number, FileEdit[]>();
+  const add = (base: number, edit: FileEdit) => edits.set(base, [...(edits.get(base) ?? []), edit]);
+  for await (const { label, bytes } of copy.collect(files.largest)) {
+    const told = collectedSchema.parse(label);
+    if ("collection" in told) {
+      head = told;
+      notes.push(...told.notes);
+    } else if ("delete" in told) add(told.base, { delete: told.delete });
+    else if ("write" in told) {
+      try {
+        add(told.base, { write: told.write, content: await files.keep(bytes, told.write) });
+      } catch (error) {
+        except.push(told.write);
+        notes.push(`“${told.write}” stays in the sandbox and does not come into the workspace: ${said(error)}`);
+      }
+    } else isWhole = true;
+  }
+  if (!isWhole) throw fail("unavailable", "The host was lost while files came back from the sandbox; they come with the next command.");
+  return { ...head, edits, except, notes };
+}
+
+/** Gives the daemon what it needs, many small files at a time. */
+async function brought(copy: LinuxCopy, files: LinuxFiles, needed: readonly string[]): Promise<string[]> {
+  const notes: string[] = [];
+  let pieces: Uint8Array[] = [];
+  let size = 0;
+  const send = async () => {
+    if (pieces.length > 0) notes.push(...(await copy.put(joined(pieces, size))));
+    pieces = [];
+    size = 0;
+  };
+  try {
+    for (const path of needed) {
+      const content = await files.content(path);
+      // It was deleted meanwhile, and goes the next time.
+      if (!content) continue;
+      if (size + content.length > atOnce) await send();
+      for (const piece of packed({ path }, content)) {
+        pieces.push(piece);
+        size += piece.length;
+      }
+    }
+    await send();
+  } catch (error) {
+    if (!(error instanceof ToolFailure) || error.trouble !== "limit") throw error;
+    notes.push(error.message);
+  }
+  return notes;
+}
+
+function joined(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
+function noteOf({ path, line, kept, reason }: Overlap): string {
+  const where = kept !== undefined ? ` It is “${kept}”.` : line !== undefined ? ` They begin at line ${line}.` : "";
+  return `“${path}” was changed in the workspace while it was changed in the sandbox. ${reason}${where}`;
+}
+
+function together(one: Brought, other: Brought): Brought {
+  const version = other.version ?? one.version;
+  return told({ notes: [...(one.notes ?? []), ...(other.notes ?? [])], ...(version ? { version } : {}) });
+}
+
+function told({ notes = [], version }: Brought): Brought {
+  const shown = notes.length > mostNotes ? [...notes.slice(0, mostNotes), `${notes.length - mostNotes} more such notes are left out.`] : notes;
+  return { ...(shown.length > 0 ? { notes: shown } : {}), ...(version ? { version } : {}) };
+}
+
+function said(error: unknown): string {
+  return isThinkeryError(error) || error instanceof ToolFailure ? error.message : "the host could not do it; its log may say why.";
+}

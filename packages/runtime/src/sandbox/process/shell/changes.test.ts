@@ -1,0 +1,116 @@
+import { expect, test } from "vitest";
+import { random } from "../../../../../../tests/kit/random.ts";
+import type { ShellChange } from "../../shell.ts";
+import { Body } from "./body.ts";
+import { changesOf, differenceOf } from "./changes.ts";
+import { TreeFileSystem } from "./file-system.ts";
+import { filesIn, type Folder, namesOf, Tree } from "./tree.ts";
+
+const source = async (path: string) => `far ${path}`;
+const most = { changes: 1000, bytes: 100_000 };
+
+function treeOf(files: Record<string, string>): Folder {
+  const tree = new Tree(undefined);
+  for (const [path, text] of Object.entries(files)) tree.put(namesOf(path), { kind: "file", body: text === "far" ? Body.far(path, 10) : Body.of(text), mtime: 0 });
+  return tree.root;
+}
+
+async function contents(root: Folder): Promise<Record<string, unknown>> {
+  const all: Record<string, unknown> = {};
+  for (const [path, { body }] of filesIn(root)) {
+    await body.fetch(source);
+    all[path] = body.content();
+  }
+  return all;
+}
+
+/** Makes the changes one after the other, as whoever keeps the files does; each has to be possible when its turn comes. */
+function applied(files: Record<string, unknown>, changes: readonly ShellChange[]): Record<string, unknown> {
+  const after = { ...files };
+  const mustBeFree = (path: string) => {
+    for (const other of Object.keys(after)) if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) throw new Error(`${other} is in the way of ${path}`);
+  };
+  for (const change of changes) {
+    if ("write" in change) {
+      mustBeFree(change.write);
+      after[change.write] = change.content;
+    } else if ("delete" in change) {
+      if (!(change.delete in after)) throw new Error(`there is no ${change.delete}`);
+      delete after[change.delete];
+    } else {
+      if (!(change.move in after) || change.to in after) throw new Error(`${change.move} cannot become ${change.to}`);
+      after[change.to] = after[change.move];
+      delete after[change.move];
+      mustBeFree(change.to);
+    }
+  }
+  return after;
+}
+
+test("whatever is done to a tree, its changes make the same of the files", async () => {
+  const { pick, below, chance } = random("changes of a tree");
+  const names = ["a", "b", "c", "d"];
+  const path = () => `/${Array.from({ length: 1 + below(3) }, () => pick(names)).join("/")}`;
+  for (let round = 0; round < 1000; round++) {
+    const files: Record<string, string> = {};
+    const tree = new Tree(undefined);
+    for (let n = below(8); n > 0; n--) {
+      const place = path().slice(1);
+      if (tree.put(namesOf(place), { kind: "file", body: Body.of(""), mtime: 0 }) && tree.find(namesOf(place))?.kind === "file") files[place] = chance(0.2) ? "far" : `text ${below(3)}`;
+    }
+    for (const place of Object.keys(files)) if (Object.keys(files).some((other) => other.startsWith(`${place}/`) || place.startsWith(`${other}/`))) delete files[place];
+    const before = treeOf(files);
+    const after = new Tree(before);
+    const fs = new TreeFileSystem(after, { source, room: 1_000_000 });
+    for (let n = below(12); n > 0; n--) {
+      const work = pick([
+        () => fs.writeFile(path(), `text ${below(3)}`),
+        () => fs.appendFile(path(), "more"),
+        () => fs.rm(path(), { recursive: chance(0.7) }),
+        () => fs.mv(path(), path()),
+        () => fs.mv(path(), path()),
+        () => fs.cp(path(), path(), { recursive: true }),
+        () => fs.mkdir(path(), { recursive: true }),
+        () => fs.link(path(), path()),
+        () => fs.symlink(path(), path()),
+      ]);
+      await work().catch(() => {});
+    }
+    const changes = await changesOf(differenceOf(before, after.root), source, most);
+    expect(applied(await contents(before), changes)).toEqual(await contents(after.root));
+  }
+});
+
+test("what was moved is told as moved, without its content", async () => {
+  const before = treeOf({ "a.txt": "far", "d/x": "1", "d/y": "2" });
+  const after = new Tree(before);
+  const fs = new TreeFileSystem(after, { source, room: 1000 });
+  await fs.mv("/a.txt", "/b.txt");
+  await fs.mv("/d", "/e");
+  const asked: string[] = [];
+  const changes = await changesOf(differenceOf(before, after.root), async (path) => (asked.push(path), ""), most);
+  expect([changes, asked]).toEqual([[{ move: "a.txt", to: "b.txt" }, { move: "d/x", to: "e/x" }, { move: "d/y", to: "e/y" }], []]);
+});
+
+test("too many and too much are refused", async () => {
+  const after = new Tree(treeOf({}));
+  const fs = new TreeFileSystem(after, { source, room: 1_000_000 });
+  for (let n = 0; n < 10; n++) await fs.writeFile(`/${n}`, "x".repeat(100));
+  await expect(changesOf(differenceOf(undefined, after.root), source, { changes: 9, bytes: 10_000 })).rejects.toThrow("It changed 10 files; a command may change 9.");
+  await expect(changesOf(differenceOf(undefined, after.root), source, { changes: 10, bytes: 999 })).rejects.toThrow("It wrote more than");
+});
+
+test("what comes where something of another kind was is not told as moved", async () => {
+  const files = { "d/x": "1", f: "2" };
+  const before = treeOf(files);
+  const after = new Tree(before);
+  const fs = new TreeFileSystem(after, { source, room: 1000 });
+  await fs.mv("/d/x", "/z");
+  await fs.rm("/d", { recursive: true });
+  await fs.mv("/f", "/d");
+  await fs.mkdir("/f");
+  await fs.mv("/d", "/f/d");
+  await fs.cp("/f/d", "/d");
+  const changes = await changesOf(differenceOf(before, after.root), source, most);
+  expect(applied(files, changes)).toEqual({ z: "1", "f/d": "2", d: "2" });
+});

@@ -1,0 +1,238 @@
+import { Bash, type BashExecResult, type BashOptions, type CommandName } from "just-bash/browser";
+import { longestConsole, longestPath, mostChanged, mostChanges, mostEnvironment, mostScratch } from "../../bounds.ts";
+import type { ShellHost, ShellJob, ShellOutcome, ShellState } from "../../shell.ts";
+import { Written } from "../harness/written.ts";
+import { Body, type Source } from "./body.ts";
+import { changesOf, type Difference, differenceOf, TooMuch } from "./changes.ts";
+import { TreeFileSystem } from "./file-system.ts";
+import { fetchThrough } from "./network.ts";
+import { judgeBy, type Judge } from "./rules.ts";
+import { commandNames, scratchFolder, systems, workFolder } from "./system.ts";
+import { filesIn, type Folder, namesOf, newFolder, Tree } from "./tree.ts";
+
+/** What all that is written while a command runs may have, in bytes. */
+const room = 48 * 1024 * 1024;
+/** Longer texts than this no program may handle; what is shown at the end is cut elsewhere. */
+const longestText = 16 * 1024 * 1024;
+const mostNamed = 5;
+const mostFolders = 1000;
+
+export interface CommandOptions {
+  job: Omit<ShellJob, "view" | "agent">;
+  /** The workspace as it is before. */
+  work: Folder;
+  host: ShellHost;
+  onFetched?(body: Body): void;
+}
+
+/** Runs one command on a workspace that nobody else sees, and tells what it would change. */
+export async function runCommand({ job, work, host, onFetched }: CommandOptions): Promise<ShellOutcome> {
+  const { limits } = job;
+  const source = sourceOf(host);
+  const system = job.network ? systems.connected : systems.alone;
+  const tree = treeFor(system, work, job.state);
+  const state = { ...job.state, cwd: folderIn(tree, job.state.cwd) };
+  const files = new TreeFileSystem(tree, { source, room, ...(onFetched ? { onFetched } : {}) });
+  const shell = openShell({ ...job, state }, files, host);
+  const result = await shell.run(job.command);
+  const stdout = shortened(result.stdout, limits.outputBytes);
+  const stderr = shortened(worded(result.stderr), limits.outputBytes);
+  const after = tree.find([workFolder]);
+  const difference = differenceOf(work, after?.kind === "folder" ? after : undefined);
+  const notes: string[] = [];
+  if (result.exitCode === 124 && /execution (?:deadline|time)|aborted/.test(result.stderr)) notes.push(`The command was ended after ${limits.timeoutMs / 1000} s.`);
+  try {
+    const changes = await changesOf(difference, source, { changes: mostChanges, bytes: mostChanged });
+    const scratch = scratchOf(tree, notes);
+    notes.push(...lostOf(difference, state, { system, tree, modes: files.modes }));
+    const folders = difference.folders.filter((path) => path.length <= longestPath).slice(0, mostFolders);
+    const { cwd, env } = shell.state(result, state, notes);
+    return { ok: true, exitCode: result.exitCode & 255, stdout, stderr, changes, notes, state: { cwd: folderIn(tree, cwd), env, folders, scratch } };
+  } catch (error) {
+    if (!(error instanceof TooMuch)) throw error;
+    return { ok: false, kind: "limit", message: `Nothing of what the command did was kept. ${error.message}`, console: shortened(stdout + stderr, longestConsole) };
+  }
+}
+
+function treeFor(system: Folder, work: Folder, { folders, scratch }: ShellState): Tree {
+  const tree = new Tree(system);
+  const now = Date.now();
+  tree.put([workFolder], work);
+  for (const folder of folders) tree.folder([workFolder, ...namesOf(folder)], now);
+  for (const [path, content] of scratch) tree.put([scratchFolder, ...namesOf(path)], { kind: "file", body: Body.of(content), mtime: now });
+  return tree;
+}
+
+/** A folder that somebody has removed is left for the workspace. */
+function folderIn(tree: Tree, path: string): string {
+  return path.length <= longestPath && tree.find(namesOf(path))?.kind === "folder" ? path : `/${workFolder}`;
+}
+
+/** What a command asks of the interpreter, and what the interpreter keeps to itself. */
+interface Inside {
+  commands: Map<string, { execute(args: string[], context: unknown): Promise<unknown> }>;
+  state: { exportedVars: Set<string> };
+}
+
+/** The interpreter's state where a builtin is called; see shims/just-bash.mjs. */
+interface Place {
+  state: { env: Map<string, string>; cwd: string };
+}
+
+type Hook = NonNullable<BashOptions["coverage"]> & { builtin(name: string, args: string[], place: Place): Denial | undefined };
+
+interface Denial {
+  stdout: string;
+  stderr: string;
+  exitCode: number;
+}
+
+function openShell({ state, limits, rules, network }: CommandOptions["job"], files: TreeFileSystem, host: ShellHost) {
+  const judge = judgeBy(rules);
+  let left: Record<string, string> | undefined;
+  const hook: Hook = {
+    hit() {},
+    builtin(name, args, place) {
+      if (judge?.(name, args)) return denied(name);
+      // Who leaves with “exit” takes along what the interpreter would have told at the end.
+      if (name === "exit") left = { ...Object.fromEntries(place.state.env), PWD: place.state.cwd };
+      return undefined;
+    },
+  };
+  const bash = new Bash({
+    fs: files,
+    cwd: state.cwd,
+    env: { ...defaults, ...state.env },
+    commands: commandNames as CommandName[],
+    executionLimits: {
+      maxExecutionTimeMs: limits.timeoutMs,
+      maxLoopIterations: limits.loops,
+      maxAwkIterations: limits.loops,
+      maxSedIterations: limits.loops,
+      maxJqIterations: limits.loops,
+      maxCommandCount: limits.commands,
+      maxCallDepth: limits.depth,
+      maxOutputSize: room,
+      maxStringLength: longestText,
+      maxHeredocSize: longestText,
+      maxArchiveBytes: room,
+      maxSourceBytes: 1024 * 1024,
+      maxLiveBytes: 2 * room,
+      maxInputBytes: 8 * room,
+    },
+    // The isolate has nothing in it that the interpreter would have to be kept from.
+    defenseInDepth: false,
+    coverage: hook,
+    processInfo: { pid: 2, ppid: 1, uid: 1000, gid: 1000 },
+    ...(network ? { fetch: fetchThrough(host) } : {}),
+  });
+  const inside = bash as unknown as Inside;
+  if (judge) guard(inside, judge);
+  return {
+    run: (command: string): Promise<BashExecResult> =>
+      bash.exec(command, { rawScript: true }).catch((error: Error) => ({ stdout: "", stderr: `bash: ${error.message}\n`, exitCode: 1, env: {} })),
+    state({ env }: BashExecResult, before: ShellState, notes: string[]): Pick<ShellState, "cwd" | "env"> {
+      const end = "?" in env ? env : (left ?? { ...env, PWD: before.cwd });
+      const kept = [...inside.state.exportedVars].filter((name) => !own.has(name) && end[name] !== undefined && end[name] !== defaults[name]);
+      return { cwd: end.PWD ?? before.cwd, env: lasting(kept.map((name) => [name, end[name] as string]), notes) };
+    },
+  };
+}
+
+/** What is set in every shell. */
+const defaults: Record<string, string> = { HOME: `/${workFolder}`, USER: "agent", PATH: "/usr/bin:/bin", SHELL: "/bin/bash", TERM: "dumb", LANG: "C.UTF-8", TMPDIR: `/${scratchFolder}` };
+
+/** Variables that every shell sets for itself. */
+const own = new Set(["PWD", "OLDPWD", "_", "SHLVL"]);
+
+/** As many variables as may last, and what is said of the others. */
+function lasting(variables: [name: string, value: string][], notes: string[]): Record<string, string> {
+  let room = mostEnvironment;
+  const dropped: string[] = [];
+  const kept = variables.filter(([name, value]) => {
+    const size = name.length + value.length;
+    if (size > room || name.length > 1000) return void dropped.push(name);
+    room -= size;
+    return true;
+  });
+  if (dropped.length > 0) notes.push(`Exported variables may have ${mostEnvironment / 1024} KB in all to last; forgotten: ${named(dropped)}.`);
+  return Object.fromEntries(kept);
+}
+
+/**
+ * Every program is reached through the interpreter's own table, under its own name: by path, from another program, from a
+ * script. What the shell does by itself is asked about where it is called.
+ */
+function guard({ commands }: Inside, judge: Judge): void {
+  for (const [name, command] of commands) {
+    const execute = command.execute.bind(command);
+    command.execute = async (args, context) => (judge(name, args) ? denied(name) : execute(args, context));
+  }
+}
+
+function denied(name: string): Denial {
+  return { stdout: "", stderr: `${name}: denied by this agent's policy\n`, exitCode: 126 };
+}
+
+function sourceOf(host: ShellHost): Source {
+  return async (path) => {
+    const content = await host.read(path);
+    if (content === undefined) throw new Error(`EIO: i/o error, read '/${workFolder}/${path}'`);
+    return content;
+  };
+}
+
+function scratchOf(tree: Tree, notes: string[]): ShellState["scratch"] {
+  const folder = tree.find([scratchFolder]);
+  const scratch: ShellState["scratch"] = [];
+  const dropped: string[] = [];
+  let bytes = 0;
+  for (const [path, { body }] of folder?.kind === "folder" ? filesIn(folder) : []) {
+    if (bytes + body.size > mostScratch || scratch.length >= mostFolders || path.length > longestPath) {
+      dropped.push(`/${scratchFolder}/${path}`);
+      continue;
+    }
+    bytes += body.size;
+    scratch.push([path, body.content()]);
+  }
+  if (dropped.length > 0) notes.push(`/${scratchFolder} keeps ${mostScratch / 1024 / 1024} MB from one command to the next; not kept: ${named(dropped)}.`);
+  return scratch;
+}
+
+/** What a workspace cannot hold, said once. */
+function lostOf({ folders, links }: Difference, before: ShellState, { system, tree, modes }: { system: Folder; tree: Tree; modes: ReadonlySet<string> }): string[] {
+  const notes: string[] = [];
+  const empty = folders.filter((folder) => !before.folders.includes(folder));
+  if (links.length > 0) notes.push(`A workspace has no symbolic links; not kept: ${named(links)}.`);
+  if (empty.length > 0) notes.push(`A workspace has no empty folders; until something is in it, this is there for the rest of the turn only: ${named(empty)}.`);
+  const changed = [...modes].filter((path) => path.startsWith(`${workFolder}/`) && tree.find(path.split("/"))?.kind === "file").map((path) => path.slice(workFolder.length + 1));
+  if (changed.length > 0) notes.push(`A workspace keeps no modes of files; forgotten: ${named(changed)}. A file that begins with #! can always be run.`);
+  const elsewhere = [...outside(system, tree)];
+  if (elsewhere.length > 0) notes.push(`Only what is in /${workFolder} is kept, and /${scratchFolder} for the rest of the turn; lost: ${named(elsewhere)}.`);
+  return notes;
+}
+
+function* outside(system: Folder, tree: Tree): Generator<string> {
+  const without = (folder: Folder): Folder => {
+    const rest = newFolder(tree);
+    for (const [name, entry] of folder.entries) if (![workFolder, scratchFolder, "dev", "proc"].includes(name)) rest.entries.set(name, entry);
+    return rest;
+  };
+  for (const path of differenceOf(without(system), without(tree.root)).written.keys()) yield `/${path}`;
+}
+
+function named(paths: readonly string[]): string {
+  const shown = paths.slice(0, mostNamed).map((path) => (path.length > 200 ? `${path.slice(0, 200)}…` : path)).join(", ");
+  return paths.length > mostNamed ? `${shown} and ${paths.length - mostNamed} more` : shown;
+}
+
+/** Advice for whoever builds the interpreter in is of no use to whoever runs a command. */
+function worded(complaints: string): string {
+  return complaints.replace(/, increase executionLimits\.\w+/g, "").replace(/command not available in browser environments\.[^\n]*/g, "command not found");
+}
+
+function shortened(text: string, most: number): string {
+  const written = new Written(most);
+  written.add(text);
+  return written.text;
+}

@@ -1,0 +1,243 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { differenceOf } from "./changes.ts";
+import { Body } from "./body.ts";
+import { TreeFileSystem } from "./file-system.ts";
+import { type Folder, namesOf, Tree } from "./tree.ts";
+
+let before: Folder;
+let tree: Tree;
+let fs: TreeFileSystem;
+let asked: string[];
+
+function treeOf(files: Record<string, string | Uint8Array | number>): Folder {
+  const made = new Tree(undefined);
+  for (const [path, content] of Object.entries(files)) {
+    made.put(namesOf(path), { kind: "file", body: typeof content === "number" ? Body.far(path, content) : Body.of(content), mtime: 1000 });
+  }
+  return made.root;
+}
+
+beforeEach(() => {
+  before = treeOf({ "a.txt": "one\n", "d/b.txt": "Grüße", "d/e/c.bin": Uint8Array.of(0, 255, 128), "far.txt": 7 });
+  tree = new Tree(before);
+  asked = [];
+  fs = new TreeFileSystem(tree, {
+    room: 1000,
+    now: () => 5000,
+    source: async (path) => {
+      asked.push(path);
+      return "far off";
+    },
+  });
+});
+
+/** What is other than it was, in short. */
+function changes(): string[] {
+  const { written, deleted, folders, links } = differenceOf(before, tree.root);
+  return [...[...deleted.keys()].map((path) => `-${path}`), ...[...written.keys()].map((path) => `+${path}`), ...folders.map((path) => `${path}/`), ...links.map((path) => `@${path}`)].sort();
+}
+
+describe("reading", () => {
+  test("gives text, bytes and bytes as characters of the same file", async () => {
+    expect(await fs.readFile("/d/b.txt")).toBe("Grüße");
+    expect(await fs.readFile("/d/b.txt", "latin1")).toBe("GrÃ¼Ã\x9fe");
+    expect(await fs.readFileBytes("/d/b.txt")).toBe("GrÃ¼Ã\x9fe");
+    expect(await fs.readFile("/d/b.txt", { encoding: "base64" })).toBe(Buffer.from("Grüße").toString("base64"));
+    expect([...(await fs.readFileBuffer("/d/e/c.bin"))]).toEqual([0, 255, 128]);
+    expect((await fs.stat("/d/b.txt")).size).toBe(7);
+  });
+
+  test("asks for what was not sent, once", async () => {
+    expect((await fs.stat("/far.txt")).size).toBe(7);
+    expect(asked).toEqual([]);
+    expect([await fs.readFile("/far.txt"), await fs.readFile("/far.txt")]).toEqual(["far off", "far off"]);
+    expect(asked).toEqual(["far.txt"]);
+  });
+
+  test("whoever gets bytes may write into them", async () => {
+    (await fs.readFileBuffer("/d/e/c.bin")).fill(7);
+    expect([...(await fs.readFileBuffer("/d/e/c.bin"))]).toEqual([0, 255, 128]);
+  });
+
+  test("lists by name", async () => {
+    expect(await fs.readdir("/")).toEqual(["a.txt", "d", "far.txt"]);
+    expect(await fs.readdirWithFileTypes("/d")).toEqual([
+      { name: "b.txt", isFile: true, isDirectory: false, isSymbolicLink: false },
+      { name: "e", isFile: false, isDirectory: true, isSymbolicLink: false },
+    ]);
+    expect(fs.getAllPaths().sort()).toEqual(["/", "/a.txt", "/d", "/d/b.txt", "/d/e", "/d/e/c.bin", "/far.txt"]);
+  });
+
+  test("nothing that is only read is changed", () => expect(changes()).toEqual([]));
+});
+
+describe("writing", () => {
+  test("is seen here, and not in the tree it was made from", async () => {
+    await fs.writeFile("/a.txt", "two\n");
+    await fs.writeFile("/d/new/x.txt", "x");
+    expect(await fs.readFile("/a.txt")).toBe("two\n");
+    expect(changes()).toEqual(["+a.txt", "+d/new/x.txt"]);
+    expect(new Tree(before).find(["a.txt"])).toMatchObject({ body: expect.objectContaining({ size: 4 }) });
+    expect(await new TreeFileSystem(new Tree(before), { source: async () => "", room: 1 }).readFile("/a.txt")).toBe("one\n");
+  });
+
+  test("the same once more is no change, nor is a time or a mode", async () => {
+    await fs.writeFile("/a.txt", "one\n");
+    await fs.utimes("/d/b.txt", new Date(), new Date(9));
+    await fs.chmod("/d/b.txt", 0o755);
+    expect([changes(), [...fs.modes]]).toEqual([[], ["d/b.txt"]]);
+    expect((await fs.stat("/d/b.txt")).mtime.getTime()).toBe(9);
+  });
+
+  test("appends, also to what was not sent", async () => {
+    await fs.appendFile("/a.txt", "zwölf\n");
+    await fs.appendFile("/far.txt", "!");
+    await fs.appendFile("/d/e/c.bin", Uint8Array.of(1));
+    expect([await fs.readFile("/a.txt"), await fs.readFile("/far.txt"), [...(await fs.readFileBuffer("/d/e/c.bin"))]]).toEqual(["one\nzwölf\n", "far off!", [0, 255, 128, 1]]);
+  });
+
+  test.each([
+    ["text", "Grüße", undefined, "Grüße"],
+    ["bytes as characters", "GrÃ¼Ã\x9fe", "binary", "Grüße"],
+    ["base64", Buffer.from("Grüße").toString("base64"), "base64", "Grüße"],
+    ["hex", Buffer.from("Grüße").toString("hex"), "hex", "Grüße"],
+    ["bytes", new TextEncoder().encode("Grüße"), undefined, "Grüße"],
+    ["bytes that are no text", Uint8Array.of(255), undefined, Uint8Array.of(255)],
+    ["text with a NUL", "a\0b", undefined, Uint8Array.of(97, 0, 98)],
+    ["a byte order mark", "\ufeffa", undefined, "\ufeffa"],
+  ] as const)("takes %s", async (_, given, encoding, content) => {
+    await fs.writeFile("/n", given as string, encoding);
+    expect((differenceOf(before, tree.root).written.get("n") as { body: Body }).body.content()).toEqual(content);
+  });
+
+  test("a script can be run, and other files cannot", async () => {
+    await fs.writeFile("/run", "#!/bin/sh\n");
+    expect([(await fs.stat("/run")).mode, (await fs.stat("/a.txt")).mode]).toEqual([0o755, 0o644]);
+  });
+
+  test("what goes to nowhere is nowhere", async () => {
+    await fs.writeFile("/dev/null", "x");
+    await fs.appendFile("/dev/stdout", "x");
+    expect(changes()).toEqual([]);
+  });
+
+  test("there is an end to the room, and what is removed makes some", async () => {
+    await fs.writeFile("/big", "x".repeat(900));
+    await expect(fs.writeFile("/more", "x".repeat(200))).rejects.toThrow("ENOSPC");
+    await fs.writeFile("/big", "x".repeat(950));
+    await fs.mkdir("/f");
+    await fs.mv("/big", "/f/big");
+    await fs.rm("/f", { recursive: true });
+    await fs.writeFile("/more", "x".repeat(999));
+    expect(changes()).toEqual(["+more"]);
+  });
+});
+
+describe("moving, copying, removing", () => {
+  test("files and folders", async () => {
+    await fs.mv("/a.txt", "/z.txt");
+    await fs.mv("/d", "/moved");
+    await fs.cp("/moved", "/copied", { recursive: true });
+    await fs.rm("/moved/e", { recursive: true });
+    expect(changes()).toEqual(["+copied/b.txt", "+copied/e/c.bin", "+moved/b.txt", "+z.txt", "-a.txt", "-d/b.txt", "-d/e/c.bin"]);
+  });
+
+  test("a copy of a folder is another folder", async () => {
+    await fs.mkdir("/own");
+    await fs.writeFile("/own/x", "1");
+    await fs.cp("/own", "/copy", { recursive: true });
+    await fs.writeFile("/own/x", "2");
+    await fs.writeFile("/own/y", "2");
+    await fs.cp("/d", "/d2", { recursive: true });
+    await fs.writeFile("/d2/b.txt", "changed");
+    expect([await fs.readFile("/copy/x"), await fs.readdir("/copy"), await fs.readFile("/d/b.txt")]).toEqual(["1", ["x"], "Grüße"]);
+  });
+
+  test("folders with nothing in them are told", async () => {
+    await fs.mkdir("/x/y/z", { recursive: true });
+    await fs.rm("/d/e/c.bin");
+    expect(changes()).toEqual(["-d/e/c.bin", "d/e/", "x/y/z/"]);
+  });
+
+  test.each([
+    ["a folder into itself", () => fs.mv("/d", "/d/e/d"), "EINVAL"],
+    ["a copy into itself", () => fs.cp("/d", "/d/e/d", { recursive: true }), "EINVAL"],
+    ["a folder over one with files", () => fs.mkdir("/g/d/x", { recursive: true }).then(() => fs.mv("/d", "/g/d")), "ENOTEMPTY"],
+    ["a file over a folder", () => fs.mv("/a.txt", "/d"), "EISDIR"],
+    ["something into a file", () => fs.mv("/d", "/a.txt/d"), "ENOTDIR"],
+    ["a folder without saying so", () => fs.cp("/d", "/x"), "EISDIR"],
+    ["what is not there", () => fs.mv("/no", "/x"), "ENOENT"],
+    ["text over a folder", () => fs.writeFile("/d", "x"), "EISDIR"],
+    ["text below a file", () => fs.writeFile("/a.txt/x", "x"), "ENOTDIR"],
+    ["a folder that is full", () => fs.rm("/d"), "ENOTEMPTY"],
+    ["everything", () => fs.rm("/", { recursive: true }), "EBUSY"],
+    ["a folder where a file is", () => fs.mkdir("/a.txt"), "EEXIST"],
+    ["a folder below none", () => fs.mkdir("/x/y"), "ENOENT"],
+    ["a folder below a file", () => fs.mkdir("/a.txt/y", { recursive: true }), "ENOTDIR"],
+    ["a name with a NUL", () => fs.writeFile("/a\0b", ""), "ENOENT"],
+  ])("%s fails, and nothing is changed", async (_, work, code) => {
+    await expect(work()).rejects.toThrow(code);
+    expect(changes().filter((change) => !change.endsWith("/"))).toEqual([]);
+    expect(await fs.readFile("/a.txt")).toBe("one\n");
+  });
+});
+
+describe("links", () => {
+  test("lead where they point, in the tree", async () => {
+    await fs.symlink("../a.txt", "/d/up");
+    await fs.symlink("/d", "/way");
+    expect([await fs.readFile("/way/up"), await fs.readlink("/d/up"), await fs.realpath("/way/up")]).toEqual(["one\n", "../a.txt", "/a.txt"]);
+    await fs.writeFile("/way/up", "through\n");
+    expect(await fs.readFile("/a.txt")).toBe("through\n");
+    expect((await fs.lstat("/way")).isSymbolicLink).toBe(true);
+    await fs.rm("/way");
+    expect(changes()).toEqual(["+a.txt", "@d/up"]);
+  });
+
+  test("out of the tree lead to its top", async () => {
+    await fs.symlink("../../../../../a.txt", "/d/e/out");
+    await fs.symlink("/proc/self/root/etc/passwd", "/host");
+    expect(await fs.readFile("/d/e/out")).toBe("one\n");
+    await expect(fs.readFile("/host")).rejects.toThrow("ENOENT");
+  });
+
+  test("in a circle lead nowhere", async () => {
+    await fs.symlink("/two", "/one");
+    await fs.symlink("/one", "/two");
+    await fs.symlink("self", "/self");
+    for (const path of ["/one", "/self", "/self/x"]) await expect(fs.readFile(path)).rejects.toThrow("ELOOP");
+    expect(await fs.exists("/one")).toBe(false);
+  });
+
+  test("a hard one is the same file until it is written", async () => {
+    await fs.link("/a.txt", "/hard");
+    expect((await fs.stat("/hard")).identity).toBe((await fs.stat("/a.txt")).identity);
+    expect(changes()).toEqual(["+hard"]);
+  });
+});
+
+test("there is an end to folders in folders, however they come there", async () => {
+  await expect(fs.mkdir(`/${"x/".repeat(300)}`, { recursive: true })).rejects.toThrow("ENAMETOOLONG");
+  await expect(fs.writeFile(`/${"x".repeat(5000)}`, "")).rejects.toThrow("ENAMETOOLONG");
+  await fs.mkdir("/in");
+  const nest = async () => {
+    await fs.mkdir("/out");
+    await fs.mv("/in", "/out/in");
+    await fs.mv("/out", "/in");
+  };
+  let nested = 0;
+  await expect(
+    (async () => {
+      for (; nested < 400; nested++) await nest();
+    })(),
+  ).rejects.toThrow("ENAMETOOLONG");
+  expect(nested).toBeGreaterThan(200);
+  await expect(fs.cp("/in", "/d/e/deeper", { recursive: true })).rejects.toThrow("ENAMETOOLONG");
+  expect(differenceOf(before, tree.root).folders).toHaveLength(2);
+});
+
+test("paths: nothing is above the top, and two spellings of a letter are one name", async () => {
+  expect([fs.resolvePath("/d", "../../../x"), fs.resolvePath("/d", "./e/../b.txt"), fs.resolvePath("/d", "/y//z/")]).toEqual(["/x", "/d/b.txt", "/y/z"]);
+  await fs.writeFile("/e\u0301.txt", "x");
+  expect([await fs.exists("/é.txt"), await fs.readdir("/")]).toEqual([true, ["a.txt", "d", "far.txt", "é.txt"]]);
+});

@@ -1,0 +1,55 @@
+import type { BashOptions } from "just-bash/browser";
+import type { ShellHost } from "../../shell.ts";
+import { bytesOf } from "./body.ts";
+
+type SecureFetch = NonNullable<BashOptions["fetch"]>;
+
+/** What main answers; see tools/capabilities/fetch. */
+interface Answer {
+  status: number;
+  statusText: string;
+  headers: Record<string, string>;
+  body?: string;
+  bodyBase64?: string;
+}
+
+const mostRedirects = 20;
+
+/** The network as main lets it be used. Each address is asked for by itself, redirects too, so that each passes the policy. */
+export function fetchThrough(host: ShellHost): SecureFetch {
+  return async (address, { method = "GET", headers, body, followRedirects = true, maxRedirects = mostRedirects } = {}) => {
+    let request = { url: address, method: method.toUpperCase(), headers: headersOf(headers), body };
+    for (let redirects = 0; ; redirects++) {
+      const answer = JSON.parse(await host.fetch(JSON.stringify(request.body === undefined || request.body === "" ? { ...request, body: undefined } : request))) as Answer;
+      const location = answer.status >= 300 && answer.status < 400 ? answer.headers.location : undefined;
+      if (!followRedirects || location === undefined) {
+        return { status: answer.status, statusText: answer.statusText, headers: answer.headers, body: bodyOf(answer), url: request.url };
+      }
+      if (redirects >= Math.min(maxRedirects, mostRedirects)) throw new Error(`Maximum (${Math.min(maxRedirects, mostRedirects)}) redirects followed`);
+      request = redirected(request, answer.status, new URL(location, request.url));
+    }
+  };
+}
+
+interface Asked {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: string | undefined;
+}
+
+function redirected({ url, method, headers, body }: Asked, status: number, to: URL): Asked {
+  const becomesGet = method !== "HEAD" && (status === 303 || (status < 303 && method === "POST"));
+  // What proves who somebody is stays with the host it was meant for.
+  const isElsewhere = to.origin !== new URL(url).origin;
+  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !(isElsewhere && name === "authorization") && !(becomesGet && name.startsWith("content-"))));
+  return { url: to.href, method: becomesGet ? "GET" : method, headers: kept, body: becomesGet ? undefined : body };
+}
+
+function headersOf(given: HeadersInit | undefined): Record<string, string> {
+  return Object.fromEntries(new Headers(given));
+}
+
+function bodyOf({ body, bodyBase64 }: Answer): Uint8Array {
+  return bodyBase64 === undefined ? new TextEncoder().encode(body ?? "") : bytesOf(atob(bodyBase64));
+}

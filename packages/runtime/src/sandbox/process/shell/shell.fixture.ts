@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { bundleAlone } from "../../../../build.mjs";
+import type { CommandRule, SearchJob, SearchOutcome, ShellHost, ShellJob, ShellOutcome, ShellState, ViewFile } from "../../shell.ts";
+
+interface Shell {
+  shell(job: ShellJob, host: ShellHost): Promise<ShellOutcome>;
+  search(job: SearchJob, host: ShellHost): Promise<SearchOutcome>;
+}
+
+interface Given {
+  files?: readonly ViewFile[];
+  state?: Partial<ShellState>;
+  rules?: readonly CommandRule[];
+  limits?: Partial<ShellJob["limits"]>;
+  host?: Partial<ShellHost>;
+}
+
+export type Came = Extract<ShellOutcome, { ok: true }>;
+
+/** What runs in the isolate, bundled as it is there, with commands run on it in Node. */
+export async function openBundle() {
+  const bundle = await bundleAlone(fileURLToPath(new URL("./shell.ts", import.meta.url)));
+  const folder = await mkdtemp(join(tmpdir(), "shell-"));
+  const file = join(folder, "shell.mjs");
+  await writeFile(file, (bundle.outputFiles[0]?.text ?? "").replace('"cloudflare:workers"', '"data:text/javascript,export class WorkerEntrypoint {}"'));
+  const { default: Shell } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as { default: new () => Shell };
+  await rm(folder, { recursive: true });
+  const shell = new Shell();
+  let made = 0;
+  return {
+    async run(command: string, { files = [], state = {}, rules = [], limits = {}, host = {} }: Given = {}): Promise<Came> {
+      const outcome = await shell.shell(
+        {
+          agent: "global~ada",
+          command,
+          view: { id: `${++made}`, version: 1, files, gone: [] },
+          state: { cwd: "/work", env: {}, folders: [], scratch: [], ...state },
+          limits: { timeoutMs: 10_000, outputBytes: 100_000, loops: 100_000, commands: 10_000, depth: 100, ...limits },
+          rules,
+          network: host.fetch !== undefined,
+        },
+        { read: async () => undefined, fetch: async () => "", ...host },
+      );
+      if (!outcome.ok) throw new Error(outcome.message);
+      return outcome;
+    },
+  };
+}
+
+export type Bundle = Awaited<ReturnType<typeof openBundle>>;

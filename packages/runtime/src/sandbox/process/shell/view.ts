@@ -1,0 +1,62 @@
+import type { View, ViewFile } from "../../shell.ts";
+import { Body } from "./body.ts";
+import { type Folder, namesOf, Tree } from "./tree.ts";
+
+/** As many workspaces, or branches of one, are remembered. */
+const mostViews = 4;
+
+/** What is remembered of files that were asked for, in bytes. */
+const mostFetched = 32 * 1024 * 1024;
+
+interface Remembered {
+  version: number;
+  root: Folder;
+}
+
+/** What a workspace looked like when it was last sent. Who holds a root keeps it as it is, whatever comes after. */
+export class Views {
+  readonly #views = new Map<string, Remembered>();
+  /** Those that can be forgotten again, the oldest first. */
+  readonly #fetched = new Set<Body>();
+
+  /** The files of a view; or, where it is told as a change of one that is not here, which version is. */
+  open({ id, version, base, files, gone }: View): { root: Folder } | { stale: number | undefined } {
+    const before = this.#views.get(id);
+    if (base !== undefined && before?.version !== base) return { stale: before?.version };
+    const tree = new Tree(base === undefined ? undefined : before?.root);
+    for (const path of gone) tree.prune(namesOf(path));
+    for (const file of files) add(tree, file);
+    this.#views.delete(id);
+    this.#views.set(id, { version, root: tree.root });
+    for (const oldest of this.#views.keys()) {
+      if (this.#views.size <= mostViews) break;
+      this.#views.delete(oldest);
+    }
+    return { root: tree.root };
+  }
+
+  /** A file's content has been asked for, and came. */
+  fetched(body: Body): void {
+    this.#fetched.add(body);
+  }
+
+  /** Gives up what was asked for longest ago. Nobody may be reading meanwhile. */
+  trim(): void {
+    let bytes = 0;
+    for (const body of this.#fetched) bytes += body.size;
+    for (const oldest of this.#fetched) {
+      if (bytes <= mostFetched) break;
+      bytes -= oldest.size;
+      this.#fetched.delete(oldest);
+      oldest.forget();
+    }
+  }
+}
+
+function add(tree: Tree, [path, content, mtime = 0]: ViewFile): void {
+  const body = typeof content === "string" || content instanceof Uint8Array ? Body.of(content) : Body.far(path, content.size, content.binary);
+  const names = namesOf(path);
+  // Where a folder was, the files in it are gone by now.
+  for (let length = 1; length < names.length; length++) if (tree.find(names.slice(0, length))?.kind === "file") tree.remove(names.slice(0, length));
+  tree.put(names, { kind: "file", body, mtime });
+}

@@ -1,0 +1,65 @@
+import { RpcTarget } from "cloudflare:workers";
+import { longestPath } from "./bounds.ts";
+import type { CommandDoor } from "./command.ts";
+import type { ShellHost } from "./shell.ts";
+import type { ViewSource } from "./views.ts";
+
+interface ShellDoorOptions {
+  files: ViewSource;
+  /** Nothing where the command may not reach the network. */
+  fetch?(input: string): Promise<string>;
+}
+
+/** In bytes: of one file, and of all that a command reads beside what it was sent. */
+const largestRead = 16 * 1024 * 1024;
+const mostRead = 64 * 1024 * 1024;
+const longestInput = 2 * 1024 * 1024;
+
+interface Opened {
+  /** Nothing any more when the command is over. */
+  options: ShellDoorOptions | undefined;
+  reading: CommandDoor["reading"];
+  read: number;
+}
+
+/** What a command holds of main, for as long as it runs. Every public member can be called from inside, so there are these two. */
+class ShellDoor extends RpcTarget implements ShellHost {
+  readonly #opened: Opened;
+
+  constructor(opened: Opened) {
+    super();
+    this.#opened = opened;
+  }
+
+  async read(path: unknown): Promise<string | Uint8Array | undefined> {
+    const { options } = this.#opened;
+    if (!options) throw new Error("The command that this was given to is over.");
+    if (typeof path !== "string" || path.length > longestPath) throw new Error("A file is read by its path.");
+    const content = await options.files.read(path, this.#opened.reading.version);
+    const size = content?.length ?? 0;
+    if (size > largestRead) throw new Error(`EFBIG: file too large, a command can read ${largestRead / 1024 / 1024} MB of one file`);
+    this.#opened.read += size;
+    if (this.#opened.read > mostRead) throw new Error(`EFBIG: too much was read, a command can read ${mostRead / 1024 / 1024} MB in all`);
+    return content;
+  }
+
+  async fetch(input: unknown): Promise<string> {
+    const { options } = this.#opened;
+    if (!options?.fetch) throw new Error("There is no network here.");
+    if (typeof input !== "string" || input.length > longestInput) throw new Error("A request is JSON, and not long.");
+    return options.fetch(input);
+  }
+}
+
+export function openShellDoor(options: ShellDoorOptions) {
+  const reading = { version: 0 };
+  const opened: Opened = { options, reading, read: 0 };
+  const door: CommandDoor = { host: new ShellDoor(opened), reading };
+  return {
+    door,
+    shut() {
+      opened.options = undefined;
+    },
+    console: () => "",
+  };
+}

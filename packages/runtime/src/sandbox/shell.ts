@@ -1,0 +1,126 @@
+import type { SearchOrder } from "@thinkery/sdk";
+import { z } from "zod";
+import { longestConsole, longestPath, mostChanged, mostChanges, mostEnvironment, mostScratch } from "./bounds.ts";
+
+/** What main and a sandbox say to each other about commands on a view of a workspace. Nothing that comes back is trusted. */
+
+/** What is in a file; or only how large it is and whether it can be text, and its content is asked for when somebody reads it. */
+export type ViewContent = string | Uint8Array | { size: number; binary?: boolean };
+
+/** When it was modified is told in milliseconds. */
+export type ViewFile = [path: string, content: ViewContent, modifiedAt?: number];
+
+/**
+ * The files of one branch of one workspace as of a version: all of them, or what has changed since the version `base`.
+ * A sandbox remembers what it was last told under an id.
+ */
+export interface View {
+  id: string;
+  version: number;
+  base?: number;
+  files: readonly ViewFile[];
+  gone: readonly string[];
+}
+
+/** What lasts from one command to the next, beside the files. */
+export interface ShellState {
+  cwd: string;
+  /** Exported variables. */
+  env: Record<string, string>;
+  /** Folders of the workspace with nothing in them, which a workspace itself cannot have. */
+  folders: string[];
+  /** The files below /tmp. */
+  scratch: [path: string, content: string | Uint8Array][];
+}
+
+export interface ShellLimits {
+  timeoutMs: number;
+  /** Of what a command writes, each of its two outputs is cut in the middle where it is longer. */
+  outputBytes: number;
+  loops: number;
+  commands: number;
+  /** How deep functions may call each other. */
+  depth: number;
+}
+
+/** A command's name, or a name and its arguments; `*` stands for anything. */
+export interface CommandRule {
+  match: string;
+  action: "deny" | "ask" | "allow";
+  /** It is looked for anywhere in a command and its arguments. */
+  anywhere?: boolean;
+}
+
+export interface ShellJob {
+  /** `agency~agent`: no two agents share an isolate. */
+  agent: string;
+  command: string;
+  view: View;
+  state: ShellState;
+  limits: ShellLimits;
+  rules: readonly CommandRule[];
+  /** Are there commands that reach the network? What they reach is main's business. */
+  network: boolean;
+}
+
+export interface SearchJob extends SearchOrder {
+  agent: string;
+  view: View;
+}
+
+/** What a command may ask of main while it runs, and not a moment longer. */
+export interface ShellHost {
+  /** What is in a file of the view. */
+  read(path: string): Promise<string | Uint8Array | undefined>;
+  /** Input and answer are the JSON of the capability `fetch`. */
+  fetch(input: string): Promise<string>;
+}
+
+const path = z.string().min(1).max(longestPath);
+const content = z.union([z.string(), z.custom<Uint8Array>((value) => value instanceof Uint8Array)]);
+const written = z.string().max(4 * 1024 * 1024);
+
+export const shellChangeSchema = z.union([
+  z.strictObject({ write: path, content }),
+  z.strictObject({ delete: path }),
+  z.strictObject({ move: path, to: path }),
+]);
+
+/** One thing that a command did to the workspace. */
+export type ShellChange = z.infer<typeof shellChangeSchema>;
+
+const stateSchema = z.strictObject({
+  cwd: path,
+  env: z.record(z.string().max(1000), z.string()).refine((env) => Object.entries(env).reduce((sum, [name, value]) => sum + name.length + value.length, 0) <= mostEnvironment),
+  folders: z.array(path).max(1000),
+  scratch: z.array(z.tuple([path, content])).max(1000).refine((files) => files.reduce((sum, [, text]) => sum + text.length, 0) <= mostScratch),
+});
+
+/** The sandbox does not have what the view is told as a change of; it has another version, or none. */
+export const staleSchema = z.strictObject({ stale: z.number().nullable() });
+
+export const shellOutcomeSchema = z.discriminatedUnion("ok", [
+  z.strictObject({
+    ok: z.literal(true),
+    exitCode: z.int().min(0).max(255),
+    stdout: written,
+    stderr: written,
+    changes: z.array(shellChangeSchema).max(mostChanges).refine((changes) => changes.reduce((sum, change) => sum + ("write" in change ? change.content.length : 0), 0) <= mostChanged),
+    state: stateSchema,
+    notes: z.array(z.string().max(2000)).max(20),
+  }),
+  z.strictObject({ ok: z.literal(false), kind: z.enum(["threw", "limit"]), message: z.string().max(20_000), console: z.string().max(longestConsole + 1000) }),
+]);
+
+export type ShellOutcome = z.infer<typeof shellOutcomeSchema>;
+
+export const searchOutcomeSchema = z.discriminatedUnion("ok", [
+  z.strictObject({
+    ok: z.literal(true),
+    found: z.array(z.strictObject({ path, line: z.int().min(1), text: z.string().max(600) })).max(10_000),
+    more: z.boolean(),
+  }),
+  z.strictObject({ ok: z.literal(false), kind: z.enum(["syntax", "threw", "limit"]), message: z.string().max(20_000) }),
+]);
+
+export type SearchOutcome = z.infer<typeof searchOutcomeSchema>;

@@ -1,0 +1,36 @@
+import type { ShellResult, ToolContext } from "@thinkery/sdk";
+import { expect, test } from "vitest";
+import { bash } from "./bash.ts";
+
+const result = (more: Partial<ShellResult>): ShellResult => ({ exitCode: 0, stdout: "", stderr: "", notes: [], ms: 1, ...more });
+
+/** What a model is told of a command, and what the action log says. */
+async function told(came: Partial<ShellResult>): Promise<[string, string | undefined]> {
+  const text = (await bash.run({ command: "x" }, { shell: { run: async () => result(came) } } as unknown as ToolContext)) as string;
+  return [text, bash.summarize?.(text)];
+}
+
+test.each<[string, Partial<ShellResult>, string, string]>([
+  ["nothing", {}, "It ran, and wrote nothing.", "It ran, and wrote nothing."],
+  ["output", { stdout: "a\nb\n" }, "a\nb", "2 lines"],
+  ["both outputs", { stdout: "a\n", stderr: "b\n" }, "a\nb", "2 lines"],
+  ["a bad end", { stdout: "a\n", exitCode: 2 }, "a\n\nexit code 2", "1 line, exit code 2"],
+  ["only a bad end", { exitCode: 1 }, "exit code 1", "0 lines, exit code 1"],
+  ["notes", { stdout: "a\n\nb\n", exitCode: 1, notes: ["One.", "Two."] }, "a\n\nb\n\nexit code 1\n\nNote: One.\nNote: Two.", "3 lines, exit code 1"],
+  ["only notes", { notes: ["One."] }, "Note: One.", "0 lines"],
+])("%s", async (_, came, text, summary) => {
+  expect(await told(came)).toEqual([text, summary]);
+});
+
+test("a time limit is passed on, and only where it is given", async () => {
+  const given: unknown[] = [];
+  const context = { shell: { run: async (...input: unknown[]) => (given.push(input), result({})) } } as unknown as ToolContext;
+  await bash.run(bash.input.parse({ command: "a", timeoutMs: 5 }), context);
+  await bash.run(bash.input.parse({ command: "b" }), context);
+  expect(given).toEqual([["a", { timeoutMs: 5 }], ["b", {}]]);
+  for (const wrong of [{}, { command: "" }, { command: 1 }, { command: "x", timeoutMs: 0 }, { command: "x", cwd: "/" }]) expect(bash.input.safeParse(wrong).success).toBe(false);
+});
+
+test("what it is told costs a model little", () => {
+  expect(bash.description.length).toBeLessThan(260);
+});

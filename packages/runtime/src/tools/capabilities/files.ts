@@ -1,0 +1,119 @@
+import { defineTool, type FileContent, type FileInfo, filePath, folderPath, fail, type Files, longestCommand, type Tool } from "@thinkery/sdk";
+import { z } from "zod";
+import { logged, matches } from "../files/file-tool.ts";
+import { bytes, counted } from "../files/shown.ts";
+import { textIn } from "../../workspace/content.ts";
+
+/**
+ * What code has as `fs` and `bash`. They are called what the tools of a model are called, so that a rule for those holds
+ * here too; what they give and take is for programs.
+ */
+
+/** Content on its way to code and back: JSON has no bytes. */
+type Carried = { text: string } | { base64: string };
+
+const carriedSchema = z.union([z.strictObject({ text: z.string() }), z.strictObject({ base64: z.base64() })]);
+
+const readFile = defineTool(
+  {
+    name: "readFile",
+    description: "What is in a file, or what is known of it; null where there is none.",
+    input: z.strictObject({ path: z.string(), only: z.literal("info").optional() }),
+    action: "read",
+    repeatable: true,
+    independent: true,
+    matches,
+    logged,
+    summarize: (answer) => (answer === null ? "not there" : "kind" in (answer as object) ? "what is known of it" : carriedSize(answer as Carried)),
+  },
+  async ({ path: given, only }, { files }) => {
+    if (only) {
+      const folder = folderPath(given);
+      return (folder !== undefined && files.stat(folder)) || (files.list(folder).length > 0 || folder === undefined ? { path: folder ?? "", kind: "folder" } : null);
+    }
+    const path = filePath(given);
+    const content = files.content(path);
+    if (content === undefined) throw missing(files, path);
+    if (typeof content === "string") return { text: content };
+    const data = (await files.bytes(path)) ?? new Uint8Array();
+    const text = textIn(data);
+    return text === undefined ? { base64: Buffer.from(data).toString("base64") } : { text };
+  },
+);
+
+const writeFile = defineTool(
+  {
+    name: "writeFile",
+    description: "Writes a whole file.",
+    input: z.strictObject({ path: z.string(), content: carriedSchema }),
+    action: "write",
+    matches,
+    logged: (input) => ({ ...(logged(input) as object), ...sizeOf(input) }),
+    summarize: (answer) => `wrote ${String(answer)}`,
+  },
+  async ({ path: given, content }, { files, signal }) => {
+    const path = filePath(given);
+    const kept: FileContent = await files.keep("text" in content ? content.text : Buffer.from(content.base64, "base64"), path);
+    signal.throwIfAborted();
+    files.commit([{ write: path, content: kept }]);
+    return path;
+  },
+);
+
+const listFiles = defineTool(
+  {
+    name: "listFiles",
+    description: "All files in a folder and below it.",
+    input: z.strictObject({ path: z.string().optional() }),
+    action: "list",
+    repeatable: true,
+    independent: true,
+    matches,
+    logged,
+    summarize: (answer) => counted((answer as FileInfo[]).length, "file"),
+  },
+  ({ path = "" }, { files }) => files.list(folderPath(path)),
+);
+
+const deleteFile = defineTool(
+  { name: "deleteFile", description: "Deletes a file or a folder.", input: z.strictObject({ path: z.string() }), action: "delete", matches, logged, summarize: () => "deleted" },
+  ({ path }, { files }) => void files.commit([{ delete: filePath(path) }]),
+);
+
+const moveFile = defineTool(
+  { name: "moveFile", description: "Moves a file or a folder.", input: z.strictObject({ from: z.string(), to: z.string() }), action: "move", matches, logged, summarize: () => "moved" },
+  ({ from, to }, { files }) => void files.commit([{ move: filePath(from), to: filePath(to) }]),
+);
+
+const bash = defineTool(
+  {
+    name: "bash",
+    description: "Runs a command on the workspace.",
+    input: z.strictObject({ command: z.string().min(1).max(longestCommand), timeoutMs: z.int().min(1).optional() }),
+    action: "run",
+    // The shell's own limits come first.
+    seconds: 7300,
+    matches: () => false,
+    summarize: (answer) => `exit code ${(answer as { exitCode: number }).exitCode}`,
+  },
+  async ({ command, timeoutMs }, { shell }) => {
+    const { exitCode, stdout, stderr, notes } = await shell.run(command, timeoutMs === undefined ? {} : { timeoutMs });
+    return { exitCode, stdout, stderr, notes };
+  },
+);
+
+export const fileCapabilities: readonly Tool[] = [readFile, writeFile, listFiles, deleteFile, moveFile, bash];
+
+function missing(files: Files, path: string): Error {
+  return fail("not_found", files.list(path).length > 0 ? `“${path}” is a folder.` : `There is no “${path}” in the workspace.`);
+}
+
+function carriedSize(content: Carried): string {
+  return "text" in content ? counted(content.text.length, "character") : bytes(Math.floor((content.base64.length * 3) / 4));
+}
+
+/** Of what could not be written, too. */
+function sizeOf(input: unknown): { content?: string } {
+  const { data } = carriedSchema.safeParse((input as { content?: unknown } | null)?.content);
+  return data ? { content: carriedSize(data) } : {};
+}

@@ -1,0 +1,23 @@
+import { folderPath } from "@thinkery/sdk";
+import { z } from "zod";
+import { fileTool, refused } from "./file-tool.ts";
+import { counted, missing } from "./shown.ts";
+
+export const deleteFile = fileTool(
+  {
+    name: "deleteFile",
+    description: "Delete a file, or a folder with all that is in it.",
+    input: z.object({ path: z.string() }),
+    action: "delete",
+    local: true,
+  },
+  ({ path: given }, { files }) => {
+    const path = folderPath(given);
+    if (path === undefined) throw refused("That is the whole workspace. Delete what is in it by name.");
+    const isFile = files.stat(path) !== undefined;
+    const count = isFile ? 1 : files.list(path).length;
+    if (count === 0) throw missing(files, path);
+    files.commit([{ delete: path }]);
+    return `Deleted ${path}${isFile ? "" : ` with ${counted(count, "file")}`}.`;
+  },
+);

@@ -1,0 +1,65 @@
+import { defineTool, filePath, foldedPath, type NewTool, pathProblem, type Tool, type ToolContext, ToolFailure } from "@thinkery/sdk";
+import { z } from "zod";
+import { isLike } from "../wildcard.ts";
+
+interface NewFileTool<Input> extends Omit<NewTool<Input>, "input"> {
+  input: z.ZodType<Input>;
+}
+
+/**
+ * A tool for files. Models that learned the words of other systems may use them: what they write as `file_path` or
+ * `old_string` is understood, though they are not told so.
+ */
+export function fileTool<Input>(definition: NewFileTool<Input>, run: (input: Input, context: ToolContext) => unknown): Tool {
+  const { $schema: _, ...parameters } = z.toJSONSchema(definition.input, { io: "input" });
+  const tool = defineTool<Input>({ matches, logged, ...definition, input: z.preprocess(respelled, definition.input) as z.ZodType<Input> }, run);
+  return { ...tool, parameters };
+}
+
+/** What a model is to read and to do otherwise; nothing was done. */
+export function refused(message: string): ToolFailure {
+  return new ToolFailure("invalid_input", message);
+}
+
+function respelled(given: unknown): unknown {
+  if (Array.isArray(given)) return given.map(respelled);
+  if (typeof given !== "object" || given === null) return given;
+  const known = new Map<string, unknown>();
+  for (const [key, value] of Object.entries(given)) {
+    const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const name = camel === "filePath" ? "path" : camel;
+    if (name === key || !known.has(name)) known.set(name, name === "edits" ? respelled(value) : value);
+  }
+  return Object.fromEntries(known);
+}
+
+/**
+ * A rule is about paths, in their one spelling: it means those that have its text in them. One that forbids means a
+ * folder too when what it forbids is in there, and does not care for upper and lower case.
+ */
+export function matches(match: string, input: unknown, action: "deny" | "ask" | "allow"): boolean {
+  const paths = pathsIn(input);
+  if (action === "allow") return paths.length > 0 && paths.every((path) => isLike(path, `*${match}*`));
+  const wanted = foldedPath(match.normalize("NFC"));
+  const { pattern, glob } = input as Record<string, unknown>;
+  const texts = [...paths, ...[pattern, glob].filter((one) => typeof one === "string")];
+  return texts.map(foldedPath).some((path) => isLike(path, `*${wanted}*`) || wanted.startsWith(`${path}/`));
+}
+
+function pathsIn(input: unknown): string[] {
+  const { path, from, to } = (input ?? {}) as Record<string, unknown>;
+  return [path, from, to].filter((one) => typeof one === "string").map((one) => (pathProblem(one) ? one : filePath(one)));
+}
+
+const shortFields = ["path", "from", "to", "offset", "limit", "pattern", "glob", "ignoreCase", "replaceAll"];
+
+/** Where, and how much; never what is in a file. */
+export function logged(input: unknown): unknown {
+  if (typeof input !== "object" || input === null) return {};
+  const known = respelled(input) as Record<string, unknown>;
+  const out: Record<string, unknown> = {};
+  for (const key of shortFields) if (known[key] !== undefined) out[key] = typeof known[key] === "string" ? known[key].slice(0, 1100) : known[key];
+  for (const key of ["content", "oldString", "newString"]) if (typeof known[key] === "string") out[key] = `${known[key].length} characters`;
+  if (Array.isArray(known.edits)) out.edits = known.edits.length;
+  return out;
+}

@@ -1,0 +1,322 @@
+import { type Tool, ToolFailure, ToolImage } from "@thinkery/sdk";
+import { describe, expect, test } from "vitest";
+import { Toolbox } from "../toolbox.ts";
+import { deleteFile } from "./delete-file.ts";
+import { editFile } from "./edit-file.ts";
+import { fileTools } from "./files.ts";
+import { FilesDouble } from "./files-double.ts";
+import { glob } from "./glob.ts";
+import { grep } from "./grep.ts";
+import { listFiles } from "./list-files.ts";
+import { moveFile } from "./move-file.ts";
+import { readFile } from "./read-file.ts";
+import { writeFile } from "./write-file.ts";
+
+const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
+
+/** Why a call did nothing. */
+async function refusal(files: FilesDouble, tool: Tool, input: unknown): Promise<string> {
+  const before = new Map(files.stored);
+  const error = await files.call(tool, input).then(String, (error: unknown) => error as Error);
+  expect(error).toBeInstanceOf(Error);
+  expect(files.stored).toEqual(before);
+  return (error as Error).message;
+}
+
+describe("readFile", () => {
+  test("shows a text with the numbers of its lines, and counts as having seen it", async () => {
+    const files = new FilesDouble({ "src/a.ts": "one\r\n\ntwo\n" });
+    expect(await files.call(readFile, { path: "/work/src/a.ts" })).toBe("1\tone\n2\t\n3\ttwo");
+    expect(files.seen("src/a.ts")).toBe(files.stat("src/a.ts")?.hash);
+  });
+
+  test("shows a part, and says how to go on", async () => {
+    const files = new FilesDouble({ a: Array.from({ length: 5_000 }, (_, index) => `line ${index + 1}`).join("\n") });
+    expect(await files.call(readFile, { path: "a", offset: 4_998 })).toBe("4998\tline 4998\n4999\tline 4999\n5000\tline 5000\n[lines 4998–5000 of 5000]");
+    expect(await files.call(readFile, { path: "a", offset: 2, limit: 1 })).toBe("2\tline 2\n[lines 2–2 of 5000; go on with offset 3]");
+    const all = String(await files.call(readFile, { path: "a" })).split("\n");
+    expect(all).toHaveLength(2_001);
+    expect(all.at(-1)).toBe("[lines 1–2000 of 5000; go on with offset 2001]");
+    expect(await refusal(files, readFile, { path: "a", offset: 5_001 })).toBe("The file has 5000 lines; there is no line 5001.");
+    expect(await files.call(readFile, { path: "a", offset: -3, limit: 0.5 })).toContain("1\tline 1\n[lines 1–1 of");
+  });
+
+  test("shows no more than goes into one result, however long the lines are", async () => {
+    const files = new FilesDouble({ a: `${"x".repeat(1_500)}\n`.repeat(60), b: `${"😀".repeat(3_000)}\nend`, c: "y".repeat(99_000) });
+    const shown = String(await files.call(readFile, { path: "a" }));
+    expect(shown.length).toBeLessThan(50 * 1024);
+    const [, last] = /\[lines 1–(\d+) of 60; go on with offset/.exec(shown) ?? [];
+    expect(shown).toContain(`\n${last}\txxx`);
+    expect(await files.call(readFile, { path: "a", offset: Number(last) + 1 })).toMatch(new RegExp(`^${Number(last) + 1}\tx`));
+    expect(await files.call(readFile, { path: "b" })).toBe(`1\t${"😀".repeat(1_000)}… [4000 more characters]\n2\tend`);
+    expect(String(await files.call(readFile, { path: "c" })).length).toBeLessThan(2_100);
+  });
+
+  test("says what is in a file that is no text, and shows pictures whatever they are called", async () => {
+    const files = new FilesDouble({ "x.txt": png, "x.png": Uint8Array.from([0, 1, 2]), empty: "", long: `first\n${"z".repeat(200_000)}` });
+    const image = (await files.call(readFile, { path: "x.txt" })) as ToolImage;
+    expect(image).toBeInstanceOf(ToolImage);
+    expect(image).toMatchObject({ mediaType: "image/png", data: png });
+    expect(await files.call(readFile, { path: "x.png" })).toBe("x.png is not text: application/octet-stream, 3 bytes.");
+    expect(await files.call(readFile, { path: "empty" })).toBe("The file is empty.");
+    expect(await files.call(readFile, { path: "long" })).toMatch(/^1\tfirst\n2\tz{2000}… \[198000 more characters\]$/);
+  });
+
+  test("a file that changed while it was fetched has not been seen", async () => {
+    const files = new FilesDouble({ long: "z".repeat(200_000) });
+    files.meanwhile = () => files.put("long", "other");
+    await files.call(readFile, { path: "long" });
+    expect(files.seen("long")).toBe(undefined);
+  });
+
+  test("lists a folder, and names what is near to what is not there", async () => {
+    const files = new FilesDouble({ "src/index.ts": "x", "src/other.ts": "xy" });
+    expect(await files.call(readFile, { path: "src/" })).toBe("src/index.ts (1 byte)\nsrc/other.ts (2 bytes)");
+    expect(await files.call(readFile, { path: "/work" })).toContain("src/index.ts");
+    expect(await refusal(files, readFile, { path: "index.ts" })).toBe("There is no “index.ts” in the workspace. Did you mean src/index.ts?");
+    expect(await refusal(files, readFile, { path: "src/indx.ts" })).toContain("Did you mean src/index.ts?");
+    expect(await refusal(files, readFile, { path: "zzzzzzzzzz" })).toBe("There is no “zzzzzzzzzz” in the workspace.");
+  });
+});
+
+describe("writeFile", () => {
+  test("makes a file, and counts as having seen it", async () => {
+    const files = new FilesDouble();
+    expect(await files.call(writeFile, { path: "./a/b.txt", content: "one\ntwo\n" })).toBe("Created a/b.txt, 2 lines.");
+    expect(await files.call(writeFile, { path: "a/b.txt", content: "one\n2\nthree\n" })).toBe("Changed a/b.txt: 2 lines added, 1 removed.");
+    expect(await files.call(writeFile, { path: "a/b.txt", content: "one\n2\nthree\n" })).toBe("a/b.txt was like that already.");
+    expect(files.commits).toEqual([["write a/b.txt"], ["write a/b.txt"]]);
+  });
+
+  test("does not replace what the model does not know", async () => {
+    const files = new FilesDouble({ a: "theirs" });
+    expect(await refusal(files, writeFile, { path: "a", content: "mine" })).toBe("“a” is there already, and you have not read it. Read it first, then write it again if it is still to be replaced.");
+    await files.call(readFile, { path: "a" });
+    files.put("a", "changed");
+    expect(await refusal(files, writeFile, { path: "a", content: "mine" })).toContain("has changed since you read it");
+    await files.call(readFile, { path: "a" });
+    expect(await files.call(writeFile, { path: "a", content: "mine" })).toBe("Changed a: 1 line added, 1 removed.");
+  });
+
+  test("looks again when a large file had to be put away first", async () => {
+    const files = new FilesDouble();
+    const content = "x".repeat(200_000);
+    files.meanwhile = () => files.put("a", "theirs");
+    await expect(files.call(writeFile, { path: "a", content })).rejects.toThrow("is there already");
+    expect(files.content("a")).toBe("theirs");
+    expect(await files.call(writeFile, { path: "b", content })).toBe("Created b, 195.3 KB.");
+  });
+});
+
+describe("editFile", () => {
+  const text = "function a() {\n  return 1;\n}\n\nfunction b() {\n  return 2;\n}\n";
+
+  async function read(content = text): Promise<FilesDouble> {
+    const files = new FilesDouble({ a: content });
+    await files.call(readFile, { path: "a" });
+    return files;
+  }
+
+  test("changes what was read, and shows it", async () => {
+    const files = await read();
+    expect(await files.call(editFile, { path: "a", oldString: "return 2", newString: "return 3" })).toBe("Changed a.\n5\tfunction b() {\n6\t  return 3;\n7\t}");
+    expect(files.content("a")).toBe(text.replace("return 2", "return 3"));
+    expect(await files.call(editFile, { path: "a", oldString: "return 3", newString: "return 4" })).toContain("Changed a.");
+    expect(await files.call(editFile, { path: "a", oldString: "return", newString: "yield", replaceAll: true })).toBe("Changed a in 2 places.\n1\tfunction a() {\n2\t  yield 1;\n3\t}\n…\n5\tfunction b() {\n6\t  yield 4;\n7\t}");
+  });
+
+  test("makes several edits as one, or none", async () => {
+    const files = await read();
+    const edits = [
+      { oldString: "return 1", newString: "return 10" },
+      { oldString: "return 2", newString: "return 20" },
+    ];
+    expect(await refusal(files, editFile, { path: "a", edits: [...edits, { oldString: "gone", newString: "x" }] })).toContain("Edit 3 of 3, and so none was made: ");
+    await files.call(editFile, { path: "a", edits });
+    expect(files.commits).toEqual([["write a"]]);
+    expect(files.content("a")).toBe(text.replace("1", "10").replace("return 2", "return 20"));
+  });
+
+  test("wants the file to have been read", async () => {
+    const files = new FilesDouble({ a: text, x: png });
+    expect(await refusal(files, editFile, { path: "a", oldString: "1", newString: "2" })).toBe("You have not read “a” yet. Read it, then edit it.");
+    expect(await refusal(files, editFile, { path: "b", oldString: "1", newString: "2" })).toContain("There is no “b” in the workspace.");
+    expect(await refusal(files, editFile, { path: "x", oldString: "1", newString: "2" })).toContain("“x” is not text");
+  });
+
+  test("in a file that others have changed, only what is there to the letter and once is replaced", async () => {
+    const files = await read();
+    files.put("a", `// theirs\n${text}`);
+    expect(await refusal(files, editFile, { path: "a", oldString: "return 2; ", newString: "x" })).toMatch(/^“a” has changed since you read it\. oldString is not there\. The nearest text is:\n/);
+    expect(await refusal(files, editFile, { path: "a", oldString: "return", newString: "x", replaceAll: true })).toContain("Read it again before you replace all");
+    const answer = String(await files.call(editFile, { path: "a", oldString: "return 1", newString: "return 7" }));
+    expect(answer).toMatch(/^Changed a\. “a” has changed since you read it\. Around the edit it now is as follows; read it for the rest\.\n1\t\/\/ theirs\n2\tfunction a/);
+    expect(files.content("a")).toBe(`// theirs\n${text.replace("return 1", "return 7")}`);
+    // It has still not been seen in this form.
+    expect(await files.call(editFile, { path: "a", oldString: "return 7", newString: "return 8" })).toContain("has changed since you read it");
+    await files.call(readFile, { path: "a" });
+    expect(await files.call(editFile, { path: "a", oldString: "return 8; ", newString: "return 9;" })).not.toContain("has changed");
+  });
+
+  test("a large file that changes while it is fetched or put away is left alone", async () => {
+    const large = `head\n${"x".repeat(200_000)}`;
+    for (const wait of [1, 2]) {
+      const files = await read(large);
+      const change = () => files.put("a", "theirs");
+      files.meanwhile = wait === 1 ? change : () => (files.meanwhile = change);
+      await expect(files.call(editFile, { path: "a", oldString: "head", newString: "x".repeat(10) })).rejects.toThrow("was changed by somebody else just now");
+      expect(files.content("a")).toBe("theirs");
+    }
+    const files = await read(large);
+    expect(await files.call(editFile, { path: "a", oldString: "head", newString: "top" })).toMatch(/^Changed a\.\n1\ttop\n/);
+    expect(await files.text("a")).toBe(large.replace("head", "top"));
+  });
+
+  test("nothing is written for a turn that was canceled meanwhile", async () => {
+    const content = "x".repeat(200_000);
+    for (const [tool, input] of [[writeFile, { path: "a", content }], [editFile, { path: "a", oldString: "head", newString: "top" }]] as const) {
+      const files = await read(`head\n${content}`);
+      files.meanwhile = () => files.ending.abort(new Error("canceled"));
+      await expect(files.call(tool, input)).rejects.toThrow("canceled");
+      expect(files.commits).toEqual([]);
+    }
+  });
+
+  test("makes a file of nothing, but not over something", async () => {
+    const files = new FilesDouble({ "folder/x": "" });
+    expect(await files.call(editFile, { path: "new", oldString: "", newString: "hello\n" })).toBe("Created new.\n1\thello");
+    expect(await refusal(files, editFile, { path: "folder", oldString: "", newString: "x" })).toContain("There is no “folder”");
+    expect(await refusal(files, editFile, { path: "new", oldString: "", newString: "x" })).toContain("oldString is empty");
+  });
+
+  test.each([{ path: "a" }, { path: "a", oldString: "x" }, { path: "a", edits: [] }, { path: "a", oldString: "a", newString: "b", edits: [{ oldString: "a", newString: "b" }] }, { path: "a", edits: [{ oldString: "a" }] }])("%j is not enough to go by", (input) => {
+    expect(editFile.input.safeParse(input).success).toBe(false);
+  });
+});
+
+describe("listFiles, glob and grep", () => {
+  const many = new FilesDouble(Object.fromEntries(Array.from({ length: 1_500 }, (_, index) => [`src/${index % 3 ? "a" : "b"}/${index}.ts`, "x"])));
+  many.put("readme.md", "hello");
+
+  test("list a few files with their sizes, and of many the folders", async () => {
+    expect(await new FilesDouble({ b: "", "a/c": "x" }).call(listFiles, {})).toBe("a/c (1 byte)\nb (0 bytes)");
+    expect(await new FilesDouble().call(listFiles, {})).toBe("The workspace has no files yet.");
+    expect(await many.call(listFiles, { path: "/work/" })).toBe("src/ (1500 files)\nreadme.md (5 bytes)");
+    expect(await many.call(listFiles, { path: "src" })).toBe("src/a/ (1000 files)\nsrc/b/ (500 files)");
+    expect(String(await many.call(listFiles, { path: "src/a" })).split("\n").at(-1)).toBe("[800 more; use glob]");
+    expect(await many.call(listFiles, { path: "readme.md" })).toBe("readme.md (5 bytes)");
+    expect(await refusal(many, listFiles, { path: "scr" })).toContain("There is no “scr”");
+  });
+
+  test("find by name, bounded", async () => {
+    expect(await many.call(glob, { pattern: "*.md" })).toBe("readme.md");
+    expect(String(await many.call(glob, { pattern: "src/**/*.ts" })).split("\n").at(-1)).toBe("[500 more; use a narrower pattern]");
+    expect(await many.call(glob, { pattern: "*.js" })).toBe("No file is called like that.");
+  });
+
+  test("find lines, bounded, with what was asked for", async () => {
+    const files = new FilesDouble({ "src/a": "", b: "" });
+    expect(await files.call(grep, { pattern: "x+", path: "/work/src/", glob: "*.ts", ignore_case: true })).toBe("No line is like that.");
+    expect(files.searched).toEqual([{ pattern: "x+", under: "src", glob: "*.ts", ignoreCase: true, limit: 200 }]);
+    files.found = [
+      { path: "b", line: 3, text: "x" },
+      { path: "b", line: 9, text: "xx" },
+      { path: "src/a", line: 1, text: "x" },
+    ];
+    expect(await files.call(grep, { pattern: "x" })).toBe("b\n3\tx\n9\txx\nsrc/a\n1\tx");
+    files.more = true;
+    expect(await files.call(grep, { pattern: "x" })).toMatch(/\n\[there are more; use a narrower pattern, path or glob\]$/);
+    files.found = Array.from({ length: 200 }, (_, index) => ({ path: `f${index}`, line: 1, text: "x".repeat(500) }));
+    const long = String(await files.call(grep, { pattern: "x" }));
+    expect(long.length).toBeLessThan(50 * 1024);
+    expect(long.match(/there are more/g)).toHaveLength(1);
+    expect(await refusal(files, grep, { pattern: "x", path: "none" })).toContain("There is no “none”");
+  });
+});
+
+describe("deleteFile and moveFile", () => {
+  test("delete a file, or a folder with what is in it", async () => {
+    const files = new FilesDouble({ a: "", "b/c": "", "b/d/e": "", bc: "" });
+    expect(await files.call(deleteFile, { path: "a" })).toBe("Deleted a.");
+    expect(await files.call(deleteFile, { path: "b/" })).toBe("Deleted b with 2 files.");
+    expect([...files.stored.keys()]).toEqual(["bc"]);
+    expect(await refusal(files, deleteFile, { path: "b" })).toContain("There is no “b”");
+    for (const path of ["/work", ".", "/", "./"]) expect(await refusal(files, deleteFile, { path })).toContain("the whole workspace");
+  });
+
+  test("move a file or a folder, to a name or into a folder; what was read stays read", async () => {
+    const files = new FilesDouble({ a: "text", "b/c": "more", "d/e": "" });
+    await files.call(readFile, { path: "a" });
+    await files.call(readFile, { path: "b/c" });
+    expect(await files.call(moveFile, { from: "a", to: "d" })).toBe("Moved a to d/a.");
+    expect(await files.call(moveFile, { from: "b", to: "f/g" })).toBe("Moved b to f/g, 1 file.");
+    expect(await files.call(moveFile, { from: "d/e", to: "new/" })).toBe("Moved d/e to new/e.");
+    expect(await files.call(moveFile, { from: "new/e", to: "/work" })).toBe("Moved new/e to e.");
+    expect([...files.stored.keys()].sort()).toEqual(["d/a", "e", "f/g/c"]);
+    expect(await files.call(editFile, { path: "d/a", oldString: "text", newString: "new text" })).toContain("Changed d/a.");
+    expect(await files.call(writeFile, { path: "f/g/c", content: "x" })).toContain("Changed");
+    expect(await refusal(files, writeFile, { path: "e", content: "x" })).toContain("have not read it");
+    expect(await refusal(files, moveFile, { from: "gone", to: "x" })).toContain("There is no “gone”");
+    expect(await refusal(files, moveFile, { from: ".", to: "x" })).toContain("stays where it is");
+  });
+});
+
+describe("all of them", () => {
+  test("are known by the names of others, and by their words", async () => {
+    const box = new Toolbox([{ from: "a test", tools: fileTools }]);
+    expect(["ls", "read_file", "write_file", "edit_file"].map((name) => box.find(name)?.name)).toEqual(["listFiles", "readFile", "writeFile", "editFile"]);
+    const files = new FilesDouble();
+    await files.call(writeFile, { file_path: "a", content: "one" });
+    await files.call(editFile, { file_path: "a", old_string: "one", new_string: "two" });
+    await files.call(editFile, { filePath: "a", edits: [{ old_string: "two", new_string: "two two" }] });
+    await files.call(editFile, { path: "a", old_string: "two", new_string: "x", replace_all: true });
+    expect(files.content("a")).toBe("x x");
+    expect(readFile.input.parse({ path: "a", file_path: "b" })).toEqual({ path: "a" });
+    expect(readFile.input.parse({ file_path: "b", path: "a" })).toEqual({ path: "a" });
+  });
+
+  test("take little room in what a model is told", () => {
+    const definitions = new Toolbox([{ from: "a test", tools: fileTools }]).definitions();
+    expect(JSON.stringify(definitions).length).toBeLessThan(2_560);
+    expect(definitions.every(({ parameters }) => (parameters as { type?: string }).type === "object")).toBe(true);
+    expect(JSON.stringify(definitions)).not.toContain("file_path");
+  });
+
+  test("log where and how much, never what", () => {
+    expect(writeFile.logged?.({ file_path: "a", content: "secret" })).toEqual({ path: "a", content: "6 characters" });
+    expect(editFile.logged?.({ path: "a", oldString: "secret", newString: "", edits: [{ oldString: "secret" }] })).toEqual({ path: "a", oldString: "6 characters", newString: "0 characters", edits: 1 });
+    for (const nothing of [null, "secret", 5]) expect(writeFile.logged?.(nothing)).toEqual({});
+    expect(readFile.summarize?.("1\tsecret\n2\tx")).toBe("2 lines");
+    expect(editFile.summarize?.("Changed a.\n1\tsecret")).toBe("Changed a.");
+  });
+
+  test("are read by rules in the one spelling of a path", () => {
+    const denied = (tool: Tool, match: string, input: unknown) => tool.matches?.(match, tool.input.parse(input), "deny");
+    for (const path of ["secrets/a", "/work/secrets/a", "./secrets/a", "x/secrets/a", "SECRETS/a"]) expect(denied(writeFile, "secrets/*", { path, content: "" })).toBe(true);
+    expect(denied(writeFile, "caf\u00e9", { path: "cafe\u0301", content: "" })).toBe(true);
+    expect(denied(writeFile, "secrets/*", { path: "a", content: "secrets/b" })).toBe(false);
+    expect(denied(moveFile, "secrets/*", { from: "a", to: "secrets/a" })).toBe(true);
+    expect(denied(moveFile, "secrets/key", { from: "secrets", to: "a" })).toBe(true);
+    expect(denied(deleteFile, "src/secrets/key", { path: "src" })).toBe(true);
+    expect(denied(glob, "secrets", { pattern: "secrets/*" })).toBe(true);
+    const allowed = (input: unknown) => moveFile.matches?.("src/*", moveFile.input.parse(input), "allow");
+    expect([allowed({ from: "src/a", to: "src/b" }), allowed({ from: "src/a", to: "b" }), allowed({ from: "SRC/a", to: "src/b" })]).toEqual([true, false, false]);
+  });
+
+  test.each(fileTools.map((tool) => [tool.name, tool] as const))("%s goes nowhere outside", async (_, tool) => {
+    const files = new FilesDouble({ a: "x" });
+    for (const path of ["../a", "/etc/passwd", "a\0b", "C:\\x", "a/../../b", "\ud800"]) {
+      const given = { path, from: path, to: "b", pattern: tool === glob ? `{${path}}` : "x", content: "x", oldString: "", newString: "y" };
+      const result = await files.call(tool, given).catch((error: unknown) => error);
+      if (tool !== glob) expect(result).toMatchObject({ name: "ThinkeryError", code: "bad_request" });
+      expect([...files.stored]).toEqual([["a", "x"]]);
+    }
+    await expect(files.call(moveFile, { from: "a", to: "../b" })).rejects.toMatchObject({ code: "bad_request" });
+  });
+
+  test("fail in a way that a model can read", async () => {
+    const error = await new FilesDouble().call(readFile, { path: "a" }).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(ToolFailure);
+    expect(error).toMatchObject({ trouble: "invalid_input" });
+  });
+});

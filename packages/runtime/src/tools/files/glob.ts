@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { Glob } from "../../workspace/text/glob.ts";
+import { fileTool } from "./file-tool.ts";
+import { bounded, counted } from "./shown.ts";
+
+const mostFound = 1_000;
+
+export const glob = fileTool(
+  {
+    name: "glob",
+    description: "Find files by name: `*.ts` in any folder, `src/**/*.{js,ts}`.",
+    input: z.object({ pattern: z.string() }),
+    action: "find",
+    repeatable: true,
+    independent: true,
+    local: true,
+    summarize: (output) => counted(String(output).split("\n").length, "line"),
+  },
+  ({ pattern }, { files }) => {
+    const wanted = new Glob(pattern);
+    const found = files.list().filter(({ path }) => wanted.matches(path));
+    if (found.length === 0) return "No file is called like that.";
+    return bounded(found.map(({ path }) => path), mostFound, (left) => `[${left} more; use a narrower pattern]`);
+  },
+);

@@ -1,0 +1,25 @@
+import { folderPath } from "@thinkery/sdk";
+import { z } from "zod";
+import { fileTool } from "./file-tool.ts";
+import { counted, listing, missing } from "./shown.ts";
+
+export const listFiles = fileTool(
+  {
+    name: "listFiles",
+    aliases: ["ls"],
+    description: "List the files of the workspace, or of a folder.",
+    input: z.object({ path: z.string().optional() }),
+    action: "list",
+    repeatable: true,
+    independent: true,
+    local: true,
+    summarize: (output) => counted(String(output).split("\n").length, "line"),
+  },
+  ({ path = "" }, { files }) => {
+    const folder = folderPath(path);
+    const file = folder === undefined ? undefined : files.stat(folder);
+    const all = file ? [file] : files.list(folder);
+    if (folder !== undefined && all.length === 0) throw missing(files, folder);
+    return listing(all, folder);
+  },
+);

@@ -1,0 +1,87 @@
+import { type FileInfo, filePath, type Files, folderPath, ToolImage } from "@thinkery/sdk";
+import { z } from "zod";
+import { textIn } from "../../workspace/content.ts";
+import { beginning } from "../../workspace/text/lines.ts";
+import { fileTool, refused } from "./file-tool.ts";
+import { imageType } from "./image-type.ts";
+import { bytes, counted, listing, missing, mostCharacters } from "./shown.ts";
+
+const mostLines = 2_000;
+const longestLine = 2_000;
+const largestImage = 8 * 1024 * 1024;
+
+export const readFile = fileTool(
+  {
+    name: "readFile",
+    aliases: ["read_file"],
+    description: "Read a file of the workspace, with line numbers; 2000 lines at most, from line `offset` on. Shows images too, and lists folders.",
+    input: z.object({ path: z.string(), offset: z.number().optional(), limit: z.number().optional() }),
+    action: "read",
+    repeatable: true,
+    independent: true,
+    local: true,
+    summarize: (output) => (output instanceof ToolImage ? "a picture" : `${counted(String(output).split("\n").length, "line")}`),
+  },
+  ({ path: given, offset = 1, limit = mostLines }, { files }) => {
+    const folder = folderPath(given);
+    const path = folder === undefined ? undefined : filePath(folder);
+    const file = path === undefined ? undefined : files.stat(path);
+    if (!file || path === undefined) return folderListing(files, path);
+    const page = { offset: Math.max(1, Math.floor(offset)), limit: Math.min(mostLines, Math.max(1, Math.floor(limit))) };
+    const content = files.content(path);
+    if (typeof content !== "string") return readWhole(files, file, page);
+    files.see(path);
+    return shownText(content, page);
+  },
+);
+
+interface Page {
+  /** The first line, from 1. */
+  offset: number;
+  limit: number;
+}
+
+function folderListing(files: Files, path: string | undefined): string {
+  const inside = files.list(path);
+  if (path !== undefined && inside.length === 0) throw missing(files, path);
+  return listing(inside, path);
+}
+
+/** What is not kept as text: a picture, a text that is long, or bytes that say nothing to a model. */
+async function readWhole(files: Files, { path, hash, size, mediaType }: FileInfo, page: Page): Promise<unknown> {
+  const data = (await files.bytes(path)) ?? new Uint8Array();
+  if (files.stat(path)?.hash === hash) files.see(path);
+  const image = imageType(data);
+  if (image && size > largestImage) return `${path} is a picture (${image}) of ${bytes(size)}; that is too large to be shown.`;
+  if (image) return new ToolImage(image, data, path);
+  const text = textIn(data);
+  return text === undefined ? `${path} is not text: ${mediaType}, ${bytes(size)}.` : shownText(text, page);
+}
+
+function shownText(text: string, { offset, limit }: Page): string {
+  if (text === "") return "The file is empty.";
+  const lines: string[] = [];
+  let room = mostCharacters;
+  let [number, at] = [0, 0];
+  while (at < text.length) {
+    const found = text.indexOf("\n", at);
+    const end = found < 0 ? text.length : found;
+    number += 1;
+    if (number >= offset && lines.length < limit && room > 0) {
+      const line = shownLine(text.slice(at, end), number);
+      lines.push(line);
+      room -= line.length + 1;
+    }
+    at = end + 1;
+  }
+  if (lines.length === 0) throw refused(`The file has ${counted(number, "line")}; there is no line ${offset}.`);
+  const last = offset + lines.length - 1;
+  if (offset > 1 || last < number) lines.push(`[lines ${offset}–${last} of ${number}${last < number ? `; go on with offset ${last + 1}` : ""}]`);
+  return lines.join("\n");
+}
+
+function shownLine(line: string, number: number): string {
+  const plain = line.endsWith("\r") ? line.slice(0, -1) : line;
+  const shown = plain.length > longestLine ? `${beginning(plain, longestLine)}… [${plain.length - longestLine} more characters]` : plain;
+  return `${number}\t${shown}`;
+}

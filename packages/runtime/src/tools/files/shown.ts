@@ -1,0 +1,103 @@
+import { type FileInfo, type Files, nearest } from "@thinkery/sdk";
+import { blocksBetween } from "../../workspace/text/sequence.ts";
+import { linesOf } from "../../workspace/text/lines.ts";
+import { numbered } from "../../workspace/text/near.ts";
+import { refused } from "./file-tool.ts";
+
+/** How models are told of files. */
+
+/** Results of more than 50 KB are cut in the middle, so they stay below it. */
+export const mostCharacters = 48_000;
+const mostListed = 200;
+const mostCompared = 2_000;
+
+/** What a model hears that asked for something there is not. */
+export function missing(files: Files, path: string): Error {
+  const near = nearPaths(files, path);
+  return refused(`There is no “${path}” in the workspace.${near.length > 0 ? ` Did you mean ${near.join(", ")}?` : ""}`);
+}
+
+function nearPaths(files: Files, path: string): string[] {
+  const all = files.list().map((file) => file.path);
+  const name = nameOf(path).toLowerCase();
+  const elsewhere = all.filter((other) => nameOf(other).toLowerCase() === name);
+  if (elsewhere.length > 0) return elsewhere.slice(0, 3);
+  const folder = path.slice(0, path.lastIndexOf("/") + 1);
+  const beside = all.filter((other) => other.startsWith(folder));
+  for (const some of [beside, all]) {
+    const names = new Map(some.slice(0, mostCompared).map((other) => [nameOf(other), other]));
+    const found = nearest(nameOf(path), names.keys());
+    if (found !== undefined) return [names.get(found) as string];
+  }
+  return [];
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** All that is in a folder and below it, or if that is too much, what is right in it. */
+export function listing(all: readonly FileInfo[], folder: string | undefined): string {
+  if (all.length === 0) return folder === undefined ? "The workspace has no files yet." : `“${folder}” has no files.`;
+  if (all.length <= mostListed) return bounded(all.map(line), mostListed, (left) => `[${left} more; use glob]`);
+  const from = folder === undefined ? 0 : folder.length + 1;
+  const here: string[] = [];
+  const inFolders = new Map<string, number>();
+  for (const file of all) {
+    const slash = file.path.indexOf("/", from);
+    if (slash < 0) here.push(line(file));
+    else inFolders.set(file.path.slice(0, slash + 1), (inFolders.get(file.path.slice(0, slash + 1)) ?? 0) + 1);
+  }
+  const lines = [...[...inFolders].map(([path, count]) => `${path} (${counted(count, "file")})`), ...here];
+  return bounded(lines, mostListed, (left) => `[${left} more; use glob]`);
+}
+
+/** So many lines, and no more than fit into one result; then what to do about the others. */
+export function bounded(lines: readonly string[], most: number, rest: (left: number) => string): string {
+  let room = mostCharacters;
+  let count = 0;
+  while (count < Math.min(most, lines.length) && (room -= (lines[count] as string).length + 1) >= 0) count += 1;
+  return [...lines.slice(0, count), ...(count < lines.length ? [rest(lines.length - count)] : [])].join("\n");
+}
+
+function line({ path, size }: FileInfo): string {
+  return `${path} (${bytes(size)})`;
+}
+
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+export function bytes(size: number): string {
+  if (size < 1024) return counted(size, "byte");
+  return size < 1024 * 1024 ? `${(size / 1024).toFixed(1)} KB` : `${(size / 1024 / 1024).toFixed(1)} MB`;
+}
+
+/** How many lines came and went. */
+export function lineCounts(before: string, after: string): string {
+  let [added, removed] = [0, 0];
+  for (const { from, to, newFrom, newTo } of blocksBetween(linesOf(before), linesOf(after))) {
+    added += newTo - newFrom;
+    removed += to - from;
+  }
+  return `${counted(added, "line")} added, ${removed} removed`;
+}
+
+/** The lines that are new, with their numbers and some around them. */
+export function changedLines(before: string, after: string, { around, most }: { around: number; most: number }): string {
+  const lines = after.split(/\r?\n/);
+  if (lines.at(-1) === "") lines.pop();
+  const parts: string[] = [];
+  let [shown, end] = [0, 0];
+  for (const { newFrom, newTo } of blocksBetween(linesOf(before), linesOf(after))) {
+    const from = Math.max(end, newFrom - around);
+    const to = Math.min(lines.length, newTo + around, from + most - shown);
+    if (to <= from) continue;
+    if (from > end && parts.length > 0) parts.push("…");
+    parts.push(numbered(lines, from, to));
+    shown += to - from;
+    end = to;
+    if (shown >= most) break;
+  }
+  return parts.join("\n");
+}

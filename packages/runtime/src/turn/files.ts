@@ -1,0 +1,30 @@
+import type { Files, NewEvent, Origin } from "@thinkery/sdk";
+import type { LinuxFiles } from "../sandbox/linux-files.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+/** The workspace as one call has it: what is changed has that call as its origin, and is told of among its facts. */
+export function filesFor(workspace: Workspace, origin: Origin, record: (...events: NewEvent[]) => void): Files {
+  return {
+    list: (under) => workspace.list({ under }).files,
+    stat: (path) => workspace.stat(path),
+    content: (path) => workspace.content(path),
+    text: (path) => workspace.text(path),
+    bytes: (path) => workspace.bytes(path),
+    keep: (content, path) => workspace.keep(content, path),
+    commit: (edits) => workspace.commit(edits, origin, { record }),
+    seen: (path) => workspace.seen(path),
+    see: (path) => workspace.see(path),
+  };
+}
+
+/** The same for the Linux sandbox, whose commands work on a copy. */
+export function linuxFilesFor(workspace: Workspace, origin: Origin, record: (...events: NewEvent[]) => void): LinuxFiles {
+  return {
+    largest: workspace.limits.fileMb * 1024 * 1024,
+    version: () => workspace.latest(),
+    files: () => workspace.list().files,
+    content: (path) => workspace.bytes(path),
+    keep: (content, path) => workspace.keep(content, path),
+    land: (edits, base) => workspace.land(edits, base, origin, { record }),
+  };
+}

@@ -1,0 +1,28 @@
+import { pathProblem } from "@thinkery/sdk";
+import { z } from "zod";
+import type { Workspace } from "../workspace/workspace.ts";
+
+const pathsSchema = z.array(z.string().max(4096)).max(40);
+
+/** A run may look so often; one that imports as much as it may does not come near. */
+const mostSearches = 1000;
+/** Longer files cannot be imported anyway. */
+const longestModule = 1024 * 1024;
+
+/** What code imports of the workspace: asked with paths, it answers the first file that there is as `{path, text}`, or null. JSON. */
+export function moduleFinder(workspace: Workspace): (input: string) => Promise<string> {
+  let searches = 0;
+  return async (input) => {
+    if (++searches > mostSearches) throw new Error(`A run of code may look for ${mostSearches} modules.`);
+    const paths = pathsSchema.parse(JSON.parse(input));
+    for (const path of paths) {
+      const info = pathProblem(path) ? undefined : workspace.stat(path);
+      if (!info) continue;
+      if (info.size > longestModule) throw new Error(`“${path}” is too large to be imported: ${info.size} bytes.`);
+      const text = await workspace.text(path);
+      if (text === undefined) throw new Error(`“${path}” cannot be imported: it is not text.`);
+      return JSON.stringify({ path: info.path, text });
+    }
+    return "null";
+  };
+}

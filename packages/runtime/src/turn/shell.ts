@@ -1,0 +1,107 @@
+import { type FileEdit, isThinkeryError, type Landed, type NewEvent, type Origin, type Overlap, pathProblem, type Shell, shownPath, type ShellResult, ToolFailure, workspaceFolder } from "@thinkery/sdk";
+import { firstState, type ShellAnswer, shellLimits, type ShellOrder } from "../sandbox/command.ts";
+import type { Inside } from "../sandbox/sandbox.ts";
+import type { CommandRule, ShellChange, ShellState } from "../sandbox/shell.ts";
+import { isLike } from "../tools/wildcard.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { GateOptions } from "./gate.ts";
+import { viewOf } from "./view.ts";
+import { toldWaiting } from "./waiting.ts";
+
+/** What lasts from command to command of a turn. It is a cache: a turn that a crash cut off goes on in a new shell. */
+const states = new WeakMap<Workspace, { runId: string; state: ShellState }>();
+
+const mostTold = 20;
+
+interface ShellOptions {
+  callId: string;
+  gate: GateOptions;
+  signal: AbortSignal;
+  /** Who changes what a command changes. */
+  origin: Origin;
+  record(...events: NewEvent[]): void;
+  /** The network, through the gate. */
+  fetch(input: string): Promise<string>;
+  /** The sandbox that the call is in already, where code makes it. */
+  inside?: () => Inside | undefined;
+}
+
+/** A shell on the agent's workspace. What a command changes becomes one version; what others changed meanwhile survives. */
+export function shellFor(options: ShellOptions): Shell {
+  const { callId, gate, signal, inside } = options;
+  const { sandbox, workspace, agent, runId, progress } = gate;
+  const { seconds, mostSeconds } = sandbox.limits;
+  const terms = () => ({ agent, signal, timeoutMs: seconds * 1000, ...toldWaiting((text) => progress(callId, text)) });
+  return {
+    async run(command, { timeoutMs = seconds * 1000 } = {}) {
+      const began = Date.now();
+      const kept = states.get(workspace);
+      const order = orderOf(command, kept?.runId === runId ? kept.state : firstState, options);
+      const most = Math.min(timeoutMs, mostSeconds * 1000);
+      const answer = await (inside?.()?.shell(order, most) ?? sandbox.shell(order, { ...terms(), timeoutMs: most }));
+      signal.throwIfAborted();
+      const result = await landed(answer, options);
+      states.set(workspace, { runId, state: answer.state });
+      return { ...result, ms: Date.now() - began };
+    },
+    async search({ under, ...order }) {
+      const where = under === undefined ? {} : { under: within(under) };
+      const asked = { ...order, ...where, files: viewOf(workspace) };
+      return inside?.()?.search(asked) ?? sandbox.search(asked, terms());
+    },
+  };
+}
+
+function orderOf(command: string, state: ShellState, { gate, fetch }: ShellOptions): ShellOrder {
+  const policy = gate.config?.policy ?? [];
+  const reachesOut = policy.some(({ tool, action }) => action === "allow" && isLike("fetch", tool));
+  return { command, state, files: viewOf(gate.workspace), limits: shellLimits, rules: rulesOf(policy), ...(reachesOut ? { fetch } : {}) };
+}
+
+type Policy = NonNullable<NonNullable<GateOptions["config"]>["policy"]>;
+
+/** Rules for the shell are about its commands; those for several tools are looked for in all that a command is. */
+export function rulesOf(policy: Policy): CommandRule[] {
+  return policy.flatMap(({ tool, match, action }) => (match === undefined || !isLike("bash", tool) ? [] : [{ match, action, ...(tool === "bash" ? {} : { anywhere: true }) }]));
+}
+
+async function landed({ exitCode, stdout, stderr, notes, changes, version: base }: ShellAnswer, { gate, origin, record }: ShellOptions): Promise<Omit<ShellResult, "ms">> {
+  const told = [...notes];
+  const came = { exitCode, stdout, stderr, notes: told };
+  if (changes.length === 0) return came;
+  const edits = await editsOf(gate.workspace, changes, told);
+  let result: Landed;
+  try {
+    result = gate.workspace.land(edits, base, origin, { record, partly: true });
+  } catch (error) {
+    if (!isThinkeryError(error)) throw error;
+    throw new ToolFailure(error.code === "too_large" ? "limit" : "threw", [stdout.trimEnd(), stderr.trimEnd(), `The command ran, but nothing of what it did to files was kept. ${error.message}`].filter(Boolean).join("\n\n"));
+  }
+  told.push(...result.overlaps.slice(0, mostTold).map(overlapTold));
+  return { ...came, ...(result.version ? { version: result.version } : {}) };
+}
+
+/** What can be in a workspace; of the rest it is told why not. */
+async function editsOf(workspace: Workspace, changes: readonly ShellChange[], told: string[]): Promise<FileEdit[]> {
+  const edits: FileEdit[] = [];
+  const refused: string[] = [];
+  for (const change of changes) {
+    const path = "write" in change ? change.write : "move" in change ? change.to : undefined;
+    const problem = path === undefined ? undefined : pathProblem(path);
+    if (problem) refused.push(`“${shownPath(path ?? "")}” was not kept: ${problem}.`);
+    else if ("write" in change) edits.push({ write: change.write, content: await workspace.keep(change.content, change.write) });
+    else edits.push(change);
+  }
+  told.push(...refused.slice(0, mostTold));
+  if (refused.length > mostTold) told.push(`${refused.length - mostTold} more files were not kept.`);
+  return edits;
+}
+
+function overlapTold({ path, line, kept, reason }: Overlap): string {
+  const where = kept ? `; the other one is “${kept}”` : line === undefined ? "" : `; both are in it from line ${line}`;
+  return `“${path}”: ${reason}${where}`;
+}
+
+function within(under: string): string {
+  return under === workspaceFolder ? "" : under.startsWith(`${workspaceFolder}/`) ? under.slice(workspaceFolder.length + 1) : under;
+}

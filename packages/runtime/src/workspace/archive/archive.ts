@@ -1,0 +1,107 @@
+import { deflateRawSync } from "node:zlib";
+import { type ArchiveQuery, fail, type FileEdit, type FileInfo, type ToZip, zipped } from "@thinkery/sdk";
+import type { At, Workspace } from "../workspace.ts";
+import { filesIn } from "./unzip.ts";
+
+const megabyte = 1024 * 1024;
+
+/** What is made shorter is read by the one thread that everybody shares, so it is not made as short as can be. */
+const quick = { level: 3 };
+
+/** Already as short as it gets. */
+const short = /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/mpeg|video\/.*|application\/(?:zip|gzip|pdf)|font\/woff2)$/;
+
+/** All files as a zip, as of one version: whoever changes something meanwhile does not change it here. */
+export function archived(workspace: Workspace, { branch, version, under }: ArchiveQuery): ReadableStream<Uint8Array> {
+  const at = { branch, version: version ?? (workspace.latest(branch) || undefined) };
+  // Asked before the answer begins: a branch or version may not be there.
+  const { files } = workspace.list({ ...at, under });
+  return byteStream(gathered(zipped(contents(workspace, files, at), (data) => deflateRawSync(data, quick))));
+}
+
+/** Everybody shares one thread, so after some work others have their turn. A file counts for a few kilobytes, however small it is. */
+class Turns {
+  #work = 0;
+
+  async worked(bytes: number): Promise<void> {
+    this.#work += bytes + 8 * 1024;
+    if (this.#work < megabyte) return;
+    this.#work = 0;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+}
+
+async function* contents(workspace: Workspace, files: readonly FileInfo[], at: At): AsyncGenerator<ToZip> {
+  const turns = new Turns();
+  for (const { path, mediaType, modifiedAt, size } of files) {
+    await turns.worked(size);
+    // Most of the time nobody changes anything meanwhile, and what is there now takes less to read.
+    const data = await workspace.bytes(path, workspace.latest(at.branch) === at.version ? { branch: at.branch } : at);
+    if (data) yield { path, data, modifiedAt: new Date(modifiedAt), stored: short.test(mediaType) };
+  }
+}
+
+/** What a zip would write, and with `replace` what it would delete. */
+export async function editsOf(workspace: Workspace, zip: Uint8Array, { branch, replace }: { branch?: string | undefined; replace: boolean }): Promise<FileEdit[]> {
+  const { limits } = workspace;
+  const files = filesIn(zip, limits);
+  const edits: FileEdit[] = [];
+  const turns = new Turns();
+  let texts = 0;
+  for (const { path, size, unpack } of files) {
+    await turns.worked(size);
+    const content = await workspace.keep(unpack(), path);
+    // Blobs lie on the disk by now; texts are all in memory until the end.
+    if (typeof content === "string") texts += Buffer.byteLength(content);
+    if (texts > limits.textMb * megabyte) throw fail("too_large", `The texts in this zip are too large: a workspace may have ${limits.textMb} MB of them.`);
+    edits.push({ write: path, content });
+  }
+  if (!replace) return edits;
+  const kept = new Set(files.map(({ path }) => path));
+  const gone = workspace.list({ branch }).files.filter(({ path }) => !kept.has(path));
+  return [...gone.map(({ path }) => ({ delete: path })), ...edits];
+}
+
+/** Every piece is a call to whoever reads, so small ones go together. */
+const usualPiece = 64 * 1024;
+
+async function* gathered(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of pieces) {
+    held.push(piece);
+    size += piece.length;
+    if (size < usualPiece) continue;
+    yield joined(held, size);
+    held = [];
+    size = 0;
+  }
+  if (size > 0) yield joined(held, size);
+}
+
+/** What is handed over is taken away with all of its buffer, which a `Buffer` may share with others. */
+function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+/** Pulled piece by piece: nothing is made ahead of a slow reader. */
+function byteStream(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    type: "bytes",
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (!done) return controller.enqueue(value);
+      controller.close();
+      controller.byobRequest?.respond(0);
+    },
+    async cancel() {
+      await pieces.return(undefined);
+    },
+  });
+}

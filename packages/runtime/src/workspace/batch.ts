@@ -1,0 +1,204 @@
+import { fail, type FileContent, type FileEdit, filePath, foldedPath, isThinkeryError, type WorkspaceLimits } from "@thinkery/sdk";
+import { factsOf, isSame } from "./content.ts";
+import type { FileRows, Totals } from "./file-rows.ts";
+import type { Step } from "./history.ts";
+
+const kilobyte = 1024;
+const megabyte = 1024 * kilobyte;
+
+/** The files of a branch with some edits on top, none of which is made yet. */
+export class Batch {
+  readonly #rows: FileRows;
+  readonly #branch: string;
+  /** What each path that was touched would be; nothing for those that would be gone. */
+  readonly #touched = new Map<string, FileContent | undefined>();
+  /** Where what is at a path now came from. */
+  readonly #moves = new Map<string, string>();
+
+  constructor(rows: FileRows, branch: string) {
+    this.#rows = rows;
+    this.#branch = branch;
+  }
+
+  content(path: string): FileContent | undefined {
+    return this.#touched.has(path) ? this.#touched.get(path) : this.#rows.content(this.#branch, path);
+  }
+
+  add(edit: FileEdit): void {
+    if ("write" in edit) return this.write(filePath(edit.write), edit.content);
+    if ("delete" in edit) return this.#delete(filePath(edit.delete));
+    this.#move(filePath(edit.move), filePath(edit.to));
+  }
+
+  write(path: string, content: FileContent): void {
+    if (typeof content === "string" && (content.includes("\0") || !content.isWellFormed())) throw fail("bad_request", `What was to be written to “${path}” is not text.`);
+    this.#touched.set(path, content);
+  }
+
+  remove(path: string): void {
+    this.#touched.set(path, undefined);
+    this.#moves.delete(path);
+  }
+
+  /** What is at a path now is what was at another, which is gone. */
+  moved(from: string, to: string): void {
+    if (this.#touched.get(to) !== undefined && this.content(from) === undefined) this.#moves.set(to, from);
+  }
+
+  /** What would be other than it is. */
+  steps(): Step[] {
+    const steps: Step[] = [];
+    for (const [path, after] of this.#touched) {
+      const before = this.#rows.content(this.#branch, path);
+      if (isSame(before, after)) continue;
+      const from = this.#moves.get(path);
+      const isMoved = from !== undefined && before === undefined && isSame(after, this.#rows.content(this.#branch, from)) && this.content(from) === undefined;
+      steps.push({ path, kind: isMoved ? "move" : kindOf(before, after), other: isMoved ? from : undefined, before: sideOf(before, path), after: sideOf(after, path) });
+    }
+    return withoutMoved(steps.sort((a, b) => (a.path < b.path ? -1 : 1)));
+  }
+
+  /** Takes out what could not be where it should be, and answers why not. */
+  sift(): { path: string; reason: string }[] {
+    const refused: { path: string; reason: string }[] = [];
+    for (;;) {
+      const found = this.#misplaced();
+      if (!found) return refused;
+      refused.push(found);
+      // What was moved there stays where it was.
+      for (const path of [found.path, this.#moves.get(found.path)]) if (path !== undefined) this.#touched.delete(path);
+      this.#moves.delete(found.path);
+      this.#folded = undefined;
+    }
+  }
+
+  /** Refuses what could not be on every machine, and what would be too much. */
+  check(steps: readonly Step[], limits: WorkspaceLimits, totals: Totals): Totals {
+    const folders = new Map<string, string>();
+    for (const { path, before, after } of steps) if (after && !before) this.#checkPlace(path, folders);
+    return withinQuota(steps, limits, totals);
+  }
+
+  #misplaced(): { path: string; reason: string } | undefined {
+    const folders = new Map<string, string>();
+    for (const { path, before, after } of this.steps()) {
+      if (!after || before) continue;
+      try {
+        this.#checkPlace(path, folders);
+      } catch (error) {
+        if (!isThinkeryError(error)) throw error;
+        return { path, reason: error.message };
+      }
+    }
+    return undefined;
+  }
+
+  #delete(path: string): void {
+    const all = this.content(path) === undefined ? this.#inFolder(path) : [path];
+    if (all.length === 0) throw fail("not_found", `There is no “${path}” in the workspace.`);
+    for (const one of all) this.remove(one);
+  }
+
+  #move(from: string, to: string): void {
+    if (from === to) throw fail("bad_request", `“${from}” is there already.`);
+    const isFile = this.content(from) !== undefined;
+    const all = isFile ? [from] : this.#inFolder(from);
+    if (all.length === 0) throw fail("not_found", `There is no “${from}” in the workspace.`);
+    if (!isFile && to.startsWith(`${from}/`)) throw fail("bad_request", "A folder cannot be moved into itself.");
+    for (const path of all) {
+      const target = filePath(to + path.slice(from.length));
+      if (this.content(target) !== undefined) throw fail("conflict", `“${target}” is there already.`);
+      const content = this.content(path) as FileContent;
+      const origin = this.#moves.get(path) ?? path;
+      this.remove(path);
+      this.write(target, typeof content === "string" ? content : { ...content });
+      this.#moves.set(target, origin);
+    }
+  }
+
+  #inFolder(folder: string): string[] {
+    const stored = this.#rows.list(this.#branch, { under: folder }).map(({ path }) => path);
+    const touched = [...this.#touched.keys()].filter((path) => path.startsWith(`${folder}/`));
+    return [...new Set([...stored, ...touched])].filter((path) => this.content(path) !== undefined).sort();
+  }
+
+  /** No file where a folder is, no folder where a file is, and nothing that differs from another by upper and lower case alone. */
+  #checkPlace(path: string, folders: Map<string, string>): void {
+    const twin = this.#rows.twin(this.#branch, path);
+    const other = twin !== undefined && this.content(twin) !== undefined ? twin : this.#touchedTwin(path);
+    if (other !== undefined) throw fail("conflict", `“${other}” is there already, and “${path}” differs from it by upper and lower case only.`);
+    for (const inside of this.#rows.inFolder(this.#branch, path)) {
+      if (this.content(inside) !== undefined) throw fail("conflict", `“${path}” is a folder.`);
+    }
+    const names = path.split("/");
+    for (let depth = names.length - 1; depth > 0; depth--) {
+      const folder = names.slice(0, depth).join("/");
+      const known = folders.get(foldedPath(folder)) ?? this.#writtenFolder(folder);
+      if (known === folder && folders.has(foldedPath(folder))) return;
+      if (known !== undefined && known !== folder) throw differently(known, folder);
+      folders.set(foldedPath(folder), folder);
+      for (const file of [folder, this.#rows.twin(this.#branch, folder), this.#touchedTwin(folder)]) {
+        if (file !== undefined && this.content(file) !== undefined) throw fail("conflict", `“${file}” is a file, not a folder.`);
+      }
+    }
+  }
+
+  /** How the name of a folder that is there already is written. */
+  #writtenFolder(folder: string): string | undefined {
+    for (const path of this.#rows.inFolder(this.#branch, folder)) {
+      // By names: what is the same but for case may be longer or shorter.
+      if (this.content(path) !== undefined) return path.split("/").slice(0, folder.split("/").length).join("/");
+    }
+    return undefined;
+  }
+
+  #folded: Map<string, string> | undefined;
+
+  #touchedTwin(path: string): string | undefined {
+    this.#folded ??= new Map([...this.#touched].filter(([, content]) => content !== undefined).map(([one]) => [foldedPath(one), one]));
+    const twin = this.#folded.get(foldedPath(path));
+    return twin === path ? undefined : twin;
+  }
+}
+
+function differently(known: string, folder: string): Error {
+  return fail("conflict", `The folder “${known}” is there already, and “${folder}” differs from it by upper and lower case only.`);
+}
+
+function withinQuota(steps: readonly Step[], limits: WorkspaceLimits, totals: Totals): Totals {
+  const after = { ...totals };
+  for (const step of steps) {
+    for (const [side, sign] of [
+      [step.before, -1],
+      [step.after, 1],
+    ] as const) {
+      if (!side) continue;
+      after.files += sign;
+      after.bytes += sign * side.facts.size;
+      if (side.facts.blob === undefined) after.textBytes += sign * side.facts.size;
+    }
+    if (!step.after) continue;
+    const { size, blob } = step.after.facts;
+    if (size > limits.fileMb * megabyte) throw fail("too_large", `“${step.path}” is larger than a file may be: ${limits.fileMb} MB.`);
+    if (blob === undefined && size > limits.textKb * kilobyte) throw fail("too_large", `“${step.path}” has more text than can be edited together: ${limits.textKb} KB.`);
+  }
+  if (after.files > Math.max(limits.files, totals.files)) throw fail("too_large", `A workspace may have ${limits.files} files, and this would be more. Delete what is not needed.`);
+  if (after.bytes > Math.max(limits.totalMb * megabyte, totals.bytes)) throw fail("too_large", `All files of a workspace together may have ${limits.totalMb} MB, and this would be more. Delete what is not needed.`);
+  if (after.textBytes > Math.max(limits.textMb * megabyte, totals.textBytes)) throw fail("too_large", `All text of a workspace together may have ${limits.textMb} MB, and this would be more. Delete what is not needed.`);
+  return after;
+}
+
+function kindOf(before: FileContent | undefined, after: FileContent | undefined): Step["kind"] {
+  if (before === undefined) return "add";
+  return after === undefined ? "delete" : "edit";
+}
+
+function sideOf(content: FileContent | undefined, path: string): Step["before"] {
+  return content === undefined ? undefined : { facts: factsOf(content, path), content };
+}
+
+/** A file that was moved is told of once, at its new place; its old place is the other half of that. */
+function withoutMoved(steps: Step[]): Step[] {
+  const moved = new Map(steps.flatMap(({ kind, path, other }) => (kind === "move" && other !== undefined ? [[other, path] as const] : [])));
+  return steps.map((step) => (step.kind === "delete" && moved.has(step.path) ? { ...step, kind: "moved" as const, other: moved.get(step.path) } : step));
+}

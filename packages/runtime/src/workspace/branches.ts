@@ -1,0 +1,61 @@
+import type { Origin } from "@thinkery/sdk";
+
+export interface BranchRow extends Record<string, SqlStorageValue> {
+  name: string;
+  parent: string;
+  /** The version that it was made from. */
+  at: number;
+  /** What it and its parent last had in common: this version of this branch. */
+  base_branch: string;
+  base_version: number;
+  created_at: number;
+  merged_at: number | null;
+  origin: string;
+}
+
+/** The branches beside main. */
+export class Branches {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  list(): BranchRow[] {
+    return this.#sql.exec<BranchRow>("SELECT * FROM branches ORDER BY created_at, name").toArray();
+  }
+
+  get(name: string): BranchRow | undefined {
+    return this.#sql.exec<BranchRow>("SELECT * FROM branches WHERE name = ?", name).toArray()[0];
+  }
+
+  add({ name, parent, at, origin, now }: { name: string; parent: string; at: number; origin: Origin; now: number }): void {
+    this.#sql.exec(
+      "INSERT INTO branches (name, parent, at, base_branch, base_version, created_at, origin) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      name,
+      parent,
+      at,
+      parent,
+      at,
+      now,
+      JSON.stringify(origin),
+    );
+  }
+
+  /** One of the two was brought to the other: what that was is what both have now. */
+  merged(name: string, source: string, version: number, now: number): void {
+    this.#sql.exec("UPDATE branches SET base_branch = ?, base_version = ?, merged_at = ? WHERE name = ?", source, version, now, name);
+  }
+
+  remove(name: string): void {
+    this.#sql.exec("DELETE FROM branches WHERE name = ?", name);
+    this.#sql.exec("DELETE FROM seen WHERE branch = ?", name);
+  }
+
+  freeName(): string {
+    for (let number = 1; ; number++) {
+      const name = `branch-${number}`;
+      if (!this.get(name)) return name;
+    }
+  }
+}

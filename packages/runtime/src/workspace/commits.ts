@@ -1,0 +1,160 @@
+import { type Change, type FileContent, type NewEvent, type Origin, type Version, type WorkspaceLimits } from "@thinkery/sdk";
+import type { Batch } from "./batch.ts";
+import type { Branches } from "./branches.ts";
+import { factsOf, isSame } from "./content.ts";
+import type { FileRows, Totals } from "./file-rows.ts";
+import type { ChangeRow, History, Step } from "./history.ts";
+
+/** After so many changes there is a whole copy again: nobody goes further to find a text. */
+const mostPatches = 32;
+/** How often it is looked whether versions are old enough to go. */
+const forgetEvery = 50;
+
+export interface CommitOptions {
+  branch?: string | undefined;
+  /** Is it part of something that goes on, like typing? Then it joins the version before it. */
+  joins?: boolean;
+  reverts?: readonly number[];
+  merges?: string;
+  record?(event: NewEvent): void;
+}
+
+/** What a commit changed, for whoever follows. */
+export interface Commit {
+  branch: string;
+  version: number;
+  origin: Origin;
+  changes: { path: string; before: FileContent | undefined; after: FileContent | undefined }[];
+}
+
+interface CommitsOptions {
+  storage: DurableObjectStorage;
+  rows: FileRows;
+  history: History;
+  branches: Branches;
+  limits: WorkspaceLimits;
+  record(event: NewEvent): void;
+}
+
+/** The one way to make a version. */
+export class Commits {
+  readonly #options: CommitsOptions;
+  readonly #followers = new Set<(commit: Commit) => void>();
+  readonly #totals = new Map<string, Totals>();
+  /**
+   * The latest version that somebody knows of: what it is stays as it is, and more of the same typing is another one.
+   * Who knew of what in an earlier life is forgotten, so all of those stay.
+   */
+  #known: number;
+
+  constructor(options: CommitsOptions) {
+    this.#options = options;
+    this.#known = options.history.last;
+  }
+
+  /** The latest version of all, which somebody is told of. */
+  know(): number {
+    this.#known = this.#options.history.last;
+    return this.#known;
+  }
+
+  totals(branch: string): Totals {
+    let totals = this.#totals.get(branch);
+    if (!totals) {
+      totals = this.#options.rows.totals(branch);
+      this.#totals.set(branch, totals);
+    }
+    return totals;
+  }
+
+  follow(listener: (commit: Commit) => void): () => void {
+    this.#followers.add(listener);
+    return () => this.#followers.delete(listener);
+  }
+
+  /** A branch is gone. */
+  drop(branch: string): void {
+    this.#totals.delete(branch);
+    this.#tell({ branch, version: 0, origin: { kind: "user" }, changes: [] });
+  }
+
+  write(batch: Batch, origin: Origin, options: CommitOptions & { branch: string }): Version | undefined {
+    const { branch } = options;
+    const { history } = this.#options;
+    const steps = batch.steps();
+    if (steps.length === 0) return undefined;
+    const totals = batch.check(steps, this.#options.limits, this.totals(branch));
+    const now = Date.now();
+    const typed = options.joins ? history.typed(branch, origin.user, now, this.#known) : undefined;
+    const id = typed ?? history.last + 1;
+    this.#options.storage.transactionSync(() => {
+      if (typed === undefined) history.add({ id, branch, at: now, joins: options.joins ?? false, origin, reverts: options.reverts, merges: options.merges });
+      else history.extend(id, now);
+      // A file may have to leave its name before another one can have it.
+      for (const step of [...steps].sort((a, b) => Number(a.after !== undefined) - Number(b.after !== undefined))) this.#step(id, branch, step, now, typed !== undefined);
+    });
+    this.#totals.set(branch, totals);
+    const version = history.version(id) as Version;
+    if (typed === undefined) (options.record ?? this.#options.record)(changed(version));
+    this.#tell({ branch, version: id, origin, changes: steps.map(({ path, before, after }) => ({ path, before: before?.content, after: after?.content })) });
+    if (typed === undefined && id % forgetEvery === 0) this.#forgetOld(now);
+    return version;
+  }
+
+  /** What would become of it, and nothing else. */
+  check(batch: Batch, branch: string): Change[] {
+    const steps = batch.steps();
+    batch.check(steps, this.#options.limits, this.totals(branch));
+    return steps.flatMap(({ path, kind, other }) => (kind === "moved" ? [] : [{ path, kind, ...(other === undefined ? {} : { from: other }) }]));
+  }
+
+  #step(version: number, branch: string, step: Step, at: number, joins: boolean): void {
+    const { path, after } = step;
+    const patches = this.#options.rows.patches(branch, path);
+    const whole = patches >= mostPatches;
+    const earlier = joins ? this.#options.history.change(version, path) : undefined;
+    const noted = earlier ? this.#joined(earlier, step) : step;
+    if (noted) this.#options.history.note(version, branch, noted, whole);
+    else this.#options.history.unnote(version, path);
+    if (after) this.#options.rows.put(branch, path, after.content, after.facts, { version, at, patches: whole || typeof after.content !== "string" ? 0 : patches + 1 });
+    else this.#options.rows.remove(branch, path);
+  }
+
+  /** Two changes of a file in one version are one change. */
+  #joined(earlier: ChangeRow, step: Step): Step | undefined {
+    const before = this.#options.history.before(earlier, () => step.before?.content);
+    const { path, after } = step;
+    if (isSame(before, after?.content)) return undefined;
+    if (before === undefined) return { path, kind: "add", before: undefined, after };
+    return { path, kind: after ? "edit" : "delete", before: { facts: factsOf(before, path), content: before }, after };
+  }
+
+  #tell(commit: Commit): void {
+    for (const follow of this.#followers) {
+      // What is written is written, whatever becomes of those who hear of it.
+      try {
+        follow(commit);
+      } catch (error) {
+        console.error("a follower of the workspace failed", error);
+      }
+    }
+  }
+
+  #forgetOld(now: number): void {
+    const { keepDays, keepVersions } = this.#options.limits;
+    if (keepDays === 0 && keepVersions === 0) return;
+    // What a branch is to be merged with is needed for as long as the branch is there.
+    const needed = Math.min(...this.#options.branches.list().flatMap(({ at, base_version: base }) => [at, base]), Number.POSITIVE_INFINITY);
+    const cutoff = this.#options.history.cutoff(keepDays === 0 ? undefined : now - keepDays * 86_400_000, keepVersions === 0 ? undefined : keepVersions);
+    const upTo = Math.min(cutoff, needed);
+    const versions = this.#options.storage.transactionSync(() => this.#options.history.forget(upTo));
+    if (versions > 0) this.#options.record({ type: "files.forgotten", data: { upTo, versions } });
+  }
+}
+
+function changed({ id, origin, changes, more, reverts, merges }: Version): NewEvent {
+  return {
+    type: "files.changed",
+    data: { version: id, origin, changes, ...(more ? { more } : {}), ...(reverts ? { reverts } : {}), ...(merges === undefined ? {} : { merges }) },
+  };
+}

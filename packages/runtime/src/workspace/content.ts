@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import type { BlobContent, FileContent } from "@thinkery/sdk";
+
+/** What is known of a file's content without having it. */
+export interface Facts {
+  hash: string;
+  size: number;
+  mediaType: string;
+  /** Where it is, if not in a row. */
+  blob?: string;
+}
+
+/** The same for text and bytes: a file that grew into a blob and back is the same file. */
+export function hashOfText(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+export function factsOf(content: FileContent, path: string): Facts {
+  if (typeof content !== "string") return { hash: content.blob, size: content.size, mediaType: content.mediaType, blob: content.blob };
+  return { hash: hashOfText(content), size: Buffer.byteLength(content), mediaType: mediaTypeOf(path, "text/plain") };
+}
+
+export function isSame(one: FileContent | undefined, other: FileContent | undefined): boolean {
+  if (typeof one === "object" && typeof other === "object") return one.blob === other.blob;
+  return one === other;
+}
+
+export function blobOf({ blob = "", size, mediaType }: Facts): BlobContent {
+  return { blob, size, mediaType };
+}
+
+/** Text that people and programs can edit, or nothing where these bytes are none. */
+export function textIn(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const mediaTypes: Record<string, string> = {
+  avif: "image/avif",
+  bmp: "image/bmp",
+  css: "text/css",
+  csv: "text/csv",
+  gif: "image/gif",
+  gz: "application/gzip",
+  htm: "text/html",
+  html: "text/html",
+  ico: "image/x-icon",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  js: "text/javascript",
+  json: "application/json",
+  jsonc: "application/json",
+  jsx: "text/javascript",
+  md: "text/markdown",
+  mjs: "text/javascript",
+  mp3: "audio/mpeg",
+  mp4: "video/mp4",
+  pdf: "application/pdf",
+  png: "image/png",
+  svg: "image/svg+xml",
+  tar: "application/x-tar",
+  ts: "text/typescript",
+  tsx: "text/typescript",
+  wasm: "application/wasm",
+  wav: "audio/wav",
+  webm: "video/webm",
+  webp: "image/webp",
+  woff2: "font/woff2",
+  xml: "application/xml",
+  yaml: "application/yaml",
+  yml: "application/yaml",
+  zip: "application/zip",
+};
+
+export function mediaTypeOf(path: string, otherwise: string): string {
+  const ending = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+  return Object.hasOwn(mediaTypes, ending) ? (mediaTypes[ending] as string) : otherwise;
+}

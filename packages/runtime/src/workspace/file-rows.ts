@@ -1,0 +1,153 @@
+import { type FileContent, type FileInfo, foldedPath } from "@thinkery/sdk";
+import { blobOf, type Facts } from "./content.ts";
+
+interface FileRow extends Record<string, SqlStorageValue> {
+  path: string;
+  hash: string;
+  size: number;
+  media_type: string;
+  blob: string | null;
+  version: number;
+  modified_at: number;
+}
+
+const columns = "path, hash, size, media_type, blob, version, modified_at";
+
+/** What all files of a branch come to. */
+export interface Totals {
+  files: number;
+  bytes: number;
+  textBytes: number;
+}
+
+/** The files of all branches as they are now. */
+export class FileRows {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  stat(branch: string, path: string): FileInfo | undefined {
+    const [row] = this.#sql.exec<FileRow>(`SELECT ${columns} FROM files WHERE branch = ? AND path = ?`, branch, path).toArray();
+    return row && infoOf(row);
+  }
+
+  content(branch: string, path: string): FileContent | undefined {
+    const [row] = this.#sql
+      .exec<FileRow & { content: string | null }>(`SELECT ${columns}, content FROM files WHERE branch = ? AND path = ?`, branch, path)
+      .toArray();
+    return row && contentOf(row);
+  }
+
+  /** In the order of their paths, those in a folder and after a path. */
+  list(branch: string, { under, after = "", limit = -1 }: { under?: string; after?: string; limit?: number } = {}): FileInfo[] {
+    const [from, to] = rangeOf(under);
+    return this.#sql
+      .exec<FileRow>(
+        `SELECT ${columns} FROM files WHERE branch = ? AND path >= ? AND path < ? AND path > ? ORDER BY path LIMIT ?`,
+        branch,
+        from,
+        to,
+        after,
+        limit,
+      )
+      .toArray()
+      .map(infoOf);
+  }
+
+  /** All of a branch with what is in them, one at a time. */
+  *contents(branch: string): Generator<{ path: string; content: FileContent; info: FileInfo }> {
+    for (const row of this.#sql.exec<FileRow & { content: string | null }>(`SELECT ${columns}, content FROM files WHERE branch = ? ORDER BY path`, branch)) {
+      yield { path: row.path, content: contentOf(row), info: infoOf(row) };
+    }
+  }
+
+  totals(branch: string): Totals {
+    return this.#sql
+      .exec<{ files: number; bytes: number; textBytes: number }>(
+        "SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes, coalesce(sum(CASE WHEN blob IS NULL THEN size ELSE 0 END), 0) AS textBytes FROM files WHERE branch = ?",
+        branch,
+      )
+      .one();
+  }
+
+  /** How many changes there were since the last whole copy of it. */
+  patches(branch: string, path: string): number {
+    const [row] = this.#sql.exec<{ patches: number }>("SELECT patches FROM files WHERE branch = ? AND path = ?", branch, path).toArray();
+    return row?.patches ?? 0;
+  }
+
+  put(branch: string, path: string, content: FileContent, { hash, size, mediaType }: Facts, written: { version: number; at: number; patches: number }): void {
+    const [text, blob] = typeof content === "string" ? [content, null] : [null, content.blob];
+    this.#sql.exec(
+      `INSERT INTO files (branch, path, folded, hash, size, media_type, blob, version, modified_at, patches, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (branch, path) DO UPDATE SET hash = excluded.hash, size = excluded.size, media_type = excluded.media_type, blob = excluded.blob,
+         version = excluded.version, modified_at = excluded.modified_at, patches = excluded.patches, content = excluded.content`,
+      branch,
+      path,
+      foldedPath(path),
+      hash,
+      size,
+      mediaType,
+      blob,
+      written.version,
+      written.at,
+      written.patches,
+      text,
+    );
+  }
+
+  remove(branch: string, path: string): void {
+    this.#sql.exec("DELETE FROM files WHERE branch = ? AND path = ?", branch, path);
+  }
+
+  removeAll(branch: string): void {
+    this.#sql.exec("DELETE FROM files WHERE branch = ?", branch);
+  }
+
+  /** Everything of a branch as it is now, for another one. */
+  copy(branch: string, to: string): void {
+    this.#sql.exec(
+      `INSERT INTO files (branch, path, folded, hash, size, media_type, blob, version, modified_at, patches, content)
+       SELECT ?, path, folded, hash, size, media_type, blob, version, modified_at, patches, content FROM files WHERE branch = ?`,
+      to,
+      branch,
+    );
+  }
+
+  /** The file whose path is the same but for upper and lower case. */
+  twin(branch: string, path: string): string | undefined {
+    const [row] = this.#sql.exec<{ path: string }>("SELECT path FROM files WHERE branch = ? AND folded = ? AND path <> ?", branch, foldedPath(path), path).toArray();
+    return row?.path;
+  }
+
+  /** Paths in a folder, however its name is written, up to a number. */
+  *inFolder(branch: string, folder: string): Generator<string> {
+    const [from, to] = rangeOf(foldedPath(folder));
+    for (const { path } of this.#sql.exec<{ path: string }>("SELECT path FROM files WHERE branch = ? AND folded >= ? AND folded < ?", branch, from, to)) yield path;
+  }
+}
+
+/** Every path in a folder is at least the first and less than the second. */
+export function rangeOf(folder: string | undefined): [string, string] {
+  // U+10FFFF is no character, so nothing comes after it. The slash is followed by the zero.
+  return folder ? [`${folder}/`, `${folder}0`] : ["", "\u{10ffff}"];
+}
+
+function contentOf(row: FileRow & { content: string | null }): FileContent {
+  return row.content ?? blobOf({ hash: row.hash, size: row.size, mediaType: row.media_type, blob: row.blob ?? "" });
+}
+
+function infoOf(row: FileRow): FileInfo {
+  return {
+    path: row.path,
+    kind: row.blob === null ? "text" : "binary",
+    size: row.size,
+    mediaType: row.media_type,
+    hash: row.hash,
+    version: row.version,
+    modifiedAt: new Date(row.modified_at).toISOString(),
+  };
+}
+

@@ -1,0 +1,300 @@
+import type { Change, FileContent, Origin, Version, VersionQuery } from "@thinkery/sdk";
+import { blobOf, type Facts } from "./content.ts";
+import { rangeOf } from "./file-rows.ts";
+import { type Patch, patchBetween, unapplied } from "./text/patch.ts";
+
+/** What became of one file in one version. `moved` is the other half of a `move`, and nobody is told of it. */
+export interface Step {
+  path: string;
+  kind: Change["kind"] | "moved";
+  other?: string | undefined;
+  before: { facts: Facts; content: FileContent } | undefined;
+  after: { facts: Facts; content: FileContent } | undefined;
+}
+
+export interface ChangeRow {
+  version: number;
+  branch: string;
+  path: string;
+  kind: Step["kind"];
+  other: string | null;
+  before: Facts | undefined;
+  after: Facts | undefined;
+  patch: Patch | undefined;
+}
+
+interface VersionRow extends Record<string, SqlStorageValue> {
+  id: number;
+  branch: string;
+  at: number;
+  until: number;
+  joins: number;
+  origin: string;
+  reverts: string | null;
+  merges: string | null;
+}
+
+/** Longer ones are not worth it: both texts are kept in full. */
+const longestPatch = 256 * 1024;
+/** A version tells so many of its changes; all of them are there for whoever asks for its diff. */
+const mostTold = 100;
+
+/** How one's typing becomes versions: joined while it goes on, but not for ever. */
+const typing = { pauseMs: 10_000, mostMs: 60_000 };
+
+/** All versions of all branches, and what each changed. */
+export class History {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** The latest version of any branch. */
+  get last(): number {
+    return this.#sql.exec<{ last: number | null }>("SELECT max(id) AS last FROM versions").one().last ?? 0;
+  }
+
+  latest(branch: string): number {
+    return this.#sql.exec<{ last: number | null }>("SELECT max(id) AS last FROM versions WHERE branch = ?", branch).one().last ?? 0;
+  }
+
+  /** The last version of a branch that an event of the log, or one before it, tells of. */
+  toldBy(event: number, branch: string): number {
+    return this.#sql.exec<{ id: number | null }>("SELECT max(id) AS id FROM versions WHERE branch = ? AND event <= ?", branch, event).one().id ?? 0;
+  }
+
+  oldest(): number {
+    return this.#sql.exec<{ first: number | null }>("SELECT min(id) AS first FROM versions").one().first ?? 0;
+  }
+
+  /** The version that this user's next keystroke belongs to, if they are at it. */
+  typed(branch: string, user: string | undefined, now: number, known: number): number | undefined {
+    const [row] = this.#sql.exec<VersionRow>("SELECT * FROM versions WHERE id = (SELECT max(id) FROM versions)").toArray();
+    if (!row || row.id <= known || row.joins === 0 || row.branch !== branch || now - row.until > typing.pauseMs || now - row.at > typing.mostMs) return undefined;
+    return (JSON.parse(row.origin) as Origin).user === user ? row.id : undefined;
+  }
+
+  add(version: { id: number; branch: string; at: number; joins: boolean; origin: Origin; reverts?: readonly number[] | undefined; merges?: string | undefined }): void {
+    const { id, branch, at, joins, origin, reverts, merges } = version;
+    this.#sql.exec(
+      "INSERT INTO versions (id, branch, at, until, joins, turn, tool_call, origin, reverts, merges) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      id,
+      branch,
+      at,
+      at,
+      joins ? 1 : 0,
+      origin.turn ?? null,
+      origin.toolCall ?? null,
+      JSON.stringify(origin),
+      reverts ? JSON.stringify(reverts) : null,
+      merges ?? null,
+    );
+  }
+
+  /** More belongs to a version that is already there. */
+  extend(id: number, now: number): void {
+    this.#sql.exec("UPDATE versions SET until = ? WHERE id = ?", now, id);
+  }
+
+  /** Notes a change. With `whole`, a copy of the text before is kept, so that nobody has to go far to find it again. */
+  note(version: number, branch: string, { path, kind, other, before, after }: Step, whole: boolean): void {
+    const texts = [before?.content, after?.content].every((content) => typeof content === "string") ? ([before?.content, after?.content] as [string, string]) : undefined;
+    const json = texts && JSON.stringify(patchBetween(...texts));
+    const patch = json !== undefined && json.length <= longestPatch ? json : undefined;
+    // Without a patch, neither can be found from the other.
+    const beforeCopy = patch === undefined || whole ? this.#copy(before) : null;
+    const afterCopy = patch === undefined ? this.#copy(after) : null;
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO changes (version, branch, path, kind, other, before, after, before_copy, after_copy, patch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      version,
+      branch,
+      path,
+      kind,
+      other ?? null,
+      before ? JSON.stringify(before.facts) : null,
+      after ? JSON.stringify(after.facts) : null,
+      beforeCopy,
+      afterCopy,
+      patch ?? null,
+    );
+  }
+
+  /** A change that came to nothing in the end. */
+  unnote(version: number, path: string): void {
+    this.#sql.exec("DELETE FROM changes WHERE version = ? AND path = ?", version, path);
+  }
+
+  change(version: number, path: string): ChangeRow | undefined {
+    return this.#changes("version = ? AND path = ?", version, path)[0];
+  }
+
+  /** The changes of a version, those of one file, or of one folder. */
+  changesOf(version: number, path?: string, limit = -1): ChangeRow[] {
+    if (path === undefined) return this.#changes("version = ? ORDER BY path LIMIT ?", version, limit);
+    const [from, to] = rangeOf(path);
+    return this.#changes("version = ? AND (path = ? OR path >= ? AND path < ?) ORDER BY path LIMIT ?", version, path, from, to, limit);
+  }
+
+  /** Which files of a branch are other than they were then. */
+  changedSince(branch: string, version: number): string[] {
+    return this.#sql
+      .exec<{ path: string }>("SELECT DISTINCT path FROM changes WHERE branch = ? AND version > ? ORDER BY path", branch, version)
+      .toArray()
+      .map(({ path }) => path);
+  }
+
+  /** The first change of a file after a version; what it was before that is what it was then. */
+  firstAfter(branch: string, path: string, version: number): ChangeRow | undefined {
+    return this.#changes("branch = ? AND path = ? AND version > ? ORDER BY version LIMIT 1", branch, path, version)[0];
+  }
+
+  lastUpTo(branch: string, path: string, version: number): { version: number; at: number } | undefined {
+    return this.#sql
+      .exec<{ version: number; at: number }>(
+        "SELECT version, until AS at FROM changes JOIN versions ON id = version WHERE changes.branch = ? AND path = ? AND version <= ? ORDER BY version DESC LIMIT 1",
+        branch,
+        path,
+        version,
+      )
+      .toArray()[0];
+  }
+
+  /** What the file was before a change. `now` is what it is today. */
+  before(row: ChangeRow, now: () => FileContent | undefined): FileContent | undefined {
+    if (!row.before || row.before.blob !== undefined) return row.before && blobOf(row.before);
+    return this.#text(row.before.hash) ?? unapplied(this.#textAfter(row, now), patchOf(row));
+  }
+
+  after(row: ChangeRow, now: () => FileContent | undefined): FileContent | undefined {
+    if (!row.after || row.after.blob !== undefined) return row.after && blobOf(row.after);
+    return this.#textAfter(row, now);
+  }
+
+  /** Walks to the next copy, or to today, and back from there. */
+  #textAfter(row: ChangeRow, now: () => FileContent | undefined): string {
+    const back: ChangeRow[] = [];
+    let at: ChangeRow = row;
+    let text = this.#text(at.after?.hash);
+    while (text === undefined) {
+      const next = this.firstAfter(at.branch, at.path, at.version);
+      text = next ? this.#text(next.before?.hash) : (now() as string);
+      if (text !== undefined || !next) break;
+      back.push(next);
+      at = next;
+      text = this.#text(at.after?.hash);
+    }
+    for (const passed of back.toReversed()) text = unapplied(text as string, patchOf(passed));
+    return text as string;
+  }
+
+  list({ branch, path, turn, toolCall, before, limit }: VersionQuery): Version[] {
+    const where: string[] = [];
+    const values: SqlStorageValue[] = [];
+    const add = (condition: string, ...given: SqlStorageValue[]) => {
+      where.push(condition);
+      values.push(...given);
+    };
+    if (branch !== undefined) add("branch = ?", branch);
+    if (turn !== undefined) add("turn = ?", turn);
+    if (toolCall !== undefined) add("tool_call = ?", toolCall);
+    if (before !== undefined) add("id < ?", before);
+    if (path !== undefined) add("id IN (SELECT version FROM changes WHERE path = ? OR path >= ? AND path < ?)", path, ...rangeOf(path));
+    const rows = this.#sql.exec<VersionRow>(`SELECT * FROM versions ${where.length > 0 ? `WHERE ${where.join(" AND ")}` : ""} ORDER BY id DESC LIMIT ?`, ...values, limit);
+    return rows.toArray().map((row) => this.#versionOf(row));
+  }
+
+  version(id: number): Version | undefined {
+    const [row] = this.#sql.exec<VersionRow>("SELECT * FROM versions WHERE id = ?", id).toArray();
+    return row && this.#versionOf(row);
+  }
+
+  branchOf(id: number): string | undefined {
+    return this.#sql.exec<{ branch: string }>("SELECT branch FROM versions WHERE id = ?", id).toArray()[0]?.branch;
+  }
+
+  /** How many versions a branch has after one. */
+  countAfter(branch: string, version: number): number {
+    return this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM versions WHERE branch = ? AND id > ?", branch, version).one().count;
+  }
+
+  /** The newest version that is older than a time, and the one before which there are so many newer ones. */
+  cutoff(before: number | undefined, keep: number | undefined): number {
+    const byTime = before === undefined ? 0 : (this.#sql.exec<{ id: number | null }>("SELECT max(id) AS id FROM versions WHERE until < ?", before).one().id ?? 0);
+    const byCount = keep === undefined ? 0 : (this.#sql.exec<{ id: number }>("SELECT id FROM versions ORDER BY id DESC LIMIT 1 OFFSET ?", keep).toArray()[0]?.id ?? 0);
+    return Math.max(byTime, byCount);
+  }
+
+  /** Drops everything up to a version, but for the very latest one: numbers are never given twice. */
+  forget(upTo: number): number {
+    const dropped = this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM versions WHERE id <= ? AND id < ?", upTo, this.last).one().count;
+    if (dropped === 0) return 0;
+    const last = Math.min(upTo, this.last - 1);
+    this.#sql.exec("DELETE FROM changes WHERE version <= ?", last);
+    this.#sql.exec("DELETE FROM versions WHERE id <= ?", last);
+    this.#dropCopies();
+    return dropped;
+  }
+
+  forgetBranch(branch: string): void {
+    this.#sql.exec("DELETE FROM changes WHERE branch = ?", branch);
+    this.#sql.exec("DELETE FROM versions WHERE branch = ? AND id < (SELECT max(id) FROM versions)", branch);
+    this.#dropCopies();
+  }
+
+  #dropCopies(): void {
+    this.#sql.exec(
+      "DELETE FROM copies WHERE NOT EXISTS (SELECT 1 FROM changes WHERE before_copy = copies.hash) AND NOT EXISTS (SELECT 1 FROM changes WHERE after_copy = copies.hash)",
+    );
+  }
+
+  #versionOf({ id, branch, until, origin, reverts, merges }: VersionRow): Version {
+    const rows = this.#sql
+      .exec<{ path: string; kind: Change["kind"]; other: string | null }>("SELECT path, kind, other FROM changes WHERE version = ? AND kind <> 'moved' ORDER BY path LIMIT ?", id, mostTold)
+      .toArray();
+    const more =
+      rows.length < mostTold ? 0 : this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM changes WHERE version = ? AND kind <> 'moved'", id).one().count - rows.length;
+    return {
+      id,
+      at: new Date(until).toISOString(),
+      origin: { ...(JSON.parse(origin) as Origin), ...(branch === "main" ? {} : { branch }) },
+      changes: rows.map(({ path, kind, other }) => ({ path, kind, ...(other === null ? {} : { from: other }) })),
+      ...(more > 0 ? { more } : {}),
+      ...(reverts === null ? {} : { reverts: JSON.parse(reverts) as number[] }),
+      ...(merges === null ? {} : { merges }),
+    };
+  }
+
+  #changes(where: string, ...values: SqlStorageValue[]): ChangeRow[] {
+    return this.#sql
+      .exec<{ version: number; branch: string; path: string; kind: string; other: string | null; before: string | null; after: string | null; patch: string | null }>(
+        `SELECT version, branch, path, kind, other, before, after, patch FROM changes WHERE ${where}`,
+        ...values,
+      )
+      .toArray()
+      .map((row) => ({
+        ...row,
+        kind: row.kind as Step["kind"],
+        before: row.before === null ? undefined : (JSON.parse(row.before) as Facts),
+        after: row.after === null ? undefined : (JSON.parse(row.after) as Facts),
+        patch: row.patch === null ? undefined : (JSON.parse(row.patch) as Patch),
+      }));
+  }
+
+  #copy(side: Step["before"]): string | null {
+    if (typeof side?.content !== "string") return null;
+    this.#sql.exec("INSERT INTO copies (hash, content) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING", side.facts.hash, side.content);
+    return side.facts.hash;
+  }
+
+  #text(hash: string | undefined): string | undefined {
+    if (hash === undefined) return undefined;
+    return this.#sql.exec<{ content: string }>("SELECT content FROM copies WHERE hash = ?", hash).toArray()[0]?.content;
+  }
+}
+
+function patchOf({ patch, version, path }: ChangeRow): Patch {
+  if (!patch) throw new Error(`version ${version} does not say how it changed ${path}`);
+  return patch;
+}
+

@@ -1,0 +1,219 @@
+import * as Y from "yjs";
+import { decoded } from "./frames.ts";
+import { binariesOf, filesOf } from "./layout.ts";
+import { Refusal } from "./refusal.ts";
+
+type Struct = Y.Item | Y.GC | Y.Skip;
+
+/** What one client adds in an update, and how far it has been looked at. */
+interface Run {
+  structs: Struct[];
+  next: number;
+  busy: boolean;
+}
+
+/** Counts beyond this are no longer exact for every peer. */
+const highestClock = 2 ** 31 - 1;
+/** Finding the place of an insertion means walking past all others at the same place; main has one thread for everybody. */
+const mostSteps = 50_000_000;
+/** A deletion within an insertion cuts it in two, and each cut moves everything behind it. */
+const mostCuts = 20_000;
+
+/** Where something is that is not there any more. */
+const gone = "gone";
+
+/** What is the matter with an update that is well formed. */
+export interface Judgement {
+  /** What of it is new, all deletions included. Only this is judged, and only this may be applied. */
+  news: Uint8Array;
+  /** It builds on what is not here, or not here yet. */
+  gap: boolean;
+  /** Whose insertions in it are new. */
+  clients: ReadonlySet<number>;
+}
+
+class Gap extends Error {}
+
+/**
+ * Looks at an update before any of it is applied, because applying cannot be undone: everything in it is text of a file
+ * or a file's entry, each where it belongs, and none of it would leave the document in a state that others trip over.
+ */
+export function judge(doc: Y.Doc, update: Uint8Array): Judgement {
+  return decoded(() => {
+    const news = Y.diffUpdate(update, Y.encodeStateVector(doc));
+    return { news, ...new Judge(doc, news).judgement() };
+  });
+}
+
+class Judge {
+  readonly #doc: Y.Doc;
+  readonly #files: unknown;
+  readonly #binaries: unknown;
+  readonly #runs = new Map<number, Run>();
+  readonly #deleted: ReturnType<typeof Y.createDeleteSet>;
+  /** Where each new item of the update is going to be. */
+  readonly #places = new Map<Struct, string>();
+  readonly #clients = new Set<number>();
+  readonly #besides = new Map<string, number>();
+  #items = 0;
+
+  constructor(doc: Y.Doc, update: Uint8Array) {
+    this.#doc = doc;
+    this.#files = filesOf(doc);
+    this.#binaries = binariesOf(doc);
+    const { structs, ds } = Y.decodeUpdate(update);
+    this.#deleted = ds;
+    for (const struct of structs) this.#sort(struct);
+  }
+
+  judgement(): Omit<Judgement, "news"> {
+    try {
+      for (const [client, { structs }] of this.#runs) {
+        if ((structs[0] as Struct).id.clock !== Y.getState(this.#doc.store, client)) throw new Gap();
+        this.#settle(client, highestClock);
+      }
+      this.#judgeDeletions();
+    } catch (error) {
+      if (error instanceof Gap) return { gap: true, clients: this.#clients };
+      throw error;
+    }
+    let most = 0;
+    for (const count of this.#besides.values()) most = Math.max(most, count);
+    if (most * this.#items > mostSteps) throw new Refusal(4413, "Too many edits at one place in one update.");
+    return { gap: false, clients: this.#clients };
+  }
+
+  #sort(struct: Struct): void {
+    const { client, clock } = struct.id;
+    if (struct.length < 1 || clock + struct.length > highestClock) throw malformed();
+    const run = this.#runs.get(client);
+    if (!run) {
+      this.#runs.set(client, { structs: [struct], next: 0, busy: false });
+      return;
+    }
+    // Of a client that is in it twice, Yjs would apply the second part only.
+    const last = run.structs.at(-1) as Struct;
+    if (last.id.clock + last.length !== clock) throw malformed();
+    run.structs.push(struct);
+  }
+
+  /** Judges what a client adds, in order, up to a place of it that something else builds on. */
+  #settle(client: number, upTo: number): void {
+    const run = this.#runs.get(client) as Run;
+    for (let struct = run.structs[run.next]; struct && struct.id.clock <= upTo; struct = run.structs[run.next]) {
+      // Two that build on one another can only be made up.
+      if (run.busy) throw malformed();
+      run.busy = true;
+      this.#judge(struct);
+      run.busy = false;
+      run.next += 1;
+    }
+  }
+
+  #judge(struct: Struct): void {
+    if (struct instanceof Y.Skip) throw new Gap();
+    this.#clients.add(struct.id.client);
+    if (struct instanceof Y.GC) return;
+    const place = this.#place(struct);
+    if (!fits(struct.content, place)) throw malformed();
+    this.#places.set(struct, place);
+    this.#items += 1;
+    const beside = struct.origin ? `${struct.origin.client}:${struct.origin.clock}` : place;
+    this.#besides.set(beside, (this.#besides.get(beside) ?? 0) + 1);
+  }
+
+  /** Beside which it is, or else what it says it is in. */
+  #place(item: Y.Item): string {
+    const left = item.origin && this.#placeAt(item.origin, item);
+    const right = item.rightOrigin && this.#placeAt(item.rightOrigin, item);
+    if (left === gone || right === gone) return gone;
+    if (left !== null || right !== null) {
+      if (left !== null && right !== null && left !== right) throw malformed();
+      return (left ?? right) as string;
+    }
+    // What is read from an update has the name of a root here, or the id of an item.
+    const parent = item.parent as unknown as string | Y.ID;
+    if (typeof parent === "string") {
+      if ((parent !== "files" && parent !== "binaries") || item.parentSub === null) throw new Refusal(4400, "Malformed: only files can be edited here.");
+      return `${parent}/${item.parentSub}`;
+    }
+    if (item.parentSub !== null) throw malformed();
+    return this.#inside(parent, item);
+  }
+
+  /** The text that an item is, as a place for others. */
+  #inside(id: Y.ID, item: Y.Item): string {
+    const place = this.#placeAt(id, item);
+    if (place === gone) return gone;
+    const struct = this.#isHere(id) ? Y.getItem(this.#doc.store, id) : this.#added(id);
+    if (!(struct instanceof Y.Item) || struct.content instanceof Y.ContentDeleted) return gone;
+    if (!(struct.content instanceof Y.ContentType) || !place.startsWith("files/")) throw malformed();
+    return textPlace(struct.id);
+  }
+
+  #placeAt(id: Y.ID, item: Y.Item): string {
+    if (id.client === item.id.client && id.clock >= item.id.clock) throw malformed();
+    if (this.#isHere(id)) return this.#placeHere(id);
+    return this.#places.get(this.#added(id)) ?? gone;
+  }
+
+  #isHere({ client, clock }: Y.ID): boolean {
+    return clock < Y.getState(this.#doc.store, client);
+  }
+
+  #placeHere(id: Y.ID): string {
+    const item = Y.getItem(this.#doc.store, id) as Y.Item | Y.GC;
+    if (!(item instanceof Y.Item)) return gone;
+    const { parent, parentSub } = item as { parent: unknown; parentSub: string | null };
+    if (parent === this.#files && parentSub !== null) return `files/${parentSub}`;
+    if (parent === this.#binaries && parentSub !== null) return `binaries/${parentSub}`;
+    if (parent instanceof Y.Text && parent._item && parentSub === null) return textPlace(parent._item.id);
+    throw malformed();
+  }
+
+  #added({ client, clock }: Y.ID): Struct {
+    const run = this.#runs.get(client);
+    const last = run?.structs.at(-1);
+    if (!run || !last || clock >= last.id.clock + last.length || clock < (run.structs[0] as Struct).id.clock) throw new Gap();
+    this.#settle(client, clock);
+    return run.structs[Y.findIndexSS(run.structs as (Y.Item | Y.GC)[], clock)] as Struct;
+  }
+
+  #judgeDeletions(): void {
+    let cuts = 0;
+    for (const [client, ranges] of this.#deleted.clients) {
+      const here = this.#doc.store.clients.get(client) ?? [];
+      const known = Y.getState(this.#doc.store, client);
+      const last = this.#runs.get(client)?.structs.at(-1);
+      const end = Math.max(known, last ? last.id.clock + last.length : 0);
+      let done = 0;
+      for (const { clock, len } of ranges) {
+        // In order and once each, as every client has them; otherwise a few bytes could mean endless walks.
+        if (len < 1 || clock < done) throw malformed();
+        done = clock + len;
+        if (done > end) throw new Gap();
+        if (clock >= known || !here[Y.findIndexSS(here, clock)]?.deleted) cuts += 1;
+      }
+    }
+    if (cuts > mostCuts) throw new Refusal(4413, "Too many deletions in one update.");
+  }
+}
+
+function fits(content: Y.Item["content"], place: string): boolean {
+  if (content instanceof Y.ContentDeleted) return true;
+  const isText = content instanceof Y.ContentString;
+  const isFile = content instanceof Y.ContentType && content.type.constructor === Y.Text;
+  const isBinary = content instanceof Y.ContentAny && content.arr.every(isFlat);
+  if (place === gone) return isText || isFile || isBinary;
+  if (place.startsWith("files/")) return isFile;
+  return place.startsWith("binaries/") ? isBinary : isText;
+}
+
+/** Only the house writes such values, and clients give back what it wrote: nothing that would have to be walked into. */
+function isFlat(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.values(value).every((part) => typeof part !== "object" || part === null);
+}
+
+const textPlace = ({ client, clock }: Y.ID) => `text/${client}/${clock}`;
+
+const malformed = () => new Refusal(4400, "Malformed: that is no edit of a workspace.");

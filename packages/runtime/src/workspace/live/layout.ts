@@ -1,0 +1,50 @@
+import * as Y from "yjs";
+import type { BlobContent, FileContent } from "@thinkery/sdk";
+import { patchBetween } from "../text/patch.ts";
+
+/** What clients are shown of a file that is kept whole. */
+export interface ShownBinary {
+  hash: string;
+  size: number;
+  mediaType: string;
+}
+
+/** How a workspace lies in a document: a text by each path, and beside them what there is that is not text. */
+export function filesOf(doc: Y.Doc): Y.Map<Y.Text> {
+  return doc.getMap<Y.Text>("files");
+}
+
+export function binariesOf(doc: Y.Doc): Y.Map<ShownBinary> {
+  return doc.getMap<ShownBinary>("binaries");
+}
+
+/** Makes one file of a document what it is in the rows, with as little change as that takes. */
+export function mirror(doc: Y.Doc, path: string, content: FileContent | undefined): void {
+  const files = filesOf(doc);
+  const present: unknown = files.get(path);
+  if (typeof content !== "string") {
+    if (files.has(path)) files.delete(path);
+  } else if (present instanceof Y.Text) {
+    edit(present, content);
+  } else {
+    files.set(path, new Y.Text(content));
+  }
+  mirrorBinary(binariesOf(doc), path, typeof content === "object" ? content : undefined);
+}
+
+function mirrorBinary(binaries: Y.Map<ShownBinary>, path: string, content: BlobContent | undefined): void {
+  if (!content) {
+    if (binaries.has(path)) binaries.delete(path);
+    return;
+  }
+  const shown: ShownBinary = { hash: content.blob, size: content.size, mediaType: content.mediaType };
+  if (JSON.stringify(binaries.get(path)) !== JSON.stringify(shown)) binaries.set(path, shown);
+}
+
+/** From the end to the beginning, so that the offsets of what is still to come stay right. */
+function edit(text: Y.Text, content: string): void {
+  for (const [offset, removed, inserted] of patchBetween(text.toString(), content).toReversed()) {
+    if (removed) text.delete(offset, removed.length);
+    if (inserted) text.insert(offset, inserted);
+  }
+}

@@ -1,0 +1,199 @@
+import { fail, type FileContent, type FileEdit, filePath, type Origin, type Version } from "@thinkery/sdk";
+import { createDecoder, readVarUint, readVarUint8Array } from "lib0/decoding";
+import { createEncoder, toUint8Array, writeVarUint, writeVarUint8Array } from "lib0/encoding";
+import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate } from "y-protocols/awareness";
+import { readSyncMessage, writeSyncStep1, writeUpdate } from "y-protocols/sync";
+import * as Y from "yjs";
+import type { LiveFiles } from "./live-document.ts";
+import type { LiveStorage } from "./live-store.ts";
+import { type Peer, Room } from "./room.ts";
+
+/** The files of one branch without their history, and where a document is stored, in memory. */
+export function memory(given: Record<string, FileContent> = {}) {
+  const rows = new Map<string, FileContent>(Object.entries(given));
+  const commits: { edits: readonly FileEdit[]; origin: Origin }[] = [];
+  const storage = { client: 2 ** 32 + 5, snapshot: undefined as Uint8Array | undefined, tail: [] as Uint8Array[], damaged: false };
+  const place = { room: undefined as Room | undefined };
+
+  const files: LiveFiles = {
+    contents: () => [...rows].map(([path, content]) => ({ path, content, info: undefined as never })),
+    content: (path) => rows.get(filePath(path)),
+    commit(edits, origin) {
+      const changes = edits.map((edit) => {
+        if ("move" in edit) throw new Error("nobody moves files here");
+        const path = "write" in edit ? edit.write : edit.delete;
+        if (path === "full.txt") throw fail("too_large", "There is no room for it.");
+        if (path === "long.txt") throw fail("too_large", "“” ".repeat(50));
+        if (path === "twin.txt") throw fail("conflict", "It has a twin.");
+        return { path, before: rows.get(path), after: "write" in edit ? edit.content : undefined };
+      });
+      for (const { path, after } of changes) {
+        if (after === undefined) rows.delete(path);
+        else rows.set(path, after);
+      }
+      commits.push({ edits, origin });
+      place.room?.follow({ branch: "main", version: commits.length, origin, changes });
+      return { id: commits.length } as Version;
+    },
+  };
+
+  const store: LiveStorage = {
+    get hasTail() {
+      return storage.tail.length > 0;
+    },
+    get wantsSnapshot() {
+      return storage.tail.length > 20;
+    },
+    read: () => (storage.damaged ? undefined : [...(storage.snapshot ? [storage.snapshot] : []), ...storage.tail]),
+    client: () => storage.client,
+    renewClient: () => (storage.client += 2 ** 32),
+    append: (update) => storage.tail.push(update) > 0,
+    replace(snapshot) {
+      storage.snapshot = snapshot;
+      storage.tail = [];
+    },
+    forget() {
+      storage.snapshot = undefined;
+      storage.tail = [];
+      storage.damaged = false;
+    },
+  };
+
+  /** As after a crash, or when the object woke: only what is stored is there. */
+  const open = () => (place.room = new Room({ branch: "main", files, store }));
+  return { rows, commits, storage, files, open, room: open() };
+}
+
+/** A client as y-websocket is one, on a socket that answers at once, or when its turn comes. */
+export class TestClient implements Peer {
+  readonly doc = new Y.Doc();
+  readonly awareness = new Awareness(this.doc);
+  readonly user: string;
+  readonly mayWrite: boolean;
+  clients: readonly number[] = [];
+  heardAt = Date.now();
+  closed: { code: number; reason: string } | undefined;
+  received: Uint8Array[] = [];
+  #room: Room;
+  #outbox: Uint8Array[] = [];
+
+  constructor(room: Room, { user = "owner", mayWrite = true } = {}) {
+    this.#room = room;
+    this.user = user;
+    this.mayWrite = mayWrite;
+    this.doc.on("update", (update: Uint8Array, origin: unknown) => {
+      if (origin !== this) this.say((encoder) => writeUpdate(encoder, update));
+    });
+    this.awareness.on("update", ({ added, updated, removed }: Record<"added" | "updated" | "removed", number[]>) => this.show([...added, ...updated, ...removed]));
+    this.connect();
+  }
+
+  get files(): Y.Map<Y.Text> {
+    return this.doc.getMap<Y.Text>("files");
+  }
+
+  text(path: string): string | undefined {
+    return this.files.get(path)?.toString();
+  }
+
+  all(): Record<string, string> {
+    return this.files.toJSON() as Record<string, string>;
+  }
+
+  /** The same client on a new socket, for instance after the host was away. */
+  connect(room = this.#room): void {
+    this.#room = room;
+    this.closed = undefined;
+    this.clients = [];
+    this.#outbox = [];
+    room.join(this);
+    this.say((encoder) => writeSyncStep1(encoder, this.doc));
+    this.show([this.doc.clientID]);
+    this.flush();
+  }
+
+  /** The same socket, when the object woke. */
+  stay(room: Room): void {
+    this.#room = room;
+    room.restore(this);
+  }
+
+  show(clients: number[]): void {
+    const known = clients.filter((client) => this.awareness.meta.has(client));
+    this.raw(frame(1, (encoder) => writeVarUint8Array(encoder, encodeAwarenessUpdate(this.awareness, known))));
+  }
+
+  say(write: Parameters<typeof frame>[1]): void {
+    this.raw(frame(0, write));
+  }
+
+  raw(bytes: Uint8Array): void {
+    this.#outbox.push(bytes);
+  }
+
+  /** Sends what was said, until nobody has anything more to say. */
+  flush(): void {
+    for (let next = this.#outbox.shift(); next && !this.closed; next = this.#outbox.shift()) this.#room.hear(this, next);
+  }
+
+  leave(): void {
+    this.#room.leave(this);
+  }
+
+  speakFor(clients: readonly number[]): void {
+    this.clients = clients;
+  }
+
+  may(): boolean {
+    return true;
+  }
+
+  send(bytes: Uint8Array): void {
+    if (this.closed) return;
+    this.received.push(bytes);
+    const decoder = createDecoder(bytes);
+    const kind = readVarUint(decoder);
+    if (kind === 0) {
+      const answer = createEncoder();
+      writeVarUint(answer, 0);
+      readSyncMessage(decoder, answer, this.doc, this);
+      const reply = toUint8Array(answer);
+      if (reply.length > 1) this.raw(reply);
+    }
+    if (kind === 1) applyAwarenessUpdate(this.awareness, readVarUint8Array(decoder), this);
+    if (kind === 3) this.show([...this.awareness.getStates().keys()]);
+  }
+
+  close(code: number, reason: string): void {
+    this.closed ??= { code, reason };
+    this.leave();
+  }
+}
+
+const connected: TestClient[] = [];
+
+/** Somebody who shows that they are there. */
+export function connect(...given: ConstructorParameters<typeof TestClient>): TestClient {
+  const client = new TestClient(...given);
+  client.awareness.setLocalState({ name: "Somebody" });
+  client.flush();
+  connected.push(client);
+  return client;
+}
+
+/** What y-websocket shows of itself is renewed by a timer. */
+export function disconnectAll(): void {
+  for (const client of connected.splice(0)) client.awareness.destroy();
+}
+
+/** Lets everybody say what they have to say, in turn, until all are silent. */
+export function settle(...clients: TestClient[]): void {
+  for (let round = 0; round < 10; round += 1) for (const client of clients) client.flush();
+}
+
+function frame(kind: number, write: (encoder: ReturnType<typeof createEncoder>) => void): Uint8Array {
+  const encoder = createEncoder();
+  writeVarUint(encoder, kind);
+  write(encoder);
+  return toUint8Array(encoder);
+}

@@ -1,0 +1,54 @@
+import { afterEach, expect, test } from "vitest";
+import { presenceMessage } from "./crafted.fixture.ts";
+import { connect, disconnectAll, memory, settle } from "./live.fixture.ts";
+
+afterEach(disconnectAll);
+
+test("presence is shown to all, to those who come later too, and ends with the connection", () => {
+  const { room } = memory();
+  const ada = connect(room);
+  ada.awareness.setLocalState({ name: "Ada" });
+  settle(ada);
+  const ben = connect(room);
+  expect(ben.awareness.getStates().get(ada.doc.clientID)).toEqual({ name: "Ada" });
+  ben.awareness.setLocalState({ name: "Ben" });
+  settle(ben, ada);
+  expect(ada.awareness.getStates().get(ben.doc.clientID)).toEqual({ name: "Ben" });
+  ben.leave();
+  settle(ada);
+  expect([...ada.awareness.getStates().keys()]).toEqual([ada.doc.clientID]);
+});
+
+test("nobody speaks for somebody else, neither while they are here nor when they are gone", () => {
+  const { room } = memory();
+  const ada = connect(room);
+  const eve = connect(room);
+  const watcher = connect(room);
+  ada.awareness.setLocalState({ name: "Ada" });
+  settle(ada, eve, watcher);
+  const spoof = (clock: number, state: string) => {
+    eve.raw(presenceMessage([[ada.doc.clientID, clock, state]]));
+    eve.flush();
+  };
+  spoof(1000, '{"name":"Eve"}');
+  spoof(1001, "null");
+  expect(watcher.awareness.getStates().get(ada.doc.clientID)).toEqual({ name: "Ada" });
+  ada.leave();
+  spoof(1, '{"name":"Ada"}');
+  settle(watcher);
+  expect(watcher.awareness.getStates().has(ada.doc.clientID)).toBe(false);
+  expect(connect(room).awareness.getStates().has(ada.doc.clientID)).toBe(false);
+  expect(eve.closed).toBeUndefined();
+});
+
+test("one connection shows a few things of a bearable size", () => {
+  const { room } = memory();
+  const eve = connect(room);
+  const watcher = connect(room);
+  for (let client = 1; client <= 20; client += 1) eve.raw(presenceMessage([[client, 1, '"small"']]));
+  eve.raw(presenceMessage([[eve.doc.clientID, 100, JSON.stringify("x".repeat(20_000))]]));
+  settle(eve, watcher);
+  const states = watcher.awareness.getStates();
+  expect([...states.keys()].filter((client) => client <= 20)).toEqual([1, 2, 3]);
+  expect(states.get(eve.doc.clientID)).toEqual({ name: "Somebody" });
+});

@@ -1,0 +1,31 @@
+import { isThinkeryError } from "@thinkery/sdk";
+
+/** A reason for closing has room for so many bytes. */
+const longestReason = 123;
+
+/** Why one client's socket is closed. Codes from 4400 on tell y-websocket not to come back with the same. */
+export class Refusal extends Error {
+  readonly code: number;
+
+  constructor(code: number, reason: string) {
+    super(shortened(reason));
+    this.code = code;
+  }
+}
+
+const codes: Partial<Record<string, number>> = { bad_request: 4400, forbidden: 4403, not_found: 4404, conflict: 4409, too_large: 4413 };
+
+/** What the workspace says to an edit that it does not take; nothing where that was no answer but a failure. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error;
+  if (!isThinkeryError(error)) return undefined;
+  const code = codes[error.code];
+  return code === undefined ? undefined : new Refusal(code, error.message);
+}
+
+function shortened(reason: string): string {
+  const bytes = new TextEncoder().encode(reason);
+  if (bytes.length <= longestReason) return reason;
+  // A character that was cut in two is left out, and the mark for “there was more” has three bytes.
+  return `${new TextDecoder().decode(bytes.subarray(0, longestReason - 3)).replace(/\ufffd+$/, "")}…`;
+}

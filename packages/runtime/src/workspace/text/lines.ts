@@ -1,0 +1,43 @@
+/** The lines of a text, each with its line end; the last one may have none. */
+export function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  let from = 0;
+  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
+    lines.push(text.slice(from, end + 1));
+    from = end + 1;
+  }
+  if (from < text.length) lines.push(text.slice(from));
+  return lines;
+}
+
+export function countLineEnds(text: string, to = text.length): number {
+  let count = 0;
+  for (let index = 0; index < to; index += 1) if (text.charCodeAt(index) === 10) count += 1;
+  return count;
+}
+
+/** How many units two texts have in common at their beginning, whole characters only. */
+export function commonHead(a: string, b: string): number {
+  const most = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < most && a.charCodeAt(length) === b.charCodeAt(length)) length += 1;
+  return splitsPair(a, length) || splitsPair(b, length) ? length - 1 : length;
+}
+
+/** How many units two texts have in common at their end, whole characters only, after `head` that are spoken for. */
+export function commonTail(a: string, b: string, head: number): number {
+  const most = Math.min(a.length, b.length) - head;
+  let length = 0;
+  while (length < most && a.charCodeAt(a.length - 1 - length) === b.charCodeAt(b.length - 1 - length)) length += 1;
+  return splitsPair(a, a.length - length) || splitsPair(b, b.length - length) ? length - 1 : length;
+}
+
+/** The beginning of a text, `most` units long or one less, so that no character is cut in two. */
+export function beginning(text: string, most: number): string {
+  return text.slice(0, splitsPair(text, most) ? most - 1 : most);
+}
+
+function splitsPair(text: string, at: number): boolean {
+  if (at <= 0 || at >= text.length) return false;
+  return (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+}

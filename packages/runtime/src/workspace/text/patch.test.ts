@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { random } from "../../../../../tests/kit/random.ts";
+import { applied, patchBetween, reversed, unapplied } from "./patch.ts";
+import { editedText, hardPairs, someText } from "./texts.fixture.ts";
+
+test("a patch leads from any text to any other, and back", () => {
+  const chance = random("patches");
+  for (let round = 0; round < 5_000; round += 1) {
+    const before = someText(chance);
+    const after = chance.chance(0.5) ? editedText(chance, before) : someText(chance);
+    const patch = patchBetween(before, after);
+    expect(applied(before, patch)).toBe(after);
+    expect(unapplied(after, patch)).toBe(before);
+    let end = -1;
+    for (const [offset, removed, inserted] of patch) {
+      expect(offset).toBeGreaterThan(end);
+      expect(removed + inserted).not.toBe("");
+      expect(removed.isWellFormed() && inserted.isWellFormed()).toBe(true);
+      end = offset + removed.length;
+    }
+    expect(reversed(reversed(patch))).toEqual(patch);
+  }
+});
+
+test.each([
+  ["a letter", "one two three\n", "one two! three\n", [[7, "", "!"]]],
+  ["two words of two lines", "let a = 1;\nsame\nlet b = 2;\n", "let a = 10;\nsame\nlet c = 2;\n", [[9, "", "0"], [20, "b", "c"]]],
+  ["lines beside each other", "a1\nb1\nc1\n", "a2\nb2\nc2\n", [[1, "1", "2"], [4, "1", "2"], [7, "1", "2"]]],
+  ["a line more", "a\nb\n", "a\nx\nb\n", [[2, "", "x\n"]]],
+  ["one of two equal characters", "😀😀", "😀", [[2, "😀", ""]]],
+  ["characters with the same first half", "x😀y", "x😁y", [[1, "😀", "😁"]]],
+  ["characters with the same second half", "x\u{1F600}y", "x\u{1FA00}y", [[1, "\u{1F600}", "\u{1FA00}"]]],
+  ["everything", "", "abc", [[0, "", "abc"]]],
+  ["nothing", "same", "same", []],
+])("%s is a small patch", (_, before, after, patch) => {
+  expect(patchBetween(before, after)).toEqual(patch);
+});
+
+test.each([
+  ["other text is there", "xyz", [[0, "a", "b"]]],
+  ["it is too short", "", [[3, "", "b"]]],
+  ["pieces overlap", "abc", [[0, "ab", ""], [1, "b", ""]]],
+] as const)("a patch does not go onto a text when %s", (_, text, patch) => {
+  expect(() => applied(text, patch)).toThrow("does not fit");
+});
+
+describe.each([49_000, 400_000])("of %d lines against as many", (count) => {
+  test.each(Object.entries(hardPairs(count)))("%s", (_, [before, after]) => {
+    const patch = patchBetween(before, after);
+    expect(applied(before, patch) === after).toBe(true);
+    expect(unapplied(after, patch) === before).toBe(true);
+  });
+});

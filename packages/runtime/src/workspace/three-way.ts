@@ -1,0 +1,56 @@
+import type { FileContent, Overlap } from "@thinkery/sdk";
+import { isSame } from "./content.ts";
+import { merged } from "./text/merge.ts";
+
+export interface ThreeWay {
+  path: string;
+  /** What both began with. */
+  base: FileContent | undefined;
+  /** What is there now. */
+  mine: FileContent | undefined;
+  /** What it should become. */
+  theirs: FileContent | undefined;
+}
+
+export interface Manner {
+  /** How the two are called where both are kept. */
+  names: { mine: string; theirs: string };
+  /** Does a file come back that was deleted here and changed there? */
+  revives: boolean;
+  /** A free path beside another. */
+  beside(path: string): string;
+}
+
+export interface Came {
+  /** What the path is to be; absent where it stays as it is. */
+  becomes?: { content: FileContent | undefined };
+  /** What is put beside it. */
+  beside?: { path: string; content: FileContent };
+  overlaps: Overlap[];
+}
+
+/** One file that two have changed: both survive, together where that can be. */
+export function threeWay({ path, base, mine, theirs }: ThreeWay, { names, revives, beside }: Manner): Came {
+  if (isSame(base, theirs) || isSame(mine, theirs)) return { overlaps: [] };
+  if (isSame(mine, base)) return { becomes: { content: theirs }, overlaps: [] };
+  if (theirs === undefined) return { overlaps: [{ path, reason: `It would be deleted, but has been changed by ${names.mine}. It stays.` }] };
+  if (mine === undefined) {
+    if (!revives) return { overlaps: [{ path, reason: `It has been deleted by ${names.mine}, and stays so.` }] };
+    return { becomes: { content: theirs }, overlaps: [{ path, reason: `It has been deleted by ${names.mine} and changed by ${names.theirs}. It is there again.` }] };
+  }
+  if (typeof mine === "string" && typeof theirs === "string" && typeof base !== "object") {
+    const { text, overlaps } = merged({ base: base ?? "", mine, theirs, names });
+    return { becomes: { content: text }, overlaps: overlaps.map((overlap) => ({ path, ...overlap, reason: "Both have changed these lines. Both are kept, between markers." })) };
+  }
+  const kept = beside(path);
+  return { beside: { path: kept, content: theirs }, overlaps: [{ path, kept, reason: `Both have changed it, and it cannot be merged. What ${names.theirs} made of it is beside it.` }] };
+}
+
+/** `logo.png` and 12 are `logo.12.png`; whatever is there already is left alone. */
+export function besidePath(path: string, word: string, isTaken: (path: string) => boolean): string {
+  const [, stem = path, ending = ""] = /^(.*?[^/])(\.[^./]*)?$/s.exec(path) ?? [];
+  for (let number = 1; ; number++) {
+    const candidate = `${stem}.${number === 1 ? word : `${word}-${number}`}${ending}`;
+    if (!isTaken(candidate)) return candidate;
+  }
+}

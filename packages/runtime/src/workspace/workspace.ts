@@ -1,0 +1,322 @@
+import {
+  type Branch,
+  fail,
+  type FileContent,
+  type FileEdit,
+  type FileInfo,
+  filePath,
+  folderPath,
+  type Landed,
+  mainBranch,
+  type Merge,
+  type Merged,
+  type NewBranch,
+  type NewEvent,
+  type Origin,
+  type Revert,
+  type Version,
+  type VersionDiff,
+  type VersionQuery,
+  type WorkspaceLimits,
+} from "@thinkery/sdk";
+import { type Blobs } from "../store/blobs/blobs.ts";
+import { Batch } from "./batch.ts";
+import { Branches, type BranchRow } from "./branches.ts";
+import { type Commit, type CommitOptions, Commits } from "./commits.ts";
+import { factsOf, mediaTypeOf, textIn } from "./content.ts";
+import { diffOf } from "./diff.ts";
+import { FileRows, type Totals } from "./file-rows.ts";
+import { History } from "./history.ts";
+import { type LandOptions, Merging } from "./merging.ts";
+import { Past } from "./past.ts";
+
+const kilobyte = 1024;
+const megabyte = 1024 * kilobyte;
+
+const mostBranches = 100;
+
+interface WorkspaceOptions {
+  storage: DurableObjectStorage;
+  blobs: Blobs;
+  limits: WorkspaceLimits;
+  /** Where facts about files go, if whoever makes the change has no place for them. */
+  record(event: NewEvent): void;
+}
+
+/** Where and when. */
+export interface At {
+  branch?: string | undefined;
+  /** As of this version; now, where it is not given. */
+  version?: number | undefined;
+}
+
+/**
+ * An agent's files, and everything they ever were. Every change is one version with its origin, and there is one way to
+ * make one: `commit`.
+ */
+export class Workspace {
+  readonly #options: WorkspaceOptions;
+  readonly #rows: FileRows;
+  readonly #history: History;
+  readonly #branches: Branches;
+  readonly #past: Past;
+  readonly #commits: Commits;
+  readonly #merging: Merging;
+
+  constructor(options: WorkspaceOptions) {
+    const { sql } = options.storage;
+    this.#options = options;
+    this.#rows = new FileRows(sql);
+    this.#history = new History(sql);
+    this.#branches = new Branches(sql);
+    this.#past = new Past(this.#rows, this.#history, this.#branches);
+    this.#commits = new Commits({ ...options, rows: this.#rows, history: this.#history, branches: this.#branches });
+    this.#merging = new Merging({
+      storage: options.storage,
+      rows: this.#rows,
+      history: this.#history,
+      branches: this.#branches,
+      past: this.#past,
+      commits: this.#commits,
+    });
+  }
+
+  get limits(): WorkspaceLimits {
+    return this.#options.limits;
+  }
+
+  list({ branch, version, under, after, limit }: At & { under?: string | undefined; after?: string | undefined; limit?: number | undefined } = {}): {
+    files: FileInfo[];
+    version: number;
+    next?: string;
+  } {
+    const name = this.#branch(branch);
+    const folder = under === undefined ? undefined : folderPath(under);
+    const page = { ...(folder === undefined ? {} : { under: folder }), ...(after === undefined ? {} : { after }) };
+    const most = limit === undefined ? {} : { limit: limit + 1 };
+    const found = version === undefined ? this.#rows.list(name, { ...page, ...most }) : this.#past.list(name, version, page).slice(0, limit === undefined ? undefined : limit + 1);
+    const files = limit === undefined ? found : found.slice(0, limit);
+    const next = files.length < found.length ? files.at(-1)?.path : undefined;
+    return { files, version: version ?? this.latest(name), ...(next === undefined ? {} : { next }) };
+  }
+
+  stat(path: string, { branch, version }: At = {}): FileInfo | undefined {
+    const name = this.#branch(branch);
+    return version === undefined ? this.#rows.stat(name, filePath(path)) : this.#past.stat(name, filePath(path), version);
+  }
+
+  content(path: string, { branch, version }: At = {}): FileContent | undefined {
+    const name = this.#branch(branch);
+    return version === undefined ? this.#rows.content(name, filePath(path)) : this.#past.content(name, filePath(path), version);
+  }
+
+  async text(path: string, at?: At): Promise<string | undefined> {
+    const content = this.content(path, at);
+    if (typeof content !== "object") return content;
+    const bytes = await this.#blob(content.blob, path);
+    return textIn(bytes);
+  }
+
+  async bytes(path: string, at?: At): Promise<Uint8Array | undefined> {
+    const content = this.content(path, at);
+    if (content === undefined) return undefined;
+    return typeof content === "string" ? new TextEncoder().encode(content) : this.#blob(content.blob, path);
+  }
+
+  /** All of a branch with what is in them, one at a time. */
+  contents(branch?: string): Iterable<{ path: string; content: FileContent; info: FileInfo }> {
+    return this.#rows.contents(this.#branch(branch));
+  }
+
+  totals(branch?: string): Totals {
+    return this.#commits.totals(this.#branch(branch));
+  }
+
+  /** Is told of every commit, on every branch, as soon as it is made. Answers how to stop that. */
+  follow(listener: (commit: Commit) => void): () => void {
+    return this.#commits.follow(listener);
+  }
+
+  /** The latest version of a branch; 0 while nothing was ever written. */
+  latest(branch?: string): number {
+    this.#commits.know();
+    return this.#past.latest(this.#branch(branch));
+  }
+
+  /** Which files of a branch are other than they were at a version; nothing where that is not known any more. */
+  changedSince(version: number, branch?: string): string[] | undefined {
+    return this.#past.changedSince(this.#branch(branch), version);
+  }
+
+  /** Content as it is kept: text that can be edited together as text, everything else as a blob. */
+  keep(content: string | Uint8Array, path: string): FileContent | Promise<FileContent> {
+    const { fileMb, textKb } = this.#options.limits;
+    const size = typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
+    if (size > fileMb * megabyte) throw fail("too_large", `“${filePath(path)}” is larger than a file may be: ${fileMb} MB.`);
+    if (size <= textKb * kilobyte) {
+      const text = typeof content === "string" ? content.toWellFormed() : textIn(content);
+      if (text !== undefined && !text.includes("\0")) return text;
+    }
+    return this.#keepBlob(typeof content === "string" ? new TextEncoder().encode(content) : content, path);
+  }
+
+  /** All of these or none, as one version. Nothing where nothing is other than it was. */
+  commit(edits: readonly FileEdit[], origin: Origin, options: CommitOptions = {}): Version | undefined {
+    const branch = this.#branch(options.branch);
+    const batch = new Batch(this.#rows, branch);
+    for (const edit of edits) batch.add(edit);
+    return this.#commits.write(batch, origin, { ...options, branch });
+  }
+
+  /** Edits that were made on the files as they were at a version: what others have changed since then survives. */
+  land(edits: readonly FileEdit[], base: number, origin: Origin, options: LandOptions & Pick<CommitOptions, "branch"> = {}): Landed {
+    const { branch, ...rest } = options;
+    return this.#merging.land(edits, base, origin, this.#branch(branch), rest);
+  }
+
+  versions(query: VersionQuery): { versions: Version[]; next?: number; oldest?: number } {
+    const { path, ...rest } = query;
+    const place = path === undefined ? undefined : folderPath(path);
+    const found = this.#history.list({ ...rest, ...(place === undefined ? {} : { path: place }), branch: this.#branch(query.branch), limit: query.limit + 1 });
+    const versions = found.slice(0, query.limit);
+    const next = versions.length < found.length ? versions.at(-1)?.id : undefined;
+    const oldest = this.#history.oldest();
+    this.#commits.know();
+    return { versions, ...(next === undefined ? {} : { next }), ...(oldest > 1 ? { oldest } : {}) };
+  }
+
+  diff(id: number, path?: string): VersionDiff {
+    const version = this.#version(id);
+    const rows = this.#history.changesOf(id, path === undefined ? undefined : folderPath(path));
+    const now = (row: { branch: string; path: string }) => () => this.#rows.content(row.branch, row.path);
+    return diffOf(
+      version,
+      rows.filter(({ kind }) => kind !== "moved").map((row) => ({
+        row,
+        before: () => (row.kind === "move" ? this.#history.after(row, now(row)) : this.#history.before(row, now(row))),
+        after: () => this.#history.after(row, now(row)),
+      })),
+    );
+  }
+
+  /** Takes back what a version, a turn or a tool call did. What others did since then survives. */
+  revert({ version, turn, toolCall, branch, dryRun }: Revert, origin: Origin, options: Pick<CommitOptions, "record"> = {}): Merged {
+    const name = (version !== undefined && this.#history.branchOf(version)) || this.#branch(branch);
+    const ids = version === undefined ? this.#idsOf(name, turn, toolCall) : [this.#version(version).id];
+    return this.#merging.revert(ids, name, origin, { dryRun, ...recordOf(options) });
+  }
+
+  branches(): Branch[] {
+    return this.#branches.list().map((row) => this.#branchInfo(row));
+  }
+
+  createBranch({ name, from, version, event }: NewBranch, origin: Origin): Branch {
+    const id = name ?? this.#branches.freeName();
+    if (id === mainBranch || this.#branches.get(id)) throw fail("conflict", `There is a branch “${id}” already.`);
+    if (this.#branches.list().length >= mostBranches) throw fail("too_large", `A workspace may have ${mostBranches} branches. Remove one that is not needed.`);
+    const last = this.#commits.know();
+    const at = event === undefined ? (version ?? last) : this.#history.toldBy(event, this.#branch(from));
+    this.#past.checkKept(at);
+    const parent = this.#past.home(this.#branch(from), at);
+    this.#options.storage.transactionSync(() => {
+      this.#branches.add({ name: id, parent, at, origin, now: Date.now() });
+      this.#rows.copy(parent, id);
+      for (const path of this.#history.changedSince(parent, at)) this.#putAs(id, path, parent, at);
+    });
+    return this.#branchInfo(this.#branches.get(id) as BranchRow);
+  }
+
+  removeBranch(name: string): void {
+    if (name === mainBranch) throw fail("conflict", "The branch “main” is what the others come from, and stays.");
+    this.#branch(name);
+    const child = this.#branches.list().find(({ parent }) => parent === name);
+    if (child) throw fail("conflict", `The branch “${child.name}” comes from it. Remove that one first.`);
+    this.#options.storage.transactionSync(() => {
+      this.#branches.remove(name);
+      this.#rows.removeAll(name);
+      this.#history.forgetBranch(name);
+    });
+    this.#commits.drop(name);
+  }
+
+  /** Brings what was done on a branch to the one it came from, or the other way round. */
+  merge(name: string, { into, dryRun }: Merge, origin: Origin, options: Pick<CommitOptions, "record"> = {}): Merged {
+    const source = this.#branch(name);
+    const parent = this.#branches.get(source)?.parent;
+    if (into === undefined && parent === undefined) throw fail("bad_request", "Say which branch main is to be merged into.");
+    const merged = this.#merging.merge(source, this.#branch(into ?? parent), origin, { dryRun, ...recordOf(options) });
+    this.#commits.know();
+    return merged;
+  }
+
+  /** The hash that a file had when the model last saw it. */
+  seen(path: string, branch?: string): string | undefined {
+    return this.#options.storage.sql.exec<{ hash: string }>("SELECT hash FROM seen WHERE branch = ? AND path = ?", this.#branch(branch), filePath(path)).toArray()[0]?.hash;
+  }
+
+  see(path: string, branch?: string): void {
+    const info = this.stat(path, { branch });
+    if (!info) return;
+    this.#options.storage.sql.exec(
+      "INSERT INTO seen (branch, path, hash) VALUES (?, ?, ?) ON CONFLICT (branch, path) DO UPDATE SET hash = excluded.hash WHERE hash <> excluded.hash",
+      this.#branch(branch),
+      info.path,
+      info.hash,
+    );
+  }
+
+  /** The model has forgotten what it saw. */
+  unsee(): void {
+    this.#options.storage.sql.exec("DELETE FROM seen");
+  }
+
+  #idsOf(branch: string, turn: string | undefined, toolCall: string | undefined): number[] {
+    const found = this.#history.list({ branch, limit: 10_000, ...(turn === undefined ? {} : { turn }), ...(toolCall === undefined ? {} : { toolCall }) });
+    if (found.length === 0) throw fail("not_found", turn === undefined ? "That call has changed no files." : "That turn has changed no files.");
+    return found.map(({ id }) => id);
+  }
+
+  #version(id: number): Version {
+    const version = this.#history.version(id);
+    if (version) return version;
+    const isForgotten = id > 0 && id < this.#history.oldest();
+    throw fail("not_found", isForgotten ? `Version ${id} is not kept any more.` : `There is no version ${id}.`);
+  }
+
+  #branch(name: string = mainBranch): string {
+    if (name !== mainBranch && !this.#branches.get(name)) throw fail("not_found", `There is no branch “${name}”.`);
+    return name;
+  }
+
+  #branchInfo(row: BranchRow): Branch {
+    const { name, parent, at, created_at: createdAt, merged_at: mergedAt, base_branch: baseBranch, base_version: base, origin } = row;
+    return {
+      id: name,
+      from: parent,
+      at,
+      createdAt: new Date(createdAt).toISOString(),
+      by: JSON.parse(origin) as Origin,
+      ...(mergedAt === null ? {} : { mergedAt: new Date(mergedAt).toISOString() }),
+      changed: this.#history.countAfter(name, baseBranch === name ? base : at),
+    };
+  }
+
+  #putAs(branch: string, path: string, parent: string, version: number): void {
+    const content = this.#past.content(parent, path, version);
+    if (content === undefined) return this.#rows.remove(branch, path);
+    this.#rows.put(branch, path, content, factsOf(content, path), { version, at: Date.now(), patches: 0 });
+  }
+
+  async #keepBlob(bytes: Uint8Array, path: string): Promise<FileContent> {
+    const otherwise = textIn(bytes) === undefined ? "application/octet-stream" : "text/plain";
+    return { blob: await this.#options.blobs.put(bytes), size: bytes.byteLength, mediaType: mediaTypeOf(path, otherwise) };
+  }
+
+  async #blob(hash: string, path: string): Promise<Uint8Array> {
+    const bytes = await this.#options.blobs.get(hash);
+    if (!bytes) throw fail("unavailable", `What is in “${path}” cannot be found in the blob store.`);
+    return bytes;
+  }
+}
+
+const recordOf = ({ record }: Pick<CommitOptions, "record">) => (record ? { record } : {});
