@@ -25,7 +25,7 @@ function complete(...words: string[]): string[] {
 
 test("bash completes commands, the commands below them, options and choices", () => {
   expect(complete("thinkery", "")).toEqual(names);
-  expect(complete("thinkery", "re")).toEqual(["restart"]);
+  expect(complete("thinkery", "re")).toEqual(["restart", "revert"]);
   expect(complete("thinkery", "token", "")).toEqual(expect.arrayContaining(["ls", "new", "rm"]));
   expect(complete("thinkery", "start", "--fo")).toEqual(["--foreground"]);
   expect(complete("thinkery", "--json", "agency", "n")).toEqual(["new"]);

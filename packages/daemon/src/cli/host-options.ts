@@ -60,6 +60,7 @@ export async function hostOptions(cli: Cli, flags: HostFlags): Promise<HostOptio
     turn: config.turn,
     sandbox: config.sandbox,
     linux: config.linux,
+    workspace: config.workspace,
     scriptFolders: [home.path, cli.cwd].map((folder) => join(folder, "scripts")),
     parts: builtParts(dirname(cli.entry)),
     ...(worker ? { worker } : {}),

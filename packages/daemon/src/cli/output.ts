@@ -1,7 +1,7 @@
 import { errorBody, fail, isThinkeryError } from "@thinkery/sdk";
 
 export interface Sink {
-  write(text: string): unknown;
+  write(text: string | Uint8Array): unknown;
   isTTY?: boolean;
 }
 
@@ -56,6 +56,11 @@ export class Output {
     this.stdout.write(text);
   }
 
+  /** A reply that is somebody's file, byte by byte. */
+  bytes(data: Uint8Array): void {
+    this.stdout.write(data);
+  }
+
   /** A line beside the reply. */
   say(line: string): void {
     this.stderr.write(`${line}\n`);
@@ -82,6 +87,12 @@ export class Output {
 
   dim(text: string): string {
     return this.styled ? dim(text) : text;
+  }
+
+  /** A line of a diff: what came is green, what went is red. */
+  change(line: string): string {
+    const colour = line.startsWith("+") ? 32 : line.startsWith("-") ? 31 : line.startsWith("@@") ? 36 : undefined;
+    return this.styled && colour !== undefined ? `\u001b[${colour}m${line}\u001b[39m` : line;
   }
 
   /** Columns under their titles. */

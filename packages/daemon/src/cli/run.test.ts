@@ -144,6 +144,7 @@ test("the schema of the configuration is one JSON value", async () => {
     "turn",
     "sandbox",
     "linux",
+    "workspace",
   ]);
 });
 

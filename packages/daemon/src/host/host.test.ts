@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, writeFileS
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema } from "@thinkery/sdk";
+import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema, workspaceLimitsSchema } from "@thinkery/sdk";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Home } from "../home/home.ts";
 import { findHost, readDaemonFile, stopHost } from "./discovery.ts";
@@ -23,6 +23,7 @@ function options(home: Home, more: Partial<HostOptions> = {}): HostOptions {
     turn: turnLimitsSchema.parse({}),
     sandbox: sandboxLimitsSchema.parse({}),
     linux: linuxLimitsSchema.parse({}),
+    workspace: workspaceLimitsSchema.parse({}),
   };
   return { home, host: "127.0.0.1", port: 0, portGiven: false, slots: 1, parts: tinyParts(), limits: quick, ...lists, ...models, ...more };
 }

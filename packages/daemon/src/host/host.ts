@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { fail, isThinkeryError, type LinuxLimits, type ModelConfig, type SandboxLimits, type TurnLimits } from "@thinkery/sdk";
+import { fail, isThinkeryError, type LinuxLimits, type ModelConfig, type SandboxLimits, type TurnLimits, type WorkspaceLimits } from "@thinkery/sdk";
 import type { ModelVariables } from "../config/providers.ts";
 import type { Home } from "../home/home.ts";
 import { ensureSigningKey, ensureToken } from "../home/token.ts";
@@ -43,6 +43,7 @@ export interface HostOptions {
   /** What code and commands of agents may use. */
   sandbox: SandboxLimits;
   linux: LinuxLimits;
+  workspace: WorkspaceLimits;
   /** Where scripts of scripted models lie; earlier folders win. */
   scriptFolders: string[];
   /** What happens to the host, for people. */

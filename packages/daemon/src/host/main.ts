@@ -25,7 +25,8 @@ type Passed =
   | "models"
   | "turn"
   | "sandbox"
-  | "linux";
+  | "linux"
+  | "workspace";
 
 export interface MainOptions extends Pick<MainConfig, Passed> {
   home: Home;

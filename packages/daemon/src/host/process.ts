@@ -99,6 +99,8 @@ export function startCommand({ command, args, given, onOutput }: CommandOptions)
   return ending(child);
 }
 
+const longestDeathMs = 10_000;
+
 /** How a child ends, by itself or by us. */
 function ending(child: ChildProcess): Pick<Child, "exited" | "kill"> {
   const { stdin: input } = child;
@@ -114,8 +116,9 @@ function ending(child: ChildProcess): Pick<Child, "exited" | "kill"> {
       gone = true;
       // Lets the reader go too.
       input?.destroy();
-      // Its last words may still be in the pipe; a descendant that keeps the pipe open must not hold us up.
-      const late = setTimeout(() => resolve({ code, signal }), 200);
+      // What it started behind walls dies with it, but not in the same moment, and not quickly where the machine is busy;
+      // until its pipe closes it may still answer whoever is connected to it. One that keeps it open for ever is no reason to wait for ever.
+      const late = setTimeout(() => resolve({ code, signal }), longestDeathMs);
       child.once("close", () => {
         clearTimeout(late);
         resolve({ code, signal });

@@ -1,15 +1,19 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { chmod, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { errorBody, fail, isThinkeryError, statusOf } from "@thinkery/sdk";
 
 /** One thing that can be asked for on a unix socket of the host. */
 export interface Route {
   method: "GET" | "POST";
   path: string;
+  /** How long a body it takes, where that is more than usual. */
+  longestBody?: number;
   /** Without one, anybody who can open the socket may ask. */
   allow?(headers: IncomingMessage["headers"]): boolean;
-  answer(question: Question): Answer | Promise<Answer | Telling>;
+  answer(question: Question): Answer | Promise<Answer | Telling | Sending>;
 }
 
 interface Question {
@@ -27,6 +31,11 @@ interface Answer {
 /** An answer that is told as it comes about, a JSON value a line. */
 interface Telling {
   lines(to: Listener): Promise<void>;
+}
+
+/** An answer of bytes, sent as they are made and not faster than they are taken. */
+interface Sending {
+  pieces: AsyncIterable<Uint8Array>;
 }
 
 interface Listener {
@@ -78,8 +87,9 @@ async function reply(routes: Route[], request: IncomingMessage, response: Server
     if (closed) throw fail("forbidden", "This socket is for Thinkery's own processes.");
     if (!route && found.length > 0) throw fail("method_not_allowed", "This service is not asked that way.");
     if (!route) throw fail("not_found", "There is no such service.");
-    const answer = await route.answer({ query: url.searchParams, body: await read(request) });
+    const answer = await route.answer({ query: url.searchParams, body: await read(request, route.longestBody) });
     if ("lines" in answer) return await tell(response, answer);
+    if ("pieces" in answer) return await pipeline(Readable.from(answer.pieces), response);
     const { status = 200, body, after } = answer;
     if (after) response.once("close", after);
     send(response, status, body);
@@ -107,12 +117,12 @@ async function tell(response: ServerResponse, { lines }: Telling): Promise<void>
   response.end();
 }
 
-async function read(request: IncomingMessage): Promise<Buffer> {
+async function read(request: IncomingMessage, longest = maxBody): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBody) throw fail("too_large", "The request is too large.");
+    if (size > longest) throw fail("too_large", "The request is too large.");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,4 +1,4 @@
-import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema } from "@thinkery/sdk";
+import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema, workspaceLimitsSchema } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { mainConfig, sandboxConfig, text, type MainConfig } from "./workerd-config.ts";
 
@@ -25,6 +25,7 @@ const config: MainConfig = {
   turn: turnLimitsSchema.parse({}),
   sandbox: sandboxLimitsSchema.parse({}),
   linux: linuxLimitsSchema.parse({}),
+  workspace: workspaceLimitsSchema.parse({}),
   boot: { id: "1", after: "stop" },
 };
 

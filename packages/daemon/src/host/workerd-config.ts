@@ -1,4 +1,4 @@
-import type { Boot, LinuxLimits, ModelConfig, SandboxLimits, TurnLimits } from "@thinkery/sdk";
+import type { Boot, LinuxLimits, ModelConfig, SandboxLimits, TurnLimits, WorkspaceLimits } from "@thinkery/sdk";
 
 /** The text of workerd's configuration. Nothing here touches the disk. */
 
@@ -35,6 +35,7 @@ export interface MainConfig {
   turn: TurnLimits;
   sandbox: SandboxLimits;
   linux: LinuxLimits;
+  workspace: WorkspaceLimits;
   boot: Boot;
 }
 
@@ -87,6 +88,7 @@ export function mainConfig(config: MainConfig): string {
     `(name = "TURN_LIMITS", json = ${json(config.turn)})`,
     `(name = "SANDBOX_LIMITS", json = ${json(config.sandbox)})`,
     `(name = "LINUX_LIMITS", json = ${json(config.linux)})`,
+    `(name = "WORKSPACE_LIMITS", json = ${json(config.workspace)})`,
     `(name = "BOOT", json = ${json(config.boot)})`,
     // From the environment, like the signing key: the configuration stays on the disk.
     ...config.variables.map((name) => `(name = ${text(name)}, fromEnvironment = ${text(name)})`),

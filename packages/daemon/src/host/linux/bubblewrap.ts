@@ -95,6 +95,19 @@ export function bubblewrapProvider({ home, find = bubblewrap, onTrouble }: Bubbl
       return { exited, kill: () => child.kill("SIGKILL") };
     },
 
+    async hasPlace(agent) {
+      const found = await programs();
+      if (typeof found === "string") throw fail("unavailable", found);
+      return folders.has(agent);
+    },
+
+    async place(agent) {
+      const found = await programs();
+      if (typeof found === "string") throw fail("unavailable", found);
+      const folder = await folders.open(agent);
+      return { folder, beside: await folders.openBeside(agent), owner: isRoot ? nobody : undefined };
+    },
+
     forget: (agent) => folders.forget(agent),
   };
 }

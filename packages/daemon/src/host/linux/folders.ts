@@ -33,9 +33,23 @@ export class Folders {
     });
   }
 
+  async has(agent: string): Promise<boolean> {
+    return lstat(this.#pathOf(agent)).then((found) => found.isDirectory(), () => false);
+  }
+
+  /** A folder for what is to be known of that one, out of sight of whoever works in it. */
+  async openBeside(agent: string): Promise<string> {
+    const path = this.#besideOf(agent);
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return path;
+  }
+
   /** From here on the name is free; what lies in the folder goes as soon as it can. */
   async forget(agent: string): Promise<void> {
     const path = this.#pathOf(agent);
+    const beside = this.#besideOf(agent);
+    await rm(beside, { recursive: true, force: true });
+    await rmdir(dirname(beside)).catch(() => {});
     const away = join(this.#options.root, `${gone}${randomBytes(8).toString("hex")}`);
     try {
       await rename(path, away);
@@ -51,6 +65,12 @@ export class Folders {
   async sweep(): Promise<void> {
     const names = await readdir(this.#options.root).catch(() => []);
     for (const name of names) if (name.startsWith(gone)) await this.#remove(join(this.#options.root, name));
+  }
+
+  /** No agency's name begins with a dot. */
+  #besideOf(agent: string): string {
+    this.#pathOf(agent);
+    return join(this.#options.root, ".beside", agent);
   }
 
   /** Names come from requests, and a path must not lead elsewhere. */

@@ -1,6 +1,7 @@
 import { cpus } from "node:os";
 import { type CommandResult, fail, type LinuxLimits, type ProcessInfo, type ProcessOutput } from "@thinkery/sdk";
 import { Command } from "./command.ts";
+import type { WorkspaceCopies } from "./copy/copies.ts";
 import { Output } from "./output.ts";
 import { Processes } from "./processes.ts";
 import type { LinuxProvider } from "./provider.ts";
@@ -49,6 +50,7 @@ export class LinuxSandbox {
   readonly #underWay: UnderWay;
   readonly #processes = new Processes();
   readonly #forgetting = new Set<string>();
+  #copies: Promise<WorkspaceCopies> | undefined;
   #diskWatch: ReturnType<typeof setInterval> | undefined;
   #closed = false;
 
@@ -101,12 +103,20 @@ export class LinuxSandbox {
     return info();
   }
 
+  /** The workspaces as they lie in the folders of the commands. Loaded with the first one. */
+  readonly copies = (): Promise<WorkspaceCopies> => {
+    const { provider, isFull } = this.#options;
+    this.#copies ??= import("./copy/copies.ts").then(({ WorkspaceCopies }) => new WorkspaceCopies({ provider, isFull }));
+    return this.#copies;
+  };
+
   /** The agent is deleted: what it runs ends, and its folder goes. Safe to ask again. */
   async forget(agent: string): Promise<void> {
     this.#forgetting.add(agent);
     try {
       await this.#underWay.end(agent);
       this.#processes.forget(agent);
+      (await this.#copies)?.forget(agent);
       await this.#options.provider.forget(agent);
     } finally {
       this.#forgetting.delete(agent);

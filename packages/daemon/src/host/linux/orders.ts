@@ -1,4 +1,4 @@
-import { commandSchema, fail, invalid, processQuerySchema } from "@thinkery/sdk";
+import { commandSchema, copyPlanSchema, fail, invalid, processQuerySchema } from "@thinkery/sdk";
 import { z } from "zod";
 
 /** What main asks for, checked. Apart from the routes, because a host that starts has nothing to check yet. */
@@ -11,6 +11,14 @@ export function orderIn(body: Buffer): z.infer<typeof commandSchema> {
   return checked(commandSchema, parsed(body));
 }
 
+const mb = 1024 * 1024;
+
+const collectionQuery = agentQuery.extend({ largest: z.coerce.number().int().min(1).max(100 * mb).default(32 * mb) });
+
+export const collectionIn = (query: URLSearchParams) => checked(collectionQuery, Object.fromEntries(query));
+
+export const planIn = (body: Buffer) => checked(copyPlanSchema, parsed(body));
+
 export const agentIn = (query: URLSearchParams) => checked(agentQuery, Object.fromEntries(query)).agent;
 
 export const processIn = (query: URLSearchParams) => checked(processQuery, Object.fromEntries(query));
@@ -21,7 +29,7 @@ function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString("utf8"));
   } catch {
-    throw fail("bad_request", "The command is not JSON.");
+    throw fail("bad_request", "The order is not JSON.");
   }
 }
 

@@ -27,6 +27,16 @@ export interface Started {
   kill(): void;
 }
 
+/** Where the files are that an agent's commands work on. */
+export interface Place {
+  /** What its commands find as /work. */
+  folder: string;
+  /** A folder on the same disk that they do not see. */
+  beside: string;
+  /** Whose the files are, where that is not us. */
+  owner: number | undefined;
+}
+
 /**
  * Runs programs for agents, shut off from this machine and from each other. Each agent has a folder that stays, and
  * finds it as /work. Another way to do that (Docker, a service elsewhere) is another provider.
@@ -36,6 +46,10 @@ export interface LinuxProvider {
   /** Nothing where it can be used, else what to do about it in full sentences. */
   trouble(): Promise<string | undefined>;
   start(order: Order): Promise<Started>;
+  /** Makes it, where it is not there yet. */
+  place(agent: string): Promise<Place>;
+  /** Has it been made? */
+  hasPlace(agent: string): Promise<boolean>;
   /** The agent is gone, and none of its commands runs: its folder goes too. */
   forget(agent: string): Promise<void>;
 }

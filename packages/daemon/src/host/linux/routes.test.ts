@@ -34,6 +34,14 @@ class Stage implements LinuxProvider {
     return { exited, kill };
   }
 
+  place(): Promise<never> {
+    return Promise.reject(new Error("no files"));
+  }
+
+  async hasPlace(): Promise<boolean> {
+    return false;
+  }
+
   async forget(agent: string): Promise<void> {
     this.forgotten.push(agent);
   }

@@ -1,4 +1,5 @@
 import type { Route } from "../serve.ts";
+import { copyRoutes } from "./copy/routes.ts";
 import type { LinuxSandbox } from "./linux.ts";
 
 const orders = () => import("./orders.ts");
@@ -53,5 +54,6 @@ export function linuxRoutes(linux: LinuxSandbox): Route[] {
         return { body: {} };
       },
     },
+    ...copyRoutes(linux),
   ];
 }

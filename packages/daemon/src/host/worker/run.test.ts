@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema } from "@thinkery/sdk";
+import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema, workspaceLimitsSchema } from "@thinkery/sdk";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Home } from "../../home/home.ts";
 import { findHost } from "../discovery.ts";
@@ -32,6 +32,7 @@ function options(home: Home, worker: HostOptions["worker"], onLine: (line: strin
     turn: turnLimitsSchema.parse({}),
     sandbox: sandboxLimitsSchema.parse({}),
     linux: linuxLimitsSchema.parse({}),
+    workspace: workspaceLimitsSchema.parse({}),
     scriptFolders: [],
     parts: stockParts(),
     // Few failures, so that one that is counted and should not be is noticed.

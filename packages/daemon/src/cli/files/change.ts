@@ -1,0 +1,44 @@
+import { filePath } from "@thinkery/sdk";
+import type { Command } from "commander";
+import type { Cli } from "../cli.ts";
+import { examples } from "../help.ts";
+import { branchOption, reachAgent, targetHelp } from "./reach.ts";
+
+interface RemoveFlags {
+  branch?: string;
+  recursive?: boolean;
+}
+
+export function addRemove(group: Command, cli: Cli): void {
+  group
+    .command("rm")
+    .description("delete a file; `thinkery revert` brings it back")
+    .argument("<target>", targetHelp)
+    .argument("<path>", "where in the workspace")
+    .option("-r, --recursive", "a folder with all that is in it")
+    .addOption(branchOption())
+    .addHelpText("after", examples(["files rm alice old.txt", ""], ["files rm -r alice dist", ""]))
+    .action(async (text: string, given: string, { branch, recursive }: RemoveFlags) => {
+      const path = filePath(given.replace(/(?<=.)\/+$/, ""));
+      const { agent } = await reachAgent(cli, text);
+      await agent.deleteFile(path, { ...(branch === undefined ? {} : { branch }), ...(recursive ? { recursive } : {}) });
+      cli.output.reply({ deleted: path }, () => `Deleted ${path}.`);
+    });
+}
+
+export function addMove(group: Command, cli: Cli): void {
+  group
+    .command("mv")
+    .description("move or rename a file or a folder")
+    .argument("<target>", targetHelp)
+    .argument("<from>", "where it is")
+    .argument("<to>", "where it should be")
+    .addOption(branchOption())
+    .addHelpText("after", examples(["files mv alice draft.md docs/final.md", ""]))
+    .action(async (text: string, from: string, to: string, { branch }: { branch?: string }) => {
+      const edit = { move: filePath(from), to: filePath(to) };
+      const { agent } = await reachAgent(cli, text);
+      const { version } = await agent.editFiles([edit], branch === undefined ? {} : { branch });
+      cli.output.reply({ ...edit, version: version?.id }, () => `Moved ${edit.move} to ${edit.to}.`);
+    });
+}

@@ -1,0 +1,106 @@
+import { readFile, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { deflateRawSync } from "node:zlib";
+import { fail, type Landed, filePath, folderPath, type ToZip, zipped } from "@thinkery/sdk";
+import type { AgentHandle } from "@thinkery/sdk/client";
+import type { Command } from "commander";
+import { look } from "../../folder/look.ts";
+import { readContent } from "../../folder/read.ts";
+import type { Cli } from "../cli.ts";
+import { examples } from "../help.ts";
+import { branchOption, reachAgent, targetHelp } from "./reach.ts";
+import { changesOf, sizeOf } from "./words.ts";
+
+interface PutFlags {
+  branch?: string;
+  new?: boolean;
+}
+
+/** No file is larger; whatever is will not even be read. */
+const longest = 100 * 1024 * 1024;
+
+export function addPut(group: Command, cli: Cli): void {
+  group
+    .command("put")
+    .description("write a file, or a folder as one version")
+    .argument("<target>", targetHelp)
+    .argument("<path>", "where in the workspace")
+    .argument("[local]", "a file or folder here; - reads stdin (default: the same path)")
+    .option("--new", "only if there is no such file")
+    .addOption(branchOption())
+    .addHelpText(
+      "after",
+      examples(["files put alice notes.md", ""], ["files put alice data/in.csv ~/Downloads/in.csv", ""], ["date | thinkery files put alice now.txt -", ""], ["files put alice src ./src", "without .git, node_modules and what .gitignore names"]),
+    )
+    .action(async (text: string, path: string, local: string | undefined, flags: PutFlags) => {
+      const from = local ?? path;
+      if (from !== "-" && (await isFolder(cli, from))) return putFolder(cli, text, folderPath(path), from, flags);
+      const place = filePath(path);
+      const bytes = await contentOf(cli, from);
+      const { agent } = await reachAgent(cli, text);
+      const file = await agent.putFile(place, bytes, { ...(flags.branch === undefined ? {} : { branch: flags.branch }), ...(flags.new ? { isNew: true } : {}) });
+      cli.output.reply(file, () => `Wrote ${file.path}, ${sizeOf(file.size)}, version ${file.version}.`);
+    });
+}
+
+export function addUnzip(group: Command, cli: Cli): void {
+  group
+    .command("unzip")
+    .description("write all files of a zip as one version")
+    .argument("<target>", targetHelp)
+    .argument("<zip>", "a zip file here; - reads stdin")
+    .option("--replace", "delete the files that are not in it")
+    .addOption(branchOption())
+    .addHelpText("after", examples(["files unzip alice site.zip", ""], ["files unzip alice backup.zip --replace", ""]))
+    .action(async (text: string, zip: string, { replace, branch }: { replace?: boolean; branch?: string }) => {
+      const bytes = await contentOf(cli, zip);
+      const { agent } = await reachAgent(cli, text);
+      tell(cli, await agent.putArchive(bytes, { ...(branch === undefined ? {} : { branch }), ...(replace ? { replace } : {}) }));
+    });
+}
+
+async function putFolder(cli: Cli, text: string, to: string | undefined, from: string, { branch, new: isNew }: PutFlags): Promise<void> {
+  if (isNew) throw fail("bad_request", "--new is for one file; a folder is written over what is there.");
+  const files = await filesOf(cli, from, to);
+  const { agent } = await reachAgent(cli, text);
+  if (files.length === 0) throw fail("bad_request", `There is nothing in “${from}” that could be written.`);
+  const zip = await buffer(zipped(files, (data) => deflateRawSync(data, { level: 3 })));
+  tell(cli, await sent(agent, zip, branch));
+}
+
+const sent = (agent: AgentHandle, zip: Uint8Array, branch: string | undefined) => agent.putArchive(zip, branch === undefined ? {} : { branch });
+
+/** The files of a folder here, at the paths that they will have there. */
+async function filesOf(cli: Cli, from: string, to: string | undefined): Promise<ToZip[]> {
+  const root = resolve(cli.cwd, from);
+  const { files, untaken } = await look(root);
+  for (const { path, why } of untaken) cli.output.aside(`Left out ${path}: ${why}.`);
+  const all: ToZip[] = [];
+  for (const [path, { mtimeMs }] of files) {
+    const content = await readContent(root, path, longest);
+    if (!content) throw fail("bad_request", `“${from}/${path}” cannot be read, or is too large.`);
+    all.push({ path: filePath(to === undefined ? path : `${to}/${path}`), data: content.bytes, modifiedAt: new Date(mtimeMs) });
+  }
+  return all.sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+function tell(cli: Cli, landed: Landed): void {
+  const { version } = landed;
+  cli.output.reply(landed, () => (version ? `Version ${version.id}: ${changesOf(version.changes, version.more)}.` : "Everything was as it is already."));
+}
+
+async function isFolder(cli: Cli, local: string): Promise<boolean> {
+  return stat(resolve(cli.cwd, local)).then((found) => found.isDirectory(), () => false);
+}
+
+async function contentOf(cli: Cli, local: string): Promise<Uint8Array> {
+  if (local === "-") return buffer(process.stdin);
+  try {
+    const path = resolve(cli.cwd, local);
+    if ((await stat(path)).size <= longest) return await readFile(path);
+  } catch (error) {
+    throw fail("bad_request", `“${local}” cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`);
+  }
+  throw fail("too_large", `“${local}” is larger than anything that could be sent: ${sizeOf(longest)}.`);
+}

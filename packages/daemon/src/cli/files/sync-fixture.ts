@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { fail, type Overlap } from "@thinkery/sdk";
+import type { Remote, RemoteEdit } from "./sync-remote.ts";
+
+/** A workspace in memory that behaves like a host's: what was changed since a version survives, and is kept beside. */
+export class FakeRemote implements Remote {
+  readonly versions: Map<string, Buffer>[] = [new Map()];
+  /** Called before each request, as what other people do may come before it. */
+  before: () => void = () => {};
+  readonly asked: string[] = [];
+  #onChange: (() => void) | undefined;
+
+  async list() {
+    this.#ask("list");
+    return { version: this.version, files: [...this.now].map(([path, bytes]) => ({ path, hash: hashOf(bytes), size: bytes.length })) };
+  }
+
+  async get(path: string): Promise<Uint8Array> {
+    this.#ask(`get ${path}`);
+    const bytes = this.now.get(path);
+    if (!bytes) throw fail("not_found", "There is no such file.");
+    return bytes;
+  }
+
+  async put(path: string, bytes: Uint8Array, condition: { ifMatch: string } | { isNew: true }): Promise<void> {
+    this.#ask(`put ${path}`);
+    const there = this.now.get(path);
+    const isMet = "isNew" in condition ? there === undefined : there !== undefined && hashOf(there) === condition.ifMatch;
+    if (!isMet) throw fail("precondition_failed", "It is another one now.");
+    this.write({ [path]: Buffer.from(bytes) });
+  }
+
+  async edit(edits: readonly RemoteEdit[], base: number): Promise<{ overlaps: Overlap[] }> {
+    this.#ask(`edit ${edits.length}`);
+    const next = new Map(this.now);
+    const overlaps: Overlap[] = [];
+    for (const edit of edits) {
+      const path = "write" in edit ? edit.write : edit.delete;
+      const theirs = "write" in edit ? Buffer.from(edit.bytes) : undefined;
+      const [was, mine] = [this.versions[base]?.get(path), this.now.get(path)];
+      if (isSame(mine, theirs)) continue;
+      if (isSame(was, mine)) put(next, path, theirs);
+      else if (mine === undefined && theirs) next.set(path, theirs);
+      else if (theirs === undefined) overlaps.push({ path, reason: "It stays." });
+      else {
+        const kept = `${path}.kept-${hashOf(theirs).slice(0, 6)}`;
+        next.set(kept, theirs);
+        overlaps.push({ path, kept, reason: "Both have changed it." });
+      }
+    }
+    this.versions.push(next);
+    return { overlaps };
+  }
+
+  async watch(onChange: () => void, signal: AbortSignal): Promise<void> {
+    this.#onChange = onChange;
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  }
+
+  /** What somebody else does there. */
+  write(files: Record<string, string | Buffer | undefined>): void {
+    const next = new Map(this.now);
+    for (const [path, content] of Object.entries(files)) put(next, path, content === undefined ? undefined : Buffer.from(content));
+    this.versions.push(next);
+    this.#onChange?.();
+  }
+
+  get version(): number {
+    return this.versions.length - 1;
+  }
+
+  get now(): Map<string, Buffer> {
+    return this.versions.at(-1) as Map<string, Buffer>;
+  }
+
+  get texts(): Record<string, string> {
+    return Object.fromEntries([...this.now].map(([path, bytes]): [string, string] => [path, bytes.toString()]).sort());
+  }
+
+  #ask(what: string): void {
+    this.before();
+    this.asked.push(what);
+  }
+}
+
+function put(files: Map<string, Buffer>, path: string, bytes: Buffer | undefined): void {
+  if (bytes) files.set(path, bytes);
+  else files.delete(path);
+}
+
+function isSame(one: Buffer | undefined, other: Buffer | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : one.equals(other);
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

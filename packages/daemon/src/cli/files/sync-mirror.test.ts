@@ -1,0 +1,264 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fail } from "@thinkery/sdk";
+import { expect, test } from "vitest";
+import { random } from "../../../../../tests/kit/random.ts";
+import { tempFolder } from "../../host/fixture.ts";
+import { conflictPath } from "./sync-decision.ts";
+import { FakeRemote } from "./sync-fixture.ts";
+import { Mirror } from "./sync-mirror.ts";
+import type { SyncEvent } from "./sync-round.ts";
+import { readState, stateFile, type SyncState, writeState } from "./sync-state.ts";
+
+function write(folder: string, files: Record<string, string | undefined>): void {
+  for (const [path, text] of Object.entries(files)) {
+    const place = join(folder, path);
+    if (text === undefined) rmSync(place);
+    else {
+      mkdirSync(dirname(place), { recursive: true });
+      writeFileSync(place, text);
+    }
+  }
+}
+
+function texts(folder: string): Record<string, string> {
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  return Object.fromEntries(paths.map((one) => join(one.parentPath, one.name)).map((place): [string, string] => [place.slice(folder.length + 1), readFileSync(place, "utf8")]).sort());
+}
+
+/** A folder with its mirror, which may be begun again with what it remembers. */
+function open({ folder = tempFolder(), remote = new FakeRemote(), restMs = 0 } = {}) {
+  const events: SyncEvent[] = [];
+  let state: SyncState | undefined;
+  const start = () => new Mirror({ folder, remote, state, restMs, onEvent: (event) => events.push(event), onState: async (next) => void (state = structuredClone(next)) });
+  let mirror = start();
+  let isFirst = true;
+  const pass = async (options: { isSure?: boolean } = {}) => {
+    const result = await mirror.pass({ ...options, isFirst });
+    isFirst = false;
+    return result;
+  };
+  /** Until both sides have the same. */
+  const settle = async (options: { isSure?: boolean } = {}) => {
+    for (let round = 0; round < 50; round++) if ((await pass(options)).isComplete) return;
+    throw new Error("it never came to rest");
+  };
+  const again = () => {
+    mirror = start();
+    isFirst = true;
+  };
+  return { folder, remote, events, pass, settle, again, forget: () => (state = undefined) };
+}
+
+test("the first time, what is on one side only is copied and what differs is kept twice", async () => {
+  const { folder, remote, settle, events } = open();
+  write(folder, { "here.txt": "h", "src/same.txt": "s", "notes.md": "mine" });
+  remote.write({ "there/t.txt": "t", "src/same.txt": "s", "notes.md": "theirs" });
+  await settle();
+  const beside = conflictPath("notes.md", "d33a28e5");
+  const all = texts(folder);
+  const [conflict = ""] = Object.keys(all).filter((path) => path.includes("conflict"));
+  expect(conflict).toMatch(/^notes\.conflict-[0-9a-f]{8}\.md$/);
+  expect(beside).toBe("notes.conflict-d33a28e5.md");
+  expect(all).toEqual({ "here.txt": "h", "src/same.txt": "s", "notes.md": "mine", "there/t.txt": "t", [conflict]: "theirs" });
+  expect(remote.texts).toEqual(all);
+  expect(events.filter(({ did }) => did === "conflict")).toEqual([{ did: "conflict", path: "notes.md", beside: conflict }]);
+});
+
+test("changes and deletions go both ways, and many small files are one version", async () => {
+  const { folder, remote, settle, again } = open();
+  write(folder, Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`d/${index}`, `${index}`])));
+  await settle();
+  expect(remote.version).toBe(1);
+  write(folder, { "d/1": "one", "d/2": undefined, new: "n" });
+  remote.write({ "d/3": "three", "d/4": undefined, "deep/er/x": "x" });
+  again();
+  await settle();
+  expect(remote.texts).toMatchObject({ "d/1": "one", "d/3": "three", new: "n", "deep/er/x": "x" });
+  expect(Object.keys(remote.texts)).not.toEqual(expect.arrayContaining(["d/2"]));
+  expect(texts(folder)).toEqual(remote.texts);
+  remote.write({ "deep/er/x": undefined });
+  await settle();
+  expect(existsSync(join(folder, "deep"))).toBe(false);
+  const { version } = remote;
+  remote.asked.length = 0;
+  await settle();
+  expect([remote.version, remote.asked]).toEqual([version, ["list"]]);
+});
+
+test("deleted on one side and changed on the other is kept, and said", async () => {
+  const { folder, remote, settle, events } = open();
+  write(folder, { a: "1", b: "1" });
+  await settle();
+  write(folder, { a: undefined, b: "2" });
+  remote.write({ a: "2", b: undefined });
+  await settle();
+  expect(texts(folder)).toEqual({ a: "2", b: "2" });
+  expect(remote.texts).toEqual({ a: "2", b: "2" });
+  expect(events.filter(({ did }) => did === "kept").map(({ path }) => path)).toEqual(["a", "b"]);
+});
+
+test("what is ignored stays where it is, on both sides, and is not taken for deleted", async () => {
+  const { folder, remote, settle } = open();
+  write(folder, { "dist/x": "1", a: "a", ".git/HEAD": "h", "node_modules/m/i.js": "m" });
+  await settle();
+  expect(Object.keys(remote.texts)).toEqual(["a", "dist/x"]);
+  // The rules may come from there, with what they are about.
+  remote.write({ ".gitignore": "dist\n*.log\n", "y.log": "y", "dist/z": "z" });
+  await settle();
+  write(folder, { "dist/x": "2", "n.log": "n" });
+  await settle();
+  expect(remote.texts).toEqual({ ".gitignore": "dist\n*.log\n", a: "a", "dist/x": "1", "dist/z": "z", "y.log": "y" });
+  expect(existsSync(join(folder, "y.log"))).toBe(false);
+  rmSync(join(folder, "dist"), { recursive: true });
+  await settle();
+  expect(remote.texts["dist/x"]).toBe("1");
+});
+
+test("links lead nowhere, and names that no workspace takes are said once", async () => {
+  const { folder, remote, settle, events } = open();
+  const elsewhere = tempFolder();
+  write(elsewhere, { secret: "s" });
+  symlinkSync(elsewhere, join(folder, "link"));
+  write(folder, { "end.": "x", ok: "ok" });
+  remote.write({ "link/secret": "evil", "link/new": "evil" });
+  await settle();
+  await settle();
+  expect(remote.texts).toEqual({ ok: "ok", "link/secret": "evil", "link/new": "evil" });
+  expect(texts(elsewhere)).toEqual({ secret: "s" });
+  expect(events.filter(({ did }) => did === "left").map(({ path }) => path).sort()).toEqual(["end.", "link"]);
+});
+
+test("large files go by themselves, only over what we have seen; too large ones stay", async () => {
+  const { folder, remote, settle, events } = open();
+  write(folder, { big: "b".repeat(300_000) });
+  await settle();
+  expect(remote.asked).toContain("put big");
+  write(folder, { big: "c".repeat(300_000) });
+  remote.write({ big: "d".repeat(300_000) });
+  await settle();
+  expect(Object.values(texts(folder)).map((text) => text[0]).sort()).toEqual(["c", "d"]);
+  expect(remote.texts).toEqual(texts(folder));
+  writeFileSync(join(folder, "huge"), Buffer.alloc(33 * 1024 * 1024));
+  await settle();
+  expect(events).toContainEqual({ did: "left", path: "huge", why: "it is larger than 32 MB" });
+});
+
+test("a file that is run can still be run, and one that is being written is waited for", async () => {
+  const { folder, remote, pass, settle } = open({ restMs: 60_000 });
+  remote.write({ tool: "1" });
+  await settle();
+  chmodSync(join(folder, "tool"), 0o755);
+  remote.write({ tool: "2" });
+  await settle();
+  expect(statSync(join(folder, "tool")).mode & 0o777).toBe(0o755);
+  write(folder, { growing: "half" });
+  expect((await pass()).isComplete).toBe(false);
+  expect(remote.texts).not.toHaveProperty("growing");
+  utimesSync(join(folder, "growing"), 1, 1);
+  expect((await pass()).isComplete).toBe(true);
+  expect(remote.texts).toHaveProperty("growing");
+});
+
+test("many files that are gone at once are not deleted on the other side unless that is meant", async () => {
+  const files = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}`, `${index}`]));
+  for (const side of ["here", "there"] as const) {
+    const { folder, remote, settle } = open();
+    write(folder, files);
+    await settle();
+    const gone = Object.fromEntries(Object.keys(files).slice(0, 15).map((path) => [path, undefined]));
+    if (side === "here") write(folder, gone);
+    else remote.write(gone);
+    await expect(settle()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("--force") });
+    expect([Object.keys(remote.texts).length, Object.keys(texts(folder)).length].sort()).toEqual([20, 5].sort());
+    await settle({ isSure: true });
+    expect([Object.keys(remote.texts).length, Object.keys(texts(folder)).length]).toEqual([5, 5]);
+  }
+});
+
+test("a folder or a workspace that was made anew has deleted nothing", async () => {
+  const { folder, remote, settle, pass, again } = open();
+  write(folder, { a: "a", b: "b" });
+  await settle();
+  // While it runs, such a thing is not right; a later run begins from the beginning.
+  renameSync(folder, `${folder}-old`);
+  await expect(pass()).rejects.toThrow();
+  mkdirSync(folder);
+  await expect(pass()).rejects.toMatchObject({ code: "conflict" });
+  again();
+  await settle();
+  expect([remote.texts, texts(folder)]).toEqual([{ a: "a", b: "b" }, { a: "a", b: "b" }]);
+  remote.versions.splice(0, 100, new Map());
+  await settle();
+  expect([remote.texts, texts(folder)]).toEqual([{ a: "a", b: "b" }, { a: "a", b: "b" }]);
+  rmSync(`${folder}-old`, { recursive: true });
+});
+
+test("one file that the host refuses does not keep the others", async () => {
+  const { folder, remote, settle, events } = open();
+  const edit = remote.edit.bind(remote);
+  remote.edit = async (edits, base) => {
+    if (edits.some((one) => "write" in one && one.write === "bad")) throw fail("conflict", "There is a twin of it.");
+    return edit(edits, base);
+  };
+  write(folder, { a: "a", bad: "b", c: "c" });
+  await settle();
+  await settle();
+  expect(remote.texts).toEqual({ a: "a", c: "c" });
+  expect(events.filter(({ did }) => did === "left")).toEqual([{ did: "left", path: "bad", why: "There is a twin of it." }]);
+});
+
+test("what is remembered lies in the data folder and survives", async () => {
+  const file = stateFile(tempFolder(), "/some/folder", "http://host global~alice");
+  expect(await readState(file)).toBeUndefined();
+  const state: SyncState = { folder: "1:2", version: 7, files: new Map([["a", { hash: "h", state: { size: 1, mtimeMs: 2.5, ctimeMs: 3, ino: 4 } }]]) };
+  await writeState(file, state);
+  expect(await readState(file)).toEqual(state);
+  writeFileSync(file, readFileSync(file).subarray(0, 20));
+  expect(await readState(file)).toBeUndefined();
+});
+
+test("a name beside another is never too long, nor without its ending", () => {
+  expect(conflictPath("a/.env", "0123456789")).toBe("a/.env.conflict-01234567");
+  expect(conflictPath("archive.tar.gz", "0123456789", 1)).toBe("archive.tar.conflict-01234567-2.gz");
+  const long = conflictPath(`d/${"ü".repeat(125)}.txt`, "0123456789");
+  expect(Buffer.byteLength(long.slice(2))).toBeLessThanOrEqual(255);
+  expect(long.endsWith(".conflict-01234567.txt")).toBe(true);
+});
+
+test("whatever people do on both sides, also while it goes on: nothing is lost, and both sides are equal in the end", async () => {
+  const chance = random("mirror");
+  for (let story = 0; story < 12; story++) {
+    const { folder, remote, pass, settle, again, forget } = open();
+    const names = ["a", "b.txt", "d/c", "d/e.md", "f/g/h", "i"];
+    /** What somebody wrote and nobody has replaced or deleted themselves. */
+    const alive = new Map<string, string>();
+    let count = 0;
+    const act = () => {
+      const isHere = chance.chance(0.5);
+      const side = isHere ? texts(folder) : remote.texts;
+      const path = chance.chance(0.7) ? chance.pick(names) : (chance.pick(Object.keys(side)) ?? chance.pick(names));
+      const isDeleted = side[path] !== undefined && chance.chance(0.3);
+      if (side[path] !== undefined) alive.delete(side[path]);
+      // The same size each time, so that size tells nothing.
+      const text = isDeleted ? undefined : `text ${String(count++).padStart(5, "0")}`;
+      if (text) alive.set(text, `${isHere ? "here" : "there"} ${path}`);
+      if (isHere) write(folder, { [path]: text });
+      else remote.write({ [path]: text });
+    };
+    remote.before = () => {
+      if (chance.chance(0.3)) act();
+    };
+    for (let step = 0; step < 25; step++) {
+      for (let edits = chance.below(4); edits > 0; edits--) act();
+      if (chance.chance(0.1)) again();
+      if (chance.chance(0.03)) forget();
+      await pass({ isSure: true });
+    }
+    remote.before = () => {};
+    await settle({ isSure: true });
+    expect(texts(folder)).toEqual(remote.texts);
+    const left = new Set(Object.values(remote.texts));
+    expect([...alive].filter(([text]) => !left.has(text))).toEqual([]);
+  }
+});

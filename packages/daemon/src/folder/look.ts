@@ -1,0 +1,156 @@
+import { lstatSync, opendirSync, type Dirent } from "node:fs";
+import { fail, pathLimits, pathProblem } from "@thinkery/sdk";
+import { type FileState, stateOf } from "./file-state.ts";
+import { IgnoreRules } from "./ignore-rules.ts";
+import { codeOf, isMissing, OpenFolder } from "./open-folder.ts";
+import { readSmall } from "./read.ts";
+import { inTurns } from "./turns.ts";
+import { isDraft } from "./write.ts";
+
+/** Something that lies in the folder and cannot be taken for a file of a workspace. */
+export interface Untaken {
+  path: string;
+  why: string;
+}
+
+interface LookOptions {
+  /** Files that are looked at even where a `.gitignore` names them, as git does with those it has already. */
+  known?: ReadonlySet<string> | undefined;
+  /** What else is left out, unless it is known. */
+  isLeftOut?(path: string): boolean;
+  /** Whoever has more than this in a folder meant another one. */
+  mostEntries?: number;
+}
+
+/** What is in a folder. */
+export interface Look {
+  /** When it began. */
+  at: number;
+  files: Map<string, FileState>;
+  untaken: Untaken[];
+  /** The folders that were looked into, the first one as an empty path. */
+  folders: string[];
+  /** A file of that path may be there and we cannot tell: it is a link, or its folder is one, or may not be read. */
+  isHidden(path: string): boolean;
+  /** A file of that path would not be looked at. */
+  ignores(path: string): boolean;
+}
+
+const usualMost = 100_000;
+const alwaysIgnored = new Set([".git", "git~1", "node_modules"]);
+const longestIgnoreFile = 64 * 1024;
+
+/** Looks at all regular files of a folder, never through a link, and leaves out what `.gitignore` files say. */
+export async function look(root: string, { known, isLeftOut = () => false, mostEntries = usualMost }: LookOptions = {}): Promise<Look> {
+  const files = new Map<string, FileState>();
+  const untaken: Untaken[] = [];
+  const hidden = new Set<string>();
+  const folders: string[] = [];
+  const rules = new Map<string, IgnoreRules>();
+  const at = Date.now();
+  const turn = inTurns();
+  let knownFolders: Set<string> | undefined;
+  let entries = 0;
+
+  const leave = (path: string, why: string) => {
+    untaken.push({ path, why });
+    hidden.add(path);
+  };
+
+  const isKnownFolder = (path: string) => {
+    if (!known) return false;
+    knownFolders ??= new Set([...known].flatMap(foldersOf));
+    return knownFolders.has(path);
+  };
+
+  async function visit(folder: OpenFolder, path: string, isWithinIgnored: boolean): Promise<void> {
+    folders.push(path);
+    const text = readSmall(folder, ".gitignore", longestIgnoreFile);
+    if (text) rules.set(path, new IgnoreRules(text.toString("utf8")));
+    const list = opendirSync(folder.path, { encoding: "buffer" as BufferEncoding, bufferSize: 256 });
+    try {
+      for (let entry = list.readSync(); entry; entry = list.readSync()) {
+        if (++entries > mostEntries) throw fail("too_large", `There are more than ${mostEntries} files in the folder.`);
+        await turn();
+        await take(folder, path, entry, isWithinIgnored);
+      }
+    } finally {
+      list.closeSync();
+    }
+  }
+
+  async function take(folder: OpenFolder, within: string, entry: Dirent, isWithinIgnored: boolean): Promise<void> {
+    const bytes = entry.name as unknown as Buffer;
+    const name = bytes.toString("utf8");
+    const path = within === "" ? name : `${within}/${name}`;
+    const isIgnored = isWithinIgnored || isLeftOut(path) || ignoredIn(rules, path, entry.isDirectory());
+    if (isIgnored && !(entry.isDirectory() ? isKnownFolder(path) : known?.has(path))) return;
+    if (!Buffer.from(name).equals(bytes)) return leave(path, "its name is not valid UTF-8");
+    const problem = pathProblem(path) ?? (path.normalize("NFC") === path ? undefined : "its name is spelled in another form of Unicode than NFC");
+    if (problem) return leave(path, problem);
+    const found = lstatSync(folder.to(name), { throwIfNoEntry: false });
+    if (!found) return;
+    if (found.isDirectory()) return enter(folder, name, path, isIgnored);
+    if (found.isFile()) files.set(path, stateOf(found));
+    else leave(path, found.isSymbolicLink() ? "it is a link" : "it is no regular file");
+  }
+
+  async function enter(folder: OpenFolder, name: string, path: string, isIgnored: boolean): Promise<void> {
+    if (path.split("/").length >= pathLimits.depth) return leave(path, `it is more than ${pathLimits.depth} folders deep`);
+    let inner: OpenFolder;
+    try {
+      inner = folder.enter(name);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return;
+      return leave(path, isMissing(error) ? "it is no folder any more" : "it cannot be read");
+    }
+    try {
+      await visit(inner, path, isIgnored);
+    } finally {
+      inner.close();
+    }
+  }
+
+  const folder = OpenFolder.at(root);
+  try {
+    await visit(folder, "", false);
+  } finally {
+    folder.close();
+  }
+  return {
+    at,
+    files,
+    untaken,
+    folders,
+    isHidden: (path) => hidden.size > 0 && (hidden.has(path) || foldersOf(path).some((folder) => hidden.has(folder))),
+    ignores: (path) => foldersOf(path).some((folder) => ignoredIn(rules, folder, true)) || ignoredIn(rules, path, false),
+  };
+}
+
+/**
+ * However it is written: to some disks “.GIT” is the folder whose hooks git runs, and some leave out what cannot be seen.
+ * What comes from a workspace must not get there.
+ */
+function isAlwaysIgnored(name: string): boolean {
+  return alwaysIgnored.has(name.replace(/\p{Cf}/gu, "").toLowerCase());
+}
+
+/** The innermost `.gitignore` that has something to say decides. */
+function ignoredIn(rules: ReadonlyMap<string, IgnoreRules>, path: string, isFolder: boolean): boolean {
+  const slash = path.lastIndexOf("/");
+  const name = path.slice(slash + 1);
+  if (isAlwaysIgnored(name) || isDraft(name)) return true;
+  for (let end = slash; ; end = path.lastIndexOf("/", end - 1)) {
+    const folder = end < 0 ? "" : path.slice(0, end);
+    const verdict = rules.get(folder)?.verdict(end < 0 ? path : path.slice(end + 1), isFolder);
+    if (verdict !== undefined) return verdict;
+    if (end < 0) return false;
+  }
+}
+
+/** The folders on the way to a path, the outermost first. */
+export function foldersOf(path: string): string[] {
+  const folders: string[] = [];
+  for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) folders.push(path.slice(0, slash));
+  return folders;
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, read as readCallback, readSync } from "node:fs";
+import { promisify } from "node:util";
+import { type FileState, isSameState, stateOf } from "./file-state.ts";
+import { inFolderOf, isMissing, type OpenFolder } from "./open-folder.ts";
+
+const read = promisify(readCallback);
+
+// Opening a pipe waits for its other end, unless we say that we do not want to.
+const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** What is larger is read in pieces of this size, with others having their turn in between. */
+const piece = 1024 * 1024;
+
+export interface Content {
+  bytes: Buffer;
+  hash: string;
+  state: FileState;
+}
+
+/**
+ * A file's content, with what tells that it is still this. Nothing where there is no regular file, none that may be
+ * read or none that is small enough, and nothing where it is being written just now.
+ */
+export async function readContent(root: string, path: string, longest: number): Promise<Content | undefined> {
+  const content = await readIfAtRest(root, path, longest);
+  return content === "moving" ? undefined : content;
+}
+
+/** The same for whoever comes back to a file that is being written. */
+export async function readIfAtRest(root: string, path: string, longest: number): Promise<Content | "moving" | undefined> {
+  const content = await readOnce(root, path, longest);
+  return content === "moving" ? readOnce(root, path, longest) : content;
+}
+
+async function readOnce(root: string, path: string, longest: number): Promise<Content | "moving" | undefined> {
+  const descriptor = opened(root, path);
+  if (descriptor === undefined) return undefined;
+  try {
+    const found = fstatSync(descriptor);
+    if (!found.isFile() || found.size > longest) return undefined;
+    const bytes = found.size <= piece ? readNow(descriptor, found.size) : await readInPieces(descriptor, found.size);
+    const state = stateOf(found);
+    if (!bytes || !isSameState(state, stateOf(fstatSync(descriptor)))) return "moving";
+    return { bytes, state, hash: createHash("sha256").update(bytes).digest("hex") };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A small file of a folder we are in; nothing where there is none of that size. */
+export function readSmall(folder: OpenFolder, name: string, longest: number): Buffer | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(folder.to(name), flags);
+  } catch {
+    return undefined;
+  }
+  try {
+    const found = fstatSync(descriptor);
+    return found.isFile() && found.size <= longest ? readNow(descriptor, found.size) : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function opened(root: string, path: string): number | undefined {
+  try {
+    return inFolderOf(root, path, (chain, names) => openSync((chain.at(-1) as OpenFolder).to(names.at(-1) as string), flags));
+  } catch (error) {
+    if (isMissing(error) || ["EACCES", "EPERM", "ENXIO"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+}
+
+function readNow(descriptor: number, size: number): Buffer | undefined {
+  const bytes = Buffer.allocUnsafe(size);
+  for (let at = 0; at < size; ) {
+    const count = readSync(descriptor, bytes, at, size - at, at);
+    if (count === 0) return undefined;
+    at += count;
+  }
+  return bytes;
+}
+
+async function readInPieces(descriptor: number, size: number): Promise<Buffer | undefined> {
+  const bytes = Buffer.allocUnsafe(size);
+  for (let at = 0; at < size; ) {
+    const { bytesRead } = await read(descriptor, bytes, at, Math.min(piece, size - at), at);
+    if (bytesRead === 0) return undefined;
+    at += bytesRead;
+  }
+  return bytes;
+}

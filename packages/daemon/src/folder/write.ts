@@ -1,0 +1,133 @@
+import { randomBytes } from "node:crypto";
+import { chownSync, fchmodSync, fchownSync, linkSync, lstatSync, closeSync, openSync, renameSync, rmdirSync, rmSync, type Stats, unlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { type FileState, isSameState, stateOf } from "./file-state.ts";
+import { codeOf, inFolderOf, isMissing, type OpenFolder } from "./open-folder.ts";
+
+interface WriteOptions {
+  /** What we think is there: nothing, or a file in that state. */
+  expected: FileState | undefined;
+  /** Where the draft is written before it takes its place, on the same disk; beside the file if nothing is said. */
+  drafts?: string | undefined;
+  /** Whose it will be, where that is not us. */
+  owner?: number | undefined;
+}
+
+/** It was done, something else was there than we thought, or it cannot be done. */
+export type Written = { state: FileState } | "changed" | { refused: string };
+export type Removed = "removed" | "changed" | { refused: string };
+
+/** Puts a file into a folder in one step, in place of what we know to be there. */
+export function writeContent(root: string, path: string, content: Uint8Array, { expected, drafts, owner }: WriteOptions): Written {
+  return attempt(() => {
+    const make = (folder: string) => owner !== undefined && chownSync(folder, owner, owner);
+    return inFolderOf(
+      root,
+      path,
+      (chain, names) => {
+        const folder = chain.at(-1) as OpenFolder;
+        const target = folder.to(names.at(-1) as string);
+        const found = lstatSync(target, { throwIfNoEntry: false });
+        if (found && !found.isFile()) return { refused: found.isDirectory() ? "there is a folder of that name" : "there is something else of that name" };
+        if (!isSameState(found && stateOf(found), expected)) return "changed";
+        const draft = drafts === undefined ? folder.to(draftName()) : join(drafts, draftName());
+        try {
+          writeDraft(draft, content, found, owner);
+          return publish(draft, target, expected);
+        } finally {
+          rmSync(draft, { force: true });
+        }
+      },
+      { make },
+    );
+  });
+}
+
+/** Removes a file that we know, and the folders that are empty without it. */
+export function removeContent(root: string, path: string, expected: FileState): Removed {
+  return attempt(() =>
+    inFolderOf(root, path, (chain, names) => {
+      const target = (chain.at(-1) as OpenFolder).to(names.at(-1) as string);
+      const found = lstatSync(target, { throwIfNoEntry: false });
+      if (found && (!found.isFile() || !isSameState(stateOf(found), expected))) return "changed";
+      if (found) unlinkSync(target);
+      removeEmpty(chain, names);
+      return "removed";
+    }),
+  );
+}
+
+const draftForm = /^\.thinkery-[0-9a-f]{12}\.draft$/;
+
+/** Is it one of ours that was not finished? */
+export function isDraft(name: string): boolean {
+  return draftForm.test(name);
+}
+
+function draftName(): string {
+  return `.thinkery-${randomBytes(6).toString("hex")}.draft`;
+}
+
+function writeDraft(draft: string, content: Uint8Array, replaced: Stats | undefined, owner: number | undefined): void {
+  const descriptor = openSync(draft, "wx", 0o666);
+  try {
+    for (let at = 0; at < content.length; ) at += writeSync(descriptor, content, at);
+    if (owner !== undefined) fchownSync(descriptor, owner, owner);
+    // What could be run before can be run after; who runs it has not become somebody else.
+    if (replaced) fchmodSync(descriptor, (replaced.mode & 0o777) | 0o600);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function publish(draft: string, target: string, expected: FileState | undefined): Written {
+  if (expected || !linked(draft, target)) {
+    const found = lstatSync(target, { throwIfNoEntry: false });
+    if (!isSameState(found && stateOf(found), expected)) return "changed";
+    renameSync(draft, target);
+  } else unlinkSync(draft);
+  return { state: stateOf(lstatSync(target)) };
+}
+
+/** False where the disk knows no second names. One that somebody made meanwhile is never replaced this way. */
+function linked(draft: string, target: string): boolean {
+  try {
+    linkSync(draft, target);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") throw error;
+    return false;
+  }
+}
+
+function removeEmpty(chain: OpenFolder[], names: string[]): void {
+  for (let depth = chain.length - 2; depth >= 0; depth--) {
+    try {
+      rmdirSync((chain[depth] as OpenFolder).to(names[depth] as string));
+    } catch {
+      return;
+    }
+  }
+}
+
+const refusals: Record<string, string> = {
+  EACCES: "it may not be written there",
+  EPERM: "it may not be written there",
+  EROFS: "the disk can only be read",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk is full",
+  ENAMETOOLONG: "its name is too long for this disk",
+};
+
+function attempt<T>(work: () => T): T | "changed" | { refused: string } {
+  try {
+    return work();
+  } catch (error) {
+    const code = codeOf(error) ?? "";
+    if (code === "EEXIST") return "changed";
+    if (isMissing(error)) return { refused: "a folder on its way is none" };
+    const refused = refusals[code];
+    if (refused) return { refused };
+    throw error;
+  }
+}

@@ -1,0 +1,115 @@
+import { foldedPath } from "@thinkery/sdk";
+import { type FileState, isFresh, isSameState } from "../../../folder/file-state.ts";
+import { foldersOf, type Look, type Untaken } from "../../../folder/look.ts";
+import { readIfAtRest } from "../../../folder/read.ts";
+import { inTurns } from "../../../folder/turns.ts";
+import type { Manifest } from "./manifest.ts";
+
+/** What became of a file since it was put there. */
+export interface Finding {
+  path: string;
+  base: number;
+  /** Nothing where it is gone. */
+  now?: { hash: string; state: FileState; bytes?: Buffer };
+}
+
+export interface Findings {
+  changed: Map<string, Finding>;
+  untaken: Untaken[];
+  /** Files that are there and cannot be told, and that nothing may be put over. */
+  unclear: Set<string>;
+  /** What changed is more than may come back at once. */
+  isTooMuch: boolean;
+  /** Was something learned that the manifest should remember? */
+  isNews: boolean;
+}
+
+export interface Most {
+  files: number;
+  bytes: number;
+  /** Of one file. */
+  largest: number;
+}
+
+/** So much content is kept until it is sent; the rest is read again then. */
+const mostKept = 8 * 1024 * 1024;
+
+/** Compares what lies in the folder with what was put there. */
+export async function findingsIn(folder: string, look: Look, manifest: Manifest, most: Most): Promise<Findings> {
+  const findings: Findings = { changed: new Map(), untaken: [...look.untaken], unclear: new Set(), isTooMuch: false, isNews: false };
+  const { changed, unclear } = findings;
+  const twins = twinsIn(look, manifest);
+  const turn = inTurns();
+  let bytes = 0;
+  let kept = 0;
+
+  for (const [path, state] of look.files) {
+    await turn();
+    const entry = manifest.files.get(path);
+    if (entry?.hash !== undefined && isSameState(entry.state, state)) continue;
+    const leave = (why?: string) => {
+      unclear.add(path);
+      if (why) findings.untaken.push({ path, why });
+    };
+    const twin = twins.get(path);
+    if (twin !== undefined) {
+      leave(`“${twin}” differs from it by upper and lower case alone`);
+      continue;
+    }
+    if (state.size > most.largest) {
+      leave(`it is larger than ${Math.floor(most.largest / 1024 / 1024)} MB`);
+      continue;
+    }
+    const content = await readIfAtRest(folder, path, most.largest);
+    // One that is being written comes when it is written.
+    if (!content || content === "moving") {
+      leave(content ? undefined : "it cannot be read");
+      continue;
+    }
+    const { hash } = content;
+    if (entry?.next?.hash === hash) manifest.files.set(path, { hash, base: entry.next.base, ...trusted(content.state) });
+    else if (entry?.hash === hash) manifest.files.set(path, { ...entry, ...trusted(content.state) });
+    else {
+      bytes += content.bytes.length;
+      kept += content.bytes.length;
+      const now = { hash, state: content.state, ...(kept <= mostKept ? { bytes: content.bytes } : {}) };
+      changed.set(path, { path, base: entry?.base ?? manifest.version, now });
+      findings.isTooMuch = changed.size > most.files || bytes > most.bytes;
+      if (findings.isTooMuch) return findings;
+      continue;
+    }
+    findings.isNews = true;
+  }
+
+  for (const [path, entry] of manifest.files) {
+    if (look.files.has(path) || look.isHidden(path)) continue;
+    if (entry.next && entry.next.hash === undefined) {
+      manifest.files.delete(path);
+      findings.isNews = true;
+    } else if (entry.hash !== undefined) changed.set(path, { path, base: entry.base });
+  }
+  findings.isTooMuch = changed.size > most.files;
+  return findings;
+}
+
+/** A state that a later write could have left as it is says nothing: such a file is read again the next time. */
+export function trusted(state: FileState): { state?: FileState } {
+  return isFresh(state, Date.now()) ? {} : { state };
+}
+
+/** Files that a workspace could not hold beside others, by the other one: those that are known go first. */
+function twinsIn({ files }: Look, manifest: Manifest): Map<string, string> {
+  const spelled = new Map<string, string>();
+  const twins = new Map<string, string>();
+  const isKnown = (path: string) => manifest.files.get(path)?.hash !== undefined;
+  const all = [...files.keys()];
+  const fresh = all.filter((path) => !isKnown(path)).sort();
+  if (fresh.length === 0) return twins;
+  for (const path of [...all.filter(isKnown), ...fresh]) {
+    const parts = [...foldersOf(path), path];
+    const twin = parts.map((part) => [part, spelled.get(foldedPath(part))] as const).find(([part, other]) => other !== undefined && other !== part);
+    if (twin && !isKnown(path)) twins.set(path, twin[1] as string);
+    else for (const part of parts) spelled.set(foldedPath(part), part);
+  }
+  return twins;
+}
