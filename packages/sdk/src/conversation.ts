@@ -1,6 +1,7 @@
 /** A conversation with an agent as a reader sees it, kept up to date. For pages; no framework is needed. */
 export type { Capability } from "./client/capability.ts";
 export type { Call, Result } from "./conversation/call.ts";
+export type { Changed } from "./conversation/changes.ts";
 export type { Conversation } from "./conversation/conversation.ts";
 export type { Entries } from "./conversation/entries.ts";
 export type { Entry, Stage, Trouble } from "./conversation/entry.ts";

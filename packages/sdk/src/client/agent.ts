@@ -9,6 +9,7 @@ import { Log } from "./log.ts";
 import { newId } from "./new-id.ts";
 import { persist } from "./persist.ts";
 import { fetchingApp } from "./app.ts";
+import { type AgentFiles, filesOf } from "./files.ts";
 import type { Ask, Send } from "./request.ts";
 import { Turn } from "./turn.ts";
 
@@ -30,7 +31,7 @@ export interface EventsOptions {
 }
 
 /** One agent, and what can be done with it. */
-export interface AgentHandle {
+export interface AgentHandle extends AgentFiles {
   readonly agency: string;
   readonly name: string;
   describe(): Promise<Agent>;
@@ -116,6 +117,7 @@ export function agentHandle({ ask, send, call, patience }: Reach, target: AgentT
     processes: async () => (await again((signal) => call("listProcesses", { params, signal }))).processes,
     process: (id, query = {}) => again((signal) => call("getProcess", { params: { ...params, id }, query, signal })),
     stopProcess: (id) => again((signal) => call("stopProcess", { params: { ...params, id }, signal })),
+    ...filesOf({ call, send, patience }, params),
     delete: () => call("deleteAgent", { params }),
   };
 

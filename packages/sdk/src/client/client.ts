@@ -11,6 +11,7 @@ export type { AgentHandle, EventsOptions, ToSend } from "./agent.ts";
 export type { Agents } from "./agents.ts";
 export { type Capability, capabilityAfter } from "./capability.ts";
 export { type Caller, createCaller } from "./caller.ts";
+export type { AgentFiles, DeleteOptions, FilePlace, OpenFile, PutOptions } from "./files.ts";
 export { outcomeIn } from "./outcome.ts";
 export { persist } from "./persist.ts";
 export { type Talk, talk, type TalkFrame, type TalkOptions, type TalkState } from "./talk.ts";

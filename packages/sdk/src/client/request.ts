@@ -82,7 +82,7 @@ export function fillPath(path: string, params: Record<string, string> = {}): str
   return filled.replace(/\*([a-z]+)$/i, (_, key: string) => (params[key] ?? "").split("/").map(encodeURIComponent).join("/"));
 }
 
-function queryString(query: Record<string, unknown> = {}): string {
+export function queryString(query: object = {}): string {
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
   if (pairs.length === 0) return "";
   return `?${new URLSearchParams(Object.fromEntries(pairs.map(([key, value]) => [key, String(value)])))}`;

@@ -2,6 +2,7 @@ import type { Capability } from "../client/capability.ts";
 import type { ToolTrouble } from "../protocol/event.ts";
 import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts";
 import type { Capabilities, CapabilitiesByCall } from "./capabilities.ts";
+import type { Changed, ChangesByCall } from "./changes.ts";
 
 export interface Result {
   failed: boolean;
@@ -29,12 +30,15 @@ export interface Call {
   progress?: string;
   /** What the code that it runs has called; of very many, the latest. */
   capabilities?: Capabilities;
+  /** The versions of the workspace that it has made. */
+  changed?: readonly Changed[];
 }
 
 /** What is known of calls, whether or not their messages are loaded. */
 export interface KnownOfCalls {
   results: Results;
   capabilities: CapabilitiesByCall;
+  changes: ChangesByCall;
 }
 
 const longestProgress = 20_000;
@@ -43,7 +47,8 @@ const longestProgress = 20_000;
 export function callOf({ id, name, input }: MessageToolCall, known: KnownOfCalls, before?: Call): Call {
   const result = known.results[id] ?? before?.result;
   const capabilities = known.capabilities[id];
-  const call: Call = { id, name, input, ...(result ? { result } : {}), ...(capabilities ? { capabilities } : {}) };
+  const changed = known.changes[id];
+  const call: Call = { id, name, input, ...(result ? { result } : {}), ...(capabilities ? { capabilities } : {}), ...(changed ? { changed } : {}) };
   if (result) return over(call);
   if (before?.abandoned) return abandoned(call);
   return before?.progress === undefined ? call : { ...call, progress: before.progress };

@@ -3,6 +3,7 @@ import type { ChatFrame } from "../protocol/frame.ts";
 import type { AgentStatus, Todo } from "../protocol/turn.ts";
 import type { Results } from "./call.ts";
 import type { CapabilitiesByCall } from "./capabilities.ts";
+import type { Changed, ChangesByCall } from "./changes.ts";
 import type { Entries } from "./entries.ts";
 import type { Trouble } from "./entry.ts";
 import type { Note, Notes } from "./note.ts";
@@ -21,6 +22,10 @@ export interface Conversation {
   results: Results;
   /** What the code of calls has called, by the call that runs it. */
   capabilities: CapabilitiesByCall;
+  /** The versions of the workspace that calls have made. */
+  changes: ChangesByCall;
+  /** What was changed last in the workspace while we looked on, by whomever. */
+  lastChanged?: Changed | undefined;
   /** What the agent syncs to every client, kept up to date. */
   state: AgentStatus;
   /** The turn that runs. */
@@ -46,6 +51,7 @@ export const blank: Conversation = {
   notes: [],
   results: {},
   capabilities: {},
+  changes: {},
   state: blankState,
   todos: [],
   older: false,

@@ -4,10 +4,11 @@ import { placesPerEvent } from "../protocol/place.ts";
 import { blank, type Conversation } from "./conversation.ts";
 import { callOf, resultOf, type Result } from "./call.ts";
 import { recalledOf } from "./capabilities.ts";
+import { changedIn } from "./changes.ts";
 import { changed, type Entries, indexOf, placed, put, seated, taken } from "./entries.ts";
 import { blankEntry, type Trouble } from "./entry.ts";
 import { noted, within } from "./note.ts";
-import { begun, callWithin, errorId, settleCall, troubled, unsaid } from "./run.ts";
+import { begun, callWithin, changedBy, errorId, settleCall, troubled, unsaid } from "./run.ts";
 
 /** Events say where things belong and what came of them. What is being said comes in chat frames, not by `model.delta`. */
 export function receiveEvent(now: Conversation, event: AgentEvent): Conversation {
@@ -40,6 +41,8 @@ export function receiveEvent(now: Conversation, event: AgentEvent): Conversation
     case "capability.called":
     case "capability.answered":
       return callWithin(now, event);
+    case "files.changed":
+      return { ...changedBy(now, event), lastChanged: changedIn(event) };
     case "agent.error":
       return troubled(now, event.data.runId, troubleIn(event.data), { at: Date.parse(event.ts), seq: placeOf(event) });
     case "context.compacted":
@@ -61,11 +64,13 @@ function told(now: Conversation, event: AgentEvent): Conversation {
 
 /**
  * What events from before we looked on add to the messages of that time, which tell the rest themselves: the notes
- * between them, what the code of calls has called, how long calls took, and all about why one of them or a turn failed.
+ * between them, what the code of calls has called, what calls changed in the workspace, how long they took, and all about
+ * why one of them or a turn failed.
  */
 export function recalled(now: Conversation, events: readonly AgentEvent[]): Conversation {
   return events.reduce((next, event) => {
     if (isOfCapability(event)) return callWithin(next, event, recalledOf);
+    if (event.type === "files.changed") return changedBy(next, event);
     if (event.type === "tool.output" || event.type === "tool.error") return settleCall(next, event.data.callId, resultIn(event));
     if (event.type !== "agent.error") return { ...next, notes: within(noted(next.notes, event), next.entries) };
     const { runId } = event.data;

@@ -12,7 +12,7 @@ const fullHistory = 50;
 /** The agent's own word on its latest messages: whatever we had in their place is replaced by it. */
 export function restored(now: Conversation, messages: readonly Message[]): Conversation {
   const results = resultsWith(now.results, messages);
-  const ofCalls = { results, capabilities: now.capabilities };
+  const ofCalls = { results, capabilities: now.capabilities, changes: now.changes };
   const spoken = messages.filter(isSpoken);
   const known = new Map(now.entries.map((entry) => [entry.id, entry]));
   const listed = new Set(messages.map(({ id }) => id));
@@ -29,7 +29,7 @@ export function restored(now: Conversation, messages: readonly Message[]): Conve
 /** A page of messages from before the first entry. */
 export function extended(now: Conversation, messages: readonly Message[], more: boolean): Conversation {
   const results = resultsWith(now.results, messages);
-  const ofCalls = { results, capabilities: now.capabilities };
+  const ofCalls = { results, capabilities: now.capabilities, changes: now.changes };
   const known = new Set(now.entries.map(({ id }) => id));
   const older = messages.filter((message) => isSpoken(message) && !known.has(message.id)).map((message) => fresh(message, ofCalls));
   return { ...now, results, older: more, entries: [...settledBut(older, now.run), ...now.entries] };

@@ -2,6 +2,7 @@ import type { CapabilityEvent } from "../client/capability.ts";
 import type { Conversation } from "./conversation.ts";
 import { abandoned, type Call, callOf, isOpen, mergedResult, type Result, showing } from "./call.ts";
 import { heardOf } from "./capabilities.ts";
+import { changedIn, type ChangeEvent, changesWith } from "./changes.ts";
 import { indexOf, put, recast, taken } from "./entries.ts";
 import { blankEntry, type Entry, type Trouble } from "./entry.ts";
 
@@ -65,13 +66,26 @@ export function callWithin(now: Conversation, event: CapabilityEvent, fold = hea
   return retold({ ...now, capabilities: fold(now.capabilities, event) }, event.data.within);
 }
 
+/** A version of the workspace; it is shown with the call that made it, or with the one that runs the code that did. */
+export function changedBy(now: Conversation, event: ChangeEvent): Conversation {
+  const { toolCall } = event.data.origin;
+  if (toolCall === undefined) return now;
+  const callId = outerOf(now, toolCall) ?? toolCall;
+  return retold({ ...now, changes: changesWith(now.changes, callId, changedIn(event)) }, callId);
+}
+
 /** A call shows what it does. What a tool shows that was called by code is shown by the call that runs the code. */
 export function shownBy(now: Conversation, callId: string, text: string): Conversation {
   if (text === "") return now;
   const entries = recast(now.entries, callId, (call) => showing(call, text));
   if (entries !== now.entries) return { ...now, entries };
-  const outer = Object.keys(now.capabilities).findLast((id) => now.capabilities[id]?.some((made) => made.id === callId));
+  const outer = outerOf(now, callId);
   return outer === undefined ? now : { ...now, entries: recast(now.entries, outer, (call) => showing(call, text)) };
+}
+
+/** The call whose code made this one. */
+function outerOf({ capabilities }: Conversation, callId: string): string | undefined {
+  return Object.keys(capabilities).findLast((id) => capabilities[id]?.some((made) => made.id === callId));
 }
 
 function retold(now: Conversation, callId: string): Conversation {

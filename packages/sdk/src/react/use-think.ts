@@ -7,6 +7,7 @@ import type { AgentStatus } from "../protocol/turn.ts";
 export type { Conversation, Connection, Entries };
 export type { Capability } from "../client/capability.ts";
 export type { Call, Result } from "../conversation/call.ts";
+export type { Changed } from "../conversation/changes.ts";
 export type { Entry, Stage, Trouble } from "../conversation/entry.ts";
 export type { LiveOptions as ThinkOptions, SendOptions } from "../conversation/live.ts";
 export type { Note, Notes } from "../conversation/note.ts";
@@ -15,7 +16,7 @@ export type { Outbox, Unsent } from "../conversation/outbox.ts";
 type Deeds = Pick<LiveConversation, "send" | "cancel" | "approve" | "takeBack" | "loadOlder" | "reconnect">;
 
 /** A conversation as a component sees it, and what it can do in it. The deeds stay the same for the same agent. */
-export interface Think extends Deeds, Omit<Conversation, "entries" | "results" | "capabilities"> {
+export interface Think extends Deeds, Omit<Conversation, "entries" | "results" | "capabilities" | "changes"> {
   /** What was said and done, in order. An entry that did not change is the same object as before. */
   messages: Entries;
   connection: Connection;
@@ -38,7 +39,7 @@ export function useThink(options: LiveOptions): Think {
   useEffect(() => live.open(), [live]);
   const { conversation, connection } = useSyncExternalStore(live.subscribe, live.get, live.get);
   return useMemo(() => {
-    const { entries, results: _, capabilities: __, ...rest } = conversation;
+    const { entries, results: _, capabilities: __, changes: ___, ...rest } = conversation;
     const { status, queued, title, context } = conversation.state;
     const { send, cancel, approve, takeBack, loadOlder, reconnect } = live;
     return { ...rest, messages: entries, connection, status, queued, title, context, send, cancel, approve, takeBack, loadOlder, reconnect };

@@ -1,0 +1,175 @@
+import type { AnswerOf, BodyIn, QueryIn } from "../protocol/endpoint.ts";
+import type { Endpoints } from "../protocol/endpoints.ts";
+import { fail } from "../protocol/errors.ts";
+import type { FileInfo } from "../protocol/file.ts";
+import { filePath } from "../protocol/file-path.ts";
+import { routes } from "../protocol/routes.ts";
+import type { Caller } from "./caller.ts";
+import { persist } from "./persist.ts";
+import { errorFrom, fillPath, queryString, type Send } from "./request.ts";
+
+/** A file with what is in it. */
+export interface OpenFile extends FileInfo {
+  bytes: Uint8Array;
+  text(): string;
+}
+
+/** Which file is meant: of another branch, or as it was. */
+export interface FilePlace {
+  branch?: string;
+  version?: number;
+}
+
+export interface PutOptions {
+  branch?: string;
+  /** Only if the file has this hash now; a `precondition_failed` with the one it has is thrown otherwise. */
+  ifMatch?: string;
+  /** Only if there is no such file. */
+  isNew?: boolean;
+}
+
+export interface DeleteOptions {
+  branch?: string;
+  ifMatch?: string;
+  /** A folder, with all that is in it. */
+  recursive?: boolean;
+}
+
+/** The files of one agent, and everything they ever were. */
+export interface AgentFiles {
+  /** A page of its files, by path; `next` goes back in as `after`. */
+  files(query?: QueryIn<Endpoints["listFiles"]>): Promise<AnswerOf<Endpoints["listFiles"]>>;
+  /** All of them, however many pages that takes. */
+  allFiles(query?: { branch?: string; version?: number; under?: string }): AsyncGenerator<FileInfo>;
+  /** One file, and what is in it. */
+  file(path: string, place?: FilePlace): Promise<OpenFile>;
+  putFile(path: string, content: string | Uint8Array, options?: PutOptions): Promise<FileInfo>;
+  deleteFile(path: string, options?: DeleteOptions): Promise<void>;
+  /** Several changes as one version. With `base`, what was changed since that version is merged. */
+  editFiles(
+    edits: BodyIn<Endpoints["editFiles"]>["edits"],
+    options?: { base?: number; branch?: string },
+  ): Promise<AnswerOf<Endpoints["editFiles"]>>;
+  /** All files as a zip. */
+  archive(query?: QueryIn<Endpoints["getArchive"]>): Promise<ReadableStream<Uint8Array>>;
+  /** Writes all files of a zip as one version; with `replace`, those that are not in it are deleted. */
+  putArchive(zip: Uint8Array | Blob, options?: { branch?: string; replace?: boolean }): Promise<AnswerOf<Endpoints["putArchive"]>>;
+  /** Who changed what, the newest first. */
+  versions(query?: QueryIn<Endpoints["listVersions"]>): Promise<AnswerOf<Endpoints["listVersions"]>>;
+  /** One version with its differences. */
+  version(id: number, query?: QueryIn<Endpoints["getVersion"]>): Promise<AnswerOf<Endpoints["getVersion"]>>;
+  /** Takes back a version, a turn or a tool call: `revert({ turn: "…" })`. */
+  revert(order: BodyIn<Endpoints["revert"]>): Promise<AnswerOf<Endpoints["revert"]>>;
+  branches(): Promise<AnswerOf<Endpoints["listBranches"]>["branches"]>;
+  createBranch(branch?: BodyIn<Endpoints["createBranch"]>): Promise<AnswerOf<Endpoints["createBranch"]>>;
+  deleteBranch(name: string): Promise<void>;
+  mergeBranch(name: string, order?: BodyIn<Endpoints["mergeBranch"]>): Promise<AnswerOf<Endpoints["mergeBranch"]>>;
+}
+
+/** So long megabytes may take. */
+const longAttempt = 120_000;
+
+export function filesOf({ call, send, patience }: { call: Caller["call"]; send: Send; patience: number }, params: { agency: string; agent: string }): AgentFiles {
+  const again = <T>(question: (signal: AbortSignal) => Promise<T>, attempt?: number) => persist(question, { patience, ...(attempt ? { attempt } : {}) });
+  const root = fillPath(routes.listFiles.path, params);
+  const archive = fillPath(routes.getArchive.path, params);
+  const page = (query: QueryIn<Endpoints["listFiles"]>) => again((signal) => call("listFiles", { params, query, signal }));
+
+  return {
+    files: (query = {}) => page(query),
+
+    async *allFiles(query = {}) {
+      let after: string | undefined;
+      do {
+        const { files, version, next } = await page({ ...query, limit: 500, ...(after === undefined ? {} : { after }) });
+        // A list that is long is still a list of one moment.
+        if (next !== undefined && version > 0) query = { ...query, version: query.version ?? version };
+        yield* files;
+        after = next;
+      } while (after !== undefined);
+    },
+
+    async file(path, place = {}) {
+      const address = addressOf(root, path) + queryString(place);
+      return again(async (signal) => {
+        const answer = await asked(address, { signal });
+        return opened(path, answer, await bytesOf(answer, signal));
+      }, longAttempt);
+    },
+
+    async putFile(path, content, { branch, ifMatch, isNew } = {}) {
+      const address = addressOf(root, path) + queryString({ branch });
+      const headers = { "content-type": "application/octet-stream", ...conditions(ifMatch, isNew) };
+      const put = async (signal?: AbortSignal) =>
+        (await (await asked(address, { method: "PUT", headers, body: content as RequestInit["body"], ...(signal ? { signal } : {}) })).json()) as FileInfo;
+      // Asked twice, a file that must not be there would be there the second time.
+      return isNew ? put() : again(put, longAttempt);
+    },
+
+    async deleteFile(path, { branch, ifMatch, recursive } = {}) {
+      const query = queryString({ branch, recursive: recursive ? "1" : undefined });
+      await asked(addressOf(root, path) + query, { method: "DELETE", headers: conditions(ifMatch) });
+    },
+
+    editFiles: (edits, { base, branch } = {}) =>
+      call("editFiles", { params, query: branch === undefined ? {} : { branch }, body: { edits, ...(base === undefined ? {} : { base }) } }),
+
+    async archive(query = {}) {
+      const { body } = await asked(archive + queryString(query), {});
+      return body ?? new Blob([]).stream();
+    },
+
+    async putArchive(zip, { branch, replace } = {}) {
+      const headers = { "content-type": "application/zip" };
+      const answer = await asked(archive + queryString({ branch, replace: replace ? "1" : undefined }), { method: "PUT", headers, body: zip as RequestInit["body"] });
+      return (await answer.json()) as AnswerOf<Endpoints["putArchive"]>;
+    },
+
+    versions: (query = {}) => again((signal) => call("listVersions", { params, query, signal })),
+    version: (id, query = {}) => again((signal) => call("getVersion", { params: { ...params, version: String(id) }, query, signal })),
+    revert: (order) => call("revert", { params, body: order }),
+    branches: async () => (await again((signal) => call("listBranches", { params, signal }))).branches,
+    createBranch: (branch = {}) => call("createBranch", { params, body: branch }),
+    deleteBranch: (name) => call("deleteBranch", { params: { ...params, branch: name } }),
+    mergeBranch: (name, order = {}) => call("mergeBranch", { params: { ...params, branch: name }, body: order }),
+  };
+
+  async function asked(address: string, init: RequestInit): Promise<Response> {
+    const answer = await send(address, init);
+    if (!answer.ok) throw await errorFrom(answer);
+    return answer;
+  }
+}
+
+function conditions(ifMatch: string | undefined, isNew = false): Record<string, string> {
+  return { ...(ifMatch === undefined ? {} : { "if-match": ifMatch === "*" ? "*" : `"${ifMatch}"` }), ...(isNew ? { "if-none-match": "*" } : {}) };
+}
+
+/** Where a file is. What is no path is not asked for: with dots enough in it, it would lead elsewhere, and the token with it. */
+function addressOf(root: string, path: string): string {
+  return `${root}/${filePath(path).split("/").map(encodeURIComponent).join("/")}`;
+}
+
+async function bytesOf(answer: Response, signal: AbortSignal): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await answer.arrayBuffer());
+  } catch {
+    signal.throwIfAborted();
+    throw fail("unavailable", "The host’s answer was cut off.");
+  }
+}
+
+function opened(path: string, { headers }: Response, bytes: Uint8Array): OpenFile {
+  const said = (name: string) => headers.get(name) ?? "";
+  return {
+    path: filePath(path),
+    kind: said("x-thinkery-kind") === "text" ? "text" : "binary",
+    size: bytes.byteLength,
+    mediaType: said("content-type").split(";")[0] ?? "",
+    hash: said("etag").replaceAll('"', ""),
+    version: Number(said("x-thinkery-version")),
+    modifiedAt: new Date(said("last-modified")).toISOString(),
+    bytes,
+    text: () => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes),
+  };
+}

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import type { AgentEvent } from "../protocol/event.ts";
+import { AgentDouble } from "./agent-double.ts";
+import { recalled } from "./event.ts";
+import { Reader } from "./reader-double.ts";
+import { receive } from "./receive.ts";
+
+const calls = ({ now }: Reader) => now.entries.flatMap((entry) => entry.calls);
+const changed = (seq: number, version: number, toolCall: string | undefined, path: string) =>
+  ({
+    type: "files.changed",
+    seq,
+    ts: new Date(seq).toISOString(),
+    threadId: "double",
+    data: { version, origin: { kind: "agent", ...(toolCall === undefined ? {} : { toolCall }) }, changes: [{ path, kind: "edit" }] },
+  }) satisfies AgentEvent;
+
+/** An agent with two calls under way, and somebody who looks on. */
+function working(): { agent: AgentDouble; reader: Reader; ids: string[] } {
+  const agent = new AgentDouble();
+  const reader = new Reader(agent);
+  agent.say("q1", "Write it.", "queue");
+  agent.startStep();
+  agent.finishStep(["writeFile", "bash"]);
+  return { agent, reader, ids: agent.open.map(({ id }) => id) };
+}
+
+test("what a call changed is shown with it, once and in order, whether it is heard or recalled; other calls stay the same objects", () => {
+  const { reader, ids } = working();
+  const [first, second] = calls(reader);
+  const before = reader.now;
+  const [earlier, later] = [changed(90, 7, ids[1], "b.txt"), changed(91, 8, ids[1], "c.txt")];
+  const both = { ...second, changed: [{ version: 7, changes: [{ path: "b.txt", kind: "edit" }], more: 0 }, { version: 8, changes: [{ path: "c.txt", kind: "edit" }], more: 0 }] };
+  // What was heard while we looked on is later than what is recalled from before.
+  reader.now = recalled(receive(before, later), [earlier, later]);
+  expect(calls(reader)).toEqual([first, both]);
+  expect(calls(reader)[0]).toBe(first);
+  reader.now = recalled(receive(before, later), [earlier]);
+  expect(calls(reader)).toEqual([first, both]);
+});
+
+test("what code changed through a call of its own is shown with the call that runs the code", () => {
+  const { agent, reader, ids } = working();
+  agent.callWithin("writeFile", {});
+  reader.now = receive(reader.now, changed(90, 3, agent.within[0]?.id, "inside.txt"));
+  expect(calls(reader).map(({ id, changed }) => [id, changed?.length])).toEqual([[ids[0], 1], [ids[1], undefined]]);
+});
+
+test("a version by a person belongs to no call, but readers hear of it", () => {
+  const { reader } = working();
+  const before = reader.now.entries;
+  reader.now = receive(reader.now, changed(90, 4, undefined, "notes.md"));
+  expect(reader.now.entries).toBe(before);
+  expect(reader.now.lastChanged).toEqual({ version: 4, changes: [{ path: "notes.md", kind: "edit" }], more: 0 });
+});

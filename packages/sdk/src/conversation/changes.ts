@@ -1,0 +1,31 @@
+import type { AgentEvent } from "../protocol/event.ts";
+import type { Change } from "../protocol/version.ts";
+
+/** What became of the workspace in one version. */
+export interface Changed {
+  version: number;
+  changes: readonly Change[];
+  /** How many changes are not listed. */
+  more: number;
+  /** Where, if not on main. */
+  branch?: string;
+}
+
+/** The versions that calls have made, by the call and in order. */
+export type ChangesByCall = Readonly<Record<string, readonly Changed[]>>;
+
+export type ChangeEvent = Extract<AgentEvent, { type: "files.changed" }>;
+
+/** More than anybody looks through; code in a loop shall not fill the page's memory. */
+const most = 200;
+
+export function changedIn({ data: { version, changes, more = 0, origin } }: ChangeEvent): Changed {
+  return { version, changes, more, ...(origin.branch === undefined ? {} : { branch: origin.branch }) };
+}
+
+/** A version may be told twice, as it happened and from the log. */
+export function changesWith(all: ChangesByCall, callId: string, changed: Changed): ChangesByCall {
+  const others = (all[callId] ?? []).filter(({ version }) => version !== changed.version);
+  const place = others.findLastIndex(({ version }) => version < changed.version) + 1;
+  return { ...all, [callId]: [...others.slice(0, place), changed, ...others.slice(place)].slice(-most) };
+}
