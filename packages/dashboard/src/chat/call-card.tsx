@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Icon } from "../parts/icon.tsx";
 import { visible } from "./blocks.ts";
 import { CapabilityList } from "./call/capabilities.tsx";
+import { ChangedFiles } from "./call/changed-files.tsx";
 import { CodeCall, isCode, textIn } from "./call/code-call.tsx";
 import { CommandCall, isCommand } from "./call/command-call.tsx";
 import { LiveOutput } from "./call/live.tsx";
@@ -24,8 +25,17 @@ const absences: Partial<Record<State, string>> = {
 const mostShown = 20;
 const mostGlimpsed = 3;
 
+interface CallCardProps {
+  call: Call;
+  agency: string;
+  agent: string;
+  /** Its turn waits for reports. */
+  paused: boolean;
+  blobs: string;
+}
+
 /** A tool call in one line; opened, with what went in and what came out. What it does right now is shown either way. */
-export function CallCard({ call, paused, blobs }: { call: Call; paused: boolean; blobs: string }) {
+export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) {
   const [open, setOpen] = useState(false);
   const state = stateOf(call, paused);
   const { result, capabilities = [] } = call;
@@ -62,6 +72,7 @@ export function CallCard({ call, paused, blobs }: { call: Call; paused: boolean;
           </div>
         )}
       </details>
+      {call.changed && <ChangedFiles agency={agency} agent={agent} changed={call.changed} open={open} />}
       {state === "running" && (glimpse || written) && (
         <div className="call-now">
           {glimpse && capabilities.length > 0 && <CapabilityList of={capabilities.slice(-mostGlimpsed)} most={mostGlimpsed} />}
@@ -90,7 +101,7 @@ type Kind = "code" | "command" | "plain";
 
 function kindOf({ name, input }: Call): Kind {
   if (name === "executeCode" && isCode(input)) return "code";
-  return name === "sandbox" && isCommand(input) ? "command" : "plain";
+  return (name === "sandbox" || name === "bash") && isCommand(input) ? "command" : "plain";
 }
 
 function stateOf({ result, abandoned }: Call, paused: boolean): State {

@@ -41,7 +41,7 @@ export const EntryView = memo(function EntryView({ entry, agent, agency, paused,
         </p>
       )}
       {calls.map((call) => (
-        <CallCard key={call.id} call={call} paused={paused} blobs={blobs} />
+        <CallCard key={call.id} call={call} agency={agency} agent={agent} paused={paused} blobs={blobs} />
       ))}
       {trouble && <TroubleView trouble={trouble} refused={stage === "refused"} agency={agency} />}
       {role === "assistant" && stage === "canceled" && <p className="entry-note">Canceled here.</p>}

@@ -75,6 +75,7 @@ export function Frame({ who }: { who: Who }) {
 function titleOf(place: Place): string {
   if (place.view === "usage") return place.agency === undefined ? "Usage · Thinkery" : `Usage · ${place.agency} · Thinkery`;
   if (place.view === "agency") return `${place.agency} · Thinkery`;
+  if (place.view === "agent" && place.files) return `${place.files.path ?? "Files"}${place.files.show === "history" ? ", history" : ""} · ${place.agent} · Thinkery`;
   if (place.view === "agent") return `${place.agent} · ${place.agency} · Thinkery`;
   return "Thinkery";
 }

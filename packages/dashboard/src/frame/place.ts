@@ -1,14 +1,17 @@
 import { useSyncExternalStore } from "react";
+import { type FilesPlace, filesPlaceAt } from "./files-place.ts";
 
 /** Where in the house the address bar points. */
 export type Place =
   | { view: "home" }
   | { view: "usage"; agency?: string }
   | { view: "agency"; agency: string }
-  | { view: "agent"; agency: string; agent: string }
+  | { view: "agent"; agency: string; agent: string; /** In its files, not its conversation. */ files?: FilesPlace }
   | { view: "lost" };
 
-export function placeAt(path: string): Place {
+/** The place at an address: a path, and what is asked for behind it. */
+export function placeAt(address: string): Place {
+  const [path = "", query = ""] = address.split("?", 2);
   let parts: string[];
   try {
     parts = path.split("/").filter(Boolean).map(decodeURIComponent);
@@ -17,7 +20,11 @@ export function placeAt(path: string): Place {
   }
   const [root, agency, agent, ...rest] = parts;
   if (root === undefined) return { view: "home" };
-  if (root !== "app" || rest.length > 0) return { view: "lost" };
+  if (root !== "app") return { view: "lost" };
+  if (rest.length > 0) {
+    const files = filesPlaceAt(rest, query);
+    return files && agency && agent && agency !== usage && agent !== usage ? { view: "agent", agency, agent, files } : { view: "lost" };
+  }
   if (agency === undefined) return { view: "home" };
   if (agency === usage) return agent === undefined ? { view: "usage" } : { view: "lost" };
   if (agent === usage) return { view: "usage", agency };
@@ -43,7 +50,7 @@ export function usagePath(agency?: string): string {
 const moved = "thinkery:moved";
 
 export function go(path: string, how: "push" | "replace" = "push"): void {
-  if (path !== window.location.pathname) {
+  if (path !== here()) {
     window.history[how === "push" ? "pushState" : "replaceState"](null, "", path);
     window.scrollTo(0, 0);
   }
@@ -51,7 +58,11 @@ export function go(path: string, how: "push" | "replace" = "push"): void {
 }
 
 export function usePath(): string {
-  return useSyncExternalStore(subscribe, () => window.location.pathname);
+  return useSyncExternalStore(subscribe, here);
+}
+
+function here(): string {
+  return window.location.pathname + window.location.search;
 }
 
 function subscribe(listener: () => void): () => void {

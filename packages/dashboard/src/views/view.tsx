@@ -31,5 +31,5 @@ export function View({ user, place }: { user: string; place: Place }) {
   if (!agency) return <MissingView title={`There is no agency “${place.agency}”.`} />;
   if (place.view === "usage") return <UsageView key={agency.id} user={user} agency={agency} />;
   if (place.view === "agency") return <AgencyView key={agency.id} agency={agency} user={user} />;
-  return <AgentView key={`${agency.id}~${place.agent}`} agency={agency} name={place.agent} user={user} />;
+  return <AgentView key={`${agency.id}~${place.agent}`} agency={agency} name={place.agent} user={user} files={place.files} />;
 }

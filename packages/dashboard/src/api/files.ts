@@ -1,0 +1,135 @@
+import { type Branch, errorFromBody, fail, type FileInfo, filePath, type Version } from "@thinkery/sdk";
+import { call } from "./host.ts";
+import { createSource, type Source } from "./source.ts";
+
+/** Whose files are meant, and on which branch if not on main. */
+export interface Workspace {
+  agency: string;
+  agent: string;
+  branch?: string | undefined;
+}
+
+export interface Listing {
+  files: FileInfo[];
+  version: number;
+  /** There are more than we asked for. */
+  more: boolean;
+}
+
+const pageSize = 500;
+const mostPages = 20;
+
+export function listingOf({ branch, ...params }: Workspace): Source<Listing> {
+  return createSource(async () => {
+    const files: FileInfo[] = [];
+    let query: { limit: number; branch?: string; after?: string; version?: number } = { limit: pageSize, ...(branch && { branch }) };
+    for (let page = 0; ; page++) {
+      const { files: some, version, next } = await call("listFiles", { params, query });
+      files.push(...some);
+      if (next === undefined || page === mostPages) return { files, version, more: next !== undefined };
+      // However many pages it has, it is a list of one moment.
+      query = { ...query, after: next, ...(version > 0 && { version }) };
+    }
+  });
+}
+
+export interface VersionsAsked {
+  path?: string | undefined;
+  turn?: string | undefined;
+  before?: number | undefined;
+}
+
+export async function versionsOf({ branch, ...params }: Workspace, { path, turn, before }: VersionsAsked = {}) {
+  const query = { limit: 50, ...(branch && { branch }), ...(path && { path }), ...(turn && { turn }), ...(before && { before }) };
+  return call("listVersions", { params, query });
+}
+
+/** The latest versions, whatever they changed. */
+export function latestOf(workspace: Workspace): Source<Version[]> {
+  return createSource(async () => (await versionsOf(workspace)).versions);
+}
+
+export function branchesOf({ agency, agent }: Workspace): Source<Branch[]> {
+  return createSource(async () => (await call("listBranches", { params: { agency, agent } })).branches);
+}
+
+/** Where a file is on the host. */
+export function fileAddress(workspace: Workspace, path: string, at: { version?: number | undefined; download?: boolean } = {}): string {
+  const names = filePath(path).split("/").map(encodeURIComponent).join("/");
+  return `${rootOf(workspace)}/files/${names}${queryOf({ branch: workspace.branch, version: at.version, download: at.download ? 1 : undefined })}`;
+}
+
+/** All files as a zip, or those of a folder. */
+export function archiveAddress(workspace: Workspace, under?: string): string {
+  return `${rootOf(workspace)}/archive${queryOf({ branch: workspace.branch, under })}`;
+}
+
+export async function readText(address: string, signal: AbortSignal): Promise<string> {
+  const answer = await fetch(address, { signal }).catch(() => {
+    signal.throwIfAborted();
+    throw fail("unavailable", "The host does not answer.");
+  });
+  if (!answer.ok) throw errorFromBody(await answer.json().catch(() => undefined)) ?? fail("internal", `The host answered ${answer.status} without saying why.`);
+  const isText = answer.headers.get("x-thinkery-kind") === "text" || isReadable(answer.headers.get("content-type") ?? "");
+  if (!isText) throw fail("unsupported_media", "It is not text. Download it to see what it is.");
+  return answer.text();
+}
+
+/** May a person read what is of this type? */
+export function isReadable(mediaType: string): boolean {
+  return /^text\/|^application\/(?:json|javascript|xml|yaml|x-ndjson|sql)\b|\+(?:json|xml)\b/.test(mediaType);
+}
+
+/** Makes an empty file; one that is there already is left alone, and that is an error. */
+export async function createFile(workspace: Workspace, path: string): Promise<void> {
+  await sendFile(fileAddress(workspace, path), new Blob([]), { headers: { "if-none-match": "*" } });
+}
+
+/** Moves a file, or every file of a folder, as one version. */
+export async function move({ branch, ...params }: Workspace, moves: readonly { move: string; to: string }[]): Promise<void> {
+  await call("editFiles", { params, query: branch ? { branch } : {}, body: { edits: [...moves] } });
+}
+
+export async function removeFile({ branch, ...params }: Workspace, path: string, recursive: boolean): Promise<void> {
+  await call("deleteFile", { params: { ...params, path: filePath(path) }, query: { ...(branch && { branch }), ...(recursive && { recursive: "1" as const }) } });
+}
+
+interface SendOptions {
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+  onProgress?(share: number): void;
+}
+
+/** Writes a file. `fetch` does not tell how far it is, so this is the older way to ask. */
+export function sendFile(address: string, body: Blob, { headers = {}, signal, onProgress }: SendOptions = {}): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", address);
+    request.setRequestHeader("content-type", "application/octet-stream");
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.addEventListener("progress", ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0));
+    request.addEventListener("load", () => (request.status < 300 ? resolve() : reject(errorIn(request))));
+    request.addEventListener("error", () => reject(fail("unavailable", "The host does not answer, or ended the upload.")));
+    request.addEventListener("abort", () => reject(fail("unavailable", "Canceled.")));
+    signal?.addEventListener("abort", () => request.abort(), { once: true });
+    request.send(body);
+  });
+}
+
+function errorIn(request: XMLHttpRequest): Error {
+  try {
+    return errorFromBody(JSON.parse(request.responseText)) ?? fail("internal", `The host answered ${request.status}.`);
+  } catch {
+    return fail("internal", `The host answered ${request.status} without saying why.`);
+  }
+}
+
+function rootOf({ agency, agent }: Workspace): string {
+  return `/agency/${encodeURIComponent(agency)}/agent/${encodeURIComponent(agent)}`;
+}
+
+function queryOf(query: Record<string, string | number | undefined>): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  return given.size > 0 ? `?${given}` : "";
+}

@@ -1,0 +1,78 @@
+import { type Change, mainBranch } from "@thinkery/sdk";
+import type { Changed } from "@thinkery/sdk/react";
+import { useEffect, useState } from "react";
+import { call } from "../../api/host.ts";
+import { filesAddress } from "../../frame/files-place.ts";
+import { Link } from "../../frame/link.tsx";
+import { pathTo } from "../../frame/place.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { plain } from "./plain.ts";
+
+interface ChangedFilesProps {
+  agency: string;
+  agent: string;
+  changed: readonly Changed[];
+  /** The card is open: then it is worth asking how many lines each change has. */
+  open: boolean;
+}
+
+const mostWhenClosed = 3;
+const mostWhenOpen = 30;
+/** Of so many versions the lines are counted; code in a loop may make very many. */
+const mostCounted = 5;
+
+const deeds: Record<Change["kind"], string> = { add: "added", edit: "edited", delete: "deleted", move: "moved" };
+
+type Counts = ReadonlyMap<string, { added: number; removed: number }>;
+
+/** The files that a call has changed, each with a way to what was changed in it. */
+export function ChangedFiles({ agency, agent, changed, open }: ChangedFilesProps) {
+  const counts = useCounts(agency, agent, changed, open);
+  const all = changed.flatMap(({ version, changes, branch }) => changes.map((change) => ({ ...change, version, branch })));
+  const shown = all.slice(0, open ? mostWhenOpen : mostWhenClosed);
+  const more = all.length - shown.length + changed.reduce((sum, one) => sum + one.more, 0);
+  if (all.length === 0) return null;
+  return (
+    <ul className="call-files" aria-label="Files that it changed">
+      {shown.map(({ path, kind, version, branch = mainBranch }) => {
+        const lines = counts.get(`${version} ${path}`);
+        return (
+          <li key={`${version} ${path}`} data-kind={kind}>
+            <Link href={pathTo(agency, agent) + filesAddress({ show: "history", path, version, branch })} title={`${deeds[kind]} in version ${version}`}>
+              <Icon name="file" />
+              <span className="unseen">{deeds[kind]} </span>
+              {plain(path)}
+            </Link>
+            {lines && (
+              <span className="diff-counts">
+                <span data-kind="added">+{lines.added}</span> <span data-kind="removed">−{lines.removed}</span>
+              </span>
+            )}
+          </li>
+        );
+      })}
+      {more > 0 && <li className="faint">and {more} more</li>}
+    </ul>
+  );
+}
+
+function useCounts(agency: string, agent: string, changed: readonly Changed[], open: boolean): Counts {
+  const [counts, setCounts] = useState<Counts>(new Map());
+  useEffect(() => {
+    if (!open) return;
+    let gone = false;
+    for (const { version } of changed.slice(0, mostCounted)) {
+      call("getVersion", { params: { agency, agent, version: String(version) } }).then(
+        ({ diffs }) => {
+          if (gone) return;
+          const news = diffs.flatMap(({ path, added, removed }) => (added === undefined ? [] : [[`${version} ${path}`, { added, removed: removed ?? 0 }] as const]));
+          setCounts((before) => new Map([...before, ...news]));
+        },
+        // They are shown without, then.
+        () => {},
+      );
+    }
+    return () => void (gone = true);
+  }, [agency, agent, changed, open]);
+  return counts;
+}

@@ -1,0 +1,42 @@
+import { type Store, useStore } from "../../api/store.ts";
+import type { LiveState } from "./live.ts";
+
+const tones = { connecting: "quiet", open: "ok", lost: "warn", refused: "bad" } as const;
+
+/** How the connection is, and who else is in this file. */
+export function LiveLine({ state, path, mayWrite }: { state: Store<LiveState>; path: string; mayWrite: boolean }) {
+  const { line, unsent, people } = useStore(state);
+  const here = people.filter((person) => person.path === path);
+  const elsewhere = people.length - here.length;
+  return (
+    <div className="live-line" data-line={line}>
+      <p role="status">
+        <span className="dot" data-tone={tones[line]} data-busy={line === "connecting" || line === "lost" || undefined} />
+        {wordsOf(line, unsent, mayWrite)}
+      </p>
+      {people.length > 0 && (
+        <ul className="people" aria-label="Who else is here">
+          {here.map(({ id, name, tone }) => (
+            <li key={id} className="person-here" data-tone={tone}>
+              {name}
+            </li>
+          ))}
+          {elsewhere > 0 && <li className="faint">{elsewhere === 1 ? "one more in other files" : `${elsewhere} more in other files`}</li>}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function wordsOf(line: LiveState["line"], unsent: boolean, mayWrite: boolean): string {
+  switch (line) {
+    case "connecting":
+      return "Connecting…";
+    case "open":
+      return mayWrite ? "Live: what you type is saved." : "Live. You may read here, not write.";
+    case "lost":
+      return mayWrite ? `Offline: your changes are kept and sent when the host is back.${unsent ? " Some are not sent yet." : ""}` : "Offline: trying again…";
+    case "refused":
+      return "Not connected.";
+  }
+}

@@ -1,0 +1,96 @@
+import type { FileInfo } from "@thinkery/sdk";
+import { fileAddress, isReadable } from "../api/files.ts";
+import { Link } from "../frame/link.tsx";
+import type { FilesPlace } from "../frame/files-place.ts";
+import { bytes } from "../parts/amount.ts";
+import { Icon } from "../parts/icon.tsx";
+import { lazily } from "../parts/lazily.tsx";
+import { Particulars } from "../parts/particulars.tsx";
+import { When } from "../parts/when.tsx";
+import { PaneHead } from "./crumbs.tsx";
+import { DeedButtons } from "./deed-buttons.tsx";
+import { Gone } from "./gone.tsx";
+import { useWorkspace } from "./open-workspace.tsx";
+
+const LiveEditor = lazily(() => import("./editor/editor.ts").then(({ LiveEditor }) => LiveEditor));
+const TextView = lazily(() => import("./editor/editor.ts").then(({ TextView }) => TextView));
+
+const picture = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
+/** More text than this is not drawn; it can be downloaded. */
+const longestText = 8 * 1024 * 1024;
+
+/** A file as it is now, or as it was last while somebody looked at it. */
+export function FilePane({ file, line, gone }: { file: FileInfo; line: number | undefined; gone: boolean }) {
+  const { path, kind, size } = file;
+  return (
+    <>
+      <PaneHead path={path} note={kind === "binary" ? bytes(size) : undefined}>
+        {!gone && <DeedButtons path={path} />}
+      </PaneHead>
+      {gone && kind === "binary" && <Gone path={path} />}
+      {kind === "text" ? <LiveEditor key={path} path={path} line={line} /> : <Whole file={file} line={line} />}
+    </>
+  );
+}
+
+/** A file as it was. */
+export function OldFilePane({ place, path }: { place: FilesPlace; path: string }) {
+  const workspace = useWorkspace();
+  const { version, line } = place;
+  const address = fileAddress(workspace, path, { version });
+  const type = pictureTypes.get(path.slice(path.lastIndexOf(".") + 1).toLowerCase());
+  return (
+    <>
+      <PaneHead path={path} note={`as of version ${version}`}>
+        <a className="icon-button" href={fileAddress(workspace, path, { version, download: true })} download aria-label={`Download ${path} as of version ${version}`} title="Download">
+          <Icon name="download" />
+        </a>
+        <Link className="button" href={workspace.to({ show: "files", path })}>
+          As it is now
+        </Link>
+      </PaneHead>
+      {type ? <Picture address={address} path={path} /> : <TextView key={address} path={path} address={address} line={line} />}
+    </>
+  );
+}
+
+const pictureTypes = new Map(["png", "jpg", "jpeg", "gif", "webp", "avif", "bmp"].map((ending) => [ending, true]));
+
+/** What is not edited together: a picture, a text that is too large for it, or anything else. */
+function Whole({ file: { path, mediaType, size, hash, modifiedAt }, line }: { file: FileInfo; line: number | undefined }) {
+  const workspace = useWorkspace();
+  const address = fileAddress(workspace, path);
+  // Another content is another picture, so that what was shown before is not shown in its place.
+  if (picture.test(mediaType)) return <Picture key={hash} address={address} path={path} />;
+  if (isReadable(mediaType) && size <= longestText) {
+    return (
+      <>
+        <p className="pane-note">This text is too large to be edited together. It is shown as it is; download it to change it.</p>
+        <TextView key={hash} path={path} address={address} line={line} />
+      </>
+    );
+  }
+  return (
+    <div className="pane-facts">
+      <Particulars
+        of={[
+          ["Kind", mediaType],
+          ["Size", bytes(size)],
+          ["Changed", <When at={modifiedAt} />],
+        ]}
+      />
+      <p className="faint">It cannot be shown here.</p>
+      <a className="button" href={fileAddress(workspace, path, { download: true })} download>
+        Download
+      </a>
+    </div>
+  );
+}
+
+function Picture({ address, path }: { address: string; path: string }) {
+  return (
+    <div className="picture">
+      <img src={address} alt={path} />
+    </div>
+  );
+}

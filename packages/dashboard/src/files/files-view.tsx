@@ -1,0 +1,112 @@
+import type { Changed } from "@thinkery/sdk/react";
+import { type DragEvent, useEffect, useState } from "react";
+import { useSource } from "../api/source.ts";
+import type { FilesPlace } from "../frame/files-place.ts";
+import { Notice } from "../parts/notice.tsx";
+import "../styles/file-tree.css";
+import "../styles/pane.css";
+import "../styles/history.css";
+// The last word: on a narrow screen only one of the others is shown.
+import "../styles/files.css";
+import { EmptyWorkspace } from "./empty-workspace.tsx";
+import { useWorkspace, WorkspaceProvider } from "./open-workspace.tsx";
+import { Pane } from "./pane.tsx";
+import { Side } from "./side.tsx";
+import { folderOf } from "./tree/rows.ts";
+import { type Gathered, gatherDropped } from "./upload/gather.ts";
+import { UploadPanel } from "./upload/upload-panel.tsx";
+import { uploaderOf } from "./upload/uploads.ts";
+
+interface FilesViewProps {
+  agency: string;
+  agent: string;
+  user: string;
+  place: FilesPlace;
+  /** What was changed last while we looked on. */
+  lastChanged: Changed | undefined;
+}
+
+/** The workspace of an agent: its files, what is in them, and how they became so. */
+export function FilesView(props: FilesViewProps) {
+  return (
+    <WorkspaceProvider {...props}>
+      <Files place={props.place} />
+    </WorkspaceProvider>
+  );
+}
+
+function Files({ place }: { place: FilesPlace }) {
+  const workspace = useWorkspace();
+  const { listing, mayWrite, refresh } = workspace;
+  const { value, error } = useSource(listing);
+  const uploader = uploaderOf(workspace);
+  const folder = folderAt(place.path, value?.files.some(({ path }) => path === place.path) ?? true);
+  const upload = (gathered: Gathered) => uploader.add(workspace, folder, gathered);
+  const drop = useDrop(mayWrite ? upload : undefined);
+  useEffect(() => {
+    uploader.onSent = refresh;
+  }, [uploader, refresh]);
+
+  if (!value) {
+    if (!error) return <p className="pane-note">Loading…</p>;
+    return (
+      <div className="files-trouble">
+        <Notice tone="bad" title="The files could not be loaded." onRetry={refresh}>
+          {error.message}
+        </Notice>
+      </div>
+    );
+  }
+  const isOpen = place.path !== undefined || place.show === "history";
+  const isEmpty = value.files.length === 0 && value.version === 0 && workspace.branch === undefined && !isOpen;
+  return (
+    <div className="files" data-open={isOpen || undefined} {...drop.handlers}>
+      {isEmpty ? (
+        <EmptyWorkspace onUpload={upload} />
+      ) : (
+        <>
+          <Side listing={value} place={place} folder={folder} onUpload={upload} />
+          <section className="pane" aria-label={place.path ?? "Latest changes"}>
+            <Pane listing={value} place={place} />
+          </section>
+        </>
+      )}
+      <UploadPanel uploader={uploader} />
+      {drop.over && (
+        <div className="drop-here" aria-hidden="true">
+          <p>Drop to upload{folder === undefined ? "" : ` to ${folder}`}</p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Where what is new goes: the folder that is open, or the one that the open file is in. */
+function folderAt(path: string | undefined, isFile: boolean): string | undefined {
+  return path !== undefined && isFile ? folderOf(path) : path;
+}
+
+function useDrop(onDrop: ((gathered: Gathered) => void) | undefined) {
+  const [over, setOver] = useState(false);
+  const brings = (event: DragEvent) => onDrop !== undefined && event.dataTransfer.types.includes("Files");
+  return {
+    over,
+    handlers: {
+      onDragOver(event: DragEvent) {
+        if (!brings(event)) return;
+        event.preventDefault();
+        setOver(true);
+      },
+      onDragLeave(event: DragEvent<HTMLElement>) {
+        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false);
+      },
+      onDropCapture(event: DragEvent) {
+        if (!brings(event)) return;
+        event.preventDefault();
+        event.stopPropagation();
+        setOver(false);
+        void gatherDropped(event.dataTransfer.items, event.dataTransfer.files).then(onDrop);
+      },
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { FilesPlace } from "../../frame/files-place.ts";
+import { Link } from "../../frame/link.tsx";
+import { PaneHead } from "../crumbs.tsx";
+import { useWorkspace } from "../open-workspace.tsx";
+import { VersionList } from "./version-list.tsx";
+import { VersionView } from "./version-view.tsx";
+
+/** How a file, a folder or everything became what it is. */
+export function HistoryPane({ place: { path, version } }: { place: FilesPlace }) {
+  const { to } = useWorkspace();
+  return (
+    <>
+      <PaneHead path={path} note="history" show="history">
+        {path !== undefined && (
+          <Link className="button" href={to({ show: "files", path })}>
+            As it is now
+          </Link>
+        )}
+      </PaneHead>
+      <div className="pane-scroll">{version === undefined ? <VersionList key={path} path={path} /> : <VersionView key={version} id={version} path={path} />}</div>
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+import type { Version } from "@thinkery/sdk";
+import { Link } from "../../frame/link.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { When } from "../../parts/when.tsx";
+import { useWorkspace } from "../open-workspace.tsx";
+import { summaryOf, whoDidIt } from "./words.ts";
+
+/** One version in a list: who, what, when. */
+export function VersionLine({ version, path }: { version: Version; path: string | undefined }) {
+  const { to, user, agent } = useWorkspace();
+  const { id, at, origin } = version;
+  return (
+    <li>
+      <Link className="version-line" href={to({ show: "history", version: id, ...(path === undefined ? {} : { path }) })} data-version={id}>
+        <WhoMark kind={origin.kind} />
+        <span className="version-what">
+          <strong>{whoDidIt(origin, user, agent)}</strong> {summaryOf(version)}
+        </span>
+        <span className="version-meta">
+          {origin.tool && <span className="mono">{origin.tool}</span>}
+          <When at={at} short />
+          <span className="version-number">{id}</span>
+        </span>
+      </Link>
+    </li>
+  );
+}
+
+export function WhoMark({ kind }: { kind: "user" | "agent" }) {
+  return (
+    <span className="who-mark" data-by={kind}>
+      <Icon name={kind === "agent" ? "agent" : "person"} />
+    </span>
+  );
+}

@@ -1,0 +1,93 @@
+import type { VersionDiff } from "@thinkery/sdk";
+import { useEffect, useMemo, useState } from "react";
+import { call } from "../../api/host.ts";
+import { createSource, useSource } from "../../api/source.ts";
+import { Link } from "../../frame/link.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Notice } from "../../parts/notice.tsx";
+import { When } from "../../parts/when.tsx";
+import { useWorkspace } from "../open-workspace.tsx";
+import { DiffView } from "./diff-view.tsx";
+import { RevertDialog, type Target } from "./revert-dialog.tsx";
+import { WhoMark } from "./version-line.tsx";
+import { summaryOf, whoDidIt } from "./words.ts";
+
+/** One version: who did what, line by line, and a way to take it back. */
+export function VersionView({ id, path }: { id: number; path: string | undefined }) {
+  const workspace = useWorkspace();
+  const { agency, agent, lastChanged, to } = workspace;
+  const source = useMemo(
+    () => createSource(() => call("getVersion", { params: { agency, agent, version: String(id) }, query: path === undefined ? {} : { path } })),
+    [agency, agent, id, path],
+  );
+  const { value, error } = useSource(source);
+  const { at } = useSource(workspace.latest);
+  // What a person is typing right now still grows.
+  useEffect(() => {
+    if (at) void source.reload();
+  }, [source, at, lastChanged]);
+
+  return (
+    <div className="version-view">
+      <p>
+        <Link className="version-back" href={to({ show: "history", ...(path === undefined ? {} : { path }) })}>
+          <Icon name="back" /> All versions{path === undefined ? "" : " of this"}
+        </Link>
+      </p>
+      {error && !value && (
+        <Notice tone="bad" title={`Version ${id} could not be read.`} onRetry={() => void source.reload()}>
+          {error.message}
+        </Notice>
+      )}
+      {!error && !value && <p className="pane-note">Loading…</p>}
+      {value && <Shown version={value} path={path} />}
+    </div>
+  );
+}
+
+function Shown({ version, path }: { version: VersionDiff; path: string | undefined }) {
+  const { user, agent, mayWrite, to } = useWorkspace();
+  const [reverting, setReverting] = useState<Target>();
+  const { id, at, origin, diffs, truncated } = version;
+  const others = path === undefined ? 0 : version.changes.length + (version.more ?? 0) - diffs.length;
+  return (
+    <>
+      <header className="version-head">
+        <WhoMark kind={origin.kind} />
+        <div>
+          <h3>
+            {whoDidIt(origin, user, agent)} {summaryOf(version)}
+          </h3>
+          <p className="faint">
+            Version {id} · <When at={at} />
+            {origin.tool && (
+              <>
+                {" "}
+                · by <span className="mono">{origin.tool}</span>
+              </>
+            )}
+          </p>
+        </div>
+        {mayWrite && (
+          <div className="version-deeds">
+            <Button onClick={() => setReverting({ version: id })}>
+              <Icon name="undo" /> Revert this version
+            </Button>
+            {origin.turn !== undefined && <Button onClick={() => setReverting({ turn: origin.turn ?? "" })}>Revert the whole turn</Button>}
+          </div>
+        )}
+      </header>
+      {diffs.map((diff) => (
+        <DiffView key={`${diff.kind} ${diff.path}`} diff={diff} version={id} />
+      ))}
+      {others > 0 && (
+        <p className="pane-note">
+          It changed other files too. <Link href={to({ show: "history", version: id })}>Show all of it</Link>
+        </p>
+      )}
+      {truncated && <p className="pane-note">More was changed than is shown here. Choose a file in the tree and look at its history.</p>}
+      {reverting && <RevertDialog target={reverting} onClose={() => setReverting(undefined)} />}
+    </>
+  );
+}

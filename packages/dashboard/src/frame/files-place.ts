@@ -1,0 +1,41 @@
+import { mainBranch } from "@thinkery/sdk";
+
+/** Where in the files of an agent: at a file or a folder, or in the history of one or of all. */
+export interface FilesPlace {
+  show: "files" | "history";
+  /** Nothing for the whole workspace. */
+  path?: string;
+  /** Of files: as they were then. Of the history: the version that is looked at. */
+  version?: number;
+  /** If not on main. */
+  branch?: string;
+  /** A line to go to. */
+  line?: number;
+}
+
+/** What is behind an agent's own address, decoded. */
+export function filesPlaceAt([show, ...names]: string[], query: string): FilesPlace | undefined {
+  if (show !== "files" && show !== "history") return undefined;
+  const given = new URLSearchParams(query);
+  const path = names.join("/").normalize("NFC");
+  const branch = beside(given.get("branch") ?? undefined);
+  const version = counted(given.get("version"));
+  const line = counted(given.get("line"));
+  return { show, ...(path && { path }), ...(version && { version }), ...(branch && { branch }), ...(line && { line }) };
+}
+
+/** The address of such a place, behind the agent's own. */
+export function filesAddress({ show, path, version, branch, line }: FilesPlace): string {
+  const names = path === undefined ? [] : path.split("/");
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ branch: beside(branch), version, line })) if (value !== undefined) query.set(name, String(value));
+  return [`/${show}`, ...names.map(encodeURIComponent)].join("/") + (query.size > 0 ? `?${query}` : "");
+}
+
+function beside(branch: string | undefined): string | undefined {
+  return branch === mainBranch ? undefined : branch;
+}
+
+function counted(text: string | null): number | undefined {
+  return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
+}
