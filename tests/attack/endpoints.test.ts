@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => house?.stop());
 
-const filled: Record<string, string> = { agency: "den", agent: "alice", name: "think", id: "owner.0123456789ab", hash: "0".repeat(64), path: "items/3" };
+const filled: Record<string, string> = { agency: "den", agent: "alice", name: "think", id: "owner.0123456789ab", hash: "0".repeat(64), path: "items/3", version: "1", branch: "try" };
 
 /** Bodies that pass their schemas, so that what is refused is refused for who asks. */
 const bodies: Record<string, unknown> = {
@@ -35,6 +35,10 @@ const bodies: Record<string, unknown> = {
   cancelTurn: {},
   report: { callId: "call-1", output: "done" },
   putApp: { code: "export default {}" },
+  editFiles: { edits: [{ write: "a.txt", content: "x" }] },
+  revert: { version: 1 },
+  createBranch: { name: "try" },
+  mergeBranch: {},
   putAgencyBudget: { tokens: 1000 },
   putUserBudget: { tokens: 1000 },
   putPreferences: { theme: "dark" },
@@ -89,7 +93,7 @@ test.each(guarded.filter(([name, { path }]) => path.includes(":agency") || name 
 );
 
 test.each(all.filter(([, { method, access }]) => method === "GET" && access === "read"))("%s is answered to a token that may read", async (name, endpoint) => {
-  const due: Record<string, number> = { getBlob: 404, openSocket: 400, getApp: 404, fetchApp: 404, getProcess: 404 };
+  const due: Record<string, number> = { getBlob: 404, openSocket: 400, getApp: 404, fetchApp: 404, getProcess: 404, readFile: 404, getVersion: 404, openLive: 400 };
   expect((await ask(name, endpoint, tokens["owner read"])).status).toBe(due[name] ?? 200);
 });
 
@@ -107,8 +111,9 @@ async function connect(path: string, token: string, headers: Record<string, stri
 }
 
 const ways = ["/agents/alice/ws", "/agency/global/agent/alice/ws", "/agents/think/global~alice"];
+const liveWays = ["/agents/alice/yjs", "/agency/global/agent/alice/yjs?branch=main"];
 
-test.each(ways)("a socket at %s closes with 4403 for whoever does not own the agent", async (path) => {
+test.each([...ways, ...liveWays])("a socket at %s closes with 4403 for whoever does not own the agent", async (path) => {
   for (const headers of [{}, forged]) {
     const { closed } = await connect(path, tokens["mallory chat"] as string, headers);
     expect(await closed).toBe(4403);
@@ -154,9 +159,9 @@ test("a client cannot pass for the host: its own x-thinkery headers never arrive
 });
 
 test("a socket takes no query it does not know", async () => {
-  for (const query of ["after=-1", "after=x", "only=all", "batch=yes", "token=x"]) {
+  for (const query of ["ws?after=-1", "ws?after=x", "ws?only=all", "ws?batch=yes", "ws?token=x", "yjs?branch=../x", "yjs?branch=", "yjs?token=x"]) {
     const headers = { authorization: `Bearer ${house.token}`, connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": "dGhpbmtlcnktaXMtaG9tZQ==" };
-    const answer = await send({ port: house.port, path: `/agents/alice/ws?${query}`, headers });
+    const answer = await send({ port: house.port, path: `/agents/alice/${query}`, headers });
     expect([query, answer.status]).toEqual([query, 400]);
   }
 });

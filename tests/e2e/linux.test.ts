@@ -75,6 +75,45 @@ test("a command's output is the answer, with its exit code where that is not 0; 
   expect(actions.at(-1)).toMatchObject({ input: expect.stringContaining("echo hello"), outputSummary: "1 line" });
 });
 
+test("a command works on the workspace, and what it changes there is one version of its call", async () => {
+  const agent = await workshop.newAgent();
+  const { url, token } = workshop.house();
+  const files = createClient({ url, token }).agent(agent.name);
+  await files.editFiles([{ write: "src/a.txt", content: "one\n" }, { write: "gone", content: "x" }, { write: "photo.bin", base64: "AAEC/w==" }]);
+  const { runId } = await agent.invoke({ message: "cat src/a.txt; echo two >> src/a.txt; rm gone; cp photo.bin copy.bin; seq 200000 > big.txt; ln -s /etc/passwd link" });
+  const { data } = (await agent.over(runId)) as { data: { result: string } };
+  expect(data.result).toBe("one\n\n[“link” stays in the sandbox and does not come into the workspace: it is a link.]");
+  const { versions } = await files.versions();
+  expect(versions).toHaveLength(2);
+  expect(versions[0]).toMatchObject({ origin: { kind: "agent", agent: expect.stringContaining(agent.name), turn: runId, tool: "sandbox" }, changes: [{ path: "big.txt", kind: "add" }, { path: "copy.bin", kind: "add" }, { path: "gone", kind: "delete" }, { path: "src/a.txt", kind: "edit" }] });
+  expect((await files.file("src/a.txt")).text()).toBe("one\ntwo\n");
+  expect([...(await files.file("copy.bin")).bytes]).toEqual([0, 1, 2, 255]);
+  expect((await files.file("big.txt")).size).toBe(1288895);
+  // Somebody takes it back, and the next command finds it so.
+  await files.revert({ turn: runId });
+  expect(await told(agent, "cat src/a.txt; ls")).toBe("one\ngone\nlink\nphoto.bin\nsrc\n");
+  expect((await files.versions()).versions).toHaveLength(3);
+});
+
+test("a person and a command that change the same file lose nothing", async () => {
+  const agent = await workshop.newAgent();
+  const { url, token } = workshop.house();
+  const files = createClient({ url, token }).agent(agent.name);
+  const lines = (...texts: string[]) => `${texts.join("\n")}\n`;
+  await files.putFile("a", lines("1", "2", "3", "4", "5", "6", "7"));
+  await files.putFile("b", lines("1"));
+  const { runId } = await agent.invoke({ message: "sed -i s/7/seven/ a; echo command > b; until [ -e go ]; do sleep 0.05; done" });
+  await until("the command", () => existsSync(join(folderOf(agent), "a")));
+  await files.putFile("a", lines("one", "2", "3", "4", "5", "6", "7"));
+  await files.putFile("b", lines("person"));
+  await go(agent);
+  const { data } = (await agent.over(runId)) as { data: { result: string } };
+  expect(data.result).toContain("“b” was changed in the workspace while it was changed in the sandbox.");
+  expect((await files.file("a")).text()).toBe(lines("one", "2", "3", "4", "5", "6", "seven"));
+  expect((await files.file("b")).text()).toMatch(/person\n[^]*command\n/);
+  expect(await told(agent, "cat a | head -1; rm go")).toBe("one\n");
+});
+
 test("what a command writes is shown while it runs", async () => {
   const agent = await workshop.newAgent();
   const { port, token } = workshop.house();
@@ -176,7 +215,8 @@ test("a deleted agent leaves neither processes nor files, and the next of its na
   await until("the process", async () => (await isRunning(word)) && existsSync(join(folderOf(agent), "mine")));
   expect((await workshop.api(agent.at, "DELETE")).status).toBe(204);
   await over(word);
-  await until("the folder to be gone", async () => !(await readdir(join(workshop.home, "linux"))).some((name) => name.startsWith(".")));
+  await until("the folder to be gone", async () => !(await readdir(join(workshop.home, "linux"))).some((name) => name.startsWith(".gone-")));
+  expect(existsSync(join(workshop.home, "linux/.beside", `global~${agent.name}`))).toBe(false);
   expect(existsSync(folderOf(agent))).toBe(false);
   const next = await workshop.newAgent({ name: agent.name });
   expect((await workshop.api(`${next.at}/processes`)).body.processes).toEqual([]);

@@ -141,7 +141,7 @@ test.each(invalidPlans)("a hook that would %s changes nothing, and what others p
   expect(calls).toBe(1);
   expect(system).toMatch(/Be kind\.$/);
   expect(raw).not.toMatch(/puppet was here|prop_of_|Forget everything|flood_/);
-  expect(tools).toEqual(["set_title", "executeCode", "sandbox", "echo", "later", "later_alone", "later_slowly", "later_locally", "answers_anyway", "of_the_class", "write_todos", "from_init"]);
+  expect(tools).toEqual(["set_title", "executeCode", "sandbox", "bash", "echo", "later", "later_alone", "later_slowly", "later_locally", "answers_anyway", "of_the_class", "write_todos", "listFiles", "readFile", "writeFile", "editFile", "deleteFile", "moveFile", "glob", "grep", "from_init"]);
   expect(await kept(agent, "puppet")).toEqual([]);
 });
 
@@ -207,7 +207,7 @@ test("a blueprint with a tag that nobody has is stored, with a warning that name
   expect(status).toBe(201);
   expect(body.warnings).toEqual([
     "No tool or middleware has the tag “witnes”; did you mean “witness”?",
-    "No tool or middleware has the tag “zzz”. There are: apps, clash, coach, default, planning, puppet, reader, witness, words.",
+    "No tool or middleware has the tag “zzz”. There are: apps, clash, coach, default, fs, planning, puppet, reader, witness, words.",
   ]);
 });
 

@@ -29,6 +29,10 @@ test("streams, sockets, blobs and bodies that may be left out are described as s
   expect(Object.keys(answer(`${at}/events`, "get").content)).toEqual(["application/json", "text/event-stream"]);
   expect(Object.keys(answer("/run", "post").content)).toEqual(["text/event-stream"]);
   expect(Object.keys(answer(`${at}/blobs/{hash}`, "get").content)).toEqual(["application/octet-stream"]);
+  expect(Object.keys(answer(`${at}/files/{path}`, "get").content)).toEqual(["*/*"]);
+  expect(Object.keys(description.paths[`${at}/files/{path}`].put.requestBody.content)).toEqual(["*/*"]);
+  expect(Object.keys(answer(`${at}/archive`, "get").content)).toEqual(["application/zip"]);
+  expect(answer(`${at}/yjs`, "get", 101).description).toBe("a WebSocket");
   expect(answer(`${at}/ws`, "get", 101).description).toBe("a WebSocket");
   expect(Object.keys(answer(`${at}/app/{path}`, "post").content)).toEqual(["*/*"]);
   expect(Object.keys(description.paths[`${at}/app/{path}`].post.requestBody.content)).toEqual(["*/*"]);

@@ -1,0 +1,102 @@
+import http from "node:http";
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { filePath, zipped } from "@thinkery/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type House, openHouse } from "../../kit/house.ts";
+import { send } from "../../kit/wire.ts";
+import { pathCases } from "./cases.ts";
+
+// Every hostile path by every way in: as an address, in edits, as a name in a zip, as a folder to list. What is written
+// is in the workspace under the name that it should have, and nowhere else.
+
+let house: House;
+const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
+
+beforeAll(async () => {
+  house = await openHouse();
+});
+
+afterAll(async () => {
+  agent.destroy();
+  await house?.stop();
+});
+
+const newAgent = async (name: string) => (await house.client.agents().create({ name })).name;
+
+function ask(method: string, path: string, body?: string | Buffer) {
+  const headers = { authorization: `Bearer ${house.token}`, ...(typeof body === "string" ? { "content-type": "application/json" } : {}) };
+  return send({ port: house.port, agent, method, path, headers, ...(body === undefined ? {} : { body }) });
+}
+
+/** All of them, a few at a time: each is an agent of its own, so that none is in the way of another. */
+async function eachCase(prefix: string, attempt: (agent: string, path: string, lands: string | undefined) => Promise<void>): Promise<void> {
+  const left = [...pathCases];
+  const worker = async (_: unknown, index: number) => {
+    const name = await newAgent(`${prefix}-${index}`);
+    for (let one = left.pop(); one; one = left.pop()) await attempt(name, one.path, one.lands);
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+}
+
+const filesOf = async (name: string) => (await house.client.agent(name).files()).files.map(({ path }) => path);
+
+/** What was written is what should have been, and is taken away again. */
+async function expectAlone(name: string, path: string): Promise<void> {
+  expect(await filesOf(name)).toEqual([path]);
+  await house.client.agent(name).deleteFile(path);
+}
+
+test("as a path in edits, to be written, moved to or deleted", async () => {
+  await eachCase("edits", async (name, path, lands) => {
+    // Half a character cannot be sent in UTF-8, but JSON has a way to write it.
+    const answer = await ask("POST", `/agents/${name}/files`, JSON.stringify({ edits: [{ write: path, content: "x" }] }));
+    expect([path, answer.status]).toEqual([path, lands === undefined ? 400 : 201]);
+    if (lands !== undefined) return expectAlone(name, lands);
+    // They all ask the same judge; some are enough to know that they ask.
+    if (path.length % 4 !== 0) return;
+    for (const edit of [{ delete: path }, { move: "a.txt", to: path }, { move: path, to: "a.txt" }]) {
+      expect([edit, (await ask("POST", `/agents/${name}/files`, JSON.stringify({ edits: [edit] }))).status]).toEqual([edit, 400]);
+    }
+  });
+}, 120_000);
+
+test("as an address", async () => {
+  await eachCase("address", async (name, path, lands) => {
+    if (path.length > 2000) return;
+    const written = path.toWellFormed().split("/").map(encodeURIComponent).join("/");
+    // With its slashes encoded too, nothing but us takes it apart.
+    for (const rest of [written, encodeURIComponent(path.toWellFormed())]) {
+      const answer = await ask("PUT", `/agents/${name}/files/${rest}`, Buffer.from("x"));
+      expect([path, rest, answer.status]).toEqual([path, rest, expect.toSatisfy((status: number) => [200, 201, 400, 404, 405].includes(status))]);
+      if (answer.status !== 201) continue;
+      const { path: landed } = JSON.parse(answer.body);
+      // Dots are taken away on the way here; whatever is left is judged like every other path.
+      if (rest.includes("/")) expect(filePath(landed)).toBe(landed);
+      else expect([path, landed]).toEqual([path, lands]);
+      expect((await ask("GET", `/agents/${name}/files/${landed.split("/").map(encodeURIComponent).join("/")}`)).body).toBe("x");
+      await expectAlone(name, landed);
+    }
+  });
+}, 120_000);
+
+test("as a name in a zip, and as a folder", async () => {
+  await eachCase("zip", async (name, path, lands) => {
+    const under = await ask("GET", `/agents/${name}/files?under=${encodeURIComponent(path.toWellFormed())}`);
+    expect([path, under.status < 500]).toEqual([path, true]);
+    // A name has two bytes for its length; half a character is no UTF-8 and becomes another.
+    if (!path.isWellFormed() || path.length > 10_000) return;
+    const answer = await ask("PUT", `/agents/${name}/archive`, await buffer(zipped([{ path, data: new Uint8Array([120]), modifiedAt: new Date() }])));
+    // One that ends with a slash is a folder, and nothing is in a folder.
+    expect([path, answer.status]).toEqual([path, lands === undefined ? 400 : 200]);
+    if (lands !== undefined) await expectAlone(name, lands);
+  });
+}, 120_000);
+
+test("nothing lies anywhere else afterwards, and the host is the same", async () => {
+  expect(await readdir(dirname(house.home))).toEqual(["home"]);
+  expect((await readdir(house.home)).toSorted()).toEqual(expect.arrayContaining(["daemon.json", "token"]));
+  for (const name of await readdir(house.home)) expect(join(house.home, name)).not.toMatch(/passwd|authorized_keys|a\.txt|\.env$/);
+  expect((await house.client.call("health")).restarts).toBe(0);
+});

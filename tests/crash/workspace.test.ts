@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import * as Y from "yjs";
+import { type Editor, openEditor } from "../kit/editor.ts";
+import { mainOf } from "../kit/processes.ts";
+import { type Random, random } from "../kit/random.ts";
+import { until } from "../kit/until.ts";
+import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+
+/** So many edits of each: three people, and an agent. */
+const edits = Number(process.env.CRASH_EDITS ?? 150);
+const kills = Number(process.env.CRASH_WORKSPACE_KILLS ?? 4);
+/** The agent makes so many in one call. */
+const together = 5;
+const paths = ["one.md", "two.md"];
+const anchor = "# the agent's\n";
+
+let workshop: Workshop;
+let agent: WorkshopAgent;
+let at: string;
+const editors = new Set<Editor>();
+
+beforeAll(async () => {
+  const many = Array.from({ length: together }, (_, index) => ({ oldString: anchor, newString: `${anchor}{{ message }}-${index}\n` }));
+  const exchanges = [
+    { when: "look", steps: [{ call: { tool: "readFile", input: { path: "one.md" } } }, { text: "I see." }] },
+    { when: "/^agent/", steps: [{ call: { tool: "editFile", input: { path: "one.md", edits: many } } }, { text: "Done." }] },
+  ];
+  workshop = await openWorkshop({
+    scripts: { worker: { exchanges } },
+    config: { failuresPerMinute: 100_000, sandboxSlots: 0, turn: { heartbeatSeconds: 1, strikes: 20, attempts: 20 } },
+  });
+  agent = await workshop.newAgent({ model: "scripted:worker" });
+  at = `/agency/global/agent/${agent.name}`;
+});
+
+afterAll(async () => {
+  for (const editor of editors) editor.stop();
+  await workshop?.stop();
+});
+
+function open(): Editor {
+  const editor = openEditor({ ...workshop.house(), at });
+  editors.add(editor);
+  return editor;
+}
+
+function close(editor: Editor): void {
+  editor.provider.ws?.close();
+  editor.stop();
+  editors.delete(editor);
+}
+
+/** Asks as a careful client would: again, until there is an answer. */
+async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  const { url, token } = workshop.house();
+  return until(`an answer of ${path}`, async () => {
+    const response = await fetch(url + at + path, { ...init, headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) }, signal: AbortSignal.timeout(5_000) });
+    if (response.status < 500) return response;
+    await response.body?.cancel();
+    return undefined;
+  });
+}
+
+const read = async (path: string) => (await ask(`/files/${path}`)).text();
+
+async function kill(before = 0): Promise<number> {
+  const main = await until("main to live", () => mainOf(workshop.home, before), { every: 30 });
+  process.kill(main.pid, "SIGKILL");
+  return main.pid;
+}
+
+test(`three people and an agent, ${edits} edits each, over ${kills} kills of main: all have the same, and nothing is lost`, async () => {
+  const chance = random("workspace");
+  for (const path of paths) await ask(`/files/${path}`, { method: "PUT", body: anchor });
+  expect((await agent.say("look")).type).toBe("agent.completed");
+  const people = [open(), open(), open()];
+  await Promise.all(people.map((person) => person.synced()));
+  const expected = new Set<string>();
+  let done = 0;
+
+  const typing = people.map((person, index) => type(person, `person${index}`, chance, expected, () => (done += 1)));
+  const working = work(people[0] as Editor, expected, () => (done += together));
+  const putting = put(Math.ceil(edits / 10), expected);
+  const killing = (async () => {
+    const all = edits * 4;
+    let killed = 0;
+    for (let count = 0; count < kills; count += 1) {
+      // Main has to have lived in between, or the daemon would let more and more time pass before it starts another.
+      const before = vectors(people);
+      await until("everybody to hear of others' edits", () => people.every((person) => person.provider.synced) && vectors(people).every((vector, index) => vector !== before[index]), { within: 60_000 });
+      await until("some more edits", () => done >= ((count + 0.5) * all) / kills, { within: 120_000 });
+      await new Promise((resolve) => setTimeout(resolve, chance.below(20)));
+      killed = await kill(killed);
+    }
+  })();
+  await Promise.all([...typing, working, putting, killing]);
+
+  await until("all people to have the same", () => people.every((person) => person.provider.synced && lines(person).length === lines(people[0] as Editor).length) && lines(people[0] as Editor).length >= expected.size, {
+    within: 30_000,
+  });
+  const files = Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
+  const late = open();
+  await late.synced();
+  for (const one of [...people, late]) expect(one.all()).toEqual(files);
+  // Each edit is there, and once.
+  expect(lines(late).sort()).toEqual([...expected].sort());
+  for (const one of [...people, late]) {
+    expect(one.closed).toEqual([]);
+    close(one);
+  }
+}, Math.max(60_000, edits * 500));
+
+test("what somebody else was shown is there after main was killed at that moment, though nobody has it any more", async () => {
+  await ask("/files/shown.md", { method: "PUT", body: "" });
+  for (let round = 0; round < Math.max(3, kills); round += 1) {
+    const [ada, ben] = [open(), open()];
+    await Promise.all([ada.synced(), ben.synced()]);
+    const main = await until("main to live", () => mainOf(workshop.home));
+    const mark = `seen-${round}\n`;
+    const shown = new Promise<void>((resolve) => {
+      ben.doc.on("update", () => {
+        if (!ben.read("shown.md")?.includes(mark)) return;
+        process.kill(main.pid, "SIGKILL");
+        resolve();
+      });
+    });
+    ada.text("shown.md").insert(ada.text("shown.md").length, mark);
+    await shown;
+    close(ada);
+    close(ben);
+    await until("another main", () => mainOf(workshop.home, main.pid));
+    expect(await read("shown.md")).toContain(mark);
+    const late = open();
+    await late.synced();
+    expect(late.read("shown.md")).toBe(await read("shown.md"));
+    close(late);
+  }
+});
+
+/** Inserts lines anywhere, and takes out some of its own. */
+async function type(person: Editor, name: string, chance: Random, expected: Set<string>, onEdit: () => void): Promise<void> {
+  const mine: [path: string, line: string][] = [];
+  for (let edit = 0; edit < edits; edit += 1) {
+    if (mine.length > 5 && chance.chance(0.2)) {
+      const [path, line] = mine.splice(chance.below(mine.length), 1)[0] as [string, string];
+      person.text(path).delete(person.text(path).toString().indexOf(`${line}\n`), line.length + 1);
+      expected.delete(line);
+    } else {
+      const path = chance.pick(paths);
+      const line = `${name}-${edit}`;
+      const text = person.text(path);
+      const starts = [...text.toString().matchAll(/\n/g)].map(({ index }) => index + 1);
+      text.insert(chance.pick(starts), `${line}\n`);
+      mine.push([path, line]);
+      expected.add(line);
+    }
+    onEdit();
+    // Keys are not pressed all at once.
+    await new Promise((resolve) => setTimeout(resolve, 4 + chance.below(12)));
+  }
+}
+
+/** The agent is asked again and again; that it did it is seen in somebody's document. */
+async function work(watcher: Editor, expected: Set<string>, onEdit: () => void): Promise<void> {
+  for (let turn = 0; turn < edits / together; turn += 1) {
+    const message = `agent${turn}`;
+    for (let index = 0; index < together; index += 1) expected.add(`${message}-${index}`);
+    const body = JSON.stringify({ message, idempotencyKey: message });
+    const response = await ask("/invoke", { method: "POST", headers: { "content-type": "application/json" }, body });
+    expect(response.status).toBe(202);
+    await until(`the agent to have made the edits of ${message}`, () => watcher.read("one.md")?.includes(`${message}-${together - 1}\n`), { within: 30_000 });
+    onEdit();
+  }
+}
+
+/** The whole file by the API, where nobody else has changed it since it was read. */
+async function put(count: number, expected: Set<string>): Promise<void> {
+  for (let edit = 0; edit < count; edit += 1) {
+    const line = `put-${edit}`;
+    expected.add(line);
+    await until(`${line} to be in the file`, async () => {
+      const response = await ask("/files/two.md");
+      const text = await response.text();
+      if (text.includes(`${line}\n`)) return true;
+      await ask("/files/two.md", { method: "PUT", headers: { "if-match": response.headers.get("etag") ?? "" }, body: `${text}${line}\n` });
+      return undefined;
+    }, { within: 60_000, every: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
+
+/** How far each document has come in what others did. */
+function vectors(people: readonly Editor[]): string[] {
+  return people.map(({ doc }) => JSON.stringify([...Y.decodeStateVector(Y.encodeStateVector(doc))].filter(([client]) => client !== doc.clientID).sort()));
+}
+
+function lines(person: Editor): string[] {
+  return paths.flatMap((path) => (person.read(path) ?? "").split("\n")).filter((line) => line !== "" && `${line}\n` !== anchor);
+}

@@ -1,0 +1,316 @@
+import { mkdirSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentHandle } from "@thinkery/sdk/client";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { loginLink, openBrowser, type Visit, visit } from "../kit/browser.ts";
+import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
+import { editor, fits, live, plan, row, shot, shots, source, text } from "../kit/page-files.ts";
+import { mainOf } from "../kit/processes.ts";
+import { until } from "../kit/until.ts";
+
+// The files of an agent in the page: who looks at them sees what is there, who writes in them writes with everybody else.
+
+type StorageState = Awaited<ReturnType<Visit["context"]["storageState"]>>;
+
+const desk = { width: 1280, height: 860 };
+const phone = { width: 390, height: 780 };
+let home: string;
+let house: House;
+let browser: Browser;
+/** What a browser keeps of somebody who has logged in. */
+let login: StorageState;
+
+beforeAll(async () => {
+  mkdirSync(shots, { recursive: true });
+  home = await emptyHome();
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  await writeFile(join(home, "config.jsonc"), JSON.stringify({ workspace: { fileMb: 1, textKb: 64 } }));
+  [house, browser] = await Promise.all([openHouse({ home }), openBrowser()]);
+  const { page, context } = await visit(browser);
+  await page.goto(await loginLink(house));
+  await page.getByRole("heading", { name: "Welcome" }).waitFor();
+  login = await context.storageState();
+  await context.close();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await house?.stop();
+  if (home) await removeHome(home);
+});
+
+/** An agent with these files, and with this to do when it is spoken to. */
+async function agentWith(name: string, files: Record<string, string> = {}, steps: object[] = [{ text: "Done." }]): Promise<AgentHandle> {
+  await mkdir(join(house.home, "scripts"), { recursive: true });
+  await writeFile(join(house.home, "scripts", `${name}.yaml`), JSON.stringify([{ steps }]));
+  await house.client.call("createAgent", { params: { agency: "global" }, body: { name, model: `scripted:${name}` } });
+  const agent = house.client.agent(name);
+  const edits = Object.entries(files).map(([path, content]) => ({ write: path, content }));
+  if (edits.length > 0) await agent.editFiles(edits);
+  return agent;
+}
+
+/** Somebody who is logged in, at this address. */
+async function enter(address: string, options: Parameters<typeof visit>[1] = {}): Promise<Visit> {
+  const visited = await visit(browser, { viewport: desk, reducedMotion: "reduce", storageState: login, ...options });
+  onTestFinished(() => visited.context.close());
+  await visited.page.goto(`${house.url}/app/global/${address}`);
+  return visited;
+}
+
+test("the tree is found by name, goes by arrow keys, and every place in it has an address that survives a reload", async () => {
+  await agentWith("ada", { "README.md": "# Words\n\nCounts the words of a text.\n", "src/words.ts": source, "src/deep/data.json": '{"a": [1, true]}\n', "notes/plan.md": plan });
+  const { page, complaints } = await enter("ada");
+  await page.getByRole("link", { name: "Files" }).click();
+  await row(page, "words.ts").waitFor();
+  expect(await page.getByRole("treeitem").evaluateAll((rows) => rows.map((one) => (one as HTMLElement).dataset.path))).toEqual([
+    "notes",
+    "notes/plan.md",
+    "src",
+    "src/deep",
+    "src/deep/data.json",
+    "src/words.ts",
+    "README.md",
+  ]);
+  await page.getByLabel("Find a file by its name").fill("TS wor");
+  expect(await page.getByRole("treeitem").count()).toBe(2);
+  await page.getByLabel("Find a file by its name").fill("");
+  await row(page, "notes").focus();
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowLeft"]) await page.keyboard.press(key);
+  expect(await row(page, "src").getAttribute("aria-expanded")).toBe("false");
+  for (const key of ["ArrowRight", "ArrowRight", "End", "w", "Enter"]) await page.keyboard.press(key);
+  await live(page).waitFor();
+  await until("its text", async () => (await text(page)) === source);
+  expect(new URL(page.url()).pathname).toBe("/app/global/ada/files/src/words.ts");
+  await page.reload();
+  await live(page).waitFor();
+  expect(await page.title()).toBe("src/words.ts · ada · Thinkery");
+  await shot(page, "files", ["light", "dark"]);
+  expect(complaints).toEqual([]);
+});
+
+test("two people and the agent write in one file at once; each undoes only their own, and the conversation leads to what the agent did", async () => {
+  const agent = await agentWith("tom", { "plan.md": plan }, [
+    { call: { tool: "readFile", input: { path: "plan.md" } } },
+    { call: { tool: "editFile", input: { path: "plan.md", oldString: "second", newString: "second, by the agent" } } },
+    { text: "Edited." },
+  ]);
+  const [one, two] = await Promise.all([enter("tom/files/plan.md"), enter("tom/files/plan.md")]);
+  await Promise.all([live(one.page).waitFor(), live(two.page).waitFor()]);
+  await editor(one.page).press("Control+Home");
+  await one.page.keyboard.type("One was here. ");
+  await editor(two.page).press("Control+End");
+  await two.page.keyboard.type("fourth, by two");
+  const turn = await agent.send("Go.");
+  expect((await turn.outcome()).status).toBe("completed");
+  const all = "One was here. # Plan\n\nfirst\nsecond, by the agent\nthird\nfourth, by two";
+  for (const { page } of [one, two]) await until("what all three wrote", async () => (await text(page)) === all);
+  await until("the file to have it", async () => (await agent.file("plan.md")).text() === all);
+  // Each sees the name of the other at their cursor.
+  await one.page.locator(".other-name", { hasText: "owner" }).waitFor();
+  await one.page.getByRole("list", { name: "Who else is here" }).getByText("owner").waitFor();
+  await shot(one.page, "files-together", ["light"]);
+  await editor(one.page).press("Control+z");
+  const undone = all.replace("One was here. ", "");
+  for (const { page } of [one, two]) await until("only one's own to be undone", async () => (await text(page)) === undone);
+
+  await one.page.getByRole("link", { name: "Conversation" }).click();
+  const card = one.page.locator(".call", { hasText: "editFile" });
+  await card.locator("summary").click();
+  await card.getByText("+1").waitFor();
+  await shot(one.page, "files-call", ["light"]);
+  await card.getByRole("link", { name: "plan.md" }).click();
+  await one.page.getByText("tom edited plan.md").waitFor();
+  await one.page.locator('tr[data-kind="added"]', { hasText: "second, by the agent" }).waitFor();
+  expect([one.complaints, two.complaints]).toEqual([[], []]);
+});
+
+test("what is typed while the host is away is kept and sent when it is back, to where it was typed", async () => {
+  const agent = await agentWith("eve", { "notes.md": "kept\r\nwith other line ends\r\n" });
+  const { page } = await enter("eve/files/notes.md");
+  await live(page).waitFor();
+  await page.context().setOffline(true);
+  const { pid } = await until("main", () => mainOf(house.home));
+  process.kill(pid, "SIGKILL");
+  await page.getByText("Offline: your changes are kept").waitFor();
+  await editor(page).press("Control+End");
+  await page.keyboard.type("typed alone");
+  await page.context().setOffline(false);
+  await until("the file to have it", async () => (await agent.file("notes.md")).text() === "kept\r\nwith other line ends\r\ntyped alone");
+  await live(page).waitFor();
+});
+
+test("an edit that the host does not take is told with the reason, and one goes on with what the host has", async () => {
+  const full = "x\n".repeat(30_000);
+  const agent = await agentWith("max", { "full.md": full });
+  const { page, complaints } = await enter("max/files/full.md");
+  await live(page).waitFor();
+  await editor(page).press("Control+Home");
+  await page.keyboard.insertText("y".repeat(10_000));
+  await page.getByText("has more text than can be edited together").waitFor();
+  expect(await editor(page).getAttribute("contenteditable")).toBe("false");
+  await page.getByRole("button", { name: "Go on with what the host has" }).click();
+  await live(page).waitFor();
+  await editor(page).press("Control+Home");
+  await page.keyboard.type("A little more");
+  await until("the file to have it", async () => (await agent.file("full.md")).text() === `A little more${full}`);
+  expect(complaints).toEqual([]);
+});
+
+test("history tells who did what; a revert is tried first, keeps both where later edits overlap, and leads to the place", async () => {
+  const agent = await agentWith("ida", { "plan.md": plan, "other.md": "untouched\n" }, [
+    { call: { tool: "writeFile", input: { path: "out/numbers.txt", content: Array.from({ length: 300 }, (_, line) => `${line + 1}\n`).join("") } } },
+    { call: { tool: "readFile", input: { path: "plan.md" } } },
+    { call: { tool: "editFile", input: { path: "plan.md", oldString: "second\nthird", newString: "second, by the agent\nthird\nand one more" } } },
+    { text: "Done." },
+  ]);
+  await (await agent.send("Go.")).outcome();
+  const { page, complaints } = await enter("ida/files");
+  const versions = page.locator(".version-line");
+  await versions.first().waitFor();
+  expect((await versions.allInnerTexts()).map((line) => line.replaceAll("\n", " "))).toEqual([
+    expect.stringMatching(/^ida edited plan\.md editFile just now 3$/),
+    expect.stringMatching(/^ida added out\/numbers\.txt writeFile just now 2$/),
+    expect.stringMatching(/^You added other\.md and plan\.md just now 1$/),
+  ]);
+  await versions.nth(1).click();
+  await page.getByText("Show 241 more lines").waitFor();
+  await page.getByRole("link", { name: "All versions" }).click();
+  await versions.first().click();
+  await page.locator('tr[data-kind="added"]', { hasText: "second, by the agent" }).waitFor();
+  await shot(page, "history", ["light", "dark"]);
+
+  // Somebody changes the same line, and something else, before it is taken back.
+  await agent.putFile("plan.md", plan.replace("second", "second, by a person").replace("# Plan", "# The plan"));
+  await page.getByRole("button", { name: "Revert the whole turn" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("where something was changed since").waitFor();
+  await dialog.getByText("deleted out/numbers.txt").waitFor();
+  expect(await agent.file("out/numbers.txt")).toMatchObject({ path: "out/numbers.txt" });
+  await shot(page, "revert", ["light"]);
+  await dialog.getByRole("button", { name: "Revert" }).click();
+  await dialog.getByText("look through them").waitFor();
+  await dialog.getByRole("link", { name: /^plan\.md, line \d/ }).click();
+  await live(page).waitFor();
+  await until("both of what overlaps", async () => (await text(page)).includes("<<<<<<<"));
+  expect(await text(page)).toContain("# The plan");
+  await until("the file to be gone from the tree", async () => (await row(page, "numbers.txt").count()) === 0);
+
+  // Any file can be read as it was.
+  await page.goto(`${house.url}/app/global/ida/files/plan.md?version=1`);
+  await page.getByText("as of version 1").waitFor();
+  await until("the old text", async () => (await text(page)) === plan);
+  expect(await editor(page).getAttribute("contenteditable")).toBe("false");
+  expect(complaints).toEqual([]);
+});
+
+test("a newcomer is told what this is; files are made, uploaded, looked at, moved and deleted, and whoever has one open is told", async () => {
+  const agent = await agentWith("bo");
+  const { page, complaints } = await enter("bo/files");
+  await page.getByText("No files yet").waitFor();
+  await shot(page, "files-empty", ["light"]);
+  await page.getByRole("button", { name: "New file" }).click();
+  await page.getByLabel("Path").fill("../outside.md");
+  await page.getByText("This cannot be a path").waitFor();
+  await page.getByLabel("Path").fill("docs/first.md");
+  await page.getByLabel("Path").press("Enter");
+  await live(page).waitFor();
+  await editor(page).click();
+  await page.keyboard.type("Hello");
+  await until("it to be written", async () => (await agent.file("docs/first.md")).text() === "Hello");
+
+  const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+  await page.locator('input[type="file"][multiple]').setInputFiles([
+    { name: "dot.png", mimeType: "image/png", buffer: png },
+    { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("uploaded\n") },
+    { name: "huge.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(1_500_000) },
+  ]);
+  await page.getByText("2 files uploaded, 1 not").waitFor();
+  expect(await page.locator(".upload-problem").innerText()).toContain("too large");
+  // They went where the open file is.
+  await row(page, "dot.png").click();
+  await until("the picture", () => page.locator(".picture img").evaluate((picture) => (picture as HTMLImageElement).naturalWidth === 1));
+  // What is dropped goes there too. It is text, but too large for many to write in it.
+  const dropped = await page.evaluateHandle(() => {
+    const items = new DataTransfer();
+    items.items.add(new File(["a long line of text\n".repeat(5000)], "long.txt"));
+    return items;
+  });
+  await page.locator(".files").dispatchEvent("drop", { dataTransfer: dropped });
+  await row(page, "long.txt").click();
+  await page.getByText("too large to be edited together").waitFor();
+  await until("its text", async () => (await text(page)).startsWith("a long line of text\n"));
+  await row(page, "dot.png").click();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download docs/dot.png" }).click()]);
+  expect(download.suggestedFilename()).toBe("dot.png");
+  await page.getByRole("button", { name: "More" }).click();
+  const [zip] = await Promise.all([page.waitForEvent("download"), page.getByText("Download all as a zip").click()]);
+  expect(zip.suggestedFilename()).toBe("bo.zip");
+
+  await row(page, "first.md").click();
+  await live(page).waitFor();
+  await agent.editFiles([{ move: "docs/first.md", to: "docs/second.md" }]);
+  await page.getByText("This file was moved.").waitFor();
+  await row(page, "second.md").waitFor();
+  expect(await text(page)).toBe("Hello");
+  await page.getByRole("alert").getByRole("link", { name: "docs/second.md" }).click();
+  await live(page).waitFor();
+  await page.getByRole("button", { name: "Delete docs/second.md" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("heading", { name: /^docs \d/ }).waitFor();
+  await expect(agent.file("docs/second.md")).rejects.toMatchObject({ code: "not_found" });
+  expect(complaints).toEqual([]);
+});
+
+test("on a phone the tree and a file are there one at a time, nothing sticks out, and a branch is made, merged and deleted", async () => {
+  const agent = await agentWith("kim", { "src/words.ts": source, "plan.md": plan });
+  const { page, complaints } = await enter("kim/files", { viewport: phone, hasTouch: true });
+  await row(page, "words.ts").waitFor();
+  expect(await page.locator(".pane").isVisible()).toBe(false);
+  await page.getByRole("button", { name: "More" }).click();
+  await page.getByRole("button", { name: "New branch" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("draft");
+  await page.keyboard.press("Enter");
+  await page.getByText("Nothing to merge.").waitFor();
+  await row(page, "words.ts").click();
+  await live(page).waitFor();
+  expect(await page.locator(".side").isVisible()).toBe(false);
+  expect(await fits(page)).toBe(true);
+  await shot(page, "files-phone", ["light"]);
+  await editor(page).press("Control+Home");
+  await page.keyboard.type("// On a branch.\n");
+  await until("the branch to have it", async () => (await agent.file("src/words.ts", { branch: "draft" })).text().startsWith("// On a branch."));
+  expect((await agent.file("src/words.ts")).text()).toBe(source);
+  await page.getByRole("link", { name: "Back to the files" }).click();
+  await page.getByRole("link", { name: "Back to the files" }).click();
+  await page.getByRole("button", { name: "Merge…" }).click();
+  await page.getByRole("dialog").getByText("edited src/words.ts").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Merge" }).click();
+  await page.getByText("What came of it:").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  expect((await agent.file("src/words.ts")).text()).toContain("// On a branch.");
+  await page.getByLabel("Branch").selectOption("draft");
+  await page.getByRole("button", { name: "Delete…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete branch" }).click();
+  await until("no branch to be left", async () => (await page.getByLabel("Branch").count()) === 0);
+  expect(complaints).toEqual([]);
+});
+
+test("who may only read can look at everything and change nothing", async () => {
+  const agent = await agentWith("lee", { "plan.md": plan });
+  const { page, context, complaints } = await enter("lee/files/plan.md");
+  await live(page).waitFor();
+  const { token } = await house.client.call("createToken", { body: { name: "reader", scopes: ["read"] } });
+  const [cookie] = await context.cookies();
+  await context.addCookies([{ ...(cookie as NonNullable<typeof cookie>), value: token }]);
+  await page.reload();
+  await page.getByText("You may read here, not write.").waitFor();
+  expect(await page.locator(".pane-deeds button, .side-head button[aria-label='New file']").count()).toBe(0);
+  await editor(page).focus();
+  await page.keyboard.type("not mine to write");
+  await agent.putFile("plan.md", `${plan}more\n`);
+  await until("what others write", async () => (await text(page)) === `${plan}more\n`);
+  expect(complaints).toEqual([]);
+});

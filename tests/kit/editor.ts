@@ -1,0 +1,62 @@
+import { WebSocket } from "ws";
+import { WebsocketProvider } from "y-websocket";
+import * as Y from "yjs";
+import { until } from "./until.ts";
+
+interface EditorOptions {
+  url: string;
+  token: string;
+  /** The address of the agent. */
+  at: string;
+  branch?: string;
+  /** A document that was edited before. */
+  doc?: Y.Doc;
+}
+
+/** Somebody who edits an agent's files live, with the real client. */
+export interface Editor {
+  doc: Y.Doc;
+  provider: WebsocketProvider;
+  /** How its connections were closed, with a code that tells it not to come back. */
+  closed: { code: number; reason: string }[];
+  text(path: string): Y.Text;
+  read(path: string): string | undefined;
+  all(): Record<string, string>;
+  synced(): Promise<void>;
+  stop(): void;
+}
+
+export function openEditor({ url, token, at, branch, doc = new Y.Doc() }: EditorOptions): Editor {
+  const headers = { authorization: `Bearer ${token}` };
+  class Socket extends WebSocket {
+    constructor(address: string) {
+      super(address, { headers });
+    }
+  }
+  const provider = new WebsocketProvider(`${url.replace("http", "ws")}${at}`, "yjs", doc, {
+    WebSocketPolyfill: Socket as unknown as typeof globalThis.WebSocket,
+    disableBc: true,
+    maxBackoffTime: 100,
+    params: branch ? { branch } : {},
+  });
+  const closed: Editor["closed"] = [];
+  provider.on("closed", ({ code, reason }) => void closed.push({ code, reason }));
+  const files = doc.getMap<Y.Text>("files");
+  return {
+    doc,
+    provider,
+    closed,
+    text(path) {
+      const text = files.get(path);
+      if (!text) throw new Error(`there is no ${path}`);
+      return text;
+    },
+    read: (path) => files.get(path)?.toString(),
+    all: () => files.toJSON() as Record<string, string>,
+    synced: async () => void (await until("the editor to be synced", () => provider.synced)),
+    stop() {
+      provider.destroy();
+      doc.destroy();
+    },
+  };
+}

@@ -1,0 +1,285 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { packed } from "@thinkery/sdk";
+import { expect, test as always } from "vitest";
+import { troubleHere } from "../../packages/daemon/src/host/linux/fixture.ts";
+import { nobody } from "../../packages/daemon/src/host/linux/walls.ts";
+import { until } from "../kit/until.ts";
+import { agent, openBoth } from "./fixture.ts";
+
+const trouble = await troubleHere();
+if (trouble) console.warn(`These tests need a Linux sandbox. ${trouble}`);
+const test = always.skipIf(trouble);
+
+const folderOf = (home: { path: string }) => join(home.path, "linux/global/alice");
+const manifestOf = (home: { path: string }) => join(home.path, "linux/.beside", agent, "manifest.json");
+
+test("a command finds the workspace, and what it changes is one version", async () => {
+  const { home, workspace, run, asked } = await openBoth();
+  workspace.write({ "a.txt": "a\n", "src/b.txt": "b\n", "src/gone.txt": "x\n", "bin/x.dat": Buffer.from([0, 255, 10]) });
+  const result = await run("cat a.txt src/b.txt; echo more >> a.txt; mkdir -p new/deep; echo c > new/deep/c.txt; rm src/gone.txt; printf '\\377\\0' > bytes");
+  expect(result).toMatchObject({ exitCode: 0, output: "a\nb\n", version: { id: 2 } });
+  expect(result.notes).toBeUndefined();
+  expect(workspace.version()).toBe(2);
+  expect(workspace.texts).toMatchObject({ "a.txt": "a\nmore\n", "src/b.txt": "b\n", "new/deep/c.txt": "c\n" });
+  expect(workspace.now.has("src/gone.txt")).toBe(false);
+  expect([...(workspace.now.get("bytes") ?? [])]).toEqual([255, 0]);
+  // Nothing is new: neither contents nor lists of files go there and back.
+  asked.length = 0;
+  expect(await run("cat a.txt; ls")).toMatchObject({ output: "a\nmore\na.txt\nbin\nbytes\nnew\nsrc\n" });
+  expect(workspace.version()).toBe(2);
+  expect(asked.map(({ path }) => path)).toEqual(["/linux/files/collect", "/linux/run", "/linux/files/collect"]);
+  const { uid } = statSync(join(folderOf(home), "src/b.txt"));
+  expect(uid).toBe(process.getuid?.() === 0 ? nobody : process.getuid?.());
+});
+
+test("what a command changed need not come a second time, and the list of files need not go", async () => {
+  const { workspace, run, asked } = await openBoth();
+  workspace.write(Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`d${index % 20}/f${index}`, `content ${index}`])));
+  await run("true");
+  asked.length = 0;
+  await run("echo new > d1/new");
+  expect(asked.map(({ path }) => path)).toEqual(["/linux/files/collect", "/linux/run", "/linux/files/collect", "/linux/files/plan"]);
+  expect(asked.at(-1)?.bytes).toBeLessThan(200);
+});
+
+test("what people change meanwhile survives, here and there", async () => {
+  const { home, workspace, run } = await openBoth();
+  workspace.write({ mine: "1", both: "1", gone: "1" });
+  let isOn = false;
+  const end = run("echo on; until [ -e go ]; do sleep 0.02; done; echo 2 > new; echo theirs > both", undefined, () => (isOn = true));
+  await until("the command", () => isOn);
+  workspace.write({ mine: "2", both: "2", gone: undefined });
+  writeFileSync(join(folderOf(home), "go"), "");
+  const { notes } = await end;
+  expect(notes?.join()).toContain("both");
+  expect(workspace.texts).toMatchObject({ mine: "2", both: "2", "both.theirs": "theirs\n", new: "2\n" });
+  expect((await run("cat mine both both.theirs; ls")).output).toBe("22theirs\nboth\nboth.theirs\ngo\nmine\nnew\n");
+});
+
+test("what changed in the sandbox without us is collected before anything is put there", async () => {
+  const { home, workspace, run } = await openBoth();
+  workspace.write({ a: "1", b: "1" });
+  await run("true");
+  writeFileSync(join(folderOf(home), "a"), "from the sandbox");
+  workspace.write({ a: "from a person", b: "2" });
+  const { notes, output } = await run("cat a b a.theirs");
+  expect(notes?.join()).toContain("“a”");
+  expect(output).toBe("from a person2from the sandbox");
+});
+
+test("what is ignored stays in the sandbox, and is still there the next time", async () => {
+  const { workspace, run } = await openBoth();
+  workspace.write({ ".gitignore": "dist/\n*.log\n", "dist/known": "1" });
+  await run("mkdir -p node_modules/x .git dist; touch node_modules/x/y .git/HEAD dist/out a.log kept; echo 2 > dist/known");
+  expect(workspace.texts).toEqual({ ".gitignore": "dist/\n*.log\n", "dist/known": "2\n", kept: "" });
+  workspace.write({ more: "m" });
+  expect((await run("ls -A; ls dist")).output).toBe(".git\n.gitignore\na.log\ndist\nkept\nmore\nnode_modules\nknown\nout\n");
+});
+
+test("what programs keep for themselves is no work of the agent", async () => {
+  const { workspace, run } = await openBoth();
+  await run("mkdir -p .cache/x .npm src/__pycache__ src/.cache; touch .cache/x/y .npm/z src/__pycache__/m.pyc .bash_history src/.cache/kept .env");
+  expect(Object.keys(workspace.texts)).toEqual([".env", "src/.cache/kept"]);
+  expect((await run("ls -A . .cache")).output).toContain("x");
+});
+
+test("files that are in the way of nothing keep their right to be run", async () => {
+  const { workspace, run } = await openBoth();
+  await run("printf '#!/bin/sh\\necho one\\n' > tool; chmod +x tool");
+  workspace.write({ tool: "#!/bin/sh\necho two\n" });
+  expect((await run("./tool")).output).toBe("two\n");
+});
+
+test("links, pipes and names that are no paths lead nowhere, are said once, and take nothing from the workspace", async () => {
+  const { home, workspace, run } = await openBoth();
+  workspace.write({ "etc/passwd": "mine", file: "mine", other: "mine", pipe: "mine" });
+  const tricks = "rm -r etc file other pipe; ln -s /etc etc; ln -s /etc/passwd file; ln -s / root; mkfifo pipe other; touch $'a\\xff' 'end.' $'new\\nline'; mkdir CON; ln -s ../../../token up; echo fine > fine";
+  const { notes = [] } = await run(tricks);
+  for (const name of ["etc", "file", "root", "pipe", "other", "a\ufffd", "end.", "new\ufffdline", "CON", "up"]) expect(notes.join("\n")).toContain(`“${name}”`);
+  expect(workspace.texts).toEqual({ "etc/passwd": "mine", file: "mine", other: "mine", pipe: "mine", fine: "fine\n" });
+  // And nothing goes out through them.
+  workspace.write({ "etc/passwd": "evil", "etc/evil": "evil", file: "evil", pipe: "evil", "root/tmp/evil": "evil", up: "evil" });
+  const before = readFileSync("/etc/passwd", "utf8");
+  const next = await run("ls /etc/evil; cat file | head -c 4");
+  expect(next.notes?.join("\n") ?? "").not.toContain("a\ufffd");
+  expect(readFileSync("/etc/passwd", "utf8")).toBe(before);
+  expect([existsSync("/etc/evil"), existsSync("/tmp/evil"), existsSync(join(home.path, "linux/global/token"))]).toEqual([false, false, false]);
+  expect(workspace.texts).toMatchObject({ "etc/passwd": "evil", file: "evil", pipe: "evil" });
+});
+
+test("a folder that changes into a link and back under our hands never leads out", async () => {
+  const { workspace, run, tool } = await openBoth();
+  const treasure = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`d/f${index}`, `${index}`]));
+  workspace.write(treasure);
+  await run("true");
+  const { id } = await tool.start("mkdir -p alt; echo fooled > alt/f1; while :; do mv d aside; ln -s alt d; rm d; mv aside d; done");
+  for (let round = 0; round < 15; round++) {
+    workspace.write({ [`d/f${round}`]: `again ${round}` });
+    await tool.read(id);
+  }
+  await tool.stop(id);
+  await run("[ -d aside ] && rm -rf d && mv aside d; true");
+  // Whatever was in the way at some moment is neither lost nor mistaken.
+  expect(workspace.versions.flatMap((files) => [...files]).filter(([path, bytes]) => path === "d/f1" && bytes.toString().startsWith("fooled"))).toEqual([]);
+  for (let round = 0; round < 15; round++) expect(workspace.versions.some((files) => files.get(`d/f${round}`)?.toString() === `again ${round}`)).toBe(true);
+});
+
+test("what is too large or too much stays in the sandbox, and it is said", async () => {
+  const { workspace, run } = await openBoth();
+  workspace.largest = 1024 * 1024;
+  const large = await run("truncate -s 5M big; echo small > small");
+  expect(large.notes).toEqual(["“big” stays in the sandbox and does not come into the workspace: it is larger than 1 MB."]);
+  expect(workspace.texts).toEqual({ small: "small\n" });
+  expect((await run("stat -c %s big")).output).toBe(`${5 * 1024 * 1024}\n`);
+  const many = await run("rm big; mkdir m; for i in $(seq 2001); do : > m/$i; done");
+  expect(many.notes?.join()).toMatch(/More than 2000 files or 64 MB/);
+  expect(workspace.texts).toEqual({ small: "small\n" });
+  workspace.write({ other: "o" });
+  expect((await run("rm m/1; ls m | wc -l")).output).toBe("2000\n");
+  expect(workspace.now.size).toBe(2002);
+  expect((await run("cat other")).output).toBe("o");
+});
+
+test("files that differ by upper and lower case alone: the first is taken, the other is said", async () => {
+  const { workspace, run } = await openBoth();
+  workspace.write({ Makefile: "m", "src/a": "a" });
+  const { notes } = await run("echo x > makefile; mkdir Src; echo x > Src/b; echo ok > ok");
+  expect(notes).toEqual([expect.stringMatching(/“(makefile|Src\/b)”.*upper and lower/), expect.stringMatching(/“(makefile|Src\/b)”.*upper and lower/)]);
+  expect(Object.keys(workspace.texts)).toEqual(["Makefile", "ok", "src/a"]);
+});
+
+test("a process in the background has the files, and what it writes comes whenever somebody looks", async () => {
+  const { workspace, tool } = await openBoth();
+  workspace.write({ in: "in\n" });
+  const { id } = await tool.start("cat in > out; until [ -e go ]; do sleep 0.02; done; echo done >> out; sleep 300");
+  await until("its file", async () => {
+    await tool.read(id);
+    return workspace.texts.out === "in\n";
+  });
+  workspace.write({ go: "" });
+  // Looking brings the news there, too.
+  await until("its answer", async () => {
+    await tool.list();
+    return workspace.texts.out === "in\ndone\n";
+  });
+  expect(await tool.stop(id)).toMatchObject({ state: "exited" });
+});
+
+test("a command that is canceled has done what it did", async () => {
+  const { workspace, run } = await openBoth();
+  const cancel = new AbortController();
+  await expect(run("echo half > half; echo on; sleep 300", cancel.signal, () => cancel.abort(new Error("enough")))).rejects.toThrow();
+  expect(workspace.texts).toEqual({ half: "half\n" });
+  expect(await run("cat half")).toMatchObject({ output: "half\n" });
+  expect(workspace.version()).toBe(1);
+});
+
+test("a file that was put there just now is read once more, as its times could not tell of a change", async () => {
+  const { home, workspace, linux, run } = await openBoth();
+  workspace.write({ a: "1" });
+  const known = () => JSON.parse(readFileSync(manifestOf(home), "utf8")).files[0][1];
+  const [file] = workspace.files();
+  await linux.copy.plan({ version: 1, landed: "none", files: [["a", file?.hash as string]] });
+  await linux.copy.put(new Uint8Array(Buffer.concat([...packed({ path: "a" }, Buffer.from("1"))])));
+  expect(known()).toEqual({ hash: file?.hash });
+  await run("sleep 0.1");
+  expect(known()).toEqual({ hash: file?.hash, state: expect.objectContaining({ size: 1 }) });
+});
+
+test("another daemon goes on where the last one was killed, with a manifest, half of one, or none", async () => {
+  const first = await openBoth();
+  const { home, workspace } = first;
+  workspace.write({ a: "1", b: "1", c: "1" });
+  await first.run("echo 2 > a");
+  writeFileSync(join(folderOf(home), "b"), "from the sandbox");
+  rmSync(join(folderOf(home), "c"));
+  const second = await first.again();
+  await second.run("true");
+  expect(workspace.texts).toEqual({ a: "2\n", b: "from the sandbox" });
+  for (const damage of [() => rmSync(manifestOf(home)), () => writeFileSync(manifestOf(home), readFileSync(manifestOf(home)).subarray(0, 50))]) {
+    damage();
+    const version = workspace.version();
+    const next = await first.again();
+    expect((await next.run("cat a b")).notes).toBeUndefined();
+    expect(workspace.version()).toBe(version);
+  }
+});
+
+test("one that was killed between two files knows which of them are there", async () => {
+  const first = await openBoth();
+  const { home, workspace } = first;
+  workspace.write({ a: "1", b: "1", gone: "1" });
+  await first.run("true");
+  workspace.write({ a: "2", b: "2", gone: undefined });
+  // As it is when main has said what it wants, one file has been put there, and then everything dies.
+  let collection = "";
+  for await (const { label } of first.linux.copy.collect(1000)) collection = (label as { collection?: string }).collection ?? collection;
+  expect(await first.linux.copy.plan({ version: 2, landed: collection, files: workspace.files().map(({ path, hash }) => [path, hash]) })).toEqual(["a", "b"]);
+  writeFileSync(join(folderOf(home), "a"), "2");
+  mkdirSync(join(home.path, "linux/.beside", agent), { recursive: true });
+  writeFileSync(join(home.path, "linux/.beside", agent, ".thinkery-0123456789ab.draft"), "half");
+  workspace.write({ a: "3" });
+  const second = await first.again();
+  const { notes, output } = await second.run("cat a b; ls");
+  expect([notes, output]).toEqual([undefined, "32a\nb\n"]);
+  expect(workspace.version()).toBe(3);
+  expect(readdirSync(join(home.path, "linux/.beside", agent))).toEqual(["manifest.json"]);
+});
+
+test("what cannot land stays, and lands when it can", async () => {
+  const { workspace, run } = await openBoth();
+  workspace.write({ a: "1" });
+  const land = workspace.land.bind(workspace);
+  workspace.land = () => {
+    throw new Error("secret");
+  };
+  const { notes } = await run("echo 2 > a; echo n > new");
+  expect(notes?.join()).toContain("stays in the sandbox");
+  expect(notes?.join()).not.toContain("secret");
+  workspace.land = land;
+  workspace.write({ b: "b" });
+  expect((await run("cat a new b")).output).toBe("2\nn\nb");
+  expect(workspace.texts).toEqual({ a: "2\n", b: "b", new: "n\n" });
+});
+
+test("on a disk that is full nothing is put, and commands run all the same", async () => {
+  let isFull = false;
+  const { workspace, run } = await openBoth({ isFull: () => isFull });
+  workspace.write({ a: "1" });
+  await run("true");
+  workspace.write({ b: "2" });
+  isFull = true;
+  const { notes, output } = await run("ls; rm a");
+  expect(notes?.join()).toContain("disk is almost full");
+  expect(output).toContain("a\n");
+  isFull = false;
+  expect((await run("ls")).output).toBe("b\n");
+});
+
+test("whoever hangs up while files come back leaves the copy to others", async () => {
+  const { workspace, linux, run, sandbox } = await openBoth();
+  await run("for i in 1 2 3; do head -c 5000000 /dev/urandom > f$i; done");
+  await run("for i in 1 2 3; do head -c 5000000 /dev/urandom > f$i; done; true");
+  // Begun and left, and not even begun.
+  for await (const _ of linux.copy.collect(10_000_000)) break;
+  const pieces = await (await sandbox.copies()).collect(agent, 10_000_000);
+  await pieces[Symbol.asyncIterator]().return?.();
+  workspace.write({ x: "x" });
+  expect((await run("cat x")).output).toBe("x");
+});
+
+test("with the agent everything that is known of its copy goes", async () => {
+  const { home, workspace, linux, tool, run } = await openBoth();
+  workspace.write({ a: "1" });
+  await run("true");
+  await linux.forget();
+  await until("the folders", () => !existsSync(join(home.path, "linux/.beside")) && !existsSync(folderOf(home)));
+  // A command that is canceled by that makes nothing anew.
+  const canceled = tool.run("true", { signal: AbortSignal.abort(), onOutput() {} });
+  await expect(canceled).rejects.toThrow();
+  await linux.forget();
+  for await (const _ of linux.copy.collect(1000));
+  expect([existsSync(join(home.path, "linux/.beside")), existsSync(folderOf(home))]).toEqual([false, false]);
+  expect((await run("ls")).output).toBe("a\n");
+});

@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import { request } from "node:http";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { type FileContent, type FileEdit, type Landed, type Overlap, linuxLimitsSchema } from "@thinkery/sdk";
+import { onTestFinished } from "vitest";
+import { tempFolder } from "../../packages/daemon/src/host/fixture.ts";
+import { bubblewrapProvider } from "../../packages/daemon/src/host/linux/bubblewrap.ts";
+import { LinuxSandbox } from "../../packages/daemon/src/host/linux/linux.ts";
+import { linuxRoutes } from "../../packages/daemon/src/host/linux/routes.ts";
+import { serve } from "../../packages/daemon/src/host/serve.ts";
+import { type Home, openHome } from "../../packages/daemon/src/home/home.ts";
+import { type LinuxFiles, withFiles } from "../../packages/runtime/src/sandbox/linux-files.ts";
+import { type AgentLinux, openLinux } from "../../packages/runtime/src/sandbox/linux.ts";
+
+/** A workspace that remembers everything, in memory; two changes to one file are kept beside each other. */
+export class Workspace implements LinuxFiles {
+  readonly versions: Map<string, Buffer>[] = [new Map()];
+  readonly blobs = new Map<string, Buffer>();
+  largest = 32 * 1024 * 1024;
+
+  version(): number {
+    return this.versions.length - 1;
+  }
+
+  files() {
+    return [...this.now].map(([path, bytes]) => ({ path, hash: hashOf(bytes) }));
+  }
+
+  async content(path: string): Promise<Uint8Array | undefined> {
+    return this.now.get(path);
+  }
+
+  keep(content: Uint8Array): FileContent {
+    const hash = hashOf(content);
+    this.blobs.set(hash, Buffer.from(content));
+    return { blob: hash, size: content.length, mediaType: "" };
+  }
+
+  land(edits: readonly FileEdit[], base: number): Landed {
+    const next = new Map(this.now);
+    const overlaps: Overlap[] = [];
+    for (const edit of edits) {
+      if ("move" in edit) throw new Error("nobody moves");
+      const path = "write" in edit ? edit.write : edit.delete;
+      const theirs = "write" in edit ? this.blobs.get((edit.content as { blob: string }).blob) : undefined;
+      const [before, mine] = [this.versions[base]?.get(path), this.now.get(path)];
+      if (isSame(mine, theirs)) continue;
+      if (isSame(before, mine)) put(next, path, theirs);
+      else {
+        if (theirs) next.set(`${path}.theirs`, theirs);
+        overlaps.push({ path, kept: `${path}.theirs`, reason: "Both have changed it." });
+      }
+    }
+    const id = this.commit(next);
+    return { overlaps, ...(id === undefined ? {} : { version: { id, at: "", origin: { kind: "agent" }, changes: edits.map((edit) => ({ path: "write" in edit ? edit.write : "", kind: "edit" })) } }) };
+  }
+
+  /** What somebody else does to it. */
+  write(files: Record<string, string | Buffer | undefined>): void {
+    const next = new Map(this.now);
+    for (const [path, content] of Object.entries(files)) put(next, path, content === undefined ? undefined : Buffer.from(content));
+    this.commit(next);
+  }
+
+  get now(): Map<string, Buffer> {
+    return this.versions.at(-1) as Map<string, Buffer>;
+  }
+
+  /** All of it, as text. */
+  get texts(): Record<string, string> {
+    return Object.fromEntries([...this.now].map(([path, bytes]): [string, string] => [path, bytes.toString()]).sort());
+  }
+
+  private commit(next: Map<string, Buffer>): number | undefined {
+    if (next.size === this.now.size && [...next].every(([path, bytes]) => isSame(bytes, this.now.get(path)))) return undefined;
+    this.versions.push(next);
+    return this.version();
+  }
+}
+
+interface Opened {
+  home: Home;
+  sandbox: LinuxSandbox;
+  workspace: Workspace;
+  linux: AgentLinux;
+  /** What main asked of the daemon, path and length of the body. */
+  asked: { path: string; bytes: number }[];
+  run(command: string, signal?: AbortSignal, onOutput?: (text: string) => void): ReturnType<AgentLinux["run"]>;
+  /** The same with its files, as a tool has it. */
+  tool: ReturnType<typeof withFiles>;
+  /** Another daemon for the same home. */
+  again(): Promise<Opened>;
+}
+
+export const agent = "global~alice";
+
+/** Main's side and the daemon's side of a Linux sandbox with a workspace, over a real socket. */
+export async function openBoth({ home: known, workspace = new Workspace(), isFull = () => false }: { home?: Home; workspace?: Workspace; isFull?: () => boolean } = {}): Promise<Opened> {
+  const home = known ?? (await openHome({ THINKERY_HOME: join(tempFolder(), "home") }));
+  const sandbox = new LinuxSandbox({ provider: bubblewrapProvider({ home, onTrouble() {} }), limits: linuxLimitsSchema.parse({}), isFull: async () => isFull() });
+  const socketPath = join(tempFolder(), "host.sock");
+  const { close } = await serve(socketPath, linuxRoutes(sandbox));
+  onTestFinished(async () => {
+    await sandbox.close();
+    await close();
+  });
+  const asked: Opened["asked"] = [];
+  const HOST = { fetch: (input: unknown, init: RequestInit = {}) => sent(socketPath, String(input), init, asked) };
+  const linux = openLinux({ HOST: HOST as never }, agent);
+  const tool = withFiles(linux, workspace);
+  const run: Opened["run"] = (command, signal = new AbortController().signal, onOutput = () => {}) => tool.run(command, { signal, onOutput });
+  return { home, sandbox, workspace, linux, asked, run, tool, again: () => openBoth({ home, workspace, isFull }) };
+}
+
+function sent(socketPath: string, address: string, { method = "GET", body, signal }: RequestInit, asked: Opened["asked"]): Promise<Response> {
+  const { pathname, search } = new URL(address);
+  asked.push({ path: pathname, bytes: typeof body === "string" ? body.length : ((body as Uint8Array | undefined)?.length ?? 0) });
+  return new Promise((resolve, reject) => {
+    const asking = request({ socketPath, method, path: pathname + search, ...(signal ? { signal } : {}) }, (answer) => {
+      resolve(new Response(Readable.toWeb(answer) as ReadableStream, { status: answer.statusCode ?? 0 }));
+    });
+    asking.on("error", reject);
+    asking.end(body as string | Uint8Array | undefined);
+  });
+}
+
+function put(files: Map<string, Buffer>, path: string, bytes: Buffer | undefined): void {
+  if (bytes) files.set(path, bytes);
+  else files.delete(path);
+}
+
+function isSame(one: Buffer | undefined, other: Buffer | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : one.equals(other);
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import * as Y from "yjs";
+import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+
+let worker: BareWorker;
+
+beforeAll(async () => {
+  worker = await bareWorker(new URL("live.worker.ts", import.meta.url), { objects: ["Desk"] });
+});
+
+afterAll(() => worker?.stop());
+
+interface Seen {
+  damaged: boolean;
+  doc: Y.Doc;
+  texts: Record<string, string>;
+  files: Record<string, string>;
+  tail: number;
+  parts: number;
+  longest: number;
+}
+
+async function open(name: string, asked: object = {}): Promise<Seen> {
+  const response = await fetch(`${worker.url}/${name}`, { method: "POST", body: JSON.stringify(asked) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  const { state, ...seen } = JSON.parse(text) as { state: string } & Omit<Seen, "doc" | "texts">;
+  const doc = new Y.Doc();
+  Y.applyUpdate(doc, Buffer.from(state, "base64"));
+  return { ...seen, doc, texts: doc.getMap("files").toJSON() };
+}
+
+/** What a client does to a document it was shown, key by key. */
+function typed({ doc }: Seen, path: string, keys: number): string[] {
+  const updates: string[] = [];
+  doc.on("update", (update: Uint8Array) => updates.push(Buffer.from(update).toString("base64")));
+  const text = doc.getMap<Y.Text>("files").get(path);
+  for (let key = 0; key < keys; key += 1) text?.insert(text.length, String(key % 10));
+  return updates;
+}
+
+test("what is stored is a snapshot and the updates since then, and opens to the same document", async () => {
+  const seen = await open("tail", { edits: [{ write: "a.txt", content: "begin " }] });
+  const after = await open("tail", { updates: typed(seen, "a.txt", 30), close: false });
+  expect([after.texts, after.tail, after.parts]).toEqual([{ "a.txt": `begin ${"0123456789".repeat(3)}` }, 31, 0]);
+  const again = await open("tail");
+  expect([again.texts, again.files]).toEqual([after.texts, after.texts]);
+  expect(Y.encodeStateVector(again.doc)).toEqual(Y.encodeStateVector(after.doc));
+  const long = await open("tail", { updates: typed(again, "a.txt", 1_000), close: false });
+  expect(long.parts).toBe(1);
+  expect(long.tail).toBeLessThanOrEqual(501);
+  const closed = await open("tail", { updates: typed(long, "a.txt", 60) });
+  expect([closed.tail, closed.parts, closed.texts["a.txt"]?.length]).toEqual([0, 1, 6 + 30 + 1_000 + 60]);
+});
+
+test("a document that is larger than a row lies in several", async () => {
+  const edits = Array.from({ length: 5 }, (_, index) => ({ write: `${index}.txt`, content: `${index}`.repeat(900_000) }));
+  const { parts, longest, texts, files } = await open("large", { edits });
+  expect([parts, texts]).toEqual([5, files]);
+  expect(longest).toBeLessThanOrEqual(1024 * 1024);
+  expect((await open("large")).texts).toEqual(files);
+});
+
+test.each([
+  ["a wrong byte in an update", "UPDATE live_updates SET data = CAST(X'00' || substr(data, 2) AS BLOB) WHERE number = (SELECT max(number) FROM live_updates)"],
+  ["an update that is not one, with the right checksum", "UPDATE live_updates SET data = X'FFFFFF', checksum = 4294967040 WHERE number = 1"],
+  ["an update missing", "DELETE FROM live_updates WHERE number = 2"],
+  ["a snapshot that is cut off", "INSERT INTO live_snapshots (branch, part, checksum, data) VALUES ('main', 0, 1, X'0102')"],
+])("with %s, the document is made anew from the files, and goes on", async (what, damage) => {
+  const name = encodeURIComponent(what);
+  const seen = await open(name, { edits: [{ write: "a.txt", content: "one " }, { write: "b.txt", content: "two" }] });
+  await open(name, { updates: typed(seen, "a.txt", 5), close: false });
+  const anew = await open(name, { damage });
+  expect([anew.damaged, anew.texts, anew.files]).toEqual([true, { "a.txt": "one 01234", "b.txt": "two" }, { "a.txt": "one 01234", "b.txt": "two" }]);
+  const next = await open(name, { updates: typed(anew, "a.txt", 2) });
+  expect([next.damaged, next.files["a.txt"], next.texts["a.txt"]]).toEqual([false, "one 0123401", "one 0123401"]);
+});

@@ -1,0 +1,49 @@
+import { type FileEdit, workspaceLimitsSchema } from "@thinkery/sdk";
+import { DurableObject } from "cloudflare:workers";
+import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
+import { migrate } from "../../packages/runtime/src/store/migrate.ts";
+import { thinkMigrations } from "../../packages/runtime/src/store/schema/think.ts";
+import { LiveDocument } from "../../packages/runtime/src/workspace/live/live-document.ts";
+import { LiveStore } from "../../packages/runtime/src/workspace/live/live-store.ts";
+import { Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
+
+interface Asked {
+  edits?: FileEdit[];
+  /** Updates of a client, each in base64. */
+  updates?: string[];
+  /** What is done to the stored document before it is opened. */
+  damage?: string;
+  close?: boolean;
+}
+
+/** A workspace and its live document, opened anew for every request. */
+export class Desk extends DurableObject {
+  override async fetch(request: Request): Promise<Response> {
+    const { edits = [], updates = [], damage, close = true } = (await request.json()) as Asked;
+    const { storage } = this.ctx;
+    migrate(storage, thinkMigrations);
+    const files = new Workspace({ storage, blobs: {} as Blobs, limits: workspaceLimitsSchema.parse({}), record() {} });
+    if (edits.length > 0) files.commit(edits, { kind: "agent" });
+    if (damage) storage.sql.exec(damage);
+    const document = new LiveDocument({ branch: "main", files, store: new LiveStore(storage.sql, "main") });
+    for (const update of updates) document.receive(Buffer.from(update, "base64"), "owner", () => {});
+    const state = Buffer.from(document.missing()).toString("base64");
+    if (close) document.close();
+    const count = (what: string) => storage.sql.exec<{ count: number }>(`SELECT ${what} AS count`).one().count;
+    return Response.json({
+      damaged: document.damaged,
+      state,
+      files: Object.fromEntries([...files.contents()].map(({ path, content }) => [path, content])),
+      tail: count("(SELECT count(*) FROM live_updates)"),
+      parts: count("(SELECT count(*) FROM live_snapshots)"),
+      longest: count("(SELECT max(length(data)) FROM (SELECT data FROM live_snapshots UNION ALL SELECT data FROM live_updates))"),
+    });
+  }
+}
+
+export default {
+  fetch(request: Request, env: { Desk: DurableObjectNamespace }): Response | Promise<Response> {
+    const name = new URL(request.url).pathname.slice(1);
+    return name ? env.Desk.getByName(name).fetch(request) : new Response("alive");
+  },
+};

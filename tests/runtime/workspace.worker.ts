@@ -1,0 +1,117 @@
+import { type FileContent, type FileEdit, type NewEvent, type Origin, workspaceLimitsSchema } from "@thinkery/sdk";
+import { DurableObject } from "cloudflare:workers";
+import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
+import { migrate } from "../../packages/runtime/src/store/migrate.ts";
+import { thinkMigrations } from "../../packages/runtime/src/store/schema/think.ts";
+import { applied } from "../../packages/runtime/src/workspace/text/patch.ts";
+import { Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
+
+const owner: Origin = { kind: "user", user: "owner" };
+
+interface Asked {
+  step: string;
+  edits?: FileEdit[];
+  origin?: Origin;
+  options?: { branch?: string; joins?: boolean; partly?: boolean };
+  order?: never;
+  path?: string;
+  at?: { branch?: string; version?: number };
+  base?: number;
+  name?: string;
+  id?: number;
+}
+
+/** A workspace by itself, to be changed and looked into. */
+export class Desk extends DurableObject {
+  readonly #events: NewEvent[] = [];
+  #workspace: Workspace;
+
+  constructor(ctx: DurableObjectState, env: object) {
+    super(ctx, env);
+    migrate(ctx.storage, thinkMigrations);
+    this.#workspace = this.#open({});
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const asked = (await request.json()) as Asked;
+    try {
+      return Response.json((await this.#take(asked)) ?? null);
+    } catch (error) {
+      return Response.json({ refused: (error as { code?: string }).code ?? "threw", message: (error as Error).message }, { status: 400 });
+    }
+  }
+
+  #take({ step, edits = [], origin = owner, options = {}, order = {} as never, path = "", at = {}, base = 0, name = "", id = 0 }: Asked): unknown {
+    const files = this.#workspace;
+    const steps: Record<string, () => unknown> = {
+      limits: () => void (this.#workspace = this.#open(order)),
+      commit: () => files.commit(edits, origin, options),
+      land: () => files.land(edits, base, origin, options),
+      list: () => files.list(at),
+      content: () => files.content(path, at),
+      stat: () => files.stat(path, at),
+      latest: () => files.latest(at.branch),
+      whole: () => this.#whole(at),
+      versions: () => files.versions({ limit: 50, ...(order as object) }),
+      diff: () => files.diff(id, path || undefined),
+      revert: () => files.revert(order, origin),
+      branch: () => files.createBranch(order, origin),
+      branches: () => files.branches(),
+      remove: () => files.removeBranch(name),
+      merge: () => files.merge(name, order, origin),
+      totals: () => [files.totals(at.branch), this.#open({}).totals(at.branch)],
+      replay: () => this.#replay(at.branch ?? "main"),
+      copies: () => this.ctx.storage.sql.exec("SELECT count(*) AS count FROM copies").one(),
+      patches: () => this.ctx.storage.sql.exec("SELECT count(*) AS count FROM changes WHERE patch IS NOT NULL AND before_copy IS NULL").one(),
+      events: () => this.#events,
+      followed: () => this.#follow(edits, origin, options),
+      age: () => void this.ctx.storage.sql.exec("UPDATE versions SET until = until - ?, at = at - ?", id, id),
+    };
+    return steps[step]?.();
+  }
+
+  #open(limits: object): Workspace {
+    return new Workspace({
+      storage: this.ctx.storage,
+      blobs: {} as Blobs,
+      limits: workspaceLimitsSchema.parse(limits),
+      record: (event) => this.#events.push(event),
+    });
+  }
+
+  #whole(at: { branch?: string; version?: number }): [string, FileContent | undefined][] {
+    return this.#workspace.list(at).files.map(({ path }) => [path, this.#workspace.content(path, at)]);
+  }
+
+  /** Does everything again that the history says, from nothing. */
+  #replay(branch: string): [string, FileContent][] {
+    const { sql } = this.ctx.storage;
+    const state = new Map<string, FileContent>();
+    const rows = sql.exec<{ path: string; after: string | null; patch: string | null; after_copy: string | null }>(
+      "SELECT path, after, patch, after_copy FROM changes WHERE branch = ? ORDER BY version",
+      branch,
+    );
+    for (const { path, after, patch, after_copy: copy } of rows.toArray()) {
+      const facts = after === null ? undefined : (JSON.parse(after) as { blob?: string; size: number; mediaType: string });
+      if (!facts) state.delete(path);
+      else if (facts.blob !== undefined) state.set(path, { blob: facts.blob, size: facts.size, mediaType: facts.mediaType });
+      else if (patch !== null) state.set(path, applied(state.get(path) as string, JSON.parse(patch)));
+      else state.set(path, sql.exec<{ content: string }>("SELECT content FROM copies WHERE hash = ?", copy).one().content);
+    }
+    return [...state].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  #follow(edits: FileEdit[], origin: Origin, options: object): unknown {
+    const heard: unknown[] = [];
+    const stop = this.#workspace.follow((commit) => heard.push(commit));
+    this.#workspace.commit(edits, origin, options);
+    stop();
+    return heard;
+  }
+}
+
+export default {
+  fetch(request: Request, env: { Desk: DurableObjectNamespace }): Promise<Response> {
+    return env.Desk.getByName(new URL(request.url).pathname).fetch(request);
+  },
+};
