@@ -9,10 +9,11 @@ import { sandbox } from "../sandbox.bench.ts";
 import { start } from "../start.bench.ts";
 import { stream } from "../stream.bench.ts";
 import { turn } from "../turn.bench.ts";
+import { workspace } from "../workspace.bench.ts";
 import { tree } from "./process.ts";
 import { report } from "./report.ts";
 
-const all = [start, memory, guard, turn, middleware, fanout, stream, agents, hook, sandbox];
+const all = [start, memory, guard, turn, middleware, fanout, stream, agents, hook, sandbox, workspace];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !all.some((bench) => bench.name === name));
 if (unknown.length > 0) {

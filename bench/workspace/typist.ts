@@ -1,0 +1,54 @@
+import { WebSocket } from "ws";
+import { WebsocketProvider } from "y-websocket";
+import * as Y from "yjs";
+import type { House } from "../../tests/kit/house.ts";
+import { until } from "../../tests/kit/until.ts";
+
+/** Somebody who has an agent's files open. */
+function join({ url, token }: House, agent: string): { doc: Y.Doc; provider: WebsocketProvider; close(): void } {
+  class Authorized extends WebSocket {
+    constructor(address: string, protocols?: string | string[]) {
+      super(address, protocols, { headers: { authorization: `Bearer ${token}` } });
+    }
+  }
+  const doc = new Y.Doc();
+  const provider = new WebsocketProvider(`${url.replace("http", "ws")}/agency/global/agent/${agent}`, "yjs", doc, {
+    WebSocketPolyfill: Authorized as never,
+    disableBc: true,
+  });
+  return {
+    doc,
+    provider,
+    close() {
+      provider.destroy();
+      doc.destroy();
+    },
+  };
+}
+
+const synced = (provider: WebsocketProvider) => new Promise<void>((resolve) => (provider.synced ? resolve() : provider.once("sync", () => resolve())));
+
+export async function untilSynced(house: House, agent: string): Promise<void> {
+  const { provider, close } = join(house, agent);
+  await synced(provider);
+  close();
+}
+
+/** Replaces words here and there, as people do. */
+export async function typeALot(house: House, agent: string, times: number): Promise<void> {
+  const { doc, provider, close } = join(house, agent);
+  await synced(provider);
+  const text = new Y.Text("some words of a line that is edited\n".repeat(600));
+  doc.getMap("files").set("edited.ts", text);
+  for (let number = 0; number < times; number++) {
+    const at = (number * 7919) % (text.length - 20);
+    doc.transact(() => {
+      text.delete(at, 4);
+      text.insert(at, String(number % 10_000).padStart(4, "0"));
+    });
+    if (number % 100 === 99) await new Promise((resolve) => setImmediate(resolve));
+  }
+  const whole = text.toString();
+  await until("the host to have it", async () => (await house.client.agent(agent).file("edited.ts")).text() === whole, { within: 60_000, every: 100 });
+  close();
+}
