@@ -3,8 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts", "examples/*/src/**/*.test.ts"],
-    // Two cores: a few real hosts side by side are plenty, and each file has its own.
-    maxWorkers: 2,
+    // Two cores, but much of a test is waiting for a process to start or to die. Each file has real hosts of its own.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ["default"],

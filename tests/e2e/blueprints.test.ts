@@ -26,7 +26,7 @@ test("think is there from the start", async () => {
 });
 
 test("a dynamic blueprint is stored whole, and agents are made from it", async () => {
-  const warnings = ["No tool or middleware has the tag “review”. There are: apps, default, planning."];
+  const warnings = ["No tool or middleware has the tag “review”. There are: apps, default, fs, planning."];
   const listed = { ...reviewer, source: "dynamic", warnings };
   expect(await house.client.call("putBlueprint", { params, body: reviewer })).toEqual({ ...listed, id: "reviewer" });
   expect(await house.client.call("getBlueprint", { params: { ...params, name: "reviewer" } })).toEqual(listed);
