@@ -10,7 +10,7 @@ import { startChild, startCommand, type Child } from "./process.ts";
 
 function start(command: string, args: string[], onLine: (line: string) => void = () => {}): Child {
   const child = startChild({ command, args, env: { ONLY: "this" }, lockFd: undefined, onLine });
-  onTestFinished(() => child.kill("SIGKILL"));
+  onTestFinished(() => void child.kill("SIGKILL"));
   return child;
 }
 

@@ -10,8 +10,8 @@ export interface Child {
   /** Resolves when it first says on descriptor 4 that it listens (workerd's --control-fd); may never. */
   listening: Promise<void>;
   exited: Promise<Exit>;
-  /** SIGKILL takes the whole group. Does nothing once the child is gone. */
-  kill(signal: "SIGTERM" | "SIGKILL"): void;
+  /** SIGKILL takes the whole group. Does nothing once the child is gone, and says so. */
+  kill(signal: "SIGTERM" | "SIGKILL"): boolean;
 }
 
 export interface Exit {
@@ -126,12 +126,13 @@ function ending(child: ChildProcess): Pick<Child, "exited" | "kill"> {
     });
   });
 
-  function kill(signal: "SIGTERM" | "SIGKILL"): void {
-    if (gone || child.pid === undefined) return;
+  function kill(signal: "SIGTERM" | "SIGKILL"): boolean {
+    if (gone || child.pid === undefined) return false;
     try {
-      process.kill(signal === "SIGKILL" ? -child.pid : child.pid, signal);
+      return process.kill(signal === "SIGKILL" ? -child.pid : child.pid, signal);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      return false;
     }
   }
 

@@ -20,7 +20,7 @@ test("a process that uses up its time of the processor ends, and it is known why
   await charge.prepare();
   const lastLines: string[] = [];
   const child = charge.start((line) => lastLines.push(line));
-  onTestFinished(() => child.kill("SIGKILL"));
+  onTestFinished(() => void child.kill("SIGKILL"));
   await child.listening;
   request({ socketPath: charge.socket, agent: false }).on("error", () => {}).end();
   const exit = await child.exited;

@@ -40,8 +40,8 @@ export interface Slots {
   stop(): Promise<void>;
 }
 
-/** Whoever noticed that a process is gone may have noticed before us. */
-const noticeMs = 500;
+/** Whoever noticed that a process is gone may have noticed before us, on a busy machine long before. */
+const noticeMs = 2000;
 
 /** How many ends are remembered. Only who asks late asks for one that is not the last. */
 const endsKept = 32;

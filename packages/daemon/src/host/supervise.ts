@@ -212,9 +212,9 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
 
   function kill(last: Child, reason: ChildEnd["killedFor"]): void {
     if (child !== last) return;
-    killedFor ??= reason;
     readied.over();
-    last.kill("SIGKILL");
+    // One that went down by itself meanwhile was not killed by us.
+    if (last.kill("SIGKILL")) killedFor ??= reason;
   }
 
   return {
