@@ -27,7 +27,7 @@ export const workspace: Bench = {
     const office = await openOffice({
       pipe: { tool: "bash", input: (number) => ({ command: `${pipe} # ${number}` }) },
       search: { tool: "bash", input: (number) => ({ command: `${search} # ${number}` }) },
-      edit: { tool: "writeFile", input: (number) => ({ path: "edited.ts", content: `${textOf(0, 2000)}// ${number}\n` }) },
+      edit: { before: { tool: "readFile", input: { path: "edited.ts" } }, tool: "writeFile", input: (number) => ({ path: "edited.ts", content: `${textOf(0, 2000)}// ${number}\n` }) },
       title: { tool: "set_title", input: (number) => ({ title: `Title ${number}` }) },
     });
     try {
@@ -70,6 +70,7 @@ async function shells(office: Office): Promise<Finding[]> {
 /** One call that writes a file against one that writes only the log. */
 async function edits(office: Office): Promise<Finding[]> {
   const [edit, title] = [await office.newAgent("edit", "edit"), await office.newAgent("title", "title")];
+  await edit.files.putFile("edited.ts", textOf(0, 2000));
   await Promise.all([edit.turn(), title.turn()]);
   const [ours, log]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {

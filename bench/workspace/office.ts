@@ -14,6 +14,8 @@ export const callsATurn = 40;
 export interface Job {
   tool: string;
   input(number: number): object;
+  /** What is called once before all of them. */
+  before?: { tool: string; input: object };
 }
 
 /** A whole host whose agents do one thing each. */
@@ -36,11 +38,11 @@ export interface Worker {
 export async function openOffice(jobs: Record<string, Job>): Promise<Office> {
   const home = await emptyHome();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
-  for (const [name, { tool, input }] of Object.entries(jobs)) {
-    const steps = Array.from({ length: callsATurn }, (_, number) => ({ call: { tool, input: input(number) } }));
+  for (const [name, { tool, input, before }] of Object.entries(jobs)) {
+    const steps = [...(before ? [{ call: before }] : []), ...Array.from({ length: callsATurn }, (_, number) => ({ call: { tool, input: input(number) } }))];
     await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify([{ steps: [...steps, { text: "Done." }] }]));
   }
-  await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: 1 }));
+  await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: 1, failuresPerMinute: 1000 }));
   const house = await openHouse({ home });
   const dial = dialer(house);
   await until("the sandboxes", async () => (await house.client.call("health")).sandboxes?.every(({ state }) => state === "ready"));
@@ -83,7 +85,7 @@ export async function openOffice(jobs: Record<string, Job>): Promise<Office> {
 function timesIn(events: readonly AgentEvent[]): number[] {
   const failed = events.find(({ type }) => type === "tool.error");
   if (failed) throw new Error(`A call failed: ${JSON.stringify(failed.data)}`);
-  const times = events.flatMap(({ type, data }) => (type === "tool.output" ? [(data as { ms: number }).ms] : []));
+  const times = events.flatMap(({ type, data }) => (type === "tool.output" ? [(data as { ms: number }).ms] : [])).slice(-callsATurn);
   if (times.length !== callsATurn) throw new Error(`Of ${callsATurn} calls, ${times.length} ended well.`);
   return times;
 }
