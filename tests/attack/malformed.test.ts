@@ -126,6 +126,11 @@ test("bytes that are not HTTP never bring out a 5xx or a stack", async () => {
   expect((await house.client.call("health")).restarts).toBe(0);
 }, 120_000);
 
+test("a body that is not chunked as it says is a bad request, not a busy host", async () => {
+  const head = ["POST /agents HTTP/1.1", `Host: 127.0.0.1:${house.port}`, `Authorization: Bearer ${house.token}`, "Content-Type: application/json", "Transfer-Encoding: chunked"].join("\r\n");
+  expect(await sendBytes(house.port, Buffer.from(`${head}\r\n\r\nthis is no chunk`))).toMatch(/^HTTP\/1\.1 400 /);
+});
+
 const post = (path: string, body: unknown) =>
   send({
     port: house.port,

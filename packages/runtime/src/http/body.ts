@@ -48,10 +48,15 @@ export async function readBytes(request: Request, longest = usualLimit): Promise
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body) {
-    size += chunk.byteLength;
-    if (size <= longest) chunks.push(chunk);
-    if (size > longest + mostDropped) break;
+  try {
+    for await (const chunk of request.body) {
+      size += chunk.byteLength;
+      if (size <= longest) chunks.push(chunk);
+      if (size > longest + mostDropped) break;
+    }
+  } catch {
+    // Nothing here is busy or restarting: what was sent is not what its own headers say.
+    throw fail("bad_request", "The body ends before it should, or is not chunked as it says.");
   }
   if (size > longest) throw tooLarge();
   return Buffer.concat(chunks);
