@@ -100,7 +100,7 @@ const table = Uint32Array.from({ length: 256 }, (_, index) => {
 });
 
 /** The checksum that zips carry. */
-export function crc32(data: Uint8Array): number {
+function crc32(data: Uint8Array): number {
   let crc = 0xffffffff;
   for (let index = 0; index < data.length; index++) crc = (crc >>> 8) ^ (table[(crc ^ (data[index] as number)) & 0xff] as number);
   return (crc ^ 0xffffffff) >>> 0;

@@ -22,13 +22,11 @@ import {
   type Standing,
   type Tool,
   type ToolReport,
-  workspaceLimitsSchema,
 } from "@thinkery/sdk";
 import type { Connection, ConnectionContext } from "agents";
 import { thinkDriver } from "../drivers/think/think.ts";
 import { Transcript } from "../drivers/think/transcript.ts";
-import { slotsOf } from "../sandbox/open.ts";
-import { openSandbox } from "../sandbox/open.ts";
+import { openSandbox, slotsOf } from "../sandbox/open.ts";
 import type { Statement } from "../store/accounts.ts";
 import { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
@@ -42,6 +40,7 @@ import { agentStandings } from "../turn/purse.ts";
 import { TurnQueue } from "../turn/queue.ts";
 import { Recorder } from "../turn/recorder.ts";
 import { runOf } from "../store/turns.ts";
+import { workspaceLimitsOf } from "../workspace/quota.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { AgentApp } from "./app.ts";
 import { Audience } from "./audience.ts";
@@ -85,7 +84,7 @@ export abstract class Think extends WithApp<AgentStatus> {
     this.workspace = new Workspace({
       storage: ctx.storage,
       blobs: this.#blobs,
-      limits: env.WORKSPACE_LIMITS ?? workspaceLimitsSchema.parse({}),
+      limits: workspaceLimitsOf(env),
       record: (event) => this.#recorder.record(event),
     });
     this.#live = new LiveSockets(this.workspace, ctx.storage.sql);
@@ -305,12 +304,16 @@ export abstract class Think extends WithApp<AgentStatus> {
   }
 
   override onClose(connection: Connection): void {
-    (this.#live.has(connection) ? this.#live : this.#sockets).leave(connection);
+    this.#socketsOf(connection).leave(connection);
   }
 
   override async onMessage(connection: Connection, message: string | ArrayBuffer): Promise<void> {
     await this.ready();
-    await (this.#live.has(connection) ? this.#live : this.#sockets).hear(connection, message);
+    await this.#socketsOf(connection).hear(connection, message);
+  }
+
+  #socketsOf(connection: Connection): LiveSockets | Sockets {
+    return this.#live.has(connection) ? this.#live : this.#sockets;
   }
 
   protected override async settle(): Promise<void> {

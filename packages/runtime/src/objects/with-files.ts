@@ -21,18 +21,11 @@ import {
 import { archived, editsOf } from "../workspace/archive/archive.ts";
 import { type Condition, type Hashes, isMet, isOneOf, unmet } from "../workspace/condition.ts";
 import { isSame } from "../workspace/content.ts";
-import type { Workspace } from "../workspace/workspace.ts";
+import type { At, Workspace } from "../workspace/workspace.ts";
 import { type Cargo, loaded, unloaded } from "./cargo.ts";
 import { Housed } from "./housed.ts";
 
-interface At {
-  branch?: string | undefined;
-  version?: number | undefined;
-}
-
-interface On {
-  branch?: string | undefined;
-}
+type On = Pick<At, "branch">;
 
 /** What a workspace offers to whoever may enter its agent. Every change is one version, with its user as the origin. */
 export abstract class WithFiles<State> extends Housed<State> {
@@ -41,10 +34,9 @@ export abstract class WithFiles<State> extends Housed<State> {
   /** There is such an agent, and it is awake. */
   protected abstract open(): Promise<void>;
 
-  async listFiles({ under, ...query }: FileListQuery): Promise<{ files: FileInfo[]; version: number; next?: string }> {
+  async listFiles(query: FileListQuery): Promise<{ files: FileInfo[]; version: number; next?: string }> {
     await this.open();
-    const folder = under === undefined ? undefined : folderPath(under);
-    return this.workspace.list({ ...query, ...(folder ? { under: folder } : {}) });
+    return this.workspace.list(query);
   }
 
   /** A file, and what is in it unless the asker knows that already. */
@@ -104,14 +96,12 @@ export abstract class WithFiles<State> extends Housed<State> {
 
   async listVersions(query: VersionQuery): Promise<{ versions: Version[]; next?: number; oldest?: number }> {
     await this.open();
-    const { path, ...rest } = query;
-    const place = path === undefined ? undefined : folderPath(path);
-    return this.workspace.versions({ ...rest, ...(place ? { path: place } : {}) });
+    return this.workspace.versions(query);
   }
 
   async readVersion(id: number, path?: string): Promise<VersionDiff> {
     await this.open();
-    return this.workspace.diff(id, path === undefined ? undefined : folderPath(path));
+    return this.workspace.diff(id, path);
   }
 
   async revert(order: Revert, user: string): Promise<Merged> {

@@ -5,7 +5,7 @@ import { type CommandDoor, searchIn, shellIn } from "./command.ts";
 import type { Lease } from "./lease.ts";
 import { type Outcome, outcomeSchema, type SandboxService } from "./run.ts";
 import { openDoor } from "./run-door.ts";
-import type { Inside, Sandbox, ShellTerms } from "./sandbox.ts";
+import type { Inside, RunTerms, Sandbox, ShellTerms } from "./sandbox.ts";
 import { openShellDoor } from "./shell-door.ts";
 import { type LeaseTerms, Slots } from "./slots.ts";
 
@@ -57,8 +57,7 @@ export function openSandbox(env: SandboxEnv): Sandbox {
     limits,
     async run(job, terms) {
       const began = Date.now();
-      const open = (service: SandboxService) => openDoor({ call: (name, input) => terms.call(name, input, insideOf(service, terms.agent)), onConsole: terms.onConsole });
-      const { value, end } = await within({ lease, limits, terms, what: "run", open }, (service, door) => service.run(job, door));
+      const { value, end } = await within({ lease, limits, terms, what: "run", open: doorFor(terms) }, (service, door) => service.run(job, door));
       const outcome = outcomeSchema.safeParse(value);
       end(outcome.success && !outcome.data.ok && noMemory.test(outcome.data.message));
       dispose(value);
@@ -66,8 +65,7 @@ export function openSandbox(env: SandboxEnv): Sandbox {
       return resultOf(outcome.data, Date.now() - began);
     },
     async serve(app, request, terms) {
-      const open = (service: SandboxService) => openDoor({ call: (name, input) => terms.call(name, input, insideOf(service, terms.agent)), onConsole: terms.onConsole });
-      const { value, end } = await within({ lease, limits, terms, what: "run", shared: true, open }, (service, door) => service.serve(app, request, door));
+      const { value, end } = await within({ lease, limits, terms, what: "run", shared: true, open: doorFor(terms) }, (service, door) => service.serve(app, request, door));
       return untilRead(value, terms.timeoutMs, () => end());
     },
     shell(given, terms) {
@@ -101,6 +99,10 @@ async function onceMore<T>(work: () => Promise<T>, isHarmless = () => true): Pro
     return work();
   }
 }
+
+/** What code in a sandbox holds of main. */
+const doorFor = ({ call, onConsole, agent }: RunTerms) => (service: SandboxService) =>
+  openDoor({ call: (name, input) => call(name, input, insideOf(service, agent)), onConsole });
 
 /** What a shell has to end a command that is out of time, before its sandbox is. */
 const graceMs = 5000;

@@ -1,5 +1,6 @@
 import type { Files, NewEvent, Origin } from "@thinkery/sdk";
 import type { LinuxFiles } from "../sandbox/linux-files.ts";
+import { largestFile } from "../workspace/quota.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** The workspace as one call has it: what is changed has that call as its origin, and is told of among its facts. */
@@ -20,7 +21,7 @@ export function filesFor(workspace: Workspace, origin: Origin, record: (...event
 /** The same for the Linux sandbox, whose commands work on a copy. */
 export function linuxFilesFor(workspace: Workspace, origin: Origin, record: (...events: NewEvent[]) => void): LinuxFiles {
   return {
-    largest: workspace.limits.fileMb * 1024 * 1024,
+    largest: largestFile(workspace.limits),
     version: () => workspace.latest(),
     files: () => workspace.list().files,
     content: (path) => workspace.bytes(path),

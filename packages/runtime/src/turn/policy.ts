@@ -1,5 +1,5 @@
 import type { Blueprint, Tool } from "@thinkery/sdk";
-import { isLike } from "../tools/wildcard.ts";
+import { isLike } from "../sandbox/wildcard.ts";
 
 type Config = NonNullable<Blueprint["config"]>;
 type Rule = NonNullable<Config["policy"]>[number];

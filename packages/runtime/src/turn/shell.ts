@@ -2,7 +2,7 @@ import { type FileEdit, isThinkeryError, type Landed, type NewEvent, type Origin
 import { firstState, type ShellAnswer, shellLimits, type ShellOrder } from "../sandbox/command.ts";
 import type { Inside } from "../sandbox/sandbox.ts";
 import type { CommandRule, ShellChange, ShellState } from "../sandbox/shell.ts";
-import { isLike } from "../tools/wildcard.ts";
+import { isLike } from "../sandbox/wildcard.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { GateOptions } from "./gate.ts";
 import { viewOf } from "./view.ts";

@@ -2,9 +2,7 @@ import { fail, type FileContent, type FileEdit, filePath, foldedPath, isThinkery
 import { factsOf, isSame } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
 import type { Step } from "./history.ts";
-
-const kilobyte = 1024;
-const megabyte = 1024 * kilobyte;
+import { withinQuota } from "./quota.ts";
 
 /** The files of a branch with some edits on top, none of which is made yet. */
 export class Batch {
@@ -14,6 +12,8 @@ export class Batch {
   readonly #touched = new Map<string, FileContent | undefined>();
   /** Where what is at a path now came from. */
   readonly #moves = new Map<string, string>();
+  /** The touched paths that would be there, by how they are compared. */
+  #folded: Map<string, string> | undefined;
 
   constructor(rows: FileRows, branch: string) {
     this.#rows = rows;
@@ -22,6 +22,11 @@ export class Batch {
 
   content(path: string): FileContent | undefined {
     return this.#touched.has(path) ? this.#touched.get(path) : this.#rows.content(this.#branch, path);
+  }
+
+  /** Would there be a file? Answered without reading it. */
+  has(path: string): boolean {
+    return this.#touched.has(path) ? this.#touched.get(path) !== undefined : this.#isStored(path);
   }
 
   add(edit: FileEdit): void {
@@ -42,7 +47,7 @@ export class Batch {
 
   /** What is at a path now is what was at another, which is gone. */
   moved(from: string, to: string): void {
-    if (this.#touched.get(to) !== undefined && this.content(from) === undefined) this.#moves.set(to, from);
+    if (this.#touched.get(to) !== undefined && !this.has(from)) this.#moves.set(to, from);
   }
 
   /** What would be other than it is. */
@@ -52,7 +57,7 @@ export class Batch {
       const before = this.#rows.content(this.#branch, path);
       if (isSame(before, after)) continue;
       const from = this.#moves.get(path);
-      const isMoved = from !== undefined && before === undefined && isSame(after, this.#rows.content(this.#branch, from)) && this.content(from) === undefined;
+      const isMoved = from !== undefined && before === undefined && isSame(after, this.#rows.content(this.#branch, from)) && !this.has(from);
       steps.push({ path, kind: isMoved ? "move" : kindOf(before, after), other: isMoved ? from : undefined, before: sideOf(before, path), after: sideOf(after, path) });
     }
     return withoutMoved(steps.sort((a, b) => (a.path < b.path ? -1 : 1)));
@@ -81,8 +86,8 @@ export class Batch {
 
   #misplaced(): { path: string; reason: string } | undefined {
     const folders = new Map<string, string>();
-    for (const { path, before, after } of this.steps()) {
-      if (!after || before) continue;
+    for (const path of [...this.#touched.keys()].sort()) {
+      if (!this.has(path) || this.#isStored(path)) continue;
       try {
         this.#checkPlace(path, folders);
       } catch (error) {
@@ -94,24 +99,24 @@ export class Batch {
   }
 
   #delete(path: string): void {
-    const all = this.content(path) === undefined ? this.#inFolder(path) : [path];
+    const all = this.has(path) ? [path] : this.#inFolder(path);
     if (all.length === 0) throw fail("not_found", `There is no “${path}” in the workspace.`);
     for (const one of all) this.remove(one);
   }
 
   #move(from: string, to: string): void {
     if (from === to) throw fail("bad_request", `“${from}” is there already.`);
-    const isFile = this.content(from) !== undefined;
+    const isFile = this.has(from);
     const all = isFile ? [from] : this.#inFolder(from);
     if (all.length === 0) throw fail("not_found", `There is no “${from}” in the workspace.`);
     if (!isFile && to.startsWith(`${from}/`)) throw fail("bad_request", "A folder cannot be moved into itself.");
     for (const path of all) {
       const target = filePath(to + path.slice(from.length));
-      if (this.content(target) !== undefined) throw fail("conflict", `“${target}” is there already.`);
+      if (this.has(target)) throw fail("conflict", `“${target}” is there already.`);
       const content = this.content(path) as FileContent;
       const origin = this.#moves.get(path) ?? path;
       this.remove(path);
-      this.write(target, typeof content === "string" ? content : { ...content });
+      this.write(target, content);
       this.#moves.set(target, origin);
     }
   }
@@ -119,16 +124,16 @@ export class Batch {
   #inFolder(folder: string): string[] {
     const stored = this.#rows.list(this.#branch, { under: folder }).map(({ path }) => path);
     const touched = [...this.#touched.keys()].filter((path) => path.startsWith(`${folder}/`));
-    return [...new Set([...stored, ...touched])].filter((path) => this.content(path) !== undefined).sort();
+    return [...new Set([...stored, ...touched])].filter((path) => this.has(path)).sort();
   }
 
   /** No file where a folder is, no folder where a file is, and nothing that differs from another by upper and lower case alone. */
   #checkPlace(path: string, folders: Map<string, string>): void {
     const twin = this.#rows.twin(this.#branch, path);
-    const other = twin !== undefined && this.content(twin) !== undefined ? twin : this.#touchedTwin(path);
+    const other = twin !== undefined && this.has(twin) ? twin : this.#touchedTwin(path);
     if (other !== undefined) throw fail("conflict", `“${other}” is there already, and “${path}” differs from it by upper and lower case only.`);
     for (const inside of this.#rows.inFolder(this.#branch, path)) {
-      if (this.content(inside) !== undefined) throw fail("conflict", `“${path}” is a folder.`);
+      if (this.has(inside)) throw fail("conflict", `“${path}” is a folder.`);
     }
     const names = path.split("/");
     for (let depth = names.length - 1; depth > 0; depth--) {
@@ -138,7 +143,7 @@ export class Batch {
       if (known !== undefined && known !== folder) throw differently(known, folder);
       folders.set(foldedPath(folder), folder);
       for (const file of [folder, this.#rows.twin(this.#branch, folder), this.#touchedTwin(folder)]) {
-        if (file !== undefined && this.content(file) !== undefined) throw fail("conflict", `“${file}” is a file, not a folder.`);
+        if (file !== undefined && this.has(file)) throw fail("conflict", `“${file}” is a file, not a folder.`);
       }
     }
   }
@@ -147,12 +152,14 @@ export class Batch {
   #writtenFolder(folder: string): string | undefined {
     for (const path of this.#rows.inFolder(this.#branch, folder)) {
       // By names: what is the same but for case may be longer or shorter.
-      if (this.content(path) !== undefined) return path.split("/").slice(0, folder.split("/").length).join("/");
+      if (this.has(path)) return path.split("/").slice(0, folder.split("/").length).join("/");
     }
     return undefined;
   }
 
-  #folded: Map<string, string> | undefined;
+  #isStored(path: string): boolean {
+    return this.#rows.stat(this.#branch, path) !== undefined;
+  }
 
   #touchedTwin(path: string): string | undefined {
     this.#folded ??= new Map([...this.#touched].filter(([, content]) => content !== undefined).map(([one]) => [foldedPath(one), one]));
@@ -163,29 +170,6 @@ export class Batch {
 
 function differently(known: string, folder: string): Error {
   return fail("conflict", `The folder “${known}” is there already, and “${folder}” differs from it by upper and lower case only.`);
-}
-
-function withinQuota(steps: readonly Step[], limits: WorkspaceLimits, totals: Totals): Totals {
-  const after = { ...totals };
-  for (const step of steps) {
-    for (const [side, sign] of [
-      [step.before, -1],
-      [step.after, 1],
-    ] as const) {
-      if (!side) continue;
-      after.files += sign;
-      after.bytes += sign * side.facts.size;
-      if (side.facts.blob === undefined) after.textBytes += sign * side.facts.size;
-    }
-    if (!step.after) continue;
-    const { size, blob } = step.after.facts;
-    if (size > limits.fileMb * megabyte) throw fail("too_large", `“${step.path}” is larger than a file may be: ${limits.fileMb} MB.`);
-    if (blob === undefined && size > limits.textKb * kilobyte) throw fail("too_large", `“${step.path}” has more text than can be edited together: ${limits.textKb} KB.`);
-  }
-  if (after.files > Math.max(limits.files, totals.files)) throw fail("too_large", `A workspace may have ${limits.files} files, and this would be more. Delete what is not needed.`);
-  if (after.bytes > Math.max(limits.totalMb * megabyte, totals.bytes)) throw fail("too_large", `All files of a workspace together may have ${limits.totalMb} MB, and this would be more. Delete what is not needed.`);
-  if (after.textBytes > Math.max(limits.textMb * megabyte, totals.textBytes)) throw fail("too_large", `All text of a workspace together may have ${limits.textMb} MB, and this would be more. Delete what is not needed.`);
-  return after;
 }
 
 function kindOf(before: FileContent | undefined, after: FileContent | undefined): Step["kind"] {

@@ -107,7 +107,7 @@ export class Merging {
 
   #manner(batch: Batch, { word, ...kind }: Kind): Manner {
     const plain = word.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, 40);
-    return { ...kind, beside: (path) => besidePath(path, plain, (taken) => batch.content(taken) !== undefined) };
+    return { ...kind, beside: (path) => besidePath(path, plain, (taken) => batch.has(taken)) };
   }
 
   #finish(batch: Batch, overlaps: Overlap[], origin: Origin, options: CommitOptions & { branch: string }, dryRun = false): Merged {

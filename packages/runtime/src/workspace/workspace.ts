@@ -29,9 +29,7 @@ import { FileRows, type Totals } from "./file-rows.ts";
 import { History } from "./history.ts";
 import { type LandOptions, Merging } from "./merging.ts";
 import { Past } from "./past.ts";
-
-const kilobyte = 1024;
-const megabyte = 1024 * kilobyte;
+import { checkFileSize, isEditable } from "./quota.ts";
 
 const mostBranches = 100;
 
@@ -150,10 +148,10 @@ export class Workspace {
 
   /** Content as it is kept: text that can be edited together as text, everything else as a blob. */
   keep(content: string | Uint8Array, path: string): FileContent | Promise<FileContent> {
-    const { fileMb, textKb } = this.#options.limits;
+    const { limits } = this.#options;
     const size = typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
-    if (size > fileMb * megabyte) throw fail("too_large", `“${filePath(path)}” is larger than a file may be: ${fileMb} MB.`);
-    if (size <= textKb * kilobyte) {
+    checkFileSize(filePath(path), size, limits);
+    if (isEditable(size, limits)) {
       const text = typeof content === "string" ? content.toWellFormed() : textIn(content);
       if (text !== undefined && !text.includes("\0")) return text;
     }

@@ -1,6 +1,5 @@
-import { type FileInfo, type FileListQuery, fail } from "@thinkery/sdk";
+import type { FileInfo, FileListQuery } from "@thinkery/sdk";
 import { ofWorkspace } from "../answer.ts";
-import type { Caller } from "../authenticate.ts";
 
 /** What a browser may show; nothing in it can run. All else it may only save. */
 const shown = /^(?:text\/plain|image\/(?:png|jpeg|gif|webp|avif|bmp)|application\/pdf)$/;
@@ -27,13 +26,4 @@ export function archiveAnswer(body: ReadableStream<Uint8Array> | null, agent: st
 function disposition(kind: "inline" | "attachment", name: string): string {
   const encoded = encodeURIComponent(name).replace(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
   return `${kind}; filename*=UTF-8''${encoded}`;
-}
-
-/** What our own page may do with a file: look at it, save it, show it as a picture. */
-const uses = new Set(["document", "empty", "image", "audio", "video", "track"]);
-
-/** As a script or a frame of our page, what somebody wrote would have what our page has; so a cookie does not open it there. */
-export function checkUse(request: Request, caller: Caller): void {
-  const use = request.headers.get("sec-fetch-dest");
-  if (caller.via === "cookie" && use !== null && !uses.has(use)) throw fail("forbidden", "A file is not opened as a part of a page.");
 }

@@ -2,10 +2,10 @@ import { appAddress, endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { fromApp } from "../app/answer.ts";
 import { toApp } from "../app/request.ts";
-import type { Caller } from "../authenticate.ts";
 import { enteredAgent as entered } from "../directory.ts";
 import { isUpgrade } from "../guard.ts";
 import { type HonoEnv, route } from "../route.ts";
+import { checkUse } from "../use.ts";
 
 /** An agent's app: setting it, and reaching it. */
 export function appRoutes(app: Hono<HonoEnv>): void {
@@ -21,7 +21,8 @@ export function appRoutes(app: Hono<HonoEnv>): void {
   for (const endpoint of [endpoints.fetchApp, endpoints.postToApp, endpoints.putToApp, endpoints.patchToApp, endpoints.deleteToApp]) {
     route(app, endpoint, async (call) => {
       const agent = await entered(call);
-      checkUse(call.request, call.caller);
+      if (isUpgrade(call.request)) throw fail("bad_request", "An app takes no WebSockets; ask it with plain requests.");
+      checkUse(call.request, call.caller, "app");
       const request = await toApp(call.request);
       const { url } = request;
       // Nothing that an app does is worth waiting for when the host stops.
@@ -29,14 +30,4 @@ export function appRoutes(app: Hono<HonoEnv>): void {
       return fromApp(await agent.fetchApp(request), url, appAddress(call.params.agency, call.params.agent));
     });
   }
-}
-
-/**
- * A person may open an app in a window of its own. As a part of our page, a script for instance, it would have what
- * our page has; so a cookie does not open it there.
- */
-function checkUse(request: Request, caller: Caller): void {
-  if (isUpgrade(request)) throw fail("bad_request", "An app takes no WebSockets; ask it with plain requests.");
-  const use = request.headers.get("sec-fetch-dest");
-  if (caller.via === "cookie" && use !== null && use !== "document") throw fail("forbidden", "An app is opened in a window of its own, not as a part of a page.");
 }

@@ -1,19 +1,18 @@
-import { endpoints, fail, workspaceLimitsSchema } from "@thinkery/sdk";
+import { endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { loaded } from "../../objects/cargo.ts";
-import type { Env } from "../../objects/env.ts";
+import { largestFile, workspaceLimitsOf } from "../../workspace/quota.ts";
 import { json } from "../answer.ts";
 import { readBytes } from "../body.ts";
 import { enteredAgent as entered } from "../directory.ts";
-import { archiveAnswer, checkUse, fileAnswer } from "../files/answer.ts";
+import { archiveAnswer, fileAnswer } from "../files/answer.ts";
 import { conditionOf, knownTo } from "../files/condition.ts";
 import { pathIn } from "../files/place.ts";
 import { type HonoEnv, route } from "../route.ts";
-
-const megabyte = 1024 * 1024;
+import { checkUse } from "../use.ts";
 
 /** A zip is unpacked in memory, which all agents share. */
-const longestArchive = 64 * megabyte;
+const longestArchive = 64 * 1024 * 1024;
 
 /** The files of an agent's workspace. */
 export function fileRoutes(app: Hono<HonoEnv>): void {
@@ -26,7 +25,7 @@ export function fileRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.readFile, async (call) => {
     const agent = await entered(call);
-    checkUse(call.request, call.caller);
+    checkUse(call.request, call.caller, "file");
     const { download, ...at } = call.query;
     const known = knownTo(call.request);
     const only = call.request.method === "HEAD" ? ({ only: "info" } as const) : {};
@@ -39,7 +38,7 @@ export function fileRoutes(app: Hono<HonoEnv>): void {
     const path = pathIn(call.request.url);
     const condition = conditionOf(call.request);
     checkWhole(call.request);
-    const bytes = await readBytes(call.request, limitsOf(call.env).fileMb * megabyte);
+    const bytes = await readBytes(call.request, largestFile(workspaceLimitsOf(call.env)));
     const { file, created } = await agent.writeFile(path, loaded(bytes), { ...call.query, ...condition }, call.caller.user);
     return json(file, created ? 201 : 200, { etag: `"${file.hash}"` });
   });
@@ -54,7 +53,7 @@ export function fileRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.getArchive, async (call) => {
     const agent = await entered(call);
-    checkUse(call.request, call.caller);
+    checkUse(call.request, call.caller, "file");
     const archive = await agent.readArchive(call.query);
     if (call.request.method === "GET") return archiveAnswer(archive, call.params.agent, call.query);
     await archive.cancel();
@@ -75,8 +74,4 @@ function checkWhole({ headers }: Request): void {
   if (headers.has("content-range")) throw fail("bad_request", "A part of a file cannot be written; send all of it.");
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (coding !== "identity") throw fail("unsupported_media", "Send the bytes as they are, without a content-encoding.");
-}
-
-function limitsOf({ WORKSPACE_LIMITS }: Env) {
-  return WORKSPACE_LIMITS ?? workspaceLimitsSchema.parse({});
 }

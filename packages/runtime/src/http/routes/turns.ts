@@ -3,8 +3,8 @@ import type { Hono } from "hono";
 import { eventStream, jsonText, stored } from "../answer.ts";
 import { callerContext } from "../caller-context.ts";
 import { enteredAgent as entered } from "../directory.ts";
-import { checkUse } from "../files/answer.ts";
 import { type HonoEnv, route } from "../route.ts";
+import { checkUse } from "../use.ts";
 
 /** Talking to one agent, and reading what came of it. */
 export function turnRoutes(app: Hono<HonoEnv>): void {
@@ -40,7 +40,7 @@ export function turnRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.exportAgent, async (call) => jsonText(await (await entered(call)).exportAgent()));
 
   route(app, endpoints.getBlob, async (call) => {
-    checkUse(call.request, call.caller);
+    checkUse(call.request, call.caller, "file");
     const blob = await (await entered(call)).readBlob(call.params.hash);
     if (!blob) throw fail("not_found", "This agent refers to no such blob.");
     return stored(blob.data, blob.mediaType);

@@ -1,6 +1,6 @@
 import { defineTool, filePath, foldedPath, type NewTool, pathProblem, type Tool, type ToolContext, ToolFailure } from "@thinkery/sdk";
 import { z } from "zod";
-import { isLike } from "../wildcard.ts";
+import { isLike } from "../../sandbox/wildcard.ts";
 
 interface NewFileTool<Input> extends Omit<NewTool<Input>, "input"> {
   input: z.ZodType<Input>;

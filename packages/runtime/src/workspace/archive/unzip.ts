@@ -1,5 +1,5 @@
-import { inflateRawSync } from "node:zlib";
-import { crc32, fail, filePath, type WorkspaceLimits } from "@thinkery/sdk";
+import { crc32, inflateRawSync } from "node:zlib";
+import { fail, filePath, type WorkspaceLimits } from "@thinkery/sdk";
 import { damaged, type Directory, type Entry, nameIn, readDirectory } from "./directory.ts";
 
 /** A file in a zip that was looked at and not yet unpacked. */

@@ -1,4 +1,4 @@
-import { isLike } from "../../wildcard.ts";
+import { isLike } from "../../../sandbox/wildcard.ts";
 import { type FetchInput, type Method, methods } from "./input.ts";
 import { leadsBack, readingsOf } from "./path.ts";
 

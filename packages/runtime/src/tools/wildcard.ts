@@ -1,1 +1,0 @@
-export { isLike } from "../sandbox/wildcard.ts";
