@@ -21,17 +21,16 @@ import {
 } from "@thinkery/sdk";
 import { type Blobs } from "../store/blobs/blobs.ts";
 import { Batch } from "./batch.ts";
-import { Branches, type BranchRow } from "./branches.ts";
+import { Branches } from "./branches.ts";
+import { Branching } from "./branching.ts";
 import { type Commit, type CommitOptions, Commits } from "./commits.ts";
-import { factsOf, mediaTypeOf, textIn } from "./content.ts";
+import { mediaTypeOf, textIn } from "./content.ts";
 import { diffOf } from "./diff.ts";
 import { FileRows, type Totals } from "./file-rows.ts";
 import { History } from "./history.ts";
 import { type LandOptions, Merging } from "./merging.ts";
 import { Past } from "./past.ts";
 import { checkFileSize, isEditable } from "./quota.ts";
-
-const mostBranches = 100;
 
 interface WorkspaceOptions {
   storage: DurableObjectStorage;
@@ -60,6 +59,7 @@ export class Workspace {
   readonly #past: Past;
   readonly #commits: Commits;
   readonly #merging: Merging;
+  readonly #branching: Branching;
 
   constructor(options: WorkspaceOptions) {
     const { sql } = options.storage;
@@ -69,6 +69,7 @@ export class Workspace {
     this.#branches = new Branches(sql);
     this.#past = new Past(this.#rows, this.#history, this.#branches);
     this.#commits = new Commits({ ...options, rows: this.#rows, history: this.#history, branches: this.#branches });
+    this.#branching = new Branching({ storage: options.storage, rows: this.#rows, history: this.#history, branches: this.#branches, past: this.#past, commits: this.#commits });
     this.#merging = new Merging({
       storage: options.storage,
       rows: this.#rows,
@@ -205,36 +206,15 @@ export class Workspace {
   }
 
   branches(): Branch[] {
-    return this.#branches.list().map((row) => this.#branchInfo(row));
+    return this.#branching.list();
   }
 
-  createBranch({ name, from, version, event }: NewBranch, origin: Origin): Branch {
-    const id = name ?? this.#branches.freeName();
-    if (id === mainBranch || this.#branches.get(id)) throw fail("conflict", `There is a branch “${id}” already.`);
-    if (this.#branches.list().length >= mostBranches) throw fail("too_large", `A workspace may have ${mostBranches} branches. Remove one that is not needed.`);
-    const last = this.#commits.know();
-    const at = event === undefined ? (version ?? last) : this.#history.toldBy(event, this.#branch(from));
-    this.#past.checkKept(at);
-    const parent = this.#past.home(this.#branch(from), at);
-    this.#options.storage.transactionSync(() => {
-      this.#branches.add({ name: id, parent, at, origin, now: Date.now() });
-      this.#rows.copy(parent, id);
-      for (const path of this.#history.changedSince(parent, at)) this.#putAs(id, path, parent, at);
-    });
-    return this.#branchInfo(this.#branches.get(id) as BranchRow);
+  createBranch({ from, ...order }: NewBranch, origin: Origin): Branch {
+    return this.#branching.create({ ...order, from: this.#branch(from) }, origin);
   }
 
   removeBranch(name: string): void {
-    if (name === mainBranch) throw fail("conflict", "The branch “main” is what the others come from, and stays.");
-    this.#branch(name);
-    const child = this.#branches.list().find(({ parent }) => parent === name);
-    if (child) throw fail("conflict", `The branch “${child.name}” comes from it. Remove that one first.`);
-    this.#options.storage.transactionSync(() => {
-      this.#branches.remove(name);
-      this.#rows.removeAll(name);
-      this.#history.forgetBranch(name);
-    });
-    this.#commits.drop(name);
+    this.#branching.remove(this.#branch(name));
   }
 
   /** Brings what was done on a branch to the one it came from, or the other way round. */
@@ -284,25 +264,6 @@ export class Workspace {
   #branch(name: string = mainBranch): string {
     if (name !== mainBranch && !this.#branches.get(name)) throw fail("not_found", `There is no branch “${name}”.`);
     return name;
-  }
-
-  #branchInfo(row: BranchRow): Branch {
-    const { name, parent, at, created_at: createdAt, merged_at: mergedAt, base_branch: baseBranch, base_version: base, origin } = row;
-    return {
-      id: name,
-      from: parent,
-      at,
-      createdAt: new Date(createdAt).toISOString(),
-      by: JSON.parse(origin) as Origin,
-      ...(mergedAt === null ? {} : { mergedAt: new Date(mergedAt).toISOString() }),
-      changed: this.#history.countAfter(name, baseBranch === name ? base : at),
-    };
-  }
-
-  #putAs(branch: string, path: string, parent: string, version: number): void {
-    const content = this.#past.content(parent, path, version);
-    if (content === undefined) return this.#rows.remove(branch, path);
-    this.#rows.put(branch, path, content, factsOf(content, path), { version, at: Date.now(), patches: 0 });
   }
 
   async #keepBlob(bytes: Uint8Array, path: string): Promise<FileContent> {
