@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -104,11 +104,27 @@ export function workerdsOf(parent: number): Array<{ pid: number; config: string 
   });
 }
 
-// What is dead and only not yet reaped does not run.
+// What is dead and only not yet reaped does not run, nor does what the kernel is taking apart: that may go on after its
+// pipes are closed, for a long time where the machine is busy and it comes last.
 function running() {
   const table = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,pgid=,stat=,args="], { encoding: "utf8" });
   return table.split("\n").flatMap((row) => {
     const [, pid, ppid, pgid, state = "Z", command = ""] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(row) ?? [];
-    return state.startsWith("Z") ? [] : [{ pid: Number(pid), ppid: Number(ppid), pgid: Number(pgid), command }];
+    return state.startsWith("Z") || isExiting(Number(pid)) ? [] : [{ pid: Number(pid), ppid: Number(ppid), pgid: Number(pgid), command }];
   });
+}
+
+/** PF_EXITING of Linux, which `ps` does not show. */
+const exitingFlag = 0x4;
+
+function isExiting(pid: number): boolean {
+  if (process.platform !== "linux") return false;
+  try {
+    // The name may have spaces and brackets in it; the flags are the seventh field after it.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    return (Number(fields[6]) & exitingFlag) !== 0;
+  } catch {
+    // Gone since.
+    return true;
+  }
 }
