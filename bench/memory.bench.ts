@@ -15,7 +15,7 @@ export const memory: Bench = {
       const house = await openHouse();
       await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
       await until("the sandboxes", async () => (await house.client.call("health")).sandboxes?.every((slot) => slot.state === "ready"));
-      const pids = [house.daemon.pid ?? 0, ...(await processesOf(house.home)).map(({ pid }) => pid)];
+      const pids = [house.daemon.pid ?? 0, ...processesOf(house.home).map(({ pid }) => pid)];
       samples.push(residentMegabytes(pids));
       await house.stop();
     }

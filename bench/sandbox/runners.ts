@@ -42,7 +42,7 @@ export async function openRunners(slots: number) {
     },
     /** Of the processes that code runs in, and of main. */
     async megabytes(): Promise<{ slots: number; main: number }> {
-      const all = await processesOf(home);
+      const all = processesOf(home);
       const pids = (config: string) => all.filter(({ command }) => new RegExp(`^\\S*workerd serve \\S*/run/${config}\\.capnp`).test(command)).map(({ pid }) => pid);
       return { slots: residentMegabytes(pids("sandbox-\\d+")), main: residentMegabytes(pids("main")) };
     },

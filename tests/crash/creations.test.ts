@@ -80,14 +80,14 @@ test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of
   console.log(`${acknowledged.size} creations acknowledged over ${kills} kills, ${daemonKills} of them of the daemon`);
 
   await house.stop();
-  expect(await processesOf(house.home)).toEqual([]);
+  expect(processesOf(house.home)).toEqual([]);
 }, Math.max(120_000, kills * 3_000));
 
 async function killDaemon(port: number): Promise<void> {
-  const orphans = (await processesOf(house.home)).map(({ pid }) => pid);
+  const orphans = processesOf(house.home).map(({ pid }) => pid);
   house.daemon.kill("SIGKILL");
   house = await openHouse({ home: house.home, args: ["--port", String(port)] });
-  const left = (await processesOf(house.home)).filter(({ pid }) => orphans.includes(pid));
+  const left = processesOf(house.home).filter(({ pid }) => orphans.includes(pid));
   expect(left).toEqual([]);
 }
 

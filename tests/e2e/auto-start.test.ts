@@ -38,13 +38,13 @@ test("four commands at once end with one host", async () => {
   );
   const { pid } = await daemonFile();
   // Those that came too late have said so already and are on their way out.
-  await until("one process to be left", async () => (await processesRunning(program)).every((process) => process.pid === pid));
+  await until("one process to be left", () => processesRunning(program).every((process) => process.pid === pid));
   const { stdout } = await runCli(["ls", "--json"], home, { program });
   expect(JSON.parse(stdout).agents.map(({ name }: { name: string }) => name)).toEqual(["ann", "bob", "cid", "dot"]);
 
   expect((await runCli(["stop"], home, { program })).stdout).toBe("Thinkery has stopped.\n");
-  await until("no process to be left", async () => (await processesRunning(program)).length === 0);
-  expect(await processesOf(home)).toEqual([]);
+  await until("no process to be left", () => processesRunning(program).length === 0);
+  expect(processesOf(home)).toEqual([]);
 });
 
 test("a command of another version restarts the host, where it was and with all it knew", async () => {
@@ -83,5 +83,5 @@ test("start, restart and stop answer scripts with one JSON value each", async ()
   expect(second.pid).not.toBe(first.pid);
   expect(await run("stop")).toEqual({ stopped: true });
   expect(await run("stop")).toEqual({ stopped: false });
-  expect(await processesOf(home)).toEqual([]);
+  expect(processesOf(home)).toEqual([]);
 });

@@ -96,7 +96,7 @@ test("chat: what is typed while a turn runs is queued; the agent's words wait fo
 test("chat goes on after the host's main was killed, and says so", async () => {
   const { child, read, type } = sitDown("chat", "queuer");
   await until("the prompt", () => read().includes("queuer> "));
-  const main = await mainOf(house.home);
+  const main = mainOf(house.home);
   process.kill(main?.pid ?? 0, "SIGKILL");
   await until("the news", () => read().includes("The connection is lost"));
   type("are you there\r");

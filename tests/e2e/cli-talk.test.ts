@@ -135,7 +135,7 @@ test("stop --all cancels every turn, what waits behind one too, and leaves the h
 test("kill -9 of main in the middle of an answer: it still arrives whole, and once", async () => {
   const run = thinkery("run", "crasher", "count");
   await until("the answer to begin", () => run.out().includes("word40 "));
-  const main = await mainOf(house.home);
+  const main = mainOf(house.home);
   process.kill(main?.pid ?? 0, "SIGKILL");
   expect(await exitOf(run.child)).toBe(0);
   expect(run.out()).toBe(`${words}\n`);

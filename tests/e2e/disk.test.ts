@@ -51,7 +51,7 @@ test("a full disk is one sentence at the start, and nothing is lost or overwritt
       `thinkery: The data folder ${home} is on a full disk; free some space and try again.\n`,
     );
   }
-  expect(await processesOf(home)).toEqual([]);
+  expect(processesOf(home)).toEqual([]);
   expect(await kept()).toEqual(before);
 
   await rm(ballast());

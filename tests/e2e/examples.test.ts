@@ -30,5 +30,5 @@ test.each(readdirSync(folder))("examples/%s starts as its README says, and answe
   expect((await run("status")).stdout).toContain(`${cwd}/src/worker.ts (own+`);
   expect(await run("stop")).toMatchObject({ code: 0 });
   expect(await exitOf(started)).toBe(0);
-  expect(await processesOf(home)).toEqual([]);
+  expect(processesOf(home)).toEqual([]);
 });

@@ -88,7 +88,7 @@ test("it goes on when main was killed, and with whatever happened meanwhile", as
   const { name, folder, agent, there, text } = await newPair();
   const { said } = syncing(name, folder);
   await until("them to be alike", () => said().includes("are alike"));
-  const main = await mainOf(house.home);
+  const main = mainOf(house.home);
   process.kill(main?.pid as number, "SIGKILL");
   await writeFile(join(folder, "meanwhile.txt"), "m");
   await until("what was written meanwhile", async () => (await there().catch(() => ({}) as Record<string, string>))["meanwhile.txt"] === "m");

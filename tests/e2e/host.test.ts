@@ -23,7 +23,7 @@ const codeOf = (house: House) => until("the login link", () => link.exec(house.p
 
 async function expectGone(house: House): Promise<void> {
   expect(await exitOf(house.daemon)).toBe(0);
-  expect(await processesOf(house.home)).toEqual([]);
+  expect(processesOf(house.home)).toEqual([]);
   expect(existsSync(join(house.home, "daemon.json"))).toBe(false);
 }
 
@@ -116,7 +116,7 @@ test("the login link works once, and what it gives is a cookie that scripts cann
 
 test("a second start finds the running host, with a new link to it, and starts none", async () => {
   const house = await open();
-  const main = await mainOf(house.home);
+  const main = mainOf(house.home);
   for (const args of [["start"], ["start", "--foreground"]]) {
     const { code, stdout } = await house.run(args);
     expect([args, code]).toEqual([args, 0]);
@@ -124,7 +124,7 @@ test("a second start finds the running host, with a new link to it, and starts n
     const [, fresh = ""] = link.exec(stdout) ?? [];
     await createClient({ url: house.url }).call("login", { body: { code: fresh } });
   }
-  expect(await mainOf(house.home)).toEqual(main);
+  expect(mainOf(house.home)).toEqual(main);
   expect(JSON.parse(await readFile(join(house.home, "daemon.json"), "utf8")).pid).toBe(house.daemon.pid);
 });
 

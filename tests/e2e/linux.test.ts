@@ -7,6 +7,7 @@ import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, onTestFinished, test as always } from "vitest";
 import { WebSocket } from "ws";
 import { runCli } from "../kit/house.ts";
+import { processesRunning } from "../kit/processes.ts";
 import { until } from "../kit/until.ts";
 import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
 
@@ -19,7 +20,7 @@ const say = (tool: string, input: object) => [{ call: { tool, input } }, { text:
 /** What is said is the command; or, with a word before it, what to do with it. */
 const script = [
   { when: "/^in the background$/", steps: say("sandbox", { command: "echo up; until [ -e go ]; do sleep 0.05; done; echo done; sleep 300", background: true }) },
-  { when: "/^in time$/", steps: say("sandbox", { command: "echo before; sleep 300", timeoutMs: 400 }) },
+  { when: "/^in time$/", steps: say("sandbox", { command: "echo before; sleep 300", timeoutMs: 2000 }) },
   { when: "/^list$/", steps: say("sandbox", {}) },
   { when: "/^[0-9a-f]{8}$/", steps: say("sandbox", { process: "{{ message }}" }) },
   { when: "/^return /", steps: say("executeCode", { code: "{{ message }}" }) },
@@ -51,9 +52,8 @@ const go = (agent: WorkshopAgent) => writeFile(join(folderOf(agent), "go"), "");
 
 /** A word that is nowhere else, and whether a process of this machine has it in its command line. */
 const mark = () => `mark-${Math.random().toString(36).slice(2)}`;
-const isRunning = (word: string) =>
-  new Promise<boolean>((resolve) => execFile("ps", ["-A", "-ww", "-o", "stat=,args="], (_, rows) => resolve(rows.split("\n").some((row) => !row.startsWith("Z") && row.includes(word)))));
-const over = (word: string) => until("the command to be over", async () => !(await isRunning(word)));
+const isRunning = (word: string) => processesRunning(word).length > 0;
+const over = (word: string) => until("the command to be over", () => !isRunning(word));
 
 /** Starts a process by the tool; its id stands in the answer. */
 async function inBackground(): Promise<{ agent: WorkshopAgent; id: string; at: string }> {
@@ -212,7 +212,7 @@ test("a deleted agent leaves neither processes nor files, and the next of its na
   const word = mark();
   const agent = await workshop.newAgent();
   await told(agent, `return await tools.sandbox({ command: "touch mine; exec -a ${word} sleep 300", background: true })`);
-  await until("the process", async () => (await isRunning(word)) && existsSync(join(folderOf(agent), "mine")));
+  await until("the process", () => isRunning(word) && existsSync(join(folderOf(agent), "mine")));
   expect((await workshop.api(agent.at, "DELETE")).status).toBe(204);
   await over(word);
   await until("the folder to be gone", async () => !(await readdir(join(workshop.home, "linux"))).some((name) => name.startsWith(".gone-")));

@@ -15,7 +15,7 @@ async function open(): Promise<House> {
 /** A main other than this one that answers. */
 async function nextMain(house: House, last = 0): Promise<number> {
   return until("main to answer", async () => {
-    const main = await mainOf(house.home);
+    const main = mainOf(house.home);
     if (!main || main.pid === last) return false;
     return (await send({ port: house.port, path: "/health" })).status === 200 && main.pid;
   });
@@ -34,7 +34,7 @@ test("a main that cannot stay up ends the host with the reason and the log's pla
   const [, log = ""] = /The log is (\S+)\.\n/.exec(house.printed()) ?? [];
   expect(log).toMatch(/thinkery\.log$/);
   expect(existsSync(join(house.home, "logs", "thinkery.log"))).toBe(true);
-  expect(await processesOf(house.home)).toEqual([]);
+  expect(processesOf(house.home)).toEqual([]);
   expect(existsSync(join(house.home, "daemon.json"))).toBe(false);
   expect(house.printed()).not.toMatch(/^ +at /m);
 });
@@ -47,7 +47,7 @@ test("a main that hangs is replaced, and what it knew is there", async () => {
   await nextMain(house, hung);
   expect((await house.client.call("health")).restarts).toBe(1);
   expect((await house.client.call("getAgent", { params: { agency: "global", agent: "alice" } })).name).toBe("alice");
-  expect((await processesOf(house.home)).map(({ pid }) => pid)).not.toContain(hung);
+  expect(processesOf(house.home).map(({ pid }) => pid)).not.toContain(hung);
   expect(house.printed()).toContain("main did not answer for 10 s and was killed; starting it again");
 });
 

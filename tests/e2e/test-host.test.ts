@@ -21,7 +21,7 @@ async function open(options: Parameters<typeof startHost>[0] = {}): Promise<Test
   return host;
 }
 
-const nothingLeft = async (home: string) => !existsSync(dirname(home)) && (await processesOf(home)).length === 0;
+const nothingLeft = async (home: string) => !existsSync(dirname(home)) && processesOf(home).length === 0;
 
 test("a host for a test plays the scripts it was given, and nothing is left of it", async () => {
   let home: string;
@@ -94,7 +94,7 @@ async function tester(then: string): Promise<{ child: ChildProcess; home: string
 
 test("a tester that is killed takes its host along, folder and all", async () => {
   const { child, home } = await tester("setInterval(() => {}, 1000);");
-  expect(await processesOf(home)).not.toEqual([]);
+  expect(processesOf(home)).not.toEqual([]);
   child.kill("SIGKILL");
   await exitOf(child);
   await until("everything to be gone", () => nothingLeft(home));

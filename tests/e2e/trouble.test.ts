@@ -30,7 +30,7 @@ async function expectRefused(args: string[], code: number, sentence: RegExp, pro
   const said = ran.stderr.replace("No host is running; starting one.\n", "");
   expect(said).toMatch(/^thinkery: [^\n]+\n$/);
   expect(said).toMatch(sentence);
-  expect(await processesOf(home)).toEqual([]);
+  expect(processesOf(home)).toEqual([]);
   expect(existsSync(join(home, "daemon.json"))).toBe(false);
 }
 
@@ -94,7 +94,7 @@ test("a damaged daemon.json does not matter", async () => {
   await writeFile(join(home, "daemon.json"), "{");
   expect((await runCli(["ls"], home)).stderr).toBe("");
   expect((await runCli(["stop"], home)).stdout).toBe("Thinkery has stopped.\n");
-  expect(await processesOf(home)).toEqual([]);
+  expect(processesOf(home)).toEqual([]);
 });
 
 test("a configuration with a mistake is told by key and line, and left alone", async () => {

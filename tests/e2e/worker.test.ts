@@ -108,7 +108,7 @@ test("a start with a Worker that throws says what it threw, and leaves nothing r
   const refused = await thinkery("start", "--port", "0", "--worker", entry);
   expect(refused.code).toBe(3);
   expect(refused.stderr).toMatch(new RegExp(`^thinkery: The Worker ${entry} cannot be loaded: Error: not today \\(at main\\.js:\\d+:\\d+\\)\\.\\n$`));
-  expect(await processesOf(home)).toEqual([]);
+  expect(processesOf(home)).toEqual([]);
 });
 
 test("the configuration of the data folder names a Worker for every start, the working folder's may not", async () => {

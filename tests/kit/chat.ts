@@ -52,10 +52,7 @@ export class Guest {
   async killMain(): Promise<void> {
     const { pid } = await until("main", () => mainOf(this.house.home));
     process.kill(pid, "SIGKILL");
-    await until("another main", async () => {
-      const main = await mainOf(this.house.home);
-      return main !== undefined && main.pid !== pid;
-    });
+    await until("another main", () => mainOf(this.house.home, pid));
   }
 }
 

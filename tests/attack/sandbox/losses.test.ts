@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { processesOf } from "../../kit/processes.ts";
+import { isAlive, processesOf } from "../../kit/processes.ts";
 import { until } from "../../kit/until.ts";
 import type { WorkshopAgent } from "../../kit/worker/workshop.ts";
 import { cameOf, type Coders, openCoders } from "./coders.ts";
@@ -29,7 +29,7 @@ const slots = async (): Promise<Slot[]> => (await coders.api("/health")).body.sa
 /** The process inside all the walls of a slot. */
 async function processIn({ name }: Slot): Promise<number> {
   const inside = new RegExp(`^\\S*workerd serve \\S*/run/${name}\\.capnp`);
-  return until(`the process of ${name}`, async () => (await processesOf(coders.home)).find(({ command }) => inside.test(command))?.pid);
+  return until(`the process of ${name}`, () => processesOf(coders.home).find(({ command }) => inside.test(command))?.pid);
 }
 
 /** Has the code begin, and waits until it has called something. */
@@ -39,11 +39,6 @@ async function begin(agent: WorkshopAgent, code: string): Promise<{ runId: strin
   const slot = await until("its slot", async () => (await slots()).find((slot) => slot.agent === `global~${agent.name}`));
   return { runId, slot };
 }
-
-const isAlive = async (pid: number) => {
-  const state = await readFile(`/proc/${pid}/stat`, "utf8").then((stat) => stat.split(") ").at(-1)?.[0], () => undefined);
-  return state !== undefined && state !== "Z";
-};
 
 /** Ticks of the processor that a process has had. */
 const ticks = async (pid: number) => {
@@ -96,7 +91,7 @@ test("what runs in a slot ends when its agent is deleted, and the slot comes bac
     const { slot } = await begin(agent, code);
     const pid = await processIn(slot);
     expect((await coders.api(agent.at, "DELETE")).status).toBe(204);
-    await until("its process to be gone", async () => !(await isAlive(pid)));
+    await until("its process to be gone", () => !isAlive(pid));
     await until("the slot to come back", async () => (await slots()).every(({ agent: holder }) => holder !== `global~${agent.name}`));
     // All slots are there for others.
     const others = await Promise.all(Array.from({ length: 4 }, () => coders.newCoder()));
@@ -111,7 +106,7 @@ test("main is killed while code spins: nothing spins on, and the log has an answ
   const pid = await processIn(slot);
   await until("the spin", async () => (await ticks(pid)) > 30);
   await coders.restartMain();
-  await until("the spinning process to be gone", async () => !(await isAlive(pid)));
+  await until("the spinning process to be gone", () => !isAlive(pid));
   expect((await agent.over(runId)).type).toBe("agent.completed");
   const log = await agent.log();
   expect(cameOf(log).kind).toBe("outcome_unknown");
@@ -120,7 +115,7 @@ test("main is killed while code spins: nothing spins on, and the log has an answ
   expect(called).toHaveLength(3);
   expect(answered.toSorted()).toEqual(called.toSorted());
   // Nobody of this host works any more.
-  const busy = async () => Promise.all((await processesOf(coders.home)).map(({ pid }) => ticks(pid).catch(() => 0)));
+  const busy = async () => Promise.all(processesOf(coders.home).map(({ pid }) => ticks(pid).catch(() => 0)));
   await until("the host to be quiet", async () => {
     const before = await busy();
     await new Promise((resolve) => setTimeout(resolve, 300));

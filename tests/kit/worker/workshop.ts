@@ -76,7 +76,7 @@ export async function openWorkshop({ scripts = {}, config = {}, env = {}, worker
     async killMain(): Promise<void> {
       const main = await until("main to live", () => mainOf(home));
       process.kill(main.pid, "SIGKILL");
-      await until("main to be gone", async () => (await mainOf(home))?.pid !== main.pid);
+      await until("main to be gone", () => mainOf(home)?.pid !== main.pid);
     },
 
     /** The same, and waits until the next one answers. */

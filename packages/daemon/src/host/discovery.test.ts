@@ -6,7 +6,8 @@ import { ensureToken } from "../home/token.ts";
 import { claimHome } from "./claim.ts";
 import { controlRoutes, controlSocket, type Introduction } from "./control.ts";
 import { findHost, readDaemonFile, removeDaemonFile, stopHost, writeDaemonFile } from "./discovery.ts";
-import { isAlive, program, tempHome } from "./fixture.ts";
+import { program, tempHome } from "./fixture.ts";
+import { isAlive } from "../../../../tests/kit/processes.ts";
 import { takeLock } from "./lock.ts";
 import { serve } from "./serve.ts";
 

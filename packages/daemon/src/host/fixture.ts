@@ -1,10 +1,10 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { onTestFinished } from "vitest";
+import { running } from "../../../../tests/kit/processes.ts";
 import { type Home, openHome } from "../home/home.ts";
 import { builtParts, type Parts } from "./parts.ts";
 
@@ -89,42 +89,13 @@ export async function program(source: string): Promise<string> {
 
 /** Whether anything of a child's process group still runs. */
 export function groupLives(group: number): boolean {
-  return running().some(({ pgid }) => pgid === group);
-}
-
-export function isAlive(pid: number): boolean {
-  return running().some((found) => found.pid === pid);
+  return running().some((found) => found.group === group);
 }
 
 /** The workerd processes that a process started, with the file each was given. */
 export function workerdsOf(parent: number): Array<{ pid: number; config: string }> {
-  return running().flatMap(({ pid, ppid, command }) => {
+  return running().flatMap(({ pid, parent: above, command }) => {
     const config = / serve (.*\.capnp) /.exec(command)?.[1];
-    return ppid === parent && config ? [{ pid, config }] : [];
+    return above === parent && config ? [{ pid, config }] : [];
   });
-}
-
-// What is dead and only not yet reaped does not run, nor does what the kernel is taking apart: that may go on after its
-// pipes are closed, for a long time where the machine is busy and it comes last.
-function running() {
-  const table = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,pgid=,stat=,args="], { encoding: "utf8" });
-  return table.split("\n").flatMap((row) => {
-    const [, pid, ppid, pgid, state = "Z", command = ""] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(row) ?? [];
-    return state.startsWith("Z") || isExiting(Number(pid)) ? [] : [{ pid: Number(pid), ppid: Number(ppid), pgid: Number(pgid), command }];
-  });
-}
-
-/** PF_EXITING of Linux, which `ps` does not show. */
-const exitingFlag = 0x4;
-
-function isExiting(pid: number): boolean {
-  if (process.platform !== "linux") return false;
-  try {
-    // The name may have spaces and brackets in it; the flags are the seventh field after it.
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-    return (Number(fields[6]) & exitingFlag) !== 0;
-  } catch {
-    // Gone since.
-    return true;
-  }
 }

@@ -9,7 +9,8 @@ import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema, workspaceLimi
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Home } from "../home/home.ts";
 import { findHost, readDaemonFile, stopHost } from "./discovery.ts";
-import { isAlive, program, tempHome, tinyParts, workerdsOf } from "./fixture.ts";
+import { program, tempHome, tinyParts, workerdsOf } from "./fixture.ts";
+import { isAlive } from "../../../../tests/kit/processes.ts";
 import { type HostOptions, runHost } from "./host.ts";
 import { takeLock } from "./lock.ts";
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { groupLives, isAlive, program, tempFolder } from "./fixture.ts";
+import { groupLives, program, tempFolder } from "./fixture.ts";
+import { isAlive } from "../../../../tests/kit/processes.ts";
 import { startChild, startCommand, type Child } from "./process.ts";
 
 function start(command: string, args: string[], onLine: (line: string) => void = () => {}): Child {

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { expect, onTestFinished, test as always, vi } from "vitest";
-import { isAlive, program, tempFolder } from "../fixture.ts";
+import { program, tempFolder } from "../fixture.ts";
+import { isAlive, processesRunning } from "../../../../../tests/kit/processes.ts";
 import { alice, openSandbox, troubleHere } from "./fixture.ts";
 
 const trouble = await troubleHere();
@@ -12,18 +12,7 @@ const test = always.skipIf(trouble);
 /** A word that is nowhere else on this machine. */
 const mark = () => `mark-${Math.random().toString(36).slice(2)}`;
 
-/** The processes of this machine whose command line has a word in it. */
-async function processesWith(word: string): Promise<number[]> {
-  const ps = spawn("ps", ["-A", "-ww", "-o", "pid=,stat=,args="], { stdio: ["ignore", "pipe", "inherit"] });
-  const found: number[] = [];
-  for await (const row of createInterface(ps.stdout)) {
-    const [, pid, state = "Z", command = ""] = /^\s*(\d+)\s+(\S+)\s+(.*)$/.exec(row) ?? [];
-    if (!state.startsWith("Z") && command.includes(word)) found.push(Number(pid));
-  }
-  return found;
-}
-
-const gone = (word: string) => vi.waitUntil(async () => (await processesWith(word)).length === 0, { timeout: 10_000, interval: 20 });
+const gone = (word: string) => vi.waitUntil(() => processesRunning(word).length === 0, { timeout: 10_000, interval: 20 });
 
 test("a command runs in a shell, in a folder of its own that stays", async () => {
   const { run, output } = await openSandbox();
@@ -48,10 +37,10 @@ test("what it writes is shown while it goes on", async () => {
 });
 
 test("one that takes too long is ended, with all that it started", async () => {
-  const { run } = await openSandbox({ mostSeconds: 1 });
+  const { run } = await openSandbox({ mostSeconds: 3 });
   const word = mark();
   const command = `(exec -a ${word} sleep 300) & (trap '' TERM INT HUP; exec -a ${word} sleep 300) & echo started; wait`;
-  expect(await run(command, { timeoutMs: 300 })).toMatchObject({ exitCode: null, endedBy: "timeout", output: "started\n" });
+  expect(await run(command, { timeoutMs: 2000 })).toMatchObject({ exitCode: null, endedBy: "timeout", output: "started\n" });
   await gone(word);
   // The host's own limit holds, whatever is asked for.
   expect(await run("sleep 60", { timeoutMs: 60_000 })).toMatchObject({ endedBy: "timeout" });
@@ -98,10 +87,10 @@ test("a fork bomb is held, and others do not notice", async () => {
   const word = mark();
   const enough = new AbortController();
   const end = run(`${word}() { ${word} | ${word} & }; ${word}; sleep 300`, { signal: enough.signal });
-  await vi.waitUntil(async () => (await processesWith(word)).length > 300, { timeout: 20_000, interval: 20 });
+  await vi.waitUntil(() => processesRunning(word).length > 300, { timeout: 20_000, interval: 20 });
   expect(await output("for i in 1 2 3; do (echo $i); done", "global~bob")).toBe("1\n2\n3");
   // Inside there may be 512; outside, there are some around them.
-  expect((await processesWith(word)).length).toBeLessThan(530);
+  expect(processesRunning(word).length).toBeLessThan(530);
   enough.abort();
   expect(await end).toMatchObject({ endedBy: "stop" });
   await gone(word);
@@ -216,7 +205,7 @@ test("nothing outlives the daemon, not even when it is killed", async () => {
   let said = "";
   parent.stdout.on("data", (chunk) => (said += chunk));
   await vi.waitUntil(() => said === "started\nstarted\n", { timeout: 10_000, interval: 10 });
-  await vi.waitUntil(async () => (await processesWith(word)).length >= 4, { timeout: 10_000, interval: 20 });
+  await vi.waitUntil(() => processesRunning(word).length >= 4, { timeout: 10_000, interval: 20 });
   const dead = once(parent, "exit");
   parent.kill("SIGKILL");
   await dead;
