@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./tests/longest-first.ts";
 
 // What is shown of a promise depends on whether anything in its process has ever followed one.
 const alone = "packages/runtime/src/sandbox/process/harness/*.test.ts";
@@ -10,6 +11,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ["default"],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

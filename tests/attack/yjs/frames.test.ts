@@ -91,7 +91,7 @@ async function attack(name: string, token: string, vector: () => Uint8Array, nex
   return closes;
 }
 
-test(`${frames} hostile frames cost their senders the connection, and nobody else anything`, async () => {
+test(`${frames} hostile frames cost their senders the connection, and nobody else anything`, { timeout: 180_000 }, async () => {
   const chance = random("yjs frames");
   const [open, closed] = await Promise.all([pairAt("open"), pairAt("closed")]);
   const untouched = closed.ada.all();
