@@ -1,64 +1,19 @@
-import { mkdirSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import type { AgentHandle } from "@thinkery/sdk/client";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { loginLink, openBrowser, type Visit, visit } from "../kit/browser.ts";
-import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
-import { editor, fits, live, plan, row, shot, shots, source, text } from "../kit/page-files.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { editor, type FilesPage, fits, live, openFilesPage, phone, plan, row, shot, source, text } from "../kit/page-files.ts";
 import { mainOf } from "../kit/processes.ts";
 import { until } from "../kit/until.ts";
 
 // The files of an agent in the page: who looks at them sees what is there, who writes in them writes with everybody else.
 
-type StorageState = Awaited<ReturnType<Visit["context"]["storageState"]>>;
-
-const desk = { width: 1280, height: 860 };
-const phone = { width: 390, height: 780 };
-let home: string;
-let house: House;
-let browser: Browser;
-/** What a browser keeps of somebody who has logged in. */
-let login: StorageState;
+let files: FilesPage;
+const agentWith: FilesPage["agentWith"] = (...given) => files.agentWith(...given);
+const enter: FilesPage["enter"] = (...given) => files.enter(...given);
 
 beforeAll(async () => {
-  mkdirSync(shots, { recursive: true });
-  home = await emptyHome();
-  await mkdir(home, { recursive: true, mode: 0o700 });
-  await writeFile(join(home, "config.jsonc"), JSON.stringify({ workspace: { fileMb: 1, textKb: 64 } }));
-  [house, browser] = await Promise.all([openHouse({ home }), openBrowser()]);
-  const { page, context } = await visit(browser);
-  await page.goto(await loginLink(house));
-  await page.getByRole("heading", { name: "Welcome" }).waitFor();
-  login = await context.storageState();
-  await context.close();
+  files = await openFilesPage({ fileMb: 1, textKb: 64 });
 });
 
-afterAll(async () => {
-  await browser?.close();
-  await house?.stop();
-  if (home) await removeHome(home);
-});
-
-/** An agent with these files, and with this to do when it is spoken to. */
-async function agentWith(name: string, files: Record<string, string> = {}, steps: object[] = [{ text: "Done." }]): Promise<AgentHandle> {
-  await mkdir(join(house.home, "scripts"), { recursive: true });
-  await writeFile(join(house.home, "scripts", `${name}.yaml`), JSON.stringify([{ steps }]));
-  await house.client.call("createAgent", { params: { agency: "global" }, body: { name, model: `scripted:${name}` } });
-  const agent = house.client.agent(name);
-  const edits = Object.entries(files).map(([path, content]) => ({ write: path, content }));
-  if (edits.length > 0) await agent.editFiles(edits);
-  return agent;
-}
-
-/** Somebody who is logged in, at this address. */
-async function enter(address: string, options: Parameters<typeof visit>[1] = {}): Promise<Visit> {
-  const visited = await visit(browser, { viewport: desk, reducedMotion: "reduce", storageState: login, ...options });
-  onTestFinished(() => visited.context.close());
-  await visited.page.goto(`${house.url}/app/global/${address}`);
-  return visited;
-}
+afterAll(() => files?.close());
 
 test("the tree is found by name, goes by arrow keys, and every place in it has an address that survives a reload", async () => {
   await agentWith("ada", { "README.md": "# Words\n\nCounts the words of a text.\n", "src/words.ts": source, "src/deep/data.json": '{"a": [1, true]}\n', "notes/plan.md": plan });
@@ -132,7 +87,7 @@ test("what is typed while the host is away is kept and sent when it is back, to 
   const { page } = await enter("eve/files/notes.md");
   await live(page).waitFor();
   await page.context().setOffline(true);
-  const { pid } = await until("main", () => mainOf(house.home));
+  const { pid } = await until("main", () => mainOf(files.house.home));
   process.kill(pid, "SIGKILL");
   await page.getByText("Offline: your changes are kept").waitFor();
   await editor(page).press("Control+End");
@@ -188,6 +143,8 @@ test("history tells who did what; a revert is tried first, keeps both where late
   const dialog = page.getByRole("dialog");
   await dialog.getByText("where something was changed since").waitFor();
   await dialog.getByText("deleted out/numbers.txt").waitFor();
+  await dialog.getByRole("figure", { name: "What is there now" }).getByText("second, by a person").waitFor();
+  await dialog.getByRole("figure", { name: "What would come beside it" }).getByText("second").waitFor();
   expect(await agent.file("out/numbers.txt")).toMatchObject({ path: "out/numbers.txt" });
   await shot(page, "revert", ["light"]);
   await dialog.getByRole("button", { name: "Revert" }).click();
@@ -199,7 +156,7 @@ test("history tells who did what; a revert is tried first, keeps both where late
   await until("the file to be gone from the tree", async () => (await row(page, "numbers.txt").count()) === 0);
 
   // Any file can be read as it was.
-  await page.goto(`${house.url}/app/global/ida/files/plan.md?version=1`);
+  await page.goto(`${files.house.url}/app/global/ida/files/plan.md?version=1`);
   await page.getByText("as of version 1").waitFor();
   await until("the old text", async () => (await text(page)) === plan);
   expect(await editor(page).getAttribute("contenteditable")).toBe("false");
@@ -228,7 +185,7 @@ test("a newcomer is told what this is; files are made, uploaded, looked at, move
     { name: "huge.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(1_500_000) },
   ]);
   await page.getByText("2 files uploaded, 1 not").waitFor();
-  expect(await page.locator(".upload-problem").innerText()).toContain("too large");
+  expect(await page.locator(".upload-problem").innerText()).toContain("larger than a file may be");
   // They went where the open file is.
   await row(page, "dot.png").click();
   await until("the picture", () => page.locator(".picture img").evaluate((picture) => (picture as HTMLImageElement).naturalWidth === 1));
@@ -277,14 +234,16 @@ test("on a phone the tree and a file are there one at a time, nothing sticks out
   await row(page, "words.ts").click();
   await live(page).waitFor();
   expect(await page.locator(".side").isVisible()).toBe(false);
+  // Whoever does not see it goes on from there, not from the top of the page.
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("src/words.ts");
+  await page.getByText("on the branch draft").waitFor();
   expect(await fits(page)).toBe(true);
   await shot(page, "files-phone", ["light"]);
   await editor(page).press("Control+Home");
   await page.keyboard.type("// On a branch.\n");
   await until("the branch to have it", async () => (await agent.file("src/words.ts", { branch: "draft" })).text().startsWith("// On a branch."));
   expect((await agent.file("src/words.ts")).text()).toBe(source);
-  await page.getByRole("link", { name: "Back to the files" }).click();
-  await page.getByRole("link", { name: "Back to the files" }).click();
+  await page.getByRole("link", { name: "Back to all files" }).click();
   await page.getByRole("button", { name: "Merge…" }).click();
   await page.getByRole("dialog").getByText("edited src/words.ts").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Merge" }).click();
@@ -302,7 +261,7 @@ test("who may only read can look at everything and change nothing", async () => 
   const agent = await agentWith("lee", { "plan.md": plan });
   const { page, context, complaints } = await enter("lee/files/plan.md");
   await live(page).waitFor();
-  const { token } = await house.client.call("createToken", { body: { name: "reader", scopes: ["read"] } });
+  const { token } = await files.house.client.call("createToken", { body: { name: "reader", scopes: ["read"] } });
   const [cookie] = await context.cookies();
   await context.addCookies([{ ...(cookie as NonNullable<typeof cookie>), value: token }]);
   await page.reload();

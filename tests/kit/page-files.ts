@@ -1,5 +1,12 @@
+import { mkdirSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { AgentHandle } from "@thinkery/sdk/client";
 import type { Page } from "playwright-core";
+import { onTestFinished } from "vitest";
+import { loginLink, openBrowser, type Visit, visit } from "./browser.ts";
+import { emptyHome, type House, openHouse, removeHome } from "./house.ts";
 
 // What a test sees of an agent's files in the page.
 
@@ -12,6 +19,60 @@ export async function shot(page: Page, name: string, schemes: ("light" | "dark")
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     await page.screenshot({ path: `${shots}${name}${schemes.length > 1 || colorScheme === "dark" ? `-${colorScheme}` : ""}.png` });
   }
+}
+
+const desk = { width: 1280, height: 860 };
+export const phone = { width: 390, height: 780 };
+
+/** A host, and a browser in which somebody has logged in. */
+export interface FilesPage {
+  house: House;
+  /** An agent with these files, and with this to do when it is spoken to. */
+  agentWith(name: string, files?: Record<string, string>, steps?: object[]): Promise<AgentHandle>;
+  /** Somebody who is logged in, at this address of the agency, until the test ends. */
+  enter(address: string, options?: Parameters<typeof visit>[1]): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+/** More edits than this are not taken at once. */
+const mostEdits = 1000;
+
+export async function openFilesPage(workspace: object): Promise<FilesPage> {
+  mkdirSync(shots, { recursive: true });
+  const home = await emptyHome();
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  await writeFile(join(home, "config.jsonc"), JSON.stringify({ workspace }));
+  const [house, browser] = await Promise.all([openHouse({ home }), openBrowser()]);
+  const { page, context } = await visit(browser);
+  await page.goto(await loginLink(house));
+  await page.getByRole("heading", { name: "Welcome" }).waitFor();
+  // What a browser keeps of somebody who has logged in.
+  const login = await context.storageState();
+  await context.close();
+
+  return {
+    house,
+    async agentWith(name, files = {}, steps = [{ text: "Done." }]) {
+      await mkdir(join(home, "scripts"), { recursive: true });
+      await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify([{ steps }]));
+      await house.client.call("createAgent", { params: { agency: "global" }, body: { name, model: `scripted:${name}` } });
+      const agent = house.client.agent(name);
+      const edits = Object.entries(files).map(([path, content]) => ({ write: path, content }));
+      for (let from = 0; from < edits.length; from += mostEdits) await agent.editFiles(edits.slice(from, from + mostEdits));
+      return agent;
+    },
+    async enter(address, options = {}) {
+      const visited = await visit(browser, { viewport: desk, reducedMotion: "reduce", storageState: login, ...options });
+      onTestFinished(() => visited.context.close());
+      await visited.page.goto(`${house.url}/app/global/${address}`);
+      return visited;
+    },
+    async close() {
+      await browser.close();
+      await house.stop();
+      await removeHome(home);
+    },
+  };
 }
 
 export const row = (page: Page, name: string) => page.getByRole("treeitem", { name: new RegExp(`^${name.replaceAll(".", "\\.")}, `) });
@@ -38,6 +99,5 @@ export async function words(path: string): Promise<number> {
   return text.split(/\\s+/).filter(Boolean).length;
 }
 `;
-
 
 export const plan = "# Plan\n\nfirst\nsecond\nthird\n";

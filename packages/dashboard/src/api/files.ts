@@ -20,13 +20,17 @@ const pageSize = 500;
 const mostPages = 20;
 
 export function listingOf({ branch, ...params }: Workspace): Source<Listing> {
+  const here = branch === undefined ? {} : { branch };
+  let known: Listing | undefined;
   return createSource(async () => {
+    // A list of many pages is not read again where nothing is other than it was.
+    if (known && known.files.length > pageSize && known.version === (await call("listFiles", { params, query: { ...here, limit: 1 } })).version) return known;
     const files: FileInfo[] = [];
-    let query: { limit: number; branch?: string; after?: string; version?: number } = { limit: pageSize, ...(branch && { branch }) };
+    let query: { limit: number; branch?: string; after?: string; version?: number } = { ...here, limit: pageSize };
     for (let page = 0; ; page++) {
       const { files: some, version, next } = await call("listFiles", { params, query });
       files.push(...some);
-      if (next === undefined || page === mostPages) return { files, version, more: next !== undefined };
+      if (next === undefined || page === mostPages) return (known = { files, version, more: next !== undefined });
       // However many pages it has, it is a list of one moment.
       query = { ...query, after: next, ...(version > 0 && { version }) };
     }
@@ -85,9 +89,9 @@ export async function createFile(workspace: Workspace, path: string): Promise<vo
   await sendFile(fileAddress(workspace, path), new Blob([]), { headers: { "if-none-match": "*" } });
 }
 
-/** Moves a file, or every file of a folder, as one version. */
-export async function move({ branch, ...params }: Workspace, moves: readonly { move: string; to: string }[]): Promise<void> {
-  await call("editFiles", { params, query: branch ? { branch } : {}, body: { edits: [...moves] } });
+/** Moves a file, or a folder with all that is in it, as one version. */
+export async function move({ branch, ...params }: Workspace, path: string, to: string): Promise<void> {
+  await call("editFiles", { params, query: branch ? { branch } : {}, body: { edits: [{ move: path, to }] } });
 }
 
 export async function removeFile({ branch, ...params }: Workspace, path: string, recursive: boolean): Promise<void> {
@@ -111,8 +115,11 @@ export function sendFile(address: string, body: Blob, { headers = {}, signal, on
     request.addEventListener("load", () => (request.status < 300 ? resolve() : reject(errorIn(request))));
     request.addEventListener("error", () => reject(fail("unavailable", "The host does not answer, or ended the upload.")));
     request.addEventListener("abort", () => reject(fail("unavailable", "Canceled.")));
-    signal?.addEventListener("abort", () => request.abort(), { once: true });
+    const abort = () => request.abort();
+    signal?.addEventListener("abort", abort);
+    request.addEventListener("loadend", () => signal?.removeEventListener("abort", abort));
     request.send(body);
+    if (signal?.aborted) abort();
   });
 }
 

@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from "react";
 import { Link } from "../frame/link.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
-import { folderOf, foldersTo, nameOf } from "./tree/rows.ts";
+import { foldersTo, nameOf } from "./tree/rows.ts";
 
 interface PaneHeadProps {
   /** Nothing for the whole workspace. */
@@ -13,13 +13,14 @@ interface PaneHeadProps {
   children?: ReactNode;
 }
 
-/** Where we are, with a way to every folder above it, and what can be done here. */
+/** Where we are, with a way to the folders above it, and what can be done here. */
 export function PaneHead({ path, note, show = "files", children }: PaneHeadProps) {
-  const { to } = useWorkspace();
-  const above = path === undefined ? undefined : folderOf(path);
+  const { to, branch } = useWorkspace();
+  // The history of a file was come to from the file.
+  const back = path !== undefined && show === "history" ? path : undefined;
   return (
     <header className="pane-head">
-      <Link className="icon-button pane-back" href={to({ show: "files", ...(above === undefined || show === "history" ? {} : { path: above }) })} aria-label="Back to the files" title="Back">
+      <Link className="icon-button pane-back" href={to({ show: "files", ...(back === undefined ? {} : { path: back }) })} aria-label={back === undefined ? "Back to all files" : `Back to ${back}`} title="Back">
         <Icon name="back" />
       </Link>
       <h2 className="crumbs">
@@ -27,9 +28,11 @@ export function PaneHead({ path, note, show = "files", children }: PaneHeadProps
           "All files"
         ) : (
           <>
-            {foldersTo(path).map((folder) => (
+            {shortened(foldersTo(path)).map(({ folder, name }) => (
               <Fragment key={folder}>
-                <Link href={to({ show, path: folder })}>{nameOf(folder)}</Link>
+                <Link href={to({ show, path: folder })} title={folder}>
+                  {name}
+                </Link>
                 <span aria-hidden="true">/</span>
               </Fragment>
             ))}
@@ -37,8 +40,18 @@ export function PaneHead({ path, note, show = "files", children }: PaneHeadProps
           </>
         )}
         {note && <span className="crumb-note">{note}</span>}
+        {branch !== undefined && <span className="crumb-note crumb-branch">on the branch {branch}</span>}
       </h2>
       <div className="pane-deeds">{children}</div>
     </header>
   );
+}
+
+/** The outermost folder and the two nearest have their names; one link stands for those between them. */
+function shortened(folders: readonly string[]): { folder: string; name: string }[] {
+  const named = (folder: string) => ({ folder, name: nameOf(folder) });
+  if (folders.length <= 4) return folders.map(named);
+  const [first, ...rest] = folders;
+  const hidden = rest.at(-3) as string;
+  return [named(first as string), { folder: hidden, name: "…" }, ...rest.slice(-2).map(named)];
 }

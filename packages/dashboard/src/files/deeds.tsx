@@ -41,7 +41,7 @@ interface MoveProps {
 export function Move({ path, inside, onClose }: MoveProps) {
   const workspace = useWorkspace();
   const rename = async (to: string) => {
-    if (to !== path) await move(workspace, inside ? inside.map((file) => ({ move: file, to: to + file.slice(path.length) })) : [{ move: path, to }]);
+    if (to !== path) await move(workspace, path, to);
     await workspace.listing.reload();
     onClose();
     go(workspace.to({ show: "files", path: to }), "replace");

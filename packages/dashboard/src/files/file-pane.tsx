@@ -1,4 +1,5 @@
 import type { FileInfo } from "@thinkery/sdk";
+import { type ReactNode, useState } from "react";
 import { fileAddress, isReadable } from "../api/files.ts";
 import { Link } from "../frame/link.tsx";
 import type { FilesPlace } from "../frame/files-place.ts";
@@ -38,7 +39,9 @@ export function OldFilePane({ place, path }: { place: FilesPlace; path: string }
   const workspace = useWorkspace();
   const { version, line } = place;
   const address = fileAddress(workspace, path, { version });
-  const type = pictureTypes.get(path.slice(path.lastIndexOf(".") + 1).toLowerCase());
+  // What it was then is not known before it is read.
+  const isPicture = pictureEnding.test(path);
+  const asText = <TextView key={address} path={path} address={address} line={line} />;
   return (
     <>
       <PaneHead path={path} note={`as of version ${version}`}>
@@ -49,19 +52,19 @@ export function OldFilePane({ place, path }: { place: FilesPlace; path: string }
           As it is now
         </Link>
       </PaneHead>
-      {type ? <Picture address={address} path={path} /> : <TextView key={address} path={path} address={address} line={line} />}
+      {isPicture ? <Picture key={address} address={address} path={path} otherwise={asText} /> : asText}
     </>
   );
 }
 
-const pictureTypes = new Map(["png", "jpg", "jpeg", "gif", "webp", "avif", "bmp"].map((ending) => [ending, true]));
+const pictureEnding = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 
 /** What is not edited together: a picture, a text that is too large for it, or anything else. */
 function Whole({ file: { path, mediaType, size, hash, modifiedAt }, line }: { file: FileInfo; line: number | undefined }) {
   const workspace = useWorkspace();
   const address = fileAddress(workspace, path);
   // Another content is another picture, so that what was shown before is not shown in its place.
-  if (picture.test(mediaType)) return <Picture key={hash} address={address} path={path} />;
+  if (picture.test(mediaType)) return <Picture key={hash} address={address} path={path} otherwise={<p className="pane-note">This picture cannot be shown: it may be damaged.</p>} />;
   if (isReadable(mediaType) && size <= longestText) {
     return (
       <>
@@ -79,7 +82,7 @@ function Whole({ file: { path, mediaType, size, hash, modifiedAt }, line }: { fi
           ["Changed", <When at={modifiedAt} />],
         ]}
       />
-      <p className="faint">It cannot be shown here.</p>
+      <p className="faint">{isReadable(mediaType) ? "It is too large to be shown here." : "It is neither a picture nor text in UTF-8, so it cannot be shown here."}</p>
       <a className="button" href={fileAddress(workspace, path, { download: true })} download>
         Download
       </a>
@@ -87,10 +90,12 @@ function Whole({ file: { path, mediaType, size, hash, modifiedAt }, line }: { fi
   );
 }
 
-function Picture({ address, path }: { address: string; path: string }) {
+function Picture({ address, path, otherwise }: { address: string; path: string; otherwise: ReactNode }) {
+  const [failed, setFailed] = useState(false);
+  if (failed) return otherwise;
   return (
     <div className="picture">
-      <img src={address} alt={path} />
+      <img src={address} alt={path} onError={() => setFailed(true)} />
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import type { Changed } from "@thinkery/sdk/react";
-import { type DragEvent, useEffect, useState } from "react";
+import { type DragEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { useSource } from "../api/source.ts";
 import type { FilesPlace } from "../frame/files-place.ts";
 import { Notice } from "../parts/notice.tsx";
@@ -43,6 +43,8 @@ function Files({ place }: { place: FilesPlace }) {
   const folder = folderAt(place.path, value?.files.some(({ path }) => path === place.path) ?? true);
   const upload = (gathered: Gathered) => uploader.add(workspace, folder, gathered);
   const drop = useDrop(mayWrite ? upload : undefined);
+  const pane = useRef<HTMLElement>(null);
+  useFocusKept(pane, [place.show, place.path, place.version, place.branch].join("\0"));
   useEffect(() => {
     uploader.onSent = refresh;
   }, [uploader, refresh]);
@@ -65,8 +67,8 @@ function Files({ place }: { place: FilesPlace }) {
         <EmptyWorkspace onUpload={upload} />
       ) : (
         <>
-          <Side listing={value} place={place} folder={folder} onUpload={upload} />
-          <section className="pane" aria-label={place.path ?? "Latest changes"}>
+          <Side listing={value} place={place} folder={folder} onUpload={upload} onUnpack={(zip) => uploader.unpack(workspace, zip)} />
+          <section ref={pane} className="pane" tabIndex={-1} aria-label={place.path ?? "Latest changes"}>
             <Pane listing={value} place={place} />
           </section>
         </>
@@ -81,6 +83,21 @@ function Files({ place }: { place: FilesPlace }) {
   );
 }
 
+/** What was chosen may be gone with what it was chosen from. Then the next place to go on from is what came in its place. */
+function useFocusKept(pane: RefObject<HTMLElement | null>, place: string): void {
+  const last = useRef(place);
+  useEffect(() => {
+    if (last.current === place) return;
+    last.current = place;
+    const focused = document.activeElement;
+    if (focused && focused !== document.body && focused.checkVisibility()) return;
+    const isSeen = pane.current?.checkVisibility();
+    // On a narrow screen it may be the tree.
+    const next = isSeen ? pane.current : pane.current?.parentElement?.querySelector<HTMLElement>(".file-tree [tabindex='0']");
+    next?.focus({ preventScroll: true });
+  });
+}
+
 /** Where what is new goes: the folder that is open, or the one that the open file is in. */
 function folderAt(path: string | undefined, isFile: boolean): string | undefined {
   return path !== undefined && isFile ? folderOf(path) : path;
@@ -89,6 +106,20 @@ function folderAt(path: string | undefined, isFile: boolean): string | undefined
 function useDrop(onDrop: ((gathered: Gathered) => void) | undefined) {
   const [over, setOver] = useState(false);
   const brings = (event: DragEvent) => onDrop !== undefined && event.dataTransfer.types.includes("Files");
+  // Beside the place for it, or where nothing may be written, a browser would open what is dropped in place of the page.
+  useEffect(() => {
+    const onStray = (event: globalThis.DragEvent) => {
+      if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = "none";
+    };
+    window.addEventListener("dragover", onStray);
+    window.addEventListener("drop", onStray);
+    return () => {
+      window.removeEventListener("dragover", onStray);
+      window.removeEventListener("drop", onStray);
+    };
+  }, []);
   return {
     over,
     handlers: {

@@ -6,6 +6,7 @@ import { useMay } from "../api/login.ts";
 import type { Source } from "../api/source.ts";
 import { type FilesPlace, filesAddress } from "../frame/files-place.ts";
 import { pathTo } from "../frame/place.ts";
+import { Refresher } from "./refresher.ts";
 
 /** What all parts of the files view share. */
 export interface OpenWorkspace extends Workspace {
@@ -55,27 +56,21 @@ export function WorkspaceProvider({ agency, agent, user, place, lastChanged, chi
       refresh: () => void Promise.all([listing.reload(), latest.reload(), branches.reload()]),
     };
   }, [agency, agent, branch]);
-  // What a person types is joined into one version and told once, so going from place to place is a reason to look too.
-  useSoon(open.refresh, [lastChanged, place.path, place.show]);
+  const refresher = useMemo(() => new Refresher(open.refresh), [open]);
+  useEffect(() => () => refresher.stop(), [refresher]);
+  useAnew(lastChanged, () => lastChanged && refresher.after(lastChanged, open.listing.get().value));
+  // What a person types is told once, when it begins, so going from place to place is a reason to look too.
+  useAnew(`${place.show} ${place.path}`, () => refresher.soon());
   const value = useMemo(() => ({ ...open, user, mayWrite, lastChanged }), [open, user, mayWrite, lastChanged]);
   return <context.Provider value={value}>{children}</context.Provider>;
 }
 
-/** So often at most the host is asked again, however much an agent writes. */
-const pause = 400;
-
-/** Does something whenever one of these changes: at once, and after a while of many changes once more. */
-function useSoon(work: () => void, reasons: readonly unknown[]): void {
-  const last = useRef(0);
+/** Does something whenever this is another one; whoever is first to look loads everything anyway. */
+function useAnew(reason: unknown, work: () => void): void {
+  const last = useRef(reason);
   useEffect(() => {
-    // Whoever is first to look loads it anyway.
-    if (last.current === 0) return void (last.current = Date.now());
-    const wait = Math.max(0, last.current + pause - Date.now());
-    const timer = setTimeout(() => {
-      last.current = Date.now();
-      work();
-    }, wait);
-    return () => clearTimeout(timer);
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the caller says what the reasons are
-  }, [work, ...reasons]);
+    if (last.current === reason) return;
+    last.current = reason;
+    work();
+  });
 }

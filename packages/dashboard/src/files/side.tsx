@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from "react";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { archiveAddress, type Listing } from "../api/files.ts";
 import { useSource } from "../api/source.ts";
 import { Link } from "../frame/link.tsx";
@@ -20,19 +20,25 @@ interface SideProps {
   /** The folder that new files go to. */
   folder: string | undefined;
   onUpload(gathered: Gathered): void;
+  /** What is in a zip goes to where the zip says. */
+  onUnpack(zip: File): void;
 }
 
 /** All files, by their folders, and what can be done with the whole. */
-export function Side({ listing, place, folder, onUpload }: SideProps) {
+export function Side({ listing, place, folder, onUpload, onUnpack }: SideProps) {
   const workspace = useWorkspace();
   const { user, agent, latest, mayWrite, to } = workspace;
   const { value: versions = [], at } = useSource(latest);
+  const { error } = useSource(workspace.listing);
   const [filter, setFilter] = useState("");
+  // Whoever types does not wait for thousands of lines.
+  const wanted = useDeferredValue(filter);
   const [dialog, setDialog] = useState<"file" | "branch">();
   const picker = useRef<HTMLInputElement>(null);
   const folderPicker = useRef<HTMLInputElement>(null);
+  const zipPicker = useRef<HTMLInputElement>(null);
   const { files } = listing;
-  const shown = useMemo(() => matching(files, filter), [files, filter]);
+  const shown = useMemo(() => matching(files, wanted), [files, wanted]);
   const marks = useMemo(() => marksOf(files, versions, user, agent, at ?? 0), [files, versions, user, agent, at]);
   const size = files.reduce((sum, file) => sum + file.size, 0);
   const close = () => setDialog(undefined);
@@ -69,6 +75,9 @@ export function Side({ listing, place, folder, onUpload }: SideProps) {
               <button type="button" onClick={() => folderPicker.current?.click()}>
                 Upload a folder
               </button>
+              <button type="button" onClick={() => zipPicker.current?.click()}>
+                Upload a zip and unpack it
+              </button>
               <button type="button" onClick={() => setDialog("branch")}>
                 New branch
               </button>
@@ -77,10 +86,23 @@ export function Side({ listing, place, folder, onUpload }: SideProps) {
         </Menu>
         <input ref={picker} type="file" multiple hidden tabIndex={-1} aria-label="Files to upload" onChange={({ currentTarget }) => pick(currentTarget)} />
         <input ref={folderPicker} type="file" hidden tabIndex={-1} aria-label="A folder to upload" {...{ webkitdirectory: "" }} onChange={({ currentTarget }) => pick(currentTarget)} />
+        <input
+          ref={zipPicker}
+          type="file"
+          accept=".zip"
+          hidden
+          tabIndex={-1}
+          aria-label="A zip to unpack"
+          onChange={({ currentTarget: input }) => {
+            if (input.files?.[0]) onUnpack(input.files[0]);
+            input.value = "";
+          }}
+        />
       </div>
-      <BranchBar />
+      <BranchBar place={place} />
       <div className="side-tree">
-        {shown.length > 0 ? <FileTree files={shown} filtered={filter.trim() !== ""} here={place.path} marks={marks} /> : <p className="tree-note">{files.length > 0 ? "No file is called so." : "No files are left. The history has what was here."}</p>}
+        {shown.length > 0 ? <FileTree files={shown} filtered={wanted.trim() !== ""} here={place.path} marks={marks} /> : <p className="tree-note">{files.length > 0 ? "No file is called so." : "No files are left. The history has what was here."}</p>}
+        {error && <p className="tree-note">This list may be old: {error.message}</p>}
         {listing.more && <p className="tree-note">There are more files than this list has.</p>}
       </div>
       <p className="side-foot">

@@ -3,7 +3,7 @@ import { amount, amountOf, bytes, cost, counted, percent, time, tokens } from ".
 
 test("amounts are told in a few characters", () => {
   expect([0, 840, 1000, 12_440, 999_949, 999_950, 1_234_567].map(tokens)).toEqual(["0", "840", "1k", "12.4k", "999.9k", "1M", "1.2M"]);
-  expect([12, 2048, 3_500_000].map(bytes)).toEqual(["12 bytes", "2 KB", "3.3 MB"]);
+  expect([0, 1, 12, 2048, 3_500_000].map(bytes)).toEqual(["0 bytes", "1 byte", "12 bytes", "2 KB", "3.3 MB"]);
   expect([0, 0.2, 8.9, 725].map(time)).toEqual(["0 s", "under 1 s", "8 s", "12 min"]);
   expect([0, 1, 12_440].map((count) => counted(count, "call"))).toEqual(["0 calls", "1 call", "12,440 calls"]);
 });

@@ -58,7 +58,7 @@ export function percent(part: number, whole: number): string {
 }
 
 export function bytes(size: number): string {
-  if (size < 1024) return `${size} bytes`;
+  if (size < 1024) return counted(size, "byte");
   return size < 1024 * 1024 ? `${trimmed(size / 1024)} KB` : `${trimmed(size / 1024 / 1024)} MB`;
 }
 

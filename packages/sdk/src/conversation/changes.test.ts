@@ -12,7 +12,7 @@ const changed = (seq: number, version: number, toolCall: string | undefined, pat
     seq,
     ts: new Date(seq).toISOString(),
     threadId: "double",
-    data: { version, origin: { kind: "agent", ...(toolCall === undefined ? {} : { toolCall }) }, changes: [{ path, kind: "edit" }] },
+    data: { version, origin: toolCall === undefined ? { kind: "user", user: "eve" } : { kind: "agent", toolCall }, changes: [{ path, kind: "edit" }] },
   }) satisfies AgentEvent;
 
 /** An agent with two calls under way, and somebody who looks on. */
@@ -30,7 +30,7 @@ test("what a call changed is shown with it, once and in order, whether it is hea
   const [first, second] = calls(reader);
   const before = reader.now;
   const [earlier, later] = [changed(90, 7, ids[1], "b.txt"), changed(91, 8, ids[1], "c.txt")];
-  const both = { ...second, changed: [{ version: 7, changes: [{ path: "b.txt", kind: "edit" }], more: 0 }, { version: 8, changes: [{ path: "c.txt", kind: "edit" }], more: 0 }] };
+  const both = { ...second, changed: [{ version: 7, by: "agent", changes: [{ path: "b.txt", kind: "edit" }], more: 0 }, { version: 8, by: "agent", changes: [{ path: "c.txt", kind: "edit" }], more: 0 }] };
   // What was heard while we looked on is later than what is recalled from before.
   reader.now = recalled(receive(before, later), [earlier, later]);
   expect(calls(reader)).toEqual([first, both]);
@@ -51,5 +51,5 @@ test("a version by a person belongs to no call, but readers hear of it", () => {
   const before = reader.now.entries;
   reader.now = receive(reader.now, changed(90, 4, undefined, "notes.md"));
   expect(reader.now.entries).toBe(before);
-  expect(reader.now.lastChanged).toEqual({ version: 4, changes: [{ path: "notes.md", kind: "edit" }], more: 0 });
+  expect(reader.now.lastChanged).toEqual({ version: 4, by: "user", changes: [{ path: "notes.md", kind: "edit" }], more: 0 });
 });

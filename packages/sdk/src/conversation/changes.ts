@@ -1,9 +1,10 @@
 import type { AgentEvent } from "../protocol/event.ts";
-import type { Change } from "../protocol/version.ts";
+import type { Change, Origin } from "../protocol/version.ts";
 
 /** What became of the workspace in one version. */
 export interface Changed {
   version: number;
+  by: Origin["kind"];
   changes: readonly Change[];
   /** How many changes are not listed. */
   more: number;
@@ -20,7 +21,7 @@ export type ChangeEvent = Extract<AgentEvent, { type: "files.changed" }>;
 const most = 200;
 
 export function changedIn({ data: { version, changes, more = 0, origin } }: ChangeEvent): Changed {
-  return { version, changes, more, ...(origin.branch === undefined ? {} : { branch: origin.branch }) };
+  return { version, by: origin.kind, changes, more, ...(origin.branch === undefined ? {} : { branch: origin.branch }) };
 }
 
 /** A version may be told twice, as it happened and from the log. */

@@ -6,6 +6,7 @@ import { filesAddress } from "../../frame/files-place.ts";
 import { Link } from "../../frame/link.tsx";
 import { pathTo } from "../../frame/place.ts";
 import { Icon } from "../../parts/icon.tsx";
+import { LineCounts } from "./line-counts.tsx";
 import { plain } from "./plain.ts";
 
 interface ChangedFilesProps {
@@ -43,11 +44,7 @@ export function ChangedFiles({ agency, agent, changed, open }: ChangedFilesProps
               <span className="unseen">{deeds[kind]} </span>
               {plain(path)}
             </Link>
-            {lines && (
-              <span className="diff-counts">
-                <span data-kind="added">+{lines.added}</span> <span data-kind="removed">−{lines.removed}</span>
-              </span>
-            )}
+            {lines && <LineCounts {...lines} />}
           </li>
         );
       })}

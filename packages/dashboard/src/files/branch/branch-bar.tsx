@@ -3,6 +3,7 @@ import { useState } from "react";
 import { call } from "../../api/host.ts";
 import { useSource } from "../../api/source.ts";
 import { announce } from "../../frame/announce.tsx";
+import type { FilesPlace } from "../../frame/files-place.ts";
 import { go } from "../../frame/place.ts";
 import { counted } from "../../parts/amount.ts";
 import { Button } from "../../parts/button.tsx";
@@ -15,7 +16,7 @@ import { TrialDialog } from "../history/trial-dialog.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
 
 /** Which branch is looked at, where there are any, and what can be done with it. */
-export function BranchBar() {
+export function BranchBar({ place }: { place: FilesPlace }) {
   const { branch, branches, to, mayWrite } = useWorkspace();
   const all = useSource(branches).value ?? [];
   const [dialog, setDialog] = useState<"merge" | "delete">();
@@ -27,7 +28,7 @@ export function BranchBar() {
       <label>
         <Icon name="branch" />
         <span className="unseen">Branch</span>
-        <select value={branch ?? mainBranch} onChange={(event) => go(to({ show: "files", branch: event.target.value }))}>
+        <select value={branch ?? mainBranch} onChange={(event) => go(to({ show: place.show, ...(place.path === undefined ? {} : { path: place.path }), branch: event.target.value }))}>
           <option>{mainBranch}</option>
           {branch !== undefined && !here && <option>{branch}</option>}
           {all.map(({ id }) => (

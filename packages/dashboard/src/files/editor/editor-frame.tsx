@@ -1,9 +1,10 @@
 import { indentWithTab } from "@codemirror/commands";
 import { Compartment, EditorSelection, EditorState, type Extension } from "@codemirror/state";
-import { EditorView, keymap } from "@codemirror/view";
+import { EditorView, highlightSpecialChars, keymap } from "@codemirror/view";
 import { basicSetup } from "codemirror";
 import { type RefObject, useEffect, useRef } from "react";
 import { languageOf } from "./languages.ts";
+import { wholeLineEnds } from "./line-ends.ts";
 import { theme } from "./theme.ts";
 
 interface FrameProps {
@@ -37,6 +38,8 @@ export function EditorFrame({ path, label, begin, readOnly, line }: FrameProps) 
         extensions,
         // Otherwise a CR LF would be one place here and two in the text that all share, and every edit after it off by one.
         EditorState.lineSeparator.of("\n"),
+        wholeLineEnds,
+        highlightSpecialChars({ render: specialMark }),
         basicSetup,
         keymap.of([indentWithTab]),
         theme,
@@ -74,6 +77,18 @@ export function EditorFrame({ path, label, begin, readOnly, line }: FrameProps) 
 function writable(may: boolean): Extension {
   if (may) return [];
   return [EditorState.readOnly.of(true), EditorView.editable.of(false), EditorView.contentAttributes.of({ tabindex: "0", "aria-readonly": "true" })];
+}
+
+/** The CR before a line feed is a common way to end a line, and no reason for a warning. */
+function specialMark(code: number, description: string | null, placeholder: string): HTMLElement {
+  const mark = document.createElement("span");
+  const isLineEnd = code === 13;
+  mark.className = isLineEnd ? "cm-line-end" : "cm-specialChar";
+  mark.textContent = isLineEnd ? "↵" : placeholder;
+  mark.title = description ?? "";
+  mark.ariaHidden = isLineEnd ? "true" : null;
+  if (!isLineEnd) mark.ariaLabel = description;
+  return mark;
 }
 
 function goTo(view: EditorView, line: number | undefined): void {

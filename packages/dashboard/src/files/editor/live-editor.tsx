@@ -1,9 +1,11 @@
+import { mainBranch } from "@thinkery/sdk";
 import { Prec } from "@codemirror/state";
 import { keymap, ViewPlugin } from "@codemirror/view";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { yCollab, yUndoManagerKeymap } from "y-codemirror.next";
 import * as Y from "yjs";
 import { useStore } from "../../api/store.ts";
+import { Link } from "../../frame/link.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { Gone } from "../gone.tsx";
@@ -29,10 +31,15 @@ interface OpenedProps {
 }
 
 function Opened({ live, path, line, renew }: OpenedProps) {
-  const { mayWrite } = useWorkspace();
-  const { line: connection, reason, ready } = useStore(live.state);
+  const { mayWrite, refresh } = useWorkspace();
+  const { refusal, ready } = useStore(live.state);
   const { text, gone } = useText(live, path);
+  const isMissed = useLater(ready && !text, patience);
 
+  // The list of files does not know yet of what was told here.
+  useEffect(() => {
+    if (refusal || isMissed) refresh();
+  }, [refusal, isMissed, refresh]);
   useEffect(() => {
     live.lookAt(path);
     return () => live.lookAt(undefined);
@@ -40,20 +47,48 @@ function Opened({ live, path, line, renew }: OpenedProps) {
 
   return (
     <>
-      <LiveLine state={live.state} path={path} mayWrite={mayWrite} />
-      {connection === "refused" && (
-        <Notice tone="bad" title={ready ? "Your last change was not taken." : "This file cannot be opened here."}>
-          <p>{reason}</p>
-          <Button kind="quiet" onClick={renew}>{ready ? "Go on with what the host has" : "Try again"}</Button>
-        </Notice>
-      )}
-      {gone && <Gone path={path} />}
+      <LiveLine state={live.state} path={path} mayWrite={mayWrite} gone={gone || isMissed} />
+      {refusal && <Refused {...refusal} ready={ready} renew={renew} />}
+      {(gone || isMissed) && !refusal && <Gone path={path} />}
       {text ? (
-        <Text key={path} live={live} text={text} path={path} line={line} readOnly={!mayWrite || gone || connection === "refused"} />
+        <Text key={path} live={live} text={text} path={path} line={line} readOnly={!mayWrite || gone || refusal !== undefined} />
       ) : (
-        connection !== "refused" && !gone && <p className="pane-note">Opening…</p>
+        !refusal && !isMissed && <p className="pane-note">Opening…</p>
       )}
     </>
+  );
+}
+
+interface RefusedProps {
+  reason: string;
+  gone: boolean;
+  ready: boolean;
+  renew(): void;
+}
+
+/** Why it does not go on, and how it could. */
+function Refused({ reason, gone, ready, renew }: RefusedProps) {
+  const { to } = useWorkspace();
+  if (gone) {
+    return (
+      <div role="alert">
+        <Notice tone="warn" title={reason}>
+          <p>
+            What you see is what it was. Go to <Link href={to({ show: "files", branch: mainBranch })}>the files on {mainBranch}</Link>.
+          </p>
+        </Notice>
+      </div>
+    );
+  }
+  return (
+    <div role="alert">
+      <Notice tone="bad" title={ready ? "Your last change was not taken." : "This file cannot be opened here."}>
+        <p>{reason}</p>
+        <Button kind="quiet" onClick={renew}>
+          {ready ? "Go on with what the host has" : "Try again"}
+        </Button>
+      </Notice>
+    </div>
   );
 }
 
@@ -65,6 +100,20 @@ function Text({ live, text, path, line, readOnly }: { live: Live; text: Y.Text; 
     return { text: text.toString(), extensions: [Prec.high(keymap.of(yUndoManagerKeymap)), yCollab(text, null, { undoManager }), others(live, text), ended] };
   }, [live, text]);
   return <EditorFrame path={path} label={`Text of ${path}`} begin={begin} readOnly={readOnly} line={line} />;
+}
+
+/** A file that was just made may be listed before its text is here. */
+const patience = 1_500;
+
+/** Whether something has been so for a while. */
+function useLater(now: boolean, wait: number): boolean {
+  const [later, setLater] = useState(false);
+  useEffect(() => {
+    if (!now) return setLater(false);
+    const timer = setTimeout(() => setLater(true), wait);
+    return () => clearTimeout(timer);
+  }, [now, wait]);
+  return now && later;
 }
 
 /** The text of a file. One that is gone is still shown as it was last; one that comes back is another text. */

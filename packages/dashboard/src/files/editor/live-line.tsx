@@ -3,16 +3,25 @@ import type { LiveState } from "./live.ts";
 
 const tones = { connecting: "quiet", open: "ok", lost: "warn", refused: "bad" } as const;
 
+interface LiveLineProps {
+  state: Store<LiveState>;
+  path: string;
+  mayWrite: boolean;
+  /** There is no such file any more. */
+  gone: boolean;
+}
+
 /** How the connection is, and who else is in this file. */
-export function LiveLine({ state, path, mayWrite }: { state: Store<LiveState>; path: string; mayWrite: boolean }) {
-  const { line, unsent, people } = useStore(state);
+export function LiveLine({ state, path, mayWrite, gone }: LiveLineProps) {
+  const { line, unsent, late, people } = useStore(state);
+  const isLate = line === "open" && late;
   const here = people.filter((person) => person.path === path);
   const elsewhere = people.length - here.length;
   return (
     <div className="live-line" data-line={line}>
       <p role="status">
-        <span className="dot" data-tone={tones[line]} data-busy={line === "connecting" || line === "lost" || undefined} />
-        {wordsOf(line, unsent, mayWrite)}
+        <span className="dot" data-tone={isLate ? "warn" : tones[line]} data-busy={line === "connecting" || line === "lost" || isLate || undefined} />
+        {isLate ? "Not saved yet: waiting for the host…" : wordsOf(line, { unsent, mayWrite, gone })}
       </p>
       {people.length > 0 && (
         <ul className="people" aria-label="Who else is here">
@@ -28,11 +37,12 @@ export function LiveLine({ state, path, mayWrite }: { state: Store<LiveState>; p
   );
 }
 
-function wordsOf(line: LiveState["line"], unsent: boolean, mayWrite: boolean): string {
+function wordsOf(line: LiveState["line"], { unsent, mayWrite, gone }: { unsent: boolean; mayWrite: boolean; gone: boolean }): string {
   switch (line) {
     case "connecting":
       return "Connecting…";
     case "open":
+      if (gone) return "Connected.";
       return mayWrite ? "Live: what you type is saved." : "Live. You may read here, not write.";
     case "lost":
       return mayWrite ? `Offline: your changes are kept and sent when the host is back.${unsent ? " Some are not sent yet." : ""}` : "Offline: trying again…";

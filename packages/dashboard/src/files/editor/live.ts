@@ -4,16 +4,18 @@ import type { Workspace } from "../../api/files.ts";
 import { onRedial } from "../../api/follow.ts";
 import { socketAddress } from "../../api/host.ts";
 import { createStore, type Store } from "../../api/store.ts";
+import { whenConfirmed } from "./confirmed.ts";
 import { type Person, personIn, tones } from "./people.ts";
 
 export interface LiveState {
   line: "connecting" | "open" | "lost" | "refused";
-  /** Why we are not let in, or why an edit was not taken. */
-  reason?: string;
+  /** Why we are not let in, or why an edit was not taken; `gone` where there is no such branch any more. */
+  refusal?: { reason: string; gone: boolean };
   /** The whole document was here once. */
   ready: boolean;
-  /** Something was typed that the host may not have. */
+  /** Something was typed that the host has not said it has; `late` when it should have by now. */
   unsent: boolean;
+  late: boolean;
   people: readonly Person[];
 }
 
@@ -28,6 +30,11 @@ export interface Live {
   close(): void;
 }
 
+/** An answer that takes longer than this is worth a word. */
+const patience = 2_000;
+/** The close code for a branch that is gone. */
+const branchGone = 4404;
+
 export function openLive({ agency, agent, branch }: Workspace, user: string): Live {
   const doc = new Y.Doc();
   const root = socketAddress(`/agency/${encodeURIComponent(agency)}/agent/${encodeURIComponent(agent)}`);
@@ -37,7 +44,7 @@ export function openLive({ agency, agent, branch }: Workspace, user: string): Li
     disableBc: true,
   });
   const { awareness } = provider;
-  const state = createStore<LiveState>({ line: "connecting", ready: false, unsent: false, people: [] });
+  const state = createStore<LiveState>({ line: "connecting", ready: false, unsent: false, late: false, people: [] });
   const change = (part: Partial<LiveState>) => state.set({ ...state.get(), ...part });
 
   awareness.setLocalStateField("user", { name: user, color: tones[doc.clientID % tones.length] });
@@ -46,11 +53,14 @@ export function openLive({ agency, agent, branch }: Workspace, user: string): Li
     if (state.get().line === "refused" || status === "connected") return;
     change({ line: state.get().ready || provider.wsUnsuccessfulReconnects > 0 ? "lost" : "connecting" });
   });
-  // Connected is who has all that the host has, and has sent what the host had not.
-  provider.on("sync", (synced) => synced && change({ line: "open", ready: true, unsent: false }));
-  provider.on("closed", ({ reason }) => change({ line: "refused", reason: reason || "The host does not let you in here." }));
-  doc.on("update", (_, origin) => {
-    if (origin !== provider && !provider.synced && !state.get().unsent) change({ unsent: true });
+  provider.on("sync", (synced) => synced && change({ line: "open", ready: true }));
+  provider.on("closed", ({ code, reason }) => change({ line: "refused", refusal: { reason: reason || "The host does not let you in here.", gone: code === branchGone } }));
+  let lateness: ReturnType<typeof setTimeout> | undefined;
+  const stopConfirming = whenConfirmed(provider, (unsent) => {
+    if (unsent === state.get().unsent) return;
+    clearTimeout(lateness);
+    if (unsent) lateness = setTimeout(() => change({ late: true }), patience);
+    change({ unsent, late: false });
   });
   awareness.on("change", () => {
     const others = [...awareness.getStates()].filter(([id]) => id !== doc.clientID);
@@ -63,7 +73,7 @@ export function openLive({ agency, agent, branch }: Workspace, user: string): Li
     provider.connect();
   });
   const onLeave = (event: BeforeUnloadEvent) => {
-    if (state.get().unsent) event.preventDefault();
+    if (isOwed(state.get())) event.preventDefault();
   };
   window.addEventListener("beforeunload", onLeave);
 
@@ -75,10 +85,17 @@ export function openLive({ agency, agent, branch }: Workspace, user: string): Li
     lookAt: (path) => awareness.setLocalState({ ...awareness.getLocalState(), path, cursor: null }),
     close() {
       window.removeEventListener("beforeunload", onLeave);
+      clearTimeout(lateness);
+      stopConfirming();
       stopRedialling();
       provider.destroy();
       awareness.destroy();
       doc.destroy();
     },
   };
+}
+
+/** Something was typed that the host may still take. */
+export function isOwed({ unsent, line }: LiveState): boolean {
+  return unsent && line !== "refused";
 }

@@ -92,6 +92,8 @@ class Caret extends WidgetType {
     const name = document.createElement("span");
     name.className = "other-name";
     name.textContent = this.person.name;
+    // It is no part of the text, and above it is a list of who is here.
+    caret.ariaHidden = "true";
     caret.append("\u2060", name, "\u2060");
     return caret;
   }

@@ -27,13 +27,12 @@ const look = EditorView.theme({
   ".cm-panels.cm-panels-bottom": { borderTop: "1px solid var(--line)" },
   ".cm-panels.cm-panels-top": { borderBottom: "1px solid var(--line)" },
   ".cm-panel.cm-search": { padding: "0.5rem 2rem 0.5rem 0.75rem", fontFamily: "var(--sans)", fontSize: "0.8125rem" },
-  ".cm-textfield": { border: "1px solid var(--line-strong)", borderRadius: "0.35rem", backgroundColor: "var(--surface)", color: "inherit", padding: "0.25rem 0.5rem" },
-  ".cm-button": { border: "1px solid var(--line-strong)", borderRadius: "0.35rem", backgroundImage: "none", backgroundColor: "var(--surface)", color: "inherit", padding: "0.25rem 0.6rem" },
+  ".cm-textfield": { border: "1px solid var(--line-strong)", borderRadius: "0.35rem", backgroundColor: "var(--surface)", color: "inherit", padding: "0.25rem 0.5rem", fontSize: "inherit" },
+  ".cm-button": { border: "1px solid var(--line-strong)", borderRadius: "0.35rem", backgroundImage: "none", backgroundColor: "var(--surface)", color: "inherit", padding: "0.25rem 0.6rem", fontSize: "inherit" },
   ".cm-tooltip": { border: "1px solid var(--line)", borderRadius: "0.4rem", backgroundColor: "var(--raised)", color: "var(--ink)", boxShadow: "var(--shadow)" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--sea)", color: "var(--on-sea)" },
   ".cm-specialChar": { color: "var(--clay)" },
-  ".cm-place": { animation: "place 2.4s ease-out" },
-  "@keyframes place": { "0%, 40%": { backgroundColor: "var(--ochre-wash)" } },
+  ".cm-line-end": { color: "var(--ink-faint)", opacity: "0.6" },
 });
 
 const colours = HighlightStyle.define([

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "react";
 import type { Workspace } from "../../api/files.ts";
-import { type Live, openLive } from "./live.ts";
+import { isOwed, type Live, openLive } from "./live.ts";
 
 interface Kept {
   live: Live;
@@ -43,12 +43,11 @@ export function useLive({ agency, agent, branch }: Workspace, user: string): { l
   return { live, renew };
 }
 
-/** Nobody looks any more. What was typed while the host was away is sent first, though. */
+/** Nobody looks any more. What the host does not have yet is sent first, though. */
 function leave(key: string, one: Kept): void {
   if (kept.get(key) !== one) return one.live.close();
   one.end = setTimeout(() => {
-    const { line, unsent } = one.live.state.get();
-    if (unsent && line !== "refused") return leave(key, one);
+    if (isOwed(one.live.state.get())) return leave(key, one);
     kept.delete(key);
     one.live.close();
   }, linger);

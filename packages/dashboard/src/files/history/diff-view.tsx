@@ -1,5 +1,6 @@
 import type { VersionDiff } from "@thinkery/sdk";
 import { useMemo, useState } from "react";
+import { LineCounts } from "../../chat/call/line-counts.tsx";
 import { plain } from "../../chat/call/plain.ts";
 import { Link } from "../../frame/link.tsx";
 import { bytes } from "../../parts/amount.ts";
@@ -23,24 +24,11 @@ export function DiffView({ diff, version }: { diff: FileDiff; version: number })
           <span className="diff-kind">{kind}</span> {diff.from !== undefined && <span className="faint">{diff.from} → </span>}
           {path}
         </h3>
-        {(added !== undefined || removed !== undefined) && <Counts added={added ?? 0} removed={removed ?? 0} />}
+        {(added !== undefined || removed !== undefined) && <LineCounts added={added ?? 0} removed={removed ?? 0} />}
         {kind !== "delete" && <Link href={to({ show: "files", path, version })}>File as of version {version}</Link>}
       </header>
       {diff.diff ? <Lines diff={diff.diff} /> : <p className="diff-none">{nothingToShow(diff)}</p>}
     </section>
-  );
-}
-
-export function Counts({ added, removed }: { added: number; removed: number }) {
-  return (
-    <span className="diff-counts">
-      <span data-kind="added" aria-label={`${added} lines added`}>
-        +{added}
-      </span>{" "}
-      <span data-kind="removed" aria-label={`${removed} lines removed`}>
-        −{removed}
-      </span>
-    </span>
   );
 }
 

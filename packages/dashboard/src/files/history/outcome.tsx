@@ -1,4 +1,5 @@
 import type { Change, Merged, Overlap } from "@thinkery/sdk";
+import { plain } from "../../chat/call/plain.ts";
 import { Link } from "../../frame/link.tsx";
 import { counted } from "../../parts/amount.ts";
 import { Notice } from "../../parts/notice.tsx";
@@ -16,7 +17,7 @@ export function OutcomeOf({ merged: { changes, overlaps }, done, into }: { merge
       {overlaps.length > 0 && (
         <Notice tone="warn" title={`${counted(overlaps.length, "place")} ${done ? "where two changed the same" : "where something was changed since"}`}>
           <p>{done ? "Both are kept: look through them and leave what you want." : "Both will be kept, marked in the file, so that nothing is lost."}</p>
-          <Overlaps overlaps={overlaps} linked={done} into={into} />
+          <Overlaps overlaps={overlaps} done={done} into={into} />
         </Notice>
       )}
     </div>
@@ -37,7 +38,7 @@ function Changes({ changes, done }: { changes: readonly Change[]; done: boolean 
   );
 }
 
-function Overlaps({ overlaps, linked, into }: { overlaps: readonly Overlap[]; linked: boolean; into: string | undefined }) {
+function Overlaps({ overlaps, done, into }: { overlaps: readonly Overlap[]; done: boolean; into: string | undefined }) {
   const { to } = useWorkspace();
   const place = (path: string, line?: number) => to({ show: "files", path, ...(line === undefined ? {} : { line }), ...(into === undefined ? {} : { branch: into }) });
   return (
@@ -46,13 +47,10 @@ function Overlaps({ overlaps, linked, into }: { overlaps: readonly Overlap[]; li
         const words = line === undefined ? path : `${path}, line ${line}`;
         return (
           <li key={index}>
-            {linked ? <Link href={place(path, line)}>{words}</Link> : <strong>{words}</strong>}: {reason}
-            {kept !== undefined && <> The other one is {linked ? <Link href={place(kept)}>{kept}</Link> : kept}.</>}
-            {(mine !== undefined || theirs !== undefined) && (
-              <pre className="text overlap" tabIndex={0}>
-                {[...prefixed("− ", mine), ...prefixed("+ ", theirs)].join("\n")}
-              </pre>
-            )}
+            {done ? <Link href={place(path, line)}>{words}</Link> : <strong>{words}</strong>}: {reason}
+            {kept !== undefined && <> The other one is {done ? <Link href={place(kept)}>{kept}</Link> : kept}.</>}
+            <Side words={done ? "What was there" : "What is there now"} text={mine} />
+            <Side words={done ? "What came beside it" : "What would come beside it"} text={theirs} />
           </li>
         );
       })}
@@ -61,6 +59,14 @@ function Overlaps({ overlaps, linked, into }: { overlaps: readonly Overlap[]; li
   );
 }
 
-function prefixed(sign: string, text: string | undefined): string[] {
-  return text === undefined ? [] : text.replace(/\n$/, "").split("\n").map((line) => sign + line);
+function Side({ words, text }: { words: string; text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <figure className="overlap">
+      <figcaption>{words}</figcaption>
+      <pre className="text" tabIndex={0}>
+        {plain(text.replace(/\n$/, "")) || "(nothing)"}
+      </pre>
+    </figure>
+  );
 }

@@ -1,25 +1,20 @@
-import type { Version } from "@thinkery/sdk";
-import { useEffect, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { versionsOf } from "../../api/files.ts";
 import { useSource } from "../../api/source.ts";
 import { Button } from "../../parts/button.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
+import { joined, leave, leftAt } from "./read-versions.ts";
 import { VersionLine } from "./version-line.tsx";
-
-interface Read {
-  versions: Version[];
-  next?: number | undefined;
-  oldest?: number | undefined;
-  error?: Error;
-}
 
 /** The versions of a file, a folder or everything, newest first. New ones come in by themselves. */
 export function VersionList({ path }: { path: string | undefined }) {
   const workspace = useWorkspace();
   const { agency, agent, branch } = workspace;
   const { at } = useSource(workspace.latest);
-  const [read, setRead] = useState<Read>();
+  const place = [agency, agent, branch ?? "", path ?? ""].join("\0");
+  const [read, setRead] = useState(() => leftAt(place)?.read);
+  const list = useRef<HTMLDivElement>(null);
   const [busy, setBusy] = useState(false);
 
   useEffect(() => {
@@ -30,6 +25,15 @@ export function VersionList({ path }: { path: string | undefined }) {
     );
     return () => void (gone = true);
   }, [agency, agent, branch, path, at]);
+
+  useLayoutEffect(() => {
+    const scroll = list.current?.closest(".pane-scroll");
+    if (scroll) scroll.scrollTop = leftAt(place)?.top ?? 0;
+  }, [place]);
+  const onLeave = () => {
+    const scroll = list.current?.closest(".pane-scroll");
+    if (read && scroll) leave({ place, read, top: scroll.scrollTop });
+  };
 
   const older = async () => {
     setBusy(true);
@@ -46,7 +50,7 @@ export function VersionList({ path }: { path: string | undefined }) {
   if (!read) return <p className="pane-note">Loading…</p>;
   const { versions, next, oldest, error } = read;
   return (
-    <div className="versions">
+    <div className="versions" ref={list} onClickCapture={onLeave}>
       {error && (
         <Notice tone="bad" title="The history could not be loaded.">
           {error.message}
@@ -66,11 +70,4 @@ export function VersionList({ path }: { path: string | undefined }) {
       {next === undefined && oldest !== undefined && <p className="pane-note">Versions before {oldest} were dropped: the host is set to keep them only for so long.</p>}
     </div>
   );
-}
-
-/** The newest page takes the place of what it covers; what was loaded behind it stays. */
-function joined(page: Read, before: Read | undefined): Read {
-  const last = page.versions.at(-1)?.id;
-  const behind = last === undefined || page.next === undefined ? [] : (before?.versions.filter(({ id }) => id < last) ?? []);
-  return behind.length === 0 ? page : { ...page, versions: [...page.versions, ...behind], next: before?.next };
 }

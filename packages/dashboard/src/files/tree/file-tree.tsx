@@ -1,11 +1,11 @@
 import type { FileInfo } from "@thinkery/sdk";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "../../api/store.ts";
 import { Link } from "../../frame/link.tsx";
 import { bytes, counted } from "../../parts/amount.ts";
 import { ago } from "../../parts/duration.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { useWorkspace } from "../open-workspace.tsx";
+import { type OpenWorkspace, useWorkspace } from "../open-workspace.tsx";
 import type { Mark } from "./marks.ts";
 import { fold, foldsOf } from "./open-folders.ts";
 import { foldersTo, type Row, rowsOf, treeOf } from "./rows.ts";
@@ -24,7 +24,7 @@ const fewFiles = 60;
 const mostRows = 2000;
 
 export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
-  const { agency, agent } = useWorkspace();
+  const { agency, agent, to } = useWorkspace();
   const store = foldsOf(agency, agent);
   const folds = useStore(store);
   const frame = useRef<HTMLDivElement>(null);
@@ -34,16 +34,24 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
     if (here !== undefined) fold(store, foldersTo(here), true);
   }, [store, here]);
 
-  const isOpen = (path: string) => filtered || (folds.get(path) ?? files.length <= fewFiles);
   const tree = useMemo(() => treeOf(files), [files]);
-  const all = rowsOf(tree, isOpen);
-  const rows = all.slice(0, mostRows);
+  const all = useMemo(() => rowsOf(tree, (path) => filtered || (folds.get(path) ?? files.length <= fewFiles)), [tree, filtered, folds, files]);
+  const rows = useMemo(() => all.slice(0, mostRows), [all]);
   const stop = [focused, here].find((path) => rows.some((row) => row.path === path)) ?? rows[0]?.path;
 
+  const rowAt = (path: string) => frame.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
   const focus = (path: string) => {
     setFocused(path);
-    frame.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`)?.focus();
+    rowAt(path)?.focus();
   };
+  // Of what is looked for, all is shown.
+  const toggle = useCallback((path: string, open: boolean) => void (filtered || fold(store, [path], open)), [store, filtered]);
+
+  // Where a link led to is shown, as soon as its folders are open.
+  const isShown = here !== undefined && rows.some(({ path }) => path === here);
+  useEffect(() => {
+    if (isShown) rowAt(here)?.scrollIntoView({ block: "nearest" });
+  }, [here, isShown]);
 
   return (
     <div
@@ -51,17 +59,18 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
       className="file-tree"
       role="tree"
       aria-label="Files"
-      onKeyDown={(event) => moveAmongRows(event, rows, stop, { focus, fold: (path, open) => fold(store, [path], open) })}
+      onKeyDown={(event) => moveAmongRows(event, rows, stop, { focus, fold: toggle })}
     >
       {rows.map((row) => (
         <TreeRow
           key={row.path}
           row={row}
+          to={to}
           here={row.path === here}
           mark={row.file && marks.get(row.path)}
           stop={row.path === stop}
-          onFocus={() => setFocused(row.path)}
-          onToggle={() => fold(store, [row.path], !row.open)}
+          onFocus={setFocused}
+          onToggle={toggle}
         />
       ))}
       {all.length > rows.length && <p className="tree-note">{all.length - rows.length} more lines; look for a name above.</p>}
@@ -71,16 +80,17 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
 
 interface TreeRowProps {
   row: Row;
+  to: OpenWorkspace["to"];
   here: boolean;
   mark: Mark | undefined;
   /** The one line that Tab leads to. */
   stop: boolean;
-  onFocus(): void;
-  onToggle(): void;
+  onFocus(path: string): void;
+  onToggle(path: string, open: boolean): void;
 }
 
-function TreeRow({ row, here, mark, stop, onFocus, onToggle }: TreeRowProps) {
-  const { to } = useWorkspace();
+/** Thousands of them may be in sight, and one key moves the focus between two. */
+const TreeRow = memo(function TreeRow({ row, to, here, mark, stop, onFocus, onToggle }: TreeRowProps) {
   const { path, name, level, file, open, count, size } = row;
   const changed = mark && `changed ${ago(Date.now() - Date.parse(mark.at))} by ${mark.who}`;
   return (
@@ -89,7 +99,7 @@ function TreeRow({ row, here, mark, stop, onFocus, onToggle }: TreeRowProps) {
       role="treeitem"
       href={to({ show: "files", path })}
       data-path={path}
-      style={{ paddingInlineStart: `${0.25 + Math.min(level - 1, 12) * 0.85}rem` }}
+      style={{ paddingInlineStart: `${indentAt(level)}rem` }}
       aria-level={level}
       aria-posinset={row.place}
       aria-setsize={row.siblings}
@@ -99,8 +109,8 @@ function TreeRow({ row, here, mark, stop, onFocus, onToggle }: TreeRowProps) {
       {...(open === undefined ? {} : { "aria-expanded": open })}
       title={[path, file ? bytes(size) : `${counted(count, "file")}, ${bytes(size)}`, changed].filter(Boolean).join(" · ")}
       tabIndex={stop ? 0 : -1}
-      onFocus={onFocus}
-      onClick={() => open === false && onToggle()}
+      onFocus={() => onFocus(path)}
+      onClick={() => open === false && onToggle(path, true)}
     >
       <span
         className="file-fold"
@@ -108,7 +118,7 @@ function TreeRow({ row, here, mark, stop, onFocus, onToggle }: TreeRowProps) {
           if (open === undefined) return;
           event.preventDefault();
           event.stopPropagation();
-          onToggle();
+          onToggle(path, !open);
         }}
       >
         {open !== undefined && <Icon name="chevron" />}
@@ -123,9 +133,15 @@ function TreeRow({ row, here, mark, stop, onFocus, onToggle }: TreeRowProps) {
       <span className="file-size">{file ? short(size) : count}</span>
     </Link>
   );
+});
+
+/** Deep down the steps are small, so that there is room left for a name. */
+function indentAt(level: number): number {
+  const steps = Math.min(level - 1, 6);
+  return 0.25 + steps * 0.85 + (level - 1 - steps) * 0.15;
 }
 
 /** Narrow enough for the edge of a tree. */
 function short(size: number): string {
-  return bytes(size).replace(" bytes", " B");
+  return bytes(size).replace(/ bytes?$/, " B");
 }

@@ -65,7 +65,7 @@ export function rowsOf(folder: Folder, isOpen: (path: string) => boolean, level 
 
 /** The files whose paths have every word in them that is looked for. */
 export function matching(files: readonly FileInfo[], filter: string): FileInfo[] {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = filter.normalize("NFC").toLowerCase().split(/\s+/).filter(Boolean);
   return files.filter(({ path }) => words.every((word) => path.toLowerCase().includes(word)));
 }
 

@@ -4,20 +4,28 @@ export interface Given {
   file: File;
 }
 
-export interface Gathered {
-  given: Given[];
-  /** How many were left out, being what nobody means to upload. */
-  skipped: number;
+/** How many were left out: what nobody means to upload, what was more than is taken at once, what the browser could not read. */
+export interface LeftOut {
+  unmeant: number;
+  beyond: number;
+  unread: number;
 }
 
-const mostFiles = 1000;
+export interface Gathered {
+  given: Given[];
+  left: LeftOut;
+}
+
+export const mostFiles = 1000;
 const unmeant = new Set([".git", "node_modules", ".DS_Store"]);
+
+export const noneLeft: LeftOut = { unmeant: 0, beyond: 0, unread: 0 };
 
 /** What was dropped, with what is in dropped folders where the browser tells. */
 export async function gatherDropped(items: DataTransferItemList, files: FileList): Promise<Gathered> {
   const entries = [...items].flatMap((item) => (item.kind === "file" ? [item.webkitGetAsEntry?.() ?? undefined] : []));
   if (entries.every((entry) => entry === undefined)) return gatherPicked(files);
-  const gathered: Gathered = { given: [], skipped: 0 };
+  const gathered: Gathered = { given: [], left: { ...noneLeft } };
   for (const entry of entries) if (entry) await walk(entry, "", gathered);
   return gathered;
 }
@@ -25,23 +33,33 @@ export async function gatherDropped(items: DataTransferItemList, files: FileList
 /** What was chosen; of a folder, the paths begin with its name. */
 export function gatherPicked(files: FileList): Gathered {
   const all = [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
-  const given = all.filter(({ path }) => !path.split("/").some((name) => unmeant.has(name))).slice(0, mostFiles);
-  return { given, skipped: all.length - given.length };
+  const meant = all.filter(({ path }) => !path.split("/").some((name) => unmeant.has(name)));
+  const given = meant.slice(0, mostFiles);
+  return { given, left: { ...noneLeft, unmeant: all.length - meant.length, beyond: meant.length - given.length } };
 }
 
 async function walk(entry: FileSystemEntry, folder: string, into: Gathered): Promise<void> {
   const path = folder + entry.name;
-  if (unmeant.has(entry.name) || into.given.length >= mostFiles) return void into.skipped++;
-  if (entry.isFile) {
-    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
-    into.given.push({ path, file });
-    return;
+  if (unmeant.has(entry.name)) return void into.left.unmeant++;
+  if (into.given.length >= mostFiles) return void into.left.beyond++;
+  try {
+    if (entry.isFile) into.given.push({ path, file: await fileOf(entry as FileSystemFileEntry) });
+    else for await (const inner of entriesOf(entry as FileSystemDirectoryEntry)) await walk(inner, `${path}/`, into);
+  } catch {
+    into.left.unread++;
   }
-  const reader = (entry as FileSystemDirectoryEntry).createReader();
+}
+
+function fileOf(entry: FileSystemFileEntry): Promise<File> {
+  return new Promise((resolve, reject) => entry.file(resolve, reject));
+}
+
+async function* entriesOf(folder: FileSystemDirectoryEntry): AsyncGenerator<FileSystemEntry> {
+  const reader = folder.createReader();
   for (;;) {
     // It gives a hundred at a time, and none when there are no more.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (some.length === 0) return;
-    for (const inner of some) await walk(inner, `${path}/`, into);
+    yield* some;
   }
 }

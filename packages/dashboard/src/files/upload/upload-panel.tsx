@@ -1,48 +1,73 @@
 import { useStore } from "../../api/store.ts";
-import { bytes, counted } from "../../parts/amount.ts";
+import { bytes, counted, inFull } from "../../parts/amount.ts";
 import { Button } from "../../parts/button.tsx";
 import { Said } from "../../parts/said.tsx";
-import type { Uploader } from "./uploads.ts";
+import { type LeftOut, mostFiles } from "./gather.ts";
+import type { Upload, Uploader } from "./uploads.ts";
 
 const mostListed = 50;
 
 /** What is being uploaded, and what came of it. */
 export function UploadPanel({ uploader }: { uploader: Uploader }) {
-  const { all, skipped } = useStore(uploader.state);
-  if (all.length === 0 && skipped === 0) return null;
-  const left = all.filter(({ state }) => state === "waiting" || state === "sending").length;
+  const { all, left } = useStore(uploader.state);
+  const remarks = remarksOn(left);
+  if (all.length === 0 && remarks.length === 0) return null;
   const failed = all.filter(({ state }) => state === "failed");
-  const done = all.length - left - failed.length;
-  const words = left > 0 ? `Uploading: ${counted(left, "file")} to go` : `${counted(done, "file")} uploaded${failed.length > 0 ? `, ${failed.length} not` : ""}`;
+  const toGo = filesIn(all.filter(({ state }) => state === "waiting" || state === "sending"));
+  const done = filesIn(all.filter(({ state }) => state === "done"));
+  const words = toGo > 0 ? `Uploading: ${counted(toGo, "file")} to go` : `${counted(done, "file")} uploaded${failed.length > 0 ? `, ${filesIn(failed)} not` : ""}`;
   const listed = [...failed, ...all.filter(({ state }) => state === "sending")];
   return (
     <section className="uploads" aria-label="Uploads">
       <div className="uploads-head">
-        <p role="status">
-          {words}
-          {skipped > 0 && <span className="faint"> · {counted(skipped, "file")} left out</span>}
-        </p>
-        <Button kind="quiet" onClick={() => (left > 0 ? uploader.cancel() : uploader.clear())}>
-          {left > 0 ? "Cancel" : "Close"}
+        <p role="status">{words}</p>
+        <Button kind="quiet" onClick={() => (toGo > 0 ? uploader.cancel() : uploader.clear())}>
+          {toGo > 0 ? "Cancel" : "Close"}
         </Button>
       </div>
+      {remarks.map((remark) => (
+        <p key={remark} className="faint">
+          {remark}
+        </p>
+      ))}
       <ul>
-        {listed.slice(0, mostListed).map(({ id, path, size, state, share, error }) => (
-          <li key={id} data-state={state}>
-            <span className="upload-path">{path}</span>
-            {error === undefined ? (
-              <>
-                <progress value={share} max={1} aria-label={`Upload of ${path}`} />
-                <span className="faint">{bytes(size)}</span>
-              </>
-            ) : (
-              <p className="upload-problem">
-                <Said text={error} />
-              </p>
-            )}
-          </li>
+        {listed.slice(0, mostListed).map((upload) => (
+          <UploadLine key={upload.id} upload={upload} />
         ))}
       </ul>
     </section>
   );
+}
+
+function UploadLine({ upload: { files, state, share, error } }: { upload: Upload }) {
+  const name = files.length === 1 ? files[0]?.path : `${counted(files.length, "file")}, as one version`;
+  const size = files.reduce((sum, { file }) => sum + file.size, 0);
+  return (
+    <li data-state={state}>
+      <span className="upload-path">{name}</span>
+      {error === undefined ? (
+        <>
+          <progress value={share} max={1} aria-label={`Upload of ${name}`} />
+          <span className="faint">{bytes(size)}</span>
+        </>
+      ) : (
+        <p className="upload-problem">
+          <Said text={error} />
+        </p>
+      )}
+    </li>
+  );
+}
+
+function filesIn(uploads: readonly Upload[]): number {
+  return uploads.reduce((sum, { files }) => sum + files.length, 0);
+}
+
+/** Why something that was given is not there. */
+function remarksOn({ unmeant, beyond, unread }: LeftOut): string[] {
+  return [
+    ...(unmeant > 0 ? [`Left out: ${counted(unmeant, "entry", "entries")} of .git, node_modules or .DS_Store.`] : []),
+    ...(beyond > 0 ? [`Left out: ${inFull(beyond)} more than the ${inFull(mostFiles)} that go at once. A zip may have more.`] : []),
+    ...(unread > 0 ? [`Left out: ${inFull(unread)} that the browser could not read.`] : []),
+  ];
 }

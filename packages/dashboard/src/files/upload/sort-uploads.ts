@@ -1,0 +1,40 @@
+import { pathProblem } from "@thinkery/sdk";
+import { bytes } from "../../parts/amount.ts";
+import type { Given } from "./gather.ts";
+
+/** Larger ones go alone; the others go together for as long as they are no more than this. */
+const largestOfMany = 8 * 1024 * 1024;
+const mostTogether = 32 * 1024 * 1024;
+/** More is never taken, whatever the host is set to; it says itself what it takes. */
+const largest = 100 * 1024 * 1024;
+
+export interface Sorted {
+  /** Each of them becomes one version. */
+  groups: Given[][];
+  refused: { given: Given; reason: string }[];
+}
+
+/** What goes together, and what cannot go at all. */
+export function sortUploads(all: readonly Given[]): Sorted {
+  const sorted: Sorted = { groups: [], refused: [] };
+  let group: Given[] = [];
+  let size = 0;
+  for (const given of all) {
+    const reason = pathProblem(given.path) ?? (given.file.size > largest ? `it is larger than ${bytes(largest)}` : undefined);
+    if (reason !== undefined) {
+      sorted.refused.push({ given, reason });
+      continue;
+    }
+    if (given.file.size > largestOfMany) {
+      sorted.groups.push([given]);
+      continue;
+    }
+    if (group.length === 0 || size + given.file.size > mostTogether) {
+      sorted.groups.push((group = []));
+      size = 0;
+    }
+    group.push(given);
+    size += given.file.size;
+  }
+  return sorted;
+}
