@@ -122,3 +122,16 @@ test("code has the files too, and every rule for a tool holds there", async () =
   expect(await said(agent, `await fs.delete("y.bin")`)).toContain("denies deleteFile");
   expect((await workshop.api(`${agent.at}/files`)).body.files.map(({ path }: any) => path)).toEqual(["lib/twice.ts", "y.bin"]);
 });
+
+test("what may not be read is neither imported nor found by a search", async () => {
+  const blueprint = await workshop.newBlueprint({ tags: ["default"], config: { policy: [{ tool: "readFile", match: "secrets/", action: "deny" }, { tool: "grep", match: ".env", action: "ask" }] } });
+  const agent = await workshop.newAgent({ blueprint });
+  await put(agent, "secrets/key.ts", "export const key = 1;\n");
+  await put(agent, "src/.env", "export const key = 2\n");
+  await put(agent, "src/own.ts", "export const key = 3;\n");
+  for (const path of ["./secrets/key.ts", "./src/../secrets/key", "/work/secrets/key.ts"]) expect(await said(agent, `const { key } = await import("${path}"); return "got " + key`)).not.toContain("got");
+  expect(await said(agent, `import { key } from "./secrets/key.ts"; return key`)).toContain("denies readFile");
+  expect(await said(agent, `import { key } from "./src/own.ts"; return key`)).toBe("3");
+  expect(await said(agent, `return await tools.grep({ pattern: "key", path: "src" })`)).toBe("src/own.ts\n1\texport const key = 3;");
+  expect(await said(agent, "find")).toContain("|secrets/key.ts (22 bytes)");
+});

@@ -148,6 +148,23 @@ test("a command ends when its turn is canceled, and when main is lost", async ()
   expect(troubles(await agent.log()).map(([trouble]) => trouble)).toEqual(["canceled", "outcome_unknown"]);
 });
 
+test("what a canceled command had done by then is a version, and the log says so", async () => {
+  const agent = await workshop.newAgent();
+  const { runId } = await agent.invoke({ message: "echo half > half; sleep 300" });
+  await until("the file", () => existsSync(join(folderOf(agent), "half")));
+  await agent.cancel();
+  await agent.over(runId);
+  const changed = await agent.seen("the files", ({ type }) => type === "files.changed");
+  expect(changed.data).toMatchObject({ origin: { turn: runId, tool: "sandbox" }, changes: [{ path: "half", kind: "add" }] });
+});
+
+test("a script of the workspace can be run", async () => {
+  const agent = await workshop.newAgent();
+  const { url, token } = workshop.house();
+  await createClient({ url, token }).agent(agent.name).editFiles([{ write: "bin/hi", content: "#!/bin/sh\necho hi $1\n" }, { write: "text", content: "echo no" }]);
+  expect(await told(agent, "bin/hi you; ./text")).toMatch(/^hi you\n.*text: Permission denied\n\nexit code 126$/);
+});
+
 test("code may run commands too, only so many at a time", async () => {
   const agent = await workshop.newAgent();
   expect(await told(agent, "return (await tools.sandbox({ command: 'echo from code' })).trim()")).toBe("from code");

@@ -14,7 +14,7 @@ export interface Asked {
   limits?: Partial<ShellLimits>;
   timeoutMs?: number;
   network?: boolean;
-  search?: { pattern: string; under?: string; glob?: string; ignoreCase?: boolean; limit: number };
+  search?: { pattern: string; under?: string; glob?: string; ignoreCase?: boolean; context?: number; limit: number };
   /** Code whose `tools.bash` and `tools.grep` use the sandbox that it is in. */
   code?: string;
 }

@@ -123,10 +123,11 @@ describe("the network", () => {
   });
 
   test("redirects are asked for by themselves, without what was meant for the first host", async () => {
-    const { asked } = await ask({ network: true, command: "curl -sL -u me:secret https://x.org/elsewhere" });
+    const { asked } = await ask({ network: true, command: "curl -sL -u me:secret -H 'Cookie: mine' https://x.org/elsewhere" });
     const [first, second] = asked.slice(1).map((line: string) => JSON.parse(line.slice(6)));
     expect(first.headers.authorization).toMatch(/^Basic /);
-    expect([second.url, second.headers.authorization]).toEqual(["https://other.org/there", undefined]);
+    expect(first.headers.cookie).toBe("mine");
+    expect([second.url, second.headers.authorization, second.headers.cookie]).toEqual(["https://other.org/there", undefined, undefined]);
   });
 
   test("what main denies fails", async () => {
@@ -160,6 +161,17 @@ describe("a search", () => {
   ])("by %s", async (_, order, places) => {
     const { found } = await ask({ files, search: { limit: 10, ...order } });
     expect(found.map(({ path, line }: { path: string; line: number }) => `${path}:${line}`)).toEqual(places);
+  });
+
+  test("shows lines around, each once", async () => {
+    const { found, more } = await ask({ files: { "a.txt": "1\n2\nx3\n4\n5\nx6\nx7\n8\n9\n" }, search: { pattern: "x", context: 2, limit: 3 } });
+    expect([found.map(({ text, near }: { text: string; near?: boolean }) => (near ? `-${text}` : text)), more]).toEqual([["-1", "-2", "x3", "-4", "-5", "x6", "x7", "-8", "-9"], false]);
+    expect((await ask({ files: { "a.txt": "1\nx2\nx3\n4\n" }, search: { pattern: "x", context: 1, limit: 1 } }))).toMatchObject({ found: [{ line: 1, near: true }, { line: 2 }, { line: 3, near: true }], more: true });
+  });
+
+  test("a pattern that could go on across lines looks at each line by itself", async () => {
+    const text = `${"abc def 0123456789 ".repeat(5)}\n`.repeat(10_000);
+    expect((await ask({ files: { "a.txt": text }, search: { pattern: '[^x]*y', limit: 5 } })).found).toEqual([]);
   });
 
   test("is bounded, and long lines are shown around the place", async () => {

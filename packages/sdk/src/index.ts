@@ -35,6 +35,7 @@ export * from "./protocol/parcel.ts";
 export * from "./protocol/place.ts";
 export * from "./protocol/process.ts";
 export * from "./protocol/props.ts";
+export * from "./protocol/readable.ts";
 export * from "./protocol/roles.ts";
 export * from "./protocol/routes.ts";
 export * from "./protocol/script.ts";

@@ -75,7 +75,19 @@ test("links, pipes and names that no workspace takes are said, and what may be b
     "a\ufffd": "its name is not valid UTF-8",
     "nfd-e\u0301": expect.stringContaining("Unicode"),
   });
-  expect(["link", "link/a/b", "a/file-link", "a/other", "linked"].map(isHidden)).toEqual([true, true, true, false, false]);
+  expect(["link", "link/a/b", "a/file-link", "a/other", "linked", "nfd-\u00e9"].map(isHidden)).toEqual([true, true, true, false, false, true]);
+});
+
+test("rules that are too long to be followed keep all of their folder out", async () => {
+  const rules = "secret\n".repeat(10_000);
+  const folder = folderWith({ "a/.gitignore": rules, "a/secret": "s", "a/b/c": "c", d: "d", ".gitignore": "# short\n" });
+  const { files, untaken, isHidden } = await look(folder);
+  expect([...files.keys()].sort()).toEqual([".gitignore", "d"]);
+  expect(untaken).toEqual([{ path: "a/.gitignore", why: expect.stringContaining("longer than 64 KB") }]);
+  expect(["a/secret", "a/b/c", "d"].map(isHidden)).toEqual([true, true, false]);
+  writeFileSync(join(folder, ".gitignore"), rules);
+  const all = await look(folder);
+  expect([all.files.size, all.isHidden("d")]).toEqual([0, true]);
 });
 
 test("too many and too deep is too much", async () => {
@@ -103,7 +115,9 @@ test("a change is seen though size and time are as they were", async () => {
 
 test("what was written to a moment ago could be written to again without telling", () => {
   const state = { size: 1, mtimeMs: 0, ino: 1 };
-  expect([1000, 999, 981, 980, 2000].map((ctimeMs) => isFresh({ ...state, ctimeMs }, 1000))).toEqual([true, true, true, false, true]);
+  expect([1001, 1000, 982, 981, 2000].map((ctimeMs) => isFresh({ ...state, ctimeMs }, 1001))).toEqual([true, true, true, false, true]);
+  // On a disk that knows no more than seconds, and FAT only every other one.
+  expect([2000, 3999, 4200].map((lookedAt) => isFresh({ ...state, ctimeMs: 2000 }, lookedAt))).toEqual([true, true, false]);
 });
 
 test("content is read with what tells that it is still that", async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chownSync, fchmodSync, fchownSync, linkSync, lstatSync, closeSync, openSync, renameSync, rmdirSync, rmSync, type Stats, unlinkSync, writeSync } from "node:fs";
+import { chownSync, fchmodSync, fchownSync, fsyncSync, linkSync, lstatSync, closeSync, openSync, renameSync, rmdirSync, rmSync, type Stats, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type FileState, isSameState, stateOf } from "./file-state.ts";
 import { codeOf, inFolderOf, isMissing, type OpenFolder } from "./open-folder.ts";
@@ -11,6 +11,8 @@ interface WriteOptions {
   drafts?: string | undefined;
   /** Whose it will be, where that is not us. */
   owner?: number | undefined;
+  /** It has reached the disk before it takes its place: after a power cut it is not found empty. */
+  isDurable?: boolean;
 }
 
 /** It was done, something else was there than we thought, or it cannot be done. */
@@ -18,7 +20,7 @@ export type Written = { state: FileState } | "changed" | { refused: string };
 export type Removed = "removed" | "changed" | { refused: string };
 
 /** Puts a file into a folder in one step, in place of what we know to be there. */
-export function writeContent(root: string, path: string, content: Uint8Array, { expected, drafts, owner }: WriteOptions): Written {
+export function writeContent(root: string, path: string, content: Uint8Array, { expected, drafts, owner, isDurable }: WriteOptions): Written {
   return attempt(() => {
     const make = (folder: string) => owner !== undefined && chownSync(folder, owner, owner);
     return inFolderOf(
@@ -32,7 +34,7 @@ export function writeContent(root: string, path: string, content: Uint8Array, { 
         if (!isSameState(found && stateOf(found), expected)) return "changed";
         const draft = drafts === undefined ? folder.to(draftName()) : join(drafts, draftName());
         try {
-          writeDraft(draft, content, found, owner);
+          writeDraft(draft, content, found, { owner, isDurable });
           return publish(draft, target, expected);
         } finally {
           rmSync(draft, { force: true });
@@ -57,6 +59,21 @@ export function removeContent(root: string, path: string, expected: FileState): 
   );
 }
 
+/** A draft that is older is nobody's any more. */
+const longestDraftMs = 60 * 60 * 1000;
+
+/** Removes a draft whose writer was killed. */
+export function removeDraft(root: string, path: string): void {
+  attempt(() =>
+    inFolderOf(root, path, (chain, names) => {
+      const draft = (chain.at(-1) as OpenFolder).to(names.at(-1) as string);
+      const found = lstatSync(draft, { throwIfNoEntry: false });
+      if (found?.isFile() && Date.now() - found.mtimeMs > longestDraftMs) unlinkSync(draft);
+      return "removed";
+    }),
+  );
+}
+
 const draftForm = /^\.thinkery-[0-9a-f]{12}\.draft$/;
 
 /** Is it one of ours that was not finished? */
@@ -68,13 +85,16 @@ function draftName(): string {
   return `.thinkery-${randomBytes(6).toString("hex")}.draft`;
 }
 
-function writeDraft(draft: string, content: Uint8Array, replaced: Stats | undefined, owner: number | undefined): void {
-  const descriptor = openSync(draft, "wx", 0o666);
+function writeDraft(draft: string, content: Uint8Array, replaced: Stats | undefined, { owner, isDurable }: Pick<WriteOptions, "owner" | "isDurable">): void {
+  // A workspace keeps no modes. What begins with “#!” is there to be run, as it can be in the agent's own shell.
+  const isScript = content[0] === 0x23 && content[1] === 0x21;
+  const descriptor = openSync(draft, "wx", isScript ? 0o777 : 0o666);
   try {
     for (let at = 0; at < content.length; ) at += writeSync(descriptor, content, at);
     if (owner !== undefined) fchownSync(descriptor, owner, owner);
     // What could be run before can be run after; who runs it has not become somebody else.
     if (replaced) fchmodSync(descriptor, (replaced.mode & 0o777) | 0o600);
+    if (isDurable) fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }

@@ -18,7 +18,6 @@ export interface LinuxFiles {
 
 /** So much goes to the daemon in one request, if there is more than one file in it. */
 const atOnce = 4 * 1024 * 1024;
-/** The daemon gives no more than this, whatever it is configured to. */
 const mostNotes = 20;
 
 /** The Linux sandbox of an agent with its workspace in it: brought there before a command, and back after it. */
@@ -102,7 +101,11 @@ async function collected(copy: LinuxCopy, files: LinuxFiles) {
   const notes: string[] = [];
   const except: string[] = [];
   const edits = new Map<number, FileEdit[]>();
-  const add = (base: number, edit: FileEdit) => edits.set(base, [...(edits.get(base) ?? []), edit]);
+  const add = (base: number, edit: FileEdit) => {
+    const group = edits.get(base);
+    if (group) group.push(edit);
+    else edits.set(base, [edit]);
+  };
   for await (const { label, bytes } of copy.collect(files.largest)) {
     const told = collectedSchema.parse(label);
     if ("collection" in told) {

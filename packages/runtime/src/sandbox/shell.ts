@@ -117,7 +117,7 @@ export type ShellOutcome = z.infer<typeof shellOutcomeSchema>;
 export const searchOutcomeSchema = z.discriminatedUnion("ok", [
   z.strictObject({
     ok: z.literal(true),
-    found: z.array(z.strictObject({ path, line: z.int().min(1), text: z.string().max(600) })).max(10_000),
+    found: z.array(z.strictObject({ path, line: z.int().min(1), text: z.string().max(600), near: z.boolean().optional() })).max(10_000),
     more: z.boolean(),
   }),
   z.strictObject({ ok: z.literal(false), kind: z.enum(["syntax", "threw", "limit"]), message: z.string().max(20_000) }),

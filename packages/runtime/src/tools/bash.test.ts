@@ -17,6 +17,7 @@ test.each<[string, Partial<ShellResult>, string, string]>([
   ["a bad end", { stdout: "a\n", exitCode: 2 }, "a\n\nexit code 2", "1 line, exit code 2"],
   ["only a bad end", { exitCode: 1 }, "exit code 1", "0 lines, exit code 1"],
   ["notes", { stdout: "a\n\nb\n", exitCode: 1, notes: ["One.", "Two."] }, "a\n\nb\n\nexit code 1\n\nNote: One.\nNote: Two.", "3 lines, exit code 1"],
+  ["what a terminal would act on", { stdout: "\u001b[31mred\u001b[0m\r\n10%\r20%\n\0\u0007" }, "red\n10%\n20%\n\ufffd\ufffd", "4 lines"],
   ["only notes", { notes: ["One."] }, "Note: One.", "0 lines"],
 ])("%s", async (_, came, text, summary) => {
   expect(await told(came)).toEqual([text, summary]);

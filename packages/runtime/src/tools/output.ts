@@ -41,7 +41,7 @@ export async function outputOf(tool: Pick<Tool, "name" | "summarize">, callId: s
   const hash = await blobs.put(new TextEncoder().encode(text));
   const mediaType = typeof value === "string" ? "text/plain" : "application/json";
   return {
-    text: `${text.slice(0, head)}\n[… ${text.length - head - tail} characters left out; the whole result is stored …]\n${text.slice(-tail)}`,
+    text: `${text.slice(0, head)}\n[… ${text.length - head - tail} characters left out; to see them, ask for less at a time, or write to a file and read that …]\n${text.slice(-tail)}`,
     result: { ...result, blob: hash, mediaType },
   };
 }

@@ -10,7 +10,7 @@ export const sandbox = defineTool(
   {
     name: "sandbox",
     description:
-      "Run a bash command in a Linux sandbox: /work is a copy of the workspace and what changes there comes back, no network, the programs that this machine has. `background` starts it and answers a process id; `process` reads that one's output, with `stop` ends it; nothing lists them.",
+      "Run a bash command in a Linux sandbox: /work is a copy of the workspace and what changes there comes back, no network, the programs that this machine has. `background` starts it and answers a process id; `process` reads that one's output, with `stop` ends it; no input at all lists them.",
     input: z
       .strictObject({
         command: z.string().min(1).max(longestCommand).optional(),

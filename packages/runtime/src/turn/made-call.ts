@@ -51,8 +51,15 @@ export function inputFor({ input }: Tool, given: unknown): { input?: unknown; pr
   try {
     const { success, data, error } = input.safeParse(given);
     if (success) return { input: data };
+    // Some models write out what they leave out.
+    const again = hasNull(given) ? input.safeParse(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))) : undefined;
+    if (again?.success) return { input: again.data };
     return { problems: error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".") || "input"}: ${message}`).join("; ") };
   } catch (error) {
     return { problems: `It could not be checked: ${error instanceof Error ? error.message : String(error)}` };
   }
+}
+
+function hasNull(given: unknown): given is object {
+  return typeof given === "object" && given !== null && Object.values(given).includes(null);
 }

@@ -9,8 +9,11 @@ const mostSearches = 1000;
 /** Longer files cannot be imported anyway. */
 const longestModule = 1024 * 1024;
 
-/** What code imports of the workspace: asked with paths, it answers the first file that there is as `{path, text}`, or null. JSON. */
-export function moduleFinder(workspace: Workspace): (input: string) => Promise<string> {
+/**
+ * What code imports of the workspace: asked with paths, it answers the first file that there is as `{path, text}`, or
+ * null. JSON. What may not be read may not be imported: `refusal` says why.
+ */
+export function moduleFinder(workspace: Workspace, refusal: (path: string) => string | undefined): (input: string) => Promise<string> {
   let searches = 0;
   return async (input) => {
     if (++searches > mostSearches) throw new Error(`A run of code may look for ${mostSearches} modules.`);
@@ -18,6 +21,8 @@ export function moduleFinder(workspace: Workspace): (input: string) => Promise<s
     for (const path of paths) {
       const info = pathProblem(path) ? undefined : workspace.stat(path);
       if (!info) continue;
+      const refused = refusal(info.path);
+      if (refused !== undefined) throw new Error(refused);
       if (info.size > longestModule) throw new Error(`“${path}” is too large to be imported: ${info.size} bytes.`);
       const text = await workspace.text(path);
       if (text === undefined) throw new Error(`“${path}” cannot be imported: it is not text.`);

@@ -3,6 +3,7 @@ import { firstState, type ShellAnswer, shellLimits, type ShellOrder } from "../s
 import type { Inside } from "../sandbox/sandbox.ts";
 import type { CommandRule, ShellChange, ShellState } from "../sandbox/shell.ts";
 import { isLike } from "../sandbox/wildcard.ts";
+import { matches } from "../tools/files/file-tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { GateOptions } from "./gate.ts";
 import { viewOf } from "./view.ts";
@@ -47,7 +48,8 @@ export function shellFor(options: ShellOptions): Shell {
     async search({ under, ...order }) {
       const where = under === undefined ? {} : { under: within(under) };
       const asked = { ...order, ...where, files: viewOf(workspace) };
-      return inside?.()?.search(asked) ?? sandbox.search(asked, terms());
+      const { found, more } = await (inside?.()?.search(asked) ?? sandbox.search(asked, terms()));
+      return { found: found.filter(shownBy(gate.config?.policy ?? [])), more };
     },
   };
 }
@@ -65,11 +67,18 @@ export function rulesOf(policy: Policy): CommandRule[] {
   return policy.flatMap(({ tool, match, action }) => (match === undefined || !isLike("bash", tool) ? [] : [{ match, action, ...(tool === "bash" ? {} : { anywhere: true }) }]));
 }
 
-async function landed({ exitCode, stdout, stderr, notes, changes, version: base }: ShellAnswer, { gate, origin, record }: ShellOptions): Promise<Omit<ShellResult, "ms">> {
+/** What no rule lets a search look into is not among what it finds, wherever it was told to look. */
+export function shownBy(policy: Policy): (found: { path: string }) => boolean {
+  const rules = policy.filter(({ tool, match, action }) => match !== undefined && action !== "allow" && isLike("grep", tool));
+  return ({ path }) => !rules.some(({ match = "", action }) => matches(match, { path }, action));
+}
+
+async function landed({ exitCode, stdout, stderr, notes, changes, version: base }: ShellAnswer, { gate, signal, origin, record }: ShellOptions): Promise<Omit<ShellResult, "ms">> {
   const told = [...notes];
   const came = { exitCode, stdout, stderr, notes: told };
   if (changes.length === 0) return came;
   const edits = await editsOf(gate.workspace, changes, told);
+  signal.throwIfAborted();
   let result: Landed;
   try {
     result = gate.workspace.land(edits, base, origin, { record, partly: true });

@@ -5,6 +5,7 @@ import { CodeCalls } from "./code-calls.ts";
 import { filesFor, linuxFilesFor } from "./files.ts";
 import type { GateOptions } from "./gate.ts";
 import { moduleFinder } from "./modules.ts";
+import { decide } from "./policy.ts";
 import { shellFor } from "./shell.ts";
 import { toldWaiting } from "./waiting.ts";
 
@@ -22,7 +23,8 @@ export function contextOf(call: CallName, gate: GateOptions, signal: AbortSignal
   const { callId, toolName, within = callId } = call;
   const { runId, agent, props, consult, linux, progress } = gate;
   const origin: Origin = { kind: "agent", agent, turn: runId, toolCall: within, tool: toolName };
-  const machine = withFiles(linux, linuxFilesFor(gate.workspace, origin, record));
+  const own = { origin, signal, record };
+  const machine = withFiles(linux, linuxFilesFor(gate.workspace, own));
   return {
     callId,
     runId,
@@ -32,7 +34,7 @@ export function contextOf(call: CallName, gate: GateOptions, signal: AbortSignal
     record,
     putBlob: (content) => gate.blobs.put(content),
     consult,
-    files: filesFor(gate.workspace, origin, record),
+    files: filesFor(gate.workspace, own),
     shell: shellWithin(call, gate, signal, origin, record),
     linux: { ...machine, run: (command, options) => alive(callId, gate, () => machine.run(command, options)) },
     progress: (text) => progress(callId, text),
@@ -82,7 +84,7 @@ async function run({ code, modules = {}, input, timeoutMs }: Code, { callId, gat
     contextFor: (call, ending) => ({ ...contextOf({ ...call, within: callId, inside: () => inside }, gate, ending, record), sandbox: noSandbox }),
   });
   const json = input === undefined ? undefined : JSON.stringify(input);
-  const findModule = moduleFinder(gate.workspace);
+  const findModule = moduleFinder(gate.workspace, (path) => readRefusal(path, gate));
   try {
     return await sandbox.run(
       { code, modules, files: true, ...(json === undefined ? {} : { input: json }) },
@@ -101,6 +103,13 @@ async function run({ code, modules = {}, input, timeoutMs }: Code, { callId, gat
   } finally {
     await calls.close();
   }
+}
+
+/** Why the policy keeps code from reading a file. */
+function readRefusal(path: string, { capabilities, config }: GateOptions): string | undefined {
+  const reader = capabilities.find(({ name }) => name === "readFile");
+  const { action, reason } = reader ? decide(config, reader, { path }) : { action: "allow", reason: "" };
+  return action === "allow" ? undefined : reason;
 }
 
 /** Work that has a time limit of its own is not silent, however little it says until then. */

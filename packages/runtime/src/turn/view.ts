@@ -12,49 +12,49 @@ const mostChanged = 2000;
 const ids = new WeakMap<Workspace, string>();
 
 /** The workspace as commands and searches see it. */
-export function viewOf(workspace: Workspace, branch?: string): ViewSource {
+export function viewOf(workspace: Workspace): ViewSource {
   let id = ids.get(workspace);
   if (id === undefined) ids.set(workspace, (id = crypto.randomUUID()));
-  const at = branch === undefined ? {} : { branch };
   return {
-    id: `${id} ${branch ?? ""}`,
-    latest: () => workspace.latest(branch),
-    whole: () => whole(workspace, branch),
+    id,
+    latest: () => workspace.latest(),
+    whole: () => whole(workspace),
     since(version) {
-      const paths = workspace.changedSince(version, branch);
+      const paths = workspace.changedSince(version);
       if (!paths || paths.length > mostChanged) return undefined;
       const files: ViewFile[] = [];
       const gone: string[] = [];
       let room = mostSent;
       for (const path of paths) {
-        const info = workspace.stat(path, at);
-        const content = workspace.content(path, at);
+        const info = workspace.stat(path);
+        const content = workspace.content(path);
         if (!info || content === undefined) gone.push(path);
         else {
-          files.push(viewFile(info, content, room));
-          room -= info.size;
+          const file = viewFile(info, content, room);
+          files.push(file);
+          if (typeof file[1] === "string") room -= info.size;
         }
       }
       return { files, gone };
     },
     async read(path, version) {
-      const isNow = (workspace.stat(path, at)?.version ?? Number.POSITIVE_INFINITY) <= version;
-      const then = isNow ? at : { ...at, version };
+      const isNow = (workspace.stat(path)?.version ?? Number.POSITIVE_INFINITY) <= version;
+      const then = isNow ? {} : { version };
       const content = workspace.content(path, then);
       return typeof content === "object" ? workspace.bytes(path, then) : content;
     },
   };
 }
 
-function whole(workspace: Workspace, branch: string | undefined): ViewFile[] {
-  if (workspace.totals(branch).textBytes <= mostSent) return Array.from(workspace.contents(branch), ({ info, content }) => viewFile(info, content, mostSent));
+function whole(workspace: Workspace): ViewFile[] {
+  if (workspace.totals().textBytes <= mostSent) return Array.from(workspace.contents(), ({ info, content }) => viewFile(info, content, mostSent));
   let room = mostSent;
-  const { files } = workspace.list({ branch });
+  const { files } = workspace.list();
   return files
     .sort((a, b) => a.size - b.size)
     .map((info): ViewFile => {
-      room -= info.size;
-      const content = room >= 0 && info.kind === "text" ? workspace.content(info.path, branch === undefined ? {} : { branch }) : undefined;
+      if (info.kind === "text") room -= info.size;
+      const content = room >= 0 && info.kind === "text" ? workspace.content(info.path) : undefined;
       return viewFile(info, content, mostSent);
     });
 }

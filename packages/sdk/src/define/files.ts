@@ -57,6 +57,8 @@ export interface Found {
   path: string;
   line: number;
   text: string;
+  /** Only near to one that was looked for. */
+  near?: boolean;
 }
 
 export interface SearchOrder {
@@ -66,6 +68,8 @@ export interface SearchOrder {
   /** Only in files whose path is like this. */
   glob?: string;
   ignoreCase?: boolean;
+  /** So many lines before and after each are told too. */
+  context?: number;
   limit: number;
 }
 

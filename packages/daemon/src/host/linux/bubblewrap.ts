@@ -130,12 +130,13 @@ async function findPrograms(found: Found, isRoot: boolean): Promise<Programs | s
   const at = (...names: string[]) => findProgram({ PATH: programPath }, ...names);
   const prlimit = at("prlimit");
   const setpriv = at("setpriv");
+  const setsid = at("setsid");
   const shell = at("bash", "sh");
-  if (!prlimit || !shell || (isRoot && !setpriv)) {
-    return "The Linux sandbox needs prlimit and setpriv. Install util-linux, on Debian and Ubuntu with `sudo apt-get install util-linux`.";
+  if (!prlimit || !setsid || !shell || (isRoot && !setpriv)) {
+    return "The Linux sandbox needs prlimit, setsid and setpriv. Install util-linux, on Debian and Ubuntu with `sudo apt-get install util-linux`.";
   }
   const options = await optionsOf(found.path);
-  return { bwrap: found.path, options, prlimit, shell, nice: at("nice"), setpriv: isRoot ? setpriv : undefined };
+  return { bwrap: found.path, options, prlimit, setsid, shell, nice: at("nice"), setpriv: isRoot ? setpriv : undefined };
 }
 
 /** The options that it knows, by its own help. */

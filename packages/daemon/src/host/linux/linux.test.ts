@@ -53,6 +53,19 @@ test("what a command leaves running ends with it", async () => {
   await gone(word);
 });
 
+test("whenever it is ended, the first process behind the walls ends with us; what a command signals to its own group is not for us", async () => {
+  const { run } = await openSandbox();
+  const word = mark();
+  const leaving = new AbortController();
+  const end = run(`exec -a ${word} sleep 300`, { signal: leaving.signal });
+  await vi.waitUntil(() => processesRunning(word).some(({ command }) => command.startsWith(word)), { timeout: 10_000, interval: 20 });
+  expect(new Set(processesRunning(word).flatMap(({ command, group }) => (command.includes("bwrap") ? [group] : []))).size).toBe(1);
+  leaving.abort();
+  await end;
+  await gone(word);
+  expect(await run("trap '' TERM; kill 0; echo on; exit 3")).toMatchObject({ exitCode: 3, output: "on\n" });
+});
+
 test("a command whose caller has gone is ended", async () => {
   const { run } = await openSandbox();
   const leaving = new AbortController();

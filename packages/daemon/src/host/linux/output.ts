@@ -1,3 +1,5 @@
+import { readable } from "@thinkery/sdk";
+
 interface Kept {
   /** Of what was written first, and of what was written last. In bytes. */
   head: number;
@@ -38,8 +40,8 @@ export class Output {
   text(): string {
     const head = this.#head.last();
     const gap = this.#gap();
-    if (gap === 0) return readable(Buffer.concat([head, this.#last()]));
-    return [readable(head), leftOut(gap), readable(fromWhole(this.#last()))].filter(Boolean).join("\n");
+    if (gap === 0) return shown(Buffer.concat([head, this.#last()]));
+    return [shown(head), leftOut(gap), shown(fromWhole(this.#last()))].filter(Boolean).join("\n");
   }
 
   /** What it wrote after so many bytes, as far as it is kept; of more than `most`, the end. */
@@ -49,7 +51,7 @@ export class Output {
     const kept = this.#gap() === 0 ? Buffer.concat([this.#head.last(), this.#last()]) : this.#last();
     const there = kept.subarray(0, kept.length - (this.#written - bytes));
     const given = there.subarray(there.length - Math.min(wanted, there.length, most));
-    return given.length < wanted ? `${leftOut(wanted - given.length)}\n${readable(fromWhole(given))}` : readable(given);
+    return given.length < wanted ? `${leftOut(wanted - given.length)}\n${shown(fromWhole(given))}` : shown(given);
   }
 
   /** Nothing more will come, and so much of the end is enough from now on. */
@@ -120,14 +122,4 @@ function fromWhole(bytes: Buffer): Buffer {
   return bytes.subarray(start);
 }
 
-// eslint-disable-next-line no-control-regex
-const sequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\^_])/g;
-
-/** As it is read, and not as a terminal would act on it: no colours, no movements, no NUL. */
-function readable(bytes: Buffer): string {
-  return decoder
-    .decode(bytes)
-    .replace(sequences, "")
-    .replace(/\r\n?/g, "\n")
-    .replace(/[^\P{Cc}\t\n]/gu, "\ufffd");
-}
+const shown = (bytes: Buffer) => readable(decoder.decode(bytes));

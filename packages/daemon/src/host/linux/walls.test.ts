@@ -183,7 +183,7 @@ always("without bubblewrap, a command is refused with what to install; once it i
 });
 
 always("what must not be seen is covered where it would be", () => {
-  const programs: Programs = { bwrap: "/b", options: new Set(), prlimit: "/p", shell: "/s", nice: undefined, setpriv: undefined };
+  const programs: Programs = { bwrap: "/b", options: new Set(), prlimit: "/p", setsid: "/i", shell: "/s", nice: undefined, setpriv: undefined };
   const limits = { memoryBytes: 1, fileBytes: 1, cpuSeconds: 1, processes: 1 };
   const walls: Walls = { programs, folder: "/f", etc: "/e", hidden: [], network: false, limits };
   const covered = (...hidden: string[]) => {

@@ -20,6 +20,7 @@ export interface Programs {
   /** What this bubblewrap can do; older ones lack some of it. */
   options: ReadonlySet<string>;
   prlimit: string;
+  setsid: string;
   shell: string;
   nice: string | undefined;
   /** Needed where we are root: a command must not be, not even behind walls. */
@@ -93,7 +94,8 @@ const memoryFolders = { "/tmp": 512 * 1024 * 1024, "/dev/shm": 64 * 1024 * 1024 
 /** The command line that runs a shell's command behind walls. */
 export function walledIn(walls: Walls, command: string): CommandLine {
   const { programs, folder, etc } = walls;
-  const limited = [...limits(walls), programs.shell, "-c", command];
+  // In a session of its own: what it signals to all of its group is not for us.
+  const limited = [programs.setsid, ...limits(walls), programs.shell, "-c", command];
   const behind = (given: number) => ["/bin/sh", "-c", piped, programs.bwrap, "--args", String(given), "--", ...limited];
   if (!programs.setpriv) {
     const [first, ...args] = behind(givenFd) as [string, ...string[]];
@@ -118,7 +120,10 @@ const piped = [
   'exit "$code"',
 ].join("\n");
 
-/** What is seen of the machine. */
+/**
+ * What is seen of the machine. The first process in there stays in our process group, so that it is killed with it, and
+ * everything behind the walls with that one: one that has just been started does not know yet whom it is to die with.
+ */
 function view({ programs: { options }, hidden, network }: Walls, folder: string, etc: string): string[] {
   const tmpfs = (path: keyof typeof memoryFolders) =>
     options.has("--size") ? ["--size", String(memoryFolders[path]), "--tmpfs", path] : ["--tmpfs", path];
@@ -126,7 +131,7 @@ function view({ programs: { options }, hidden, network }: Walls, folder: string,
   const own = Object.keys(ownFiles).filter((name) => !fromMachine.includes(name));
   return [
     ["--unshare-all", ...(network ? ["--share-net"] : []), "--unshare-user", ...(options.has("--disable-userns") ? ["--disable-userns"] : [])],
-    ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox", "--uid", "1000", "--gid", "1000"],
+    ["--die-with-parent", "--cap-drop", "ALL", "--hostname", "sandbox", "--uid", "1000", "--gid", "1000"],
     ["--clearenv", ...environment()],
     roots.flatMap((root) => ["--ro-bind-try", root, root]),
     beside.flatMap(bindOrLink),

@@ -21,13 +21,16 @@ export const editFile = fileTool(
       })
       .superRefine(({ oldString, newString, edits }, context) => {
         const isOne = oldString !== undefined && newString !== undefined;
-        if (isOne !== (edits === undefined) || edits?.length === 0) context.addIssue({ code: "custom", message: "give oldString and newString, or edits" });
+        const isSeveral = edits !== undefined && edits.length > 0;
+        // Some give all that there is, with nothing in what they do not mean.
+        if (isSeveral ? oldString || newString : !isOne) context.addIssue({ code: "custom", message: "give oldString and newString, or edits" });
       }),
     action: "edit",
     local: true,
     summarize: (output) => String(output).split("\n", 1)[0] ?? "",
   },
-  ({ path: given, oldString = "", newString = "", replaceAll, edits = [{ oldString, newString, replaceAll }] }, { files, signal }) => {
+  ({ path: given, oldString = "", newString = "", replaceAll, edits: several = [] }, { files, signal }) => {
+    const edits = several.length > 0 ? several : [{ oldString, newString, replaceAll }];
     const path = filePath(given);
     const file = files.stat(path);
     if (!file && !isNew(files, path, edits)) throw missing(files, path);

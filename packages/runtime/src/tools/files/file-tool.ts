@@ -28,9 +28,29 @@ function respelled(given: unknown): unknown {
   for (const [key, value] of Object.entries(given)) {
     const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const name = camel === "filePath" ? "path" : camel;
-    if (name === key || !known.has(name)) known.set(name, name === "edits" ? respelled(value) : value);
+    if (name === key || !known.has(name)) known.set(name, meant(name, value));
   }
   return Object.fromEntries(known);
+}
+
+const numbers = ["offset", "limit", "context"];
+const switches = ["replaceAll", "ignoreCase"];
+
+/** Some write everything as text. */
+function meant(name: string, value: unknown): unknown {
+  if (name === "edits") return respelled(typeof value === "string" ? (listIn(value) ?? value) : value);
+  if (typeof value !== "string") return value;
+  if (numbers.includes(name) && /^-?\d+$/.test(value)) return Number(value);
+  return switches.includes(name) && (value === "true" || value === "false") ? value === "true" : value;
+}
+
+function listIn(text: string): unknown[] | undefined {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -51,7 +71,7 @@ function pathsIn(input: unknown): string[] {
   return [path, from, to].filter((one) => typeof one === "string").map((one) => (pathProblem(one) ? one : filePath(one)));
 }
 
-const shortFields = ["path", "from", "to", "offset", "limit", "pattern", "glob", "ignoreCase", "replaceAll"];
+const shortFields = ["path", "from", "to", "offset", "limit", "pattern", "glob", "ignoreCase", "context", "replaceAll"];
 
 /** Where, and how much; never what is in a file. */
 export function logged(input: unknown): unknown {

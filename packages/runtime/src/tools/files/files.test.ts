@@ -189,7 +189,7 @@ describe("editFile", () => {
     expect(await refusal(files, editFile, { path: "new", oldString: "", newString: "x" })).toContain("oldString is empty");
   });
 
-  test.each([{ path: "a" }, { path: "a", oldString: "x" }, { path: "a", edits: [] }, { path: "a", oldString: "a", newString: "b", edits: [{ oldString: "a", newString: "b" }] }, { path: "a", edits: [{ oldString: "a" }] }])("%j is not enough to go by", (input) => {
+  test.each([{ path: "a" }, { path: "a", oldString: "x" }, { path: "a", edits: [] }, { path: "a", edits: "[" }, { path: "a", oldString: "a", newString: "b", edits: [{ oldString: "a", newString: "b" }] }, { path: "a", edits: [{ oldString: "a" }] }])("%j is not enough to go by", (input) => {
     expect(editFile.input.safeParse(input).success).toBe(false);
   });
 });
@@ -224,6 +224,8 @@ describe("listFiles, glob and grep", () => {
       { path: "src/a", line: 1, text: "x" },
     ];
     expect(await files.call(grep, { pattern: "x" })).toBe("b\n3\tx\n9\txx\nsrc/a\n1\tx");
+    files.found = [{ path: "b", line: 2, text: "y", near: true }, { path: "b", line: 3, text: "x" }, { path: "b", line: 9, text: "x" }];
+    expect(await files.call(grep, { pattern: "x", context: 1 })).toBe("b\n2-\ty\n3\tx\n…\n9\tx");
     files.more = true;
     expect(await files.call(grep, { pattern: "x" })).toMatch(/\n\[there are more; use a narrower pattern, path or glob\]$/);
     files.found = Array.from({ length: 200 }, (_, index) => ({ path: `f${index}`, line: 1, text: "x".repeat(500) }));
@@ -273,6 +275,18 @@ describe("all of them", () => {
     expect(files.content("a")).toBe("x x");
     expect(readFile.input.parse({ path: "a", file_path: "b" })).toEqual({ path: "a" });
     expect(readFile.input.parse({ file_path: "b", path: "a" })).toEqual({ path: "a" });
+  });
+
+  test("are understood where all is text, and where what is not meant is empty", async () => {
+    const files = new FilesDouble({ a: "one\ntwo\nthree\n" });
+    expect(await files.call(readFile, { path: "a", offset: "2", limit: "1" })).toMatch(/^2\ttwo\n/);
+    await files.call(editFile, { path: "a", oldString: "one", newString: "1", replaceAll: "false", edits: [] });
+    await files.call(editFile, { path: "a", oldString: "two", newString: "2", replaceAll: "true" });
+    await files.call(editFile, { path: "a", oldString: "", newString: "", edits: [{ oldString: "three", newString: "3" }] });
+    await files.call(editFile, { path: "a", edits: '[{"old_string": "3", "new_string": "33", "replace_all": "true"}]' });
+    expect(files.content("a")).toBe("1\n2\n33\n");
+    await files.call(grep, { pattern: "x", path: "", glob: "", context: "2" });
+    expect(files.searched).toEqual([{ pattern: "x", limit: 200, context: 2 }]);
   });
 
   test("take little room in what a model is told", () => {

@@ -1,29 +1,31 @@
-import { folderPath } from "@thinkery/sdk";
+import { folderPath, type Found } from "@thinkery/sdk";
 import { z } from "zod";
 import { fileTool } from "./file-tool.ts";
 import { bounded, counted, missing } from "./shown.ts";
 
 const mostFound = 200;
+const mostContext = 10;
 
 export const grep = fileTool(
   {
     name: "grep",
-    description: "Find lines of files by a JavaScript regular expression, in a folder or file (`path`), in files like `glob`.",
-    input: z.object({ pattern: z.string(), path: z.string().optional(), glob: z.string().optional(), ignoreCase: z.boolean().optional() }),
+    description: "Find lines of files by a JavaScript regular expression, in a folder or file (`path`), in files like `glob`; with `context` lines around them.",
+    input: z.object({ pattern: z.string(), path: z.string().optional(), glob: z.string().optional(), ignoreCase: z.boolean().optional(), context: z.number().optional() }),
     action: "search",
     repeatable: true,
     independent: true,
     summarize: (output) => counted(String(output).split("\n").length, "line"),
   },
-  async ({ pattern, path = "", glob, ignoreCase }, { files, shell }) => {
+  async ({ pattern, path = "", glob, ignoreCase, context }, { files, shell }) => {
     const under = folderPath(path);
     if (under !== undefined && !files.stat(under) && files.list(under).length === 0) throw missing(files, under);
     const { found, more } = await shell.search({
       pattern,
       limit: mostFound,
       ...(under === undefined ? {} : { under }),
-      ...(glob === undefined ? {} : { glob }),
+      ...(glob ? { glob } : {}),
       ...(ignoreCase === undefined ? {} : { ignoreCase }),
+      ...(context ? { context: Math.min(mostContext, Math.max(0, Math.floor(context))) } : {}),
     });
     if (found.length === 0) return "No line is like that.";
     const rest = "[there are more; use a narrower pattern, path or glob]";
@@ -32,14 +34,17 @@ export const grep = fileTool(
   },
 );
 
-/** Each path once, its lines below it. */
-function grouped(found: readonly { path: string; line: number; text: string }[]): string[] {
+/** Each path once, its lines below it; those that are only near have a dash. */
+function grouped(found: readonly Found[]): string[] {
+  const hasContext = found.some(({ near }) => near);
   const lines: string[] = [];
-  let last: string | undefined;
-  for (const { path, line, text } of found) {
-    if (path !== last) lines.push(path);
-    last = path;
-    lines.push(`${line}\t${text}`);
+  let last: Found | undefined;
+  for (const one of found) {
+    const { path, line, text, near } = one;
+    if (path !== last?.path) lines.push(path);
+    else if (hasContext && line > last.line + 1) lines.push("…");
+    last = one;
+    lines.push(`${line}${near ? "-" : ""}\t${text}`);
   }
   return lines;
 }

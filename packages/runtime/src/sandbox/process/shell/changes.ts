@@ -79,19 +79,25 @@ export async function changesOf(difference: Difference, source: Source, most: Mo
 /** By where they were: files that are gone from one place and have come to another, with nothing in the way there. */
 function movesOf({ written, edited, deleted }: Difference): Map<string, string> {
   const from = new Map<Body, string>();
-  for (const [path, { body }] of deleted) from.set(body, path);
+  const emptied = new Set<string>();
+  for (const [path, { body }] of deleted) {
+    from.set(body, path);
+    for (const folder of foldersOf(path)) emptied.add(folder);
+  }
   const moves = new Map<string, string>();
   for (const [path, { body }] of written) {
     const was = from.get(body);
-    if (was === undefined || edited.has(path) || deleted.has(path) || moves.has(was) || isInTheWay(path, deleted)) continue;
+    if (was === undefined || edited.has(path) || deleted.has(path) || moves.has(was)) continue;
+    // A folder cannot come where a file was, nor a file where a folder was, before that is gone.
+    if (emptied.has(path) || foldersOf(path).some((folder) => deleted.has(folder))) continue;
     moves.set(was, path);
   }
   return moves;
 }
 
-/** A folder cannot come where a file was, nor a file where a folder was, before that is gone. */
-function isInTheWay(path: string, deleted: Difference["deleted"]): boolean {
-  for (let at = path.indexOf("/"); at > 0; at = path.indexOf("/", at + 1)) if (deleted.has(path.slice(0, at))) return true;
-  for (const gone of deleted.keys()) if (gone.startsWith(`${path}/`)) return true;
-  return false;
+/** All folders that a path is in. */
+function foldersOf(path: string): string[] {
+  const folders: string[] = [];
+  for (let at = path.indexOf("/"); at > 0; at = path.indexOf("/", at + 1)) folders.push(path.slice(0, at));
+  return folders;
 }

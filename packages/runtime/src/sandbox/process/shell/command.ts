@@ -6,7 +6,9 @@ import { Body, type Source } from "./body.ts";
 import { changesOf, type Difference, differenceOf, TooMuch } from "./changes.ts";
 import { TreeFileSystem } from "./file-system.ts";
 import { fetchThrough } from "./network.ts";
+import { programs } from "./programs.ts";
 import { judgeBy, type Judge } from "./rules.ts";
+import { type Place as Standing, spellings } from "./spelling.ts";
 import { commandNames, scratchFolder, systems, workFolder } from "./system.ts";
 import { filesIn, type Folder, namesOf, newFolder, Tree } from "./tree.ts";
 
@@ -70,7 +72,7 @@ function folderIn(tree: Tree, path: string): string {
 
 /** What a command asks of the interpreter, and what the interpreter keeps to itself. */
 interface Inside {
-  commands: Map<string, { execute(args: string[], context: unknown): Promise<unknown> }>;
+  commands: Map<string, { execute(args: string[], context: Standing): Promise<unknown> }>;
   state: { exportedVars: Set<string> };
 }
 
@@ -104,6 +106,7 @@ function openShell({ state, limits, rules, network }: CommandOptions["job"], fil
     cwd: state.cwd,
     env: { ...defaults, ...state.env },
     commands: commandNames as CommandName[],
+    customCommands: programs,
     executionLimits: {
       maxExecutionTimeMs: limits.timeoutMs,
       maxLoopIterations: limits.loops,
@@ -127,7 +130,7 @@ function openShell({ state, limits, rules, network }: CommandOptions["job"], fil
     ...(network ? { fetch: fetchThrough(host) } : {}),
   });
   const inside = bash as unknown as Inside;
-  if (judge) guard(inside, judge);
+  guard(inside, judge);
   return {
     run: (command: string): Promise<BashExecResult> =>
       bash.exec(command, { rawScript: true }).catch((error: Error) => ({ stdout: "", stderr: `bash: ${error.message}\n`, exitCode: 1, env: {} })),
@@ -163,10 +166,16 @@ function lasting(variables: [name: string, value: string][], notes: string[]): R
  * Every program is reached through the interpreter's own table, under its own name: by path, from another program, from a
  * script. What the shell does by itself is asked about where it is called.
  */
-function guard({ commands }: Inside, judge: Judge): void {
+function guard({ commands }: Inside, judge: Judge | undefined): void {
   for (const [name, command] of commands) {
+    const spelling = spellings.get(name);
+    if (!judge && !spelling) continue;
     const execute = command.execute.bind(command);
-    command.execute = async (args, context) => (judge(name, args) ? denied(name) : execute(args, context));
+    command.execute = async (args, context) => {
+      if (judge?.(name, args)) return denied(name);
+      const own = spelling ? await spelling(args, context) : args;
+      return Array.isArray(own) ? execute(own, context) : own;
+    };
   }
 }
 

@@ -42,7 +42,7 @@ function redirected({ url, method, headers, body }: Asked, status: number, to: U
   const becomesGet = method !== "HEAD" && (status === 303 || (status < 303 && method === "POST"));
   // What proves who somebody is stays with the host it was meant for.
   const isElsewhere = to.origin !== new URL(url).origin;
-  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !(isElsewhere && name === "authorization") && !(becomesGet && name.startsWith("content-"))));
+  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !(isElsewhere && (name === "authorization" || name === "cookie")) && !(becomesGet && name.startsWith("content-"))));
   return { url: to.href, method: becomesGet ? "GET" : method, headers: kept, body: becomesGet ? undefined : body };
 }
 

@@ -1,3 +1,4 @@
+import type { Found } from "@thinkery/sdk";
 import { longestPath } from "../../bounds.ts";
 import { Glob } from "../../../workspace/text/glob.ts";
 import type { SearchJob, SearchOutcome, ShellHost } from "../../shell.ts";
@@ -16,7 +17,7 @@ interface SearchOptions {
 }
 
 /** Lines that a pattern is found in, file by file. A pattern that never ends takes this isolate's process with it, and nothing else. */
-export async function search({ job: { pattern, under, glob, ignoreCase, limit }, work, host, onFetched }: SearchOptions): Promise<SearchOutcome> {
+export async function search({ job: { pattern, under, glob, ignoreCase, context = 0, limit }, work, host, onFetched }: SearchOptions): Promise<SearchOutcome> {
   let expression: RegExp;
   let wanted: Glob | undefined;
   try {
@@ -25,9 +26,9 @@ export async function search({ job: { pattern, under, glob, ignoreCase, limit },
   } catch (error) {
     return { ok: false, kind: "syntax", message: (error as Error).message.slice(0, 1000) };
   }
-  const found: { path: string; line: number; text: string }[] = [];
-  // Where no part of a pattern says what must not follow, a file that it is nowhere in has no line with it either.
-  const quick = /\(\?<?!/.test(pattern) ? undefined : new RegExp(pattern, ignoreCase ? "im" : "m");
+  const found: Found[] = [];
+  let left = limit;
+  const quick = isQuick(pattern) ? new RegExp(pattern, ignoreCase ? "im" : "m") : undefined;
   for (const [path, body] of filesUnder(work, under)) {
     if (body.isBinary || path.length > longestPath || body.size > largestFile || (wanted && !wanted.matches(path))) continue;
     if (!body.isHere) {
@@ -38,15 +39,55 @@ export async function search({ job: { pattern, under, glob, ignoreCase, limit },
     }
     const text = textOf(body);
     if (text === undefined || (quick && !quick.test(text))) continue;
-    for (const [index, line] of text.split("\n").entries()) {
-      const shown = line.endsWith("\r") ? line.slice(0, -1) : line;
-      const at = shown.search(expression);
-      if (at < 0) continue;
-      if (found.length >= limit) return { ok: true, found, more: true };
-      found.push({ path, line: index + 1, text: around(shown, at) });
-    }
+    const lines = text.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+    // Behind the last line end is no line.
+    if (lines.at(-1) === "") lines.pop();
+    const places = placesIn(lines, expression, left + 1);
+    const isMore = places.length > left;
+    found.push(...withContext(path, lines, places.slice(0, left), context));
+    if (isMore) return { ok: true, found, more: true };
+    left -= places.length;
   }
   return { ok: true, found, more: false };
+}
+
+/**
+ * Where no part of a pattern says what must not follow, a file that it is nowhere in has no line with it either. But one
+ * that would go on across line ends (“[^"]*x”) may look at the rest of the file from each place in it.
+ */
+function isQuick(pattern: string): boolean {
+  return !/\(\?<?!|\(\?[a-z]*s|\[\^|\\[DSW]/.test(pattern);
+}
+
+interface Place {
+  index: number;
+  /** Where in the line. */
+  at: number;
+}
+
+function placesIn(lines: readonly string[], expression: RegExp, most: number): Place[] {
+  const places: Place[] = [];
+  for (const [index, line] of lines.entries()) {
+    const at = line.search(expression);
+    if (at >= 0 && places.push({ index, at }) >= most) break;
+  }
+  return places;
+}
+
+/** Each line once, however near to each other they are. */
+function withContext(path: string, lines: readonly string[], places: readonly Place[], context: number): Found[] {
+  const found: Found[] = [];
+  let next = 0;
+  const near = (from: number, to: number) => {
+    for (next = Math.max(next, from); next < to; next += 1) found.push({ path, line: next + 1, text: around(lines[next] as string, 0), near: true });
+  };
+  for (const [order, { index, at }] of places.entries()) {
+    near(index - context, index);
+    found.push({ path, line: index + 1, text: around(lines[index] as string, at) });
+    next = index + 1;
+    near(next, Math.min(index + context + 1, places[order + 1]?.index ?? lines.length));
+  }
+  return found;
 }
 
 function* filesUnder(work: Folder, under = ""): Generator<[string, Body]> {

@@ -1,5 +1,6 @@
 import { getCommandNames, getNetworkCommandNames } from "just-bash/browser";
 import { Body } from "./body.ts";
+import { programs } from "./programs.ts";
 import { type Folder, namesOf, newFolder, Tree } from "./tree.ts";
 
 /** Where the workspace is, and where things may be put that nobody keeps. */
@@ -11,8 +12,10 @@ const absent = ["sqlite3", "html-to-markdown", "python3", "python", "js-exec", "
 
 export const commandNames = getCommandNames().filter((name) => !absent.includes(name));
 
+const allNames = [...commandNames, ...programs.map(({ name }) => name)];
+
 /** What a shell finds beside the workspace: names of commands, devices. The same for everybody, and nobody's to change. */
-export const systems = { alone: systemWith(commandNames), connected: systemWith([...commandNames, ...getNetworkCommandNames()]) };
+export const systems = { alone: systemWith(allNames), connected: systemWith([...allNames, ...getNetworkCommandNames()]) };
 
 function systemWith(names: readonly string[]): Folder {
   const tree = new Tree(undefined);
