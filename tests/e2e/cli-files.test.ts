@@ -69,7 +69,7 @@ test("a file is put, listed, got, moved and removed", async () => {
   await refused(["files", "put", to, "notes.md", "--new"], 1, /is there already/);
   await agent.putFile("notes.md", "# Other notes\n");
   expect(await run("files", "get", to, "notes.md", "--at", "1")).toBe("# Notes\n");
-  expect(await run("files", "mv", to, "notes.md", "docs/notes.md")).toBe("Moved notes.md to docs/notes.md.\n");
+  expect(await run("files", "mv", to, "notes.md", "docs/")).toBe("Moved notes.md to docs/notes.md.\n");
   expect(await run("files", "rm", to, "piped.bin")).toBe("Deleted piped.bin.\n");
   await refused(["files", "rm", to, "docs"], 2, /is a folder/);
   expect(await json("files", "rm", "-r", to, "docs/")).toEqual({ deleted: "docs" });
@@ -87,6 +87,7 @@ test("what cannot be is refused with a sentence and the right exit code", async 
   await refused(["files", "get", name, "x", "--at", "zero"], 2, /whole number/);
   await refused(["files", "get", name, "x", "--branch", "no/branch"], 2, /branch/);
   await refused(["files", "unzip", name, "notes.md"], 2, /no end/);
+  await refused(["files", "zip", name, "-o", "."], 2, /“\.” cannot be written/);
   await refused(["revert", name], 2, /a version, --turn <id> or --call <id>/);
   await refused(["revert", name, "1", "--turn", "x"], 2, /Say what to take back/);
   await refused(["revert", name, "1"], 1, /no version 1/);

@@ -104,6 +104,22 @@ test("what was saved is what is written, thousands of files included", async () 
   expect(second).toEqual(first);
 });
 
+test("files of any size are unpacked as they were", async () => {
+  const agent = await newAgent();
+  const chance = random("sizes");
+  const words = Array.from({ length: 500 }, () => chance.text(1 + chance.below(9), "abcdefghijklm"));
+  let text = "";
+  while (text.length < 400_000) text += `${chance.pick(words)} `;
+  // Where a buffer that is doubled is just full, and elsewhere.
+  const sizes = [0, 1, 16_383, 16_384, 16_385, 32_768, 65_536, 65_537, 100_000, 131_072, 262_144, 400_000, ...Array.from({ length: 8 }, () => chance.below(400_000))];
+  // In parts: there is not room for much text here.
+  for (const part of [sizes.slice(0, 10), sizes.slice(10, 12), ...sizes.slice(12).map((size) => [size])]) {
+    const files = Object.fromEntries(part.map((size) => [`f${size}.txt`, bytes(text.slice(0, size))]));
+    await agent.putArchive(zipSync(files), { replace: true });
+    expect(Object.entries(await saved(agent)).map(([path, data]) => [path, data.length, Buffer.compare(data, files[path] as Uint8Array)])).toEqual(Object.entries(files).map(([path, data]) => [path, data.length, 0]).sort());
+  }
+});
+
 test.each<[string, () => Uint8Array, number, RegExp]>([
   ["that climbs out", () => zipSync({ "good.txt": bytes("x"), "../../evil.txt": bytes("x") }), 400, /“\.\.” is not a name/],
   ["with an absolute path", () => zipSync({ "good.txt": bytes("x"), "/etc/cron.d/evil": bytes("x") }), 400, /outside/],

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -94,6 +94,35 @@ test("it goes on when main was killed, and with whatever happened meanwhile", as
   await until("what was written meanwhile", async () => (await there().catch(() => ({}) as Record<string, string>))["meanwhile.txt"] === "m");
   await agent.putFile("after.txt", "a");
   await until("what was written after", async () => (await text("after.txt")) === "a");
+});
+
+test("an agent that was made anew under the same name has deleted nothing here", async () => {
+  const { name, folder, agent, text } = await newPair();
+  await writeFile(join(folder, "a.txt"), "mine");
+  expect((await house.run(["files", "sync", name, folder, "--once"])).code).toBe(0);
+  await agent.delete();
+  const other = await house.client.agents().create({ name });
+  for (const content of ["1", "2", "3"]) await other.putFile("b.txt", content);
+  expect((await house.run(["files", "sync", name, folder, "--once"])).code).toBe(0);
+  expect([await text("a.txt"), await text("b.txt"), (await other.file("a.txt")).text()]).toEqual(["mine", "3", "mine"]);
+});
+
+test("a file is moved with its history; one that cannot be mirrored is told of, and is no success", async () => {
+  const { name, folder, agent } = await newPair();
+  await mkdir(join(folder, "src"));
+  for (let index = 0; index < 12; index++) await writeFile(join(folder, `src/f${index}`), `${index}`);
+  await agent.createBranch({ name: "try" });
+  const sync = () => house.run(["files", "sync", name, folder, "--once", "--branch", "try"]);
+  expect((await sync()).code).toBe(0);
+  await rename(join(folder, "src"), join(folder, "lib"));
+  expect(await sync()).toMatchObject({ code: 0, stdout: expect.stringContaining("moved there   lib/f3: it was src/f3\n") });
+  const { versions: [latest] } = await agent.versions({ branch: "try" });
+  expect([latest?.changes.length, latest?.changes.slice(0, 2)]).toEqual([12, [{ path: "lib/f0", kind: "move", from: "src/f0" }, { path: "lib/f1", kind: "move", from: "src/f1" }]]);
+  expect((await agent.files()).files).toEqual([]);
+  await agent.putFile("readme", "theirs", { branch: "try" });
+  await writeFile(join(folder, "README"), "mine");
+  const { code, stderr } = await sync();
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/left +readme: “README” is here already[^]*left +README: “readme” is there already[^]*2 files could not be made alike/)]);
 });
 
 test("the data folder, the root and one's home are not mirrored, and a disk that is gone deletes nothing", async () => {

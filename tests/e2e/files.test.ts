@@ -72,8 +72,34 @@ test("whoever has a file already is told so, and a HEAD tells all but what is in
   expect((await read({ "if-none-match": '"other"' })).body).toBe("hello");
   expect((await read({ "if-none-match": "other" })).status).toBe(400);
   const head = await read({}, "HEAD");
-  expect([head.status, head.body, head.headers.etag, head.headers["x-thinkery-version"], head.headers["x-thinkery-kind"]]).toEqual([200, "", `"${hash}"`, "1", "text"]);
+  expect([head.status, head.body, head.headers.etag, head.headers["x-thinkery-version"], head.headers["x-thinkery-kind"], head.headers["content-length"]]).toEqual([200, "", `"${hash}"`, "1", "text", "5"]);
+  expect((await read({ "if-none-match": `"${hash}"` }, "HEAD")).status).toBe(304);
+  expect([(await read({ "if-match": `"${hash}"` })).body, (await read({ "if-match": '"other"' })).status, (await read({ "if-match": '"other"' }, "HEAD")).status]).toEqual(["hello", 412, 412]);
   expect(Date.parse(head.headers["last-modified"] ?? "")).toBe(Math.floor(Date.parse(modifiedAt) / 1000) * 1000);
+});
+
+test("a part of a file is read by whoever asks for one, and what was cut off is gone on with", async () => {
+  const agent = await newAgent();
+  const large = Buffer.alloc(3_000_000, "0123456789");
+  const [{ hash }] = [await agent.putFile("a.txt", "0123456789"), await agent.putFile("b.bin", Buffer.concat([Buffer.of(0), large])), await agent.putFile("empty", "")];
+  const part = async (range: string, path = "a.txt", more: Record<string, string> = {}) => {
+    const { status, headers, body } = await ask("GET", at(agent, `files/${path}`), { headers: { range, ...more } });
+    return [status, headers["content-range"], status === 416 ? "" : body];
+  };
+  expect(await part("bytes=0-3")).toEqual([206, "bytes 0-3/10", "0123"]);
+  expect(await part("bytes=4-")).toEqual([206, "bytes 4-9/10", "456789"]);
+  expect(await part("bytes=-3")).toEqual([206, "bytes 7-9/10", "789"]);
+  expect(await part("bytes=8-99")).toEqual([206, "bytes 8-9/10", "89"]);
+  expect(await part("bytes=-99")).toEqual([206, "bytes 0-9/10", "0123456789"]);
+  for (const outside of ["bytes=10-", "bytes=-0"]) expect(await part(outside)).toEqual([416, "bytes */10", ""]);
+  expect(await part("bytes=0-", "empty")).toEqual([416, "bytes */0", ""]);
+  for (const other of ["bytes=3-1", "bytes=0-1,4-5", "lines=1-2", "bytes=a-b", "bytes=-"]) expect(await part(other)).toEqual([200, undefined, "0123456789"]);
+  expect(await part("bytes=0-0", "a.txt", { "if-range": `"${hash}"` })).toEqual([206, "bytes 0-0/10", "0"]);
+  for (const other of ['"other"', `W/"${hash}"`, new Date().toUTCString()]) expect(await part("bytes=0-0", "a.txt", { "if-range": other })).toEqual([200, undefined, "0123456789"]);
+  expect(await part("bytes=2000001-2000005", "b.bin")).toEqual([206, "bytes 2000001-2000005/3000001", "01234"]);
+  const [, , rest] = await part("bytes=1-", "b.bin");
+  expect(Buffer.compare(Buffer.from(rest as string), large)).toBe(0);
+  expect((await ask("GET", at(agent, "files/b.bin"))).headers).toMatchObject({ "content-length": "3000001", "accept-ranges": "bytes" });
 });
 
 test("a change is made only if the file is what its sender believes", async () => {

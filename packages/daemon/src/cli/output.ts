@@ -46,6 +46,11 @@ export class Output {
     this.stdout.write(`${json(value)}\n`);
   }
 
+  /** One of several JSON values, each on a line of its own, for replies that come bit by bit. */
+  line(value: unknown): void {
+    this.stdout.write(`${json(value, 0)}\n`);
+  }
+
   /** Text as it is, for replies that have no other form. */
   text(text: string): void {
     this.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
@@ -126,9 +131,9 @@ export function printable(text: string): string {
 }
 
 // JSON leaves DEL and the C1 control characters as they are, and a terminal may act on them.
-function json(value: unknown): string {
+function json(value: unknown, indent = 2): string {
   const escape = (control: string) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value, null, 2).replace(/[\u007f-\u009f]/g, escape);
+  return JSON.stringify(value, null, indent).replace(/[\u007f-\u009f]/g, escape);
 }
 
 function unforeseen(error: unknown): string {

@@ -20,8 +20,10 @@ export function isSameState(one: FileState | undefined, other: FileState | undef
 
 // The kernel's clock goes in steps of up to 10 ms; two writes within one leave the same times.
 const clockStep = 20;
+// Some disks keep whole seconds, and FAT every other one.
+const coarseStep = 2100;
 
 /** Could the file have been written to after we looked, without its times telling? */
 export function isFresh({ ctimeMs }: FileState, lookedAt: number): boolean {
-  return lookedAt - ctimeMs < clockStep;
+  return lookedAt - ctimeMs < (ctimeMs % 1000 === 0 ? coarseStep : clockStep);
 }

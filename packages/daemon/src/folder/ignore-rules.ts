@@ -14,21 +14,17 @@ interface Rule {
 /** Any characters, any one, one of several, or just this. */
 type Piece = { kind: "star" } | { kind: "any" } | { kind: "set"; has(character: string): boolean } | { kind: "one"; character: string };
 
-const longestFile = 64 * 1024;
-const mostRules = 1000;
-
 /** The rules of one `.gitignore`, for what lies in its folder and below. */
 export class IgnoreRules {
   readonly #rules: Rule[];
 
   constructor(text: string) {
-    const lines = text.slice(0, longestFile).replace(/^\ufeff/, "").split(/\r?\n/);
-    this.#rules = lines.flatMap((line) => ruleOf(line) ?? []).slice(0, mostRules);
+    this.#rules = text.replace(/^\ufeff/, "").split(/\r?\n/).flatMap((line) => ruleOf(line) ?? []);
   }
 
   /** Says nothing where no rule is about it. The path is relative to the rules' own folder; the last rule wins. */
   verdict(path: string, isFolder: boolean): boolean | undefined {
-    const names = path.split("/");
+    const names = path.split("/").map((name) => [...name]);
     const found = this.#rules.findLast((rule) => (isFolder || !rule.foldersOnly) && matches(rule, names));
     return found && !found.negated;
   }
@@ -139,13 +135,13 @@ function setOf(characters: string[], start: number): { piece: Piece; end: number
   return { piece: { kind: "set", has: (character) => character !== "/" && tests.some((test) => test(character)) !== isInverted }, end: at };
 }
 
-function matches({ name, path = [] }: Rule, names: string[]): boolean {
-  if (name) return isNamed(name, names.at(-1) ?? "");
-  return globbed(path.length, names.length, (index) => path[index] === anyNames, (index, at) => isNamed(path[index] as Piece[], names[at] as string));
+/** Names are given by their characters. */
+function matches({ name, path = [] }: Rule, names: string[][]): boolean {
+  if (name) return isNamed(name, names.at(-1) ?? []);
+  return globbed(path.length, names.length, (index) => path[index] === anyNames, (index, at) => isNamed(path[index] as Piece[], names[at] as string[]));
 }
 
-function isNamed(pieces: Piece[], name: string): boolean {
-  const characters = [...name];
+function isNamed(pieces: Piece[], characters: string[]): boolean {
   return globbed(pieces.length, characters.length, (index) => pieces[index]?.kind === "star", (index, at) => fits(pieces[index], characters[at] as string));
 }
 

@@ -28,6 +28,8 @@ export interface Look {
   at: number;
   files: Map<string, FileState>;
   untaken: Untaken[];
+  /** What we began to write and did not finish. */
+  drafts: string[];
   /** The folders that were looked into, the first one as an empty path. */
   folders: string[];
   /** A file of that path may be there and we cannot tell: it is a link, or its folder is one, or may not be read. */
@@ -44,6 +46,7 @@ const longestIgnoreFile = 64 * 1024;
 export async function look(root: string, { known, isLeftOut = () => false, mostEntries = usualMost }: LookOptions = {}): Promise<Look> {
   const files = new Map<string, FileState>();
   const untaken: Untaken[] = [];
+  const drafts: string[] = [];
   const hidden = new Set<string>();
   const folders: string[] = [];
   const rules = new Map<string, IgnoreRules>();
@@ -55,6 +58,8 @@ export async function look(root: string, { known, isLeftOut = () => false, mostE
   const leave = (path: string, why: string) => {
     untaken.push({ path, why });
     hidden.add(path);
+    // Some disks give names back in another form than they were given.
+    hidden.add(path.normalize("NFC"));
   };
 
   const isKnownFolder = (path: string) => {
@@ -66,6 +71,12 @@ export async function look(root: string, { known, isLeftOut = () => false, mostE
   async function visit(folder: OpenFolder, path: string, isWithinIgnored: boolean): Promise<void> {
     folders.push(path);
     const text = readSmall(folder, ".gitignore", longestIgnoreFile);
+    if (text === "too long") {
+      // What it keeps out may be a secret.
+      untaken.push({ path: path === "" ? ".gitignore" : `${path}/.gitignore`, why: `it is longer than ${longestIgnoreFile / 1024} KB, so all of its folder is left alone` });
+      hidden.add(path);
+      return;
+    }
     if (text) rules.set(path, new IgnoreRules(text.toString("utf8")));
     const list = opendirSync(folder.path, { encoding: "buffer" as BufferEncoding, bufferSize: 256 });
     try {
@@ -83,6 +94,7 @@ export async function look(root: string, { known, isLeftOut = () => false, mostE
     const bytes = entry.name as unknown as Buffer;
     const name = bytes.toString("utf8");
     const path = within === "" ? name : `${within}/${name}`;
+    if (isDraft(name)) return void drafts.push(path);
     const isIgnored = isWithinIgnored || isLeftOut(path) || ignoredIn(rules, path, entry.isDirectory());
     if (isIgnored && !(entry.isDirectory() ? isKnownFolder(path) : known?.has(path))) return;
     if (!Buffer.from(name).equals(bytes)) return leave(path, "its name is not valid UTF-8");
@@ -96,7 +108,7 @@ export async function look(root: string, { known, isLeftOut = () => false, mostE
   }
 
   async function enter(folder: OpenFolder, name: string, path: string, isIgnored: boolean): Promise<void> {
-    if (path.split("/").length >= pathLimits.depth) return leave(path, `it is more than ${pathLimits.depth} folders deep`);
+    if (path.split("/").length >= pathLimits.depth) return leave(path, `it is more than ${pathLimits.depth - 1} folders deep`);
     let inner: OpenFolder;
     try {
       inner = folder.enter(name);
@@ -121,8 +133,9 @@ export async function look(root: string, { known, isLeftOut = () => false, mostE
     at,
     files,
     untaken,
+    drafts,
     folders,
-    isHidden: (path) => hidden.size > 0 && (hidden.has(path) || foldersOf(path).some((folder) => hidden.has(folder))),
+    isHidden: (path) => hidden.size > 0 && ["", path, ...foldersOf(path)].some((one) => hidden.has(one)),
     ignores: (path) => foldersOf(path).some((folder) => ignoredIn(rules, folder, true)) || ignoredIn(rules, path, false),
   };
 }

@@ -48,8 +48,8 @@ async function readOnce(root: string, path: string, longest: number): Promise<Co
   }
 }
 
-/** A small file of a folder we are in; nothing where there is none of that size. */
-export function readSmall(folder: OpenFolder, name: string, longest: number): Buffer | undefined {
+/** A small file of a folder we are in; nothing where there is none. */
+export function readSmall(folder: OpenFolder, name: string, longest: number): Buffer | "too long" | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(folder.to(name), flags);
@@ -58,7 +58,8 @@ export function readSmall(folder: OpenFolder, name: string, longest: number): Bu
   }
   try {
     const found = fstatSync(descriptor);
-    return found.isFile() && found.size <= longest ? readNow(descriptor, found.size) : undefined;
+    if (!found.isFile()) return undefined;
+    return found.size <= longest ? readNow(descriptor, found.size) : "too long";
   } finally {
     closeSync(descriptor);
   }

@@ -61,7 +61,7 @@ export function stored(data: Uint8Array, type: string): Response {
 
 /** What somebody keeps in a workspace. A browser that shows it runs nothing of it, and gives it an origin of its own. */
 export function ofWorkspace(body: BodyInit | null, status: number, headers: Record<string, string>): Response {
-  const exposed = "etag, content-disposition, last-modified, x-thinkery-kind, x-thinkery-version";
+  const exposed = "etag, content-disposition, content-range, last-modified, x-thinkery-kind, x-thinkery-version";
   const walls = { "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'", "access-control-expose-headers": exposed };
   return new Response(body, { status, headers: { ...always, ...apiOnly, ...walls, ...headers } });
 }

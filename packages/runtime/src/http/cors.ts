@@ -10,7 +10,7 @@ export function preflight(request: Request, env: Env): Response | undefined {
   if (!asks || !allowedOrigin(request, env)) return undefined;
   return noContent({
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-    "access-control-allow-headers": "authorization, content-type, if-match, if-none-match, last-event-id, x-secret",
+    "access-control-allow-headers": "authorization, content-type, if-match, if-none-match, if-range, last-event-id, range, x-secret",
     "access-control-max-age": "600",
   });
 }

@@ -3,7 +3,7 @@ import { fail } from "./errors.ts";
 /** Where a shell and a Linux sandbox find the workspace. */
 export const workspaceFolder = "/work";
 
-/** A path may have so many bytes, so many in one name, and be so many folders deep. */
+/** A path may have so many bytes, so many in one name, and so many names. */
 export const pathLimits = { bytes: 1024, nameBytes: 255, depth: 32 };
 
 /** Longer texts are not looked at, however short the path would be in the end. */
@@ -56,7 +56,7 @@ export function pathProblem(text: string): string | undefined {
   const encoder = new TextEncoder();
   if (encoder.encode(path).length > pathLimits.bytes) return tooLong;
   const names = path.split("/");
-  if (names.length > pathLimits.depth) return `it is more than ${pathLimits.depth} folders deep`;
+  if (names.length > pathLimits.depth) return `it is more than ${pathLimits.depth - 1} folders deep`;
   if (names[0] === "~") return "there is no home folder here";
   for (const name of names) {
     const problem = nameProblem(name);

@@ -19,7 +19,7 @@ export function addRemove(group: Command, cli: Cli): void {
     .addOption(branchOption())
     .addHelpText("after", examples(["files rm alice old.txt", ""], ["files rm -r alice dist", ""]))
     .action(async (text: string, given: string, { branch, recursive }: RemoveFlags) => {
-      const path = filePath(given.replace(/(?<=.)\/+$/, ""));
+      const path = withoutSlash(given);
       const { agent } = await reachAgent(cli, text);
       await agent.deleteFile(path, { ...(branch === undefined ? {} : { branch }), ...(recursive ? { recursive } : {}) });
       cli.output.reply({ deleted: path }, () => `Deleted ${path}.`);
@@ -32,13 +32,17 @@ export function addMove(group: Command, cli: Cli): void {
     .description("move or rename a file or a folder")
     .argument("<target>", targetHelp)
     .argument("<from>", "where it is")
-    .argument("<to>", "where it should be")
+    .argument("<to>", "where it should be; a folder if it ends with a slash")
     .addOption(branchOption())
-    .addHelpText("after", examples(["files mv alice draft.md docs/final.md", ""]))
+    .addHelpText("after", examples(["files mv alice draft.md docs/final.md", ""], ["files mv alice notes.md docs/", ""]))
     .action(async (text: string, from: string, to: string, { branch }: { branch?: string }) => {
-      const edit = { move: filePath(from), to: filePath(to) };
+      const move = withoutSlash(from);
+      const edit = { move, to: filePath(to.endsWith("/") ? to + move.slice(move.lastIndexOf("/") + 1) : to) };
       const { agent } = await reachAgent(cli, text);
       const { version } = await agent.editFiles([edit], branch === undefined ? {} : { branch });
       cli.output.reply({ ...edit, version: version?.id }, () => `Moved ${edit.move} to ${edit.to}.`);
     });
 }
+
+/** A folder may be written with a slash at its end. */
+const withoutSlash = (path: string) => filePath(path.replace(/(?<=.)\/+$/, ""));

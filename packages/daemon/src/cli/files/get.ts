@@ -1,8 +1,5 @@
-import { createWriteStream } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { fail } from "@thinkery/sdk";
 import type { Command } from "commander";
@@ -10,6 +7,7 @@ import type { Cli } from "../cli.ts";
 import { examples } from "../help.ts";
 import { harmless } from "../output.ts";
 import { atOption, branchOption, type PlaceFlags, placeOf, reachAgent, targetHelp } from "./reach.ts";
+import { save } from "./save.ts";
 import { sizeOf } from "./words.ts";
 
 interface GetFlags extends PlaceFlags {
@@ -30,7 +28,7 @@ export function addGet(group: Command, cli: Cli): void {
       const { agent } = await reachAgent(cli, text);
       const { bytes, text: decoded, ...file } = await agent.file(path, placeOf(flags));
       if (to !== undefined && to !== "-") {
-        await saved(to, () => writeFile(resolve(cli.cwd, to), bytes));
+        await save(resolve(cli.cwd, to), Readable.from([bytes]), { named: to });
         return cli.output.reply({ ...file, saved: to }, () => `Saved ${file.path} to ${to}, ${sizeOf(file.size)}.`);
       }
       if (cli.output.json) return cli.output.value({ ...file, ...(file.kind === "text" ? { content: decoded() } : { base64: Buffer.from(bytes).toString("base64") }) });
@@ -63,22 +61,7 @@ export function addZip(group: Command, cli: Cli): void {
         return;
       }
       const to = given ?? `${target.agent}.zip`;
-      const path = resolve(cli.cwd, to);
-      // What was not asked for by its name is not overwritten.
-      const file = createWriteStream(path, { flags: given === undefined ? "wx" : "w" });
-      await saved(to, () => pipeline(Readable.fromWeb(stream as NodeReadableStream<Uint8Array>), file), () => rm(path, { force: true }));
-      cli.output.reply({ agent: target.agent, agency: target.agency, saved: to, bytes: file.bytesWritten }, () => `Saved ${target.agent}'s files to ${to}, ${sizeOf(file.bytesWritten)}.`);
+      const size = await save(resolve(cli.cwd, to), Readable.fromWeb(stream as NodeReadableStream<Uint8Array>), { named: to, isNew: given === undefined });
+      cli.output.reply({ agent: target.agent, agency: target.agency, saved: to, bytes: size }, () => `Saved ${target.agent}'s files to ${to}, ${sizeOf(size)}.`);
     });
-}
-
-async function saved(to: string, write: () => Promise<void>, undo?: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") throw fail("conflict", `“${to}” is there already; say where with -o <file>.`);
-    await undo?.();
-    if (code?.startsWith("E")) throw fail("bad_request", `“${to}” cannot be written: ${message}.`);
-    throw fail("unavailable", "The host’s answer was cut off; try again.");
-  }
 }

@@ -2,23 +2,19 @@ import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { deflateRawSync } from "node:zlib";
-import { fail, type Landed, filePath, folderPath, type ToZip, zipped } from "@thinkery/sdk";
-import type { AgentHandle } from "@thinkery/sdk/client";
+import { fail, filePath, folderPath, isThinkeryError, type Landed, type ToZip, zipped } from "@thinkery/sdk";
 import type { Command } from "commander";
 import { look } from "../../folder/look.ts";
 import { readContent } from "../../folder/read.ts";
 import type { Cli } from "../cli.ts";
 import { examples } from "../help.ts";
-import { branchOption, reachAgent, targetHelp } from "./reach.ts";
+import { branchOption, largestFile, reachAgent, targetHelp } from "./reach.ts";
 import { changesOf, sizeOf } from "./words.ts";
 
 interface PutFlags {
   branch?: string;
   new?: boolean;
 }
-
-/** No file is larger; whatever is will not even be read. */
-const longest = 100 * 1024 * 1024;
 
 export function addPut(group: Command, cli: Cli): void {
   group
@@ -66,10 +62,12 @@ async function putFolder(cli: Cli, text: string, to: string | undefined, from: s
   const { agent } = await reachAgent(cli, text);
   if (files.length === 0) throw fail("bad_request", `There is nothing in “${from}” that could be written.`);
   const zip = await buffer(zipped(files, (data) => deflateRawSync(data, { level: 3 })));
-  tell(cli, await sent(agent, zip, branch));
+  const landed = await agent.putArchive(zip, branch === undefined ? {} : { branch }).catch((error: unknown) => {
+    if (!isThinkeryError(error) || error.code !== "too_large") throw error;
+    throw fail("too_large", `${error.message} \`thinkery files sync --once\` sends as much as there is room for, a part at a time.`);
+  });
+  tell(cli, landed);
 }
-
-const sent = (agent: AgentHandle, zip: Uint8Array, branch: string | undefined) => agent.putArchive(zip, branch === undefined ? {} : { branch });
 
 /** The files of a folder here, at the paths that they will have there. */
 async function filesOf(cli: Cli, from: string, to: string | undefined): Promise<ToZip[]> {
@@ -78,7 +76,7 @@ async function filesOf(cli: Cli, from: string, to: string | undefined): Promise<
   for (const { path, why } of untaken) cli.output.aside(`Left out ${path}: ${why}.`);
   const all: ToZip[] = [];
   for (const [path, { mtimeMs }] of files) {
-    const content = await readContent(root, path, longest);
+    const content = await readContent(root, path, largestFile);
     if (!content) throw fail("bad_request", `“${from}/${path}” cannot be read, or is too large.`);
     all.push({ path: filePath(to === undefined ? path : `${to}/${path}`), data: content.bytes, modifiedAt: new Date(mtimeMs) });
   }
@@ -95,12 +93,25 @@ async function isFolder(cli: Cli, local: string): Promise<boolean> {
 }
 
 async function contentOf(cli: Cli, local: string): Promise<Uint8Array> {
-  if (local === "-") return buffer(process.stdin);
+  if (local === "-") return piped();
   try {
     const path = resolve(cli.cwd, local);
-    if ((await stat(path)).size <= longest) return await readFile(path);
+    if ((await stat(path)).size <= largestFile) return await readFile(path);
   } catch (error) {
     throw fail("bad_request", `“${local}” cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`);
   }
-  throw fail("too_large", `“${local}” is larger than anything that could be sent: ${sizeOf(longest)}.`);
+  throw tooLarge(`“${local}”`);
 }
+
+async function piped(): Promise<Uint8Array> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of process.stdin as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > largestFile) throw tooLarge("What is piped in");
+  }
+  return Buffer.concat(pieces);
+}
+
+const tooLarge = (what: string) => fail("too_large", `${what} is larger than anything that could be sent: ${sizeOf(largestFile)}.`);

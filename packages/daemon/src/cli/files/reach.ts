@@ -3,19 +3,22 @@ import type { AgentHandle } from "@thinkery/sdk/client";
 import { Option } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
-import { connect } from "../connect.ts";
+import { connect, type Connection } from "../connect.ts";
 import { parseAgentTarget } from "../target.ts";
 import { wholeNumber } from "./number.ts";
 
 export const targetHelp = "alice or alice@review";
 
 /** The agent whose workspace a command is about. */
-export async function reachAgent(cli: Cli, text: string): Promise<{ agent: AgentHandle; target: AgentTarget }> {
+export async function reachAgent(cli: Cli, text: string): Promise<{ agent: AgentHandle; target: AgentTarget; connection: Connection }> {
   const target = parseAgentTarget(text);
-  const { client } = await connect(cli);
-  await findAgent(client, target);
-  return { agent: client.agent(`${target.agent}@${target.agency}`), target };
+  const connection = await connect(cli);
+  await findAgent(connection.client, target);
+  return { agent: connection.client.agent(`${target.agent}@${target.agency}`), target, connection };
 }
+
+/** No host takes a larger file, however it is configured; whatever is larger will not even be read. */
+export const largestFile = 100 * 1024 * 1024;
 
 export const branchOption = () => new Option("--branch <name>", "of another branch than main");
 

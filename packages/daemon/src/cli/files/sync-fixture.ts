@@ -5,6 +5,7 @@ import type { Remote, RemoteEdit } from "./sync-remote.ts";
 /** A workspace in memory that behaves like a host's: what was changed since a version survives, and is kept beside. */
 export class FakeRemote implements Remote {
   readonly versions: Map<string, Buffer>[] = [new Map()];
+  workspace = "the first";
   /** Called before each request, as what other people do may come before it. */
   before: () => void = () => {};
   readonly asked: string[] = [];
@@ -12,7 +13,7 @@ export class FakeRemote implements Remote {
 
   async list() {
     this.#ask("list");
-    return { version: this.version, files: [...this.now].map(([path, bytes]) => ({ path, hash: hashOf(bytes), size: bytes.length })) };
+    return { workspace: this.workspace, version: this.version, files: [...this.now].map(([path, bytes]) => ({ path, hash: hashOf(bytes) })) };
   }
 
   async get(path: string): Promise<Uint8Array> {
@@ -34,9 +35,7 @@ export class FakeRemote implements Remote {
     this.#ask(`edit ${edits.length}`);
     const next = new Map(this.now);
     const overlaps: Overlap[] = [];
-    for (const edit of edits) {
-      const path = "write" in edit ? edit.write : edit.delete;
-      const theirs = "write" in edit ? Buffer.from(edit.bytes) : undefined;
+    for (const [path, theirs] of edits.flatMap((edit) => this.#wanted(edit, base))) {
       const [was, mine] = [this.versions[base]?.get(path), this.now.get(path)];
       if (isSame(mine, theirs)) continue;
       if (isSame(was, mine)) put(next, path, theirs);
@@ -75,6 +74,13 @@ export class FakeRemote implements Remote {
 
   get texts(): Record<string, string> {
     return Object.fromEntries([...this.now].map(([path, bytes]): [string, string] => [path, bytes.toString()]).sort());
+  }
+
+  #wanted(edit: RemoteEdit, base: number): [path: string, content: Buffer | undefined][] {
+    if ("write" in edit) return [[edit.write, Buffer.from(edit.bytes)]];
+    if ("delete" in edit) return [[edit.delete, undefined]];
+    this.asked.push(`move ${edit.move} ${edit.to}`);
+    return [[edit.move, undefined], [edit.to, this.versions[base]?.get(edit.move)]];
   }
 
   #ask(what: string): void {

@@ -1,35 +1,54 @@
-import { isThinkeryError } from "@thinkery/sdk";
-import type { AgentHandle } from "@thinkery/sdk/client";
+import { type AgentTarget, type FileInfo, isThinkeryError } from "@thinkery/sdk";
+import { type Client, persist } from "@thinkery/sdk/client";
 import type { Remote } from "./sync-remote.ts";
 
 const pageSize = 500;
 /** A host that is away is asked again this often. */
 const retryMs = 1000;
 
-/** An agent's workspace, by its host. Which one that is may change: a host that is started again may be elsewhere. */
-export function remoteOf(agent: () => AgentHandle): Remote {
+interface HostSide {
+  /** Which one that is may change: a host that is started again may be elsewhere. */
+  client(): Client;
+  target: AgentTarget;
+  branch: string | undefined;
+}
+
+/** An agent's workspace, by its host. */
+export function remoteOf({ client, target, branch }: HostSide): Remote {
+  const agent = () => client().agent(`${target.agent}@${target.agency}`);
+  const on = branch === undefined ? {} : { branch };
+  /** When the agent and the branch were made: others of the same names were made at another time. */
+  const born = async () => {
+    const { createdAt } = await persist((signal) => client().call("getAgent", { params: target, signal }), { patience: retryMs });
+    return branch === undefined ? createdAt : `${createdAt} ${(await agent().branches()).find(({ id }) => id === branch)?.createdAt}`;
+  };
+  let known: { workspace: string; version: number; files: FileInfo[] } | undefined;
+
   return {
     async list() {
-      const first = await agent().files({ limit: pageSize });
-      const { version, files } = first;
-      for (let { next } = first; next !== undefined; ) {
+      const { files, version, next } = await agent().files({ ...on, limit: pageSize });
+      // Asked afterwards: a list of what was there before is then never taken for one of what has come in its place.
+      const workspace = await born();
+      if (known?.workspace === workspace && known.version === version) return known;
+      for (let after = next; after !== undefined; ) {
         // A list that is long is still a list of one moment.
-        const page = await agent().files({ limit: pageSize, version, after: next });
+        const page = await agent().files({ ...on, limit: pageSize, version, after });
         files.push(...page.files);
-        next = page.next;
+        after = page.next;
       }
-      return { version, files };
+      known = { workspace, version, files };
+      return known;
     },
 
-    get: async (path) => (await agent().file(path)).bytes,
+    get: async (path) => (await agent().file(path, on)).bytes,
 
     async put(path, bytes, condition) {
-      await agent().putFile(path, bytes, condition);
+      await agent().putFile(path, bytes, { ...on, ...condition });
     },
 
     edit(edits, base) {
       const body = edits.map((edit) => ("write" in edit ? { write: edit.write, base64: Buffer.from(edit.bytes).toString("base64") } : edit));
-      return agent().editFiles(body, { base });
+      return agent().editFiles(body, { ...on, base });
     },
 
     async watch(onChange, signal) {

@@ -41,8 +41,9 @@ export class LocalSide {
   identity(): string {
     const found = statSync(this.#folder, { throwIfNoEntry: false });
     if (!found) throw gone();
-    const { dev, ino, birthtimeMs } = found;
-    return `${dev}:${ino}:${birthtimeMs}`;
+    // The number of a disk is not the same after every start of a machine.
+    const { ino, birthtimeMs } = found;
+    return `${ino}:${birthtimeMs}`;
   }
 
   /** What an earlier run knew. */

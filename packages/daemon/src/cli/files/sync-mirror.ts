@@ -1,7 +1,11 @@
 import { fail } from "@thinkery/sdk";
+import { removeDraft } from "../../folder/write.ts";
+import { largestFile } from "./reach.ts";
 import { type Found, LocalSide } from "./sync-local.ts";
+import { refuseVanished } from "./sync-plan.ts";
+import { Refusals } from "./sync-refusals.ts";
 import type { Remote } from "./sync-remote.ts";
-import { type Plan, Round, type SyncEvent } from "./sync-round.ts";
+import { Round, type SyncEvent } from "./sync-round.ts";
 import type { SyncState } from "./sync-state.ts";
 
 interface MirrorOptions {
@@ -12,62 +16,74 @@ interface MirrorOptions {
   onEvent(event: SyncEvent): void;
   onState(state: SyncState): Promise<void>;
   restMs?: number;
+  /** So long what was refused is not tried again. */
+  holdMs?: number;
   largest?: number;
+}
+
+interface PassOptions {
+  /** However much it is that would be deleted. */
+  isSure?: boolean;
+  isFirst?: boolean;
+  signal?: AbortSignal;
 }
 
 export interface Pass {
   /** Both sides have the same now; otherwise something changed meanwhile, and another pass is to come. */
   isComplete: boolean;
+  /** But for so many files, about which nothing can be done as things are. */
+  left: number;
   /** The folders that were looked into. */
   folders: string[];
 }
-
-const megabyte = 1024 * 1024;
-/** So many files are not deleted at once because nobody sees them any more: a disk may be gone. */
-const suspicious = 10;
 
 /** Keeps a folder and a workspace alike. Nothing is ever overwritten that the other side has not seen. */
 export class Mirror {
   readonly #options: MirrorOptions;
   readonly #local: LocalSide;
-  readonly #refused = new Map<string, string>();
+  readonly #refusals: Refusals;
   readonly #told = new Set<string>();
   #state: SyncState | undefined;
 
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#state = options.state;
-    this.#local = new LocalSide(options.folder, { restMs: options.restMs ?? 300, longestUnrestMs: 5000, largest: options.largest ?? 32 * megabyte });
+    this.#refusals = new Refusals(options.holdMs);
+    this.#local = new LocalSide(options.folder, { restMs: options.restMs ?? 300, longestUnrestMs: 5000, largest: options.largest ?? largestFile });
     for (const [path, { hash, state }] of options.state?.files ?? []) if (state) this.#local.recall(path, hash, state);
   }
 
-  /** Compares both sides and does what is to be done. `isSure`: however much it is that would be deleted. */
-  async pass({ isSure = false, isFirst = false } = {}): Promise<Pass> {
+  /** Compares both sides and does what is to be done, until the signal fires. */
+  async pass({ isSure = false, isFirst = false, signal }: PassOptions = {}): Promise<Pass> {
     const identity = this.#local.identity();
     const found = await this.#local.found();
-    const { version, files } = await this.#options.remote.list();
+    // Asked again: a disk that went away in between leaves an empty folder behind.
+    if (this.#local.identity() !== identity) throw replaced("folder");
+    const { workspace, version, files } = await this.#options.remote.list();
     const there = new Map(files.map(({ path, hash }) => [path, hash]));
-    const state = this.#common(identity, version, isFirst);
-    const round = new Round({ ...this.#options, local: this.#local, refused: this.#refused, found, there, version, state });
+    const state = this.#common({ folder: identity, workspace, version }, isFirst);
+    const round = new Round({ ...this.#options, local: this.#local, refusals: this.#refusals, found, there, version, state, signal });
     this.#tell(found);
-    const plan = round.plan();
-    if (!isSure) refuseVanished(plan, state.files.size, this.#options.folder);
+    const tasks = round.plan();
+    if (isFirst) for (const path of found.drafts) removeDraft(this.#options.folder, path);
+    if (!isSure) refuseVanished(tasks, round.sides, { known: state.files.size, folder: this.#options.folder });
     try {
-      await round.carryOut(plan);
+      await round.carryOut(tasks);
     } finally {
       const isNews = round.hasLearned || state.version !== version;
       state.version = version;
       if (isNews) await this.#options.onState(state);
     }
-    return { isComplete: round.isComplete, folders: found.folders };
+    return { isComplete: round.isComplete, left: round.left, folders: found.folders };
   }
 
   /** What both had in common, if they are still the two that had it. */
-  #common(folder: string, version: number, isFirst: boolean): SyncState {
+  #common(now: Omit<SyncState, "files">, isFirst: boolean): SyncState {
     const known = this.#state;
-    if (known && !isFirst && known.folder !== folder) throw fail("conflict", "There is another folder in the place of this one now; nothing was done. Start the sync again if that is right.");
-    if (!known || known.folder !== folder || version < known.version) this.#state = { folder, version, files: new Map() };
-    return this.#state as SyncState;
+    if (known && !isFirst && known.folder !== now.folder) throw replaced("folder");
+    if (known && !isFirst && known.workspace !== now.workspace) throw replaced("agent");
+    const isSame = known?.folder === now.folder && known.workspace === now.workspace && known.version <= now.version;
+    return (this.#state = known && isSame ? known : { ...now, files: new Map() });
   }
 
   #tell({ untaken }: Found): void {
@@ -79,10 +95,6 @@ export class Mirror {
   }
 }
 
-function refuseVanished(plan: Plan, known: number, folder: string): void {
-  for (const [decision, from, where] of [["removeThere", "the folder", "from the workspace"], ["removeHere", "the workspace", `from ${folder}`]] as const) {
-    const count = plan.filter((one) => one.decision === decision).length;
-    if (count < suspicious || count * 2 <= known) continue;
-    throw fail("conflict", `${count} of ${known} files are gone from ${from} at once. If they should be deleted ${where} too, say so with --force; nothing was done.`);
-  }
+function replaced(what: "folder" | "agent"): Error {
+  return fail("conflict", `There is another ${what} in the place of this one now; nothing was done. Start the sync again if that is right.`);
 }

@@ -1,78 +1,95 @@
 import { createHash } from "node:crypto";
-import { isThinkeryError, type Overlap } from "@thinkery/sdk";
+import { foldedPath, isThinkeryError, type Overlap } from "@thinkery/sdk";
 import { type FileState, isFresh, isSameState } from "../../folder/file-state.ts";
 import { removeContent, writeContent } from "../../folder/write.ts";
-import { conflictPath, type Decision, decided } from "./sync-decision.ts";
+import { conflictPath, decided } from "./sync-decision.ts";
 import type { Found, LocalSide } from "./sync-local.ts";
+import { rulesFirst, type Sides, type Task, withMoves } from "./sync-plan.ts";
+import type { Refusals } from "./sync-refusals.ts";
 import type { Remote, RemoteEdit } from "./sync-remote.ts";
+import { isRefusal, pathOf, Sending, small } from "./sync-sending.ts";
+import { several } from "./sync-several.ts";
 import type { SyncState } from "./sync-state.ts";
 
 export interface SyncEvent {
-  did: "sent" | "fetched" | "removed here" | "removed there" | "conflict" | "kept" | "left";
+  did: "sent" | "fetched" | "removed here" | "removed there" | "moved there" | "conflict" | "kept" | "left";
   path: string;
+  /** Where it was. */
+  from?: string;
   /** Where the other file is. */
   beside?: string;
   why?: string;
 }
-
-/** Files up to this size go in batches, which are one version each. */
-const small = 256 * 1024;
-const mostInBatch = { edits: 500, bytes: 3 * 1024 * 1024 };
-
-export type Plan = { path: string; decision: Decision }[];
 
 interface RoundOptions {
   folder: string;
   remote: Remote;
   onEvent(event: SyncEvent): void;
   local: LocalSide;
-  refused: Map<string, string>;
+  refusals: Refusals;
   found: Found;
-  there: Map<string, string>;
+  there: ReadonlyMap<string, string>;
   version: number;
   state: SyncState;
+  /** When it fires, nothing further is begun. */
+  signal?: AbortSignal | undefined;
 }
 
 /** One pass over all files. */
 export class Round {
   readonly #options: RoundOptions;
-  #batch: RemoteEdit[] = [];
-  #batchBytes = 0;
+  readonly #sending: Sending;
+  /** The files of the folder by how they are compared where upper and lower case are the same. */
+  #folded: Map<string, string> | undefined;
   isComplete = true;
+  /** Of so many files that differ nothing can be done. */
+  left = 0;
   /** Is there something to be remembered that was not before? */
   hasLearned = false;
 
   constructor(options: RoundOptions) {
     this.#options = options;
+    this.#sending = new Sending({ send: (edits) => this.#sendAll(edits), onRefused: (edit, error) => this.#refused(pathOf(edit), error) });
   }
 
-  plan(): Plan {
-    const { found, there, state } = this.#options;
+  get sides(): Sides {
+    return { here: this.#options.found.local, there: this.#options.there };
+  }
+
+  plan(): Task[] {
+    const { found, there, state, refusals } = this.#options;
     if (found.moving.size > 0) this.isComplete = [...found.moving].every((path) => found.untaken.some((one) => one.path === path));
-    const plan: Plan = [];
+    const tasks: Task[] = [];
     for (const path of [...new Set([...found.local.keys(), ...there.keys(), ...state.files.keys()])].sort()) {
       if (found.moving.has(path) || found.isHidden(path) || found.ignores(path)) continue;
       const here = found.local.get(path)?.hash;
       const decision = decided(here, there.get(path), state.files.get(path)?.hash);
       if (decision === "agreed") this.#agree(path, here);
-      else if (this.#options.refused.get(path) !== `${here}:${there.get(path)}`) plan.push({ path, decision });
+      else if (refusals.holds(path, this.#both(path))) this.left++;
+      else tasks.push({ path, decision });
     }
-    // What is ignored has to be known before anything else comes.
-    const rules = plan.filter(({ path, decision }) => decision === "fetch" && /(?:^|\/)\.gitignore$/.test(path));
+    const rules = rulesFirst(tasks);
     if (rules.length > 0) this.isComplete = false;
-    return rules.length > 0 ? rules : plan;
+    return rules.length > 0 ? rules : withMoves(tasks, this.sides);
   }
 
-  async carryOut(plan: Plan): Promise<void> {
-    const of = (...decisions: Decision[]) => plan.filter(({ decision }) => decisions.includes(decision));
+  async carryOut(tasks: readonly Task[]): Promise<void> {
+    const of = <D extends Task["decision"]>(decision: D) => this.#untilOver(tasks.filter((task): task is Extract<Task, { decision: D }> => task.decision === decision));
     // What goes makes room: a folder may come where a file was.
     for (const { path } of of("removeHere")) this.#removeHere(path);
-    for (const { path } of of("removeThere")) await this.#add({ delete: path });
-    await this.#flush();
     for (const { path } of of("both")) await this.#keepBoth(path);
-    for (const { path } of of("fetch")) await this.#fetch(path);
+    await several(of("fetch"), ({ path }) => this.#fetch(path));
+    for (const { path } of of("removeThere")) await this.#sending.add({ delete: path });
+    for (const { path, from } of of("moveThere")) await this.#sending.add({ move: from, to: path });
     for (const { path } of of("send")) await this.#send(path);
-    await this.#flush();
+    await this.#sending.flush();
+  }
+
+  *#untilOver<T>(tasks: readonly T[]): Generator<T> {
+    for (const task of tasks) {
+      if (!this.#options.signal?.aborted) yield task;
+      else this.isComplete = false;
+    }
   }
 
   #agree(path: string, hash: string | undefined): void {
@@ -83,7 +100,8 @@ export class Round {
 
   /** Both sides have this now. */
   #know(path: string, hash: string | undefined, state?: FileState): void {
-    const { files } = this.#options.state;
+    const { refusals, state: { files } } = this.#options;
+    refusals.settle(path);
     const known = files.get(path);
     if (known?.hash === hash && isSameState(known?.state, state)) return;
     this.hasLearned = true;
@@ -96,19 +114,23 @@ export class Round {
     const local = found.local.get(path);
     if (!local) return;
     const removed = removeContent(folder, path, local.state);
-    if (removed === "removed") {
-      this.#know(path, undefined);
-      onEvent({ did: "removed here", path });
-    } else this.#later(path, removed);
+    if (removed !== "removed") return this.#later(path, removed);
+    found.local.delete(path);
+    found.files.delete(path);
+    this.#know(path, undefined);
+    onEvent({ did: "removed here", path });
   }
 
   async #fetch(path: string): Promise<void> {
     const { folder, found, there, state, onEvent } = this.#options;
     const hash = there.get(path) as string;
     const local = found.local.get(path);
+    const twin = this.#twinOf(path);
+    // Where upper and lower case are the same, it would be written over that one.
+    if (twin !== undefined) return this.#later(path, { refused: `“${twin}” is here already, and differs from it by upper and lower case only` });
     const bytes = await this.#remoteBytes(path, hash);
     if (!bytes) return;
-    const written = writeContent(folder, path, bytes, { expected: local?.state });
+    const written = writeContent(folder, path, bytes, { expected: local?.state, isDurable: true });
     if (written === "changed" || "refused" in written) return this.#later(path, written);
     const wasDeleted = !local && state.files.has(path);
     this.#options.local.wrote(path, written.state);
@@ -116,12 +138,21 @@ export class Round {
     onEvent(wasDeleted ? { did: "kept", path, why: "it was deleted here and changed there" } : { did: "fetched", path });
   }
 
+  #twinOf(path: string): string | undefined {
+    const { files } = this.#options.found;
+    if (files.has(path)) return undefined;
+    this.#folded ??= new Map([...files.keys()].map((one) => [foldedPath(one), one]));
+    return this.#folded.get(foldedPath(path));
+  }
+
   async #send(path: string): Promise<void> {
     const { found, there, local, remote } = this.#options;
     const { hash } = found.local.get(path) as { hash: string };
     const bytes = await local.bytes(path, hash);
     if (!bytes) return this.#later(path);
-    if (bytes.length <= small) return this.#add({ write: path, bytes });
+    if (bytes.length <= small) return this.#sending.add({ write: path, bytes });
+    // It may be meant for the place of something that is still to be removed.
+    await this.#sending.flush();
     const before = there.get(path);
     await this.#attempt(path, () => remote.put(path, bytes, before === undefined ? { isNew: true } : { ifMatch: before }), () => {
       this.#sent(path, hash);
@@ -137,7 +168,7 @@ export class Round {
     if (!ours || !other) return this.#later(path);
     const beside = this.#besideFor(path, theirs);
     if (found.local.get(beside)?.hash !== theirs) {
-      const written = writeContent(folder, beside, other, { expected: undefined });
+      const written = writeContent(folder, beside, other, { expected: undefined, isDurable: true });
       if (written === "changed" || "refused" in written) return this.#later(path, written);
       local.wrote(beside, written.state);
     }
@@ -180,40 +211,24 @@ export class Round {
     return undefined;
   }
 
-  async #add(edit: RemoteEdit): Promise<void> {
-    this.#batch.push(edit);
-    this.#batchBytes += "write" in edit ? edit.bytes.length : 0;
-    if (this.#batch.length >= mostInBatch.edits || this.#batchBytes >= mostInBatch.bytes) await this.#flush();
-  }
-
-  async #flush(): Promise<void> {
-    const batch = this.#batch;
-    this.#batch = [];
-    this.#batchBytes = 0;
-    if (batch.length === 0) return;
-    try {
-      await this.#sendAll(batch);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      // One of them is to blame, and the others should not suffer for it.
-      for (const edit of batch) await this.#attempt(pathOf(edit), () => this.#sendAll([edit]), () => {});
-    }
-  }
-
   async #sendAll(edits: readonly RemoteEdit[]): Promise<void> {
-    const { remote, version, found, onEvent } = this.#options;
+    const { remote, version } = this.#options;
     const { overlaps } = await remote.edit(edits, version);
-    for (const edit of edits) {
-      const path = pathOf(edit);
-      if ("delete" in edit) {
-        this.#know(path, undefined);
-        onEvent({ did: "removed there", path });
-      } else {
-        this.#sent(path, found.local.get(path)?.hash as string);
-        this.#know(path, found.local.get(path)?.hash as string);
-      }
-    }
+    for (const edit of edits) this.#taken(edit);
     for (const overlap of overlaps) this.#overlapped(overlap);
+  }
+
+  /** The host has made this change. */
+  #taken(edit: RemoteEdit): void {
+    const { found, onEvent } = this.#options;
+    const path = pathOf(edit);
+    const gone = "delete" in edit ? edit.delete : "move" in edit ? edit.move : undefined;
+    if (gone !== undefined) this.#know(gone, undefined);
+    if ("delete" in edit) return onEvent({ did: "removed there", path });
+    const hash = found.local.get(path)?.hash as string;
+    if ("move" in edit) onEvent({ did: "moved there", path, from: edit.move });
+    else this.#sent(path, hash);
+    this.#know(path, hash);
   }
 
   /** The host has merged what somebody changed in the meantime; what came of it is fetched. */
@@ -233,29 +248,30 @@ export class Round {
       await work();
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      if (isThinkeryError(error) && error.code === "precondition_failed") return this.#later(path);
-      return this.#later(path, { refused: (error as Error).message });
+      return this.#refused(path, error);
     }
     done();
   }
 
-  /** It was not done. Either it is tried again, or it cannot be, until one side changes. */
+  #refused(path: string, error: Error): void {
+    if (isThinkeryError(error) && error.code === "precondition_failed") return this.#later(path);
+    this.#later(path, { refused: error.message });
+  }
+
+  /** It was not done. Either it is tried again at once, or it cannot be as things are. */
   #later(path: string, why: "changed" | { refused: string } = "changed"): void {
-    const { found, there, refused, onEvent } = this.#options;
+    const { refusals, onEvent } = this.#options;
     if (why === "changed") {
       this.isComplete = false;
       return;
     }
-    refused.set(path, `${found.local.get(path)?.hash}:${there.get(path)}`);
-    onEvent({ did: "left", path, why: why.refused });
+    this.left++;
+    if (refusals.add(path, this.#both(path), why.refused)) onEvent({ did: "left", path, why: why.refused });
   }
-}
 
-function pathOf(edit: RemoteEdit): string {
-  return "write" in edit ? edit.write : edit.delete;
-}
-
-/** The host has understood, and says no to just this. */
-function isRefusal(error: unknown): boolean {
-  return isThinkeryError(error) && ["bad_request", "conflict", "too_large", "precondition_failed"].includes(error.code);
+  /** What both sides have of a file. */
+  #both(path: string): string {
+    const { found, there } = this.#options;
+    return `${found.local.get(path)?.hash}:${there.get(path)}`;
+  }
 }

@@ -10,8 +10,8 @@ interface RunOptions {
   remote: Remote;
   signal: AbortSignal;
   isSure: boolean;
-  /** Both sides have the same, for the first time. */
-  onAlike(): void;
+  /** Both sides have the same, for the first time; but for so many files. */
+  onAlike(left: number): void;
   /** The host is away, or back. */
   onHost(isThere: boolean): void;
   /** Looks for the host again. */
@@ -26,17 +26,19 @@ const againMs = 300;
 const doubtMs = 15_000;
 const blindMs = 2000;
 const awayMs = 1000;
+/** Whoever leaves is kept so long. */
+const leaveMs = 2000;
 /** A single pass is given so many tries to come to rest. */
 const mostTries = 60;
 
-/** Until both sides have the same, once. False where they do not come to rest. */
-export async function makeAlike({ mirror, isSure, signal }: Pick<RunOptions, "mirror" | "isSure" | "signal">): Promise<boolean> {
+/** Until both sides have the same, once, but for as many files as is answered. Nothing where they do not come to rest. */
+export async function makeAlike({ mirror, isSure, signal }: Pick<RunOptions, "mirror" | "isSure" | "signal">): Promise<number | undefined> {
   for (let attempt = 0; attempt < mostTries && !signal.aborted; attempt++) {
     if (attempt > 0) await wait(againMs, signal);
-    const { isComplete } = await mirror.pass({ isSure, isFirst: attempt === 0 });
-    if (isComplete) return true;
+    const { isComplete, left } = await mirror.pass({ isSure, isFirst: attempt === 0, signal });
+    if (isComplete) return left;
   }
-  return false;
+  return undefined;
 }
 
 /** Keeps them alike until the signal fires. The answer is whether they are. */
@@ -59,12 +61,12 @@ export async function keepAlike({ folder, mirror, remote, signal, isSure, onAlik
       if (lost) throw lost;
       news.clear();
       try {
-        const pass = await mirror.pass({ isFirst, isSure: isSure && isFirst });
+        const pass = await mirror.pass({ isFirst, isSure: isSure && isFirst, signal });
         isComplete = pass.isComplete;
         isFirst = false;
         if (isAway) onHost(true);
         isAway = false;
-        if (isComplete && !wasAlike) onAlike();
+        if (isComplete && !wasAlike) onAlike(pass.left);
         wasAlike ||= isComplete;
         if (watch.cover(pass.folders)) news.say();
       } catch (error) {
@@ -83,8 +85,8 @@ export async function keepAlike({ folder, mirror, remote, signal, isSure, onAlik
       }
     }
     if (isComplete && !news.isThere) return true;
-    // Whoever leaves just after a change takes it along.
-    return !isAway && (await mirror.pass({ isFirst }).catch(ifAway)).isComplete;
+    // Whoever leaves just after a change takes it along, if it is not too much.
+    return !isAway && (await mirror.pass({ isFirst, signal: AbortSignal.timeout(leaveMs) }).catch(ifAway)).isComplete;
   } finally {
     stop.abort();
     watch.close();

@@ -8,13 +8,15 @@ import { writeWhole } from "../../home/files.ts";
 export interface SyncState {
   /** Which folder it was: one that was made anew has nothing in common with anything. */
   folder: string;
-  /** The workspace's version; one that has fewer is another workspace. */
+  /** Which workspace: an agent that was made anew under the same name has deleted nothing. */
+  workspace: string;
+  /** Its version; one that has fewer was set back to an earlier time. */
   version: number;
   /** The hash of each file, and what tells that the one in the folder is still that. */
   files: Map<string, { hash: string; state?: FileState }>;
 }
 
-const format = 1;
+const format = 2;
 
 /** Where it is kept: not in the folder, which is to hold nothing but its files. */
 export function stateFile(home: string, folder: string, agent: string): string {
@@ -25,15 +27,16 @@ export function stateFile(home: string, folder: string, agent: string): string {
 /** Nothing where they have never been compared, as far as we know. */
 export async function readState(file: string): Promise<SyncState | undefined> {
   try {
-    const kept = JSON.parse(await readFile(file, "utf8")) as { format: number; folder: string; version: number; files: [string, { hash: string; state?: FileState }][] };
+    const kept = JSON.parse(await readFile(file, "utf8")) as Omit<SyncState, "files"> & { format: number; files: [string, { hash: string; state?: FileState }][] };
     if (kept.format !== format) return undefined;
-    return { folder: kept.folder, version: kept.version, files: new Map(kept.files) };
+    const { folder, workspace, version, files } = kept;
+    return { folder, workspace, version, files: new Map(files) };
   } catch {
     return undefined;
   }
 }
 
-export async function writeState(file: string, { folder, version, files }: SyncState): Promise<void> {
+export async function writeState(file: string, { files, ...rest }: SyncState): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeWhole(file, JSON.stringify({ format, folder, version, files: [...files] }));
+  await writeWhole(file, JSON.stringify({ format, ...rest, files: [...files] }));
 }

@@ -1,7 +1,8 @@
-import { mkdir, realpath } from "node:fs/promises";
+import { mkdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { parse, resolve, sep } from "node:path";
 import { fail } from "@thinkery/sdk";
+import { createClient } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { locateHome } from "../../home/home.ts";
 import type { Cli } from "../cli.ts";
@@ -9,8 +10,8 @@ import { connectIfRunning } from "../connect.ts";
 import { exitCodes } from "../exit.ts";
 import { examples } from "../help.ts";
 import { stopOnInterrupt } from "../interrupt.ts";
-import { harmless, printable } from "../output.ts";
-import { reachAgent, targetHelp } from "./reach.ts";
+import { printable } from "../output.ts";
+import { branchOption, reachAgent, targetHelp } from "./reach.ts";
 import { remoteOf } from "./sync-host.ts";
 import { Mirror } from "./sync-mirror.ts";
 import type { SyncEvent } from "./sync-round.ts";
@@ -18,9 +19,13 @@ import { keepAlike, makeAlike } from "./sync-run.ts";
 import { readState, stateFile, writeState } from "./sync-state.ts";
 
 interface SyncFlags {
+  branch?: string;
   once?: boolean;
   force?: boolean;
 }
+
+/** After so long without an answer the host is looked for anew: it may have been started again elsewhere. */
+const patience = 3000;
 
 export function addSync(group: Command, cli: Cli): void {
   group
@@ -30,20 +35,23 @@ export function addSync(group: Command, cli: Cli): void {
     .argument("[folder]", "a folder here; what .gitignore names, .git and node_modules stay out", ".")
     .option("--once", "make them alike once, and leave")
     .option("--force", "delete on one side even when most files are gone from the other")
+    .addOption(branchOption())
     .addHelpText("after", examples(["files sync alice ./project", ""], ["files sync alice ./project --once", ""]))
-    .action(async (text: string, given: string, { once = false, force: isSure = false }: SyncFlags) => {
+    .action(async (text: string, given: string, { once = false, force: isSure = false, branch }: SyncFlags) => {
       const folder = await folderOf(cli, given);
-      let { agent, target } = await reachAgent(cli, text);
-      const name = `${target.agent}@${target.agency}`;
+      const { target, connection } = await reachAgent(cli, text);
+      let client = createClient({ ...connection, patience });
       const home = locateHome(cli.env).path;
-      const file = stateFile(home, folder, `${cli.env.THINKERY_URL ?? home}\0${target.agency}~${target.agent}`);
-      const remote = remoteOf(() => agent);
+      const file = stateFile(home, folder, [cli.env.THINKERY_URL ?? home, target.agency, target.agent, branch ?? ""].join("\0"));
+      const remote = remoteOf({ client: () => client, target, branch });
       const mirror = new Mirror({ folder, remote, state: await readState(file), onEvent: (event) => tell(cli, event), onState: (state) => writeState(file, state) });
       const signal = stopOnInterrupt(cli, () => cli.output.say("Stopping; Ctrl+C again leaves at once."));
       if (once) {
-        if (await makeAlike({ mirror, isSure, signal })) return;
-        if (signal.aborted) return cli.exitWith(exitCodes.interrupted);
-        throw fail("conflict", "Files are being written on one side or the other, and it does not come to an end; try again.");
+        const left = await makeAlike({ mirror, isSure, signal });
+        if (left === undefined && signal.aborted) return cli.exitWith(exitCodes.interrupted);
+        if (left === undefined) throw fail("conflict", "Files are being written on one side or the other, and it does not come to an end; try again.");
+        if (left > 0) throw fail("conflict", `${filesOf(left)} could not be made alike; all others are.`);
+        return;
       }
       const isAlike = await keepAlike({
         folder,
@@ -51,16 +59,20 @@ export function addSync(group: Command, cli: Cli): void {
         remote,
         signal,
         isSure,
-        onAlike: () => cli.output.say(`${given} and the files of ${name} are alike, and are kept so; Ctrl+C ends it.`),
+        onAlike: (left) => cli.output.say(`${given} and the files of ${target.agent}@${target.agency} are alike${left > 0 ? ` but for ${filesOf(left)}` : ""}, and are kept so; Ctrl+C ends it.`),
         onHost: (isThere) => cli.output.say(isThere ? "The host is back." : "The host does not answer; waiting for it."),
         async reopen() {
           const found = await connectIfRunning(cli).catch(() => undefined);
-          if (found) agent = found.client.agent(name);
+          if (found) client = createClient({ ...found, patience });
         },
       });
-      if (!isAlike) cli.exitWith(exitCodes.interrupted);
+      if (isAlike) return;
+      cli.output.say("They are not alike yet; what is missing is made good when it is started again.");
+      cli.exitWith(exitCodes.interrupted);
     });
 }
+
+const filesOf = (count: number) => (count === 1 ? "1 file" : `${count} files`);
 
 /** Makes it where it is not there yet. */
 async function folderOf(cli: Cli, given: string): Promise<string> {
@@ -68,6 +80,7 @@ async function folderOf(cli: Cli, given: string): Promise<string> {
   await mkdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw fail("bad_request", `“${given}” cannot be made: ${error.message}.`);
   });
+  if (!(await stat(path)).isDirectory()) throw fail("bad_request", `“${given}” is not a folder.`);
   const folder = await realpath(path);
   const home = await realpath(locateHome(cli.env).path).catch(() => locateHome(cli.env).path);
   const isWithin = (inner: string, outer: string) => inner === outer || inner.startsWith(outer + sep);
@@ -77,10 +90,11 @@ async function folderOf(cli: Cli, given: string): Promise<string> {
 }
 
 function tell({ output }: Cli, event: SyncEvent): void {
-  if (output.json) return output.text(harmless(JSON.stringify(event)));
-  const { did, path, beside, why } = event;
-  const reason = why === undefined ? "" : `: ${why.replace(/\.$/, "")}`;
-  const line = did === "conflict" ? `conflict   ${path}${reason || ": both sides have changed it"}${beside === undefined ? "" : `; the other one is ${beside}`}` : `${did.padEnd(13)} ${path}${reason}`;
-  if (did === "conflict" || did === "left" || did === "kept") output.say(printable(line));
-  else output.text(printable(line));
+  if (output.json) return output.line(event);
+  const { did, path, from, beside, why } = event;
+  const reason = why ?? (did === "conflict" ? "both sides have changed it" : from === undefined ? undefined : `it was ${from}`);
+  const other = beside === undefined ? "" : `; the other one is ${beside}`;
+  const line = printable(`${did.padEnd(13)} ${path}${reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`}${other}`);
+  if (did === "conflict" || did === "left" || did === "kept") output.say(line);
+  else output.text(line);
 }

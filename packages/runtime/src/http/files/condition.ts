@@ -1,16 +1,11 @@
 import { fail } from "@thinkery/sdk";
 import type { Condition, Hashes } from "../../workspace/condition.ts";
 
-/** What a request wants to be so before anything is changed. */
+/** What a request wants to be so before anything is done. */
 export function conditionOf({ headers }: Request): Condition {
   const match = hashesIn(headers, "if-match");
   const noneMatch = hashesIn(headers, "if-none-match");
   return { ...(match === undefined ? {} : { match }), ...(noneMatch === undefined ? {} : { noneMatch }) };
-}
-
-/** What the asker has already, if it says so. */
-export function knownTo({ headers }: Request): Hashes | undefined {
-  return hashesIn(headers, "if-none-match");
 }
 
 const list = /^\s*(?:W\/)?"[^"]*"\s*(?:,\s*(?:W\/)?"[^"]*"\s*)*$/;

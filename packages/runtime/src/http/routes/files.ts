@@ -6,13 +6,14 @@ import { json } from "../answer.ts";
 import { readBytes } from "../body.ts";
 import { enteredAgent as entered } from "../directory.ts";
 import { archiveAnswer, fileAnswer } from "../files/answer.ts";
-import { conditionOf, knownTo } from "../files/condition.ts";
+import { conditionOf } from "../files/condition.ts";
 import { pathIn } from "../files/place.ts";
+import { rangeIn } from "../files/range.ts";
 import { type HonoEnv, route } from "../route.ts";
 import { checkUse } from "../use.ts";
 
 /** A zip is unpacked in memory, which all agents share. */
-const longestArchive = 64 * 1024 * 1024;
+const longestArchiveMb = 64;
 
 /** The files of an agent's workspace. */
 export function fileRoutes(app: Hono<HonoEnv>): void {
@@ -27,10 +28,9 @@ export function fileRoutes(app: Hono<HonoEnv>): void {
     const agent = await entered(call);
     checkUse(call.request, call.caller, "file");
     const { download, ...at } = call.query;
-    const known = knownTo(call.request);
-    const only = call.request.method === "HEAD" ? ({ only: "info" } as const) : {};
-    const { file, body } = await agent.readFile(pathIn(call.request.url), at, { ...(known ? { known } : {}), ...only });
-    return fileAnswer(file, body ?? null, { status: body || only.only ? 200 : 304, download: download !== undefined });
+    const only = call.request.method === "HEAD" ? "info" : undefined;
+    const read = await agent.readFile(pathIn(call.request.url), at, { condition: conditionOf(call.request), range: rangeIn(call.request), only });
+    return fileAnswer(read, { download: download !== undefined });
   });
 
   route(app, endpoints.putFile, async (call) => {
@@ -38,7 +38,8 @@ export function fileRoutes(app: Hono<HonoEnv>): void {
     const path = pathIn(call.request.url);
     const condition = conditionOf(call.request);
     checkWhole(call.request);
-    const bytes = await readBytes(call.request, largestFile(workspaceLimitsOf(call.env)));
+    const limits = workspaceLimitsOf(call.env);
+    const bytes = await readBytes(call.request, largestFile(limits), `This is larger than a file may be: ${limits.fileMb} MB.`);
     const { file, created } = await agent.writeFile(path, loaded(bytes), { ...call.query, ...condition }, call.caller.user);
     return json(file, created ? 201 : 200, { etag: `"${file.hash}"` });
   });
@@ -63,7 +64,7 @@ export function fileRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.putArchive, async (call) => {
     const agent = await entered(call);
     checkWhole(call.request);
-    const zip = await readBytes(call.request, longestArchive);
+    const zip = await readBytes(call.request, longestArchiveMb * 1024 * 1024, `This zip is larger than one may be: ${longestArchiveMb} MB.`);
     const order = { branch: call.query.branch, replace: call.query.replace !== undefined };
     return agent.writeArchive(loaded(zip), order, call.caller.user);
   });

@@ -20,7 +20,7 @@ export function versionRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.createBranch, async (call) => (await entered(call)).createBranch(call.body, call.caller.user));
 
   route(app, endpoints.deleteBranch, async (call) => {
-    await (await entered(call)).removeBranch(call.params.branch);
+    await (await entered(call)).removeBranch(call.params.branch, call.caller.user);
     return undefined;
   });
 

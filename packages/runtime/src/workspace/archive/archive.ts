@@ -11,12 +11,20 @@ const quick = { level: 3 };
 /** Already as short as it gets. */
 const short = /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/mpeg|video\/.*|application\/(?:zip|gzip|pdf)|font\/woff2)$/;
 
+/** So much of a large file tells whether it would get shorter. */
+const sample = 64 * 1024;
+
+function deflated(data: Uint8Array): Uint8Array {
+  const isShort = data.length > 4 * sample && deflateRawSync(data.subarray(0, sample), quick).length > 0.98 * sample;
+  return isShort ? data : deflateRawSync(data, quick);
+}
+
 /** All files as a zip, as of one version: whoever changes something meanwhile does not change it here. */
 export function archived(workspace: Workspace, { branch, version, under }: ArchiveQuery): ReadableStream<Uint8Array> {
   const at = { branch, version: version ?? (workspace.latest(branch) || undefined) };
   // Asked before the answer begins: a branch or version may not be there.
   const { files } = workspace.list({ ...at, under });
-  return byteStream(gathered(zipped(contents(workspace, files, at), (data) => deflateRawSync(data, quick))));
+  return byteStream(gathered(zipped(contents(workspace, files, at), deflated)));
 }
 
 /** Everybody shares one thread, so after some work others have their turn. A file counts for a few kilobytes, however small it is. */
@@ -62,32 +70,26 @@ export async function editsOf(workspace: Workspace, zip: Uint8Array, { branch, r
   return [...gone.map(({ path }) => ({ delete: path })), ...edits];
 }
 
-/** Every piece is a call to whoever reads, so small ones go together. */
-const usualPiece = 64 * 1024;
+/** Every piece is a call to whoever reads, so small ones go together; and large ones go bit by bit, without a second copy of all. */
+const usualPiece = 256 * 1024;
 
 async function* gathered(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array[] = [];
-  let size = 0;
+  // What is handed over is taken away with all of its buffer, which a `Buffer` may share with others.
+  let page = new Uint8Array(usualPiece);
+  let filled = 0;
   for await (const piece of pieces) {
-    held.push(piece);
-    size += piece.length;
-    if (size < usualPiece) continue;
-    yield joined(held, size);
-    held = [];
-    size = 0;
+    for (let from = 0; from < piece.length; ) {
+      const part = piece.subarray(from, from + usualPiece - filled);
+      page.set(part, filled);
+      filled += part.length;
+      from += part.length;
+      if (filled < usualPiece) continue;
+      yield page;
+      page = new Uint8Array(usualPiece);
+      filled = 0;
+    }
   }
-  if (size > 0) yield joined(held, size);
-}
-
-/** What is handed over is taken away with all of its buffer, which a `Buffer` may share with others. */
-function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+  if (filled > 0) yield page.slice(0, filled);
 }
 
 /** Pulled piece by piece: nothing is made ahead of a slow reader. */

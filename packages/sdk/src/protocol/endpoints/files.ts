@@ -41,7 +41,7 @@ export const fileEndpoints = {
   readFile: endpoint({
     ...routes.readFile,
     access: "read",
-    summary: "What is in a file. Its hash is the ETag; `If-None-Match` is answered 304.",
+    summary: "What is in a file. Its hash is the ETag; `If-None-Match` is answered 304, and a `Range` of bytes 206.",
     params: aFile,
     query: fileQuerySchema,
     media: ["*/*"],
