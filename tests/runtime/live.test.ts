@@ -11,6 +11,8 @@ beforeAll(async () => {
 afterAll(() => worker?.stop());
 
 interface Seen {
+  /** No statement failed. */
+  isOver: boolean;
   damaged: boolean;
   doc: Y.Doc;
   texts: Record<string, string>;
@@ -24,7 +26,7 @@ async function open(name: string, asked: object = {}): Promise<Seen> {
   const response = await fetch(`${worker.url}/${name}`, { method: "POST", body: JSON.stringify(asked) });
   const text = await response.text();
   if (!response.ok) throw new Error(text);
-  const { state, ...seen } = JSON.parse(text) as { state: string } & Omit<Seen, "doc" | "texts">;
+  const { state = "AAA=", ...seen } = JSON.parse(text) as { state?: string } & Omit<Seen, "doc" | "texts">;
   const doc = new Y.Doc();
   Y.applyUpdate(doc, Buffer.from(state, "base64"));
   return { ...seen, doc, texts: doc.getMap("files").toJSON() };
@@ -42,7 +44,7 @@ function typed({ doc }: Seen, path: string, keys: number): string[] {
 test("what is stored is a snapshot and the updates since then, and opens to the same document", async () => {
   const seen = await open("tail", { edits: [{ write: "a.txt", content: "begin " }] });
   const after = await open("tail", { updates: typed(seen, "a.txt", 30), close: false });
-  expect([after.texts, after.tail, after.parts]).toEqual([{ "a.txt": `begin ${"0123456789".repeat(3)}` }, 31, 0]);
+  expect([after.texts, after.tail, after.parts]).toEqual([{ "a.txt": `begin ${"0123456789".repeat(3)}` }, 30, 1]);
   const again = await open("tail");
   expect([again.texts, again.files]).toEqual([after.texts, after.texts]);
   expect(Y.encodeStateVector(again.doc)).toEqual(Y.encodeStateVector(after.doc));
@@ -61,17 +63,40 @@ test("a document that is larger than a row lies in several", async () => {
   expect((await open("large")).texts).toEqual(files);
 });
 
+test("an update that fails at any statement is taken whole when it comes again, and once", async () => {
+  const first = await open("failing", { edits: [{ write: "a.txt", content: "one " }, { write: "b.txt", content: "two" }] });
+  const files = first.doc.getMap<Y.Text>("files");
+  let expected = "one ";
+  let rounds = 0;
+  for (let isOver = false; !isOver; rounds += 1) {
+    files.get("a.txt")?.insert(4, `${rounds} `);
+    expected = `one ${rounds} ${expected.slice(4)}`;
+    if (rounds % 2 === 0) files.set(`new-${rounds}.txt`, new Y.Text(`new ${rounds}`));
+    // As a client does that comes back after its connection was lost.
+    const updates = [Buffer.from(Y.encodeStateAsUpdate(first.doc)).toString("base64")];
+    isOver = (await open("failing", { updates, close: false, failing: rounds + 1 })).isOver;
+    const { doc, texts, files: rows } = await open("failing", { updates, close: false });
+    expect([texts, rows["a.txt"]]).toEqual([rows, expected]);
+    Y.applyUpdate(first.doc, Y.encodeStateAsUpdate(doc));
+    expect(first.doc.getMap("files").toJSON()).toEqual(rows);
+  }
+  expect(rounds).toBeGreaterThan(10);
+});
+
 test.each([
   ["a wrong byte in an update", "UPDATE live_updates SET data = CAST(X'00' || substr(data, 2) AS BLOB) WHERE number = (SELECT max(number) FROM live_updates)"],
   ["an update that is not one, with the right checksum", "UPDATE live_updates SET data = X'FFFFFF', checksum = 4294967040 WHERE number = 1"],
   ["an update missing", "DELETE FROM live_updates WHERE number = 2"],
-  ["a snapshot that is cut off", "INSERT INTO live_snapshots (branch, part, checksum, data) VALUES ('main', 0, 1, X'0102')"],
+  ["a snapshot that is cut off", "INSERT OR REPLACE INTO live_snapshots (branch, part, checksum, data) VALUES ('main', 0, 1, X'0102')"],
 ])("with %s, the document is made anew from the files, and goes on", async (what, damage) => {
   const name = encodeURIComponent(what);
   const seen = await open(name, { edits: [{ write: "a.txt", content: "one " }, { write: "b.txt", content: "two" }] });
   await open(name, { updates: typed(seen, "a.txt", 5), close: false });
   const anew = await open(name, { damage });
   expect([anew.damaged, anew.texts, anew.files]).toEqual([true, { "a.txt": "one 01234", "b.txt": "two" }, { "a.txt": "one 01234", "b.txt": "two" }]);
+  // Whoever has the old one must not take the new one for more of it.
+  const house = ({ doc }: Seen) => Math.max(...Y.decodeStateVector(Y.encodeStateVector(doc)).keys());
+  expect(house(anew)).toBeGreaterThan(house(seen));
   const next = await open(name, { updates: typed(anew, "a.txt", 2) });
   expect([next.damaged, next.files["a.txt"], next.texts["a.txt"]]).toEqual([false, "one 0123401", "one 0123401"]);
 });

@@ -15,7 +15,7 @@ interface Asked {
   options?: { branch?: string; joins?: boolean; partly?: boolean };
   order?: never;
   path?: string;
-  at?: { branch?: string; version?: number };
+  at?: { branch?: string; version?: number; after?: string };
   base?: number;
   name?: string;
   id?: number;
@@ -57,7 +57,7 @@ export class Desk extends DurableObject {
       revert: () => files.revert(order, origin),
       branch: () => files.createBranch(order, origin),
       branches: () => files.branches(),
-      remove: () => files.removeBranch(name),
+      remove: () => files.removeBranch(name, origin),
       merge: () => files.merge(name, order, origin),
       totals: () => [files.totals(at.branch), this.#open({}).totals(at.branch)],
       replay: () => this.#replay(at.branch ?? "main"),
@@ -65,18 +65,67 @@ export class Desk extends DurableObject {
       patches: () => this.ctx.storage.sql.exec("SELECT count(*) AS count FROM changes WHERE patch IS NOT NULL AND before_copy IS NULL").one(),
       events: () => this.#events,
       followed: () => this.#follow(edits, origin, options),
+      without: () => this.#failing(path as "commit", { edits, origin, options, order, name }),
+      statements: () => this.#statements(edits, base, origin, options),
+      sql: () => this.ctx.storage.sql.exec(path).toArray(),
       age: () => void this.ctx.storage.sql.exec("UPDATE versions SET until = until - ?, at = at - ?", id, id),
     };
     return steps[step]?.();
   }
 
-  #open(limits: object): Workspace {
+  #open(limits: object, storage = this.ctx.storage): Workspace {
     return new Workspace({
-      storage: this.ctx.storage,
+      storage,
       blobs: {} as Blobs,
       limits: workspaceLimitsSchema.parse(limits),
-      record: (event) => this.#events.push(event),
+      record: (event) => {
+        storage.sql.exec("SELECT 1");
+        this.#events.push(event);
+      },
     });
+  }
+
+  /** Does something again and again, each time with another statement that fails, until none does. Answers what there was before and after each. */
+  #failing(step: "commit" | "merge" | "revert" | "branch" | "remove", { edits, origin, options, order, name }: Required<Pick<Asked, "edits" | "origin" | "options" | "order" | "name">>): unknown {
+    const states: unknown[] = [];
+    for (let failing = 1; ; failing += 1) {
+      let left = 0;
+      const files = this.#open({}, this.#watched(() => {
+        if (--left === 0) throw new Error("a statement failed");
+      }));
+      if (options.joins) files.commit([{ write: "typed", content: `${failing}` }], origin, options);
+      const told: unknown[] = [];
+      files.follow((commit) => told.push(commit));
+      const { sql } = this.ctx.storage;
+      const state = () => ({ whole: this.#whole({}), versions: sql.exec("SELECT * FROM versions").toArray(), changes: sql.exec("SELECT * FROM changes").toArray(), branches: this.#workspace.branches(), totals: files.totals(), told: [...told], events: this.#events.length });
+      const before = state();
+      const works = { commit: () => files.commit(edits, origin, options), merge: () => files.merge(name, order, origin), revert: () => files.revert(order, origin), branch: () => files.createBranch(order, origin), remove: () => files.removeBranch(name, origin) };
+      left = failing;
+      try {
+        works[step]();
+        return states;
+      } catch (error) {
+        if ((error as Error).message !== "a statement failed") throw error;
+      }
+      left = 0;
+      states.push({ before, after: state() });
+    }
+  }
+
+  /** How many statements it takes to bring edits to the files of now. */
+  #statements(edits: FileEdit[], base: number, origin: Origin, options: object): number {
+    let count = 0;
+    this.#open({}, this.#watched(() => (count += 1))).land(edits, base, origin, options);
+    return count;
+  }
+
+  #watched(onStatement: () => void): DurableObjectStorage {
+    const { storage } = this.ctx;
+    const exec = (...given: Parameters<SqlStorage["exec"]>) => {
+      onStatement();
+      return storage.sql.exec(...given);
+    };
+    return { sql: { exec }, transactionSync: (work: () => unknown) => storage.transactionSync(work) } as unknown as DurableObjectStorage;
   }
 
   #whole(at: { branch?: string; version?: number }): [string, FileContent | undefined][] {

@@ -31,13 +31,13 @@ export function isLive(request: Request): boolean {
 /** The sockets of everybody who edits an agent's files live, each in the room of its branch. */
 export class LiveSockets {
   readonly #workspace: Workspace;
-  readonly #sql: SqlStorage;
+  readonly #storage: DurableObjectStorage;
   readonly #rooms = new Map<string, Room>();
   readonly #open = new Map<string, LiveSocket>();
 
-  constructor(workspace: Workspace, sql: SqlStorage) {
+  constructor(workspace: Workspace, storage: DurableObjectStorage) {
     this.#workspace = workspace;
-    this.#sql = sql;
+    this.#storage = storage;
     workspace.follow((commit) => {
       // Version 0 says that a branch was removed.
       if (commit.version !== 0) return this.#rooms.get(commit.branch)?.follow(commit);
@@ -103,7 +103,7 @@ export class LiveSockets {
   #room(branch: string): Room {
     const known = this.#rooms.get(branch);
     if (known) return known;
-    const room = new Room({ branch, files: this.#workspace, store: new LiveStore(this.#sql, branch) });
+    const room = new Room({ branch, files: this.#workspace, store: new LiveStore(this.#storage, branch) });
     this.#rooms.set(branch, room);
     return room;
   }

@@ -87,7 +87,7 @@ export abstract class Think extends WithApp<AgentStatus> {
       limits: workspaceLimitsOf(env),
       record: (event) => this.#recorder.record(event),
     });
-    this.#live = new LiveSockets(this.workspace, ctx.storage.sql);
+    this.#live = new LiveSockets(this.workspace, ctx.storage);
     this.#pulse = new Pulse({
       seconds: limits.heartbeatSeconds,
       schedule: (seconds, beat) => this.schedule(seconds, "heartbeat", beat, { idempotent: true }),

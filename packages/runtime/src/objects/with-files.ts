@@ -19,13 +19,29 @@ import {
   type VersionQuery,
 } from "@thinkery/sdk";
 import { archived, editsOf } from "../workspace/archive/archive.ts";
-import { type Condition, type Hashes, isMet, isOneOf, unmet } from "../workspace/condition.ts";
+import { type Condition, isMet, isOneOf, unmet } from "../workspace/condition.ts";
 import { isSame } from "../workspace/content.ts";
+import { type Part, partOf, type Range } from "../workspace/range.ts";
 import type { At, Workspace } from "../workspace/workspace.ts";
 import { type Cargo, loaded, unloaded } from "./cargo.ts";
 import { Housed } from "./housed.ts";
 
 type On = Pick<At, "branch">;
+
+interface Reading {
+  condition?: Condition;
+  range?: Range | undefined;
+  only?: "info" | undefined;
+}
+
+export interface ReadFile {
+  file: FileInfo;
+  body?: Cargo;
+  /** What of it the body is, if not all; no byte of it was asked for where it is outside. */
+  part?: Part | "outside";
+  /** The asker has it already. */
+  isKnown?: boolean;
+}
 
 /** What a workspace offers to whoever may enter its agent. Every change is one version, with its user as the origin. */
 export abstract class WithFiles<State> extends Housed<State> {
@@ -39,16 +55,22 @@ export abstract class WithFiles<State> extends Housed<State> {
     return this.workspace.list(query);
   }
 
-  /** A file, and what is in it unless the asker knows that already. */
-  async readFile(path: string, at: At, { known, only }: { known?: Hashes; only?: "info" } = {}): Promise<{ file: FileInfo; body?: Cargo }> {
+  /** A file, and what is in it or in a part of it, unless the asker knows that already or only wants to hear of it. */
+  async readFile(path: string, at: At, { condition = {}, range, only }: Reading = {}): Promise<ReadFile> {
     await this.open();
     const place = filePath(path);
     const file = this.workspace.stat(place, at);
     if (!file) throw this.#missing(place, at);
-    if (only === "info" || (known && isOneOf(file, known))) return { file };
+    const { match, noneMatch } = condition;
+    if (match !== undefined && !isOneOf(file, match)) throw unmet(place, file, { match });
+    if (noneMatch !== undefined && isOneOf(file, noneMatch)) return { file, isKnown: true };
+    if (only === "info") return { file };
+    const isPart = range !== undefined && (range.of === undefined || range.of === file.hash);
+    const part = isPart ? partOf(range, file.size) : { from: 0, to: file.size };
+    if (!part) return { file, part: "outside" };
     // It was there a moment ago, and what is read of it is what it is now.
-    const bytes = await this.workspace.bytes(place, at);
-    return { file, body: loaded(bytes ?? new Uint8Array()) };
+    const bytes = (await this.workspace.bytes(place, at)) ?? new Uint8Array();
+    return { file, body: loaded(bytes.subarray(part.from, part.to)), ...(isPart ? { part } : {}) };
   }
 
   async writeFile(path: string, cargo: Cargo, { branch, ...condition }: On & Condition, user: string): Promise<{ file: FileInfo; created: boolean }> {
@@ -119,9 +141,9 @@ export abstract class WithFiles<State> extends Housed<State> {
     return this.workspace.createBranch(order, by(user));
   }
 
-  async removeBranch(name: string): Promise<void> {
+  async removeBranch(name: string, user: string): Promise<void> {
     await this.open();
-    this.workspace.removeBranch(name);
+    this.workspace.removeBranch(name, by(user));
   }
 
   async mergeBranch(name: string, order: Merge, user: string): Promise<Merged> {

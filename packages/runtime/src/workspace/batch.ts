@@ -1,5 +1,5 @@
 import { fail, type FileContent, type FileEdit, filePath, foldedPath, isThinkeryError, type WorkspaceLimits } from "@thinkery/sdk";
-import { factsOf, isSame } from "./content.ts";
+import { isSame, known } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
 import type { Step } from "./history.ts";
 import { withinQuota } from "./quota.ts";
@@ -7,26 +7,31 @@ import { withinQuota } from "./quota.ts";
 /** The files of a branch with some edits on top, none of which is made yet. */
 export class Batch {
   readonly #rows: FileRows;
-  readonly #branch: string;
+  readonly branch: string;
   /** What each path that was touched would be; nothing for those that would be gone. */
   readonly #touched = new Map<string, FileContent | undefined>();
   /** Where what is at a path now came from. */
   readonly #moves = new Map<string, string>();
   /** The touched paths that would be there, by how they are compared. */
-  #folded: Map<string, string> | undefined;
+  #folded: Map<string, string[]> | undefined;
 
   constructor(rows: FileRows, branch: string) {
     this.#rows = rows;
-    this.#branch = branch;
+    this.branch = branch;
   }
 
   content(path: string): FileContent | undefined {
-    return this.#touched.has(path) ? this.#touched.get(path) : this.#rows.content(this.#branch, path);
+    return this.#touched.has(path) ? this.#touched.get(path) : this.#rows.content(this.branch, path);
   }
 
   /** Would there be a file? Answered without reading it. */
   has(path: string): boolean {
     return this.#touched.has(path) ? this.#touched.get(path) !== undefined : this.#isStored(path);
+  }
+
+  /** Could there be a file that is not there yet? */
+  isFree(path: string): boolean {
+    return !this.has(path) && this.#misplacement(path, new Map()) === undefined;
   }
 
   add(edit: FileEdit): void {
@@ -37,11 +42,11 @@ export class Batch {
 
   write(path: string, content: FileContent): void {
     if (typeof content === "string" && (content.includes("\0") || !content.isWellFormed())) throw fail("bad_request", `What was to be written to “${path}” is not text.`);
-    this.#touched.set(path, content);
+    this.#touch(path, content);
   }
 
   remove(path: string): void {
-    this.#touched.set(path, undefined);
+    this.#touch(path, undefined);
     this.#moves.delete(path);
   }
 
@@ -54,11 +59,12 @@ export class Batch {
   steps(): Step[] {
     const steps: Step[] = [];
     for (const [path, after] of this.#touched) {
-      const before = this.#rows.content(this.#branch, path);
+      const stored = this.#rows.known(this.branch, path);
+      const before = stored?.content;
       if (isSame(before, after)) continue;
       const from = this.#moves.get(path);
-      const isMoved = from !== undefined && before === undefined && isSame(after, this.#rows.content(this.#branch, from)) && !this.has(from);
-      steps.push({ path, kind: isMoved ? "move" : kindOf(before, after), other: isMoved ? from : undefined, before: sideOf(before, path), after: sideOf(after, path) });
+      const isMoved = from !== undefined && before === undefined && isSame(after, this.#rows.content(this.branch, from)) && !this.has(from);
+      steps.push({ path, kind: isMoved ? "move" : kindOf(before, after), other: isMoved ? from : undefined, before: stored, after: after === undefined ? undefined : known(after, path) });
     }
     return withoutMoved(steps.sort((a, b) => (a.path < b.path ? -1 : 1)));
   }
@@ -66,15 +72,23 @@ export class Batch {
   /** Takes out what could not be where it should be, and answers why not. */
   sift(): { path: string; reason: string }[] {
     const refused: { path: string; reason: string }[] = [];
-    for (;;) {
-      const found = this.#misplaced();
-      if (!found) return refused;
-      refused.push(found);
-      // What was moved there stays where it was.
-      for (const path of [found.path, this.#moves.get(found.path)]) if (path !== undefined) this.#touched.delete(path);
-      this.#moves.delete(found.path);
-      this.#folded = undefined;
+    for (let settled = false; !settled; ) {
+      settled = true;
+      const folders = new Map<string, string>();
+      for (const path of [...this.#touched.keys()].sort()) {
+        const reason = this.has(path) && !this.#isStored(path) ? this.#misplacement(path, folders) : undefined;
+        if (reason === undefined) continue;
+        refused.push({ path, reason });
+        this.#untouch(path);
+        const from = this.#moves.get(path);
+        if (from === undefined) continue;
+        // What was moved there stays where it was, which may be in the way of what was fine until now.
+        this.#untouch(from);
+        this.#moves.delete(path);
+        settled = false;
+      }
     }
+    return refused;
   }
 
   /** Refuses what could not be on every machine, and what would be too much. */
@@ -84,18 +98,26 @@ export class Batch {
     return withinQuota(steps, limits, totals);
   }
 
-  #misplaced(): { path: string; reason: string } | undefined {
-    const folders = new Map<string, string>();
-    for (const path of [...this.#touched.keys()].sort()) {
-      if (!this.has(path) || this.#isStored(path)) continue;
-      try {
-        this.#checkPlace(path, folders);
-      } catch (error) {
-        if (!isThinkeryError(error)) throw error;
-        return { path, reason: error.message };
-      }
+  /** Why a file cannot be where it should be; nothing where it can. */
+  #misplacement(path: string, folders: Map<string, string>): string | undefined {
+    try {
+      this.#checkPlace(path, folders);
+      return undefined;
+    } catch (error) {
+      if (!isThinkeryError(error)) throw error;
+      return error.message;
     }
-    return undefined;
+  }
+
+  #touch(path: string, content: FileContent | undefined): void {
+    this.#touched.set(path, content);
+    this.#folded = undefined;
+  }
+
+  #untouch(path: string): void {
+    this.#touched.delete(path);
+    const key = foldedPath(path);
+    this.#folded?.set(key, (this.#folded.get(key) ?? []).filter((one) => one !== path));
   }
 
   #delete(path: string): void {
@@ -122,35 +144,38 @@ export class Batch {
   }
 
   #inFolder(folder: string): string[] {
-    const stored = this.#rows.list(this.#branch, { under: folder }).map(({ path }) => path);
+    const stored = this.#rows.list(this.branch, { under: folder }).map(({ path }) => path);
     const touched = [...this.#touched.keys()].filter((path) => path.startsWith(`${folder}/`));
     return [...new Set([...stored, ...touched])].filter((path) => this.has(path)).sort();
   }
 
   /** No file where a folder is, no folder where a file is, and nothing that differs from another by upper and lower case alone. */
   #checkPlace(path: string, folders: Map<string, string>): void {
-    const twin = this.#rows.twin(this.#branch, path);
+    const twin = this.#rows.twin(this.branch, path);
     const other = twin !== undefined && this.has(twin) ? twin : this.#touchedTwin(path);
     if (other !== undefined) throw fail("conflict", `“${other}” is there already, and “${path}” differs from it by upper and lower case only.`);
-    for (const inside of this.#rows.inFolder(this.#branch, path)) {
+    for (const inside of this.#rows.inFolder(this.branch, path)) {
       if (this.has(inside)) throw fail("conflict", `“${path}” is a folder.`);
     }
     const names = path.split("/");
+    const found: string[] = [];
     for (let depth = names.length - 1; depth > 0; depth--) {
       const folder = names.slice(0, depth).join("/");
-      const known = folders.get(foldedPath(folder)) ?? this.#writtenFolder(folder);
-      if (known === folder && folders.has(foldedPath(folder))) return;
-      if (known !== undefined && known !== folder) throw differently(known, folder);
-      folders.set(foldedPath(folder), folder);
-      for (const file of [folder, this.#rows.twin(this.#branch, folder), this.#touchedTwin(folder)]) {
+      const written = folders.get(foldedPath(folder)) ?? this.#writtenFolder(folder);
+      if (written !== undefined && written !== folder) throw differently(written, folder);
+      if (folders.has(foldedPath(folder))) break;
+      found.push(folder);
+      for (const file of [folder, this.#rows.twin(this.branch, folder), this.#touchedTwin(folder)]) {
         if (file !== undefined && this.has(file)) throw fail("conflict", `“${file}” is a file, not a folder.`);
       }
     }
+    // Only now: one that cannot be there makes no folders either.
+    for (const folder of found) folders.set(foldedPath(folder), folder);
   }
 
   /** How the name of a folder that is there already is written. */
   #writtenFolder(folder: string): string | undefined {
-    for (const path of this.#rows.inFolder(this.#branch, folder)) {
+    for (const path of this.#rows.inFolder(this.branch, folder)) {
       // By names: what is the same but for case may be longer or shorter.
       if (this.has(path)) return path.split("/").slice(0, folder.split("/").length).join("/");
     }
@@ -158,13 +183,12 @@ export class Batch {
   }
 
   #isStored(path: string): boolean {
-    return this.#rows.stat(this.#branch, path) !== undefined;
+    return this.#rows.stat(this.branch, path) !== undefined;
   }
 
   #touchedTwin(path: string): string | undefined {
-    this.#folded ??= new Map([...this.#touched].filter(([, content]) => content !== undefined).map(([one]) => [foldedPath(one), one]));
-    const twin = this.#folded.get(foldedPath(path));
-    return twin === path ? undefined : twin;
+    this.#folded ??= Map.groupBy([...this.#touched.keys()].filter((one) => this.#touched.get(one) !== undefined), foldedPath);
+    return this.#folded.get(foldedPath(path))?.find((one) => one !== path);
   }
 }
 
@@ -175,10 +199,6 @@ function differently(known: string, folder: string): Error {
 function kindOf(before: FileContent | undefined, after: FileContent | undefined): Step["kind"] {
   if (before === undefined) return "add";
   return after === undefined ? "delete" : "edit";
-}
-
-function sideOf(content: FileContent | undefined, path: string): Step["before"] {
-  return content === undefined ? undefined : { facts: factsOf(content, path), content };
 }
 
 /** A file that was moved is told of once, at its new place; its old place is the other half of that. */

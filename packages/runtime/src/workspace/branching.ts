@@ -1,4 +1,4 @@
-import { type Branch, fail, mainBranch, type NewBranch, type Origin } from "@thinkery/sdk";
+import { type Branch, fail, mainBranch, type NewBranch, type NewEvent, type Origin } from "@thinkery/sdk";
 import type { Branches, BranchRow } from "./branches.ts";
 import type { Commits } from "./commits.ts";
 import { factsOf } from "./content.ts";
@@ -15,6 +15,7 @@ interface BranchingOptions {
   branches: Branches;
   past: Past;
   commits: Commits;
+  record(event: NewEvent): void;
 }
 
 /** Files that go their own way: how they begin, and how they end. */
@@ -35,28 +36,40 @@ export class Branching {
     if (id === mainBranch || branches.get(id)) throw fail("conflict", `There is a branch “${id}” already.`);
     if (branches.list().length >= mostBranches) throw fail("too_large", `A workspace may have ${mostBranches} branches. Remove one that is not needed.`);
     const last = commits.know();
-    const at = event === undefined ? (version ?? last) : history.toldBy(event, from);
+    const at = event === undefined ? (version ?? last) : this.#toldBy(event, from);
     past.checkKept(at);
-    const parent = past.home(from, at);
-    storage.transactionSync(() => {
+    // Of a branch that has not changed yet it is made all the same, and is merged there again.
+    const parent = at === branches.get(from)?.at ? from : past.home(from, at);
+    return storage.transactionSync(() => {
       branches.add({ name: id, parent, at, origin, now: Date.now() });
       rows.copy(parent, id);
       for (const path of history.changedSince(parent, at)) this.#putAs(id, path, parent, at);
+      return this.#infoOf(branches.get(id) as BranchRow);
     });
-    return this.#infoOf(branches.get(id) as BranchRow);
   }
 
-  remove(name: string): void {
-    const { storage, rows, history, branches, commits } = this.#options;
+  /** Its files and its history are gone, and the log says so. What of it was merged stays where it was brought to. */
+  remove(name: string, origin: Origin): void {
+    const { storage, rows, history, branches, commits, record } = this.#options;
     if (name === mainBranch) throw fail("conflict", "The branch “main” is what the others come from, and stays.");
     const child = branches.list().find(({ parent }) => parent === name);
     if (child) throw fail("conflict", `The branch “${child.name}” comes from it. Remove that one first.`);
     storage.transactionSync(() => {
+      const [upTo, versions] = [history.latest(name), history.countAfter(name, 0)];
       branches.remove(name);
       rows.removeAll(name);
       history.forgetBranch(name);
+      if (versions > 0) record({ type: "files.forgotten", data: { upTo, versions, branch: name, by: origin } });
     });
     commits.drop(name);
+  }
+
+  /** The last version that an event, or one before it, tells of; where the branch was not there yet, of what it was made from. */
+  #toldBy(event: number, branch: string): number {
+    const { history, branches } = this.#options;
+    const own = history.toldBy(event, branch);
+    const row = branches.get(branch);
+    return own > 0 || !row ? own : Math.min(row.at, this.#toldBy(event, row.parent));
   }
 
   #infoOf(row: BranchRow): Branch {

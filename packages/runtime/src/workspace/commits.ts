@@ -1,7 +1,7 @@
 import { type Change, type FileContent, type NewEvent, type Origin, type Version, type WorkspaceLimits } from "@thinkery/sdk";
 import type { Batch } from "./batch.ts";
 import type { Branches } from "./branches.ts";
-import { factsOf, isSame } from "./content.ts";
+import { isSame, known } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
 import type { ChangeRow, History, Step } from "./history.ts";
 
@@ -16,6 +16,8 @@ export interface CommitOptions {
   joins?: boolean;
   reverts?: readonly number[];
   merges?: string;
+  /** What belongs to it and is stored with it, or not at all. Done also where there is nothing to commit. */
+  also?(): void;
   record?(event: NewEvent): void;
 }
 
@@ -78,26 +80,29 @@ export class Commits {
     this.#tell({ branch, version: 0, origin: { kind: "user" }, changes: [] });
   }
 
+  /** All of it is stored, the event that tells of it too, or nothing is and nobody hears of it. */
   write(batch: Batch, origin: Origin, options: CommitOptions & { branch: string }): Version | undefined {
-    const { branch } = options;
-    const { history } = this.#options;
+    const { branch, also = () => {}, record = this.#options.record } = options;
+    const { history, storage } = this.#options;
     const steps = batch.steps();
-    if (steps.length === 0) return undefined;
+    if (steps.length === 0) return void storage.transactionSync(also);
     const totals = batch.check(steps, this.#options.limits, this.totals(branch));
     const now = Date.now();
     const typed = options.joins ? history.typed(branch, origin.user, now, this.#known) : undefined;
     const id = typed ?? history.last + 1;
-    this.#options.storage.transactionSync(() => {
+    const version = storage.transactionSync(() => {
       if (typed === undefined) history.add({ id, branch, at: now, joins: options.joins ?? false, origin, reverts: options.reverts, merges: options.merges });
       else history.extend(id, now);
       // A file may have to leave its name before another one can have it.
       for (const step of [...steps].sort((a, b) => Number(a.after !== undefined) - Number(b.after !== undefined))) this.#step(id, branch, step, now, typed !== undefined);
+      also();
+      const written = history.version(id) as Version;
+      if (typed === undefined) record(changed(written));
+      return written;
     });
     this.#totals.set(branch, totals);
-    const version = history.version(id) as Version;
-    if (typed === undefined) (options.record ?? this.#options.record)(changed(version));
     this.#tell({ branch, version: id, origin, changes: steps.map(({ path, before, after }) => ({ path, before: before?.content, after: after?.content })) });
-    if (typed === undefined && id % forgetEvery === 0) this.#forgetOld(now);
+    if (typed === undefined && id % forgetEvery === 0) this.#afterwards(() => this.#forgetOld(now));
     return version;
   }
 
@@ -109,15 +114,17 @@ export class Commits {
   }
 
   #step(version: number, branch: string, step: Step, at: number, joins: boolean): void {
+    const { rows, history } = this.#options;
     const { path, after } = step;
-    const patches = this.#options.rows.patches(branch, path);
-    const whole = patches >= mostPatches;
-    const earlier = joins ? this.#options.history.change(version, path) : undefined;
-    const noted = earlier ? this.#joined(earlier, step) : step;
-    if (noted) this.#options.history.note(version, branch, noted, whole);
-    else this.#options.history.unnote(version, path);
-    if (after) this.#options.rows.put(branch, path, after.content, after.facts, { version, at, patches: whole || typeof after.content !== "string" ? 0 : patches + 1 });
-    else this.#options.rows.remove(branch, path);
+    // All that is done to a file in one version is one step on the way back to its older texts.
+    const earlier = joins ? history.change(version, path) : undefined;
+    const before = rows.patches(branch, path);
+    const whole = !earlier && before >= mostPatches;
+    if (earlier) history.noteAgain(earlier, this.#joined(earlier, step));
+    else history.note(version, branch, step, whole);
+    const patches = whole || typeof after?.content !== "string" ? 0 : before + (earlier ? 0 : 1);
+    if (after) rows.put(branch, path, after.content, after.facts, { version, at, patches });
+    else rows.remove(branch, path);
   }
 
   /** Two changes of a file in one version are one change. */
@@ -126,29 +133,34 @@ export class Commits {
     const { path, after } = step;
     if (isSame(before, after?.content)) return undefined;
     if (before === undefined) return { path, kind: "add", before: undefined, after };
-    return { path, kind: after ? "edit" : "delete", before: { facts: factsOf(before, path), content: before }, after };
+    return { path, kind: after ? "edit" : "delete", before: known(before, path), after };
   }
 
   #tell(commit: Commit): void {
-    for (const follow of this.#followers) {
-      // What is written is written, whatever becomes of those who hear of it.
-      try {
-        follow(commit);
-      } catch (error) {
-        console.error("a follower of the workspace failed", error);
-      }
+    for (const follow of this.#followers) this.#afterwards(() => follow(commit));
+  }
+
+  /** What is written is written, whatever becomes of what follows from it. */
+  #afterwards(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      console.error("what follows from a commit failed", error);
     }
   }
 
   #forgetOld(now: number): void {
-    const { keepDays, keepVersions } = this.#options.limits;
+    const { history, branches, limits, storage, record } = this.#options;
+    const { keepDays, keepVersions } = limits;
     if (keepDays === 0 && keepVersions === 0) return;
     // What a branch is to be merged with is needed for as long as the branch is there.
-    const needed = Math.min(...this.#options.branches.list().flatMap(({ at, base_version: base }) => [at, base]), Number.POSITIVE_INFINITY);
-    const cutoff = this.#options.history.cutoff(keepDays === 0 ? undefined : now - keepDays * 86_400_000, keepVersions === 0 ? undefined : keepVersions);
+    const needed = Math.min(...branches.list().flatMap(({ at, base_version: base }) => [at, base]), Number.POSITIVE_INFINITY);
+    const cutoff = history.cutoff(keepDays === 0 ? undefined : now - keepDays * 86_400_000, keepVersions === 0 ? undefined : keepVersions);
     const upTo = Math.min(cutoff, needed);
-    const versions = this.#options.storage.transactionSync(() => this.#options.history.forget(upTo));
-    if (versions > 0) this.#options.record({ type: "files.forgotten", data: { upTo, versions } });
+    storage.transactionSync(() => {
+      const versions = history.forget(upTo);
+      if (versions > 0) record({ type: "files.forgotten", data: { upTo, versions } });
+    });
   }
 }
 

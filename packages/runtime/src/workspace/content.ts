@@ -10,6 +10,12 @@ export interface Facts {
   blob?: string;
 }
 
+/** Content, with what is known of it. */
+export interface KnownContent {
+  facts: Facts;
+  content: FileContent;
+}
+
 /** The same for text and bytes: a file that grew into a blob and back is the same file. */
 export function hashOfText(text: string): string {
   return createHash("sha256").update(text).digest("hex");
@@ -18,6 +24,10 @@ export function hashOfText(text: string): string {
 export function factsOf(content: FileContent, path: string): Facts {
   if (typeof content !== "string") return { hash: content.blob, size: content.size, mediaType: content.mediaType, blob: content.blob };
   return { hash: hashOfText(content), size: Buffer.byteLength(content), mediaType: mediaTypeOf(path, "text/plain") };
+}
+
+export function known(content: FileContent, path: string): KnownContent {
+  return { facts: factsOf(content, path), content };
 }
 
 export function isSame(one: FileContent | undefined, other: FileContent | undefined): boolean {

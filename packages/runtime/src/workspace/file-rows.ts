@@ -1,5 +1,5 @@
 import { type FileContent, type FileInfo, foldedPath } from "@thinkery/sdk";
-import { blobOf, type Facts } from "./content.ts";
+import { blobOf, type Facts, type KnownContent } from "./content.ts";
 
 interface FileRow extends Record<string, SqlStorageValue> {
   path: string;
@@ -34,10 +34,14 @@ export class FileRows {
   }
 
   content(branch: string, path: string): FileContent | undefined {
+    return this.known(branch, path)?.content;
+  }
+
+  known(branch: string, path: string): KnownContent | undefined {
     const [row] = this.#sql
       .exec<FileRow & { content: string | null }>(`SELECT ${columns}, content FROM files WHERE branch = ? AND path = ?`, branch, path)
       .toArray();
-    return row && contentOf(row);
+    return row && { content: contentOf(row), facts: factsIn(row) };
   }
 
   /** In the order of their paths, those in a folder and after a path. */
@@ -136,7 +140,11 @@ export function rangeOf(folder: string | undefined): [string, string] {
 }
 
 function contentOf(row: FileRow & { content: string | null }): FileContent {
-  return row.content ?? blobOf({ hash: row.hash, size: row.size, mediaType: row.media_type, blob: row.blob ?? "" });
+  return row.content ?? blobOf(factsIn(row));
+}
+
+function factsIn({ hash, size, media_type: mediaType, blob }: FileRow): Facts {
+  return { hash, size, mediaType, ...(blob === null ? {} : { blob }) };
 }
 
 function infoOf(row: FileRow): FileInfo {

@@ -1,5 +1,6 @@
 import type { Change, FileContent, Origin, Version, VersionQuery } from "@thinkery/sdk";
-import { blobOf, type Facts } from "./content.ts";
+import { blobOf, type Facts, type KnownContent } from "./content.ts";
+import { Copies } from "./copies.ts";
 import { rangeOf } from "./file-rows.ts";
 import { type Patch, patchBetween, unapplied } from "./text/patch.ts";
 
@@ -8,8 +9,8 @@ export interface Step {
   path: string;
   kind: Change["kind"] | "moved";
   other?: string | undefined;
-  before: { facts: Facts; content: FileContent } | undefined;
-  after: { facts: Facts; content: FileContent } | undefined;
+  before: KnownContent | undefined;
+  after: KnownContent | undefined;
 }
 
 export interface ChangeRow {
@@ -21,6 +22,21 @@ export interface ChangeRow {
   before: Facts | undefined;
   after: Facts | undefined;
   patch: Patch | undefined;
+  /** The hashes of the copies that were made for it. */
+  copies: { before: string | null; after: string | null };
+}
+
+interface StoredChange extends Record<string, SqlStorageValue> {
+  version: number;
+  branch: string;
+  path: string;
+  kind: Step["kind"];
+  other: string | null;
+  before: string | null;
+  after: string | null;
+  before_copy: string | null;
+  after_copy: string | null;
+  patch: string | null;
 }
 
 interface VersionRow extends Record<string, SqlStorageValue> {
@@ -45,9 +61,11 @@ const typing = { pauseMs: 10_000, mostMs: 60_000 };
 /** All versions of all branches, and what each changed. */
 export class History {
   readonly #sql: SqlStorage;
+  readonly #copies: Copies;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.#copies = new Copies(sql);
   }
 
   /** The latest version of any branch. */
@@ -71,7 +89,8 @@ export class History {
   /** The version that this user's next keystroke belongs to, if they are at it. */
   typed(branch: string, user: string | undefined, now: number, known: number): number | undefined {
     const [row] = this.#sql.exec<VersionRow>("SELECT * FROM versions WHERE id = (SELECT max(id) FROM versions)").toArray();
-    if (!row || row.id <= known || row.joins === 0 || row.branch !== branch || now - row.until > typing.pauseMs || now - row.at > typing.mostMs) return undefined;
+    if (!row || row.id <= known || row.joins === 0 || row.branch !== branch) return undefined;
+    if (now < row.until || now - row.until > typing.pauseMs || now - row.at > typing.mostMs) return undefined;
     return (JSON.parse(row.origin) as Origin).user === user ? row.id : undefined;
   }
 
@@ -103,8 +122,8 @@ export class History {
     const json = texts && JSON.stringify(patchBetween(...texts));
     const patch = json !== undefined && json.length <= longestPatch ? json : undefined;
     // Without a patch, neither can be found from the other.
-    const beforeCopy = patch === undefined || whole ? this.#copy(before) : null;
-    const afterCopy = patch === undefined ? this.#copy(after) : null;
+    const beforeCopy = patch === undefined || whole ? this.#copies.put(before) : null;
+    const afterCopy = patch === undefined ? this.#copies.put(after) : null;
     this.#sql.exec(
       `INSERT OR REPLACE INTO changes (version, branch, path, kind, other, before, after, before_copy, after_copy, patch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       version,
@@ -120,9 +139,11 @@ export class History {
     );
   }
 
-  /** A change that came to nothing in the end. */
-  unnote(version: number, path: string): void {
-    this.#sql.exec("DELETE FROM changes WHERE version = ? AND path = ?", version, path);
+  /** Notes a change in place of an earlier one of the same file and version, or nothing where both came to nothing. */
+  noteAgain({ version, branch, path, copies }: ChangeRow, step: Step | undefined): void {
+    if (step) this.note(version, branch, step, copies.before !== null);
+    else this.#sql.exec("DELETE FROM changes WHERE version = ? AND path = ?", version, path);
+    for (const hash of [copies.before, copies.after]) if (hash !== null) this.#copies.drop(hash);
   }
 
   change(version: number, path: string): ChangeRow | undefined {
@@ -149,6 +170,14 @@ export class History {
     return this.#changes("branch = ? AND path = ? AND version > ? ORDER BY version LIMIT 1", branch, path, version)[0];
   }
 
+  /** Where a file has gone that was at a path at a version, as far as it was moved since. */
+  movedTo(branch: string, path: string, version: number): string {
+    const [next] = this.#sql
+      .exec<{ path: string; version: number }>("SELECT path, version FROM changes WHERE branch = ? AND other = ? AND kind = 'move' AND version > ? ORDER BY version LIMIT 1", branch, path, version)
+      .toArray();
+    return next ? this.movedTo(branch, next.path, next.version) : path;
+  }
+
   lastUpTo(branch: string, path: string, version: number): { version: number; at: number } | undefined {
     return this.#sql
       .exec<{ version: number; at: number }>(
@@ -163,7 +192,7 @@ export class History {
   /** What the file was before a change. `now` is what it is today. */
   before(row: ChangeRow, now: () => FileContent | undefined): FileContent | undefined {
     if (!row.before || row.before.blob !== undefined) return row.before && blobOf(row.before);
-    return this.#text(row.before.hash) ?? unapplied(this.#textAfter(row, now), patchOf(row));
+    return this.#copies.text(row.before.hash) ?? unapplied(this.#textAfter(row, now), patchOf(row));
   }
 
   after(row: ChangeRow, now: () => FileContent | undefined): FileContent | undefined {
@@ -175,32 +204,31 @@ export class History {
   #textAfter(row: ChangeRow, now: () => FileContent | undefined): string {
     const back: ChangeRow[] = [];
     let at: ChangeRow = row;
-    let text = this.#text(at.after?.hash);
+    let text = this.#copies.text(at.after?.hash);
     while (text === undefined) {
       const next = this.firstAfter(at.branch, at.path, at.version);
-      text = next ? this.#text(next.before?.hash) : (now() as string);
+      text = next ? this.#copies.text(next.before?.hash) : (now() as string);
       if (text !== undefined || !next) break;
       back.push(next);
       at = next;
-      text = this.#text(at.after?.hash);
+      text = this.#copies.text(at.after?.hash);
     }
     for (const passed of back.toReversed()) text = unapplied(text as string, patchOf(passed));
     return text as string;
   }
 
-  list({ branch, path, turn, toolCall, before, limit }: VersionQuery): Version[] {
-    const where: string[] = [];
-    const values: SqlStorageValue[] = [];
+  list({ branch, path, turn, toolCall, before, limit }: VersionQuery & { branch: string }): Version[] {
+    const where = ["branch = ?"];
+    const values: SqlStorageValue[] = [branch];
     const add = (condition: string, ...given: SqlStorageValue[]) => {
       where.push(condition);
       values.push(...given);
     };
-    if (branch !== undefined) add("branch = ?", branch);
     if (turn !== undefined) add("turn = ?", turn);
     if (toolCall !== undefined) add("tool_call = ?", toolCall);
     if (before !== undefined) add("id < ?", before);
-    if (path !== undefined) add("id IN (SELECT version FROM changes WHERE path = ? OR path >= ? AND path < ?)", path, ...rangeOf(path));
-    const rows = this.#sql.exec<VersionRow>(`SELECT * FROM versions ${where.length > 0 ? `WHERE ${where.join(" AND ")}` : ""} ORDER BY id DESC LIMIT ?`, ...values, limit);
+    if (path !== undefined) add("id IN (SELECT version FROM changes WHERE branch = ? AND path = ? UNION ALL SELECT version FROM changes WHERE branch = ? AND path >= ? AND path < ?)", branch, path, branch, ...rangeOf(path));
+    const rows = this.#sql.exec<VersionRow>(`SELECT * FROM versions WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT ?`, ...values, limit);
     return rows.toArray().map((row) => this.#versionOf(row));
   }
 
@@ -218,9 +246,10 @@ export class History {
     return this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM versions WHERE branch = ? AND id > ?", branch, version).one().count;
   }
 
-  /** The newest version that is older than a time, and the one before which there are so many newer ones. */
+  /** The last version up to which all are older than a time, or up to which there are so many newer ones. A clock may have been wrong for a while. */
   cutoff(before: number | undefined, keep: number | undefined): number {
-    const byTime = before === undefined ? 0 : (this.#sql.exec<{ id: number | null }>("SELECT max(id) AS id FROM versions WHERE until < ?", before).one().id ?? 0);
+    const kept = before === undefined ? 1 : (this.#sql.exec<{ id: number | null }>("SELECT min(id) AS id FROM versions WHERE until >= ?", before).one().id ?? this.last + 1);
+    const byTime = kept - 1;
     const byCount = keep === undefined ? 0 : (this.#sql.exec<{ id: number }>("SELECT id FROM versions ORDER BY id DESC LIMIT 1 OFFSET ?", keep).toArray()[0]?.id ?? 0);
     return Math.max(byTime, byCount);
   }
@@ -232,20 +261,14 @@ export class History {
     const last = Math.min(upTo, this.last - 1);
     this.#sql.exec("DELETE FROM changes WHERE version <= ?", last);
     this.#sql.exec("DELETE FROM versions WHERE id <= ?", last);
-    this.#dropCopies();
+    this.#copies.drop();
     return dropped;
   }
 
   forgetBranch(branch: string): void {
     this.#sql.exec("DELETE FROM changes WHERE branch = ?", branch);
     this.#sql.exec("DELETE FROM versions WHERE branch = ? AND id < (SELECT max(id) FROM versions)", branch);
-    this.#dropCopies();
-  }
-
-  #dropCopies(): void {
-    this.#sql.exec(
-      "DELETE FROM copies WHERE NOT EXISTS (SELECT 1 FROM changes WHERE before_copy = copies.hash) AND NOT EXISTS (SELECT 1 FROM changes WHERE after_copy = copies.hash)",
-    );
+    this.#copies.drop();
   }
 
   #versionOf({ id, branch, until, origin, reverts, merges }: VersionRow): Version {
@@ -267,29 +290,15 @@ export class History {
 
   #changes(where: string, ...values: SqlStorageValue[]): ChangeRow[] {
     return this.#sql
-      .exec<{ version: number; branch: string; path: string; kind: string; other: string | null; before: string | null; after: string | null; patch: string | null }>(
-        `SELECT version, branch, path, kind, other, before, after, patch FROM changes WHERE ${where}`,
-        ...values,
-      )
+      .exec<StoredChange>(`SELECT * FROM changes WHERE ${where}`, ...values)
       .toArray()
-      .map((row) => ({
+      .map(({ before_copy: beforeCopy, after_copy: afterCopy, ...row }) => ({
         ...row,
-        kind: row.kind as Step["kind"],
+        copies: { before: beforeCopy, after: afterCopy },
         before: row.before === null ? undefined : (JSON.parse(row.before) as Facts),
         after: row.after === null ? undefined : (JSON.parse(row.after) as Facts),
         patch: row.patch === null ? undefined : (JSON.parse(row.patch) as Patch),
       }));
-  }
-
-  #copy(side: Step["before"]): string | null {
-    if (typeof side?.content !== "string") return null;
-    this.#sql.exec("INSERT INTO copies (hash, content) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING", side.facts.hash, side.content);
-    return side.facts.hash;
-  }
-
-  #text(hash: string | undefined): string | undefined {
-    if (hash === undefined) return undefined;
-    return this.#sql.exec<{ content: string }>("SELECT content FROM copies WHERE hash = ?", hash).toArray()[0]?.content;
   }
 }
 
@@ -297,4 +306,3 @@ function patchOf({ patch, version, path }: ChangeRow): Patch {
   if (!patch) throw new Error(`version ${version} does not say how it changed ${path}`);
   return patch;
 }
-

@@ -3,6 +3,9 @@ import type { Branches } from "./branches.ts";
 import type { FileRows } from "./file-rows.ts";
 import type { History } from "./history.ts";
 
+/** As SQLite orders them: by bytes, where the language compares by halves of characters. */
+const inOrder = (path: string, other: string) => Buffer.compare(Buffer.from(path), Buffer.from(other));
+
 /** The files as they were. */
 export class Past {
   readonly #rows: FileRows;
@@ -22,7 +25,7 @@ export class Past {
 
   /** Which files of a branch are other than they were at a version; nothing where that is not known any more. */
   changedSince(branch: string, version: number): string[] | undefined {
-    if (version < (this.#branches.get(branch)?.at ?? 0) || version < this.#history.oldest() - 1) return undefined;
+    if (version < (this.#branches.get(branch)?.at ?? 0) || version < this.#history.oldest() - 1 || version > this.#history.last) return undefined;
     return this.#history.changedSince(branch, version);
   }
 
@@ -54,11 +57,11 @@ export class Past {
   list(branch: string, version: number, { under, after = "" }: { under?: string; after?: string }): FileInfo[] {
     const home = this.home(branch, version);
     this.checkKept(version);
-    const isWanted = (path: string) => path > after && (under === undefined || path.startsWith(`${under}/`));
+    const isWanted = (path: string) => inOrder(path, after) > 0 && (under === undefined || path.startsWith(`${under}/`));
     const since = new Set(this.#history.changedSince(home, version).filter(isWanted));
     const now = this.#rows.list(home, { ...(under === undefined ? {} : { under }), after }).filter(({ path }) => !since.has(path));
     const then = [...since].flatMap((path) => this.stat(home, path, version) ?? []);
-    return [...now, ...then].sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
+    return [...now, ...then].sort((a, b) => inOrder(a.path, b.path));
   }
 
   checkKept(version: number): void {

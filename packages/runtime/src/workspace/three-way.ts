@@ -1,4 +1,4 @@
-import type { FileContent, Overlap } from "@thinkery/sdk";
+import { type FileContent, type Overlap, pathLimits } from "@thinkery/sdk";
 import { isSame } from "./content.ts";
 import { merged } from "./text/merge.ts";
 
@@ -47,10 +47,29 @@ export function threeWay({ path, base, mine, theirs }: ThreeWay, { names, revive
 }
 
 /** `logo.png` and 12 are `logo.12.png`; whatever is there already is left alone. */
-export function besidePath(path: string, word: string, isTaken: (path: string) => boolean): string {
-  const [, stem = path, ending = ""] = /^(.*?[^/])(\.[^./]*)?$/s.exec(path) ?? [];
-  for (let number = 1; ; number++) {
-    const candidate = `${stem}.${number === 1 ? word : `${word}-${number}`}${ending}`;
-    if (!isTaken(candidate)) return candidate;
+export function besidePath(path: string, whose: string, isFree: (path: string) => boolean): string {
+  const word = whose.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, 40);
+  const at = path.lastIndexOf("/") + 1;
+  const [, stem = "", ending = ""] = /^(.+?)(\.[^.]*)?$/s.exec(path.slice(at)) ?? [];
+  // Where there is no room for a longer name, it becomes shorter, and in the longest of folders it is put outside of them.
+  const places = [{ folder: path.slice(0, at), end: ending }, { folder: "", end: ending }, { folder: "", end: "" }];
+  for (const { folder, end } of places) {
+    const room = roomIn(folder) - bytesOf(`.${word}-999999${end}`);
+    for (let number = 1; room > 0; number++) {
+      const candidate = `${folder}${shortened(stem, room)}.${number === 1 ? word : `${word}-${number}`}${end}`;
+      if (isFree(candidate)) return candidate;
+    }
   }
+  throw new Error("there is no room for a name");
+}
+
+const bytesOf = (text: string) => Buffer.byteLength(text);
+
+/** How many bytes a name may have in a folder. */
+const roomIn = (folder: string) => Math.min(pathLimits.nameBytes, pathLimits.bytes - bytesOf(folder));
+
+function shortened(name: string, most: number): string {
+  const characters = Array.from(name);
+  while (bytesOf(characters.join("")) > most) characters.pop();
+  return characters.join("").replace(/(?:\u200c|\u200d|[\ufe00-\ufe0f])+$/, "");
 }

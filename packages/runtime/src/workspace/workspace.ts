@@ -31,6 +31,7 @@ import { History } from "./history.ts";
 import { type LandOptions, Merging } from "./merging.ts";
 import { Past } from "./past.ts";
 import { checkFileSize, isEditable } from "./quota.ts";
+import { besidePath } from "./three-way.ts";
 
 interface WorkspaceOptions {
   storage: DurableObjectStorage;
@@ -68,16 +69,10 @@ export class Workspace {
     this.#history = new History(sql);
     this.#branches = new Branches(sql);
     this.#past = new Past(this.#rows, this.#history, this.#branches);
-    this.#commits = new Commits({ ...options, rows: this.#rows, history: this.#history, branches: this.#branches });
-    this.#branching = new Branching({ storage: options.storage, rows: this.#rows, history: this.#history, branches: this.#branches, past: this.#past, commits: this.#commits });
-    this.#merging = new Merging({
-      storage: options.storage,
-      rows: this.#rows,
-      history: this.#history,
-      branches: this.#branches,
-      past: this.#past,
-      commits: this.#commits,
-    });
+    const rooms = { rows: this.#rows, history: this.#history, branches: this.#branches, past: this.#past };
+    this.#commits = new Commits({ ...options, ...rooms });
+    this.#branching = new Branching({ ...options, ...rooms, commits: this.#commits });
+    this.#merging = new Merging({ ...rooms, commits: this.#commits });
   }
 
   get limits(): WorkspaceLimits {
@@ -173,6 +168,12 @@ export class Workspace {
     return this.#merging.land(edits, base, origin, this.#branch(branch), rest);
   }
 
+  /** A free path beside another, for what cannot be there too. */
+  beside(path: string, word: string, branch?: string): string {
+    const batch = new Batch(this.#rows, this.#branch(branch));
+    return besidePath(filePath(path), word, (candidate) => batch.isFree(candidate));
+  }
+
   versions(query: VersionQuery): { versions: Version[]; next?: number; oldest?: number } {
     const { path, ...rest } = query;
     const place = path === undefined ? undefined : folderPath(path);
@@ -213,8 +214,8 @@ export class Workspace {
     return this.#branching.create({ ...order, from: this.#branch(from) }, origin);
   }
 
-  removeBranch(name: string): void {
-    this.#branching.remove(this.#branch(name));
+  removeBranch(name: string, origin: Origin): void {
+    this.#branching.remove(this.#branch(name), origin);
   }
 
   /** Brings what was done on a branch to the one it came from, or the other way round. */
@@ -222,9 +223,9 @@ export class Workspace {
     const source = this.#branch(name);
     const parent = this.#branches.get(source)?.parent;
     if (into === undefined && parent === undefined) throw fail("bad_request", "Say which branch main is to be merged into.");
-    const merged = this.#merging.merge(source, this.#branch(into ?? parent), origin, { dryRun, ...recordOf(options) });
+    // What both have in common from now on stays as it is.
     this.#commits.know();
-    return merged;
+    return this.#merging.merge(source, this.#branch(into ?? parent), origin, { dryRun, ...recordOf(options) });
   }
 
   /** The hash that a file had when the model last saw it. */

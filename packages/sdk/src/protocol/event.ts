@@ -117,8 +117,8 @@ export interface EventData {
   "app.removed": { by: string };
   /** A version of the workspace: who changed what. What was written is in the workspace, not here. */
   "files.changed": { version: number; origin: Origin; changes: Change[]; more?: number; reverts?: number[]; merges?: string };
-  /** Versions that were kept long enough, as the host is set to. */
-  "files.forgotten": { upTo: number; versions: number };
+  /** Versions that were kept long enough, as the host is set to, or those of a branch that somebody has removed. */
+  "files.forgotten": { upTo: number; versions: number; branch?: string; by?: Origin };
   /** The conversation is forgotten; what it cost is not, and an app goes on. */
   "history.cleared": { by: string; usage: ClearedUsage[]; app?: StoredApp };
   /** A call to a model beside the conversation: a summary, a quick check. */

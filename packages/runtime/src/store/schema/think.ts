@@ -286,4 +286,10 @@ export const thinkMigrations: Migrations = [
   );
   CREATE INDEX live_updates_branch ON live_updates (branch, number);
   `,
+  // The version of the files that a snapshot was made of: as long as it is the latest, nobody has to compare the two.
+  // And where files went, for whoever brings changes to them.
+  `
+  ALTER TABLE live_docs ADD COLUMN version INTEGER;
+  CREATE INDEX changes_moved ON changes (branch, other, version) WHERE kind = 'move';
+  `,
 ];

@@ -30,6 +30,10 @@ export interface Judgement {
   gap: boolean;
   /** Whose insertions in it are new. */
   clients: ReadonlySet<number>;
+  /** What it deletes. */
+  deleted: ReturnType<typeof Y.createDeleteSet>;
+  /** What was typed, and not deleted again, into files that are not there any more; in which one cannot be known. */
+  homeless: string;
 }
 
 class Gap extends Error {}
@@ -50,11 +54,12 @@ class Judge {
   readonly #files: unknown;
   readonly #binaries: unknown;
   readonly #runs = new Map<number, Run>();
-  readonly #deleted: ReturnType<typeof Y.createDeleteSet>;
+  readonly #deleted: Judgement["deleted"];
   /** Where each new item of the update is going to be. */
   readonly #places = new Map<Struct, string>();
   readonly #clients = new Set<number>();
   readonly #besides = new Map<string, number>();
+  readonly #homeless: Y.Item[] = [];
   #items = 0;
 
   constructor(doc: Y.Doc, update: Uint8Array) {
@@ -74,13 +79,13 @@ class Judge {
       }
       this.#judgeDeletions();
     } catch (error) {
-      if (error instanceof Gap) return { gap: true, clients: this.#clients };
+      if (error instanceof Gap) return { gap: true, clients: this.#clients, deleted: this.#deleted, homeless: "" };
       throw error;
     }
     let most = 0;
     for (const count of this.#besides.values()) most = Math.max(most, count);
     if (most * this.#items > mostSteps) throw new Refusal(4413, "Too many edits at one place in one update.");
-    return { gap: false, clients: this.#clients };
+    return { gap: false, clients: this.#clients, deleted: this.#deleted, homeless: this.#homeless.map((item) => lasting(item, this.#deleted)).join("") };
   }
 
   #sort(struct: Struct): void {
@@ -117,6 +122,7 @@ class Judge {
     const place = this.#place(struct);
     if (!fits(struct.content, place)) throw malformed();
     this.#places.set(struct, place);
+    if (place === gone) this.#homeless.push(struct);
     this.#items += 1;
     const beside = struct.origin ? `${struct.origin.client}:${struct.origin.clock}` : place;
     this.#besides.set(beside, (this.#besides.get(beside) ?? 0) + 1);
@@ -197,6 +203,14 @@ class Judge {
     }
     if (cuts > mostCuts) throw new Refusal(4413, "Too many deletions in one update.");
   }
+}
+
+/** The text of an item, but for what is deleted with it. */
+export function lasting({ id, content }: Y.Item, deleted: Judgement["deleted"]): string {
+  if (!(content instanceof Y.ContentString)) return "";
+  let text = "";
+  for (let at = 0; at < content.str.length; at += 1) if (!Y.isDeleted(deleted, Y.createID(id.client, id.clock + at))) text += content.str[at];
+  return text;
 }
 
 function fits(content: Y.Item["content"], place: string): boolean {

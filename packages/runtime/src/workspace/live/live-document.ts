@@ -5,10 +5,11 @@ import type { Workspace } from "../workspace.ts";
 import { judge } from "./judge.ts";
 import { binariesOf, filesOf, mirror } from "./layout.ts";
 import type { LiveStorage } from "./live-store.ts";
+import { type Ousted, oustedIn } from "./ousted.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 
 /** What of a workspace its live side needs. */
-export type LiveFiles = Pick<Workspace, "contents" | "content" | "commit">;
+export type LiveFiles = Pick<Workspace, "contents" | "content" | "commit" | "latest" | "beside">;
 
 interface LiveDocumentOptions {
   branch: string;
@@ -20,6 +21,8 @@ interface LiveDocumentOptions {
 interface Touched {
   paths: Set<string>;
   binaries: Set<string>;
+  /** What is in it that has no place in the files as they are. */
+  ousted: readonly Ousted[];
 }
 
 /** What came of a client's update. */
@@ -49,13 +52,15 @@ export class LiveDocument {
 
   constructor(options: LiveDocumentOptions) {
     this.#options = options;
+    // Before anything is written: there may be no such branch.
+    const files = options.files.contents(options.branch);
     const stored = stateOf(options);
     this.damaged = stored === undefined;
-    this.#doc = stored ?? new Y.Doc();
-    this.#doc.clientID = this.damaged ? options.store.renewClient() : options.store.client();
     if (this.damaged) options.store.forget();
+    this.#doc = stored ?? new Y.Doc();
+    this.#doc.clientID = options.store.client();
     this.#doc.on("update", (update: Uint8Array) => void this.#told.push(update));
-    this.news = this.#change(() => this.#reconcile());
+    this.news = this.#change(() => this.#reconcile(files));
   }
 
   get vector(): Uint8Array {
@@ -76,42 +81,39 @@ export class LiveDocument {
   }
 
   /**
-   * A client's update, judged, applied and committed. It throws a refusal for one that is not to be applied. Any other
+   * A client's update, judged, applied, and committed with what is stored of it. It throws a refusal for one that is not to be applied. Any other
    * error leaves the document in an unknown state: throw it away, everything that others have seen of it is stored.
    */
   receive(update: Uint8Array, user: string, check: (clients: ReadonlySet<number>) => void): Received {
-    const { gap, clients, news: added } = judge(this.#doc, update);
+    const judgement = judge(this.#doc, update);
+    const { gap, clients, news: added } = judgement;
     if (gap) return { gap: true, corrected: false };
     check(clients);
     // Somebody has edits of ours that we have not: this is an older state of the document than they know.
     if (clients.has(this.#doc.clientID)) this.#doc.clientID = this.#options.store.renewClient();
     const before = this.vector;
-    let touched: Touched = { paths: new Set(), binaries: new Set() };
+    let touched: Touched = { paths: new Set(), binaries: new Set(), ousted: [] };
     this.#told = [];
-    this.#doc.transact(({ changed }) => {
+    this.#doc.transact(({ changed, beforeState }) => {
       Y.applyUpdate(this.#doc, added);
-      touched = this.#touched(changed);
+      touched = { ...this.#touched(changed), ousted: oustedIn(this.#doc, beforeState, judgement) };
     });
     const { store } = this.#doc;
     const rest = store.pendingStructs !== null || store.pendingDs !== null;
     store.pendingStructs = null;
     store.pendingDs = null;
-    const landed = this.#land(touched, user);
-    // What was taken out again is not in it any more: nobody ever sees it.
-    if (landed.corrected) this.#told = [this.missing(before)];
-    return { news: this.#keep(), gap: rest, ...landed };
+    return { gap: rest, ...this.#land(touched, user, before) };
   }
 
   /** Before it is thrown away, so that the next one opens quickly. */
   close(): void {
-    if (this.#options.store.hasTail) this.#options.store.replace(this.missing());
+    if (this.#options.store.hasTail) this.#putAway();
     this.#doc.destroy();
   }
 
-  #reconcile(): void {
-    const { files, branch } = this.#options;
+  #reconcile(files: ReturnType<LiveFiles["contents"]>): void {
     const paths = new Set<string>();
-    for (const { path, content } of files.contents(branch)) {
+    for (const { path, content } of files) {
       paths.add(path);
       mirror(this.#doc, path, content);
     }
@@ -131,29 +133,52 @@ export class LiveDocument {
     const [news] = this.#told;
     if (!news) return undefined;
     const { store } = this.#options;
-    if (!store.append(news) || store.wantsSnapshot) store.replace(this.missing());
+    if (!store.append(news) || store.wantsSnapshot) this.#putAway();
     return news;
   }
 
-  /** Commits what an update has changed, and puts back what cannot be. */
-  #land({ paths, binaries }: Touched, user: string): { refusal?: Refusal; corrected: boolean } {
+  #putAway(): void {
+    const { store, files, branch } = this.#options;
+    store.replace({ whole: this.missing(), vector: this.vector }, files.latest(branch));
+  }
+
+  /** Commits what an update has changed, and puts back what cannot be. What comes of it is stored with the commit, or neither is. */
+  #land({ paths, binaries, ousted }: Touched, user: string, before: Uint8Array): Omit<Received, "gap"> {
     const wrong = [...paths].filter((path) => !isPath(path));
-    this.#putBack([...wrong, ...binaries]);
+    const corrected = new Set([...wrong, ...binaries]);
     for (const path of wrong) paths.delete(path);
-    const corrected = wrong.length > 0 || binaries.size > 0;
+    this.#putBack(corrected);
+    let news: Uint8Array | undefined;
+    const keep = (back: Iterable<string>) => {
+      this.#putBack(back);
+      for (const path of back) corrected.add(path);
+      // What was taken out again is not in it any more: nobody ever sees it.
+      if (corrected.size > 0) this.#told = [this.missing(before)];
+      news = this.#keep();
+    };
     try {
-      const edits = [...paths].flatMap((path) => this.#editOf(path));
-      this.#commit(edits, user);
-      // Where a text came in the place of something else, that is not shown any more.
-      const replaced = [...paths].filter((path) => binariesOf(this.#doc).has(path));
-      this.#putBack(replaced);
-      return { corrected: corrected || replaced.length > 0 };
+      const beside = this.#beside(ousted, user);
+      this.#commit([...[...paths].flatMap((path) => this.#editOf(path)), ...beside], user, () => {
+        // Where a text came in the place of something else, that is not shown any more.
+        const replaced = [...paths].filter((path) => binariesOf(this.#doc).has(path));
+        keep([...replaced, ...beside.map(({ write }) => write)]);
+      });
+      return { news, corrected: corrected.size > 0 };
     } catch (error) {
       const refusal = refusalOf(error);
       if (!refusal) throw error;
-      this.#putBack(paths);
-      return { refusal, corrected: true };
+      keep(paths);
+      return { news, refusal, corrected: true };
     }
+  }
+
+  /** Both are kept: the one that holds, and the other one beside it. */
+  #beside(ousted: readonly Ousted[], user: string): { write: string; content: string }[] {
+    const { files, branch } = this.#options;
+    return ousted.flatMap(({ path, text }) => {
+      if (!isPath(path) || filesOf(this.#doc).get(path)?.toString() === text) return [];
+      return [{ write: files.beside(path, user, branch), content: text }];
+    });
   }
 
   /**
@@ -167,18 +192,17 @@ export class LiveDocument {
     });
   }
 
-  #commit(edits: FileEdit[], user: string): void {
-    if (edits.length === 0) return;
+  #commit(edits: FileEdit[], user: string, also: () => void): void {
     const { files, branch } = this.#options;
     this.#committing = true;
     try {
-      files.commit(edits, { kind: "user", user }, { branch, joins: true });
+      files.commit(edits, { kind: "user", user }, { branch, joins: true, also });
     } finally {
       this.#committing = false;
     }
   }
 
-  #touched(changed: Y.Transaction["changed"]): Touched {
+  #touched(changed: Y.Transaction["changed"]): Omit<Touched, "ousted"> {
     const files = filesOf(this.#doc);
     const paths = new Set<string>();
     const binaries = new Set<string>();

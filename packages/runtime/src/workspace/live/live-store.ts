@@ -10,44 +10,69 @@ const smallTail = 64 * 1024;
 /** Ids of ordinary clients have 32 bits. Ours are larger, and each new one larger than those before it. */
 const generation = 2 ** 32;
 
+export const isOwnId = (client: number) => client >= generation;
+
+/** The parts of a snapshot are numbered from 0; before them lies how far it goes, which takes long to read off them. */
+const vectorPart = -1;
+
+/** A snapshot that is smaller is made when everybody has left, however little there is to fold into it. */
+const smallSnapshot = 1024 * 1024;
+
+/** A document, and how far it goes. */
+export interface Snapshot {
+  whole: Uint8Array;
+  vector: Uint8Array;
+}
+
+interface StoredPiece extends Record<string, SqlStorageValue> {
+  data: ArrayBuffer;
+  checksum: number;
+}
+
 /** What a document asks of the place where it is stored. */
-export type LiveStorage = Pick<LiveStore, "hasTail" | "wantsSnapshot" | "read" | "client" | "renewClient" | "append" | "replace" | "forget">;
+export type LiveStorage = Pick<LiveStore, "hasTail" | "wantsSnapshot" | "settled" | "read" | "client" | "renewClient" | "append" | "replace" | "forget">;
 
 /** How one branch's document is stored: a snapshot, and the updates since then. */
 export class LiveStore {
+  readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
   readonly #branch: string;
   #snapshotBytes = 0;
   #tail = { updates: 0, bytes: 0 };
 
-  constructor(sql: SqlStorage, branch: string) {
-    this.#sql = sql;
+  constructor(storage: DurableObjectStorage, branch: string) {
+    this.#storage = storage;
+    this.#sql = storage.sql;
     this.#branch = branch;
   }
 
-  /** Is the tail long enough to be worth a snapshot now that nobody waits? */
+  /** Is there a tail, and is it worth a snapshot now that nobody waits? */
   get hasTail(): boolean {
-    return this.#tail.updates > longestTail / 10;
+    const { updates, bytes } = this.#tail;
+    return updates > longestTail / 10 || (updates > 0 && this.#snapshotBytes + bytes < smallSnapshot);
   }
 
   get wantsSnapshot(): boolean {
     return this.#tail.updates > longestTail || this.#tail.bytes > Math.max(smallTail, this.#snapshotBytes / 2);
   }
 
+  /** The whole document, where it was put away with the files as of this version and is as it was then. */
+  settled(version: number): Snapshot | undefined {
+    const [row] = this.#sql
+      .exec("SELECT 1 FROM live_docs WHERE branch = ?1 AND version = ?2 AND NOT EXISTS (SELECT 1 FROM live_updates WHERE branch = ?1)", this.#branch, version)
+      .toArray();
+    const [vector, ...parts] = (row && this.#parts(vectorPart)) ?? [];
+    return vector && { whole: joined(parts), vector };
+  }
+
   /** What the document is made of, in order; nothing where some of it is damaged. */
   read(): Uint8Array[] | undefined {
-    const parts = this.#sql
-      .exec<{ data: ArrayBuffer; checksum: number }>("SELECT data, checksum FROM live_snapshots WHERE branch = ? ORDER BY part", this.#branch)
-      .toArray();
-    const tail = this.#sql
-      .exec<{ data: ArrayBuffer; checksum: number }>("SELECT data, checksum FROM live_updates WHERE branch = ? ORDER BY number", this.#branch)
-      .toArray();
-    const rows = [...parts, ...tail].map(({ data, checksum }) => ({ data: new Uint8Array(data), checksum }));
-    if (rows.some(({ data, checksum }) => crc32(data) !== checksum)) return undefined;
-    const [pieces, updates] = [rows.slice(0, parts.length), rows.slice(parts.length)].map((some) => some.map(({ data }) => data)) as [Uint8Array[], Uint8Array[]];
-    this.#snapshotBytes = bytesOf(pieces);
+    const parts = this.#parts(0);
+    const updates = sound(this.#sql.exec<StoredPiece>("SELECT data, checksum FROM live_updates WHERE branch = ? ORDER BY number", this.#branch).toArray());
+    if (!parts || !updates) return undefined;
+    this.#snapshotBytes = bytesOf(parts);
     this.#tail = { updates: updates.length, bytes: bytesOf(updates) };
-    return pieces.length > 0 ? [joined(pieces), ...updates] : updates;
+    return parts.length > 0 ? [joined(parts), ...updates] : updates;
   }
 
   /** By this id the house makes its own edits here, however often the document is opened: every id is kept in it for ever. */
@@ -73,22 +98,38 @@ export class LiveStore {
     return true;
   }
 
-  /** Stores the whole document in place of everything that was stored of it. */
-  replace(snapshot: Uint8Array): void {
-    this.forget();
-    for (let part = 0; part * rowBytes < snapshot.length; part += 1) {
-      const data = snapshot.slice(part * rowBytes, (part + 1) * rowBytes);
-      this.#sql.exec("INSERT INTO live_snapshots (branch, part, checksum, data) VALUES (?, ?, ?, ?)", this.#branch, part, crc32(data), data);
-    }
-    this.#snapshotBytes = snapshot.length;
+  /** Stores the whole document, which is as the files are at this version, in place of everything that was stored of it. */
+  replace({ whole, vector }: Snapshot, version: number): void {
+    this.#storage.transactionSync(() => {
+      this.#empty();
+      this.#putPart(vectorPart, vector);
+      for (let part = 0; part * rowBytes < whole.length; part += 1) this.#putPart(part, whole.slice(part * rowBytes, (part + 1) * rowBytes));
+      this.#sql.exec("UPDATE live_docs SET version = ? WHERE branch = ?", version, this.#branch);
+    });
+    this.#snapshotBytes = whole.length;
   }
 
-  /** The id stays: clients may still have what was made under it. */
+  /** Gives up what is stored, and the id with it: clients may still have what was made under it, and would take the next for the same. */
   forget(): void {
+    this.#storage.transactionSync(() => {
+      this.#empty();
+      this.renewClient();
+    });
+  }
+
+  #empty(): void {
     this.#sql.exec("DELETE FROM live_updates WHERE branch = ?", this.#branch);
     this.#sql.exec("DELETE FROM live_snapshots WHERE branch = ?", this.#branch);
     this.#snapshotBytes = 0;
     this.#tail = { updates: 0, bytes: 0 };
+  }
+
+  #parts(from: number): Uint8Array[] | undefined {
+    return sound(this.#sql.exec<StoredPiece>("SELECT data, checksum FROM live_snapshots WHERE branch = ? AND part >= ? ORDER BY part", this.#branch, from).toArray());
+  }
+
+  #putPart(part: number, data: Uint8Array): void {
+    this.#sql.exec("INSERT INTO live_snapshots (branch, part, checksum, data) VALUES (?, ?, ?, ?)", this.#branch, part, crc32(data), data);
   }
 
   #putClient(before: number): number {
@@ -97,6 +138,12 @@ export class LiveStore {
     this.#sql.exec("INSERT INTO live_docs (branch, client) VALUES (?, ?) ON CONFLICT (branch) DO UPDATE SET client = excluded.client", this.#branch, client);
     return client;
   }
+}
+
+/** Nothing where one of them is not what was stored. */
+function sound(pieces: readonly StoredPiece[]): Uint8Array[] | undefined {
+  const all = pieces.map(({ data }) => new Uint8Array(data));
+  return pieces.every(({ checksum }, index) => crc32(all[index] as Uint8Array) === checksum) ? all : undefined;
 }
 
 const bytesOf = (pieces: readonly Uint8Array[]) => pieces.reduce((sum, { length }) => sum + length, 0);

@@ -5,20 +5,23 @@ import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate } from "y-protoc
 import { readSyncMessage, writeSyncStep1, writeUpdate } from "y-protocols/sync";
 import * as Y from "yjs";
 import type { LiveFiles } from "./live-document.ts";
-import type { LiveStorage } from "./live-store.ts";
+import { besidePath } from "../three-way.ts";
+import type { LiveStorage, Snapshot } from "./live-store.ts";
 import { type Peer, Room } from "./room.ts";
 
 /** The files of one branch without their history, and where a document is stored, in memory. */
 export function memory(given: Record<string, FileContent> = {}) {
   const rows = new Map<string, FileContent>(Object.entries(given));
   const commits: { edits: readonly FileEdit[]; origin: Origin }[] = [];
-  const storage = { client: 2 ** 32 + 5, snapshot: undefined as Uint8Array | undefined, tail: [] as Uint8Array[], damaged: false };
+  const storage = { client: 2 ** 32 + 5, snapshot: undefined as Snapshot | undefined, version: 0, tail: [] as Uint8Array[], damaged: false };
   const place = { room: undefined as Room | undefined };
 
   const files: LiveFiles = {
     contents: () => [...rows].map(([path, content]) => ({ path, content, info: undefined as never })),
     content: (path) => rows.get(filePath(path)),
-    commit(edits, origin) {
+    latest: () => commits.length,
+    beside: (path, word) => besidePath(path, word, (candidate) => !rows.has(candidate)),
+    commit(edits, origin, { also } = {}) {
       const changes = edits.map((edit) => {
         if ("move" in edit) throw new Error("nobody moves files here");
         const path = "write" in edit ? edit.write : edit.delete;
@@ -31,7 +34,9 @@ export function memory(given: Record<string, FileContent> = {}) {
         if (after === undefined) rows.delete(path);
         else rows.set(path, after);
       }
-      commits.push({ edits, origin });
+      if (edits.length > 0) commits.push({ edits, origin });
+      also?.();
+      if (edits.length === 0) return undefined;
       place.room?.follow({ branch: "main", version: commits.length, origin, changes });
       return { id: commits.length } as Version;
     },
@@ -44,15 +49,18 @@ export function memory(given: Record<string, FileContent> = {}) {
     get wantsSnapshot() {
       return storage.tail.length > 20;
     },
-    read: () => (storage.damaged ? undefined : [...(storage.snapshot ? [storage.snapshot] : []), ...storage.tail]),
+    settled: (version) => (storage.version === version && storage.tail.length === 0 && !storage.damaged ? storage.snapshot : undefined),
+    read: () => (storage.damaged ? undefined : [...(storage.snapshot ? [storage.snapshot.whole] : []), ...storage.tail]),
     client: () => storage.client,
     renewClient: () => (storage.client += 2 ** 32),
     append: (update) => storage.tail.push(update) > 0,
-    replace(snapshot) {
+    replace(snapshot, version) {
       storage.snapshot = snapshot;
+      storage.version = version;
       storage.tail = [];
     },
     forget() {
+      storage.client += 2 ** 32;
       storage.snapshot = undefined;
       storage.tail = [];
       storage.damaged = false;
@@ -61,7 +69,7 @@ export function memory(given: Record<string, FileContent> = {}) {
 
   /** As after a crash, or when the object woke: only what is stored is there. */
   const open = () => (place.room = new Room({ branch: "main", files, store }));
-  return { rows, commits, storage, files, open, room: open() };
+  return { rows, commits, storage, files, store, place, open, room: open() };
 }
 
 /** A client as y-websocket is one, on a socket that answers at once, or when its turn comes. */

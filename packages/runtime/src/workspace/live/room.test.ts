@@ -1,8 +1,11 @@
+import { fail } from "@thinkery/sdk";
 import { afterEach, expect, test, vi } from "vitest";
 import { writeUpdate } from "y-protocols/sync";
 import * as Y from "yjs";
 import { type Random, random } from "../../../../../tests/kit/random.ts";
 import { connect, disconnectAll, memory, settle, type TestClient } from "./live.fixture.ts";
+import type { LiveStorage } from "./live-store.ts";
+import { Room } from "./room.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -269,9 +272,24 @@ function play(chance: Random, place: ReturnType<typeof memory>, people: TestClie
   }
 }
 
-test("when a branch is removed, everybody on it is told", () => {
-  const { room } = memory();
-  const ada = connect(room);
-  room.dissolve("The branch is gone.");
+test("when a branch is removed, everybody on it is told, and what they have is not taken for another of that name", () => {
+  const place = memory({ "a.txt": "one\n" });
+  const ada = connect(place.room);
+  place.room.dissolve("The branch is gone.");
   expect(ada.closed).toEqual({ code: 4404, reason: "The branch is gone." });
+  place.rows.set("a.txt", "two\n");
+  ada.connect(place.open());
+  settle(ada);
+  expect([ada.all(), Object.fromEntries(place.rows)]).toEqual([{ "a.txt": "two\n" }, { "a.txt": "two\n" }]);
+});
+
+test("a branch that is not there leaves nothing behind when somebody asks for it", () => {
+  const { files, storage } = memory();
+  const asked: string[] = [];
+  const store = new Proxy({} as LiveStorage, { get: (_, name) => () => void asked.push(String(name)) });
+  const none = () => {
+    throw fail("not_found", "There is no such branch.");
+  };
+  const ada = connect(new Room({ branch: "gone", files: { ...files, contents: none }, store }));
+  expect([ada.closed?.code, asked, storage.tail]).toEqual([4404, ["settled"], []]);
 });

@@ -4,6 +4,7 @@ import { LiveDocument, type LiveFiles } from "./live-document.ts";
 import type { LiveStorage } from "./live-store.ts";
 import { Presences, type Shower } from "./presences.ts";
 import { Refusal, refusalOf } from "./refusal.ts";
+import { SettledDocument } from "./settled.ts";
 
 /** Somebody who is connected to a room. */
 export interface Peer extends Shower {
@@ -30,6 +31,8 @@ export class Room {
   /** Those who sent something that builds on what is not here. */
   readonly #owing = new Set<Peer>();
   #document: LiveDocument | undefined;
+  /** What there is to tell of the document while nobody has a need to change it. */
+  #settled: SettledDocument | undefined;
 
   constructor(options: RoomOptions) {
     this.#options = options;
@@ -42,9 +45,9 @@ export class Room {
   /** Begins as y-websocket's own server does: with what is here, and who. */
   join(peer: Peer): void {
     this.#guarded(peer, () => {
-      const document = this.#opened();
+      const { vector } = this.#told();
       this.#peers.add(peer);
-      peer.send(vectorFrame(document.vector));
+      peer.send(vectorFrame(vector));
       this.#introduce(peer);
     });
   }
@@ -60,10 +63,7 @@ export class Room {
     this.#owing.delete(peer);
     const gone = this.#presences.leave(peer);
     if (gone.length > 0) this.#tell(presenceFrame(gone));
-    if (this.isEmpty) {
-      this.#document?.close();
-      this.#document = undefined;
-    }
+    if (this.isEmpty) this.#close();
   }
 
   /** A message that is wrong costs its sender the connection, and nobody else anything. */
@@ -92,20 +92,20 @@ export class Room {
   /** The branch is gone. */
   dissolve(reason: string): void {
     this.#options.store.forget();
-    this.#document = undefined;
+    this.#drop();
     for (const peer of this.#peers) peer.close(4404, reason);
   }
 
   #answer(peer: Peer, vector: Uint8Array): void {
-    const document = this.#opened();
+    const document = this.#told();
     const missing = decoded(() => document.missing(vector));
     if (!peer.may("ask", missing.length)) throw new Refusal(1013, "You ask for the whole document too often.");
     peer.send(answerFrame(missing), true);
   }
 
   #receive(peer: Peer, update: Uint8Array): void {
-    // y-websocket answers every vector with an update, also from those who only read.
-    if (!peer.mayWrite) return;
+    // y-websocket answers every vector with an update, also from those who only read or have nothing.
+    if (!peer.mayWrite || isNothing(update)) return;
     const received = this.#opened().receive(update, peer.user, (clients) => this.#checkClients(peer, clients));
     const { news, corrected, gap, refusal } = received;
     if (news) {
@@ -162,13 +162,36 @@ export class Room {
     for (const peer of this.#peers) if (peer !== except) peer.send(frame);
   }
 
+  #told(): Pick<LiveDocument, "vector" | "missing"> {
+    if (this.#document) return this.#document;
+    const { store, files, branch } = this.#options;
+    const stored = this.#settled ? undefined : store.settled(files.latest(branch));
+    if (stored) this.#settled = new SettledDocument(stored);
+    return this.#settled ?? this.#opened();
+  }
+
   #opened(): LiveDocument {
     if (this.#document) return this.#document;
     const document = new LiveDocument(this.#options);
     this.#document = document;
+    this.#settled = undefined;
     // Those who are here already have an older state of it, or one that is lost.
     if (document.news) this.#tell(updateFrame(document.news));
     return document;
+  }
+
+  #close(): void {
+    try {
+      this.#document?.close();
+    } catch (error) {
+      this.#failed(error);
+    }
+    this.#drop();
+  }
+
+  #drop(): void {
+    this.#document = undefined;
+    this.#settled = undefined;
   }
 
   #guarded(peer: Peer, work: () => void): void {
@@ -185,6 +208,9 @@ export class Room {
   /** What is in memory may be half changed. Everything that anybody was told is stored, and so is everything that was committed. */
   #failed(error: unknown): void {
     console.error(`the live document of branch ${this.#options.branch} failed and is opened anew: ${error instanceof Error ? error.message : "for an unknown reason"}`);
-    this.#document = undefined;
+    this.#drop();
   }
 }
+
+/** An update with nothing in it: no client has added anything, none has deleted anything. */
+const isNothing = (update: Uint8Array) => update.length === 2 && update[0] === 0 && update[1] === 0;

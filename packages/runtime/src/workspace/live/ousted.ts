@@ -1,0 +1,45 @@
+import * as Y from "yjs";
+import { type Judgement, lasting } from "./judge.ts";
+import { filesOf } from "./layout.ts";
+import { isOwnId } from "./live-store.ts";
+
+/** Text that somebody typed and that has no place, because somebody else made a file at the same path, or deleted or moved the file. */
+export interface Ousted {
+  path: string;
+  text: string;
+}
+
+/** A few last keys that cross a deletion are not worth a file. */
+const fewestHomeless = 20;
+
+/**
+ * What of an update that has just been applied Yjs has thrown away: of two entries that were made for one path without
+ * knowing of each other, it keeps one; and what was typed into a text that is gone is gone. To be asked within the
+ * transaction, after which nothing is left of them. What whoever sent the update has deleted is meant to be gone.
+ */
+export function oustedIn(doc: Y.Doc, before: Map<number, number>, { clients, deleted, homeless }: Judgement): Ousted[] {
+  // Somebody has an older document than this one, with all that it ever was: nothing of that is new.
+  if ([...clients].some(isOwnId)) return [];
+  const files: unknown = filesOf(doc);
+  const ousted: Ousted[] = homeless.length < fewestHomeless ? [] : [{ path: "unplaced.txt", text: homeless }];
+  for (const client of clients) {
+    const structs = doc.store.clients.get(client) ?? [];
+    const first = before.get(client) ?? 0;
+    if (first >= Y.getState(doc.store, client)) continue;
+    for (let index = Y.findIndexSS(structs, first); index < structs.length; index += 1) {
+      const item = structs[index] as Y.Item | Y.GC;
+      if (!(item instanceof Y.Item) || !item.deleted || item.parent !== files || item.parentSub === null) continue;
+      const { content } = item;
+      const text = content instanceof Y.ContentType && content.type instanceof Y.Text ? textOf(content.type, deleted) : "";
+      if (text !== "") ousted.push({ path: item.parentSub, text });
+    }
+  }
+  return ousted;
+}
+
+/** What was in a text that is thrown away as a whole, but for what its author has deleted, be it all of it. */
+function textOf(type: Y.Text, deleted: Judgement["deleted"]): string {
+  let text = "";
+  for (let item = type._start; item; item = item.right) text += lasting(item, deleted);
+  return text;
+}
