@@ -25,6 +25,7 @@ beforeAll(async () => {
         thenSay("denied", call("echo", { text: "secret" })),
         thenSay("asks", call("wait", { ms: 1 })),
         thenSay("thrice", call("echo", { text: "same" }), call("echo", { text: "same" }), call("echo", { text: "same" })),
+        thenSay("looks again", ...Array.from({ length: 5 }, () => call("bash", { command: "echo more >> news; cat news" }))),
         thenSay("keeps guessing", call("nope"), call("nope"), call("nope")),
         thenSay("endless", ...Array.from({ length: 10 }, (_, n) => call("echo", { text: `step ${n}` }))),
         thenSay("side by side", { calls: [{ tool: "throw", input: {} }, { tool: "echo", input: { text: "fine" } }, { tool: "nope", input: {} }] }),
@@ -92,6 +93,11 @@ test("the same call three times in a row stops the turn with a question", async 
   expect(await agent.say("thrice")).toMatchObject({ type: "agent.error", data: { code: "repeated_call", error: expect.stringContaining("echo") } });
   expect((await agent.messages()).filter(({ role }) => role === "tool").map(({ toolResult }) => toolResult?.failed ?? false)).toEqual([false, false, true]);
   await expectUsable(agent);
+});
+
+test("who hears something new each time is not stuck, and may ask again", async () => {
+  const { results } = await told("looks again");
+  expect(results.map(({ content }) => content.match(/more/g)?.length)).toEqual([1, 2, 3, 4, 5]);
 });
 
 test("also a call that never got as far as the tool", async () => {

@@ -4,7 +4,7 @@ import type { ChildEnd } from "./supervise.ts";
 export type SlotEndCause = NonNullable<SlotRenewal["ended"]>;
 
 // V8 and the allocator below it; they have no other way to say it.
-const outOfMemory = /out of memory|reached heap limit|tcmalloc: allocation failed|bad_alloc/i;
+const outOfMemory = /out of memory|reached heap limit|tcmalloc: allocation failed|unable to allocate|bad_alloc/i;
 
 /** Does a process say with this that it has no memory left? Much may be said after it: a table of what it had. */
 export const tellsOfMemory = (line: string): boolean => outOfMemory.test(line);

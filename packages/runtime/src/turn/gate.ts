@@ -42,11 +42,12 @@ export interface GateOptions {
   hold(...events: NewEvent[]): void;
 }
 
-/** What a turn called last, and in how many steps in a row. */
+/** What a turn called last, in how many steps in a row, and what it was answered. */
 export interface Repetition {
   call: string;
   step: number;
   times: number;
+  answer?: string | undefined;
 }
 
 /** A call that may be made: its tool, and its input as the tool's schema sees it. */
@@ -56,7 +57,7 @@ interface Admitted {
   input: unknown;
 }
 
-/** The same call so many times in a row is a model that is stuck. */
+/** The same call so many times in a row is a model that is stuck, unless it hears something new: then it waits for something. */
 const mostIdentical = 3;
 
 /**
@@ -121,8 +122,8 @@ function check(call: ToolCall, options: GateOptions): Admitted | undefined {
 // In memory only: a crash begins the count anew, and a turn's steps are bounded anyway.
 function stopRepetition(call: ToolCall, name: string, options: GateOptions): void {
   const { repetition, step } = options;
-  const made = `${name} ${call.malformed ?? JSON.stringify(call.input)}`;
-  if (repetition.call !== made) Object.assign(repetition, { call: made, step, times: 1 });
+  const made = asText(call, name);
+  if (repetition.call !== made) Object.assign(repetition, { call: made, step, times: 1, answer: undefined });
   else if (repetition.step !== step) Object.assign(repetition, { step, times: repetition.times + 1 });
   if (repetition.times < mostIdentical) return;
   refuse(call, options, "repeated", `${name} was called ${mostIdentical} times in a row with the same input. The turn was stopped.`);
@@ -131,6 +132,14 @@ function stopRepetition(call: ToolCall, name: string, options: GateOptions): voi
     `I called ${name} ${mostIdentical} times in a row with the same input and stopped. Should I go on, or do something else?`,
     "Answer to go on.",
   );
+}
+
+const asText = ({ malformed, input }: ToolCall, name: string) => `${name} ${malformed ?? JSON.stringify(input)}`;
+
+function hear({ call, tool }: Admitted, { repetition }: GateOptions, answer: string): void {
+  if (repetition.call !== asText(call, tool.name)) return;
+  if (repetition.answer !== undefined && repetition.answer !== answer) repetition.times = 1;
+  repetition.answer = answer;
 }
 
 function refuse(call: ToolCall, options: GateOptions, trouble: ToolTrouble, error: string): undefined {
@@ -171,6 +180,7 @@ async function result(entry: Admitted, options: GateOptions, note: GateOptions["
     if (value === null) defer(entry, options, ms);
     else {
       const { text, result } = await outputOf(tool, call.id, value, options.blobs);
+      hear(entry, options, text);
       settle(entry, options, note, {
         type: "tool.output",
         data: { runId, callId: call.id, toolName: tool.name, messageId: resultId(call.id), output: text, result, ms, action: tool.action },
@@ -179,6 +189,7 @@ async function result(entry: Admitted, options: GateOptions, note: GateOptions["
     return { value };
   } catch (error) {
     const [trouble, text] = troubleOf(error, tool, options.signal);
+    hear(entry, options, text);
     settle(entry, options, note, troubled(call, options, trouble, text, Date.now() - began, tool.action));
     return { error: error instanceof Error ? error : new Error(text) };
   }
