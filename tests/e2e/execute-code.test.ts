@@ -10,7 +10,7 @@ let workshop: Workshop;
 beforeAll(async () => {
   const run = (more: object = {}) => [{ call: { tool: "executeCode", input: { code: "{{ message }}", ...more } } }, { text: "{{ results.0 }}" }];
   workshop = await openWorkshop({
-    config: { sandboxSlots: 2, failuresPerMinute: 100, sandbox: { seconds: 20 }, turn: { heartbeatSeconds: 1 } },
+    config: { sandboxSlots: 2, failuresPerMinute: 100, sandbox: { seconds: 60, memoryMb: 64 }, turn: { heartbeatSeconds: 1 } },
     scripts: {
       code: [{ steps: run() }],
       hasty: [{ steps: run({ timeoutMs: 300 }) }],
@@ -29,7 +29,7 @@ type Ended = Extract<AgentEvent, { type: "tool.output" | "tool.error" }>;
 /** Has the agent run the code, and answers what became of the call; the turn has to go on after it. */
 async function run(agent: WorkshopAgent, code: string): Promise<Ended> {
   const { runId } = await agent.invoke({ message: code });
-  const end = await agent.over(runId, 30_000);
+  const end = await agent.over(runId, 90_000);
   expect(end.type).toBe("agent.completed");
   const events = await agent.log();
   return events.find((event): event is Ended => (event.type === "tool.output" || event.type === "tool.error") && event.data.runId === runId)!;
@@ -155,7 +155,7 @@ test("main dies in the middle of a run: its outcome is unknown, what it called h
   await agent.seen("its call", (event) => event.type === "capability.called" && event.data.toolName === "hang");
   const before = (await workshop.api("/health")).body.sandboxes.map(({ generation }: { generation: number }) => generation);
   await workshop.restartMain();
-  const end = await agent.over(runId, 30_000);
+  const end = await agent.over(runId, 90_000);
   expect(end.type).toBe("agent.completed");
   const events = await agent.log();
   const failed = events.find((event) => event.type === "tool.error");

@@ -13,7 +13,7 @@ const isAlone = process.env.SANDBOX_BOMBS !== undefined;
 /** As many as a host has where nobody says otherwise. */
 const slots = 2;
 /** What `executeCode` is given as its limit. */
-const limits = { spin: 400, memory: 20_000 };
+const limits = { spin: 400, memory: 60_000 };
 
 interface Bomb {
   code: string[];
@@ -59,7 +59,7 @@ let bystanders: WorkshopAgent[];
 beforeAll(async () => {
   coders = await openCoders({
     slots,
-    sandbox: { memoryMb: 64 },
+    sandbox: { memoryMb: 64, silenceSeconds: 60 },
     given: [{ timeoutMs: limits.spin }, { timeoutMs: limits.memory }],
     scripts: { plan: [{ steps: [{ call: { tool: "write_todos", input: { todos: [{ content: "{{ message }}", status: "pending" }] } } }, { text: "Planned {{ message }}." }] }] },
   });
@@ -71,7 +71,7 @@ beforeAll(async () => {
 
 afterAll(() => coders?.stop());
 
-test.for(Object.entries(bombs))(`${each} %s end within twice their limit, and nobody else notices`, { timeout: 120_000 }, async ([, bomb]) => {
+test.for(Object.entries(bombs))(`${each} %s end within twice their limit, and nobody else notices`, { timeout: 300_000 }, async ([, bomb]) => {
   let isOver = false;
   const living = bystanders.map((agent) => live(agent, () => isOver));
   const wrong: unknown[] = [];
@@ -93,11 +93,12 @@ test.for(Object.entries(bombs))(`${each} %s end within twice their limit, and no
   expect((await coders.api("/health")).body).toMatchObject({ status: "ok", restarts: 0 });
 });
 
-/** Runs it; `share` is how much of its limit it had, from its first word to its end. */
+/** Runs it; `share` is how much of its limit it had, from its first word to its end. Where the machine is busy, it may be over before the first. */
 async function explode(agent: WorkshopAgent, { code, timeoutMs }: Bomb, number: number) {
   const { kind, text, events } = await coders.run(agent, `await echo("begun"); ${code[number % code.length]}`, { timeoutMs });
   const at = (...types: AgentEvent["type"][]) => Date.parse(String(events.find(({ type }) => types.includes(type))?.ts));
-  return { outcome: `${kind}: ${text}`, share: (at("tool.output", "tool.error") - at("capability.called")) / timeoutMs };
+  const share = (at("tool.output", "tool.error") - at("capability.called")) / timeoutMs;
+  return { outcome: `${kind}: ${text}`, share: Number.isNaN(share) ? 0 : share };
 }
 
 /** Takes turns, one after the other, and answers how many there were; each has to complete. */

@@ -33,7 +33,7 @@ beforeAll(async () => {
   coders = await openCoders({
     // One more than there are families at a time, so that each keeps its own.
     slots: 6,
-    sandbox: { mostSeconds: 30, memoryMb: 64 },
+    sandbox: { mostSeconds: 90, silenceSeconds: 90, memoryMb: 64 },
     given: all.map(({ given }) => given).filter((given) => Object.keys(given).length > 0),
     env: { CANARY: inEnvironment, OPENAI_API_KEY: inEnvironment },
   });
@@ -54,7 +54,7 @@ test("there are more than 150 attempts, and no two are the same", () => {
   expect(all.length).toBeGreaterThan(150);
 });
 
-test.concurrent.for(Object.entries(families))("of the family “%s” none gets anywhere", { timeout: 120_000 }, async ([, attempts], { expect }) => {
+test.concurrent.for(Object.entries(families))("of the family “%s” none gets anywhere", { timeout: 300_000 }, async ([, attempts], { expect }) => {
   const agent = await coders.newCoder();
   attackers.push(agent);
   const passed: unknown[] = [];

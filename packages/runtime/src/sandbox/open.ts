@@ -3,6 +3,7 @@ import { openHost, type Service } from "../host/host.ts";
 import { untilRead } from "./answer.ts";
 import { type CommandDoor, searchIn, shellIn } from "./command.ts";
 import type { Lease } from "./lease.ts";
+import { leavesNoMemory } from "./no-memory.ts";
 import { type Outcome, outcomeSchema, type SandboxService } from "./run.ts";
 import { openDoor } from "./run-door.ts";
 import type { Inside, RunTerms, Sandbox, ShellTerms } from "./sandbox.ts";
@@ -15,9 +16,6 @@ export interface SandboxEnv {
   SANDBOX?: SandboxService;
   SANDBOX_LIMITS?: SandboxLimits;
 }
-
-/** What a run says that has left no memory for the next: what it took is not given back at once. */
-const noMemory = /allocation failed|out of memory/i;
 
 /** What one run works with; the slots of this host, or a Worker that takes any number. */
 type Leaser = (terms: LeaseTerms) => Promise<Pick<Lease, "service" | "release" | "lose">>;
@@ -59,7 +57,7 @@ export function openSandbox(env: SandboxEnv): Sandbox {
       const began = Date.now();
       const { value, end } = await within({ lease, limits, terms, what: "run", open: doorFor(terms) }, (service, door) => service.run(job, door));
       const outcome = outcomeSchema.safeParse(value);
-      end(outcome.success && !outcome.data.ok && noMemory.test(outcome.data.message));
+      end(outcome.success && !outcome.data.ok && leavesNoMemory(outcome.data.message));
       dispose(value);
       if (!outcome.success) throw new ToolFailure("sandbox_lost", "The sandbox did not say what came of the run.");
       return resultOf(outcome.data, Date.now() - began);
@@ -188,7 +186,7 @@ async function within<T, Door>({ lease, limits, terms, what, shared = false, gra
     }
     // It has told itself what went wrong.
     if (error instanceof ToolFailure) {
-      held.release(noMemory.test(error.message));
+      held.release(leavesNoMemory(error.message));
       throw error;
     }
     throw lost(await held.lose(true).catch(() => undefined), what, limits, console());

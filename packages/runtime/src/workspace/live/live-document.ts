@@ -5,8 +5,9 @@ import type { Workspace } from "../workspace.ts";
 import { judge } from "./judge.ts";
 import { binariesOf, filesOf, mirror } from "./layout.ts";
 import type { LiveStorage } from "./live-store.ts";
+import { isInOrder } from "./order.ts";
 import { type Ousted, oustedIn } from "./ousted.ts";
-import { type Refusal, refusalOf } from "./refusal.ts";
+import { type Refusal, refusalOf, Spoilt } from "./refusal.ts";
 
 /** What of a workspace its live side needs. */
 export type LiveFiles = Pick<Workspace, "contents" | "content" | "commit" | "latest" | "beside">;
@@ -81,8 +82,9 @@ export class LiveDocument {
   }
 
   /**
-   * A client's update, judged, applied, and committed with what is stored of it. It throws a refusal for one that is not to be applied. Any other
-   * error leaves the document in an unknown state: throw it away, everything that others have seen of it is stored.
+   * A client's update, judged, applied, and committed with what is stored of it. It throws a refusal for one that is not
+   * to be applied. Any other error, and a refusal that comes too late, leaves the document in an unknown state: throw it
+   * away, everything that others have seen of it is stored.
    */
   receive(update: Uint8Array, user: string, check: (clients: ReadonlySet<number>) => void): Received {
     const judgement = judge(this.#doc, update);
@@ -96,6 +98,7 @@ export class LiveDocument {
     this.#told = [];
     this.#doc.transact(({ changed, beforeState }) => {
       Y.applyUpdate(this.#doc, added);
+      if (!isInOrder(this.#doc, beforeState, clients)) throw new Spoilt(4400, "Malformed: that is no edit of a workspace.");
       touched = { ...this.#touched(changed), ousted: oustedIn(this.#doc, beforeState, judgement) };
     });
     const { store } = this.#doc;

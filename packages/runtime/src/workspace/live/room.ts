@@ -3,7 +3,7 @@ import { answerFrame, decoded, frameIn, presenceFrame, presencesIn, presenceWant
 import { LiveDocument, type LiveFiles } from "./live-document.ts";
 import type { LiveStorage } from "./live-store.ts";
 import { Presences, type Shower } from "./presences.ts";
-import { Refusal, refusalOf } from "./refusal.ts";
+import { Refusal, refusalOf, Spoilt } from "./refusal.ts";
 import { SettledDocument } from "./settled.ts";
 
 /** Somebody who is connected to a room. */
@@ -200,6 +200,7 @@ export class Room {
     } catch (error) {
       const refusal = refusalOf(error);
       if (!refusal) this.#failed(error);
+      if (refusal instanceof Spoilt) this.#drop();
       const { code, message } = refusal ?? new Refusal(1011, "Something went wrong here. The host's log says more.");
       peer.close(code, message);
     }

@@ -1,0 +1,30 @@
+import * as Y from "yjs";
+
+/**
+ * Is everything new that these clients have in a document behind what it says it is behind, and before what it says it is
+ * before? No client of good will says otherwise; and where that is not so, the place where Yjs puts it depends on the
+ * order in which updates come, so that not all would have the same. To be asked within the transaction that brought it.
+ */
+export function isInOrder(doc: Y.Doc, before: Map<number, number>, clients: ReadonlySet<number>): boolean {
+  const { store } = doc;
+  for (const client of clients) {
+    const structs = store.clients.get(client) ?? [];
+    const first = before.get(client) ?? 0;
+    if (first >= Y.getState(store, client)) continue;
+    for (let index = Y.findIndexSS(structs, first); index < structs.length; index += 1) {
+      const item = structs[index] as Y.Item | Y.GC;
+      if (item instanceof Y.Item && item.origin && item.rightOrigin && !precedes(store, item.origin, item.rightOrigin)) return false;
+    }
+  }
+  return true;
+}
+
+function precedes(store: Y.Doc["store"], left: Y.ID, right: Y.ID): boolean {
+  const last = Y.getItem(store, right) as Y.Item | Y.GC;
+  const first = Y.getItem(store, left) as Y.Item | Y.GC;
+  // Of what is gone with its file nobody sees the order.
+  if (!(first instanceof Y.Item) || !(last instanceof Y.Item)) return true;
+  if (first === last) return left.clock < right.clock;
+  for (let item = first.right; item; item = item.right) if (item === last) return true;
+  return false;
+}
