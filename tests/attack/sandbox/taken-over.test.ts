@@ -9,7 +9,7 @@ let trap: Awaited<ReturnType<typeof openTrap>>;
 
 beforeAll(async () => {
   trap = await openTrap();
-  coders = await openCoders({ slots: 2, sandbox: { seconds: 2 }, inside: new URL("taken-over.worker.ts", import.meta.url) });
+  coders = await openCoders({ slots: 2, sandbox: { seconds: 8 }, inside: new URL("taken-over.worker.ts", import.meta.url) });
 });
 
 afterAll(async () => {
