@@ -49,6 +49,14 @@ async function refused(args: string[], code: number, sentence: RegExp): Promise<
   expect(ran.stderr).toMatch(sentence);
 }
 
+test("what lies elsewhere on this machine is put under its own name", async () => {
+  const { name: to } = await newAgent();
+  await mkdir(join(folder, "elsewhere/deep"), { recursive: true });
+  await writeFile(join(folder, "elsewhere/deep/one.md"), "1");
+  expect(await run("files", "put", to, join(folder, "elsewhere/deep/one.md"))).toBe("Wrote one.md, 1 B, version 1.\n");
+  expect(await run("files", "put", to, join(folder, "elsewhere"))).toBe("Version 2: +elsewhere/deep/one.md.\n");
+});
+
 test("a file is put, listed, got, moved and removed", async () => {
   const agent = await newAgent();
   const to = agent.name;

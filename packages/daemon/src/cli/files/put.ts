@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { deflateRawSync } from "node:zlib";
 import { fail, filePath, folderPath, isThinkeryError, type Landed, type ToZip, zipped } from "@thinkery/sdk";
@@ -22,15 +22,16 @@ export function addPut(group: Command, cli: Cli): void {
     .description("write a file, or a folder as one version")
     .argument("<target>", targetHelp)
     .argument("<path>", "where in the workspace")
-    .argument("[local]", "a file or folder here; - reads stdin (default: the same path)")
+    .argument("[local]", "a file or folder here; - reads stdin (default: the same path, which may be anywhere)")
     .option("--new", "only if there is no such file")
     .addOption(branchOption())
     .addHelpText(
       "after",
       examples(["files put alice notes.md", ""], ["files put alice data/in.csv ~/Downloads/in.csv", ""], ["date | thinkery files put alice now.txt -", ""], ["files put alice src ./src", "without .git, node_modules and what .gitignore names"]),
     )
-    .action(async (text: string, path: string, local: string | undefined, flags: PutFlags) => {
-      const from = local ?? path;
+    .action(async (text: string, given: string, local: string | undefined, flags: PutFlags) => {
+      const from = local ?? given;
+      const path = local === undefined ? placeFor(cli, given) : given;
       if (from !== "-" && (await isFolder(cli, from))) return putFolder(cli, text, folderPath(path), from, flags);
       const place = filePath(path);
       const bytes = await contentOf(cli, from);
@@ -38,6 +39,16 @@ export function addPut(group: Command, cli: Cli): void {
       const file = await agent.putFile(place, bytes, { ...(flags.branch === undefined ? {} : { branch: flags.branch }), ...(flags.new ? { isNew: true } : {}) });
       cli.output.reply(file, () => `Wrote ${file.path}, ${sizeOf(file.size)}, version ${file.version}.`);
     });
+}
+
+/** What is elsewhere on this machine has no such path in a workspace; it is put there under its name. */
+function placeFor(cli: Cli, local: string): string {
+  try {
+    folderPath(local);
+    return local;
+  } catch {
+    return basename(resolve(cli.cwd, local));
+  }
 }
 
 export function addUnzip(group: Command, cli: Cli): void {
