@@ -1,19 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
-import { by, type Desk, picture, write } from "./workspace-life.ts";
+import { expect, test } from "vitest";
+import { by, picture, useDesks, write } from "./workspace-life.ts";
 
-let worker: BareWorker;
-
-beforeAll(async () => {
-  worker = await bareWorker(new URL("workspace.worker.ts", import.meta.url), { objects: ["Desk"] });
-});
-
-afterAll(() => worker?.stop());
-
-const desk = (object: string): Desk => async (step, input = {}) => {
-  const response = await fetch(`${worker.url}/${object}`, { method: "POST", body: JSON.stringify({ step, ...input }) });
-  return response.json();
-};
+const desk = useDesks();
 
 const typing = { origin: { kind: "user", user: "ann" }, options: { joins: true } };
 

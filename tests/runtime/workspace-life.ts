@@ -1,8 +1,23 @@
-import { expect } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { Random } from "../kit/random.ts";
+import { type BareWorker, bareWorker } from "../kit/workerd.ts";
 
 /** Asks the workspace of a test. */
 export type Desk = (step: string, input?: object) => Promise<ReturnType<typeof JSON.parse>>;
+
+/** Workspaces in objects of their own, in a workerd that this file's tests share. Each by its name. */
+export function useDesks(): (object: string) => Desk {
+  let worker: BareWorker | undefined;
+  beforeAll(async () => {
+    worker = await bareWorker(new URL("workspace.worker.ts", import.meta.url), { objects: ["Desk"] });
+  });
+  afterAll(() => worker?.stop());
+  return (object) => async (step, input = {}) => {
+    const response = await fetch(`${worker?.url}/${object}`, { method: "POST", body: JSON.stringify({ step, ...input }) });
+    return response.json();
+  };
+}
+
 export const write = (path: string, content: unknown) => ({ write: path, content });
 export const picture = (letter: string) => ({ blob: letter.repeat(64), size: 10, mediaType: "image/png" });
 export const by = (turn: string, toolCall?: string) => ({ kind: "agent", agent: "global~a", turn, ...(toolCall ? { toolCall, tool: "editFile" } : {}) });

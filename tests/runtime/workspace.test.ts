@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { random } from "../kit/random.ts";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
-import { by, type Desk, live, picture, write } from "./workspace-life.ts";
+import { by, live, picture, useDesks, write } from "./workspace-life.ts";
 
-let worker: BareWorker;
-
-beforeAll(async () => {
-  worker = await bareWorker(new URL("workspace.worker.ts", import.meta.url), { objects: ["Desk"] });
-});
-
-afterAll(() => worker?.stop());
-
-const desk = (object: string): Desk => async (step, input = {}) => {
-  const response = await fetch(`${worker.url}/${object}`, { method: "POST", body: JSON.stringify({ step, ...input }) });
-  return response.json();
-};
+const desk = useDesks();
 
 test("what is written is there, as one version that says who and what", async () => {
   const on = desk("first");

@@ -1,5 +1,5 @@
 import { lstatSync, opendirSync, type Dirent } from "node:fs";
-import { fail, pathLimits, pathProblem } from "@thinkery/sdk";
+import { fail, foldersOf, pathLimits, pathProblem } from "@thinkery/sdk";
 import { type FileState, stateOf } from "./file-state.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { codeOf, isMissing, OpenFolder } from "./open-folder.ts";
@@ -159,11 +159,4 @@ function ignoredIn(rules: ReadonlyMap<string, IgnoreRules>, path: string, isFold
     if (verdict !== undefined) return verdict;
     if (end < 0) return false;
   }
-}
-
-/** The folders on the way to a path, the outermost first. */
-export function foldersOf(path: string): string[] {
-  const folders: string[] = [];
-  for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) folders.push(path.slice(0, slash));
-  return folders;
 }

@@ -12,6 +12,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { TurnFailed } from "./failed.ts";
 import { inputFor, made, troubleOf } from "./made-call.ts";
 import { decide } from "./policy.ts";
+import { mostIdentical, type Repetition } from "./repetition.ts";
 import { shownCall } from "./shown-call.ts";
 import { contextOf } from "./tool-context.ts";
 
@@ -42,23 +43,12 @@ export interface GateOptions {
   hold(...events: NewEvent[]): void;
 }
 
-/** What a turn called last, in how many steps in a row, and what it was answered. */
-export interface Repetition {
-  call: string;
-  step: number;
-  times: number;
-  answer?: string | undefined;
-}
-
 /** A call that may be made: its tool, and its input as the tool's schema sees it. */
 interface Admitted {
   call: ToolCall;
   tool: Tool;
   input: unknown;
 }
-
-/** The same call so many times in a row is a model that is stuck, unless it hears something new: then it waits for something. */
-const mostIdentical = 3;
 
 /**
  * The one way from a model's wish to an effect: is there such a tool, is the input right, does the policy allow it,
@@ -119,27 +109,14 @@ function check(call: ToolCall, options: GateOptions): Admitted | undefined {
   return { call, tool, input };
 }
 
-// In memory only: a crash begins the count anew, and a turn's steps are bounded anyway.
 function stopRepetition(call: ToolCall, name: string, options: GateOptions): void {
-  const { repetition, step } = options;
-  const made = asText(call, name);
-  if (repetition.call !== made) Object.assign(repetition, { call: made, step, times: 1, answer: undefined });
-  else if (repetition.step !== step) Object.assign(repetition, { step, times: repetition.times + 1 });
-  if (repetition.times < mostIdentical) return;
+  if (!options.repetition.isStuck(call, name, options.step)) return;
   refuse(call, options, "repeated", `${name} was called ${mostIdentical} times in a row with the same input. The turn was stopped.`);
   throw new TurnFailed(
     "repeated_call",
     `I called ${name} ${mostIdentical} times in a row with the same input and stopped. Should I go on, or do something else?`,
     "Answer to go on.",
   );
-}
-
-const asText = ({ malformed, input }: ToolCall, name: string) => `${name} ${malformed ?? JSON.stringify(input)}`;
-
-function hear({ call, tool }: Admitted, { repetition }: GateOptions, answer: string): void {
-  if (repetition.call !== asText(call, tool.name)) return;
-  if (repetition.answer !== undefined && repetition.answer !== answer) repetition.times = 1;
-  repetition.answer = answer;
 }
 
 function refuse(call: ToolCall, options: GateOptions, trouble: ToolTrouble, error: string): undefined {
@@ -180,7 +157,7 @@ async function result(entry: Admitted, options: GateOptions, note: GateOptions["
     if (value === null) defer(entry, options, ms);
     else {
       const { text, result } = await outputOf(tool, call.id, value, options.blobs);
-      hear(entry, options, text);
+      options.repetition.hear(call.id, text);
       settle(entry, options, note, {
         type: "tool.output",
         data: { runId, callId: call.id, toolName: tool.name, messageId: resultId(call.id), output: text, result, ms, action: tool.action },
@@ -189,7 +166,7 @@ async function result(entry: Admitted, options: GateOptions, note: GateOptions["
     return { value };
   } catch (error) {
     const [trouble, text] = troubleOf(error, tool, options.signal);
-    hear(entry, options, text);
+    options.repetition.hear(call.id, text);
     settle(entry, options, note, troubled(call, options, trouble, text, Date.now() - began, tool.action));
     return { error: error instanceof Error ? error : new Error(text) };
   }

@@ -1,7 +1,7 @@
 import type { Blueprint, Tool } from "@thinkery/sdk";
 import { isLike } from "../sandbox/wildcard.ts";
 
-type Config = NonNullable<Blueprint["config"]>;
+export type Config = NonNullable<Blueprint["config"]>;
 type Rule = NonNullable<Config["policy"]>[number];
 
 /** What the policy has to know of a tool. */

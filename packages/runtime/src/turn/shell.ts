@@ -3,8 +3,8 @@ import { firstState, type ShellAnswer, shellLimits, type ShellOrder } from "../s
 import type { Inside } from "../sandbox/sandbox.ts";
 import type { CommandRule, ShellChange, ShellState } from "../sandbox/shell.ts";
 import { isLike } from "../sandbox/wildcard.ts";
-import { matches } from "../tools/files/file-tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { fileRefusal } from "./file-refusal.ts";
 import type { GateOptions } from "./gate.ts";
 import { viewOf } from "./view.ts";
 import { toldWaiting } from "./waiting.ts";
@@ -49,7 +49,8 @@ export function shellFor(options: ShellOptions): Shell {
       const where = under === undefined ? {} : { under: within(under) };
       const asked = { ...order, ...where, files: viewOf(workspace) };
       const { found, more } = await (inside?.()?.search(asked) ?? sandbox.search(asked, terms()));
-      return { found: found.filter(shownBy(gate.config?.policy ?? [])), more };
+      // What no rule lets a search look into is not among what it finds, wherever it was told to look.
+      return { found: found.filter(({ path }) => fileRefusal(gate.config, "grep", path) === undefined), more };
     },
   };
 }
@@ -65,12 +66,6 @@ type Policy = NonNullable<NonNullable<GateOptions["config"]>["policy"]>;
 /** Rules for the shell are about its commands; those for several tools are looked for in all that a command is. */
 export function rulesOf(policy: Policy): CommandRule[] {
   return policy.flatMap(({ tool, match, action }) => (match === undefined || !isLike("bash", tool) ? [] : [{ match, action, ...(tool === "bash" ? {} : { anywhere: true }) }]));
-}
-
-/** What no rule lets a search look into is not among what it finds, wherever it was told to look. */
-export function shownBy(policy: Policy): (found: { path: string }) => boolean {
-  const rules = policy.filter(({ tool, match, action }) => match !== undefined && action !== "allow" && isLike("grep", tool));
-  return ({ path }) => !rules.some(({ match = "", action }) => matches(match, { path }, action));
 }
 
 async function landed({ exitCode, stdout, stderr, notes, changes, version: base }: ShellAnswer, { gate, signal, origin, record }: ShellOptions): Promise<Omit<ShellResult, "ms">> {

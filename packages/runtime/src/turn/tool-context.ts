@@ -2,10 +2,10 @@ import { type Code, type CodeResult, type CodeRunner, type NewEvent, type Origin
 import { withFiles } from "../sandbox/linux-files.ts";
 import type { Inside } from "../sandbox/sandbox.ts";
 import { CodeCalls } from "./code-calls.ts";
+import { fileRefusal } from "./file-refusal.ts";
 import { filesFor, linuxFilesFor } from "./files.ts";
 import type { GateOptions } from "./gate.ts";
 import { moduleFinder } from "./modules.ts";
-import { decide } from "./policy.ts";
 import { shellFor } from "./shell.ts";
 import { toldWaiting } from "./waiting.ts";
 
@@ -84,7 +84,7 @@ async function run({ code, modules = {}, input, timeoutMs }: Code, { callId, gat
     contextFor: (call, ending) => ({ ...contextOf({ ...call, within: callId, inside: () => inside }, gate, ending, record), sandbox: noSandbox }),
   });
   const json = input === undefined ? undefined : JSON.stringify(input);
-  const findModule = moduleFinder(gate.workspace, (path) => readRefusal(path, gate));
+  const findModule = moduleFinder(gate.workspace, (path) => fileRefusal(gate.config, "readFile", path));
   try {
     return await sandbox.run(
       { code, modules, files: true, ...(json === undefined ? {} : { input: json }) },
@@ -103,13 +103,6 @@ async function run({ code, modules = {}, input, timeoutMs }: Code, { callId, gat
   } finally {
     await calls.close();
   }
-}
-
-/** Why the policy keeps code from reading a file. */
-function readRefusal(path: string, { capabilities, config }: GateOptions): string | undefined {
-  const reader = capabilities.find(({ name }) => name === "readFile");
-  const { action, reason } = reader ? decide(config, reader, { path }) : { action: "allow", reason: "" };
-  return action === "allow" ? undefined : reason;
 }
 
 /** Work that has a time limit of its own is not silent, however little it says until then. */

@@ -101,3 +101,10 @@ export function shownPath(text: string): string {
   const plain = text.slice(0, 100).toWellFormed().replace(new RegExp(unseen, "gu"), "�");
   return text.length > 100 ? `${plain}…` : plain;
 }
+
+/** The folders on the way to a path, the outermost first. */
+export function foldersOf(path: string): string[] {
+  const folders: string[] = [];
+  for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) folders.push(path.slice(0, slash));
+  return folders;
+}

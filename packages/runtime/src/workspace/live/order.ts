@@ -1,4 +1,5 @@
 import * as Y from "yjs";
+import { newItems } from "./new-items.ts";
 
 /**
  * Is everything new that these clients have in a document behind what it says it is behind, and before what it says it is
@@ -6,15 +7,8 @@ import * as Y from "yjs";
  * order in which updates come, so that not all would have the same. To be asked within the transaction that brought it.
  */
 export function isInOrder(doc: Y.Doc, before: Map<number, number>, clients: ReadonlySet<number>): boolean {
-  const { store } = doc;
-  for (const client of clients) {
-    const structs = store.clients.get(client) ?? [];
-    const first = before.get(client) ?? 0;
-    if (first >= Y.getState(store, client)) continue;
-    for (let index = Y.findIndexSS(structs, first); index < structs.length; index += 1) {
-      const item = structs[index] as Y.Item | Y.GC;
-      if (item instanceof Y.Item && item.origin && item.rightOrigin && !precedes(store, item.origin, item.rightOrigin)) return false;
-    }
+  for (const { origin, rightOrigin } of newItems(doc, before, clients)) {
+    if (origin && rightOrigin && !precedes(doc.store, origin, rightOrigin)) return false;
   }
   return true;
 }

@@ -2,6 +2,7 @@ import * as Y from "yjs";
 import { type Judgement, lasting } from "./judge.ts";
 import { filesOf } from "./layout.ts";
 import { isOwnId } from "./live-store.ts";
+import { newItems } from "./new-items.ts";
 
 /** Text that somebody typed and that has no place, because somebody else made a file at the same path, or deleted or moved the file. */
 export interface Ousted {
@@ -22,17 +23,10 @@ export function oustedIn(doc: Y.Doc, before: Map<number, number>, { clients, del
   if ([...clients].some(isOwnId)) return [];
   const files: unknown = filesOf(doc);
   const ousted: Ousted[] = homeless.length < fewestHomeless ? [] : [{ path: "unplaced.txt", text: homeless }];
-  for (const client of clients) {
-    const structs = doc.store.clients.get(client) ?? [];
-    const first = before.get(client) ?? 0;
-    if (first >= Y.getState(doc.store, client)) continue;
-    for (let index = Y.findIndexSS(structs, first); index < structs.length; index += 1) {
-      const item = structs[index] as Y.Item | Y.GC;
-      if (!(item instanceof Y.Item) || !item.deleted || item.parent !== files || item.parentSub === null) continue;
-      const { content } = item;
-      const text = content instanceof Y.ContentType && content.type instanceof Y.Text ? textOf(content.type, deleted) : "";
-      if (text !== "") ousted.push({ path: item.parentSub, text });
-    }
+  for (const { deleted: isGone, parent, parentSub, content } of newItems(doc, before, clients)) {
+    if (!isGone || parent !== files || parentSub === null) continue;
+    const text = content instanceof Y.ContentType && content.type instanceof Y.Text ? textOf(content.type, deleted) : "";
+    if (text !== "") ousted.push({ path: parentSub, text });
   }
   return ousted;
 }

@@ -1,6 +1,6 @@
-import { foldedPath } from "@thinkery/sdk";
+import { foldedPath, foldersOf } from "@thinkery/sdk";
 import { type FileState, isFresh, isSameState } from "../../../folder/file-state.ts";
-import { foldersOf, type Look, type Untaken } from "../../../folder/look.ts";
+import type { Look, Untaken } from "../../../folder/look.ts";
 import { readIfAtRest } from "../../../folder/read.ts";
 import { inTurns } from "../../../folder/turns.ts";
 import type { Manifest } from "./manifest.ts";

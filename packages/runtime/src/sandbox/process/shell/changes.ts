@@ -1,3 +1,4 @@
+import { foldersOf } from "@thinkery/sdk";
 import { longestPath } from "../../bounds.ts";
 import type { ShellChange } from "../../shell.ts";
 import type { Body, Source } from "./body.ts";
@@ -93,11 +94,4 @@ function movesOf({ written, edited, deleted }: Difference): Map<string, string> 
     moves.set(was, path);
   }
   return moves;
-}
-
-/** All folders that a path is in. */
-function foldersOf(path: string): string[] {
-  const folders: string[] = [];
-  for (let at = path.indexOf("/"); at > 0; at = path.indexOf("/", at + 1)) folders.push(path.slice(0, at));
-  return folders;
 }
