@@ -1,8 +1,9 @@
+import { foldersOf } from "@thinkery/sdk";
 import { Fragment, type ReactNode } from "react";
 import { Link } from "../frame/link.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
-import { foldersTo, nameOf } from "./tree/rows.ts";
+import { nameOf } from "./tree/rows.ts";
 
 interface PaneHeadProps {
   /** Nothing for the whole workspace. */
@@ -28,7 +29,7 @@ export function PaneHead({ path, note, show = "files", children }: PaneHeadProps
           "All files"
         ) : (
           <>
-            {shortened(foldersTo(path)).map(({ folder, name }) => (
+            {shortened(foldersOf(path)).map(({ folder, name }) => (
               <Fragment key={folder}>
                 <Link href={to({ show, path: folder })} title={folder}>
                   {name}

@@ -1,4 +1,4 @@
-import { filePath, pathProblem } from "@thinkery/sdk";
+import { filePath, foldersOf, pathProblem } from "@thinkery/sdk";
 import { useState } from "react";
 import { createFile, move, removeFile } from "../api/files.ts";
 import { announce } from "../frame/announce.tsx";
@@ -9,7 +9,6 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
-import { foldersTo } from "./tree/rows.ts";
 
 // What can be done with a file or a folder, each in a dialog of its own.
 
@@ -62,7 +61,7 @@ export function Delete({ path, inside, onClose }: MoveProps) {
     await workspace.listing.reload();
     // The nearest folder that is still there: one goes with the last file in it.
     const left = workspace.listing.get().value?.files ?? [];
-    const folder = foldersTo(path).findLast((above) => left.some((file) => file.path.startsWith(`${above}/`)));
+    const folder = foldersOf(path).findLast((above) => left.some((file) => file.path.startsWith(`${above}/`)));
     onClose();
     go(workspace.to({ show: "files", ...(folder === undefined ? {} : { path: folder }) }), "replace");
     announce(`${path} was deleted.`);

@@ -1,4 +1,4 @@
-import type { FileInfo } from "@thinkery/sdk";
+import { type FileInfo, foldersOf } from "@thinkery/sdk";
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "../../api/store.ts";
 import { Link } from "../../frame/link.tsx";
@@ -8,7 +8,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { type OpenWorkspace, useWorkspace } from "../open-workspace.tsx";
 import type { Mark } from "./marks.ts";
 import { fold, foldsOf } from "./open-folders.ts";
-import { foldersTo, type Row, rowsOf, treeOf } from "./rows.ts";
+import { type Row, rowsOf, treeOf } from "./rows.ts";
 import { moveAmongRows } from "./tree-keys.ts";
 
 interface FileTreeProps {
@@ -31,7 +31,7 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
   const [focused, setFocused] = useState<string>();
 
   useEffect(() => {
-    if (here !== undefined) fold(store, foldersTo(here), true);
+    if (here !== undefined) fold(store, foldersOf(here), true);
   }, [store, here]);
 
   const tree = useMemo(() => treeOf(files), [files]);

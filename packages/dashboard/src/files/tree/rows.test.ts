@@ -1,6 +1,6 @@
-import type { FileInfo } from "@thinkery/sdk";
+import { type FileInfo, foldersOf } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import { folderOf, foldersTo, matching, rowsOf, treeOf } from "./rows.ts";
+import { folderOf, matching, rowsOf, treeOf } from "./rows.ts";
 
 const file = (path: string, size = 1): FileInfo => ({ path, kind: "text", size, mediaType: "text/plain", hash: "h", version: 1, modifiedAt: "2026-01-01T00:00:00Z" });
 const files = [file("b10.md"), file("b9.md"), file("src/util/deep.ts", 5), file("src/a.ts", 3), file("Zoo/x.txt")];
@@ -31,7 +31,7 @@ test("a file is found by parts of its path in any order and case", () => {
 });
 
 test("every path knows the folders it is in", () => {
-  expect(foldersTo("src/util/deep.ts")).toEqual(["src", "src/util"]);
-  expect(foldersTo("top.md")).toEqual([]);
+  expect(foldersOf("src/util/deep.ts")).toEqual(["src", "src/util"]);
+  expect(foldersOf("top.md")).toEqual([]);
   expect([folderOf("src/a.ts"), folderOf("top.md")]).toEqual(["src", undefined]);
 });

@@ -79,12 +79,6 @@ export function folderOf(path: string): string | undefined {
   return end < 0 ? undefined : path.slice(0, end);
 }
 
-/** All folders on the way to a path. */
-export function foldersTo(path: string): string[] {
-  const names = path.split("/").slice(0, -1);
-  return names.map((_, index) => names.slice(0, index + 1).join("/"));
-}
-
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
 function byName(one: string, other: string): number {
