@@ -3,7 +3,7 @@
 /** Inside the Worker, lowest first. A folder may import folders of its own row and of rows above it in this list. */
 const rows = [
   ["store"],
-  ["workspace", "sandbox", "model", "host"],
+  ["workspace", "sandbox", "policy", "model", "host"],
   ["tools"],
   ["drivers", "middleware"],
   ["turn"],

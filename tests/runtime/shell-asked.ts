@@ -1,4 +1,5 @@
-import type { CommandRule, ShellLimits, ShellState } from "../../packages/runtime/src/sandbox/shell.ts";
+import type { PolicyRule } from "../../packages/runtime/src/policy/evaluate-policy.ts";
+import type { ShellLimits, ShellState } from "../../packages/runtime/src/sandbox/shell.ts";
 
 /** What a test says of a workspace. A file whose size alone is sent has `far`. */
 export interface Asked {
@@ -10,7 +11,7 @@ export interface Asked {
   since?: Record<number, { files: Record<string, string>; gone: string[] }>;
   command?: string;
   state?: ShellState;
-  rules?: CommandRule[];
+  rules?: PolicyRule[];
   limits?: Partial<ShellLimits>;
   timeoutMs?: number;
   network?: boolean;

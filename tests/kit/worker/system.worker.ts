@@ -1,6 +1,7 @@
 import { AgentSystem } from "@thinkery/runtime";
 import type { Tool } from "@thinkery/sdk";
 import { coach } from "./system/coach.ts";
+import { inspector, secondInspector } from "./system/inspector.ts";
 import { puppet } from "./system/puppet.ts";
 import { answersAnyway, clash, echo, later, laterAlone, laterLocally, laterSlowly, ofTheClass, readProps, throws } from "./system/tools.ts";
 import { witness } from "./system/witness.ts";
@@ -21,6 +22,8 @@ const system = new AgentSystem({ defaultModel: "scripted:default" })
   .use(puppet)
   .use(witness("second"))
   .use(coach)
+  .use(inspector)
+  .use(secondInspector)
   .addAgent({ name: "watched", description: "Seen by both witnesses.", tags: ["default", "witness"] })
   .addAgent({ name: "coached", prompt: "You are coached.", tags: ["default", "coach"], config: { coach: { system: "Be kind." } } })
   .export();

@@ -1,4 +1,5 @@
-import type { ChatMessage, ChildReport, MessageToolCall, Middleware, MiddlewareContext, NewEvent } from "@thinkery/sdk";
+import type { ChatMessage, ChildReport, MessageToolCall, Middleware, MiddlewareContext, NewEvent, ToolCallDecision } from "@thinkery/sdk";
+import { frozenCopy } from "../store/persisted.ts";
 import { Act, type Entry } from "./act.ts";
 import { isPromise, Pending, wordsOf } from "./hook.ts";
 import type { Plan } from "./plan.ts";
@@ -6,13 +7,18 @@ import type { PlanDraft } from "./plan-draft.ts";
 import type { Stage } from "./stage.ts";
 
 /** A hook with what it is given beside the context. */
-type Call = (middleware: Middleware<never>, context: MiddlewareContext<never>) => void | Promise<void>;
+type Call = (middleware: Middleware<never>, context: MiddlewareContext<never>) => unknown;
+
+/** What all `beforeTool` hooks together make of a call. */
+type CombinedDecision = { deny: string } | { changed: boolean; input: unknown };
 
 interface Around {
   /** Something that counts only if the hook comes back. */
   begin?(): Pick<PlanDraft, "keep" | "drop">;
   /** The fact that it did. */
   after?(name: string): NewEvent;
+  /** Called with the middleware's name if the hook throws or takes too long. */
+  onFailure?(name: string): void;
 }
 
 const hooks = [
@@ -20,6 +26,7 @@ const hooks = [
   "onTick",
   "beforeModel",
   "onModelResult",
+  "beforeTool",
   "onToolStart",
   "onToolResult",
   "onToolError",
@@ -88,6 +95,32 @@ export class Performance {
     });
   }
 
+  /** Whether any hook looks at tool calls that run. */
+  get observesTools(): boolean {
+    return this.has("onToolStart") || this.has("onToolResult") || this.has("onToolError");
+  }
+
+  /** Each hook sees the input as the one before left it; the first veto counts. A hook that fails vetoes. */
+  async beforeTool({ id, name, input: given }: MessageToolCall): Promise<CombinedDecision> {
+    let changed = false;
+    let input = given;
+    let deny: string | undefined;
+    const call: Call = async (middleware, context) => {
+      if (deny !== undefined) return;
+      const shown = Object.freeze({ id, name, input: frozenCopy(input) });
+      const decision = checkDecision(await middleware.beforeTool?.(context, shown));
+      if (!decision) return;
+      if ("deny" in decision) deny = decision.deny;
+      else [changed, input] = [true, decision.input];
+    };
+    await this.#each("beforeTool", call, {
+      onFailure: (middleware) => {
+        deny ??= `The middleware “${middleware}” could not check this call of ${name}, so it was not made.`;
+      },
+    });
+    return deny === undefined ? { changed, input } : { deny };
+  }
+
   toolStart(call: MessageToolCall): void | Promise<void> {
     return this.#each("onToolStart", (middleware, context) => middleware.onToolStart?.(context, call));
   }
@@ -129,7 +162,7 @@ export class Performance {
     return entries.length === 0 ? undefined : this.#all(hook, entries, call, around);
   }
 
-  async #all(hook: Hook, entries: readonly Entry[], call: Call, { begin, after }: Around): Promise<void> {
+  async #all(hook: Hook, entries: readonly Entry[], call: Call, { begin, after, onFailure }: Around): Promise<void> {
     const stage = this.#stage;
     for (const entry of entries) {
       // Whoever canceled the turn does not wait for the others.
@@ -144,6 +177,7 @@ export class Performance {
       } catch (error) {
         act.undo();
         attempt?.drop();
+        onFailure?.(middleware.name);
         if (!stage.signal.aborted) this.#failed(middleware.name, hook, error);
         continue;
       }
@@ -172,6 +206,16 @@ export class Performance {
     }
     return act;
   }
+}
+
+const maxReasonChars = 2000;
+
+function checkDecision(decision: unknown): ToolCallDecision | undefined {
+  if (decision === undefined || decision === null) return undefined;
+  const { deny, input } = Object(decision) as { deny?: unknown; input?: unknown };
+  if (typeof deny === "string") return { deny: deny.slice(0, maxReasonChars) || "A middleware refused this call." };
+  if (input !== undefined && deny === undefined) return { input };
+  throw new Error("beforeTool must return nothing, { input } or { deny: reason }.");
 }
 
 function plainState(added: unknown): object {

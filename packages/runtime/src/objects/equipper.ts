@@ -12,7 +12,7 @@ import { checkModel, systemModels } from "../system/models.ts";
 import { pipelineOf, type System, toolSources } from "../system/system.ts";
 import { capabilitiesOf } from "../tools/capabilities/capabilities.ts";
 import { Toolbox } from "../tools/toolbox.ts";
-import type { Equipment } from "../turn/equipment.ts";
+import type { TurnDeps } from "../turn/turn-deps.ts";
 import { limitsFrom } from "../turn/limits.ts";
 import type { Books } from "../turn/purse.ts";
 import type { Recorder } from "../turn/recorder.ts";
@@ -57,7 +57,7 @@ interface Outfit {
 export class Equipper {
   readonly #options: EquipperOptions;
   /** The same for every turn. */
-  readonly #doors: Pick<Equipment, "capabilities" | "sandbox" | "workspace" | "linux">;
+  readonly #doors: Pick<TurnDeps, "capabilities" | "sandbox" | "workspace" | "linux">;
   readonly #agency: string;
   #known: Known<Blueprint> | undefined;
   #metered: Known<boolean> | undefined;
@@ -71,7 +71,7 @@ export class Equipper {
     this.#agency = parseAgentObjectName(options.object)?.agency ?? "";
   }
 
-  async equip(registered: Registered, request?: Props): Promise<Equipment> {
+  async equip(registered: Registered, request?: Props): Promise<TurnDeps> {
     const { env, system, layer } = this.#options;
     const { agent } = registered;
     const { blueprint, ...outfit } = await this.#outfitFor(registered);
@@ -182,7 +182,7 @@ export class Equipper {
       agent: object,
       runId: "",
       store,
-      equipment: this.#surroundings(registered, blueprint, registered.props, tools),
+      deps: this.#surroundings(registered, blueprint, registered.props, tools),
       signal: new AbortController().signal,
       step: () => 0,
       plan: () => undefined,

@@ -1,7 +1,8 @@
 import { type Found, type SearchOrder, ToolFailure } from "@thinkery/sdk";
 import type { z } from "zod";
+import type { PolicyRule } from "../policy/evaluate-policy.ts";
 import type { SandboxService } from "./run.ts";
-import { type CommandRule, searchOutcomeSchema, type ShellChange, type ShellHost, type ShellLimits, shellOutcomeSchema, type ShellState, staleSchema } from "./shell.ts";
+import { searchOutcomeSchema, type ShellChange, type ShellHost, type ShellLimits, shellOutcomeSchema, type ShellState, staleSchema } from "./shell.ts";
 import { type ViewSource, withView } from "./views.ts";
 
 /** Commands and searches as main orders them. */
@@ -11,7 +12,7 @@ export interface ShellOrder {
   files: ViewSource;
   state: ShellState;
   limits: Omit<ShellLimits, "timeoutMs">;
-  rules: readonly CommandRule[];
+  rules: readonly PolicyRule[];
   /** The network, by the JSON of the capability `fetch`; nothing where the command may not reach it. */
   fetch?(input: string): Promise<string>;
 }

@@ -1,5 +1,6 @@
 import type { SearchOrder } from "@thinkery/sdk";
 import { z } from "zod";
+import type { PolicyRule } from "../policy/evaluate-policy.ts";
 import { longestConsole, longestPath, mostChanged, mostChanges, mostEnvironment, mostScratch } from "./bounds.ts";
 
 /** What main and a sandbox say to each other about commands on a view of a workspace. Nothing that comes back is trusted. */
@@ -43,14 +44,6 @@ export interface ShellLimits {
   depth: number;
 }
 
-/** A command's name, or a name and its arguments; `*` stands for anything. */
-export interface CommandRule {
-  match: string;
-  action: "deny" | "ask" | "allow";
-  /** It is looked for anywhere in a command and its arguments. */
-  anywhere?: boolean;
-}
-
 export interface ShellJob {
   /** `agency~agent`: no two agents share an isolate. */
   agent: string;
@@ -58,7 +51,8 @@ export interface ShellJob {
   view: View;
   state: ShellState;
   limits: ShellLimits;
-  rules: readonly CommandRule[];
+  /** Those of the agent's rules that are about commands. */
+  rules: readonly PolicyRule[];
   /** Are there commands that reach the network? What they reach is main's business. */
   network: boolean;
 }

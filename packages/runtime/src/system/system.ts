@@ -2,9 +2,9 @@ import { type Blueprint, fail, invalid, type Middleware, nearest, type Tool } fr
 import { z } from "zod";
 import { Pipeline } from "../middleware/pipeline.ts";
 import type { Model, Usage } from "../model/model.ts";
+import { validateRules } from "../policy/validate-rules.ts";
 import { coreTools } from "../tools/core.ts";
 import { coreSource, Toolbox, type ToolSource } from "../tools/toolbox.ts";
-import { checkRules } from "./rules.ts";
 
 /** Something that is chosen by tags. */
 export interface Tagged<T> {
@@ -53,7 +53,7 @@ export function everyTool({ tools }: System): Toolbox {
 
 /** Refuses rules that cannot be read, and a config that the blueprint's own middleware cannot. */
 export function checkBlueprint(system: System, blueprint: Blueprint): void {
-  checkRules(blueprint);
+  validateRules(blueprint);
   pipelineOf(system, blueprint);
 }
 

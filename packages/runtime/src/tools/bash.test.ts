@@ -1,5 +1,6 @@
 import type { ShellResult, ToolContext } from "@thinkery/sdk";
 import { expect, test } from "vitest";
+import { evaluatePolicy, type PolicyRule } from "../policy/evaluate-policy.ts";
 import { bash } from "./bash.ts";
 
 const result = (more: Partial<ShellResult>): ShellResult => ({ exitCode: 0, stdout: "", stderr: "", notes: [], ms: 1, ...more });
@@ -34,4 +35,12 @@ test("a time limit is passed on, and only where it is given", async () => {
 
 test("what it is told costs a model little", () => {
   expect(bash.description.length).toBeLessThan(260);
+});
+
+test("the call of the shell itself is judged by rules without a command", () => {
+  const call = { tool: bash, input: { command: "rm -rf x; echo secret" } };
+  const about: PolicyRule[] = [{ tool: "bash", match: "rm", action: "deny" }, { tool: "*", match: "secret", action: "deny" }];
+  expect(evaluatePolicy({ policy: about }, call).action).toBe("allow");
+  expect(evaluatePolicy({ policy: [{ tool: "bash", action: "deny" }] }, call).action).toBe("deny");
+  expect(evaluatePolicy({ hitl: { tools: ["bash"] } }, call).action).toBe("ask");
 });

@@ -1,6 +1,6 @@
 import type { Failure, NewEvent } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
-import { troubled, unansweredWithin } from "./gate.ts";
+import { closeCallsWithin, createToolError } from "./calls/model-calls.ts";
 
 export type Ending = { status: "completed" } | { status: "canceled"; reason: string } | { status: "error"; failure: Failure };
 
@@ -10,8 +10,8 @@ export function endOf(store: AgentStore, runId: string, ending: Exclude<Ending, 
   const messageIds = store.messages.waiting(runId).filter((id) => !own.includes(id));
   const why = ending.status === "canceled" ? "The turn was canceled before this call had a result." : "The turn ended before this call had a result.";
   return [
-    ...unansweredWithin(store, runId, ending.status === "canceled" ? "canceled" : "outcome_unknown"),
-    ...store.messages.unanswered(runId).map((call) => troubled(call, { runId }, "canceled", why, 0, "cancel")),
+    ...closeCallsWithin(store, runId, ending.status === "canceled" ? "canceled" : "outcome_unknown"),
+    ...store.messages.unanswered(runId).map((call) => createToolError(call, runId, "canceled", why, 0, "cancel")),
     ...(messageIds.length > 0
       ? [{ type: "message.requeued", data: { runId: crypto.randomUUID(), fromRunId: runId, messageIds } } as const]
       : []),

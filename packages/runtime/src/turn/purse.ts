@@ -4,7 +4,7 @@ import type { AgentStore } from "../store/agent-store.ts";
 import { dayOf } from "../store/spent.ts";
 import { type Measures, measuresOf, noMeasures, reached, standingsOf, unkeepable } from "../store/standing.ts";
 import { elapsedIn } from "./elapsed.ts";
-import type { Equipment } from "./equipment.ts";
+import type { TurnDeps } from "./turn-deps.ts";
 import { failureOf } from "./failed.ts";
 import { longestGap } from "./silence.ts";
 import { spentUp, unkept } from "./spent-up.ts";
@@ -25,7 +25,7 @@ interface PurseOptions {
   /** It goes on after a crash or a pause. */
   again: boolean;
   store: AgentStore;
-  equipment: Pick<Equipment, "config" | "limits" | "books" | "costOf">;
+  deps: Pick<TurnDeps, "config" | "limits" | "books" | "costOf">;
   /** Writes what is held: what was spent has to stand in the books before they are asked. */
   record(): void;
 }
@@ -60,7 +60,7 @@ export class Purse {
   constructor(options: PurseOptions) {
     this.#options = options;
     const { again, store, runId } = options;
-    this.#budget = options.equipment.config?.budget ?? {};
+    this.#budget = options.deps.config?.budget ?? {};
     this.#limited = Object.keys(this.#budget).length > 0;
     if (!this.#limited || !again) return;
     const seconds = this.#budget.seconds === undefined ? 0 : elapsedIn(store, runId) / 1000;
@@ -85,7 +85,7 @@ export class Purse {
 
   /** Fails the turn where a limit leaves no room for another call. It takes time only where the books beyond are asked. */
   open(model: string): Allowance | Promise<Allowance> {
-    const metered = this.#options.equipment.books.metered();
+    const metered = this.#options.deps.books.metered();
     if (metered === false && !this.#limited) return free;
     const asked = this.#estimate(model);
     if (this.#limited) this.#judge(model, asked);
@@ -95,7 +95,7 @@ export class Purse {
   close({ asked, metered }: Allowance, usage?: UsageTotal): void {
     if (asked.steps === 0) return;
     this.#reserved = plus(this.#reserved, asked, -1);
-    if (metered) this.#options.equipment.books.settle(asked);
+    if (metered) this.#options.deps.books.settle(asked);
     if (!usage) return;
     const tokens = usage.inputTokens + usage.outputTokens;
     this.#untold = tokens === 0;
@@ -113,7 +113,7 @@ export class Purse {
   async #ask(model: string, asked: Asked, metered: true | Promise<boolean>): Promise<Allowance> {
     if (!(await metered)) return this.#limited ? this.#take({ asked, metered: false }) : free;
     this.#options.record();
-    const { refused, unknown } = await this.#options.equipment.books.ask(asked);
+    const { refused, unknown } = await this.#options.deps.books.ask(asked);
     if (refused) throw unknown ? unkept(refused, unknown, model) : spentUp(refused, this.#options.agent);
     return this.#take({ asked, metered: true });
   }
@@ -144,17 +144,17 @@ export class Purse {
   }
 
   #estimate(model: string): Asked {
-    const { store, equipment } = this.#options;
+    const { store, deps } = this.#options;
     const last = store.calls.latest();
     const guess = (tokens = 0) => Math.max(least, Math.ceil(tokens * more));
     const usage = { inputTokens: guess(last?.input), outputTokens: guess(last?.output) };
-    const costUsd = equipment.costOf(model, usage);
+    const costUsd = deps.costOf(model, usage);
     const unknown = this.#untold ? "usage" : costUsd === undefined ? "price" : undefined;
     return { steps: 1, tokens: usage.inputTokens + usage.outputTokens, costUsd: costUsd ?? 0, ...(unknown ? { unknown } : {}) };
   }
 
   #look(now: number): void {
-    const gap = Math.min(Math.max(0, now - this.#lastLook), longestGap(this.#options.equipment.limits));
+    const gap = Math.min(Math.max(0, now - this.#lastLook), longestGap(this.#options.deps.limits));
     this.#lastLook = now;
     this.#spent = { ...this.#spent, seconds: this.#spent.seconds + gap / 1000 };
   }

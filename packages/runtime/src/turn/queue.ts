@@ -7,7 +7,7 @@ import { failureOf } from "./failed.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { Recorder } from "./recorder.ts";
 import { recover } from "./recovery.ts";
-import type { Equipment } from "./equipment.ts";
+import type { TurnDeps } from "./turn-deps.ts";
 import { type Ending, endOf } from "./ending.ts";
 import { reported, reportOf } from "./report.ts";
 import { RunningTurn } from "./running.ts";
@@ -31,7 +31,7 @@ export interface QueueOptions {
   boot: Boot;
   limits: TurnLimits;
   /** May fail, where there is no such model or no key; the turn then fails with that reason. */
-  equip(turn: TurnRow): Promise<Equipment>;
+  equip(turn: TurnRow): Promise<TurnDeps>;
   driver(): Driver;
   /** A turn has begun: somebody must look after it, should this memory be lost. */
   onBusy(): void;
@@ -168,14 +168,14 @@ export class TurnQueue {
       const early = from === "waited" && boot.after === "crash";
       if (early) recorder.record(...startOf(runId, "", boot));
       if (early || again) await new Promise((resolve) => setTimeout(resolve, 0));
-      const equipment = await this.#options.equip(turn).catch((error: unknown) => {
+      const deps = await this.#options.equip(turn).catch((error: unknown) => {
         if (!again && store.turns.get(runId)?.status === "queued") recorder.record(...startOf(runId, "", boot));
         throw error;
       });
       // It may have been canceled while it was being equipped.
       if (this.#busyWith !== runId) return;
-      const opening = again || early ? [] : startOf(runId, equipment.model.id, boot);
-      const running = new RunningTurn({ agent, runId, store, blobs, recorder, equipment, opening });
+      const opening = again || early ? [] : startOf(runId, deps.model.id, boot);
+      const running = new RunningTurn({ agent, runId, store, blobs, recorder, deps, opening });
       this.#running = running;
       if (from === "waited") await running.settle();
       if (again) await running.resume(again);

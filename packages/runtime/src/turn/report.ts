@@ -3,7 +3,7 @@ import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { isOver, type TurnRow } from "../store/turns.ts";
 import { outputOf } from "../tools/output.ts";
-import { resultId, troubled } from "./gate.ts";
+import { createToolError, toResultId } from "./calls/model-calls.ts";
 
 interface Reported {
   turn: TurnRow;
@@ -26,11 +26,11 @@ export function reportOf(store: AgentStore, callId: string): Reported {
 
 /** The report as the result of its call. */
 export async function reported({ callId, output, error }: ToolReport, { turn, toolName }: Reported, blobs: Blobs): Promise<NewEvent> {
-  if (error !== undefined) return troubled({ id: callId, name: toolName }, { runId: turn.id }, "threw", error, 0, "report");
+  if (error !== undefined) return createToolError({ id: callId, name: toolName }, turn.id, "threw", error, 0, "report");
   const { text, result } = await outputOf({ name: toolName }, callId, output ?? "", blobs);
   return {
     type: "tool.output",
-    data: { runId: turn.id, callId, toolName, messageId: resultId(callId), output: text, result, ms: 0, action: "report" },
+    data: { runId: turn.id, callId, toolName, messageId: toResultId(callId), output: text, result, ms: 0, action: "report" },
   };
 }
 

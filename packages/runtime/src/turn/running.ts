@@ -12,13 +12,13 @@ import { consult } from "./consult.ts";
 import { counted } from "./counted.ts";
 import { conversationOf } from "./conversation.ts";
 import { type Ending, endOf } from "./ending.ts";
-import type { Equipment } from "./equipment.ts";
+import type { TurnDeps } from "./turn-deps.ts";
 import { TurnFailed } from "./failed.ts";
-import { runCalls } from "./gate.ts";
+import { executeModelCalls } from "./calls/model-calls.ts";
 import { ModelCall } from "./model-call.ts";
 import { Purse } from "./purse.ts";
 import type { Recorder } from "./recorder.ts";
-import { Repetition } from "./repetition.ts";
+import { RepetitionGuard } from "./calls/repetition.ts";
 import { reportsIn } from "./report.ts";
 import { Silence } from "./silence.ts";
 import { stageOf } from "./stage.ts";
@@ -29,7 +29,7 @@ export interface RunningOptions {
   store: AgentStore;
   blobs: Blobs;
   recorder: Recorder;
-  equipment: Equipment;
+  deps: TurnDeps;
   /** The events that start it; none when it goes on after a crash. */
   opening: NewEvent[];
 }
@@ -41,7 +41,7 @@ export class RunningTurn implements DrivenTurn {
   readonly conversation: Conversation;
   readonly #options: RunningOptions;
   readonly #ending = new AbortController();
-  readonly #repetition = new Repetition();
+  readonly #repetition = new RepetitionGuard();
   readonly #middleware: Performance;
   readonly #purse: Purse;
   readonly #silence: Silence;
@@ -69,15 +69,15 @@ export class RunningTurn implements DrivenTurn {
   constructor(options: RunningOptions) {
     this.#options = options;
     this.conversation = conversationOf(options.store, options.blobs);
-    this.#call = new ModelCall(options.runId, options.equipment.model);
+    this.#call = new ModelCall(options.runId, options.deps.model);
     this.#held = [...options.opening];
     this.#joined = options.opening.length === 0;
     this.#deferred = this.#joined;
     // A step that a crash cut off is taken again, not counted twice.
     this.#step = this.#joined ? options.store.messages.stepsDone(options.runId) : 0;
     this.#purse = new Purse({ ...options, again: this.#joined, record: () => this.#record() });
-    this.#silence = new Silence(options.equipment.limits);
-    this.#middleware = options.equipment.pipeline.on(
+    this.#silence = new Silence(options.deps.limits);
+    this.#middleware = options.deps.pipeline.on(
       stageOf({
         ...options,
         signal: this.signal,
@@ -99,11 +99,11 @@ export class RunningTurn implements DrivenTurn {
   }
 
   get model(): Model {
-    return this.#options.equipment.model;
+    return this.#options.deps.model;
   }
 
-  get means(): Equipment {
-    return this.#options.equipment;
+  get means(): TurnDeps {
+    return this.#options.deps;
   }
 
   compacted(facts: Omit<EventData["context.compacted"], "runId" | "step">): void {
@@ -165,8 +165,8 @@ export class RunningTurn implements DrivenTurn {
 
   #openStep(): void | Promise<void> {
     this.signal.throwIfAborted();
-    const { runId, equipment } = this.#options;
-    const { steps } = equipment.limits;
+    const { runId, deps } = this.#options;
+    const { steps } = deps.limits;
     if (this.#step >= steps) {
       throw new TurnFailed("steps", `The turn took its ${steps} steps and was not done.`, "Say “go on”, or raise config.budget.steps in the blueprint.");
     }
@@ -189,7 +189,7 @@ export class RunningTurn implements DrivenTurn {
     const asked = this.#purse.openStep(model.id);
     if (asked) return asked.then(() => this.planCall(messages, model));
     this.signal.throwIfAborted();
-    const { system, tools, settings } = this.#options.equipment;
+    const { system, tools, settings } = this.#options.deps;
     this.#call.model = model;
     const plan = new Plan({ model: model.id, step: this.#step, system, messages, tools, settings });
     return this.#began && !this.#middleware.has("beforeModel") ? plan.request() : this.#shape(plan);
@@ -207,8 +207,8 @@ export class RunningTurn implements DrivenTurn {
 
   /** A quick question beside the conversation. */
   consult(question: Consultation): Promise<string> {
-    const { runId, equipment } = this.#options;
-    const { modelOf, costOf } = equipment;
+    const { runId, deps } = this.#options;
+    const { modelOf, costOf } = deps;
     return consult(question, {
       runId,
       step: this.#step,
@@ -233,13 +233,13 @@ export class RunningTurn implements DrivenTurn {
   }
 
   endCall(end: CallEnd): void | Promise<void> {
-    const { store, equipment } = this.#options;
+    const { store, deps } = this.#options;
     const asked = end.toolCalls.length;
     if (asked > mostCallsAtOnce) {
       throw new TurnFailed("model_refused", `The model asked for ${asked} tool calls at once.`, "Ask for less at a time, or use another model.");
     }
     const calls = withOwnIds(end.toolCalls, store.ledger);
-    const usage = counted(end.finish.usage, (used) => equipment.costOf(this.#call.model.id, used));
+    const usage = counted(end.finish.usage, (used) => deps.costOf(this.#call.model.id, used));
     this.#purse.closeStep(usage);
     this.#hold(this.#call.end(this.#step, end, usage, calls));
     this.#open = calls;
@@ -257,9 +257,9 @@ export class RunningTurn implements DrivenTurn {
   }
 
   async callTools(calls: readonly ToolCall[]): Promise<void> {
-    const { agent, runId, store, blobs, equipment } = this.#options;
-    await runCalls(calls, {
-      ...equipment,
+    const { agent, runId, store, blobs, deps } = this.#options;
+    await executeModelCalls(calls, {
+      deps,
       agent,
       runId,
       step: this.#step,

@@ -4,13 +4,13 @@ import type { Stage } from "../middleware/stage.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import { frozen } from "../store/persisted.ts";
 import { chatMessages } from "./chat-messages.ts";
-import type { Equipment } from "./equipment.ts";
+import type { TurnDeps } from "./turn-deps.ts";
 
 interface StageOptions {
   agent: string;
   runId: string;
   store: AgentStore;
-  equipment: Pick<Equipment, "props" | "info" | "tools" | "limits" | "development">;
+  deps: Pick<TurnDeps, "props" | "info" | "tools" | "limits" | "development">;
   signal: AbortSignal;
   step(): number;
   /** The plan that is being made, while it is. */
@@ -21,8 +21,8 @@ interface StageOptions {
 }
 
 /** What middleware sees of a turn, or of an agent between two. */
-export function stageOf({ agent, runId, store, equipment, signal, step, plan, consult, hold, flush }: StageOptions): Stage {
-  const { props, info, tools, limits, development } = equipment;
+export function stageOf({ agent, runId, store, deps, signal, step, plan, consult, hold, flush }: StageOptions): Stage {
+  const { props, info, tools, limits, development } = deps;
   /** What is read has to be true, also what is to be written with the next facts. */
   const current = <T>(read: () => T) => {
     flush();

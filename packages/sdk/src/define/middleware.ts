@@ -47,6 +47,9 @@ export interface ChildReport {
   failed: boolean;
 }
 
+/** What `beforeTool` makes of a call: another input, or a refusal that its caller reads. */
+export type ToolCallDecision = { input: unknown } | { deny: string };
+
 /**
  * Code that takes part in the turns of the agents whose tags it shares. Hooks run at fixed points, in the order in
  * which the middleware was added, one after the other. One that throws, or does not come back in time, is named in
@@ -67,6 +70,16 @@ export interface Middleware<Config extends object = object, Written extends obje
   beforeModel?(context: MiddlewareContext<Config>, plan: ModelPlan): Awaitable;
   /** The model has answered; its tool calls have not been made. */
   onModelResult?(context: MiddlewareContext<Config>, result: { message: ChatMessage }): Awaitable;
+  /**
+   * A call is about to be checked against the policy: one of the model's, or of code that it runs. Return
+   * `{ input }` to change it (it is validated again) or `{ deny: reason }` to veto it; return nothing to leave it as it
+   * is. A call whose hook throws or does not return in time is refused.
+   */
+  beforeTool?(
+    context: MiddlewareContext<Config>,
+    call: MessageToolCall,
+  ): ToolCallDecision | void | Promise<ToolCallDecision | void>;
+  /** The call is in the log and runs now. */
   onToolStart?(context: MiddlewareContext<Config>, call: MessageToolCall): Awaitable;
   onToolResult?(context: MiddlewareContext<Config>, call: MessageToolCall, result: unknown): Awaitable;
   onToolError?(context: MiddlewareContext<Config>, call: MessageToolCall, error: Error): Awaitable;

@@ -1,8 +1,8 @@
 import { defineTool, type Tool } from "@thinkery/sdk";
 import type { Outbound } from "../../host/outbound.ts";
+import { matchRequest, suggestRequestMatch } from "../../policy/match-request.ts";
 import { type FetchAnswer, readAnswer } from "./fetch/answer.ts";
 import { type FetchInput, fetchInputSchema } from "./fetch/input.ts";
-import { means, readFetchRule } from "./fetch/rule.ts";
 import { shownRequest, summaryOf } from "./fetch/shown.ts";
 
 /**
@@ -19,8 +19,8 @@ export function fetchCapability(send: Outbound): Tool {
       independent: true,
       seconds: 30,
       otherwise: "deny",
-      matches: (match, input, action) => meansRequest(match, input as FetchInput, action),
-      matchFor: (input) => matchFor(input as FetchInput),
+      matches: (match, input, action) => matchRequest(match, input as FetchInput, action),
+      matchFor: (input) => suggestRequestMatch(input as FetchInput),
       logged: shownRequest,
       summarize: (answer) => summaryOf(answer as FetchAnswer),
     },
@@ -33,21 +33,4 @@ export function fetchCapability(send: Outbound): Tool {
       return readAnswer({ method, url }, response, signal);
     },
   );
-}
-
-const rules = new Map<string, ReturnType<typeof readFetchRule>>();
-
-function meansRequest(match: string, request: FetchInput, action: "deny" | "ask" | "allow"): boolean | undefined {
-  let read = rules.get(match);
-  if (!read) {
-    read = readFetchRule(match);
-    if (rules.size > 1000) rules.clear();
-    rules.set(match, read);
-  }
-  return read.rule && means(read.rule, request, action);
-}
-
-function matchFor({ url, method }: FetchInput): string {
-  const { origin } = new URL(url);
-  return `${method === "GET" || method === "HEAD" ? "" : `${method} `}${origin}/*`;
 }

@@ -1,6 +1,7 @@
 import { defineTool, type FileContent, type FileInfo, filePath, folderPath, fail, type Files, longestCommand, type Tool } from "@thinkery/sdk";
 import { z } from "zod";
-import { logged, matches } from "../files/file-tool.ts";
+import { matchPaths } from "../../policy/match-paths.ts";
+import { logged } from "../files/file-tool.ts";
 import { bytes, counted } from "../files/shown.ts";
 import { textIn } from "../../workspace/content.ts";
 
@@ -22,7 +23,7 @@ const readFile = defineTool(
     action: "read",
     repeatable: true,
     independent: true,
-    matches,
+    matches: matchPaths,
     logged,
     summarize: (answer) => (answer === null ? "not there" : "kind" in (answer as object) ? "what is known of it" : carriedSize(answer as Carried)),
   },
@@ -47,7 +48,7 @@ const writeFile = defineTool(
     description: "Writes a whole file.",
     input: z.strictObject({ path: z.string(), content: carriedSchema }),
     action: "write",
-    matches,
+    matches: matchPaths,
     logged: (input) => ({ ...(logged(input) as object), ...sizeOf(input) }),
     summarize: (answer) => `wrote ${String(answer)}`,
   },
@@ -68,7 +69,7 @@ const listFiles = defineTool(
     action: "list",
     repeatable: true,
     independent: true,
-    matches,
+    matches: matchPaths,
     logged,
     summarize: (answer) => counted((answer as FileInfo[]).length, "file"),
   },
@@ -76,12 +77,12 @@ const listFiles = defineTool(
 );
 
 const deleteFile = defineTool(
-  { name: "deleteFile", description: "Deletes a file or a folder.", input: z.strictObject({ path: z.string() }), action: "delete", matches, logged, summarize: () => "deleted" },
+  { name: "deleteFile", description: "Deletes a file or a folder.", input: z.strictObject({ path: z.string() }), action: "delete", matches: matchPaths, logged, summarize: () => "deleted" },
   ({ path }, { files }) => void files.commit([{ delete: filePath(path) }]),
 );
 
 const moveFile = defineTool(
-  { name: "moveFile", description: "Moves a file or a folder.", input: z.strictObject({ from: z.string(), to: z.string() }), action: "move", matches, logged, summarize: () => "moved" },
+  { name: "moveFile", description: "Moves a file or a folder.", input: z.strictObject({ from: z.string(), to: z.string() }), action: "move", matches: matchPaths, logged, summarize: () => "moved" },
   ({ from, to }, { files }) => void files.commit([{ move: filePath(from), to: filePath(to) }]),
 );
 

@@ -1,6 +1,6 @@
-import { defineTool, filePath, foldedPath, type NewTool, pathProblem, type Tool, type ToolContext, ToolFailure } from "@thinkery/sdk";
+import { defineTool, type NewTool, type Tool, type ToolContext, ToolFailure } from "@thinkery/sdk";
 import { z } from "zod";
-import { isLike } from "../../sandbox/wildcard.ts";
+import { matchPaths } from "../../policy/match-paths.ts";
 
 interface NewFileTool<Input> extends Omit<NewTool<Input>, "input"> {
   input: z.ZodType<Input>;
@@ -12,7 +12,7 @@ interface NewFileTool<Input> extends Omit<NewTool<Input>, "input"> {
  */
 export function fileTool<Input>(definition: NewFileTool<Input>, run: (input: Input, context: ToolContext) => unknown): Tool {
   const { $schema: _, ...parameters } = z.toJSONSchema(definition.input, { io: "input" });
-  const tool = defineTool<Input>({ matches, logged, ...definition, input: z.preprocess(respelled, definition.input) as z.ZodType<Input> }, run);
+  const tool = defineTool<Input>({ matches: matchPaths, logged, ...definition, input: z.preprocess(respelled, definition.input) as z.ZodType<Input> }, run);
   return { ...tool, parameters };
 }
 
@@ -51,24 +51,6 @@ function listIn(text: string): unknown[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * A rule is about paths, in their one spelling: it means those that have its text in them. One that forbids means a
- * folder too when what it forbids is in there, and does not care for upper and lower case.
- */
-export function matches(match: string, input: unknown, action: "deny" | "ask" | "allow"): boolean {
-  const paths = pathsIn(input);
-  if (action === "allow") return paths.length > 0 && paths.every((path) => isLike(path, `*${match}*`));
-  const wanted = foldedPath(match.normalize("NFC"));
-  const { pattern, glob } = input as Record<string, unknown>;
-  const texts = [...paths, ...[pattern, glob].filter((one) => typeof one === "string")];
-  return texts.map(foldedPath).some((path) => isLike(path, `*${wanted}*`) || wanted.startsWith(`${path}/`));
-}
-
-function pathsIn(input: unknown): string[] {
-  const { path, from, to } = (input ?? {}) as Record<string, unknown>;
-  return [path, from, to].filter((one) => typeof one === "string").map((one) => (pathProblem(one) ? one : filePath(one)));
 }
 
 const shortFields = ["path", "from", "to", "offset", "limit", "pattern", "glob", "ignoreCase", "context", "replaceAll"];

@@ -1,4 +1,5 @@
 import { Bash, type BashExecResult, type BashOptions, type CommandName } from "just-bash/browser";
+import { type CommandCheck, createCommandCheck } from "../../../policy/match-command.ts";
 import { longestConsole, longestPath, mostChanged, mostChanges, mostEnvironment, mostScratch } from "../../bounds.ts";
 import type { ShellHost, ShellJob, ShellOutcome, ShellState } from "../../shell.ts";
 import { Written } from "../harness/written.ts";
@@ -7,7 +8,6 @@ import { changesOf, type Difference, differenceOf, TooMuch } from "./changes.ts"
 import { TreeFileSystem } from "./file-system.ts";
 import { fetchThrough } from "./network.ts";
 import { programs } from "./programs.ts";
-import { judgeBy, type Judge } from "./rules.ts";
 import { type Place as Standing, spellings } from "./spelling.ts";
 import { commandNames, scratchFolder, systems, workFolder } from "./system.ts";
 import { filesIn, type Folder, namesOf, newFolder, Tree } from "./tree.ts";
@@ -90,12 +90,12 @@ interface Denial {
 }
 
 function openShell({ state, limits, rules, network }: CommandOptions["job"], files: TreeFileSystem, host: ShellHost) {
-  const judge = judgeBy(rules);
+  const isAllowed = createCommandCheck(rules);
   let left: Record<string, string> | undefined;
   const hook: Hook = {
     hit() {},
     builtin(name, args, place) {
-      if (judge?.(name, args)) return denied(name);
+      if (isAllowed && !isAllowed(name, args)) return denied(name);
       // Who leaves with “exit” takes along what the interpreter would have told at the end.
       if (name === "exit") left = { ...Object.fromEntries(place.state.env), PWD: place.state.cwd };
       return undefined;
@@ -130,7 +130,7 @@ function openShell({ state, limits, rules, network }: CommandOptions["job"], fil
     ...(network ? { fetch: fetchThrough(host) } : {}),
   });
   const inside = bash as unknown as Inside;
-  guard(inside, judge);
+  guard(inside, isAllowed);
   return {
     run: (command: string): Promise<BashExecResult> =>
       bash.exec(command, { rawScript: true }).catch((error: Error) => ({ stdout: "", stderr: `bash: ${error.message}\n`, exitCode: 1, env: {} })),
@@ -166,13 +166,13 @@ function lasting(variables: [name: string, value: string][], notes: string[]): R
  * Every program is reached through the interpreter's own table, under its own name: by path, from another program, from a
  * script. What the shell does by itself is asked about where it is called.
  */
-function guard({ commands }: Inside, judge: Judge | undefined): void {
+function guard({ commands }: Inside, isAllowed: CommandCheck | undefined): void {
   for (const [name, command] of commands) {
     const spelling = spellings.get(name);
-    if (!judge && !spelling) continue;
+    if (!isAllowed && !spelling) continue;
     const execute = command.execute.bind(command);
     command.execute = async (args, context) => {
-      if (judge?.(name, args)) return denied(name);
+      if (isAllowed && !isAllowed(name, args)) return denied(name);
       const own = spelling ? await spelling(args, context) : args;
       return Array.isArray(own) ? execute(own, context) : own;
     };

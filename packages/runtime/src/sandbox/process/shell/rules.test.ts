@@ -1,49 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { CommandRule } from "../../shell.ts";
-import { judgeBy } from "./rules.ts";
+import type { PolicyRule } from "../../../policy/evaluate-policy.ts";
 import { type Bundle, openBundle } from "./shell.fixture.ts";
 
-const deny = (match: string): CommandRule => ({ match, action: "deny" });
-
-describe("a rule", () => {
-  test.each<[string, string, string[], boolean]>([
-    ["rm", "rm", [], true],
-    ["rm", "rm", ["-rf", "x"], true],
-    ["rm", "rmdir", ["x"], false],
-    ["rm*", "rmdir", ["x"], true],
-    ["*", "anything", [], true],
-    ["rm -rf *", "rm", ["-rf", "x", "y"], true],
-    ["rm -rf *", "rm", ["-rf"], true],
-    ["rm -rf *", "rm", ["-r", "x"], false],
-    ["rm *", "rm", [], true],
-    ["curl *", "curl", ["-s", "https://x.org"], true],
-    ["* --force", "git", ["push", "--force"], true],
-    ["mv * /tmp/*", "mv", ["a", "/tmp/b"], true],
-    ["mv * /tmp/*", "mv", ["/tmp/a", "b"], false],
-    ["  rm   -rf * ", "rm", ["-rf", "x"], true],
-    ["source", ".", ["x"], true],
-    [".", "source", ["x"], true],
-    ["test", "[", ["1", "]"], true],
-    ["bash", "sh", ["-c", "x"], true],
-    ["mapfile", "readarray", [], true],
-    ["echo a b", "echo", ["a b"], true],
-    ["", "rm", [], false],
-  ])("“%s” and %s %j: %s", (match, name, args, denied) => {
-    expect(judgeBy([deny(match)])?.(name, args)).toBe(denied);
-  });
-
-  test("that is for several tools is looked for anywhere", () => {
-    const judge = judgeBy([{ match: "secret", action: "deny", anywhere: true }]);
-    expect([judge?.("cat", ["my-secret.txt"]), judge?.("secretly", []), judge?.("cat", ["x"])]).toEqual([true, true, false]);
-  });
-
-  test("denies before it asks, asks before it allows, and nobody can be asked", () => {
-    const rules: CommandRule[] = [{ match: "rm", action: "allow" }, { match: "mv", action: "ask" }, { match: "mv", action: "allow" }, deny("cp"), { match: "cp", action: "allow" }];
-    const judge = judgeBy(rules);
-    expect(["rm", "mv", "cp", "ls"].map((name) => judge?.(name, []))).toEqual([false, true, true, false]);
-    expect(judgeBy([{ match: "rm", action: "allow" }])).toBeUndefined();
-  });
-});
+const deny = (match: string): PolicyRule => ({ tool: "bash", match, action: "deny" });
 
 describe("what is denied is not run", () => {
   let bundle: Bundle;

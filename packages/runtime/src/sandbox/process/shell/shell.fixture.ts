@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { bundleAlone } from "../../../../build.mjs";
-import type { CommandRule, SearchJob, SearchOutcome, ShellHost, ShellJob, ShellOutcome, ShellState, ViewFile } from "../../shell.ts";
+import type { PolicyRule } from "../../../policy/evaluate-policy.ts";
+import type { SearchJob, SearchOutcome, ShellHost, ShellJob, ShellOutcome, ShellState, ViewFile } from "../../shell.ts";
 
 interface Shell {
   shell(job: ShellJob, host: ShellHost): Promise<ShellOutcome>;
@@ -13,7 +14,7 @@ interface Shell {
 interface Given {
   files?: readonly ViewFile[];
   state?: Partial<ShellState>;
-  rules?: readonly CommandRule[];
+  rules?: readonly PolicyRule[];
   limits?: Partial<ShellJob["limits"]>;
   host?: Partial<ShellHost>;
 }

@@ -57,6 +57,6 @@ test("scripts find the programs that they are full of", async () => {
 });
 
 test("rules see what was written", async () => {
-  const rules = [{ match: "cp -rf *", action: "deny" as const }, { match: "mktemp", action: "ask" as const }];
+  const rules = [{ tool: "bash", match: "cp -rf *", action: "deny" as const }, { tool: "bash", match: "mktemp", action: "ask" as const }];
   expect(await bundle.run("cp -rf src x; cp -r src y; mktemp; ls -d x y", { files, rules })).toMatchObject({ stdout: "y\n" });
 });

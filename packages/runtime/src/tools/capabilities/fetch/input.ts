@@ -1,8 +1,5 @@
 import { z } from "zod";
-
-export const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
-
-export type Method = (typeof methods)[number];
+import { methods } from "../../../policy/match-request.ts";
 
 export const longestBody = 1024 * 1024;
 const longestUrl = 2000;

@@ -1,6 +1,6 @@
 import type { Origin } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import type { Workspace } from "../workspace/workspace.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 import { filesFor, linuxFilesFor } from "./files.ts";
 
 const origin: Origin = { kind: "agent", agent: "global~ada", turn: "t", toolCall: "c", tool: "x" };

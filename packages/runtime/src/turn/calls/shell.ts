@@ -1,11 +1,12 @@
 import { type FileEdit, isThinkeryError, type Landed, type NewEvent, type Origin, type Overlap, pathProblem, type Shell, shownPath, type ShellResult, ToolFailure, workspaceFolder } from "@thinkery/sdk";
-import { firstState, type ShellAnswer, shellLimits, type ShellOrder } from "../sandbox/command.ts";
-import type { Inside } from "../sandbox/sandbox.ts";
-import type { CommandRule, ShellChange, ShellState } from "../sandbox/shell.ts";
-import { isLike } from "../sandbox/wildcard.ts";
-import type { Workspace } from "../workspace/workspace.ts";
-import { fileRefusal } from "./file-refusal.ts";
-import type { GateOptions } from "./gate.ts";
+import { explainFileDenial } from "../../policy/file-access.ts";
+import { selectCommandRules } from "../../policy/match-command.ts";
+import { firstState, type ShellAnswer, shellLimits, type ShellOrder } from "../../sandbox/command.ts";
+import type { Inside } from "../../sandbox/sandbox.ts";
+import type { ShellChange, ShellState } from "../../sandbox/shell.ts";
+import { isLike } from "../../sandbox/wildcard.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import type { StepContext } from "./step-context.ts";
 import { viewOf } from "./view.ts";
 import { toldWaiting } from "./waiting.ts";
 
@@ -16,7 +17,7 @@ const mostTold = 20;
 
 interface ShellOptions {
   callId: string;
-  gate: GateOptions;
+  step: StepContext;
   signal: AbortSignal;
   /** Who changes what a command changes. */
   origin: Origin;
@@ -29,8 +30,9 @@ interface ShellOptions {
 
 /** A shell on the agent's workspace. What a command changes becomes one version; what others changed meanwhile survives. */
 export function shellFor(options: ShellOptions): Shell {
-  const { callId, gate, signal, inside } = options;
-  const { sandbox, workspace, agent, runId, progress } = gate;
+  const { callId, step, signal, inside } = options;
+  const { agent, runId, progress, deps } = step;
+  const { sandbox, workspace, config } = deps;
   const { seconds, mostSeconds } = sandbox.limits;
   const terms = () => ({ agent, signal, timeoutMs: seconds * 1000, ...toldWaiting((text) => progress(callId, text)) });
   return {
@@ -50,33 +52,29 @@ export function shellFor(options: ShellOptions): Shell {
       const asked = { ...order, ...where, files: viewOf(workspace) };
       const { found, more } = await (inside?.()?.search(asked) ?? sandbox.search(asked, terms()));
       // What no rule lets a search look into is not among what it finds, wherever it was told to look.
-      return { found: found.filter(({ path }) => fileRefusal(gate.config, "grep", path) === undefined), more };
+      return { found: found.filter(({ path }) => explainFileDenial(config, "grep", path) === undefined), more };
     },
   };
 }
 
-function orderOf(command: string, state: ShellState, { gate, fetch }: ShellOptions): ShellOrder {
-  const policy = gate.config?.policy ?? [];
-  const reachesOut = policy.some(({ tool, action }) => action === "allow" && isLike("fetch", tool));
-  return { command, state, files: viewOf(gate.workspace), limits: shellLimits, rules: rulesOf(policy), ...(reachesOut ? { fetch } : {}) };
+function orderOf(command: string, state: ShellState, { step, fetch }: ShellOptions): ShellOrder {
+  const { workspace, config } = step.deps;
+  const policy = config?.policy ?? [];
+  const hasNetwork = policy.some(({ tool, action }) => action === "allow" && isLike("fetch", tool));
+  const rules = selectCommandRules(policy);
+  return { command, state, files: viewOf(workspace), limits: shellLimits, rules, ...(hasNetwork ? { fetch } : {}) };
 }
 
-type Policy = NonNullable<NonNullable<GateOptions["config"]>["policy"]>;
-
-/** Rules for the shell are about its commands; those for several tools are looked for in all that a command is. */
-export function rulesOf(policy: Policy): CommandRule[] {
-  return policy.flatMap(({ tool, match, action }) => (match === undefined || !isLike("bash", tool) ? [] : [{ match, action, ...(tool === "bash" ? {} : { anywhere: true }) }]));
-}
-
-async function landed({ exitCode, stdout, stderr, notes, changes, version: base }: ShellAnswer, { gate, signal, origin, record }: ShellOptions): Promise<Omit<ShellResult, "ms">> {
+async function landed({ exitCode, stdout, stderr, notes, changes, version: base }: ShellAnswer, { step, signal, origin, record }: ShellOptions): Promise<Omit<ShellResult, "ms">> {
+  const { workspace } = step.deps;
   const told = [...notes];
   const came = { exitCode, stdout, stderr, notes: told };
   if (changes.length === 0) return came;
-  const edits = await editsOf(gate.workspace, changes, told);
+  const edits = await editsOf(workspace, changes, told);
   signal.throwIfAborted();
   let result: Landed;
   try {
-    result = gate.workspace.land(edits, base, origin, { record, partly: true });
+    result = workspace.land(edits, base, origin, { record, partly: true });
   } catch (error) {
     if (!isThinkeryError(error)) throw error;
     throw new ToolFailure(error.code === "too_large" ? "limit" : "threw", [stdout.trimEnd(), stderr.trimEnd(), `The command ran, but nothing of what it did to files was kept. ${error.message}`].filter(Boolean).join("\n\n"));

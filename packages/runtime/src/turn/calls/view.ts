@@ -1,7 +1,7 @@
 import type { FileContent, FileInfo } from "@thinkery/sdk";
-import type { ViewFile } from "../sandbox/shell.ts";
-import type { ViewSource } from "../sandbox/views.ts";
-import type { Workspace } from "../workspace/workspace.ts";
+import type { ViewFile } from "../../sandbox/shell.ts";
+import type { ViewSource } from "../../sandbox/views.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 
 /** So much text goes along with a view, the smallest files first; what is in the others is asked for when it is read. */
 const mostSent = 4 * 1024 * 1024;

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { decide } from "./policy.ts";
+import { evaluatePolicy, type PolicyRules, type PolicyTool } from "./evaluate-policy.ts";
+
+const decide = (rules: PolicyRules | undefined, tool: PolicyTool, input: unknown) => evaluatePolicy(rules, { tool, input });
 
 const bash = { name: "bash" };
 

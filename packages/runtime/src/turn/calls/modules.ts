@@ -1,6 +1,6 @@
 import { pathProblem } from "@thinkery/sdk";
 import { z } from "zod";
-import type { Workspace } from "../workspace/workspace.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 
 const pathsSchema = z.array(z.string().max(4096)).max(40);
 

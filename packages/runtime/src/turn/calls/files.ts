@@ -1,7 +1,7 @@
 import type { Files, NewEvent, Origin } from "@thinkery/sdk";
-import type { LinuxFiles } from "../sandbox/linux-files.ts";
-import { largestFile } from "../workspace/quota.ts";
-import type { Workspace } from "../workspace/workspace.ts";
+import type { LinuxFiles } from "../../sandbox/linux-files.ts";
+import { largestFile } from "../../workspace/quota.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 
 interface Call {
   /** Who changes what it changes. */

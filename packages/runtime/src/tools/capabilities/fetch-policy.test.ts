@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { fetchCapability } from "../tools/capabilities/fetch.ts";
-import { decide } from "./policy.ts";
+import { fetchCapability } from "./fetch.ts";
+import { evaluatePolicy } from "../../policy/evaluate-policy.ts";
 
 // From what code says to `fetch` to the verdict: the same two steps that a call takes.
 
@@ -12,7 +12,7 @@ type Verdict = Action | "invalid";
 function verdict(policy: { tool?: string; match?: string; action: Action }[], request: string): { action: Verdict; reason: string } {
   const [, method, url] = /^([A-Z]+) (.*)$/s.exec(request) ?? ["", undefined, request];
   const { success, data } = fetchTool.input.safeParse({ url, ...(method ? { method } : {}) });
-  return success ? decide({ policy: policy.map((rule) => ({ tool: "fetch", ...rule })) }, fetchTool, data) : { action: "invalid", reason: "" };
+  return success ? evaluatePolicy({ policy: policy.map((rule) => ({ tool: "fetch", ...rule })) }, { tool: fetchTool, input: data }) : { action: "invalid", reason: "" };
 }
 
 const api = "https://api.example.com/*";

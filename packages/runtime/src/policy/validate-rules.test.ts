@@ -1,12 +1,12 @@
 import { type Blueprint, isThinkeryError } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import { checkBlueprint } from "./system.ts";
+import { validateRules } from "./validate-rules.ts";
 
 type Rules = NonNullable<NonNullable<Blueprint["config"]>["policy"]>;
 
 function refusal(policy: Rules) {
   try {
-    checkBlueprint({ tools: [], middleware: [], blueprints: [] }, { name: "careful", description: "", prompt: "", tags: [], config: { policy } });
+    validateRules({ name: "careful", description: "", prompt: "", tags: [], config: { policy } });
   } catch (error) {
     if (isThinkeryError(error)) return error;
     throw error;

@@ -1,25 +1,55 @@
-import { isLike } from "../../../sandbox/wildcard.ts";
-import { type FetchInput, type Method, methods } from "./input.ts";
-import { leadsBack, readingsOf } from "./path.ts";
+import { isLike } from "../sandbox/wildcard.ts";
+import type { PolicyAction } from "./evaluate-policy.ts";
+import { leadsBack, readingsOf } from "./request-path.ts";
+
+export const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+
+export type Method = (typeof methods)[number];
+
+/** A request in the URL's canonical spelling. */
+interface HttpRequest {
+  url: string;
+  method: Method;
+}
 
 /** A rule's `match` for `fetch`, such as `GET,POST https://*.example.com/v1/*`. */
-interface FetchRule {
-  /** Those it names; nothing where it names none. */
+interface RequestRule {
+  /** The methods it names; undefined if it names none. */
   methods?: readonly Method[];
   protocol: string;
-  /** As addresses spell it. `*` is any host, `*.name` every one that has something before the dot. */
+  /** In the spelling of URLs. `*` is any host, `*.name` every host below that name. */
   host: string;
   port: string;
   /** The path in each of its readings, with stars. */
   paths: readonly string[];
 }
 
-type Read = { rule: FetchRule; problem?: undefined } | { rule?: undefined; problem: string };
+type ParsedRule = { rule: RequestRule; problem?: undefined } | { rule?: undefined; problem: string };
+
+const maxCachedRules = 1000;
+const parsedRules = new Map<string, ParsedRule>();
+
+/** Returns whether a rule's `match` means this request, or undefined if the rule cannot be read. */
+export function matchRequest(match: string, request: HttpRequest, action: PolicyAction): boolean | undefined {
+  let parsed = parsedRules.get(match);
+  if (!parsed) {
+    parsed = parseRequestRule(match);
+    if (parsedRules.size >= maxCachedRules) parsedRules.clear();
+    parsedRules.set(match, parsed);
+  }
+  return parsed.rule && means(parsed.rule, request, action);
+}
+
+/** The `match` of a rule that would allow this request and its neighbours. */
+export function suggestRequestMatch({ url, method }: HttpRequest): string {
+  const { origin } = new URL(url);
+  return `${method === "GET" || method === "HEAD" ? "" : `${method} `}${origin}/*`;
+}
 
 const form = "expected “[METHOD,… ]https://host[:port]/path”, for example “https://api.example.com/v1/*” or “GET,POST https://*.example.com/*”";
 
-/** Reads a rule's `match`, or says what is wrong with it. Whatever could be meant in two ways is wrong. */
-export function readFetchRule(match: string): Read {
+/** Parses a rule's `match`, or says what is wrong with it. Anything ambiguous is wrong. */
+export function parseRequestRule(match: string): ParsedRule {
   const [, named, address = ""] = /^(?:(\S+) +)?(\S+)$/.exec(match) ?? [];
   const [, scheme = "", place = "", path] = /^(https?):\/\/([^/]+)(\/.*)?$/i.exec(address) ?? [];
   if (!place || /[@%\\?#]/.test(place) || /\p{Cc}/u.test(match)) return { problem: form };
@@ -29,7 +59,7 @@ export function readFetchRule(match: string): Read {
   if (path === undefined) return { problem: "the path is missing: “/*” stands for every path, “/” for the first page alone" };
   if (/[?#]/.test(path)) return { problem: "a rule does not speak of the query: a path that ends with * admits any, every other admits none" };
   if (path.includes("\\") || leadsBack(path)) return { problem: "the path of a rule has no “.”, “..” or backslash in it" };
-  const where = readPlace(scheme, place);
+  const where = parseHost(scheme, place);
   if (!where) return { problem: `“${place}” is no host: a star stands alone, or for all that comes before a name, as in “*.example.com”` };
   const paths = readingsOf(new URL(`http://host${path}`).pathname);
   return { rule: { ...where, paths, ...(words ? { methods: words.filter(isMethod) } : {}) } };
@@ -40,7 +70,7 @@ function isMethod(word: string): word is Method {
 }
 
 /** A host and its port, in the spelling that addresses have when they were read. */
-function readPlace(scheme: string, place: string): Pick<FetchRule, "protocol" | "host" | "port"> | undefined {
+function parseHost(scheme: string, place: string): Pick<RequestRule, "protocol" | "host" | "port"> | undefined {
   const [, name = "", port = ""] = /^(\[[^\]]*\]|[^:]+)(:\d+)?$/.exec(place) ?? [];
   const isAny = name === "*";
   const isUnder = name.startsWith("*.");
@@ -57,20 +87,20 @@ function readPlace(scheme: string, place: string): Pick<FetchRule, "protocol" | 
  * Does a rule mean this request? To allow, it has to in every reading of it, and without methods it means those that
  * only look. To deny or to ask, one reading is enough, whatever the method and the query.
  */
-export function means(rule: FetchRule, { url, method }: Pick<FetchInput, "url" | "method">, action: "deny" | "ask" | "allow"): boolean {
+function means(rule: RequestRule, { url, method }: HttpRequest, action: PolicyAction): boolean {
   const address = new URL(url);
   if (rule.protocol !== address.protocol || rule.port !== address.port) return false;
   return action === "allow" ? meansExactly(rule, address, method) : meansRoughly(rule, address, method);
 }
 
-function meansExactly(rule: FetchRule, { hostname, pathname, search }: URL, method: Method): boolean {
+function meansExactly(rule: RequestRule, { hostname, pathname, search }: URL, method: Method): boolean {
   const [path = ""] = rule.paths;
   if (!(rule.methods ?? ["GET", "HEAD"]).includes(method) || !isHost(hostname, rule.host)) return false;
   if (search !== "" && !path.endsWith("*")) return false;
   return path === "/*" || (!leadsBack(pathname) && readingsOf(pathname).every((reading, index) => isLike(reading, rule.paths[index] ?? "")));
 }
 
-function meansRoughly(rule: FetchRule, { hostname, pathname }: URL, method: Method): boolean {
+function meansRoughly(rule: RequestRule, { hostname, pathname }: URL, method: Method): boolean {
   if (!(rule.methods ?? methods).includes(method) || !isHost(bare(hostname), bare(rule.host))) return false;
   return leadsBack(pathname) || readingsOf(pathname).some((reading, index) => isRoughly(reading, rule.paths[index] ?? ""));
 }

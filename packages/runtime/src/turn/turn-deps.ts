@@ -9,7 +9,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import type { Books } from "./purse.ts";
 
 /** What a turn is computed with. Prepared before it starts, the same for all its steps. */
-export interface Equipment extends Means {
+export interface TurnDeps extends Means {
   /** This turn's own: middleware may add to it. */
   tools: Toolbox;
   /** What only code may call, beside the tools. */

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { fileRefusal } from "./file-refusal.ts";
-import type { Config } from "./policy.ts";
+import type { PolicyRule } from "./evaluate-policy.ts";
+import { explainFileDenial } from "./file-access.ts";
 
 test("a search shows nothing of files that rules keep it from", () => {
-  const policy: Config["policy"] = [
+  const policy: PolicyRule[] = [
     { tool: "grep", match: "secrets/*", action: "deny" },
     { tool: "*", match: ".env", action: "ask" },
     { tool: "readFile", match: "src", action: "deny" },
     { tool: "grep", match: "src", action: "allow" },
   ];
-  const shown = (path: string) => fileRefusal({ policy }, "grep", path) === undefined;
+  const shown = (path: string) => explainFileDenial({ policy }, "grep", path) === undefined;
   expect(["secrets/key", "a/SECRETS/key", "src/.env", "src/a.ts", "secrets.md"].map(shown)).toEqual([false, false, false, true, true]);
-  expect([fileRefusal({ policy }, "readFile", "src/a.ts"), fileRefusal(undefined, "readFile", "src/a.ts")]).toEqual([expect.stringContaining("denies readFile"), undefined]);
+  expect([explainFileDenial({ policy }, "readFile", "src/a.ts"), explainFileDenial(undefined, "readFile", "src/a.ts")]).toEqual([expect.stringContaining("denies readFile"), undefined]);
 });

@@ -1,0 +1,23 @@
+import { filePath, foldedPath, pathProblem } from "@thinkery/sdk";
+import { isLike } from "../sandbox/wildcard.ts";
+import type { PolicyAction } from "./evaluate-policy.ts";
+
+/**
+ * Rules of file tools are about paths in their canonical spelling and match those that contain the rule's text. A rule
+ * that forbids also covers a folder that holds what it forbids, and ignores case.
+ */
+export function matchPaths(match: string, input: unknown, action: PolicyAction): boolean {
+  const paths = pathsIn(input);
+  if (action === "allow") return paths.length > 0 && paths.every((path) => isLike(path, `*${match}*`));
+  const wanted = foldedPath(match.normalize("NFC"));
+  const { pattern, glob } = input as Record<string, unknown>;
+  const texts = [...paths, ...[pattern, glob].filter((one) => typeof one === "string")];
+  return texts.map(foldedPath).some((path) => isLike(path, `*${wanted}*`) || wanted.startsWith(`${path}/`));
+}
+
+function pathsIn(input: unknown): string[] {
+  const { path, from, to } = (input ?? {}) as Record<string, unknown>;
+  return [path, from, to]
+    .filter((one) => typeof one === "string")
+    .map((one) => (pathProblem(one) ? one : filePath(one)));
+}

@@ -1,0 +1,183 @@
+import { type NewEvent, type Tool, type ToolContext, ToolFailure, ToolImage, type ToolTrouble } from "@thinkery/sdk";
+import { type CallLog, type CallScope, executeCall } from "./execute-call.ts";
+import { isDeeperThan } from "./json-depth.ts";
+import type { StepContext } from "./step-context.ts";
+
+/** Calls one run of code may make in total, and concurrently; further calls queue. */
+const maxCallsPerRun = 1000;
+const maxConcurrentCalls = 16;
+/** JSON characters of one call's input, and of all inputs of a run: whatever main parses, everybody waits for. */
+const maxInputChars = 2 * 1024 * 1024;
+const maxTotalInputChars = 64 * 1024 * 1024;
+const maxInputDepth = 100;
+const maxOutputChars = 10 * 1024 * 1024;
+/** Longer inputs are logged by their beginning: the log says what was done, not with which bytes. */
+const maxLoggedChars = 8 * 1024;
+const loggedPreviewChars = 1000;
+const maxSummaryChars = 500;
+const maxNameChars = 100;
+
+interface CodeCallsOptions {
+  /** The call that runs the code. */
+  within: string;
+  signal: AbortSignal;
+  step: StepContext;
+  /** Returns the id of the next call that code makes under that call. */
+  nextId(): string;
+  createContext(call: { callId: string; toolName: string }, signal: AbortSignal): ToolContext;
+}
+
+/** What code may call while a tool call runs it: the agent's tools as `tools.<name>`, and capabilities only code has. */
+export class CodeCalls {
+  readonly #options: CodeCallsOptions;
+  readonly #ending = new AbortController();
+  readonly #active = new Set<Promise<unknown>>();
+  readonly #waiting: (() => void)[] = [];
+  readonly #scope: CallScope<string>;
+  #count = 0;
+  #inputChars = 0;
+
+  constructor(options: CodeCallsOptions) {
+    const { signal } = options;
+    this.#options = options;
+    this.#scope = createCodeScope(options, this.#ending.signal);
+    signal.addEventListener("abort", () => this.#ending.abort(signal.reason), { once: true });
+  }
+
+  /** Input and output are JSON. Throws what the code should catch. */
+  async call(capability: string, json: string): Promise<string> {
+    if (++this.#count > maxCallsPerRun) throw new Error(`A run of code may make ${maxCallsPerRun} calls.`);
+    while (this.#active.size >= maxConcurrentCalls) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#ending.signal.throwIfAborted();
+    const executing = this.#execute(capability, json);
+    this.#active.add(executing);
+    try {
+      return await executing;
+    } finally {
+      this.#active.delete(executing);
+      this.#waiting.shift()?.();
+    }
+  }
+
+  /** Ends what the run started; when this returns, every call has its result in the log. */
+  async close(): Promise<void> {
+    this.#ending.abort(new Error("The run is over."));
+    for (const wake of this.#waiting.splice(0)) wake();
+    await Promise.allSettled(this.#active);
+  }
+
+  async #execute(capability: string, json: string): Promise<string> {
+    const id = this.#options.nextId();
+    const input = this.#parse(capability, json);
+    const outcome = await executeCall({ id, name: capability, input }, this.#scope);
+    if (outcome.status === "completed") return outcome.output;
+    throw new Error(outcome.status === "failed" ? outcome.failure.message : "The call was deferred.");
+  }
+
+  #parse(capability: string, json: string): unknown {
+    const name = toDisplayName(capability);
+    this.#inputChars += json.length;
+    if (json.length > maxInputChars || this.#inputChars > maxTotalInputChars) {
+      throw new Error(
+        `The input of ${name} is too large: a call may have ${toMegabytes(maxInputChars)} MB, and all calls of a run ${toMegabytes(maxTotalInputChars)} MB.`,
+      );
+    }
+    if (isDeeperThan(json, maxInputDepth)) {
+      throw new Error(`The input of ${name} is nested more than ${maxInputDepth} levels deep.`);
+    }
+    const input: unknown = JSON.parse(json);
+    // A tool takes an object, so no input means an empty one; a capability may take anything.
+    return isToolName(capability) ? (input ?? {}) : input;
+  }
+}
+
+const toolPrefix = "tools.";
+
+const isToolName = (capability: string) => capability.startsWith(toolPrefix) && capability !== toolPrefix;
+
+function toDisplayName(capability: string): string {
+  return (isToolName(capability) ? capability.slice(toolPrefix.length) : capability).slice(0, maxNameChars);
+}
+
+function createCodeScope(options: CodeCallsOptions, signal: AbortSignal): CallScope<string> {
+  const { step, within, createContext } = options;
+  const { tools, capabilities } = step.deps;
+  return {
+    step,
+    signal,
+    log: createCodeLog(step, within),
+    find(name) {
+      const isTool = isToolName(name);
+      const toolName = isTool ? name.slice(toolPrefix.length) : name;
+      const tool = isTool ? tools.find(toolName) : capabilities.find((known) => known.name === name);
+      if (tool && !tool.direct) return { tool };
+      if (tool) {
+        const message = `${tool.name} can be called by the model only, not by code.`;
+        return { failure: { code: "denied", message } };
+      }
+      const message = isTool ? tools.unknown(toolName) : `There is no capability “${name.slice(0, maxNameChars)}”.`;
+      return { failure: { code: "unknown_tool", message } };
+    },
+    createContext: ({ id, tool }, ending) => createContext({ callId: id, toolName: tool.name }, ending),
+  };
+}
+
+interface Answer {
+  summary?: string;
+  error?: string;
+  trouble?: ToolTrouble;
+}
+
+function createCodeLog({ runId, step, deps }: StepContext, within: string): CallLog<string> {
+  const called = (callId: string, toolName: string, args: unknown): NewEvent => ({
+    type: "capability.called",
+    data: { runId, step, within, callId, toolName, args: abbreviate(args) },
+  });
+  const answered = (callId: string, toolName: string, action: string, ms: number, answer: Answer): NewEvent => ({
+    type: "capability.answered",
+    data: { runId, within, callId, toolName, ms, action, ...answer },
+  });
+  const redact = ({ logged }: Tool, input: unknown) => (logged ? logged(input) : input);
+  return {
+    refused({ id, name: capability, tool, input }, { code: trouble, message: error }) {
+      const name = tool?.name ?? toDisplayName(capability);
+      const args = tool ? redact(tool, input) : {};
+      return [called(id, name, args), answered(id, name, tool?.action ?? "refuse", 0, { trouble, error })];
+    },
+    started: ({ id, tool, input }) => called(id, tool.name, redact(tool, input)),
+    encode({ tool }, value) {
+      if (value === null && !deps.capabilities.includes(tool)) {
+        throw new ToolFailure("threw", `${tool.name} answers later, and code cannot wait for it. Call it without code.`);
+      }
+      return toJson(tool, value);
+    },
+    completed({ id, tool }, value, json, ms) {
+      const summary = tool.summarize?.(value) ?? (typeof value === "string" ? value : json).slice(0, maxSummaryChars);
+      return answered(id, tool.name, tool.action, ms, { summary });
+    },
+    failed: ({ id, tool }, { code: trouble, message: error }, ms) =>
+      answered(id, tool.name, tool.action, ms, { trouble, error }),
+  };
+}
+
+const toMegabytes = (characters: number) => characters / 1024 / 1024;
+
+function abbreviate(args: unknown): unknown {
+  const json = JSON.stringify(args) ?? "";
+  if (json.length <= maxLoggedChars) return args;
+  return { beginning: json.slice(0, loggedPreviewChars), characters: json.length };
+}
+
+/** Converts what a tool returned into what code gets. */
+function toJson({ name }: Tool, value: unknown): string {
+  const plain = value instanceof ToolImage ? describeImage(value) : value;
+  const json = JSON.stringify(plain, (_, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner)) ?? "null";
+  if (json.length <= maxOutputChars) return json;
+  throw new ToolFailure("too_large", `${name} returned more than ${toMegabytes(maxOutputChars)} MB.`);
+}
+
+function describeImage({ mediaType, description, data }: ToolImage) {
+  return { mediaType, description, base64: Buffer.from(data).toString("base64") };
+}

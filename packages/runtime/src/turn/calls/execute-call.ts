@@ -1,0 +1,168 @@
+import type { MessageToolCall, NewEvent, Tool, ToolContext } from "@thinkery/sdk";
+import { hold } from "../../host/drain.ts";
+import { evaluatePolicy } from "../../policy/evaluate-policy.ts";
+import { frozenCopy } from "../../store/persisted.ts";
+import { parseInput } from "./parse-input.ts";
+import { type CallFailure, describeFailure, runWithTimeout } from "./run-with-timeout.ts";
+import type { StepContext } from "./step-context.ts";
+
+/** A call as somebody asks for it: the model, or code that a call of the model runs. */
+export interface RequestedCall {
+  id: string;
+  name: string;
+  input: unknown;
+  /** What the model wrote in place of JSON. */
+  malformed?: string | undefined;
+}
+
+/** A call that may be made: its tool, and its input as the tool's schema returned it. */
+export interface PreparedCall {
+  id: string;
+  tool: Tool;
+  input: unknown;
+}
+
+/** A call that was refused before it started; without a tool if there is none that may be called. */
+export interface RefusedCall extends RequestedCall {
+  tool?: Tool;
+}
+
+export type CallOutcome<Output> =
+  | { status: "completed"; output: Output }
+  | { status: "deferred" }
+  | { status: "failed"; failure: CallFailure };
+
+/** How calls from one origin are logged, and what their caller gets. */
+export interface CallLog<Output> {
+  refused(call: RefusedCall, failure: CallFailure): NewEvent[];
+  started(call: PreparedCall): NewEvent;
+  /** Converts what the tool returned into what the caller gets. Throws if it cannot be used. */
+  encode(call: PreparedCall, value: unknown): Output | Promise<Output>;
+  completed(call: PreparedCall, value: unknown, output: Output, ms: number): NewEvent;
+  failed(call: PreparedCall, failure: CallFailure, ms: number): NewEvent;
+  /** Omitted where a caller cannot wait for a result that comes later. */
+  deferred?(call: PreparedCall, ms: number): NewEvent;
+}
+
+/** Where a call comes from. The model's calls and those of code differ in nothing else. */
+export interface CallScope<Output> {
+  step: StepContext;
+  signal: AbortSignal;
+  log: CallLog<Output>;
+  /** Returns the tool of this name, or why it cannot be called from here. */
+  find(name: string): { tool: Tool } | { failure: CallFailure };
+  /** Returns why a call must not be started again, if a crash interrupted it. */
+  checkInterrupted?(call: RequestedCall, tool: Tool): CallFailure | undefined;
+  /** Returns false if the call has its result already. */
+  isOpen?(call: PreparedCall): boolean;
+  createContext(call: PreparedCall, signal: AbortSignal, record: StepContext["record"]): ToolContext;
+}
+
+/**
+ * The one way from a requested call to its effect: find the tool, validate the input, let middleware change or veto it,
+ * evaluate the policy, write the ledger, run the tool, record the outcome. Every call gets exactly one result.
+ */
+export async function executeCall<Output>(call: RequestedCall, scope: CallScope<Output>): Promise<CallOutcome<Output>> {
+  const prepared = await prepareCall(call, scope);
+  if ("status" in prepared) return prepared;
+  // The output gate holds back effects until this row of the ledger is durable.
+  scope.step.record(scope.log.started(prepared));
+  return runCall(prepared, scope, scope.step.record);
+}
+
+type Refusal = Extract<CallOutcome<never>, { status: "failed" }>;
+
+/** The first half of a call: everything that has to be settled before it may start. */
+export async function prepareCall<Output>(
+  call: RequestedCall,
+  scope: CallScope<Output>,
+): Promise<PreparedCall | Refusal> {
+  const { step, log } = scope;
+  const found = scope.find(call.name);
+  if ("failure" in found) {
+    // How this tool redacts its input is not known here, so the log gets none of it.
+    step.record(...log.refused({ ...call, input: {} }, found.failure));
+    return { status: "failed", failure: found.failure };
+  }
+  const { tool } = found;
+  const refuse = (failure: CallFailure, input = call.input): Refusal => {
+    step.record(...log.refused({ ...call, input, tool }, failure));
+    return { status: "failed", failure };
+  };
+  if (call.malformed !== undefined) {
+    const message = `The input of ${tool.name} is not JSON. Send it again as one JSON object.`;
+    return refuse({ code: "invalid_input", message });
+  }
+  const parsed = parseInput(tool, call.input);
+  if ("issues" in parsed) return refuse(invalidInput(tool.name, parsed.issues));
+  const interrupted = scope.checkInterrupted?.(call, tool);
+  if (interrupted) return refuse(interrupted);
+
+  let { input } = parsed;
+  if (step.middleware.has("beforeTool")) {
+    const decision = await step.middleware.beforeTool({ id: call.id, name: tool.name, input });
+    if ("deny" in decision) return refuse({ code: "denied", message: decision.deny }, input);
+    if (decision.changed) {
+      const changed = parseInput(tool, decision.input);
+      if ("issues" in changed) {
+        return refuse(invalidInput(tool.name, `${changed.issues} (middleware changed it)`), decision.input);
+      }
+      ({ input } = changed);
+    }
+  }
+  const { action, reason } = evaluatePolicy(step.deps.config, { tool, input });
+  return action === "allow" ? { id: call.id, tool, input } : refuse({ code: "denied", message: reason }, input);
+}
+
+/** The second half: runs a call whose start is in the log. Whatever goes wrong in the tool is its caller's to read. */
+export async function runCall<Output>(
+  call: PreparedCall,
+  scope: CallScope<Output>,
+  record: StepContext["record"],
+): Promise<CallOutcome<Output>> {
+  const { step, signal, log } = scope;
+  const { middleware } = step;
+  const { id, tool, input } = call;
+  const startedAt = Date.now();
+  const elapsed = () => Date.now() - startedAt;
+  const settle = (event: NewEvent) => {
+    if (scope.isOpen?.(call) ?? true) record(event);
+  };
+  const shown = middleware.observesTools ? freezeCall({ id, name: tool.name, input }) : { id, name: tool.name, input };
+  const release = hold();
+  try {
+    let value: unknown;
+    let output: Output;
+    try {
+      if (middleware.has("onToolStart")) await middleware.toolStart(shown);
+      const createContext = (ending: AbortSignal) => scope.createContext(call, ending, record);
+      value = await runWithTimeout({ tool, input, limits: step.deps.limits, signal, createContext });
+      if (value === null && log.deferred) {
+        // Recorded at once, with whatever is held: its result may be reported at any moment.
+        step.record(log.deferred(call, elapsed()));
+        return { status: "deferred" };
+      }
+      output = await log.encode(call, value);
+      settle(log.completed(call, value, output, elapsed()));
+    } catch (error) {
+      const failure = describeFailure(error, tool, signal);
+      settle(log.failed(call, failure, elapsed()));
+      const thrown = error instanceof Error ? error : new Error(failure.message);
+      if (!signal.aborted) await middleware.toolError(shown, thrown);
+      return { status: "failed", failure };
+    }
+    await middleware.toolResult(shown, value);
+    return { status: "completed", output };
+  } finally {
+    release();
+  }
+}
+
+function invalidInput(name: string, issues: string): CallFailure {
+  return { code: "invalid_input", message: `The input of ${name} is not valid. ${issues}` };
+}
+
+/** A copy for middleware: whatever a hook does to it, the tool has its own. */
+function freezeCall({ id, name, input }: MessageToolCall): MessageToolCall {
+  return Object.freeze({ id, name, input: frozenCopy(input) });
+}

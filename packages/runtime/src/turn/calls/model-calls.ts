@@ -1,0 +1,142 @@
+import type { NewEvent, ToolTrouble } from "@thinkery/sdk";
+import { draining } from "../../host/drain.ts";
+import type { ToolCall } from "../../model/model.ts";
+import type { AgentStore } from "../../store/agent-store.ts";
+import { outputOf } from "../../tools/output.ts";
+import { TurnFailed } from "../failed.ts";
+import { type CallLog, type CallOutcome, type CallScope, type PreparedCall, prepareCall, runCall } from "./execute-call.ts";
+import { maxIdenticalCalls } from "./repetition.ts";
+import type { StepContext } from "./step-context.ts";
+import { createToolContext } from "./tool-context.ts";
+
+type Output = Awaited<ReturnType<typeof outputOf>>;
+
+/**
+ * Executes the calls of one model answer in order; neighbours that may run in parallel do. When this returns, every
+ * call has its result or is deferred.
+ */
+export async function executeModelCalls(calls: readonly ToolCall[], step: StepContext): Promise<void> {
+  const scope = createModelScope(step);
+  const prepared: PreparedCall[] = [];
+  for (const call of calls) {
+    stopRepetition(call, scope);
+    const result = await prepareCall({ ...call, input: call.input ?? {} }, scope);
+    if (!("status" in result)) prepared.push(result);
+  }
+  for (const group of groupParallel(prepared)) {
+    step.signal.throwIfAborted();
+    // A host that is about to stop starts nothing new; these calls are made after its restart.
+    if (draining()) {
+      step.record();
+      await new Promise(() => {});
+    }
+    const [only] = group;
+    const isLocal = group.length === 1 && only?.tool.local === true;
+    // The effect of a local tool is nothing but events: they are written in one go with its start and its result.
+    const record = isLocal ? step.hold : step.record;
+    record(...group.map((call) => scope.log.started(call)));
+    await Promise.all(group.map(async (call) => noteResult(call, await runCall(call, scope, record), step)));
+    step.signal.throwIfAborted();
+  }
+}
+
+function noteResult({ id }: PreparedCall, outcome: CallOutcome<Output>, { repetition }: StepContext): void {
+  if (outcome.status === "completed") repetition.noteResult(id, outcome.output.text);
+  else if (outcome.status === "failed") repetition.noteResult(id, outcome.failure.message);
+}
+
+function createModelScope(step: StepContext): CallScope<Output> {
+  const { deps, store, runId, signal } = step;
+  return {
+    step,
+    signal,
+    log: createModelLog(step),
+    find(name) {
+      const tool = deps.tools.find(name);
+      return tool ? { tool } : { failure: { code: "unknown_tool", message: deps.tools.unknown(name) } };
+    },
+    checkInterrupted({ id }, tool) {
+      if (tool.repeatable || store.ledger.get(id)?.state !== "started") return undefined;
+      step.hold(...closeCallsWithin(store, runId, "outcome_unknown", id));
+      const message = `The host stopped while ${tool.name} was running. Whether it took effect is unknown. Check before you call it again.`;
+      return { code: "outcome_unknown", message };
+    },
+    // A deferred result may have been reported before its tool returned.
+    isOpen: ({ id, tool }) => tool.local === true || store.ledger.get(id)?.state === "started",
+    createContext: ({ id, tool }, ending, record) =>
+      createToolContext({ callId: id, toolName: tool.name }, step, ending, record),
+  };
+}
+
+function createModelLog({ runId, step, blobs }: StepContext): CallLog<Output> {
+  return {
+    refused: (call, { code, message }) => [createToolError(call, runId, code, message, 0, "refuse")],
+    started({ id, tool, input }) {
+      const args = tool.logged ? tool.logged(input) : input;
+      const { repeatable } = tool;
+      return { type: "tool.started", data: { runId, step, callId: id, toolName: tool.name, args, repeatable } };
+    },
+    encode: ({ id, tool }, value) => outputOf(tool, id, value, blobs),
+    completed({ id, tool }, _, { text, result }, ms) {
+      const { name: toolName, action } = tool;
+      const messageId = toResultId(id);
+      return {
+        type: "tool.output",
+        data: { runId, callId: id, toolName, messageId, output: text, result, ms, action },
+      };
+    },
+    failed: ({ id, tool }, { code, message }, ms) =>
+      createToolError({ id, name: tool.name }, runId, code, message, ms, tool.action),
+    deferred({ id, tool }, ms) {
+      const { name: toolName, action } = tool;
+      return { type: "tool.deferred", data: { runId, callId: id, toolName, ms, action } };
+    },
+  };
+}
+
+function stopRepetition(call: ToolCall, { step, log }: CallScope<Output>): void {
+  const name = step.deps.tools.find(call.name)?.name ?? call.name;
+  if (!step.repetition.isStuck(call, name, step.step)) return;
+  const message = `${name} was called ${maxIdenticalCalls} times in a row with the same input. The turn was stopped.`;
+  step.record(...log.refused(call, { code: "repeated", message }));
+  throw new TurnFailed(
+    "repeated_call",
+    `I called ${name} ${maxIdenticalCalls} times in a row with the same input and stopped. Should I go on, or do something else?`,
+    "Answer to go on.",
+  );
+}
+
+/** The result of a call that has no output. */
+export function createToolError(
+  { id, name }: Pick<ToolCall, "id" | "name">,
+  runId: string,
+  trouble: ToolTrouble,
+  error: string,
+  ms: number,
+  action: string,
+): NewEvent {
+  const messageId = toResultId(id);
+  return { type: "tool.error", data: { runId, callId: id, toolName: name, messageId, error, trouble, ms, action } };
+}
+
+/** The results of calls that code had made when it was cut off; only of those within one call, if it is given. */
+export function closeCallsWithin(store: AgentStore, runId: string, trouble: ToolTrouble, within?: string): NewEvent[] {
+  const error = "The run that made this call ended before it had an answer.";
+  return store.ledger.openWithin(runId, within).map(({ call: callId, tool: toolName, within }) => ({
+    type: "capability.answered",
+    data: { runId, within, callId, toolName, ms: 0, action: "cancel", error, trouble },
+  }));
+}
+
+/** The id of the message that holds a call's result. */
+export const toResultId = (callId: string) => `${callId}-result`;
+
+function groupParallel(calls: readonly PreparedCall[]): PreparedCall[][] {
+  const groups: PreparedCall[][] = [];
+  for (const call of calls) {
+    const last = groups.at(-1);
+    if (call.tool.independent && last?.every(({ tool }) => tool.independent)) last.push(call);
+    else groups.push([call]);
+  }
+  return groups;
+}

@@ -1,0 +1,56 @@
+import { type Tool, type ToolContext, ToolFailure, type ToolTrouble, type TurnLimits } from "@thinkery/sdk";
+import { UnusableOutput } from "../../tools/output.ts";
+
+/** Why a call has no output. */
+export interface CallFailure {
+  code: ToolTrouble;
+  message: string;
+}
+
+class ToolTimeoutError extends Error {}
+
+interface RunOptions {
+  tool: Tool;
+  /** As the tool's schema returned it. */
+  input: unknown;
+  limits: TurnLimits;
+  signal: AbortSignal;
+  /** Creates the tool's context with a signal that also fires when its time is over. */
+  createContext(signal: AbortSignal): ToolContext;
+}
+
+/** Runs a tool within its time limit. A tool that returns synchronously costs no timer and no event-loop turn. */
+export function runWithTimeout({ tool, input, limits, signal, createContext }: RunOptions): unknown {
+  if (tool.local) return tool.run(input, createContext(signal));
+  const ending = new AbortController();
+  const cancel = () => ending.abort(signal.reason);
+  signal.addEventListener("abort", cancel, { once: true });
+  const value = tool.run(input, createContext(ending.signal));
+  if (!(value instanceof Promise)) {
+    signal.removeEventListener("abort", cancel);
+    return value;
+  }
+  const seconds = tool.seconds ?? limits.toolSeconds;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      ending.abort(new ToolTimeoutError(`${tool.name} did not answer within ${seconds} s and was given up.`));
+    }, seconds * 1000);
+    ending.signal.addEventListener("abort", () => reject(ending.signal.reason as Error), { once: true });
+    value.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", cancel);
+    });
+  });
+}
+
+const maxErrorChars = 2000;
+
+/** Describes what went wrong in a tool, for its caller to read. */
+export function describeFailure(error: unknown, tool: Tool, signal: AbortSignal): CallFailure {
+  if (error instanceof ToolTimeoutError) return { code: "timeout", message: error.message };
+  if (signal.aborted) return { code: "canceled", message: `${tool.name} was canceled.` };
+  if (error instanceof ToolFailure) return { code: error.trouble, message: error.message };
+  if (error instanceof UnusableOutput) return { code: "too_large", message: error.message };
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: "threw", message: `${tool.name} failed: ${message.slice(0, maxErrorChars)}` };
+}

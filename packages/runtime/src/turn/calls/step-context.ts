@@ -1,0 +1,27 @@
+import type { Consultation, NewEvent } from "@thinkery/sdk";
+import type { Performance } from "../../middleware/pipeline.ts";
+import type { AgentStore } from "../../store/agent-store.ts";
+import type { Blobs } from "../../store/blobs/blobs.ts";
+import type { TurnDeps } from "../turn-deps.ts";
+import type { RepetitionGuard } from "./repetition.ts";
+
+/** What the calls of one step have to work with. */
+export interface StepContext {
+  deps: TurnDeps;
+  /** The agent's object name, `agency~agent`. */
+  agent: string;
+  runId: string;
+  step: number;
+  store: AgentStore;
+  blobs: Blobs;
+  signal: AbortSignal;
+  middleware: Performance;
+  repetition: RepetitionGuard;
+  consult(question: Consultation): Promise<string>;
+  /** Shows watchers what a running call does; nothing is stored. */
+  progress(callId: string, text: string): void;
+  /** Writes events together with those that are held; without arguments, only the latter. */
+  record(...events: NewEvent[]): void;
+  /** Holds events to be written with the next ones; only where nothing else can happen in between. */
+  hold(...events: NewEvent[]): void;
+}

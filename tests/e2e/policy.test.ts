@@ -1,0 +1,136 @@
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import type { AgentEvent } from "@thinkery/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+
+// The same rules, through every way in which something is called: by the model, by code, and by a command in a shell.
+
+type Action = "deny" | "ask" | "allow";
+type Way = "model" | "code" | "capability" | "shell";
+
+interface Row {
+  rules: { tool: string; match?: string; action: Action }[];
+  hitl?: string[];
+  /** The call, in each way that it can be made. */
+  call: Call;
+  allowed: boolean;
+}
+
+interface Call {
+  model?: { tool: string; input: object };
+  code?: string;
+  capability?: string;
+  shell?: string;
+}
+
+const command = (line: string): Call => ({
+  model: { tool: "bash", input: { command: line } },
+  code: `tools.bash({ command: ${JSON.stringify(line)} })`,
+  capability: `bash(${JSON.stringify(line)})`,
+  shell: `bash -c ${JSON.stringify(line)}`,
+});
+const read = (path: string): Call => ({
+  model: { tool: "readFile", input: { path } },
+  code: `tools.readFile({ path: ${JSON.stringify(path)} })`,
+  capability: `fs.readFile(${JSON.stringify(path)})`,
+});
+const echo = (text: string): Call => ({
+  model: { tool: "echo", input: { text } },
+  code: `tools.echo({ text: ${JSON.stringify(text)} })`,
+});
+const request = (path: string): Call => ({ capability: `fetch("SITE${path}")`, shell: `curl -sS "SITE${path}"` });
+
+const rule = (tool: string, action: Action, match?: string) => ({ tool, action, ...(match === undefined ? {} : { match }) });
+
+const table: Row[] = [
+  { rules: [], call: command("rm a.txt"), allowed: true },
+  { rules: [rule("bash", "deny", "rm *")], call: command("rm a.txt"), allowed: false },
+  { rules: [rule("bash", "deny", "rm *")], call: command("cat a.txt"), allowed: true },
+  { rules: [rule("bash", "ask", "rm")], call: command("rm a.txt"), allowed: false },
+  { rules: [rule("bash", "allow", "rm"), rule("bash", "deny", "rm -r*")], call: command("rm a.txt"), allowed: true },
+  { rules: [rule("bash", "allow"), rule("*", "deny", "secret")], call: command("echo secret"), allowed: false },
+  { rules: [rule("ba*", "deny", "a.txt")], call: command("cat ./a.txt"), allowed: false },
+  { rules: [rule("bash", "deny")], call: command("true"), allowed: false },
+  { rules: [], hitl: ["bash"], call: command("true"), allowed: false },
+  { rules: [rule("readFile", "deny", "keys/")], call: read("keys/one.txt"), allowed: false },
+  { rules: [rule("readFile", "deny", "keys/")], call: read("a.txt"), allowed: true },
+  { rules: [rule("read*", "ask")], call: read("a.txt"), allowed: false },
+  { rules: [rule("*", "deny", "KEYS")], call: read("keys/one.txt"), allowed: false },
+  { rules: [rule("writeFile", "deny", "a.txt")], call: read("a.txt"), allowed: true },
+  { rules: [rule("echo", "deny", "pass*word")], call: echo("the pass is a word"), allowed: false },
+  { rules: [rule("echo", "deny", "pass*word")], call: echo("the pass"), allowed: true },
+  { rules: [rule("echo", "allow"), rule("echo", "ask", "now")], call: echo("do it now"), allowed: false },
+  // Without a rule that allows anything, the shell has no curl at all.
+  { rules: [], call: { capability: `fetch("SITE/open")` }, allowed: false },
+  { rules: [rule("fetch", "allow", "SITE/open")], call: request("/open"), allowed: true },
+  { rules: [rule("fetch", "allow", "SITE/open")], call: request("/other"), allowed: false },
+  { rules: [rule("fetch", "allow", "SITE/*"), rule("fetch", "deny", "SITE/other")], call: request("/OTHER"), allowed: false },
+  { rules: [rule("fetch", "allow", "SITE/*"), rule("*", "ask")], call: request("/open"), allowed: false },
+];
+
+const rows = table.map((row, index) => ({
+  ...row,
+  index,
+  what: JSON.stringify([...row.rules, ...(row.hitl ?? [])]),
+  about: JSON.stringify(Object.values(row.call)[0]),
+  ways: Object.keys(row.call) as Way[],
+}));
+
+let workshop: Workshop;
+let agent: WorkshopAgent;
+let site: http.Server;
+let origin: string;
+
+beforeAll(async () => {
+  site = http.createServer((_, response) => void response.end("open"));
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const at = (text: string) => text.replaceAll("SITE", origin);
+  const toolCall = (call: Call, way: Way) => {
+    if (way === "model") return call.model;
+    if (way === "shell") return { tool: "bash", input: { command: at(call.shell ?? "") } };
+    const code = `try { const value = await ${at(call[way] ?? "")}; return typeof value === "string" ? value : JSON.stringify(value) } catch (error) { return error.message }`;
+    return { tool: "executeCode", input: { code } };
+  };
+  workshop = await openWorkshop({
+    worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
+    config: { toolOrigins: [origin] },
+    scripts: {
+      default: rows.flatMap(({ ways, call, index }) =>
+        ways.map((way) => ({ when: `^${way} ${index}$`, steps: [{ call: toolCall(call, way) }, { text: "{{ results.0 }}" }] })),
+      ),
+    },
+  });
+  await setConfig({});
+  agent = await workshop.newAgent({ blueprint: "judged" });
+});
+
+afterAll(async () => {
+  await workshop?.stop();
+  site?.close();
+  site?.closeAllConnections();
+});
+
+// One agent for all rows: a sandbox serves one agent at a time, and another agent has to wait for its replacement.
+const setConfig = (config: object) => workshop.api("/agency/global/blueprints", "POST", { name: "judged", config });
+
+/** Whether the log of a turn, or the shell in it, says that a rule kept the call from being made. */
+function isRefused(log: AgentEvent[], runId: string, result: string): boolean {
+  const own = log.filter(({ data }) => "runId" in data && data.runId === runId);
+  const inLog = own.some(({ data }) => "trouble" in data && data.trouble === "denied");
+  return inLog || /denied by this agent's policy/.test(result);
+}
+
+test.each(rows)("$what and $about", async ({ rules, hitl, ways, index, allowed }) => {
+  const policy = rules.map((one) => JSON.parse(JSON.stringify(one).replaceAll("SITE", origin)) as object);
+  await setConfig({ policy, ...(hitl ? { hitl: { tools: hitl } } : {}) });
+  for (const way of ways) {
+    for (const path of ["a.txt", "keys/one.txt"]) await workshop.api(`${agent.at}/files/${path}`, "PUT", "content");
+    const { type, data } = await agent.say(`${way} ${index}`);
+    expect(type).toBe("agent.completed");
+    const { runId, result } = data as { runId: string; result: string };
+    const refused = isRefused(await agent.log(), runId, result);
+    expect({ way, result, refused }).toEqual({ way, result, refused: !allowed });
+  }
+});
