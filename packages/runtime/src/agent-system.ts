@@ -1,4 +1,17 @@
-import { type Blueprint, type BlueprintConfig, blueprintSchema, defaultBlueprint, invalid, type Middleware, type NewBlueprint, type Tool } from "@thinkery/sdk";
+import {
+  type Blueprint,
+  type BlueprintConfig,
+  blueprintSchema,
+  defaultBlueprint,
+  invalid,
+  type Middleware,
+  nameProblem,
+  nameRules,
+  type NewBlueprint,
+  type Tool,
+} from "@thinkery/sdk";
+import type { DriverDefinition } from "./drivers/driver.ts";
+import { thinkDriver } from "./drivers/think/think.ts";
 import { createHandler, type HandlerOptions } from "./http/handler.ts";
 import { Supervision } from "./http/supervision.ts";
 import { filesystem } from "./middleware/filesystem.ts";
@@ -8,7 +21,15 @@ import { Think } from "./objects/think.ts";
 import { User } from "./objects/user.ts";
 import { serveApp } from "./tools/serve-app.ts";
 import { stockTools } from "./tools/stock.ts";
-import { checkBlueprint, everyTool, type ModelProvider, type System, type Tagged, warningsOf } from "./system/system.ts";
+import {
+  checkBlueprint,
+  everyTool,
+  type ModelProvider,
+  type System,
+  type Tagged,
+  type ToolSourceFactory,
+  warningsOf,
+} from "./system/system.ts";
 
 export interface AgentSystemOptions {
   /** The model of agents whose blueprint, class and props name none; without it, what the host finds. */
@@ -45,8 +66,10 @@ export interface Exported {
 export class AgentSystem<Config extends object = object> {
   readonly #options: AgentSystemOptions;
   readonly #tools: Tagged<Tool>[] = [];
+  readonly #toolSources: Tagged<ToolSourceFactory>[] = [];
   readonly #middleware: Tagged<Middleware<never>>[] = [];
   readonly #blueprints = new Map<string, Blueprint>();
+  readonly #drivers: DriverDefinition[] = [thinkDriver];
 
   constructor(options: AgentSystemOptions = {}) {
     this.#options = options;
@@ -75,6 +98,16 @@ export class AgentSystem<Config extends object = object> {
     return this;
   }
 
+  /**
+   * A source of tools that may change while the Worker runs, such as those of a server, for the agents whose blueprint
+   * shares a tag with it. Created once per agent. An agent goes without it if it fails.
+   */
+  addToolSource(create: ToolSourceFactory, tags: readonly string[] = ["default"]): this {
+    if (tags.length === 0) throw new Error("The tool source has no tags, so no agent could have it.");
+    this.#toolSources.push({ value: create, tags });
+    return this;
+  }
+
   /** A middleware for the agents whose blueprint shares a tag with it: one of its own, or one given here. */
   use<Seen extends object, Added extends object>(middleware: Middleware<Seen, Added>, tags: readonly string[] = []): AgentSystem<Config & Added> {
     this.#add(middleware as Middleware<never>, tags);
@@ -89,6 +122,17 @@ export class AgentSystem<Config extends object = object> {
     const other = this.#blueprints.get(data.name);
     if (other && other !== defaultBlueprint) throw new Error(`There are two blueprints “${data.name}”.`);
     this.#blueprints.set(data.name, data);
+    return this;
+  }
+
+  /** A way to compute turns, chosen by the `driver` of an agent or its blueprint. */
+  addDriver(driver: DriverDefinition): this {
+    if (this.#drivers.some(({ name }) => name === driver.name)) {
+      throw new Error(`There is already a driver “${driver.name}”. Rename one.`);
+    }
+    const problem = nameProblem(nameRules.driver, driver.name);
+    if (problem) throw new Error(`“${driver.name}” cannot be a driver's name: ${problem}.`);
+    this.#drivers.push(driver);
     return this;
   }
 
@@ -116,8 +160,10 @@ export class AgentSystem<Config extends object = object> {
     const { defaultModel, provider } = this.#options;
     const system: System = {
       tools: [...this.#tools],
+      toolSources: [...this.#toolSources],
       middleware: [...this.#middleware],
       blueprints: [...this.#blueprints.values()],
+      drivers: [...this.#drivers],
       ...(defaultModel ? { defaultModel } : {}),
       ...(provider ? { provider } : {}),
     };

@@ -4,6 +4,7 @@ import { Roster } from "../store/roster.ts";
 interface Row extends Record<string, SqlStorageValue> {
   name: string;
   blueprint: string;
+  /** Empty if it has none of its own: the column was there before drivers could come from the blueprint. */
   driver: string;
   model: string | null;
   system: string | null;
@@ -65,7 +66,7 @@ export class AgentRegistry {
     const row = {
       name: agent.name,
       blueprint: agent.blueprint,
-      driver: agent.driver,
+      driver: agent.driver ?? "",
       model: agent.model ?? null,
       system: agent.system ?? null,
       props: props ? JSON.stringify(props) : null,
@@ -91,7 +92,7 @@ export class AgentRegistry {
       name: row.name,
       agency: this.#agency,
       blueprint: row.blueprint,
-      driver: row.driver as Agent["driver"],
+      ...(row.driver ? { driver: row.driver } : {}),
       ...(row.model ? { model: row.model } : {}),
       ...(row.system ? { system: row.system } : {}),
       owner: row.owner,

@@ -5,73 +5,91 @@ import type { Compaction } from "../store/facts.ts";
 import type { Spoken } from "../store/message-row.ts";
 import type { Counted } from "../store/messages.ts";
 
-/** How a turn is computed. */
-export interface Driver {
-  /**
-   * Comes back when there is nothing more to do, or nothing until a report comes in; a turn that was cut off or has
-   * waited is simply run again and goes on from its log.
-   */
-  run(turn: DrivenTurn): Promise<"done" | "waits">;
+type Awaitable<T> = T | Promise<T>;
+
+/** How a kind of agent computes its turns. Registered with the system; agents and blueprints choose one by name. */
+export interface DriverDefinition {
+  name: string;
+  /** Whether a turn fails before it starts if the agent's primary model cannot be opened. */
+  needsModel?: boolean;
+  /** Called once per agent and life of its object. */
+  create(): Driver;
 }
 
-/** What a turn is computed with. */
-export interface Means {
-  /** The primary one. */
-  readonly model: Model;
-  /** The id of the model that looks at images; it may well be the primary one. */
-  readonly vision: string;
-  modelOf(role: ModelRole): Promise<Model>;
-  /** How many tokens a model reads at once. */
-  contextOf(model: string): Promise<number>;
-  /** What the model is told before the conversation, whatever middleware adds to it. */
-  readonly system: string;
-  readonly tools: { definitions(): readonly ToolDefinition[] };
+/** Computes the turns of one agent. What it keeps in memory is a cache: it may be created anew between two turns. */
+export interface Driver {
+  /** Runs the turn until it completes or has to wait. Safe to call again after a crash: it continues from the log. */
+  run(turn: DrivenTurn): Promise<"completed" | "waiting">;
+  /** Drops what it derived from the conversation, which was cleared. */
+  reset?(): void;
+}
+
+/** The models of an agent by role, opened when they are first needed. */
+export interface TurnModels {
+  /** Throws if there is no such model or its key is missing. */
+  open(role: ModelRole): Promise<Model>;
+  /** Returns the id of a role's model without opening it. */
+  idOf(role: ModelRole): Promise<string>;
+  /** Returns how many tokens a model reads at once. */
+  contextWindow(modelId: string): Promise<number>;
 }
 
 /** The conversation as it is stored. */
 export interface Conversation {
-  /** What was said after this place. */
-  spoken(after: number): Spoken[];
+  /** Returns the messages after this position, oldest first. */
+  readAfter(position: number): Awaitable<Spoken[]>;
   readBlob(hash: string): Promise<Uint8Array | undefined>;
-  /** How large it was when that was last counted, by its model or after a compaction. */
-  counted(): Counted | undefined;
-  /** What became of it when it was too long. */
-  compaction(): Compaction | undefined;
+  /** Returns its size when it was last counted, by a model or after a compaction. */
+  lastCount(): Awaitable<Counted | undefined>;
+  /** Returns the last compaction, if it was ever too long. */
+  compaction(): Awaitable<Compaction | undefined>;
 }
 
 /** What a driver may see and do of the turn it computes. Everything it does is recorded by the turn. */
 export interface DrivenTurn {
   readonly runId: string;
   readonly signal: AbortSignal;
-  readonly means: Means;
+  readonly models: TurnModels;
+  /** The system prompt before middleware adds to it. */
+  readonly system: string;
+  readonly tools: { definitions(): readonly ToolDefinition[] };
   readonly conversation: Conversation;
-  /** Calls of the last step that are still to be made. */
-  unanswered(): ToolCall[];
-  /** Are there calls whose answers are to be reported? */
-  waits(): boolean;
-  /** Has the model had its last word on all that was said? */
-  isAnswered(): boolean;
-  /** Takes in what joined the turn meanwhile, and opens the next step. Fails the turn when it has had enough of them. */
-  beginStep(): void | Promise<void>;
-  /** What a model is told next, as middleware has shaped it; with that, the call has begun. */
-  planCall(messages: readonly ModelMessage[], model: Model): ModelRequest | Promise<ModelRequest>;
-  /** The same call once more. */
-  retryCall(attempt: number): void;
-  /** What the model says, as it says it. */
-  say(text: string, reasoning: string): void;
-  endCall(end: CallEnd): void | Promise<void>;
+  /** Returns the calls of the last step that have no result and are not deferred. */
+  pendingCalls(): Awaitable<ToolCall[]>;
+  /** Returns whether there are calls whose results are still to be reported. */
+  isWaiting(): Awaitable<boolean>;
+  /** Returns whether the model has answered everything that was said. */
+  isAnswered(): Awaitable<boolean>;
+  /** Takes in messages that joined the turn and opens the next step. Throws if it has used up its steps or budget. */
+  beginStep(options?: StepOptions): Awaitable<void>;
+  /** Lets middleware shape the next request to a model; with that, the call has started. */
+  planModelCall(messages: readonly ModelMessage[], modelId: string): Awaitable<ModelRequest>;
+  /** Starts an answer that is not made by one of our models. */
+  startModelCall(modelId: string): Awaitable<void>;
+  /** Starts the same call again. */
+  retryModelCall(attempt: number): Awaitable<void>;
+  /** Adds to the answer of the current call. */
+  say(text: string, reasoning: string): Awaitable<void>;
+  completeModelCall(end: ModelCallEnd): Awaitable<void>;
+  failModelCall(error: ModelError, attempt: number, retryInMs: number | undefined): Awaitable<void>;
   /** Asks a model something beside the conversation. */
   consult(question: Consultation): Promise<string>;
-  /** The conversation was too long, and this is what becomes of it. */
-  compacted(facts: Omit<EventData["context.compacted"], "runId" | "step">): void;
-  callFailed(error: ModelError, attempt: number, retryInMs: number | undefined): void;
-  /** Through the gate; every call has a result, or is waited for, when this comes back. */
-  callTools(calls: readonly ToolCall[]): Promise<void>;
+  /** Records that the conversation was too long, and what the model is told instead. */
+  recordCompaction(facts: Omit<EventData["context.compacted"], "runId" | "step">): Awaitable<void>;
+  /** When this returns, every call has its result or is deferred. */
+  executeCalls(calls: readonly ToolCall[]): Promise<void>;
 }
 
-export interface CallEnd {
+export interface StepOptions {
+  /** The model that will probably be called: its budget is reserved first. */
+  modelId?: string;
+  /** Whether it certainly will: then the start of the call is written with the step's, which saves a write. */
+  startsCall?: boolean;
+}
+
+export interface ModelCallEnd {
   finish: Extract<ModelPart, { type: "finish" }>;
   toolCalls: ToolCall[];
   replay?: unknown;
-  context: Context;
+  context?: Context;
 }

@@ -19,6 +19,7 @@ import { AgentRegistry, type Registration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
 import { Charter } from "../agency/charter.ts";
 import { openLinux } from "../sandbox/linux.ts";
+import { checkDriver, defaultDriver } from "../system/drivers.ts";
 import { checkModel, systemModels } from "../system/models.ts";
 import { checkBlueprint, type System, warningsOf } from "../system/system.ts";
 import type { Statement, Verdict } from "../store/accounts.ts";
@@ -126,6 +127,8 @@ export abstract class Agency extends Housed<Revision> {
     const { id: agency } = await this.#open();
     this.#checkModels({ model: wanted.model });
     this.#checkModels(wanted.props?.models ?? {}, ["props", "models"]);
+    const driver = wanted.driver ?? wanted.backend;
+    checkDriver(this.getSystem().drivers, driver, [wanted.driver ? "driver" : "backend"]);
     const blueprint = this.#blueprints.get(wanted.blueprint ?? wanted.agentType ?? defaultBlueprint.name);
     const name = wanted.name ?? this.#freeName(blueprint.name);
     if (!this.#agents.isFree(name)) throw fail("conflict", `There is already an agent “${name}” in ${agency}.`);
@@ -134,7 +137,7 @@ export abstract class Agency extends Housed<Revision> {
       name,
       agency,
       blueprint: blueprint.name,
-      driver: wanted.backend ?? blueprint.driver ?? "think",
+      ...(driver ? { driver } : {}),
       ...(wanted.model ? { model: wanted.model } : {}),
       ...(wanted.system ? { system: wanted.system } : {}),
       owner,
@@ -236,10 +239,12 @@ export abstract class Agency extends Housed<Revision> {
     this.ctx.waitUntil(this.#accounts.tell().catch((error: unknown) => console.error("the owner was not told", error)));
   }
 
-  /** With the model it has from its blueprint, where it has none of its own. */
+  /** With the driver and the model of its blueprint, if it has none of its own. */
   #shown(agent: AgentInfo): AgentInfo {
-    const model = agent.model ?? this.#blueprints.find(agent.blueprint)?.model;
-    return model ? { ...agent, model } : agent;
+    const blueprint = this.#blueprints.find(agent.blueprint);
+    const model = agent.model ?? blueprint?.model;
+    const driver = agent.driver ?? blueprint?.driver ?? defaultDriver;
+    return { ...agent, driver, ...(model ? { model } : {}) };
   }
 
   #checkModels(ids: Record<string, string | undefined>, under: string[] = []): void {

@@ -24,8 +24,6 @@ import {
   type ToolReport,
 } from "@thinkery/sdk";
 import type { Connection, ConnectionContext } from "agents";
-import { thinkDriver } from "../drivers/think/think.ts";
-import { Transcript } from "../drivers/think/transcript.ts";
 import { openSandbox, slotsOf } from "../sandbox/open.ts";
 import type { Statement } from "../store/accounts.ts";
 import { AgentStore } from "../store/agent-store.ts";
@@ -42,12 +40,12 @@ import { Recorder } from "../turn/recorder.ts";
 import { runOf } from "../store/turns.ts";
 import { workspaceLimitsOf } from "../workspace/quota.ts";
 import { Workspace } from "../workspace/workspace.ts";
+import { AgentResolver, type Registered } from "./agent-resolver.ts";
 import { AgentApp } from "./app.ts";
 import { Audience } from "./audience.ts";
 import { Books } from "./books.ts";
 import { converse, followEvents } from "./broadcasts.ts";
 import type { Env } from "./env.ts";
-import { Equipper, type Registered } from "./equipper.ts";
 import { exported, statusOf, wholeState, wholeUsage } from "./glance.ts";
 import { isLive, LiveSockets } from "./live-sockets.ts";
 import { Pulse } from "./pulse.ts";
@@ -63,13 +61,12 @@ export abstract class Think extends WithApp<AgentStatus> {
   readonly #recorder: Recorder;
   readonly #queue: TurnQueue;
   readonly #books: Books;
-  readonly #equipper: Equipper;
+  readonly #resolver: AgentResolver;
   readonly #sockets: Sockets;
   readonly #live: LiveSockets;
   readonly #pulse: Pulse;
   protected override readonly app: AgentApp;
   protected override readonly workspace: Workspace;
-  #transcript = new Transcript();
   #registration: Registered | undefined;
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
@@ -96,9 +93,9 @@ export abstract class Think extends WithApp<AgentStatus> {
       env,
       store: this.#store,
       agent: () => this.#registered().agent,
-      metered: () => this.#equipper.metered(),
+      metered: () => this.#resolver.metered(),
     });
-    this.#equipper = new Equipper({
+    this.#resolver = new AgentResolver({
       env,
       object: agent,
       books: this.#books,
@@ -119,8 +116,7 @@ export abstract class Think extends WithApp<AgentStatus> {
       recorder: this.#recorder,
       boot: env.BOOT ?? { id: "", after: "stop" },
       limits,
-      equip: (turn) => this.#equipper.equip(this.#registered(), turn.props),
-      driver: () => thinkDriver(this.#transcript),
+      resolve: (turn) => this.#resolver.resolve(this.#registered(), turn.props),
       onBusy: () => this.#pulse.begin(),
       onRest: () => this.#books.rest(),
     });
@@ -161,7 +157,7 @@ export abstract class Think extends WithApp<AgentStatus> {
       this.#recorder.record({ type: "thread.created", data: { threadId: this.name } });
     }
     // With the blueprint that the agency brings: it may be unable to answer before it has told us.
-    if (given && blueprint) await this.#equipper.check({ agent, props: {} }, given, blueprint);
+    if (given && blueprint) await this.#resolver.check({ agent, props: {} }, given, blueprint);
   }
 
   async describe(): Promise<AgentInfo> {
@@ -206,7 +202,7 @@ export abstract class Think extends WithApp<AgentStatus> {
   async readState(): Promise<{ state: AgentState; run: Run }> {
     await this.open();
     const registered = this.#registered();
-    const { tools, added } = await this.#equipper.glimpse(registered);
+    const { tools, added } = await this.#resolver.preview(registered);
     return wholeState(this.#store, registered.agent, this.name, tools, added);
   }
 
@@ -226,7 +222,7 @@ export abstract class Think extends WithApp<AgentStatus> {
     await this.open();
     if (this.#queue.busy || this.#store.turns.paused()) throw fail("conflict", "A turn is running. Cancel it first, or wait until it is over.");
     this.#audience.recorded(this.#store.clear(by));
-    this.#transcript = new Transcript();
+    this.#resolver.resetDriver();
     this.workspace.unsee();
   }
 
@@ -238,8 +234,8 @@ export abstract class Think extends WithApp<AgentStatus> {
   async usage(days?: number): Promise<AgentUsage & { budget: Standing[] }> {
     await this.open();
     const registered = this.#registered();
-    const budget = await this.#equipper.budget(registered);
-    const wider = (await this.#equipper.metered()) ? await this.env.Agency.getByName(registered.agent.agency).standings() : [];
+    const budget = await this.#resolver.budget(registered);
+    const wider = (await this.#resolver.metered()) ? await this.env.Agency.getByName(registered.agent.agency).standings() : [];
     return { ...wholeUsage(this.#store, days), budget: [...agentStandings(this.#store, budget), ...wider] };
   }
 
@@ -335,7 +331,7 @@ export abstract class Think extends WithApp<AgentStatus> {
   }
 
   async #checkProps({ props }: Invoke): Promise<void> {
-    if (props) await this.#equipper.check(this.#registered(), checkedProps(props));
+    if (props) await this.#resolver.check(this.#registered(), checkedProps(props));
   }
 
   protected override async open(): Promise<void> {

@@ -1,6 +1,7 @@
 import { budgetKinds, fail, type Limits, type ModelRoles, type Props, type Tool } from "@thinkery/sdk";
 import type { Outbound } from "../host/outbound.ts";
 import { codeTool } from "../tools/code-tool.ts";
+import { createStaticSource } from "../tools/tool-source.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { webhookTool } from "../tools/webhook.ts";
 import type { System } from "./system.ts";
@@ -41,12 +42,12 @@ export function lower<L extends Limits>(one: L | undefined, other: Limits | unde
   return limits;
 }
 
-/** Adds the tools that props name or describe. What cannot be added is refused by its path. */
-export function addPropsTools(toolbox: Toolbox, system: System, { tools = [] }: Props, send: Outbound): void {
+/** Attaches the tools that props name or describe. What cannot be added is refused by its path. */
+export function attachPropsTools(toolbox: Toolbox, system: System, { tools = [] }: Props, send: Outbound): void {
   for (const [index, given] of tools.entries()) {
     try {
       const tool = typeof given === "string" ? registered(toolbox, system, given) : "code" in given ? codeTool(given) : webhookTool(given, send);
-      if (tool) toolbox.add(tool, "the props");
+      if (tool) void toolbox.attach(createStaticSource("the props", [tool]));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       const path = ["props", "tools", index];

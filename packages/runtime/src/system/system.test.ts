@@ -1,8 +1,8 @@
-import { type Blueprint, defineMiddleware, defineTool, isThinkeryError, type Middleware } from "@thinkery/sdk";
+import { type Blueprint, defineMiddleware, defineTool, isThinkeryError, type Middleware, type Tool } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Random, random } from "../../../../tests/kit/random.ts";
-import { checkBlueprint, everyTool, pipelineOf, type System, type Tagged, toolSources, warningsOf } from "./system.ts";
+import { checkBlueprint, createToolSources, everyTool, pipelineOf, type System, type Tagged, warningsOf } from "./system.ts";
 
 const words = ["default", "code", "web", "security", "planning", "audit", "x"];
 const runs = 500;
@@ -31,11 +31,13 @@ test("tags select exactly what shares one with the blueprint, in the order in wh
       tools: several(source, 12, (number) => added(source, tool(`tool_${number}`))),
       middleware: several(source, 8, (number) => added(source, oneWith(source, `middleware-${number}`))),
       blueprints: [],
+      toolSources: [],
+      drivers: [],
     };
     const chosen = blueprint(someOf(source, [...words, "nobody's"]));
     const wanted = <T extends { name: string }>(all: readonly Tagged<T>[]) => all.filter((one) => shared(one, chosen.tags)).map(({ value }) => value.name);
 
-    const tools = toolSources(system, chosen).flatMap((from) => from.tools.map(({ name }) => name));
+    const tools = createToolSources(system, { agent: "a~b", blueprint: chosen }).flatMap((source) => (source.list() as Tool[]).map(({ name }) => name));
     expect(tools, `SEED=${source.seed}, run ${run}`).toEqual(["set_title", ...wanted(system.tools)]);
 
     const pipeline = pipelineOf(system, chosen);
@@ -59,6 +61,8 @@ const system: System = {
   tools: [],
   middleware: [{ value: limits as Middleware<never>, tags: ["limits"] }, { value: audit as unknown as Middleware<never>, tags: ["audit"] }],
   blueprints: [],
+  toolSources: [],
+  drivers: [],
 };
 
 test("each middleware has its own part of a config, parsed, and no other", () => {

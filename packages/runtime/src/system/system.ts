@@ -1,16 +1,28 @@
 import { type Blueprint, fail, invalid, type Middleware, nearest, type Tool } from "@thinkery/sdk";
 import { z } from "zod";
+import type { DriverDefinition } from "../drivers/driver.ts";
 import { Pipeline } from "../middleware/pipeline.ts";
 import type { Model, Usage } from "../model/model.ts";
 import { validateRules } from "../policy/validate-rules.ts";
 import { coreTools } from "../tools/core.ts";
-import { coreSource, Toolbox, type ToolSource } from "../tools/toolbox.ts";
+import { createStaticSource, type ToolSource } from "../tools/tool-source.ts";
+import { createCoreSource, Toolbox } from "../tools/toolbox.ts";
+import { checkDriver } from "./drivers.ts";
 
 /** Something that is chosen by tags. */
 export interface Tagged<T> {
   value: T;
   tags: readonly string[];
 }
+
+/** The agent that a source of tools is created for. */
+export interface ToolSourceContext {
+  /** `agency~agent` */
+  agent: string;
+  blueprint: Blueprint;
+}
+
+export type ToolSourceFactory = (agent: ToolSourceContext) => ToolSource;
 
 /** Models of one's own: ids that begin with its name and a colon are its. */
 export interface ModelProvider {
@@ -26,8 +38,11 @@ export interface System {
   readonly defaultModel?: string;
   readonly provider?: ModelProvider;
   readonly tools: readonly Tagged<Tool>[];
+  /** Sources whose tools may change while the Worker runs. */
+  readonly toolSources: readonly Tagged<ToolSourceFactory>[];
   readonly middleware: readonly Tagged<Middleware<never>>[];
   readonly blueprints: readonly Blueprint[];
+  readonly drivers: readonly DriverDefinition[];
 }
 
 /** What shares a tag with the blueprint, in the order in which it was added. */
@@ -35,8 +50,24 @@ export function selected<T>(all: readonly Tagged<T>[], tags: readonly string[]):
   return all.filter((entry) => entry.tags.some((tag) => tags.includes(tag))).map(({ value }) => value);
 }
 
-export function toolSources(system: System, { tags }: Pick<Blueprint, "tags">): ToolSource[] {
-  return [coreSource(coreTools), { from: "the system", tools: selected(system.tools, tags) }];
+/** Creates the sources that an agent has by its blueprint's tags, the core first. */
+export function createToolSources(system: System, agent: ToolSourceContext): ToolSource[] {
+  const { tags } = agent.blueprint;
+  return [
+    createCoreSource(coreTools),
+    createStaticSource("the system", selected(system.tools, tags)),
+    ...selected(system.toolSources, tags).map((create) => ({ optional: true, ...bindSource(create(agent)) })),
+  ];
+}
+
+// A source may be an instance of a class, whose methods a spread would lose.
+function bindSource(source: ToolSource): ToolSource {
+  return {
+    name: source.name,
+    list: () => source.list(),
+    ...(source.subscribe ? { subscribe: (onChange) => source.subscribe?.(onChange) ?? (() => {}) } : {}),
+    ...(source.optional === undefined ? {} : { optional: source.optional }),
+  };
 }
 
 /** The middleware of a blueprint, each with its part of the blueprint's config. */
@@ -48,18 +79,19 @@ export function pipelineOf(system: System, { name, tags, config = {} }: Blueprin
 
 /** Every tool that any blueprint may come to have, with the core. Throws where two of one name would meet. */
 export function everyTool({ tools }: System): Toolbox {
-  return new Toolbox([coreSource(coreTools), { from: "the system", tools: tools.map(({ value }) => value) }]);
+  return new Toolbox([createCoreSource(coreTools), createStaticSource("the system", tools.map(({ value }) => value))]);
 }
 
-/** Refuses rules that cannot be read, and a config that the blueprint's own middleware cannot. */
+/** Throws if a rule cannot be read, the driver does not exist, or a middleware cannot read the config. */
 export function checkBlueprint(system: System, blueprint: Blueprint): void {
   validateRules(blueprint);
+  checkDriver(system.drivers, blueprint.driver, ["driver"]);
   pipelineOf(system, blueprint);
 }
 
 /** What is probably not meant: a tag that nothing here has. */
 export function warningsOf(system: System, { tags }: Pick<Blueprint, "tags">): string[] {
-  const known = new Set([...system.tools, ...system.middleware].flatMap((entry) => entry.tags));
+  const known = new Set([...system.tools, ...system.toolSources, ...system.middleware].flatMap((entry) => entry.tags));
   return [...new Set(tags)]
     .filter((tag) => !known.has(tag))
     .map((tag) => {

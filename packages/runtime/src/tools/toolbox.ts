@@ -1,116 +1,257 @@
 import { fail, nearest, type Tool, toolNameRule } from "@thinkery/sdk";
 import { z } from "zod";
 import type { ToolDefinition } from "../model/model.ts";
-
-/** Where tools come from, in words: two of one name are refused, and both are named. */
-export interface ToolSource {
-  from: string;
-  tools: readonly Tool[];
-}
+import { createStaticSource, MutableToolSource, type ToolSource } from "./tool-source.ts";
 
 /** More than any provider takes. */
-const mostTools = 256;
+const maxTools = 256;
+/** An optional source that takes longer is treated as one that failed. */
+const maxListSeconds = 10;
 
-/** The core cannot be removed or replaced. */
-const core = "the core";
+/** Core tools cannot be removed or replaced. */
+const coreName = "the core";
 
-export const coreSource = (tools: readonly Tool[]): ToolSource => ({ from: core, tools });
+export const createCoreSource = (tools: readonly Tool[]): ToolSource => createStaticSource(coreName, tools);
 
-/** The tools of one agent, by every name a model may use for them. */
+interface Entry {
+  tool: Tool;
+  source: ToolSource;
+}
+
+interface Attachment {
+  source: ToolSource;
+  tools: readonly Tool[];
+  isStale: boolean;
+  hasFailed: boolean;
+  unsubscribe?: () => void;
+}
+
+/**
+ * The tools of one agent, by every name a model may use for them. A toolbox with a parent has the parent's tools and its
+ * own; the parent does not get these.
+ */
 export class Toolbox {
-  readonly #tools: { tool: Tool; from: string }[] = [];
-  readonly #byName = new Map<string, { tool: Tool; from: string }>();
-  #definitions: readonly ToolDefinition[] | undefined;
+  readonly #parent: Toolbox | undefined;
+  readonly #attachments: Attachment[] = [];
+  #byName = new Map<string, Entry>();
+  #definitions: { of: readonly ToolDefinition[] | undefined; all: readonly ToolDefinition[] } | undefined;
 
-  constructor(sources: readonly ToolSource[]) {
-    for (const { from, tools } of sources) for (const tool of tools) this.add(tool, from);
-  }
-
-  add(tool: Tool, from: string): void {
-    const names = namesOf(tool);
-    for (const name of names) {
-      const other = this.#byName.get(name);
-      if (other) throw fail("conflict", `Two tools are named “${name}”: one is from ${other.from}, the other from ${from}. Rename one.`);
+  /** For sources whose lists are synchronous; otherwise use `load`. */
+  constructor(sources: readonly ToolSource[] = [], parent?: Toolbox) {
+    this.#parent = parent;
+    for (const source of sources) {
+      if (this.attach(source)) throw new Error(`The tools of ${source.name} have to be loaded.`);
     }
-    if (this.#tools.length >= mostTools) throw fail("conflict", `An agent may have ${mostTools} tools, and “${tool.name}” from ${from} would be one more.`);
-    const entry = { tool, from };
-    for (const name of names) this.#byName.set(name, entry);
-    this.#tools.push(entry);
-    this.#definitions = undefined;
   }
 
-  /** Adds one that came while the agent is at work, when nobody has looked at it yet. Answers what a model is told of it. */
-  register(tool: Tool, from: string): ToolDefinition {
+  static async load(sources: readonly ToolSource[]): Promise<Toolbox> {
+    const toolbox = new Toolbox();
+    for (const source of sources) await toolbox.attach(source);
+    return toolbox;
+  }
+
+  /** Adds a source and follows its changes. Throws if a name is taken. Returns a promise if its list is asynchronous. */
+  attach(source: ToolSource): void | Promise<void> {
+    const attachment: Attachment = { source, tools: [], isStale: false, hasFailed: false };
+    const use = (tools: readonly Tool[]) => {
+      this.#use(attachment, this.#admit(attachment, tools));
+      this.#attachments.push(attachment);
+      const unsubscribe = source.subscribe?.(() => this.#onChange(attachment));
+      if (unsubscribe) attachment.unsubscribe = unsubscribe;
+    };
+    const listed = listTools(source);
+    if (!(listed instanceof Promise)) return use(listed);
+    return listed.then(use, (error: unknown) => {
+      if (!source.optional) throw error;
+      logFailure(source, error);
+      attachment.hasFailed = true;
+      use([]);
+    });
+  }
+
+  /** Adds a tool at run time, such as one of a middleware; returns what a model is told of it. */
+  register(tool: Tool, sourceName: string): ToolDefinition {
     checkShape(tool);
-    const definition = definitionOf(tool);
-    this.add(tool, from);
+    const definition = toDefinition(tool);
+    this.#mutableSource(sourceName).add(tool);
     return definition;
   }
 
   remove(tool: Tool): void {
-    const at = this.#tools.findIndex((entry) => entry.tool === tool);
-    if (at < 0) return;
-    for (const name of namesOf(tool)) this.#byName.delete(name);
-    this.#tools.splice(at, 1);
-    this.#definitions = undefined;
+    for (const { source } of this.#attachments) if (source instanceof MutableToolSource) source.remove(tool);
   }
 
-  /** The same tools, to add others that this one does not get. */
-  copy(): Toolbox {
-    const copy = new Toolbox([]);
-    for (const entry of this.#tools) copy.#tools.push(entry);
-    for (const [name, entry] of this.#byName) copy.#byName.set(name, entry);
-    copy.#definitions = this.#definitions;
-    return copy;
+  /** Whether an asynchronous source has changed since it was listed. */
+  get isStale(): boolean {
+    return this.#attachments.some(({ isStale }) => isStale) || (this.#parent?.isStale ?? false);
+  }
+
+  /** Lists the sources again that changed and, if told so, those that failed. A tool whose name is taken is left out. */
+  async refresh(options: { retryFailed?: boolean } = {}): Promise<void> {
+    await this.#parent?.refresh(options);
+    for (const attachment of this.#attachments) {
+      const { source, isStale, hasFailed } = attachment;
+      if (!isStale && !(options.retryFailed && hasFailed)) continue;
+      attachment.isStale = false;
+      try {
+        const tools = await listTools(source);
+        attachment.hasFailed = false;
+        this.#use(attachment, this.#dropTaken(attachment, tools.filter(isTool)));
+      } catch (error) {
+        // The tools it had before stay.
+        attachment.hasFailed = true;
+        logFailure(source, error);
+      }
+    }
+  }
+
+  /** Stops following its sources. */
+  close(): void {
+    for (const { unsubscribe } of this.#attachments) unsubscribe?.();
   }
 
   find(name: string): Tool | undefined {
-    return (this.#byName.get(name) ?? this.#byName.get(name.trim()))?.tool;
+    return (this.#entry(name) ?? this.#entry(name.trim()))?.tool;
   }
 
   isCore(name: string): boolean {
-    return this.#byName.get(name)?.from === core;
+    return this.#entry(name)?.source.name === coreName;
   }
 
-  /** What a model hears that called a tool there is not. */
+  /** What a model reads that called a tool that does not exist. */
   unknown(name: string): string {
-    const near = nearest(name, [...this.#byName.keys()]);
-    const names = this.#tools.map(({ tool }) => tool.name).join(", ");
+    const tools = this.#all();
+    const near = nearest(name, tools.flatMap(namesOf));
+    const names = tools.map((tool) => tool.name).join(", ");
     return `There is no tool “${name.slice(0, 100)}”.${near ? ` Did you mean ${near}?` : ""} The tools are: ${names}.`;
   }
 
   /** In a fixed order and shape: the bytes a provider caches must not change between calls. */
   definitions(): readonly ToolDefinition[] {
-    this.#definitions ??= this.#tools.map(({ tool }) => definitionOf(tool));
-    return this.#definitions;
+    const inherited = this.#parent?.definitions();
+    if (inherited && this.#byName.size === 0) return inherited;
+    if (this.#definitions?.of !== inherited) this.#definitions = undefined;
+    this.#definitions ??= { of: inherited, all: this.#all().map(toDefinition) };
+    return this.#definitions.all;
   }
+
+  #entry(name: string): Entry | undefined {
+    return this.#byName.get(name) ?? (this.#parent ? this.#parent.#entry(name) : undefined);
+  }
+
+  #all(): Tool[] {
+    const inherited = this.#parent ? this.#parent.#all() : [];
+    const own = this.#attachments.flatMap(({ tools }) => tools);
+    // A tool that the parent got later does not replace one of ours.
+    return own.length === 0 ? inherited : [...inherited.filter(({ name }) => !this.#byName.has(name)), ...own];
+  }
+
+  #mutableSource(name: string): MutableToolSource {
+    const known = this.#attachments.find(({ source }) => source instanceof MutableToolSource && source.name === name);
+    if (known) return known.source as MutableToolSource;
+    const source = new MutableToolSource(name);
+    this.attach(source);
+    return source;
+  }
+
+  #onChange(attachment: Attachment): void {
+    const listed = attachment.source.list();
+    if (!(listed instanceof Promise)) return this.#use(attachment, this.#admit(attachment, listed));
+    listed.catch(() => {});
+    attachment.isStale = true;
+  }
+
+  /** Puts these tools in place of those that the source had; throws, and changes nothing, if a name is taken. */
+  #use(attachment: Attachment, tools: readonly Tool[]): void {
+    const byName = new Map(this.#byName);
+    for (const [name, { source }] of this.#byName) if (source === attachment.source) byName.delete(name);
+    const others = this.#all().length - attachment.tools.length;
+    for (const [index, tool] of tools.entries()) {
+      for (const name of namesOf(tool)) {
+        const other = byName.get(name) ?? (this.#parent ? this.#parent.#entry(name) : undefined);
+        if (other) throw nameTaken(name, other.source, attachment.source);
+        byName.set(name, { tool, source: attachment.source });
+      }
+      if (others + index >= maxTools) {
+        const what = `“${tool.name}” from ${attachment.source.name}`;
+        throw fail("conflict", `An agent may have ${maxTools} tools, and ${what} would be one more.`);
+      }
+    }
+    this.#byName = byName;
+    attachment.tools = tools;
+    this.#definitions = undefined;
+  }
+
+  /** Names that are taken are a mistake in what the agent is made of, but not in what may change at any time. */
+  #admit(attachment: Attachment, tools: readonly Tool[]): readonly Tool[] {
+    return attachment.source.optional ? this.#dropTaken(attachment, tools.filter(isTool)) : tools;
+  }
+
+  #dropTaken(attachment: Attachment, tools: readonly Tool[]): Tool[] {
+    const used = new Set<string>();
+    return tools.filter((tool) => {
+      const names = namesOf(tool);
+      const taken = names.find((name) => {
+        const other = this.#entry(name);
+        return used.has(name) || (other && other.source !== attachment.source);
+      });
+      for (const name of names) used.add(name);
+      if (taken !== undefined) console.error(`the tool ${taken} of ${attachment.source.name} is left out: its name is taken`);
+      return taken === undefined;
+    });
+  }
+}
+
+function nameTaken(name: string, one: ToolSource, other: ToolSource): Error {
+  return fail("conflict", `Two tools are named “${name}”: one is from ${one.name}, the other from ${other.name}. Rename one.`);
+}
+
+function listTools(source: ToolSource): readonly Tool[] | Promise<readonly Tool[]> {
+  const listed = source.list();
+  if (!(listed instanceof Promise) || !source.optional) return listed;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const message = `It did not list its tools within ${maxListSeconds} s.`;
+    timer = setTimeout(() => reject(new Error(message)), maxListSeconds * 1000);
+  });
+  return Promise.race([listed, late]).finally(() => clearTimeout(timer));
+}
+
+function logFailure({ name }: ToolSource, error: unknown): void {
+  console.error(`the tools of ${name} could not be listed: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 const namesOf = ({ name, aliases = [] }: Tool) => [name, ...aliases];
 
-// What is not right would fail the calls to the model, where nobody could say whose fault it was.
-function checkShape(tool: Partial<Tool> | undefined): void {
+// A malformed tool would fail the calls to the model, where nobody could say whose fault it was.
+function isTool(tool: Partial<Tool> | undefined): tool is Tool {
   const { name, aliases = [], description, input, run } = tool ?? {};
-  const isTool =
+  return (
     [name, ...aliases].every((word) => typeof word === "string" && toolNameRule.pattern.test(word)) &&
     typeof description === "string" &&
     typeof input?.safeParse === "function" &&
-    typeof run === "function";
-  if (!isTool) throw new Error(`${typeof name === "string" ? `“${name.slice(0, 100)}”` : "What was registered"} is no tool. Make it with defineTool.`);
+    typeof run === "function"
+  );
+}
+
+function checkShape(tool: Partial<Tool> | undefined): void {
+  if (isTool(tool)) return;
+  const what = typeof tool?.name === "string" ? `“${tool.name.slice(0, 100)}”` : "What was registered";
+  throw new Error(`${what} is no tool. Make it with defineTool.`);
 }
 
 const definitions = new WeakMap<Tool, ToolDefinition>();
 
-function definitionOf(tool: Tool): ToolDefinition {
+function toDefinition(tool: Tool): ToolDefinition {
   let definition = definitions.get(tool);
   if (!definition) {
-    definition = { name: tool.name, description: tool.description, parameters: tool.parameters ?? parametersOf(tool) };
+    definition = { name: tool.name, description: tool.description, parameters: tool.parameters ?? toParameters(tool) };
     definitions.set(tool, definition);
   }
   return definition;
 }
 
-function parametersOf({ input }: Tool): Record<string, unknown> {
+function toParameters({ input }: Tool): Record<string, unknown> {
   const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
   return parameters;
 }

@@ -1,20 +1,18 @@
 import type { ChatMessage, NewEvent, UsageTotal } from "@thinkery/sdk";
-import type { CallEnd } from "../drivers/driver.ts";
-import type { Model, ToolCall } from "../model/model.ts";
+import type { ModelCallEnd } from "../drivers/driver.ts";
+import type { ToolCall } from "../model/model.ts";
 import { frozenCopy } from "../store/persisted.ts";
 
 /** The turn's latest call to a model: which one is asked, and what it has said. */
 export class ModelCall {
   readonly #runId: string;
-  /** Who is asked; may change until the call begins. */
-  model: Model;
+  modelId = "";
   #messageId = "";
   #words: string | undefined;
   #began = 0;
 
-  constructor(runId: string, model: Model) {
+  constructor(runId: string) {
     this.#runId = runId;
-    this.model = model;
   }
 
   /** Has this life of the turn made one? */
@@ -27,11 +25,12 @@ export class ModelCall {
     return this.#words;
   }
 
-  start(step: number, attempt: number): NewEvent {
+  start(modelId: string, step: number, attempt: number): NewEvent {
+    this.modelId = modelId;
     this.#messageId = crypto.randomUUID();
     this.#words = "";
     this.restartClock();
-    return { type: "model.started", data: { runId: this.#runId, step, messageId: this.#messageId, model: this.model.id, attempt } };
+    return { type: "model.started", data: { runId: this.#runId, step, messageId: this.#messageId, model: this.modelId, attempt } };
   }
 
   /** What was done in between is not its time. */
@@ -43,20 +42,20 @@ export class ModelCall {
     this.#words += text;
   }
 
-  end(step: number, { finish, replay, context }: CallEnd, usage: UsageTotal, toolCalls: ToolCall[]): NewEvent {
+  end(step: number, { finish, replay, context }: ModelCallEnd, usage: UsageTotal, toolCalls: ToolCall[]): NewEvent {
     return {
       type: "model.completed",
       data: {
         runId: this.#runId,
         step,
         messageId: this.#messageId,
-        model: this.model.id,
+        model: this.modelId,
         finish: finish.reason,
         usage,
         ms: Date.now() - this.#began,
         toolCalls,
         ...(replay === undefined ? {} : { replay }),
-        context,
+        ...(context ? { context } : {}),
       },
     };
   }

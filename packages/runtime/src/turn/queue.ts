@@ -1,5 +1,4 @@
 import { type Admission, type Boot, fail, type Mode, type NewEvent, type Outcome, type Props, type ToolReport, type Run, type Said, type Sender, type TurnLimits } from "@thinkery/sdk";
-import type { Driver } from "../drivers/driver.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { isOver, runOf, type TurnRow } from "../store/turns.ts";
@@ -31,8 +30,7 @@ export interface QueueOptions {
   boot: Boot;
   limits: TurnLimits;
   /** May fail, where there is no such model or no key; the turn then fails with that reason. */
-  equip(turn: TurnRow): Promise<TurnDeps>;
-  driver(): Driver;
+  resolve(turn: TurnRow): Promise<TurnDeps>;
   /** A turn has begun: somebody must look after it, should this memory be lost. */
   onBusy(): void;
   /** Nothing is done any more: no turn runs, and none is in line or it waits for a report. */
@@ -168,21 +166,21 @@ export class TurnQueue {
       const early = from === "waited" && boot.after === "crash";
       if (early) recorder.record(...startOf(runId, "", boot));
       if (early || again) await new Promise((resolve) => setTimeout(resolve, 0));
-      const deps = await this.#options.equip(turn).catch((error: unknown) => {
+      const deps = await this.#options.resolve(turn).catch((error: unknown) => {
         if (!again && store.turns.get(runId)?.status === "queued") recorder.record(...startOf(runId, "", boot));
         throw error;
       });
-      // It may have been canceled while it was being equipped.
+      // It may have been canceled meanwhile.
       if (this.#busyWith !== runId) return;
-      const opening = again || early ? [] : startOf(runId, deps.model.id, boot);
+      const opening = again || early ? [] : startOf(runId, deps.modelId, boot);
       const running = new RunningTurn({ agent, runId, store, blobs, recorder, deps, opening });
       this.#running = running;
       if (from === "waited") await running.settle();
       if (again) await running.resume(again);
-      const outcome = await this.#options.driver().run(running);
+      const outcome = await deps.driver.run(running);
       // After its end a turn's last words are not news.
       if (this.#busyWith !== runId) return;
-      if (outcome === "done") this.#end(runId, { status: "completed" });
+      if (outcome === "completed") this.#end(runId, { status: "completed" });
       else this.#pause(running);
     } catch (error) {
       // After its end a turn's own complaints are not news.

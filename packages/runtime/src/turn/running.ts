@@ -1,12 +1,13 @@
 import type { ChildReport, Consultation, EventData, Failure, NewEvent } from "@thinkery/sdk";
-import type { CallEnd, Conversation, DrivenTurn } from "../drivers/driver.ts";
+import type { Conversation, DrivenTurn, ModelCallEnd, StepOptions, TurnModels } from "../drivers/driver.ts";
 import { Plan } from "../middleware/plan.ts";
 import type { Performance } from "../middleware/pipeline.ts";
 import type { ModelError } from "../model/error.ts";
-import type { Model, ModelMessage, ModelRequest, ToolCall } from "../model/model.ts";
+import type { ModelMessage, ModelRequest, ToolCall } from "../model/model.ts";
 import { pause } from "../model/pause.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
+import type { Toolbox } from "../tools/toolbox.ts";
 import { withOwnIds } from "./call-ids.ts";
 import { consult } from "./consult.ts";
 import { counted } from "./counted.ts";
@@ -34,7 +35,7 @@ export interface RunningOptions {
   opening: NewEvent[];
 }
 
-const mostCallsAtOnce = 200;
+const maxCallsPerAnswer = 200;
 
 /** A turn while it runs. Everything that becomes of it is recorded here, and its outcome exactly once. */
 export class RunningTurn implements DrivenTurn {
@@ -48,8 +49,8 @@ export class RunningTurn implements DrivenTurn {
   /** The plan that is being made, while it is. */
   #plan: Plan | undefined;
   readonly #call: ModelCall;
-  /** Has the step's first call been said to begin? */
-  #began = false;
+  /** Whether the start of the step's first model call is in the log. */
+  #callStarted = false;
   /**
    * Facts that are written with the next ones: nothing but our own code runs in between, so they are durable no later,
    * and a write less is a good part of what a turn costs. First, what starts it.
@@ -69,7 +70,7 @@ export class RunningTurn implements DrivenTurn {
   constructor(options: RunningOptions) {
     this.#options = options;
     this.conversation = conversationOf(options.store, options.blobs);
-    this.#call = new ModelCall(options.runId, options.deps.model);
+    this.#call = new ModelCall(options.runId);
     this.#held = [...options.opening];
     this.#joined = options.opening.length === 0;
     this.#deferred = this.#joined;
@@ -98,20 +99,24 @@ export class RunningTurn implements DrivenTurn {
     return this.#options.runId;
   }
 
-  get model(): Model {
-    return this.#options.deps.model;
+  get models(): TurnModels {
+    return this.#options.deps.models;
   }
 
-  get means(): TurnDeps {
-    return this.#options.deps;
+  get system(): string {
+    return this.#options.deps.system;
   }
 
-  compacted(facts: Omit<EventData["context.compacted"], "runId" | "step">): void {
+  get tools(): Toolbox {
+    return this.#options.deps.tools;
+  }
+
+  recordCompaction(facts: Omit<EventData["context.compacted"], "runId" | "step">): void {
     this.#record({ type: "context.compacted", data: { runId: this.runId, step: this.#step, ...facts } });
     this.#call.restartClock();
   }
 
-  unanswered(): ToolCall[] {
+  pendingCalls(): ToolCall[] {
     if (this.#open) return this.#open;
     const { store, runId } = this.#options;
     const calls = store.messages.unanswered(runId) as ToolCall[];
@@ -119,7 +124,7 @@ export class RunningTurn implements DrivenTurn {
     return calls.filter(({ id }) => !deferred.includes(id));
   }
 
-  waits(): boolean {
+  isWaiting(): boolean {
     if (!this.#deferred) return false;
     this.#record();
     this.#deferred = this.#options.store.ledger.deferred(this.#options.runId).length > 0;
@@ -128,8 +133,8 @@ export class RunningTurn implements DrivenTurn {
 
   isAnswered(): boolean {
     const { store, runId } = this.#options;
-    const said = this.#open ? this.#open.length === 0 && this.#call.made : store.messages.isAnswered(runId);
-    return said && this.#waiting().length === 0;
+    const hasAnswer = this.#open ? this.#open.length === 0 && this.#call.made : store.messages.isAnswered(runId);
+    return hasAnswer && this.#waiting().length === 0;
   }
 
   /** Something joined it; it is taken in before the next step. */
@@ -157,63 +162,73 @@ export class RunningTurn implements DrivenTurn {
     return reports;
   }
 
-  beginStep(): void | Promise<void> {
-    if (this.#untold && this.#middleware.has("onChildReport")) return this.#tellReports().then(() => this.beginStep());
-    const asked = this.#purse.openStep(this.model.id);
-    return asked ? asked.then(() => this.#openStep()) : this.#openStep();
+  beginStep(options: StepOptions = {}): void | Promise<void> {
+    if (this.#untold && this.#middleware.has("onChildReport")) {
+      return this.#tellReports().then(() => this.beginStep(options));
+    }
+    if (this.tools.isStale) return this.tools.refresh().then(() => this.beginStep(options));
+    const reserved = options.modelId === undefined ? undefined : this.#purse.openStep(options.modelId);
+    return reserved ? reserved.then(() => this.#openStep(options)) : this.#openStep(options);
   }
 
-  #openStep(): void | Promise<void> {
+  #openStep({ modelId, startsCall = false }: StepOptions): void | Promise<void> {
     this.signal.throwIfAborted();
     const { runId, deps } = this.#options;
     const { steps } = deps.limits;
     if (this.#step >= steps) {
-      throw new TurnFailed("steps", `The turn took its ${steps} steps and was not done.`, "Say “go on”, or raise config.budget.steps in the blueprint.");
+      const message = `The turn took its ${steps} steps and was not done.`;
+      throw new TurnFailed("steps", message, "Say “go on”, or raise config.budget.steps in the blueprint.");
     }
     this.#step++;
     const messageIds = this.#waiting();
     this.#joined = false;
-    this.#hold(
-      ...(messageIds.length > 0 ? [{ type: "message.taken", data: { runId, messageIds } } as const] : []),
-      { type: "run.tick", data: { runId, step: this.#step } },
-    );
-    this.#call.model = this.model;
-    // Where it is known who will be asked, the call's beginning is written with the step's: a write less for each step.
-    this.#began = this.means.vision === this.model.id;
-    if (this.#began) this.#record(this.#call.start(this.#step, 1));
+    if (messageIds.length > 0) this.#hold({ type: "message.taken", data: { runId, messageIds } });
+    this.#hold({ type: "run.tick", data: { runId, step: this.#step } });
+    this.#callStarted = startsCall && modelId !== undefined;
+    if (startsCall && modelId !== undefined) this.#record(this.#call.start(modelId, this.#step, 1));
     else this.#record();
     return this.#middleware.tick();
   }
 
-  planCall(messages: readonly ModelMessage[], model: Model): ModelRequest | Promise<ModelRequest> {
-    const asked = this.#purse.openStep(model.id);
-    if (asked) return asked.then(() => this.planCall(messages, model));
+  planModelCall(messages: readonly ModelMessage[], modelId: string): ModelRequest | Promise<ModelRequest> {
+    const reserved = this.#purse.openStep(modelId);
+    if (reserved) return reserved.then(() => this.planModelCall(messages, modelId));
     this.signal.throwIfAborted();
     const { system, tools, settings } = this.#options.deps;
-    this.#call.model = model;
-    const plan = new Plan({ model: model.id, step: this.#step, system, messages, tools, settings });
-    return this.#began && !this.#middleware.has("beforeModel") ? plan.request() : this.#shape(plan);
+    const plan = new Plan({ model: modelId, step: this.#step, system, messages, tools, settings });
+    const isReady = this.#callStarted && !this.#middleware.has("beforeModel");
+    return isReady ? plan.request() : this.#shapeRequest(plan, modelId);
   }
 
-  async #shape(plan: Plan): Promise<ModelRequest> {
+  async #shapeRequest(plan: Plan, modelId: string): Promise<ModelRequest> {
     this.#plan = plan;
     await this.#middleware.beforeModel(plan);
     this.#plan = undefined;
-    if (this.#began) this.#call.restartClock();
-    else this.#record(this.#call.start(this.#step, 1));
-    this.#began = true;
+    this.#startCall(modelId);
     return plan.request();
+  }
+
+  async startModelCall(modelId: string): Promise<void> {
+    await this.#purse.openStep(modelId);
+    this.signal.throwIfAborted();
+    this.#startCall(modelId);
+  }
+
+  #startCall(modelId: string): void {
+    if (this.#callStarted) this.#call.restartClock();
+    else this.#record(this.#call.start(modelId, this.#step, 1));
+    this.#callStarted = true;
   }
 
   /** A quick question beside the conversation. */
   consult(question: Consultation): Promise<string> {
     const { runId, deps } = this.#options;
-    const { modelOf, costOf } = deps;
+    const { models, costOf } = deps;
     return consult(question, {
       runId,
       step: this.#step,
       signal: this.signal,
-      modelOf,
+      modelOf: (role) => models.open(role),
       costOf,
       purse: this.#purse,
       record: (event) => this.#record(event),
@@ -221,8 +236,8 @@ export class RunningTurn implements DrivenTurn {
     });
   }
 
-  retryCall(attempt: number): void {
-    this.#record(this.#call.start(this.#step, attempt));
+  retryModelCall(attempt: number): void {
+    this.#record(this.#call.start(this.#call.modelId, this.#step, attempt));
   }
 
   say(text: string, reasoning: string): void {
@@ -232,21 +247,21 @@ export class RunningTurn implements DrivenTurn {
     this.#options.recorder.say(this.#options.runId, text, reasoning);
   }
 
-  endCall(end: CallEnd): void | Promise<void> {
+  completeModelCall(end: ModelCallEnd): void | Promise<void> {
     const { store, deps } = this.#options;
     const asked = end.toolCalls.length;
-    if (asked > mostCallsAtOnce) {
+    if (asked > maxCallsPerAnswer) {
       throw new TurnFailed("model_refused", `The model asked for ${asked} tool calls at once.`, "Ask for less at a time, or use another model.");
     }
     const calls = withOwnIds(end.toolCalls, store.ledger);
-    const usage = counted(end.finish.usage, (used) => deps.costOf(this.#call.model.id, used));
+    const usage = counted(end.finish.usage, (used) => deps.costOf(this.#call.modelId, used));
     this.#purse.closeStep(usage);
     this.#hold(this.#call.end(this.#step, end, usage, calls));
     this.#open = calls;
     if (this.#middleware.has("onModelResult")) return this.#middleware.modelResult(this.#call.answer(calls));
   }
 
-  callFailed(error: ModelError, attempt: number, retryInMs: number | undefined): void {
+  failModelCall(error: ModelError, attempt: number, retryInMs: number | undefined): void {
     if (this.#over) return;
     this.#options.recorder.unsay();
     const { runId } = this.#options;
@@ -256,7 +271,7 @@ export class RunningTurn implements DrivenTurn {
     });
   }
 
-  async callTools(calls: readonly ToolCall[]): Promise<void> {
+  async executeCalls(calls: readonly ToolCall[]): Promise<void> {
     const { agent, runId, store, blobs, deps } = this.#options;
     await executeModelCalls(calls, {
       deps,

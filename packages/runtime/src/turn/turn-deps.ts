@@ -1,5 +1,5 @@
 import type { Blueprint, PlanSettings, Props, ThreadInfo, Tool, TurnLimits } from "@thinkery/sdk";
-import type { Means } from "../drivers/driver.ts";
+import type { Driver, TurnModels } from "../drivers/driver.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
 import type { Usage } from "../model/model.ts";
 import type { AgentLinux } from "../sandbox/linux.ts";
@@ -8,8 +8,14 @@ import type { Toolbox } from "../tools/toolbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Books } from "./purse.ts";
 
-/** What a turn is computed with. Prepared before it starts, the same for all its steps. */
-export interface TurnDeps extends Means {
+/** What a turn is computed with. Resolved before it starts, the same for all its steps. */
+export interface TurnDeps {
+  driver: Driver;
+  models: TurnModels;
+  /** The primary model's id, for the log; empty if the driver uses none of our models. */
+  modelId: string;
+  /** The system prompt before middleware adds to it. */
+  system: string;
   /** This turn's own: middleware may add to it. */
   tools: Toolbox;
   /** What only code may call, beside the tools. */

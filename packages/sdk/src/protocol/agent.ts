@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { driverSchema } from "./blueprint.ts";
-import { agencyIdSchema, agentNameSchema, blueprintNameSchema, modelIdSchema } from "./name-schemas.ts";
+import { agencyIdSchema, agentNameSchema, blueprintNameSchema, driverNameSchema, modelIdSchema } from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
 import { propsSchema } from "./props.ts";
 
@@ -10,7 +9,7 @@ export const agentSchema = z
     name: agentNameSchema,
     agency: agencyIdSchema,
     blueprint: blueprintNameSchema,
-    driver: driverSchema,
+    driver: driverNameSchema.optional().meta({ description: "its own, or that of its blueprint" }),
     model: modelIdSchema.optional(),
     system: z.string().optional(),
     owner: z.string(),
@@ -28,13 +27,18 @@ export const newAgentSchema = z
     blueprint: blueprintNameSchema.optional(),
     agentType: blueprintNameSchema.optional().meta({ description: "another word for `blueprint`" }),
     model: modelIdSchema.optional(),
-    backend: driverSchema.optional().meta({ description: "the driver" }),
+    driver: driverNameSchema.optional().meta({ description: "how its turns are computed; its blueprint's by default" }),
+    backend: driverNameSchema.optional().meta({ description: "another word for `driver`" }),
     system: z.string().max(100_000).optional().meta({ description: "extra instructions for this agent" }),
     props: propsSchema.optional(),
   })
   .refine((agent) => !(agent.blueprint && agent.agentType && agent.blueprint !== agent.agentType), {
     error: "blueprint and agentType disagree; give one",
     path: ["agentType"],
+  })
+  .refine((agent) => !(agent.driver && agent.backend && agent.driver !== agent.backend), {
+    error: "driver and backend disagree; give one",
+    path: ["backend"],
   })
   .meta({ id: "NewAgent" });
 

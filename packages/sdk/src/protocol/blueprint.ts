@@ -1,11 +1,8 @@
 import { z } from "zod";
 import { agentBudgetSchema } from "./budget.ts";
-import { drivers } from "./choices.ts";
-import { blueprintNameSchema, modelIdSchema } from "./name-schemas.ts";
+import { blueprintNameSchema, driverNameSchema, modelIdSchema } from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
 import { modelRolesSchema } from "./roles.ts";
-
-export const driverSchema = z.enum(drivers);
 
 const policyRuleSchema = z.strictObject({
   tool: z.string().min(1).max(200),
@@ -28,7 +25,7 @@ export const blueprintSchema = z
     tags: z.array(z.string().min(1).max(64)).max(64).default(["default"]),
     model: modelIdSchema.optional().meta({ description: "of the primary role" }),
     models: modelRolesSchema.omit({ primary: true }).optional().meta({ description: "of the other roles" }),
-    driver: driverSchema.optional(),
+    driver: driverNameSchema.optional().meta({ description: "how turns are computed; `think` by default" }),
     config: blueprintConfigSchema.optional(),
   })
   .meta({ id: "Blueprint", description: "What an agent is." });

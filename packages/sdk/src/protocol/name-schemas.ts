@@ -11,6 +11,9 @@ export const agentNameSchema = named(nameRules.agent);
 
 export const blueprintNameSchema = named(nameRules.blueprint);
 
+/** Which drivers there are is known to the host: a Worker may bring its own. */
+export const driverNameSchema = named(nameRules.driver);
+
 export const userNameSchema = named(nameRules.user);
 
 /** `global`, `review`, or `review:pr-123` for one run of a workflow. */

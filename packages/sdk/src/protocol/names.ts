@@ -19,6 +19,7 @@ export const nameRules = {
   // Path segments of the Agents SDK's own routes; an agent with such a name could not be reached.
   agent: { ...plain, reserved: ["think", "agency", "user", "sub"] },
   blueprint: plain,
+  driver: plain,
   user: plain,
   agency: {
     longest: 100,

@@ -1,5 +1,5 @@
-import { drivers, type NewAgent } from "@thinkery/sdk";
-import { type Command, Option } from "commander";
+import type { NewAgent } from "@thinkery/sdk";
+import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { examples } from "../help.ts";
@@ -7,7 +7,7 @@ import { parseAgentTarget } from "../target.ts";
 
 interface NewFlags {
   model?: string;
-  backend?: (typeof drivers)[number];
+  backend?: string;
   system?: string;
   blueprint?: string;
 }
@@ -18,7 +18,7 @@ export function addNew(program: Command, cli: Cli): void {
     .description("create an agent")
     .argument("<name>", "its name, with its agency if not global: alice@review")
     .option("-m, --model <id>", "the model, as provider:model")
-    .addOption(new Option("-b, --backend <driver>", "how its turns are computed").choices(drivers))
+    .option("-b, --backend <driver>", "how its turns are computed (default: its blueprint's driver)")
     .option("--system <text>", "extra instructions for this agent")
     .option("--blueprint <name>", "what it is made from (default: think)")
     .addHelpText(

@@ -23,9 +23,8 @@ export async function compact(turn: DrivenTurn, transcript: Transcript, { plan, 
   const kept = cut > 0 ? await condensed(turn, transcript, cut, measure) : keptSoFar(transcript.compaction ?? {}, turn.runId);
   const left = transcript.told.slice(cut).reduce((sum, entry) => sum + tokensOf(entry, shortened), 0);
   const after = measure.scale * (measure.fixed + tokensOfText(summaryOf(kept) ?? "") + left);
-  turn.compacted({ shortened, ...kept, before: Math.round(used), after: Math.round(after) });
-  transcript.follow(turn.conversation.compaction());
-  await transcript.add(turn.conversation);
+  await turn.recordCompaction({ shortened, ...kept, before: Math.round(used), after: Math.round(after) });
+  await transcript.follow(turn.conversation);
 }
 
 /** What is kept of everything before the cut: a summary, and the words of whoever asked for this turn. */
@@ -55,13 +54,17 @@ async function summarize(turn: DrivenTurn, pages: Pages): Promise<string> {
     return await folded(turn, "summarizer", pages);
   } catch (error) {
     turn.signal.throwIfAborted();
-    if (!(error instanceof ModelError) || (await turn.means.modelOf("summarizer")).id === turn.means.model.id) throw error;
+    if (!(error instanceof ModelError) || (await isPrimary(turn, "summarizer"))) throw error;
     return folded(turn, "primary", pages);
   }
 }
 
+async function isPrimary({ models }: DrivenTurn, role: ModelRole): Promise<boolean> {
+  return (await models.open(role)).id === (await models.open("primary")).id;
+}
+
 async function folded(turn: DrivenTurn, role: ModelRole, pages: Pages): Promise<string> {
-  const limit = await turn.means.contextOf((await turn.means.modelOf(role)).id);
+  const limit = await turn.models.contextWindow((await turn.models.open(role)).id);
   for (let share = pageShare; ; share /= 2) {
     try {
       return await fold(turn, role, pages, limit, share);

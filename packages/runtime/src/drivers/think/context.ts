@@ -23,7 +23,7 @@ export interface Need {
 
 /** About how many tokens the next call will be told. Cheap, and good enough to know that there is nothing to do. */
 export function roughly(turn: DrivenTurn, transcript: Transcript): number {
-  return tokensOfPrompt(turn.means) + transcript.tokens;
+  return tokensOfPrompt(turn) + transcript.tokens;
 }
 
 /** What has to be done before the model is called, if anything. */
@@ -33,7 +33,7 @@ export async function needBefore(turn: DrivenTurn, transcript: Transcript, limit
   // One that has just been compacted is as small as it gets: the provider may see it otherwise.
   const last = transcript.compaction;
   if (last?.runId === turn.runId && !transcript.spokeSince(last.at)) return undefined;
-  const { used, measure } = measured(turn, transcript, await limit);
+  const { used, measure } = await measured(turn, transcript, await limit);
   // What was counted may have been thoughts for the most part, which are not told again.
   const full = used > compactAt * measure.limit && rough * measure.scale > enough * measure.limit;
   return full ? needOf(turn, transcript, used, measure) : undefined;
@@ -41,12 +41,12 @@ export async function needBefore(turn: DrivenTurn, transcript: Transcript, limit
 
 /** What can be done after the provider refused the conversation for its length, if anything. */
 export async function needAfterOverflow(turn: DrivenTurn, transcript: Transcript, limit: Promise<number>): Promise<Need | undefined> {
-  return needOf(turn, transcript, ...overflowed(turn, transcript, await limit));
+  return needOf(turn, transcript, ...(await overflowed(turn, transcript, await limit)));
 }
 
 /** Says what is too large, where nothing can be made smaller. */
 export async function tooLarge(error: ModelError, turn: DrivenTurn, transcript: Transcript, model: Model, limit: Promise<number>): Promise<ModelError> {
-  const fixed = tokensOfPrompt(turn.means);
+  const fixed = tokensOfPrompt(turn);
   const request = requestOf(transcript.told, turn.runId).reduce((sum, index) => sum + (transcript.told[index]?.tokens ?? 0), 0);
   const share = (tokens: number) => Math.min(99, Math.round((100 * tokens) / (fixed + transcript.tokens)));
   const what =
@@ -74,10 +74,14 @@ function needOf(turn: DrivenTurn, transcript: Transcript, used: number, measure:
 }
 
 /** What the provider counted last, and our estimate of what came since, in its tokens. */
-function measured(turn: DrivenTurn, transcript: Transcript, limit: number): { used: number; measure: Measure } {
-  const fixed = tokensOfPrompt(turn.means);
+async function measured(
+  turn: DrivenTurn,
+  transcript: Transcript,
+  limit: number,
+): Promise<{ used: number; measure: Measure }> {
+  const fixed = tokensOfPrompt(turn);
   const head = fixed + tokensOfText((transcript.compaction && summaryOf(transcript.compaction)) ?? "");
-  const counted = turn.conversation.counted();
+  const counted = await turn.conversation.lastCount();
   const [before, since] = split(transcript.told, counted?.position ?? 0);
   if (!counted) return { used: roughly(turn, transcript), measure: { limit, fixed, scale: 1 } };
   const scale = Math.min(mostScale, Math.max(leastScale, counted.input / (head + tokensOf(before))));
@@ -87,8 +91,12 @@ function measured(turn: DrivenTurn, transcript: Transcript, limit: number): { us
 }
 
 /** A conversation that was refused takes at least all there is, whatever we thought of it. */
-function overflowed(turn: DrivenTurn, transcript: Transcript, limit: number): [used: number, measure: Measure] {
-  const { used, measure } = measured(turn, transcript, limit);
+async function overflowed(
+  turn: DrivenTurn,
+  transcript: Transcript,
+  limit: number,
+): Promise<[used: number, measure: Measure]> {
+  const { used, measure } = await measured(turn, transcript, limit);
   return [Math.max(used, limit), { ...measure, scale: Math.max(measure.scale, limit / roughly(turn, transcript)) }];
 }
 

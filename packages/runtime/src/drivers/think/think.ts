@@ -2,80 +2,96 @@ import { ModelError } from "../../model/error.ts";
 import type { Model, ModelPart, ModelRequest, ToolCall } from "../../model/model.ts";
 import { pause } from "../../model/pause.ts";
 import { retryDelay } from "../../model/retry.ts";
-import type { CallEnd, DrivenTurn, Driver } from "../driver.ts";
+import type { DrivenTurn, Driver, DriverDefinition, ModelCallEnd } from "../driver.ts";
 import { compact } from "./compact.ts";
 import { needAfterOverflow, needBefore, tooLarge, usedAfter } from "./context.ts";
-import type { Transcript } from "./transcript.ts";
+import { Transcript } from "./transcript.ts";
 
 /**
- * Our own loop: the model, the tools it asked for, the model again. It keeps nothing between steps: what there is to
- * do next is read off the conversation, so a turn that was cut off anywhere goes on by being run again.
+ * Our own loop: the model, the tools it asked for, the model again. What there is to do next is read from the
+ * conversation, so a turn that was interrupted anywhere continues by being run again.
  */
-export function thinkDriver(transcript: Transcript): Driver {
-  return {
-    async run(turn) {
-      for (;;) {
-        const calls = turn.unanswered();
-        if (calls.length > 0) await turn.callTools(calls);
-        if (turn.waits()) return "waits";
-        if (calls.length === 0 && turn.isAnswered()) return "done";
-        const begun = turn.beginStep();
-        if (begun) await begun;
-        transcript.follow(turn.conversation.compaction());
-        await transcript.add(turn.conversation);
-        await step(turn, transcript);
-      }
-    },
-  };
+export const thinkDriver: DriverDefinition = { name: "think", needsModel: true, create: () => new ThinkDriver() };
+
+class ThinkDriver implements Driver {
+  /** Kept between turns and only added to, so that a long conversation is not read again for every step. */
+  #transcript = new Transcript();
+
+  reset(): void {
+    this.#transcript = new Transcript();
+  }
+
+  async run(turn: DrivenTurn): Promise<"completed" | "waiting"> {
+    const transcript = this.#transcript;
+    const models = { primary: await turn.models.open("primary"), visionId: await turn.models.idOf("vision") };
+    const modelId = models.primary.id;
+    for (;;) {
+      const calls = await turn.pendingCalls();
+      if (calls.length > 0) await turn.executeCalls(calls);
+      if (await turn.isWaiting()) return "waiting";
+      if (calls.length === 0 && (await turn.isAnswered())) return "completed";
+      await turn.beginStep({ modelId, startsCall: models.visionId === modelId });
+      await transcript.follow(turn.conversation);
+      await runStep(turn, transcript, models);
+    }
+  }
 }
 
-async function step(turn: DrivenTurn, transcript: Transcript): Promise<void> {
-  const model = await modelFor(turn, transcript);
-  // Only where it may be close is this waited for.
-  const limit = turn.means.contextOf(model.id);
+interface StepModels {
+  primary: Model;
+  /** The model that looks at images; it may be the primary one. */
+  visionId: string;
+}
+
+async function runStep(turn: DrivenTurn, transcript: Transcript, models: StepModels): Promise<void> {
+  const model = await selectModel(turn, transcript, models);
+  const plan = () => {
+    const { visionId } = models;
+    const messages = model.id === visionId ? transcript.messages : transcript.inWords(visionId);
+    return turn.planModelCall(messages, model.id);
+  };
+  // Awaited only if the conversation may be close to it.
+  const limit = turn.models.contextWindow(model.id);
   const need = await needBefore(turn, transcript, limit);
   if (need) await compact(turn, transcript, need);
-  let request = await planned(turn, transcript, model);
+  let request = await plan();
   let overflowed = false;
   for (let [attempt, tries] = [1, 1]; ; attempt++, tries++) {
-    if (attempt > 1) turn.retryCall(attempt);
+    if (attempt > 1) await turn.retryModelCall(attempt);
     try {
       const answer = await call(turn, model, request);
-      const context = { used: usedAfter(answer.finish.usage, turn, transcript), limit: await limit, model: model.id };
-      const ended = turn.endCall({ ...answer, context });
-      if (ended) await ended;
+      const used = usedAfter(answer.finish.usage, turn, transcript);
+      await turn.completeModelCall({ ...answer, context: { used, limit: await limit, model: model.id } });
       return;
     } catch (error) {
       turn.signal.throwIfAborted();
       if (!(error instanceof ModelError)) throw error;
       // Once: a conversation that was made smaller and is refused again is refused.
-      const tooLong = error.kind === "overflow" && !overflowed ? await needAfterOverflow(turn, transcript, limit) : undefined;
+      const tooLong =
+        error.kind === "overflow" && !overflowed ? await needAfterOverflow(turn, transcript, limit) : undefined;
       const delay = tooLong ? 0 : retryDelay(error, tries, Math.random);
-      turn.callFailed(error, attempt, delay);
-      if (delay === undefined) throw error.kind === "overflow" ? await tooLarge(error, turn, transcript, model, limit) : error;
+      await turn.failModelCall(error, attempt, delay);
+      if (delay === undefined) {
+        throw error.kind === "overflow" ? await tooLarge(error, turn, transcript, model, limit) : error;
+      }
       if (tooLong) {
         [overflowed, tries] = [true, 0];
         await compact(turn, transcript, tooLong);
-        request = await planned(turn, transcript, model);
+        request = await plan();
       } else await pause(delay, turn.signal);
     }
   }
 }
 
-/** What there is to look at is looked at by the model that sees. */
-async function modelFor({ means }: DrivenTurn, transcript: Transcript): Promise<Model> {
-  return means.vision !== means.model.id && transcript.hasNewImages() ? means.modelOf("vision") : means.model;
+/** New images go to the model that can see. */
+async function selectModel({ models }: DrivenTurn, transcript: Transcript, { primary, visionId }: StepModels): Promise<Model> {
+  return visionId !== primary.id && transcript.hasNewImages() ? models.open("vision") : primary;
 }
 
-function planned(turn: DrivenTurn, transcript: Transcript, model: Model): ModelRequest | Promise<ModelRequest> {
-  const { vision } = turn.means;
-  return turn.planCall(model.id === vision ? transcript.messages : transcript.inWords(vision), model);
-}
-
-async function call(turn: DrivenTurn, model: Model, request: ModelRequest): Promise<Omit<CallEnd, "context">> {
+async function call(turn: DrivenTurn, model: Model, request: ModelRequest): Promise<Omit<ModelCallEnd, "context">> {
   const toolCalls: ToolCall[] = [];
   let replay: unknown;
-  let finish: CallEnd["finish"] | undefined;
+  let finish: ModelCallEnd["finish"] | undefined;
   for await (const parts of model.stream(request, turn.signal)) {
     let text = "";
     let reasoning = "";
@@ -86,13 +102,13 @@ async function call(turn: DrivenTurn, model: Model, request: ModelRequest): Prom
       else if (part.type === "replay") replay = part.replay;
       else finish = part;
     }
-    if (text || reasoning) turn.say(text, reasoning);
+    if (text || reasoning) await turn.say(text, reasoning);
   }
   turn.signal.throwIfAborted();
   return { finish: checked(finish), toolCalls, replay };
 }
 
-function checked(finish: Extract<ModelPart, { type: "finish" }> | undefined): CallEnd["finish"] {
+function checked(finish: Extract<ModelPart, { type: "finish" }> | undefined): ModelCallEnd["finish"] {
   if (!finish) throw new ModelError("network", "The model's answer ended without an end.", { passing: true, advice: "It is tried again by itself." });
   if (finish.reason === "content") {
     throw new ModelError("content", "The provider stopped the answer because of its content rules.", {

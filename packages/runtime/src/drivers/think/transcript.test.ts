@@ -21,10 +21,16 @@ const result = (position: number, content: string, blob?: string): Spoken => ({
 /** A conversation that knows what was read of it. */
 function stored(...spoken: Spoken[]) {
   const from: number[] = [];
+  let compaction: Compaction | undefined;
   return {
     from,
+    compact(next: Compaction) {
+      compaction = next;
+      return this;
+    },
+    compaction: () => compaction,
     readBlob: async () => new Uint8Array([1, 2, 3]),
-    spoken(after: number) {
+    readAfter(after: number) {
       from.push(after);
       return spoken.filter(({ position }) => position > after);
     },
@@ -36,44 +42,42 @@ const compaction: Compaction = { at: 99, runId: "t", shortened: 30, upTo: 20, su
 test("it is only ever added to, until the conversation is compacted", async () => {
   const transcript = new Transcript();
   const conversation = stored(user(10, "one"), said(20, "two"), result(30, "r".repeat(5_000)), user(40, "four"));
-  transcript.follow(undefined);
-  await transcript.add(conversation);
+  await transcript.follow(conversation);
   const before = [...transcript.messages];
-  await transcript.add(conversation);
+  await transcript.follow(conversation);
   expect(transcript.messages).toEqual(before);
   expect(conversation.from).toEqual([0, 40]);
 
-  transcript.follow(compaction);
-  await transcript.add(conversation);
+  await transcript.follow(conversation.compact(compaction));
   expect(conversation.from).toEqual([0, 40, 20]);
   const [summary, shortened, last] = transcript.messages;
   expect(summary).toMatchObject({ role: "user", content: expect.stringMatching(/It was long\..*word for word:\n\nGo on\./s) });
   expect(shortened?.content).toBe(`${"r".repeat(500)}\n[shortened; 5000 characters in all]`);
   expect(last).toEqual({ role: "user", content: "four" });
   // The same compaction again is nothing new.
-  transcript.follow({ ...compaction });
+  await transcript.follow(conversation.compact({ ...compaction }));
   expect(transcript.messages).toHaveLength(3);
   expect(transcript.spokeSince(20)).toBe(false);
 });
 
 test("a shortened result has no picture any more", async () => {
   const transcript = new Transcript();
-  transcript.follow({ ...compaction, upTo: 0 });
-  await transcript.add(stored(result(10, "[picture: a dot]", "blob"), result(40, "[picture: a dot]", "blob")));
+  const pictures = stored(result(10, "[picture: a dot]", "blob"), result(40, "[picture: a dot]", "blob"));
+  await transcript.follow(pictures.compact({ ...compaction, upTo: 0 }));
   expect(transcript.told.map(({ message }) => "images" in message)).toEqual([false, true]);
 });
 
 test("an image is new until the model has spoken, and can be told in words", async () => {
   const transcript = new Transcript();
-  await transcript.add(stored(user(10, "look", ["blob"])));
+  await transcript.follow(stored(user(10, "look", ["blob"])));
   expect(transcript.hasNewImages()).toBe(true);
   expect(transcript.inWords("eyes:x")).toEqual([
     { role: "user", content: [{ type: "text", text: "[image, image/png; eyes:x looked at it and answered.]" }, { type: "text", text: "look" }] },
   ]);
   expect(JSON.stringify(transcript.messages)).toContain('"type":"image"');
-  await transcript.add(stored(said(20, "a dot")));
+  await transcript.follow(stored(said(20, "a dot")));
   expect(transcript.hasNewImages()).toBe(false);
-  await transcript.add(stored(result(30, "[picture]", "blob")));
+  await transcript.follow(stored(result(30, "[picture]", "blob")));
   expect(transcript.hasNewImages()).toBe(true);
   expect(transcript.inWords("eyes:x").at(-1)).toMatchObject({ content: expect.stringContaining("eyes:x looked at it") });
   expect(transcript.inWords("eyes:x").at(-1)).not.toHaveProperty("images");

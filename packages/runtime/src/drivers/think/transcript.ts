@@ -54,8 +54,13 @@ export class Transcript {
     return this.#compaction;
   }
 
-  /** Begins anew where the conversation was compacted since; what comes after that is to be added again. */
-  follow(compaction: Compaction | undefined): void {
+  /** Adds what was said since; starts over if the conversation was compacted meanwhile. */
+  async follow(conversation: Pick<Conversation, "compaction" | "readAfter" | "readBlob">): Promise<void> {
+    this.#restart(await conversation.compaction());
+    await this.#add(conversation);
+  }
+
+  #restart(compaction: Compaction | undefined): void {
     if (compaction?.at === this.#compaction?.at) return;
     this.#compaction = compaction;
     this.#told = [];
@@ -66,9 +71,8 @@ export class Transcript {
     this.#tokens = summary === undefined ? 0 : tokensOfText(summary);
   }
 
-  /** Tells what was said since. */
-  async add(conversation: Pick<Conversation, "spoken" | "readBlob">): Promise<void> {
-    for (const entry of conversation.spoken(this.#position)) {
+  async #add(conversation: Pick<Conversation, "readAfter" | "readBlob">): Promise<void> {
+    for (const entry of await conversation.readAfter(this.#position)) {
       const whole = entry.attachments.length > 0 || isPicture(entry) ? await withBlobs(entry, conversation) : plain(entry);
       const message = entry.position <= (this.#compaction?.shortened ?? 0) ? shortened(whole) : whole;
       this.#messages.push(message);

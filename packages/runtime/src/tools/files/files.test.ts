@@ -265,7 +265,7 @@ describe("deleteFile and moveFile", () => {
 
 describe("all of them", () => {
   test("are known by the names of others, and by their words", async () => {
-    const box = new Toolbox([{ from: "a test", tools: fileTools }]);
+    const box = new Toolbox([{ name: "a test", list: () => fileTools }]);
     expect(["ls", "read_file", "write_file", "edit_file"].map((name) => box.find(name)?.name)).toEqual(["listFiles", "readFile", "writeFile", "editFile"]);
     const files = new FilesDouble();
     await files.call(writeFile, { file_path: "a", content: "one" });
@@ -290,7 +290,7 @@ describe("all of them", () => {
   });
 
   test("take little room in what a model is told", () => {
-    const definitions = new Toolbox([{ from: "a test", tools: fileTools }]).definitions();
+    const definitions = new Toolbox([{ name: "a test", list: () => fileTools }]).definitions();
     expect(JSON.stringify(definitions).length).toBeLessThan(2_560);
     expect(definitions.every(({ parameters }) => (parameters as { type?: string }).type === "object")).toBe(true);
     expect(JSON.stringify(definitions)).not.toContain("file_path");

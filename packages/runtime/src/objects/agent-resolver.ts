@@ -1,5 +1,6 @@
 import { type Agent as AgentInfo, type AgentBudget, type Blueprint, isThinkeryError, parseAgentObjectName, type Props } from "@thinkery/sdk";
 import { revisionOf } from "../agency/revision.ts";
+import type { Driver, DriverDefinition } from "../drivers/driver.ts";
 import { systemPrompt } from "../drivers/think/prompt.ts";
 import { openOutbound } from "../host/outbound.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
@@ -7,10 +8,12 @@ import { openRoles } from "../model/roles.ts";
 import { openLinux } from "../sandbox/linux.ts";
 import { openSandbox } from "../sandbox/open.ts";
 import type { AgentStore } from "../store/agent-store.ts";
-import { addPropsTools, type ClassLayer, lower, mergedProps } from "../system/layers.ts";
+import { resolveDriver } from "../system/drivers.ts";
+import { attachPropsTools, type ClassLayer, lower, mergedProps } from "../system/layers.ts";
 import { checkModel, systemModels } from "../system/models.ts";
-import { pipelineOf, type System, toolSources } from "../system/system.ts";
+import { createToolSources, pipelineOf, type System } from "../system/system.ts";
 import { capabilitiesOf } from "../tools/capabilities/capabilities.ts";
+import { createStaticSource } from "../tools/tool-source.ts";
 import { Toolbox } from "../tools/toolbox.ts";
 import type { TurnDeps } from "../turn/turn-deps.ts";
 import { limitsFrom } from "../turn/limits.ts";
@@ -23,8 +26,9 @@ import type { Env } from "./env.ts";
 /** Another isolate (Cloudflare) may have changed the blueprint without our hearing of it. */
 const trustFor = 30_000;
 
-interface EquipperOptions {
+interface AgentResolverOptions {
   env: Env;
+  /** The agent's object name, `agency~agent`. */
   object: string;
   system: System;
   layer: ClassLayer;
@@ -46,36 +50,45 @@ interface Known<T> {
   at: number;
 }
 
-/** What follows from the blueprint alone, until it changes: its tools and its middleware, which has had its start. */
-interface Outfit {
+/** What follows from the blueprint alone, until it changes: its tools and its middleware, which was initialized. */
+interface ResolvedBlueprint {
   blueprint: Blueprint;
   tools: Toolbox;
   pipeline: Pipeline;
 }
 
 /** Finds what an agent's next turn is computed with, layer by layer. */
-export class Equipper {
-  readonly #options: EquipperOptions;
+export class AgentResolver {
+  readonly #options: AgentResolverOptions;
   /** The same for every turn. */
-  readonly #doors: Pick<TurnDeps, "capabilities" | "sandbox" | "workspace" | "linux">;
+  readonly #environment: Pick<TurnDeps, "capabilities" | "sandbox" | "workspace" | "linux">;
   readonly #agency: string;
   #known: Known<Blueprint> | undefined;
   #metered: Known<boolean> | undefined;
-  #outfit: Promise<Outfit> | Outfit | undefined;
-  #outfitOf: Blueprint | undefined;
+  #resolved: Promise<ResolvedBlueprint> | ResolvedBlueprint | undefined;
+  #resolvedFrom: Blueprint | undefined;
+  /** Kept between turns: a driver may remember what it derived from the conversation. */
+  #driver: { definition: DriverDefinition; driver: Driver } | undefined;
 
-  constructor(options: EquipperOptions) {
+  constructor(options: AgentResolverOptions) {
     const { env, object } = options;
     this.#options = options;
-    this.#doors = { capabilities: capabilitiesOf(openOutbound(env)), sandbox: openSandbox(env), workspace: options.workspace, linux: openLinux(env, object) };
+    this.#environment = {
+      capabilities: capabilitiesOf(openOutbound(env)),
+      sandbox: openSandbox(env),
+      workspace: options.workspace,
+      linux: openLinux(env, object),
+    };
     this.#agency = parseAgentObjectName(options.object)?.agency ?? "";
   }
 
-  async equip(registered: Registered, request?: Props): Promise<TurnDeps> {
-    const { env, system, layer } = this.#options;
+  async resolve(registered: Registered, request?: Props): Promise<TurnDeps> {
+    const { env, system, layer, books } = this.#options;
     const { agent } = registered;
-    const { blueprint, ...outfit } = await this.#outfitFor(registered);
+    const { blueprint, pipeline, tools: base } = await this.#resolveBlueprint(registered);
+    await base.refresh({ retryFailed: true });
     const props = mergedProps(registered.props, request);
+    const tools = this.#addPropsTools(base, registered, request);
     const models = systemModels(env, system);
     const roles = openRoles(models, [
       ...(request?.models ? [request.models] : []),
@@ -85,15 +98,18 @@ export class Equipper {
       layer.models(),
       ...(system.defaultModel ? [{ primary: system.defaultModel }] : []),
     ]);
-    const tools = this.#withProps(outfit.tools, registered, request);
+    const { definition, driver } = this.#openDriver(agent, blueprint);
     return {
       ...this.#surroundings(registered, blueprint, props, tools),
-      pipeline: outfit.pipeline,
-      ...this.#doors,
-      model: await roles.primary(),
-      modelOf: (role) => roles.of(role),
-      vision: await roles.idOf("vision"),
-      contextOf: (model) => models.contextOf(model),
+      ...this.#environment,
+      pipeline,
+      driver,
+      modelId: definition.needsModel ? (await roles.primary()).id : "",
+      models: {
+        open: (role) => roles.of(role),
+        idOf: (role) => roles.idOf(role),
+        contextWindow: (modelId) => models.contextOf(modelId),
+      },
       system: systemPrompt({
         blueprint: blueprint.prompt,
         class: layer.instructions(),
@@ -101,26 +117,31 @@ export class Equipper {
       }),
       settings: props.settings ?? {},
       costOf: (model, usage) => amount(models.costOf(model, usage)),
-      books: this.#options.books,
+      books,
     };
   }
 
-  /** Refuses props that this agent cannot have. One that is just being made brings its blueprint. */
+  /** Throws if this agent cannot have these props. One that is being created brings its blueprint. */
   async check(registered: Registered, request: Props | undefined, blueprint?: Blueprint): Promise<void> {
     const { env, system } = this.#options;
     if (!request?.tools && !request?.models) return;
     const models = systemModels(env, system);
     for (const [role, id] of Object.entries(request.models ?? {})) checkModel(models, id, ["props", "models", role]);
     if (blueprint) this.#known ??= { value: blueprint, revision: -1, at: 0 };
-    const { tools } = await (blueprint ? this.#wear(registered, blueprint) : this.#outfitFor(registered));
-    this.#withProps(tools, registered, request);
+    const { tools } = await (blueprint ? this.#use(registered, blueprint) : this.#resolveBlueprint(registered));
+    this.#addPropsTools(tools, registered, request);
   }
 
   /** What can be seen of an agent between its turns: its tools, and what its middleware adds to its state. */
-  async glimpse(registered: Registered): Promise<{ tools: Toolbox; added: Record<string, unknown> }> {
-    const { blueprint, pipeline, tools } = await this.#outfitFor(registered);
-    const own = this.#withProps(tools, registered);
+  async preview(registered: Registered): Promise<{ tools: Toolbox; added: Record<string, unknown> }> {
+    const { blueprint, pipeline, tools } = await this.#resolveBlueprint(registered);
+    const own = this.#addPropsTools(tools, registered);
     return { tools: own, added: pipeline.on(this.#stage(registered, blueprint, own)).state() };
+  }
+
+  /** The conversation was cleared. */
+  resetDriver(): void {
+    this.#driver?.driver.reset?.();
   }
 
   /** Has the agent to ask before it spends? Known at once, but for when that may have changed. */
@@ -138,41 +159,55 @@ export class Equipper {
     return lower(blueprint?.config?.budget, props.budget);
   }
 
-  async #outfitFor(registered: Registered): Promise<Outfit> {
-    const blueprint = await this.#read(registered.agent.blueprint);
-    return this.#wear(registered, blueprint);
+  #openDriver(agent: AgentInfo, blueprint: Blueprint): { definition: DriverDefinition; driver: Driver } {
+    const definition = resolveDriver(this.#options.system.drivers, agent, blueprint);
+    if (this.#driver?.definition !== definition) this.#driver = { definition, driver: definition.create() };
+    return this.#driver;
   }
 
-  async #wear(registered: Registered, blueprint: Blueprint): Promise<Outfit> {
-    if (this.#outfitOf !== blueprint || !this.#outfit) {
-      this.#outfitOf = blueprint;
-      const made = this.#fit(registered, blueprint);
-      this.#outfit = made;
-      made.then(
-        (outfit) => {
-          if (this.#outfitOf === blueprint) this.#outfit = outfit;
+  async #resolveBlueprint(registered: Registered): Promise<ResolvedBlueprint> {
+    return this.#use(registered, await this.#read(registered.agent.blueprint));
+  }
+
+  async #use(registered: Registered, blueprint: Blueprint): Promise<ResolvedBlueprint> {
+    if (this.#resolvedFrom !== blueprint || !this.#resolved) {
+      const before = this.#resolved;
+      this.#resolvedFrom = blueprint;
+      const loading = this.#load(registered, blueprint);
+      this.#resolved = loading;
+      loading.then(
+        (resolved) => {
+          if (this.#resolvedFrom === blueprint) this.#resolved = resolved;
         },
         () => {
-          if (this.#outfitOf === blueprint) this.#outfit = undefined;
+          if (this.#resolvedFrom === blueprint) this.#resolved = undefined;
         },
       );
+      // A turn that still runs keeps the tools it has; they no longer change.
+      void Promise.resolve(before).then(
+        (old) => old?.tools.close(),
+        () => {},
+      );
     }
-    return this.#outfit;
+    return this.#resolved;
   }
 
-  async #fit(registered: Registered, blueprint: Blueprint): Promise<Outfit> {
-    const { system, layer } = this.#options;
-    const tools = new Toolbox([...toolSources(system, blueprint), { from: "the class", tools: layer.tools() }]);
+  async #load(registered: Registered, blueprint: Blueprint): Promise<ResolvedBlueprint> {
+    const { system, layer, object } = this.#options;
+    const tools = await Toolbox.load([
+      ...createToolSources(system, { agent: object, blueprint }),
+      createStaticSource("the class", layer.tools()),
+    ]);
     const pipeline = pipelineOf(system, blueprint);
     await pipeline.on(this.#stage(registered, blueprint, tools)).init();
     return { blueprint, tools, pipeline };
   }
 
-  /** A box of its own, with the tools that the agent and the request were given. */
-  #withProps(tools: Toolbox, { props }: Registered, request: Props = {}): Toolbox {
+  /** Returns a toolbox of its own, with the tools that the agent and the request were given. */
+  #addPropsTools(tools: Toolbox, { props }: Registered, request: Props = {}): Toolbox {
     const { env, system } = this.#options;
-    const own = tools.copy();
-    for (const given of [props, request]) addPropsTools(own, system, given, openOutbound(env));
+    const own = new Toolbox([], tools);
+    for (const given of [props, request]) attachPropsTools(own, system, given, openOutbound(env));
     return own;
   }
 

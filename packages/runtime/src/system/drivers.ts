@@ -1,0 +1,27 @@
+import { type Agent, type Blueprint, fail, nearest } from "@thinkery/sdk";
+import type { DriverDefinition } from "../drivers/driver.ts";
+
+export const defaultDriver = "think";
+
+/** Returns the driver of an agent: its own, else its blueprint's, else our loop. */
+export function resolveDriver(
+  drivers: readonly DriverDefinition[],
+  agent: Pick<Agent, "driver">,
+  blueprint: Pick<Blueprint, "driver">,
+): DriverDefinition {
+  return getDriver(drivers, agent.driver ?? blueprint.driver ?? defaultDriver);
+}
+
+/** Throws if there is no driver of this name; `path` says where it was given. */
+export function checkDriver(drivers: readonly DriverDefinition[], name: string | undefined, path: string[]): void {
+  if (name !== undefined) getDriver(drivers, name, path);
+}
+
+function getDriver(drivers: readonly DriverDefinition[], name: string, path = ["driver"]): DriverDefinition {
+  const found = drivers.find((driver) => driver.name === name);
+  if (found) return found;
+  const names = drivers.map((driver) => driver.name);
+  const near = nearest(name, names);
+  const message = `There is no driver “${name}”${near ? `; did you mean “${near}”?` : `. There are: ${names.join(", ")}.`}`;
+  throw fail("bad_request", message, { problems: [{ path, message }] });
+}

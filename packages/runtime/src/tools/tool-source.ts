@@ -1,0 +1,60 @@
+import type { Tool } from "@thinkery/sdk";
+
+/** Where tools of an agent come from: the core, tags, the class, props, middleware, and what a Worker adds. */
+export interface ToolSource {
+  /** Used in messages: two tools of one name are refused, and both sources are named. */
+  readonly name: string;
+  /** Whether the agent can work without it: if the list fails, that is logged and the agent goes without. */
+  readonly optional?: boolean;
+  list(): readonly Tool[] | Promise<readonly Tool[]>;
+  /**
+   * Calls back whenever the list has changed; returns an unsubscribe function. A synchronous list is read at once, an
+   * asynchronous one before the next step.
+   */
+  subscribe?(onChange: () => void): () => void;
+}
+
+/** A source whose tools never change. */
+export function createStaticSource(name: string, tools: readonly Tool[]): ToolSource {
+  return { name, list: () => tools };
+}
+
+/** A source that code adds to and removes from, such as the tools a middleware registers. */
+export class MutableToolSource implements ToolSource {
+  readonly name: string;
+  #tools: readonly Tool[] = [];
+  readonly #listeners = new Set<() => void>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  list(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  subscribe(onChange: () => void): () => void {
+    this.#listeners.add(onChange);
+    return () => this.#listeners.delete(onChange);
+  }
+
+  /** Throws, and adds nothing, if a subscriber cannot take the tool. */
+  add(tool: Tool): void {
+    this.#set([...this.#tools, tool]);
+  }
+
+  remove(tool: Tool): void {
+    if (this.#tools.includes(tool)) this.#set(this.#tools.filter((other) => other !== tool));
+  }
+
+  #set(tools: readonly Tool[]): void {
+    const before = this.#tools;
+    this.#tools = tools;
+    try {
+      for (const notify of this.#listeners) notify();
+    } catch (error) {
+      this.#tools = before;
+      throw error;
+    }
+  }
+}
