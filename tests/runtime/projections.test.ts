@@ -216,6 +216,7 @@ const each = (...events: NewEvent[]): Deed[] => events.map((event) => ({ events:
 const logs: Record<string, Deed[]> = {
   "a turn with a tool": each(accept("r", "q"), start("r"), begin("r", "a"), text("r", "Let me "), text("r", "look."), complete("r", "a", ["c"]), settle("r", "c", "noon"), begin("r", "b", 2), text("r", "Noon."), complete("r", "b", [], 2), finish("r", "Noon.")),
   "a retry": each(accept("r", "q"), start("r"), begin("r", "a"), text("r", "one"), failed("r", 5), begin("r", "b"), text("r", "uno"), complete("r", "b"), finish("r", "uno")),
+  "a retry that says something else under the same id": each(accept("r", "q"), start("r"), begin("r", "a"), text("r", "one"), failed("r", 5), begin("r", "a"), text("r", "uno"), text("r", " dos"), complete("r", "a"), finish("r", "uno dos")),
   "a failure after retries": each(accept("r", "q"), start("r"), begin("r", "a"), text("r", "one"), failed("r"), { type: "agent.error", data: { runId: "r", error: "Busy.", code: "model_overloaded", advice: "Wait." } }),
   "a recovery": each(accept("r", "q"), start("r"), begin("r", "a"), text("r", "one two"), resume("r"), begin("r", "b"), text("r", "one two three"), complete("r", "b"), finish("r", "one two three")),
   "a cancelation in mid-sentence": each(accept("r", "q"), start("r"), begin("r", "a"), text("r", "I was "), text("r", "saying"), cancel("r")),

@@ -7,10 +7,12 @@ const none: readonly ChatFrame[] = [];
 export function chatFrames(event: AgentEvent, store: AgentStore): readonly ChatFrame[] {
   // Text is sent as the model says it, before it is stored.
   if (event.type === "model.delta") return none;
-  const updates = updatesFromEvent(event);
-  const [update] = updates;
-  if (!update) return none;
-  return updates.length === 1 ? framesOf(update, event, store) : updates.flatMap((one) => framesOf(one, event, store));
+  let frames = none;
+  for (const update of updatesFromEvent(event)) {
+    const more = framesOf(update, event, store);
+    if (more.length > 0) frames = frames.length === 0 ? more : frames.concat(more);
+  }
+  return frames;
 }
 
 function framesOf(update: ConversationUpdate, event: AgentEvent, store: AgentStore): readonly ChatFrame[] {
