@@ -35,7 +35,7 @@ export async function openRunners(slots: number) {
           await talk.turn();
           const { events } = await house.client.call("listEvents", { params, query: { limit: 1000 } });
           await house.client.call("clearMessages", { params });
-          return timesIn(events as AgentEvent[]);
+          return timesIn(events);
         },
         close: () => talk.close(),
       };

@@ -63,7 +63,7 @@ export async function openOffice(jobs: Record<string, Job>): Promise<Office> {
           const ms = performance.now() - began;
           const { events } = await house.client.call("listEvents", { params, query: { limit: 1000 } });
           await house.client.call("clearMessages", { params });
-          return { calls: timesIn(events as AgentEvent[]), ms };
+          return { calls: timesIn(events), ms };
         },
         close: () => talk?.close(),
       };

@@ -199,7 +199,7 @@ async function balance(agencies: string[], all: Spender[], before: UserUsage, ta
     const truths: [string, Figures][] = [];
     for (const { name } of all.filter((spender) => spender.agency === agency)) {
       const { events, usage } = await sure<AgentExport>(`/agency/${agency}/agent/${name}/export`);
-      const truth = fromLog(events as AgentEvent[]);
+      const truth = fromLog(events);
       expectSame(usage.total, truth, `${name}'s own sum`);
       truths.push([name, truth]);
     }

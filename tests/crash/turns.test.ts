@@ -162,7 +162,7 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
   for (const [index, agent] of agents.entries()) {
     await until("the last turn's end", async () => (await agent.run()).status === "completed");
     const whole = (await workshop.api(`${agent.at}/export`)).body as AgentExport;
-    const log = whole.events as AgentEvent[];
+    const log = whole.events;
     expectWholeLog(log, followers[index] as Follower);
     expectOutcomes(log, sent[index] as string[]);
     expectTranscript(whole.messages, sent[index] as string[], usual);

@@ -57,6 +57,23 @@ test("every reference in it leads somewhere, and every path parameter is declare
   }
 });
 
+test("events are described by type, each with its data", () => {
+  const { Event, RequestAcceptedEvent, ToolErrorEvent } = description.components.schemas;
+  const at = "/agency/{agency}/agent/{agent}/events";
+  const { properties } = description.paths[at].get.responses[200].content["application/json"].schema;
+  expect(properties.events.items).toEqual({ $ref: "#/components/schemas/Event" });
+  const { propertyName, mapping } = Event.discriminator;
+  expect(propertyName).toBe("type");
+  expect(Object.values(mapping)).toEqual(Event.oneOf.map((one: any) => one.$ref));
+  expect(Object.keys(mapping).length).toBeGreaterThan(35);
+  expect(mapping["request.accepted"]).toBe("#/components/schemas/RequestAcceptedEvent");
+  for (const [type, reference] of Object.entries<string>(mapping)) {
+    expect(description.components.schemas[reference.split("/").at(-1) ?? ""].properties.type.const).toBe(type);
+  }
+  expect(RequestAcceptedEvent.properties.data.properties.props).toMatchObject({ $ref: "#/components/schemas/Props" });
+  expect(ToolErrorEvent.properties.data.required).toEqual(expect.arrayContaining(["runId", "callId", "error", "trouble"]));
+});
+
 test("it is not told without a token", async () => {
   expect((await fetch(`${house.url}/openapi.json`)).status).toBe(401);
 });

@@ -1,4 +1,5 @@
 /** The outside of Thinkery as schemas and types. Safe in Workers, Node and the browser. */
+export * from "./conversation/update.ts";
 export * from "./define/code.ts";
 export * from "./define/consultation.ts";
 export * from "./define/files.ts";

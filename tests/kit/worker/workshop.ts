@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Admission, AgentEvent, Message } from "@thinkery/sdk";
 import { copyBuild } from "../build-copy.ts";
+import { createEventCheck } from "../event-check.ts";
 import { emptyHome, type House, openHouse, removeHome } from "../house.ts";
 import { mainOf } from "../processes.ts";
 import { until } from "../until.ts";
@@ -120,6 +121,7 @@ function agentAt(at: string, name: string, api: Api) {
   }
 
   const run = async () => (await api(`${at}/state`)).body.run;
+  const check = createEventCheck();
 
   async function log(): Promise<AgentEvent[]> {
     const events: AgentEvent[] = [];
@@ -128,6 +130,8 @@ function agentAt(at: string, name: string, api: Api) {
       events.push(...body.events);
       after = body.next;
     }
+    // Whatever a test makes an agent do, its log is what the schemas say.
+    check(events);
     return events;
   }
 

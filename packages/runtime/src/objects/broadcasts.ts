@@ -1,6 +1,7 @@
-import type { Admission, ChatFrame, JobEvent } from "@thinkery/sdk";
+import { type Admission, type JobEvent, updatesFromBoth } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { isOver } from "../store/turns.ts";
+import { jobEnd, jobEvent } from "../turn/job-events.ts";
 import type { Recorder } from "../turn/recorder.ts";
 import type { Audience, News } from "./audience.ts";
 import { type EventStream, eventStream, sse } from "./stream.ts";
@@ -52,13 +53,12 @@ export function converse(
 
   const hear = (news: readonly News[], self: EventStream) => {
     for (const { event, frame } of news) {
-      if (event && (event.type === "run.started" || event.type === "run.resumed")) heard = event.data.runId === runId;
-      const said = frame && heard ? jobEvent(frame, agent) : undefined;
-      if (said) tell(self, said);
-      if (event && "runId" in event.data && event.data.runId === runId) {
-        const end = ended(store, agent, event.type, runId);
-        if (!end) continue;
-        tell(self, end);
+      for (const update of updatesFromBoth(event ?? frame)) {
+        if (update.kind === "turn-started" || update.kind === "turn-resumed") heard = update.runId === runId;
+        const said = heard ? jobEvent(update, agent) : undefined;
+        if (said) tell(self, said);
+        if (update.kind !== "turn-ended" || update.runId !== runId) continue;
+        tell(self, jobEnd(update.end.status, runId, agent, store));
         self.end();
         return;
       }
@@ -77,10 +77,9 @@ export function converse(
   runId = admission.runId;
   const turn = store.turns.get(runId);
   if (turn && isOver(turn)) {
-    const type = turn.status === "completed" ? "agent.completed" : turn.status === "error" ? "agent.error" : "run.canceled";
-    const end = ended(store, agent, type, runId);
-    if (end?.type === "done" && end.content) tell(stream, { type: "chunk", agent, text: end.content });
-    if (end) tell(stream, end);
+    const end = jobEnd(turn.status === "completed" || turn.status === "error" ? turn.status : "canceled", runId, agent, store);
+    if (end.type === "done" && end.content) tell(stream, { type: "chunk", agent, text: end.content });
+    tell(stream, end);
     stream.end();
   } else if (turn?.status === "running") {
     heard = true;
@@ -88,38 +87,4 @@ export function converse(
     if (draft?.text) tell(stream, { type: "chunk", agent, text: draft.text });
   }
   return stream.body;
-}
-
-function jobEvent(frame: ChatFrame, agent: string): JobEvent | undefined {
-  switch (frame.type) {
-    case "text_delta":
-      return { type: "chunk", agent, text: frame.delta };
-    case "reasoning":
-      return { type: "reasoning", agent, text: frame.content };
-    case "tool_call":
-      return { type: "tool_call", agent, call: { id: frame.id, name: frame.name, input: frame.input } };
-    case "tool_result":
-      return { type: "tool_result", agent, callId: frame.callId, name: frame.name, output: frame.output, ...(frame.failed ? { failed: true } : {}) };
-    case "task-retrying":
-      return { type: "retrying", agent, error: frame.error, retryIn: frame.retryIn };
-    default:
-      return undefined;
-  }
-}
-
-function ended(store: AgentStore, agent: string, type: string, runId: string): JobEvent | undefined {
-  if (type === "agent.completed") {
-    return { type: "done", agent, runId, status: "completed", content: store.turns.get(runId)?.result ?? "" };
-  }
-  if (type === "run.canceled") return { type: "done", agent, runId, status: "canceled", content: store.messages.lastWords(runId) };
-  if (type !== "agent.error") return undefined;
-  const failure = store.turns.get(runId)?.failure;
-  return {
-    type: "error",
-    agent,
-    runId,
-    code: failure?.code ?? "internal",
-    message: failure?.message ?? "The turn failed.",
-    ...(failure?.advice ? { advice: failure.advice } : {}),
-  };
 }

@@ -73,7 +73,7 @@ export function exported(store: AgentStore, agent: AgentInfo, object: string): A
     ...(app ? { app: infoOf(object, app) } : {}),
     run: store.turns.run(object),
     messages: store.messages.page({ limit: all - 1 }, all).messages,
-    events: store.log.read(0, all, all) as AgentExport["events"],
+    events: store.log.read(0, all, all),
     actions: store.actions.page({ limit: all - 1 }).actions,
     usage: wholeUsage(store),
   };

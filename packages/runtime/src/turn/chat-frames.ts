@@ -1,77 +1,89 @@
-import type { AgentEvent, ChatFrame, Message } from "@thinkery/sdk";
+import { type AgentEvent, type ChatFrame, type ConversationUpdate, type Message, noteText, updatesFromEvent } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 
-const none: ChatFrame[] = [];
+const none: readonly ChatFrame[] = [];
 
-/** A fact of the log in the words of the chat vocabulary. */
-export function chatFrames(event: AgentEvent, store: AgentStore): ChatFrame[] {
-  switch (event.type) {
-    case "request.accepted": {
-      const { runId, idempotencyKey, messages, position } = event.data;
+/** An event in the words of the chat vocabulary. */
+export function chatFrames(event: AgentEvent, store: AgentStore): readonly ChatFrame[] {
+  // Text is sent as the model says it, before it is stored.
+  if (event.type === "model.delta") return none;
+  let frames = none;
+  for (const update of updatesFromEvent(event)) {
+    const more = framesOf(update, event, store);
+    if (more.length > 0) frames = frames.length === 0 ? more : frames.concat(more);
+  }
+  return frames;
+}
+
+function framesOf(update: ConversationUpdate, event: AgentEvent, store: AgentStore): readonly ChatFrame[] {
+  switch (update.kind) {
+    case "request": {
+      const { runId, key, position } = update;
       const timestamp = Date.parse(event.ts);
-      const said = messages.map((message): Message => ({ ...message, status: "pending", timestamp, runId, attempt: 1 }));
-      return [queuedFrame(idempotencyKey, runId, position, said)];
+      const messages = update.messages.map((said): Message => ({ ...said, status: "pending", timestamp, runId, attempt: 1 }));
+      return [queuedFrame(key, runId, position, messages)];
     }
-    case "run.started":
-    case "run.resumed":
-    case "model.started":
+    case "turn-started":
+    case "turn-resumed":
+    case "draft-started":
       return [{ type: "status", status: "thinking" }];
-    case "model.completed": {
-      const { runId, messageId, toolCalls } = event.data;
-      const message = store.messages.get(messageId);
-      const frames: ChatFrame[] = [];
-      if (message?.content) frames.push({ type: "text_done", messageId });
-      if (message) frames.push({ type: "message-complete", message });
-      if (message && toolCalls.length === 0) frames.push({ type: "chat", message: { role: "assistant", content: message.content } });
-      for (const { id, name, input } of toolCalls) frames.push({ type: "tool_call", id, name, input, runId });
-      return frames;
-    }
-    case "model.failed": {
-      const { runId, error, attempt, retryInMs } = event.data;
-      return retryInMs === undefined ? [] : [{ type: "task-retrying", taskId: runId, error, attempt, retryIn: retryInMs }];
-    }
-    case "run.paused":
+    case "turn-paused":
       return [{ type: "status", status: "waiting" }];
-    case "middleware.failed": {
-      const { middlewareName: name, hook, error } = event.data;
-      return [{ type: "warning", warning: `The middleware “${name}” failed in ${hook}: ${error}` }];
+    case "turn-ended":
+      return endFrames(update, store);
+    case "message-completed":
+      return messageFrames(update, store);
+    case "retry": {
+      const { runId: taskId, error, attempt, inMs: retryIn } = update;
+      return [{ type: "task-retrying", taskId, error, attempt, retryIn }];
     }
-    case "tool.started":
+    case "call-started":
       return [{ type: "status", status: "executing" }];
-    case "tool.output": {
-      const { runId, callId, toolName: name, output, result } = event.data;
-      return [{ type: "tool_result", callId, name, output, ...(result.blob ? { blob: result.blob } : {}), runId }];
+    case "call-settled": {
+      const { runId, callId, name, result } = update;
+      const { output, failed, blob } = result;
+      return [{ type: "tool_result", callId, name, output, ...(failed ? { failed } : {}), ...(blob ? { blob } : {}), runId }];
     }
-    case "tool.error": {
-      const { runId, callId, toolName: name, error } = event.data;
-      return [{ type: "tool_result", callId, name, output: error, failed: true, runId }];
-    }
-    case "agent.completed":
-      return [{ type: "task-complete", taskId: event.data.runId }, { type: "status", status: "idle" }];
-    case "agent.error": {
-      const { runId, error, code, advice } = event.data;
-      const attempts = (store.turns.get(runId)?.attempt ?? 0) + 1;
-      return [
-        { type: "error", error, code, ...(advice ? { advice } : {}) },
-        { type: "task-failed", taskId: runId, error, attempts },
-        { type: "status", status: "idle" },
-      ];
-    }
-    case "run.canceled": {
-      // What was said so far, or what was asked for and never begun.
-      const left = store.messages.ofTurn(event.data.runId).filter(({ status }) => status === "cancelled");
-      return [
-        ...left.map((message) => ({ type: "message-complete", message }) as const),
-        { type: "task-canceled", taskId: event.data.runId },
-        // It may have been one that waited while another runs on.
-        ...(store.turns.running() ? [] : [{ type: "status", status: "idle" } as const]),
-      ];
-    }
-    case "history.cleared":
+    case "note":
+      return update.note.kind === "middleware" ? [{ type: "warning", warning: noteText(update.note) }] : none;
+    case "cleared":
       return [{ type: "history", messages: [] }];
     default:
       return none;
   }
+}
+
+type Update<K extends ConversationUpdate["kind"]> = Extract<ConversationUpdate, { kind: K }>;
+
+function messageFrames({ runId, messageId, calls }: Update<"message-completed">, store: AgentStore): ChatFrame[] {
+  const message = store.messages.get(messageId);
+  const frames: ChatFrame[] = [];
+  if (message?.content) frames.push({ type: "text_done", messageId });
+  if (message) frames.push({ type: "message-complete", message });
+  if (message && calls.length === 0) frames.push({ type: "chat", message: { role: "assistant", content: message.content } });
+  for (const call of calls) frames.push({ type: "tool_call", ...call, runId });
+  return frames;
+}
+
+function endFrames({ runId, end }: Update<"turn-ended">, store: AgentStore): ChatFrame[] {
+  if (end.status === "completed") return [{ type: "task-complete", taskId: runId }, { type: "status", status: "idle" }];
+  if (end.status === "error") {
+    const { message: error, code, advice } = end.failure;
+    const attempts = (store.turns.get(runId)?.attempt ?? 0) + 1;
+    return [
+      { type: "error", error, ...(code ? { code } : {}), ...(advice ? { advice } : {}) },
+      { type: "task-failed", taskId: runId, error, attempts },
+      { type: "status", status: "idle" },
+    ];
+  }
+  // What was said so far, or what was asked for and never begun.
+  const left = store.messages.ofTurn(runId).filter(({ status }) => status === "cancelled");
+  return [
+    ...left.map((message) => ({ type: "message-complete", message }) as const),
+    { type: "task-canceled", taskId: runId },
+    // It may have been one that waited while another runs on.
+    ...(store.turns.running() ? [] : [{ type: "status", status: "idle" } as const]),
+  ];
 }
 
 /** The answer to whoever said something, and the news of it for everybody else. */

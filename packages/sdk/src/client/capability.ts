@@ -22,10 +22,6 @@ export type CapabilityEvent = Extract<AgentEvent, { type: "capability.called" | 
 const longestInput = 300;
 const longestAnswer = 1000;
 
-export function isOfCapability(event: AgentEvent): event is CapabilityEvent {
-  return event.type === "capability.called" || event.type === "capability.answered";
-}
-
 /** What is known of a call by code after this event. One that is made anew, because the host died, begins anew. */
 export function capabilityAfter(known: Capability | undefined, event: CapabilityEvent): Capability {
   const { callId: id, toolName: name } = event.data;

@@ -1,9 +1,10 @@
-import type { AgentEvent, EventData } from "../protocol/event.ts";
+import { createTurnState, reduceTurn, type TurnState, turnOutcome } from "../conversation/turn-state.ts";
+import { type ConversationUpdate, updatesFromEvent, updatesFromFrame } from "../conversation/update.ts";
+import type { AgentEvent, PauseReason } from "../protocol/event.ts";
 import type { MessageToolCall } from "../protocol/message.ts";
 import type { Outcome } from "../protocol/turn.ts";
 import { type Capability, capabilityAfter } from "./capability.ts";
 import type { Progress } from "./log.ts";
-import { Tally } from "./outcome.ts";
 
 /** What happens in a turn, one thing after the other. */
 export type TurnEvent =
@@ -21,110 +22,94 @@ export type TurnEvent =
   | { type: "retrying"; error: string; attempt: number; inMs: number }
   /** The turn goes on without what it did. */
   | { type: "middleware_failed"; name: string; hook: string; error: string }
-  | { type: "paused"; reason: EventData["run.paused"]["reason"] };
+  | { type: "paused"; reason: PauseReason };
 
-/** Reads one turn out of an agent's log. */
+/** Reads the turn that a message is in out of an agent's log. */
 export class TurnReader {
   readonly #agent: string;
   readonly #messageId: string;
-  #runId: string;
-  #tally: Tally;
-  /** The message that is being said, and whether anything of it was told. */
-  #draft: { messageId: string; told: boolean } | undefined;
-  #outcome: Outcome | undefined;
-  /** Calls by code that have no answer yet. */
-  readonly #underWay = new Map<string, Capability>();
+  #turn: TurnState;
 
   constructor(agent: string, runId: string, messageId: string) {
     this.#agent = agent;
-    this.#runId = runId;
     this.#messageId = messageId;
-    this.#tally = new Tally(runId, agent);
+    this.#turn = createTurnState(runId);
   }
 
-  /** The turn that the message is in: one that it joined may end without it. */
+  /** Changes if the message had joined a turn that ended without it. */
   get runId(): string {
-    return this.#runId;
+    return this.#turn.runId;
   }
 
   get outcome(): Outcome | undefined {
-    return this.#outcome;
+    return turnOutcome(this.#turn, this.#agent);
   }
 
   take(event: AgentEvent | Progress): TurnEvent[] {
-    if (event.type === "tool_progress") {
-      return event.runId === this.#runId && event.text !== "" ? [{ type: "progress", callId: event.callId, text: event.text }] : [];
-    }
-    if (event.type === "message.requeued" && event.data.messageIds.includes(this.#messageId)) {
-      const left = this.#unsaid();
-      this.#runId = event.data.runId;
-      this.#tally = new Tally(this.#runId, this.#agent);
-      return left;
-    }
-    if (!("runId" in event.data) || event.data.runId !== this.#runId) return [];
-    this.#outcome = this.#tally.add(event);
-    return this.#told(event);
+    const updates = "seq" in event ? updatesFromEvent(event) : updatesFromFrame(event);
+    return updates.flatMap((update) => this.#take(update));
   }
 
-  #told(event: AgentEvent): TurnEvent[] {
-    switch (event.type) {
-      case "run.started":
-        return [{ type: "started", model: event.data.model }];
-      case "run.resumed":
-        return this.#unsaid();
-      case "middleware.failed": {
-        const { middlewareName: name, hook, error } = event.data;
-        return [{ type: "middleware_failed", name, hook, error }];
-      }
-      case "run.paused":
-        return [{ type: "paused", reason: event.data.reason }];
-      case "model.started":
-        this.#draft = { messageId: event.data.messageId, told: false };
-        return [];
-      case "model.delta":
-        return this.#said(event.data.reasoning, event.data.delta);
-      case "model.failed": {
-        const { error, attempt, retryInMs: inMs } = event.data;
-        return [...this.#unsaid(), ...(inMs === undefined ? [] : [{ type: "retrying", error, attempt, inMs } as const])];
-      }
-      case "model.completed":
-        this.#draft = undefined;
-        return event.data.toolCalls.map(({ id, name, input }) => ({ type: "tool_call", call: { id, name, input } }));
-      case "tool.output": {
-        const { callId, toolName: name, output } = event.data;
-        return [{ type: "tool_result", callId, name, output }];
-      }
-      case "tool.error": {
-        const { callId, toolName: name, error: output } = event.data;
-        return [{ type: "tool_result", callId, name, output, failed: true }];
-      }
-      case "capability.called":
-      case "capability.answered": {
-        const { callId, within } = event.data;
-        const capability = capabilityAfter(this.#underWay.get(callId), event);
-        if (capability.state === "running") this.#underWay.set(callId, capability);
-        else this.#underWay.delete(callId);
-        return [{ type: "capability", callId: within, capability }];
-      }
-      default:
-        return [];
+  #take(update: ConversationUpdate): readonly TurnEvent[] {
+    const before = this.#turn;
+    if (update.kind === "message-requeued" && update.messageIds.includes(this.#messageId)) {
+      this.#turn = createTurnState(update.runId);
+      return discarded(before);
     }
+    if (!("runId" in update) || update.runId !== before.runId) return none;
+    this.#turn = reduceTurn(before, update);
+    return turnEvents(update, before);
   }
+}
 
-  // Words without a beginning are of a step that went before what we said.
-  #said(reasoning: string | undefined, text: string | undefined): TurnEvent[] {
-    if (!this.#draft) return [];
-    this.#draft.told = true;
-    const { messageId } = this.#draft;
-    return [
-      ...(reasoning ? [{ type: "reasoning", text: reasoning, messageId } as const] : []),
-      ...(text ? [{ type: "text", text, messageId } as const] : []),
-    ];
-  }
+const none: readonly TurnEvent[] = [];
 
-  #unsaid(): TurnEvent[] {
-    const draft = this.#draft;
-    this.#draft = undefined;
-    return draft?.told ? [{ type: "unsaid", messageId: draft.messageId }] : [];
+/** What an update tells the reader of a turn; `turn` is how it stood before. */
+function turnEvents(update: ConversationUpdate, turn: TurnState): readonly TurnEvent[] {
+  switch (update.kind) {
+    case "turn-started":
+      return [{ type: "started", model: update.model }];
+    case "turn-paused":
+      return [{ type: "paused", reason: update.reason }];
+    case "draft-text":
+      return textEvents(update, turn.draft?.messageId);
+    case "draft-discarded":
+      return discarded(turn);
+    case "retry":
+      return [{ type: "retrying", error: update.error, attempt: update.attempt, inMs: update.inMs }];
+    case "message-completed":
+      return update.calls.map((call) => ({ type: "tool_call", call }));
+    case "call-progress":
+      return update.text === "" ? none : [{ type: "progress", callId: update.callId, text: update.text }];
+    case "call-settled": {
+      const { callId, name, result } = update;
+      return [{ type: "tool_result", callId, name, output: result.output, ...(result.failed ? { failed: true as const } : {}) }];
+    }
+    case "capability": {
+      const { event, callId } = update;
+      return [{ type: "capability", callId, capability: capabilityAfter(turn.openCapabilities.get(event.data.callId), event) }];
+    }
+    case "note": {
+      if (update.note.kind !== "middleware") return none;
+      const { middleware: name, hook, error } = update.note;
+      return [{ type: "middleware_failed", name, hook, error }];
+    }
+    default:
+      return none;
   }
+}
+
+function textEvents({ text, reasoning }: { text: string; reasoning: string }, messageId: string | undefined): readonly TurnEvent[] {
+  // A message that began before we listened is not told in part.
+  if (messageId === undefined) return none;
+  return [
+    ...(reasoning ? [{ type: "reasoning", text: reasoning, messageId } as const] : []),
+    ...(text ? [{ type: "text", text, messageId } as const] : []),
+  ];
+}
+
+/** Takes the unfinished message back, if anything of it was told. */
+function discarded({ draft }: TurnState): readonly TurnEvent[] {
+  if (draft?.messageId === undefined || (draft.text === "" && draft.reasoning === "")) return none;
+  return [{ type: "unsaid", messageId: draft.messageId }];
 }

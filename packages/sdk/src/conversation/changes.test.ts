@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../protocol/event.ts";
 import { AgentDouble } from "./agent-double.ts";
-import { recalled } from "./event.ts";
+import { recalled } from "./reduce.ts";
 import { Reader } from "./reader-double.ts";
 import { receive } from "./receive.ts";
 

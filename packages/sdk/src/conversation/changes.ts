@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../protocol/event.ts";
+import type { EventData } from "../protocol/event.ts";
 import type { Change, Origin } from "../protocol/version.ts";
 
 /** What became of the workspace in one version. */
@@ -15,12 +15,10 @@ export interface Changed {
 /** The versions that calls have made, by the call and in order. */
 export type ChangesByCall = Readonly<Record<string, readonly Changed[]>>;
 
-export type ChangeEvent = Extract<AgentEvent, { type: "files.changed" }>;
-
 /** More than anybody looks through; code in a loop shall not fill the page's memory. */
 const most = 200;
 
-export function changedIn({ data: { version, changes, more = 0, origin } }: ChangeEvent): Changed {
+export function changedIn({ version, changes, more = 0, origin }: EventData["files.changed"]): Changed {
   return { version, by: origin.kind, changes, more, ...(origin.branch === undefined ? {} : { branch: origin.branch }) };
 }
 

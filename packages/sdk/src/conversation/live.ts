@@ -4,14 +4,13 @@ import { fillPath } from "../client/request.ts";
 import { type Talk, talk, type TalkOptions, type TalkState } from "../client/talk.ts";
 import type { Mode } from "../protocol/choices.ts";
 import { isThinkeryError } from "../protocol/errors.ts";
-import type { AgentEvent } from "../protocol/event.ts";
 import type { Approval } from "../protocol/frame.ts";
 import { placesPerEvent } from "../protocol/place.ts";
 import { routes } from "../protocol/routes.ts";
 import { parseAgentTarget } from "../protocol/target.ts";
 import type { NewAttachment } from "../protocol/turn.ts";
 import { blank, type Conversation, type Frame } from "./conversation.ts";
-import { recalled } from "./event.ts";
+import { recalled } from "./reduce.ts";
 import { extended } from "./history.ts";
 import { memoryOutbox, type Outbox, type Unsent } from "./outbox.ts";
 import { paced } from "./paced.ts";
@@ -229,7 +228,7 @@ export class LiveConversation {
       for (let after: number | undefined = Math.max(from - 1, to - mostRecalled); after !== undefined && after < to; ) {
         const query: { after: number; limit: number } = { after, limit: Math.min(to - after, recalledAtOnce) };
         const { events, next } = await this.#client.call("listEvents", { params: this.#params, query });
-        this.#change((now) => recalled(now, events as AgentEvent[]));
+        this.#change((now) => recalled(now, events));
         after = next;
       }
     } catch {

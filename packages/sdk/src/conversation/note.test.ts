@@ -3,7 +3,7 @@ import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import { AgentDouble } from "./agent-double.ts";
 import { blank } from "./conversation.ts";
-import { recalled } from "./event.ts";
+import { recalled } from "./reduce.ts";
 import { Reader } from "./reader-double.ts";
 import { receive } from "./receive.ts";
 

@@ -1,6 +1,6 @@
 import type { AgentDouble } from "./agent-double.ts";
 import { blank, type Conversation, type Frame } from "./conversation.ts";
-import { recalled } from "./event.ts";
+import { recalled } from "./reduce.ts";
 import { receive } from "./receive.ts";
 
 /** A page that follows the agent, over any number of connections. */

@@ -2,21 +2,19 @@ import type { ChatFrame } from "../protocol/frame.ts";
 import type { Message } from "../protocol/message.ts";
 import type { AgentStatus } from "../protocol/turn.ts";
 import type { Conversation, Frame } from "./conversation.ts";
-import { callOf, resultOf } from "./call.ts";
-import { changed, indexOf, placed, put, without } from "./entries.ts";
+import { resultOf } from "./call.ts";
+import { loneCallId } from "./draft.ts";
+import { indexOf, placed, put, without } from "./entries.ts";
 import { blankEntry, entryOf } from "./entry.ts";
-import { receiveEvent } from "./event.ts";
 import { restored } from "./history.ts";
-import { begun, ended, errorId, settleCall, shownBy, troubled, unsaid } from "./run.ts";
-import { isOpen, stateAfter } from "./state.ts";
+import { reduceEvent, reduceUpdate } from "./reduce.ts";
+import { begun, errorId, settleCall } from "./run.ts";
+import { isOpen } from "./state.ts";
+import { updatesFromFrame } from "./update.ts";
 
-/** The conversation after one more frame of its agent. */
+/** The conversation after one more frame of its agent: an event, what happens in a turn, or what only sockets tell. */
 export function receive(now: Conversation, frame: Frame): Conversation {
-  if ("seq" in frame) {
-    const next = receiveEvent(now, frame);
-    const state = stateAfter(now.state, frame);
-    return state === next.state ? next : { ...next, state };
-  }
+  if ("seq" in frame) return reduceEvent(now, frame);
   switch (frame.type) {
     case "sync":
       return synced(now, frame.state);
@@ -30,32 +28,12 @@ export function receive(now: Conversation, frame: Frame): Conversation {
       // A turn that was only waiting ends with “idle” too, while another one runs.
       if (frame.status === now.state.status || (frame.status === "idle" && now.run !== undefined)) return now;
       return { ...now, state: { ...now.state, status: frame.status } };
-    case "text_delta":
-      return said(now, frame.messageId, frame.delta, "");
-    case "reasoning":
-      return said(now, frame.messageId, "", frame.content);
-    case "tool_call":
-      return called(begun(now, frame.runId), frame);
-    case "tool_result": {
-      const { callId, output, failed = false, blob } = frame;
-      return settleCall(now, callId, { failed, output, size: output.length, blob });
-    }
-    case "tool_progress":
-      return shownBy(now, frame.callId, frame.text);
     case "task-queued":
       return queued(now, frame);
-    case "task-retrying":
-      return { ...unsaid(now, frame.taskId), retry: { error: frame.error, attempt: frame.attempt, inMs: frame.retryIn } };
-    case "task-complete":
-      return ended(now, frame.taskId, "done");
-    case "task-failed":
-      return troubled(ended(now, frame.taskId, "failed"), frame.taskId, { message: frame.error });
-    case "task-canceled":
-      return ended(now, frame.taskId, "canceled");
     case "error":
       return wrong(now, frame);
     default:
-      return now;
+      return updatesFromFrame(frame).reduce((next, update) => reduceUpdate(next, update), now);
   }
 }
 
@@ -80,7 +58,7 @@ function kept(now: Conversation, message: Message): Conversation {
   const before = now.entries[indexOf(now.entries, message.id)];
   const entry = entryOf(message, now, before);
   // A call that came before its message stood alone until now.
-  const calls = new Set(entry.calls.map(({ id }) => loneId(id)));
+  const calls = new Set(entry.calls.map(({ id }) => loneCallId(id)));
   return { ...now, entries: put(now.entries.filter(({ id }) => !calls.has(id)), entry) };
 }
 
@@ -88,34 +66,6 @@ function completed(now: Conversation, message: Message): Conversation {
   const next = kept({ ...now, retry: undefined }, message);
   if (message.role !== "assistant" || message.status !== "complete" || !message.content) return next;
   return { ...next, lastSaid: { id: message.id, text: message.content } };
-}
-
-function said(now: Conversation, id: string, text: string, reasoning: string): Conversation {
-  const index = indexOf(now.entries, id);
-  const before = now.entries[index] ?? { ...blankEntry(id, "assistant", "streaming", 0), runId: now.run };
-  const entry = {
-    ...before,
-    text: before.text + text,
-    reasoning: before.reasoning + reasoning,
-    reasoningSize: before.reasoningSize + reasoning.length,
-  };
-  const entries = index < 0 ? placed(now.entries, entry) : changed(now.entries, index, entry);
-  return { ...now, retry: undefined, entries };
-}
-
-function called(now: Conversation, frame: Extract<ChatFrame, { type: "tool_call" }>): Conversation {
-  if (now.entries.some(({ calls }) => calls.some(({ id }) => id === frame.id))) return now;
-  const { id, runId } = frame;
-  const call = callOf(frame, now);
-  const index = now.entries.findLastIndex((entry) => entry.stage === "streaming" && entry.runId === runId);
-  const home = now.entries[index];
-  if (home) return { ...now, retry: undefined, entries: changed(now.entries, index, { calls: [...home.calls, call] }) };
-  const alone = { ...blankEntry(loneId(id), "assistant", "streaming", 0), runId, calls: [call] };
-  return { ...now, retry: undefined, entries: placed(now.entries, alone) };
-}
-
-function loneId(callId: string): string {
-  return `call ${callId}`;
 }
 
 function queued(now: Conversation, frame: Extract<ChatFrame, { type: "task-queued" }>): Conversation {

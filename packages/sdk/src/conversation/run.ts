@@ -2,7 +2,8 @@ import type { CapabilityEvent } from "../client/capability.ts";
 import type { Conversation } from "./conversation.ts";
 import { abandoned, type Call, callOf, isOpen, mergedResult, type Result, showing } from "./call.ts";
 import { heardOf } from "./capabilities.ts";
-import { changedIn, type ChangeEvent, changesWith } from "./changes.ts";
+import type { EventData } from "../protocol/event.ts";
+import { changedIn, changesWith } from "./changes.ts";
 import { indexOf, put, recast, taken } from "./entries.ts";
 import { blankEntry, type Entry, type Trouble } from "./entry.ts";
 
@@ -67,11 +68,11 @@ export function callWithin(now: Conversation, event: CapabilityEvent, fold = hea
 }
 
 /** A version of the workspace; it is shown with the call that made it, or with the one that runs the code that did. */
-export function changedBy(now: Conversation, event: ChangeEvent): Conversation {
-  const { toolCall } = event.data.origin;
+export function changedBy(now: Conversation, files: EventData["files.changed"]): Conversation {
+  const { toolCall } = files.origin;
   if (toolCall === undefined) return now;
   const callId = outerOf(now, toolCall) ?? toolCall;
-  return retold({ ...now, changes: changesWith(now.changes, callId, changedIn(event)) }, callId);
+  return retold({ ...now, changes: changesWith(now.changes, callId, changedIn(files)) }, callId);
 }
 
 /** A call shows what it does. What a tool shows that was called by code is shown by the call that runs the code. */

@@ -1,41 +1,43 @@
-import type { AgentEvent } from "../protocol/event.ts";
 import type { AgentStatus, Run } from "../protocol/turn.ts";
+import type { ConversationUpdate, TurnEnd } from "./update.ts";
 
 /** An agent that nobody has said anything to, as far as is known. */
 export const blankState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
 
-/** What the agent would sync after this event. Its `status` is told in frames of its own. */
-export function stateAfter(state: AgentStatus, event: AgentEvent): AgentStatus {
-  switch (event.type) {
-    case "request.accepted":
-      return event.data.joined ? state : waiting(state, 1);
-    case "message.requeued":
+/** What the agent would sync after an update from its log. Its `status` is told in frames of its own. */
+export function stateAfter(state: AgentStatus, update: ConversationUpdate): AgentStatus {
+  switch (update.kind) {
+    case "request":
+      return update.joined ? state : waiting(state, 1);
+    case "message-requeued":
       return waiting(state, 1);
-    case "run.started":
-      return { ...waiting(state, -1), run: { runId: event.data.runId, status: "running", step: 1 } };
-    case "run.tick":
-      return running(state, event.data.runId, { step: event.data.step });
-    case "run.paused":
-      return running(state, event.data.runId, { status: "paused" });
-    case "run.resumed":
-      return running(state, event.data.runId, { status: "running" });
-    case "agent.completed":
-      return running(state, event.data.runId, { status: "completed" });
-    case "agent.error":
-      return running(state, event.data.runId, { status: "error", reason: event.data.error });
-    case "run.canceled":
-      return canceled(state, event.data.runId);
-    case "model.completed":
-      return event.data.context ? { ...state, context: event.data.context } : state;
-    case "context.compacted":
-      return state.context ? { ...state, context: { ...state.context, used: event.data.after } } : state;
-    case "title.set":
-      return { ...state, title: event.data.title };
-    case "history.cleared":
+    case "turn-started":
+      return { ...waiting(state, -1), run: { runId: update.runId, status: "running", step: 1 } };
+    case "step":
+      return running(state, update.runId, { step: update.step });
+    case "turn-paused":
+      return running(state, update.runId, { status: "paused" });
+    case "turn-resumed":
+      return running(state, update.runId, { status: "running" });
+    case "turn-ended":
+      return stateAtEnd(state, update.runId, update.end);
+    case "message-completed":
+      return update.context ? { ...state, context: update.context } : state;
+    case "note":
+      if (update.note.kind !== "compaction" || !state.context) return state;
+      return { ...state, context: { ...state.context, used: update.note.after } };
+    case "title":
+      return { ...state, title: update.title };
+    case "cleared":
       return blankState;
     default:
       return state;
   }
+}
+
+function stateAtEnd(state: AgentStatus, runId: string, end: TurnEnd): AgentStatus {
+  if (end.status === "canceled") return canceled(state, runId);
+  return running(state, runId, { status: end.status, ...(end.status === "error" ? { reason: end.failure.message } : {}) });
 }
 
 function running(state: AgentStatus, runId: string, part: Partial<Run>): AgentStatus {

@@ -35,20 +35,6 @@ export function appBytes({ code, modules = {} }: { code: string; modules?: Recor
   return [code, ...Object.entries(modules).flat()].reduce((sum, text) => sum + encoder.encode(text).length, 0);
 }
 
-/** What an agent knows of its app. Its modules lie in the blob, by their names. */
-export type AppFacts = {
-  /** Other code, other version. */
-  version: string;
-  blob: string;
-  main: string;
-  modules: string[];
-  bytes: number;
-  /** The user who set it, or the agent itself as `agency~agent`. */
-  by: string;
-};
-
-export type StoredApp = AppFacts & { updatedAt: string };
-
 export const appSchema = z
   .object({
     version: z.string(),

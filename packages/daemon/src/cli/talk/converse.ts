@@ -1,4 +1,15 @@
-import { type AgentEvent, type AgentTarget, type ChatFrame, type ErrorCode, errorCodes, fail, type Mode, type Outcome } from "@thinkery/sdk";
+import {
+  type AgentEvent,
+  type AgentTarget,
+  type ChatFrame,
+  type ErrorCode,
+  errorCodes,
+  fail,
+  type Mode,
+  type Outcome,
+  updatesFromEvent,
+  updatesFromFrame,
+} from "@thinkery/sdk";
 import type { Talk, TalkState } from "@thinkery/sdk/client";
 import type { Connection } from "../connect.ts";
 import { readOutcome } from "./outcome.ts";
@@ -114,13 +125,10 @@ export function converse(conversation: Conversation): Promise<Outcome> {
   });
 }
 
+// Both vocabularies count: of a turn that ended while the connection was lost, only the event comes.
 function isEnd(frame: ChatFrame | AgentEvent, runId: string | undefined): boolean {
-  if (runId === undefined) return false;
-  if ("taskId" in frame) return frame.taskId === runId && frame.type !== "task-queued" && frame.type !== "task-retrying";
-  if (frame.type === "agent.completed" || frame.type === "agent.error" || frame.type === "run.canceled") {
-    return frame.data.runId === runId;
-  }
-  return false;
+  const updates = "seq" in frame ? updatesFromEvent(frame) : updatesFromFrame(frame);
+  return updates.some((update) => update.kind === "turn-ended" && update.runId === runId);
 }
 
 // The host knows a message that was admitted by its key over HTTP under another id, and then names none.

@@ -1,4 +1,4 @@
-import type { EventData, Failure, Message, Todo } from "@thinkery/sdk";
+import type { Failure, Message, Todo } from "@thinkery/sdk";
 import type { Capability } from "@thinkery/sdk/client";
 import { harmless } from "../output.ts";
 
@@ -54,11 +54,6 @@ const marks = { pending: "[ ]", in_progress: "[~]", completed: "[x]" } as const;
 
 export function todoLines(todos: Todo[]): string[] {
   return todos.map(({ content, status }) => `  ${marks[status]} ${oneLine(content, outputWidth)}`);
-}
-
-export function compactedLine({ summary, before, after }: EventData["context.compacted"]): string {
-  const how = summary === undefined ? "Old tool results were shortened" : "Old messages were summed up";
-  return `${how} for the model: about ${before.toLocaleString("en")} tokens became ${after.toLocaleString("en")}.`;
 }
 
 export function retryLine(error: string, retryInMs: number): string {

@@ -19,7 +19,7 @@ export async function readOutcome(
   const events: AgentEvent[] = [];
   for (let next: number | undefined = after; next !== undefined; ) {
     const found: Awaited<ReturnType<typeof page>> = await page(next);
-    events.push(...(found.events as AgentEvent[]));
+    events.push(...found.events);
     next = found.next;
   }
   return outcomeIn(events, runId, agent);

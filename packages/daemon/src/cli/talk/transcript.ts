@@ -1,6 +1,15 @@
-import type { AgentEvent, ChatFrame, Message, MessageToolResult, Todo } from "@thinkery/sdk";
+import {
+  type AgentEvent,
+  type ChatFrame,
+  type ConversationUpdate,
+  type Message,
+  type MessageToolResult,
+  noteText,
+  type Todo,
+  updatesFromBoth,
+} from "@thinkery/sdk";
 import { type Capability, capabilityAfter } from "@thinkery/sdk/client";
-import { compactedLine, type ShownCall, type ShownResult } from "./lines.ts";
+import type { ShownCall, ShownResult } from "./lines.ts";
 
 /** Who shows what an agent says and does. Text comes in pieces, each piece once. */
 export interface Listener {
@@ -60,21 +69,6 @@ export class Transcript {
 
   take(frame: ChatFrame | AgentEvent): void {
     switch (frame.type) {
-      case "run.started":
-      case "run.resumed":
-        this.current = frame.data.runId;
-        return;
-      case "model.started": {
-        const { messageId: id, runId, step } = frame.data;
-        this.current = runId;
-        // The model is asked for the same message once more.
-        if (this.begun.has(id) && this.open?.id === id) this.open.said = "";
-        this.begun.set(id, { runId, step });
-        return;
-      }
-      case "text_delta":
-        if (this.shows(frame.messageId)) this.append(frame.messageId, frame.delta);
-        return;
       case "text_done":
         this.finished.add(frame.messageId);
         return;
@@ -85,45 +79,65 @@ export class Transcript {
       case "message-complete":
         this.catchUp([frame.message]);
         return;
-      case "reasoning":
-        if (this.shows(frame.messageId)) this.listener.reasoning?.(frame.content);
+      default:
+        for (const update of updatesFromBoth(frame)) this.update(update);
+    }
+  }
+
+  private update(update: ConversationUpdate): void {
+    switch (update.kind) {
+      case "turn-started":
+      case "turn-resumed":
+        this.current = update.runId;
         return;
-      case "tool_call":
-        this.current = frame.runId;
-        this.calls.set(frame.id, frame);
-        return;
-      case "tool_result":
-        if (this.accepts(frame.runId)) this.answer(frame.callId, frame.name, frame);
-        return;
-      case "tool_progress":
-        if (this.accepts(frame.runId)) this.showProgress(this.underWay.get(frame.callId)?.within ?? frame.callId, frame.text);
-        return;
-      case "capability.called":
-        this.underWay.set(frame.data.callId, { within: frame.data.within, made: capabilityAfter(undefined, frame) });
-        return;
-      case "capability.answered":
-        this.answerWithin(frame);
-        return;
-      case "task-retrying":
-        if (this.open?.runId === frame.taskId) this.open.said = "";
-        if (this.accepts(frame.taskId)) this.listener.retry?.(frame.error, frame.retryIn);
-        return;
-      case "run.paused":
-        if (this.accepts(frame.data.runId)) this.listener.note?.("The agent waits for an answer that is reported later.");
-        return;
-      case "middleware.failed": {
-        const { runId, middlewareName, hook, error } = frame.data;
-        if (this.accepts(runId)) this.listener.note?.(`The middleware “${middlewareName}” failed in ${hook}: ${error}`);
+      case "draft-started": {
+        const { messageId: id, runId, step } = update;
+        this.current = runId;
+        // The model is asked for the same message once more.
+        if (this.begun.has(id) && this.open?.id === id) this.open.said = "";
+        this.begun.set(id, { runId, step });
         return;
       }
-      case "context.compacted":
-        if (this.accepts(frame.data.runId)) this.listener.note?.(compactedLine(frame.data));
+      case "draft-text": {
+        const { messageId = "", text, reasoning } = update;
+        if (!this.shows(messageId)) return;
+        if (reasoning) this.listener.reasoning?.(reasoning);
+        if (text) this.append(messageId, text);
         return;
-      case "todos.written":
-        if (this.isCurrent()) this.listener.todos?.(frame.data.todos);
+      }
+      case "draft-discarded":
+        if (this.open?.runId === update.runId && !this.finished.has(this.open.id)) this.open.said = "";
         return;
-      case "title.set":
-        if (this.isCurrent()) this.listener.title?.(frame.data.title);
+      case "retry":
+        if (this.accepts(update.runId)) this.listener.retry?.(update.error, update.inMs);
+        return;
+      case "message-completed":
+        for (const call of update.calls) this.calls.set(call.id, call);
+        return;
+      case "call":
+        this.current = update.runId;
+        this.calls.set(update.call.id, update.call);
+        return;
+      case "call-settled":
+        if (this.accepts(update.runId)) this.answer(update.callId, update.name, update.result);
+        return;
+      case "call-progress":
+        if (this.accepts(update.runId)) this.showProgress(this.underWay.get(update.callId)?.within ?? update.callId, update.text);
+        return;
+      case "capability":
+        this.takeCapability(update);
+        return;
+      case "turn-paused":
+        if (this.accepts(update.runId)) this.listener.note?.("The agent waits for an answer that is reported later.");
+        return;
+      case "note":
+        if (this.accepts(update.runId)) this.listener.note?.(noteText(update.note));
+        return;
+      case "todos":
+        if (this.isCurrent()) this.listener.todos?.(update.todos);
+        return;
+      case "title":
+        if (this.isCurrent()) this.listener.title?.(update.title);
         return;
       default:
     }
@@ -248,11 +262,15 @@ export class Transcript {
     if (call && !this.answered.has(callId)) this.listener.progress?.(call, text);
   }
 
-  private answerWithin(event: Extract<AgentEvent, { type: "capability.answered" }>): void {
-    const { callId, within, runId, toolName, error } = event.data;
+  private takeCapability({ runId, callId: within, event }: Extract<ConversationUpdate, { kind: "capability" }>): void {
+    const { callId } = event.data;
     const made = capabilityAfter(this.underWay.get(callId)?.made, event);
+    if (made.state === "running") {
+      this.underWay.set(callId, { within, made });
+      return;
+    }
     this.underWay.delete(callId);
-    if (!this.accepts(runId) || (quietTools.has(toolName) && error === undefined)) return;
+    if (!this.accepts(runId) || (quietTools.has(made.name) && made.state === "done")) return;
     this.listener.within?.(this.calls.get(within) ?? { id: within, name: "code", input: undefined }, made);
   }
 

@@ -1,0 +1,29 @@
+import type { ConversationUpdate, JobEvent, TurnEnd } from "@thinkery/sdk";
+import type { AgentStore } from "../store/agent-store.ts";
+
+/** What `/run` tells of an update, if anything. How the turn ends is in `jobEnd`. */
+export function jobEvent(update: ConversationUpdate, agent: string): JobEvent | undefined {
+  switch (update.kind) {
+    case "draft-text":
+      return update.text ? { type: "chunk", agent, text: update.text } : { type: "reasoning", agent, text: update.reasoning };
+    case "call":
+      return { type: "tool_call", agent, call: update.call };
+    case "call-settled": {
+      const { callId, name, result } = update;
+      return { type: "tool_result", agent, callId, name, output: result.output, ...(result.failed ? { failed: true } : {}) };
+    }
+    case "retry":
+      return { type: "retrying", agent, error: update.error, retryIn: update.inMs };
+    default:
+      return undefined;
+  }
+}
+
+/** The last event of a turn. */
+export function jobEnd(status: TurnEnd["status"], runId: string, agent: string, store: AgentStore): JobEvent {
+  if (status === "canceled") return { type: "done", agent, runId, status, content: store.messages.lastWords(runId) };
+  const turn = store.turns.get(runId);
+  if (status === "completed") return { type: "done", agent, runId, status, content: turn?.result ?? "" };
+  const { code = "internal", message = "The turn failed.", advice } = turn?.failure ?? {};
+  return { type: "error", agent, runId, code, message, ...(advice ? { advice } : {}) };
+}

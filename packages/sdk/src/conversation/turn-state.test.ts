@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { createTurnState, reduceTurn, turnOutcome } from "./turn-state.ts";
+import type { ConversationUpdate } from "./update.ts";
+
+const runId = "r";
+const begin = (messageId: string): ConversationUpdate => ({ kind: "draft-started", runId, messageId, step: 1, model: "x:y" });
+const say = (text: string, of = runId): ConversationUpdate => ({ kind: "draft-text", runId: of, text, reasoning: "" });
+const complete = (messageId: string, ...calls: string[]): ConversationUpdate => ({
+  kind: "message-completed",
+  runId,
+  messageId,
+  model: "x:y",
+  calls: calls.map((id) => ({ id, name: "echo", input: {} })),
+});
+const settle = (callId: string, failed = false): ConversationUpdate => ({ kind: "call-settled", runId, callId, name: "echo", result: { output: callId, failed } });
+const discard: ConversationUpdate = { kind: "draft-discarded", runId };
+const cancel: ConversationUpdate = { kind: "turn-ended", runId, end: { status: "canceled" } };
+
+const reduce = (...updates: ConversationUpdate[]) => updates.reduce(reduceTurn, createTurnState(runId));
+const contentOf = (...updates: ConversationUpdate[]) => turnOutcome(reduce(...updates), "alice")?.content;
+
+test("a turn that ends early says what it had said: the unfinished message, or else the last one", () => {
+  expect(contentOf(begin("a"), say("I was "), say("saying"), cancel)).toBe("I was saying");
+  expect(contentOf(begin("a"), say("First."), complete("a", "c"), settle("c"), begin("b"), cancel)).toBe("First.");
+  expect(contentOf(begin("a"), say("First."), complete("a"), begin("b"), say("void"), discard, cancel)).toBe("First.");
+  expect(contentOf(begin("a"), say("void"), discard, cancel)).toBe("");
+  expect(contentOf(say("begun before we listened"), cancel)).toBe("begun before we listened");
+  expect(turnOutcome(reduce(begin("a"), say("on")), "alice")).toBeUndefined();
+});
+
+test("updates of other turns change nothing", () => {
+  const turn = reduce(begin("a"), say("mine"));
+  expect(reduceTurn(turn, say("theirs", "other"))).toBe(turn);
+  expect(reduceTurn(turn, { kind: "title", title: "x" })).toBe(turn);
+});
+
+test("calls keep their order and get their results; a result without its call is kept too", () => {
+  const { calls } = reduce(begin("a"), complete("a", "c", "d"), settle("d", true), settle("c"), settle("stray"));
+  expect([...calls.values()]).toEqual([
+    { id: "c", name: "echo", input: {}, output: "c" },
+    { id: "d", name: "echo", input: {}, output: "d", failed: true },
+    { id: "stray", name: "echo", input: undefined, output: "stray" },
+  ]);
+});
+
+test("usage adds up, and one unknown price makes the cost unknown", () => {
+  const use = (costUsd: number | null, cachedInputTokens?: number): ConversationUpdate => ({
+    kind: "usage",
+    runId,
+    usage: { inputTokens: 10, outputTokens: 2, costUsd, ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }) },
+  });
+  expect(reduce(use(0.5), use(0.25, 3)).usage).toEqual({ inputTokens: 20, outputTokens: 4, cachedInputTokens: 3, costUsd: 0.75 });
+  expect(reduce(use(null), use(1)).usage.costUsd).toBe(null);
+});

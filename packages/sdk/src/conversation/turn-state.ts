@@ -1,0 +1,91 @@
+import { type Capability, capabilityAfter } from "../client/capability.ts";
+import type { Outcome } from "../protocol/turn.ts";
+import type { ConversationUpdate, TurnEnd } from "./update.ts";
+
+type TurnCall = Outcome["toolCalls"][number];
+
+/** One turn as far as the log tells it. */
+export interface TurnState {
+  readonly runId: string;
+  /** The message that the model is writing. It has no id if it began before we listened. */
+  readonly draft?: { readonly messageId?: string; readonly text: string; readonly reasoning: string } | undefined;
+  /** The text of the last message that it completed. */
+  readonly text: string;
+  readonly calls: ReadonlyMap<string, TurnCall>;
+  /** Calls made by code that have no result yet. */
+  readonly openCapabilities: ReadonlyMap<string, Capability>;
+  readonly usage: Outcome["usage"];
+  readonly end?: TurnEnd | undefined;
+}
+
+export function createTurnState(runId: string): TurnState {
+  const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  return { runId, text: "", calls: new Map(), openCapabilities: new Map(), usage };
+}
+
+/** The turn after an update from the log. Updates of other turns leave it as it is. */
+export function reduceTurn(turn: TurnState, update: ConversationUpdate): TurnState {
+  if (!("runId" in update) || update.runId !== turn.runId) return turn;
+  switch (update.kind) {
+    case "draft-started":
+      return { ...turn, draft: { messageId: update.messageId, text: "", reasoning: "" } };
+    case "draft-text": {
+      const draft = turn.draft ?? { text: "", reasoning: "" };
+      return { ...turn, draft: { ...draft, text: draft.text + update.text, reasoning: draft.reasoning + update.reasoning } };
+    }
+    case "draft-discarded":
+      return turn.draft ? { ...turn, draft: undefined } : turn;
+    case "message-completed": {
+      const calls = new Map(turn.calls);
+      for (const call of update.calls) calls.set(call.id, call);
+      return { ...turn, draft: undefined, text: turn.draft?.text ?? "", calls };
+    }
+    case "call-settled": {
+      const { callId: id, name, result } = update;
+      const call = turn.calls.get(id) ?? { id, name, input: undefined };
+      const settled = { ...call, output: result.output, ...(result.failed ? { failed: true } : {}) };
+      return { ...turn, calls: new Map(turn.calls).set(id, settled) };
+    }
+    case "capability": {
+      const { callId } = update.event.data;
+      const capability = capabilityAfter(turn.openCapabilities.get(callId), update.event);
+      const openCapabilities = new Map(turn.openCapabilities);
+      if (capability.state === "running") openCapabilities.set(callId, capability);
+      else openCapabilities.delete(callId);
+      return { ...turn, openCapabilities };
+    }
+    case "usage":
+      return { ...turn, usage: addUsage(turn.usage, update.usage) };
+    case "turn-ended":
+      return { ...turn, end: update.end };
+    default:
+      return turn;
+  }
+}
+
+/** How the turn ended, or undefined while it goes on. An unfinished message counts as said, unless it was discarded. */
+export function turnOutcome({ runId, end, draft, text, calls, usage }: TurnState, agent: string): Outcome | undefined {
+  if (!end) return undefined;
+  const said = draft?.text || text;
+  const common = { runId, agent, toolCalls: Array.from(calls.values()), usage };
+  if (end.status === "completed") return { ...common, status: "completed", content: end.result ?? said };
+  if (end.status === "canceled") return { ...common, status: "canceled", content: said };
+  return { ...common, status: "error", content: said, failure: { code: "internal", ...end.failure } };
+}
+
+function addUsage(total: Outcome["usage"], more: Outcome["usage"]): Outcome["usage"] {
+  const cached = addKnown(total.cachedInputTokens, more.cachedInputTokens);
+  const reasoning = addKnown(total.reasoningTokens, more.reasoningTokens);
+  return {
+    inputTokens: total.inputTokens + more.inputTokens,
+    outputTokens: total.outputTokens + more.outputTokens,
+    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
+    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
+    // One unknown price makes the total unknown.
+    costUsd: total.costUsd === null || more.costUsd === null ? null : total.costUsd + more.costUsd,
+  };
+}
+
+function addKnown(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined ? other : one + (other ?? 0);
+}

@@ -1,0 +1,206 @@
+import type { AgentEvent, EventData, PauseReason, Said, ToolTrouble } from "../protocol/event.ts";
+import type { ChatFrame } from "../protocol/frame.ts";
+import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts";
+import type { Context, Failure, Todo, UsageTotal } from "../protocol/turn.ts";
+import type { CapabilityEvent } from "../client/capability.ts";
+
+/** Something worth telling that is no message. */
+export type NoteContent =
+  | { kind: "compaction"; before: number; after: number; summary?: string | undefined }
+  | { kind: "middleware"; middleware: string; hook: string; error: string };
+
+/** How a turn ended. A completed one has its result, a failed one the reason. */
+export type TurnEnd =
+  | { status: "completed"; result?: string | undefined }
+  | { status: "canceled" }
+  | { status: "error"; failure: Omit<Failure, "code"> & Partial<Pick<Failure, "code">> };
+
+/** What a tool call returned. `stored` is the result as messages keep it. */
+export interface CallResult {
+  output: string;
+  failed: boolean;
+  blob?: string | undefined;
+  stored?: MessageToolResult | undefined;
+  trouble?: ToolTrouble | undefined;
+  ms?: number | undefined;
+}
+
+/**
+ * What an event does to a conversation. Socket frames, `/run`, the client's turns, the page and the command line are
+ * all made from these, so that each rule of how a log reads (when a draft is void, which events end a turn) is written
+ * once, below.
+ */
+export type ConversationUpdate =
+  | { kind: "request"; runId: string; key: string; joined: boolean; position: number; messages: Said[] }
+  /** Messages that joined a turn have their place in it now. */
+  | { kind: "message-taken"; runId: string; messageIds: string[] }
+  /** The turn they had joined ended without them: they belong to this one. */
+  | { kind: "message-requeued"; runId: string; messageIds: string[] }
+  | { kind: "turn-started"; runId: string; model: string }
+  | { kind: "turn-resumed"; runId: string }
+  | { kind: "turn-paused"; runId: string; reason: PauseReason }
+  | { kind: "turn-ended"; runId: string; end: TurnEnd }
+  | { kind: "step"; runId: string; step: number }
+  /** The model begins a message, for the first time or again. */
+  | { kind: "draft-started"; runId: string; messageId: string; step: number; model: string }
+  /** It says more. The log names the turn, a frame the message. */
+  | { kind: "draft-text"; runId?: string | undefined; messageId?: string | undefined; text: string; reasoning: string }
+  /** What it has said of an unfinished message is void. */
+  | { kind: "draft-discarded"; runId: string }
+  | { kind: "retry"; runId: string; error: string; attempt: number; inMs: number }
+  | { kind: "message-completed"; runId: string; messageId: string; model: string; calls: MessageToolCall[]; context?: Context | undefined }
+  | { kind: "usage"; runId: string; usage: UsageTotal }
+  /** A call without the message it is part of; only frames tell of it this way. */
+  | { kind: "call"; runId: string; call: MessageToolCall }
+  | { kind: "call-started"; runId: string; callId: string }
+  | { kind: "call-progress"; runId: string; callId: string; text: string }
+  | { kind: "call-settled"; runId: string; callId: string; name: string; result: CallResult }
+  /** Code that the call `callId` runs called something, or got its result. */
+  | { kind: "capability"; runId: string; callId: string; event: CapabilityEvent }
+  | { kind: "files"; changed: EventData["files.changed"] }
+  | { kind: "note"; runId: string; note: NoteContent }
+  | { kind: "todos"; todos: Todo[] }
+  | { kind: "title"; title: string }
+  | { kind: "cleared" };
+
+const none: readonly ConversationUpdate[] = [];
+
+/** The meaning of an event. New event types that somebody should see get their case here. */
+export function updatesFromEvent(event: AgentEvent): readonly ConversationUpdate[] {
+  switch (event.type) {
+    case "request.accepted": {
+      const { runId, idempotencyKey: key, joined = false, position, messages } = event.data;
+      return [{ kind: "request", runId, key, joined, position, messages }];
+    }
+    case "message.taken":
+      return [{ kind: "message-taken", ...event.data }];
+    case "message.requeued": {
+      const { runId, messageIds } = event.data;
+      return [{ kind: "message-requeued", runId, messageIds }];
+    }
+    case "run.started":
+      return [{ kind: "turn-started", runId: event.data.runId, model: event.data.model }];
+    case "run.resumed": {
+      // Whatever the model was saying is asked for again.
+      const { runId } = event.data;
+      return [{ kind: "draft-discarded", runId }, { kind: "turn-resumed", runId }];
+    }
+    case "run.paused":
+      return [{ kind: "turn-paused", ...event.data }];
+    case "run.tick":
+      return [{ kind: "step", ...event.data }];
+    case "agent.completed": {
+      const { runId, result } = event.data;
+      return [{ kind: "turn-ended", runId, end: { status: "completed", result } }];
+    }
+    case "run.canceled":
+      return [{ kind: "turn-ended", runId: event.data.runId, end: { status: "canceled" } }];
+    case "agent.error": {
+      const { runId, error: message, code, advice, budget } = event.data;
+      const failure = { code, message, ...(advice ? { advice } : {}), ...(budget ? { budget } : {}) };
+      return [{ kind: "turn-ended", runId, end: { status: "error", failure } }];
+    }
+    case "model.started": {
+      const { runId, messageId, step, model } = event.data;
+      return [{ kind: "draft-started", runId, messageId, step, model }];
+    }
+    case "model.delta": {
+      const { runId, delta: text = "", reasoning = "" } = event.data;
+      return [{ kind: "draft-text", runId, text, reasoning }];
+    }
+    case "model.failed": {
+      const { runId, error, attempt, retryInMs: inMs } = event.data;
+      const discarded = { kind: "draft-discarded", runId } as const;
+      return inMs === undefined ? [discarded] : [discarded, { kind: "retry", runId, error, attempt, inMs }];
+    }
+    case "model.completed": {
+      const { runId, messageId, model, usage, context, toolCalls } = event.data;
+      const calls = toolCalls.map(({ id, name, input }) => ({ id, name, input }));
+      return [{ kind: "message-completed", runId, messageId, model, calls, context }, { kind: "usage", runId, usage }];
+    }
+    case "model.consulted":
+      return [{ kind: "usage", runId: event.data.runId, usage: event.data.usage }];
+    case "tool.started":
+      return [{ kind: "call-started", runId: event.data.runId, callId: event.data.callId }];
+    case "tool.output": {
+      const { runId, callId, toolName: name, output, result: stored, ms } = event.data;
+      const result = { output, failed: false, blob: stored.blob, stored, ms };
+      return [{ kind: "call-settled", runId, callId, name, result }];
+    }
+    case "tool.error": {
+      const { runId, callId, toolName: name, error: output, trouble, ms } = event.data;
+      return [{ kind: "call-settled", runId, callId, name, result: { output, failed: true, trouble, ms } }];
+    }
+    case "capability.called":
+    case "capability.answered":
+      return [{ kind: "capability", runId: event.data.runId, callId: event.data.within, event }];
+    case "files.changed":
+      return [{ kind: "files", changed: event.data }];
+    case "context.compacted": {
+      const { runId, before, after, summary } = event.data;
+      return [{ kind: "note", runId, note: { kind: "compaction", before, after, summary } }];
+    }
+    case "middleware.failed": {
+      const { runId, middlewareName: middleware, hook, error } = event.data;
+      return [{ kind: "note", runId, note: { kind: "middleware", middleware, hook, error } }];
+    }
+    case "todos.written":
+      return [{ kind: "todos", todos: event.data.todos }];
+    case "title.set":
+      return [{ kind: "title", title: event.data.title }];
+    case "history.cleared":
+      return [{ kind: "cleared" }];
+    default:
+      return none;
+  }
+}
+
+/** The same for chat frames, as far as they tell of something that happens in a turn. */
+export function updatesFromFrame(frame: ChatFrame): readonly ConversationUpdate[] {
+  switch (frame.type) {
+    case "text_delta":
+      return [{ kind: "draft-text", messageId: frame.messageId, text: frame.delta, reasoning: "" }];
+    case "reasoning":
+      return [{ kind: "draft-text", messageId: frame.messageId, text: "", reasoning: frame.content }];
+    case "tool_call": {
+      const { id, name, input, runId } = frame;
+      return [{ kind: "call", runId, call: { id, name, input } }];
+    }
+    case "tool_progress":
+      return [{ kind: "call-progress", runId: frame.runId, callId: frame.callId, text: frame.text }];
+    case "tool_result": {
+      const { runId, callId, name, output, failed = false, blob } = frame;
+      return [{ kind: "call-settled", runId, callId, name, result: { output, failed, blob } }];
+    }
+    case "task-retrying": {
+      const { taskId: runId, error, attempt, retryIn: inMs } = frame;
+      return [{ kind: "draft-discarded", runId }, { kind: "retry", runId, error, attempt, inMs }];
+    }
+    case "task-complete":
+      return [{ kind: "turn-ended", runId: frame.taskId, end: { status: "completed" } }];
+    case "task-canceled":
+      return [{ kind: "turn-ended", runId: frame.taskId, end: { status: "canceled" } }];
+    case "task-failed":
+      return [{ kind: "turn-ended", runId: frame.taskId, end: { status: "error", failure: { message: frame.error } } }];
+    default:
+      return none;
+  }
+}
+
+/** What chat frames tell as it happens, in order with the messages of a history. */
+const toldByFrames: ReadonlySet<ConversationUpdate["kind"]> = new Set(["draft-text", "call-settled", "retry", "turn-ended"]);
+
+/** The updates of a stream that carries both vocabularies, each once. */
+export function updatesFromBoth(frame: ChatFrame | AgentEvent): readonly ConversationUpdate[] {
+  if (!("seq" in frame)) return updatesFromFrame(frame);
+  // Most events by far.
+  if (frame.type === "model.delta") return none;
+  return updatesFromEvent(frame).filter(({ kind }) => !toldByFrames.has(kind));
+}
+
+/** A note in one sentence. */
+export function noteText(note: NoteContent): string {
+  if (note.kind === "middleware") return `The middleware “${note.middleware}” failed in ${note.hook}: ${note.error}`;
+  const how = note.summary === undefined ? "Old tool results were shortened" : "Old messages were summed up";
+  return `${how} for the model: about ${note.before.toLocaleString("en")} tokens became ${note.after.toLocaleString("en")}.`;
+}
