@@ -32,6 +32,9 @@ const spawning = {
   message: "Only host/process.ts, cli/launch.ts, cli/browser.ts and doctor/program.ts start processes.",
 };
 
+/** Examples are written as a user of the sdk would write them. */
+const internals = { group: ["@thinkery/sdk/internal"], message: "@thinkery/sdk/internal is not public." };
+
 const ban = (...patterns) => ({ "no-restricted-imports": ["error", { patterns }] });
 
 const layers = rows.flatMap((row, index) =>
@@ -86,6 +89,7 @@ export default {
       ],
       rules: ban(foreign("daemon")),
     },
+    { files: ["examples/**"], rules: ban(internals) },
     // What an answer holds is what a test is there to find out.
     { files: ["**/*.test.ts"], rules: { "typescript/no-explicit-any": "off" } },
   ],

@@ -22,6 +22,7 @@ test.each([
   ["the Worker importing the daemon", "packages/runtime/src/http/breach.ts", 'import "../../../daemon/src/main.ts";', "Packages meet"],
   ["the page importing the Worker", "packages/dashboard/src/breach.ts", 'import "@thinkery/runtime/x";', "Packages meet"],
   ["the sdk importing Node", "packages/sdk/src/breach.ts", 'import "node:fs";', "no platform"],
+  ["an example importing what is not public", "examples/security-team/src/breach.ts", 'import "@thinkery/sdk/internal";', "not public"],
   ["the daemon starting a process anywhere", "packages/daemon/src/config/breach.ts", 'import "node:child_process";', "start processes"],
 ])("%s is an error", async (_, path, source, message) => {
   expect(await lint(path, source)).toContain(message);

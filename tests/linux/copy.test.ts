@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { packed } from "@thinkery/sdk";
+import { encodeFileTransfer } from "@thinkery/sdk/internal";
 import { expect, test as always } from "vitest";
 import { troubleHere } from "../../packages/daemon/src/host/linux/fixture.ts";
 import { nobody } from "../../packages/daemon/src/host/linux/walls.ts";
@@ -181,7 +181,7 @@ test("a file that was put there just now is read once more, as its times could n
   const known = () => JSON.parse(readFileSync(manifestOf(home), "utf8")).files[0][1];
   const [file] = workspace.files();
   await linux.copy.plan({ version: 1, landed: "none", files: [["a", file?.hash as string]] });
-  await linux.copy.put(new Uint8Array(Buffer.concat([...packed({ path: "a" }, Buffer.from("1"))])));
+  await linux.copy.put(new Uint8Array(Buffer.concat([...encodeFileTransfer({ path: "a" }, Buffer.from("1"))])));
   expect(known()).toEqual({ hash: file?.hash });
   await run("sleep 0.1");
   expect(known()).toEqual({ hash: file?.hash, state: expect.objectContaining({ size: 1 }) });
@@ -214,7 +214,7 @@ test("one that was killed between two files knows which of them are there", asyn
   workspace.write({ a: "2", b: "2", gone: undefined });
   // As it is when main has said what it wants, one file has been put there, and then everything dies.
   let collection = "";
-  for await (const { label } of first.linux.copy.collect(1000)) collection = (label as { collection?: string }).collection ?? collection;
+  for await (const { header } of first.linux.copy.collect(1000)) collection = (header as { collection?: string }).collection ?? collection;
   expect(await first.linux.copy.plan({ version: 2, landed: collection, files: workspace.files().map(({ path, hash }) => [path, hash]) })).toEqual(["a", "b"]);
   writeFileSync(join(folderOf(home), "a"), "2");
   mkdirSync(join(home.path, "linux/.beside", agent), { recursive: true });

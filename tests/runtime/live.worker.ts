@@ -1,4 +1,5 @@
-import { type FileEdit, workspaceLimitsSchema } from "@thinkery/sdk";
+import type { FileEdit } from "@thinkery/sdk";
+import { workspaceLimitsSchema } from "@thinkery/sdk/internal";
 import { DurableObject } from "cloudflare:workers";
 import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";

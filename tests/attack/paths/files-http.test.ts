@@ -2,7 +2,8 @@ import http from "node:http";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { filePath, zipped } from "@thinkery/sdk";
+import { filePath } from "@thinkery/sdk";
+import { zipFiles } from "@thinkery/sdk/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type House, openHouse } from "../../kit/house.ts";
 import { send } from "../../kit/wire.ts";
@@ -87,7 +88,7 @@ test("as a name in a zip, and as a folder", async () => {
     expect([path, under.status < 500]).toEqual([path, true]);
     // A name has two bytes for its length; half a character is no UTF-8 and becomes another.
     if (!path.isWellFormed() || path.length > 10_000) return;
-    const answer = await ask("PUT", `/agents/${name}/archive`, await buffer(zipped([{ path, data: new Uint8Array([120]), modifiedAt: new Date() }])));
+    const answer = await ask("PUT", `/agents/${name}/archive`, await buffer(zipFiles([{ path, data: new Uint8Array([120]), modifiedAt: new Date() }])));
     // One that ends with a slash is a folder, and nothing is in a folder.
     expect([path, answer.status]).toEqual([path, lands === undefined ? 400 : 200]);
     if (lands !== undefined) await expectAlone(name, lands);

@@ -1,4 +1,5 @@
-import { type Agent, type AgentTarget, fail, isThinkeryError, nearest } from "@thinkery/sdk";
+import { type Agent, type AgentTarget, fail, isThinkeryError } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 import type { Client } from "@thinkery/sdk/client";
 import { listAgents } from "./lists.ts";
 import { persist } from "./persist.ts";

@@ -1,4 +1,10 @@
-import { defaultLinuxLimits, defaultSandboxLimits, defaultTurnLimits, defaultWorkspaceLimits, type ModelConfig } from "@thinkery/sdk";
+import {
+  defaultLinuxLimits,
+  defaultSandboxLimits,
+  defaultTurnLimits,
+  defaultWorkspaceLimits,
+  type ModelConfig,
+} from "@thinkery/sdk/internal";
 
 /** What holds where no file says otherwise. Apart from the schema, which is only loaded to check a file. */
 export const defaultConfig = {

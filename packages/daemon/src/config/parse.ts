@@ -1,4 +1,5 @@
-import { fail, nearest, type ThinkeryError } from "@thinkery/sdk";
+import { fail, type ThinkeryError } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 import {
   findNodeAtLocation,
   getNodeValue,

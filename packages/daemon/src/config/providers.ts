@@ -1,4 +1,5 @@
-import { builtInProviders, fail, type ModelConfig, nearest } from "@thinkery/sdk";
+import { builtInProviders, fail } from "@thinkery/sdk";
+import { type ModelConfig, nearest } from "@thinkery/sdk/internal";
 import { readDotenv, type Environment } from "./environment.ts";
 import type { Config } from "./schema.ts";
 

@@ -1,14 +1,13 @@
+import { modelIdSchema, priceSchema } from "@thinkery/sdk";
 import {
   configuredRolesSchema,
   contextTokensSchema,
   linuxLimitsSchema,
-  modelIdSchema,
-  priceSchema,
   providerSettingSchema,
   sandboxLimitsSchema,
   turnLimitsSchema,
   workspaceLimitsSchema,
-} from "@thinkery/sdk";
+} from "@thinkery/sdk/internal";
 import { z } from "zod";
 import { defaultConfig } from "./defaults.ts";
 

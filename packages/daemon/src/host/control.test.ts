@@ -1,7 +1,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { request, type OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
-import { fail, type HostStatus } from "@thinkery/sdk";
+import { fail } from "@thinkery/sdk";
+import type { HostStatus } from "@thinkery/sdk/internal";
 import { expect, onTestFinished, test } from "vitest";
 import { openScriptFolders } from "../scripts/folders.ts";
 import { controlRoutes, proofOf } from "./control.ts";

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
-import { fail, type HostStatus } from "@thinkery/sdk";
+import { fail } from "@thinkery/sdk";
+import type { HostStatus } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
 import { sameSecret, type Route } from "./serve.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { HostStatus, SlotRenewal } from "@thinkery/sdk";
+import type { HostStatus, SlotRenewal } from "@thinkery/sdk/internal";
 import type { Limits } from "./limits.ts";
 import { main, type MainOptions } from "./main.ts";
 import { slots } from "./slots.ts";

@@ -5,7 +5,12 @@ import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, writeFileS
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema, workspaceLimitsSchema } from "@thinkery/sdk";
+import {
+  linuxLimitsSchema,
+  sandboxLimitsSchema,
+  turnLimitsSchema,
+  workspaceLimitsSchema,
+} from "@thinkery/sdk/internal";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Home } from "../home/home.ts";
 import { findHost, readDaemonFile, stopHost } from "./discovery.ts";

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { fail, isThinkeryError, type LinuxLimits, type ModelConfig, type SandboxLimits, type TurnLimits, type WorkspaceLimits } from "@thinkery/sdk";
+import { fail, isThinkeryError } from "@thinkery/sdk";
+import type { LinuxLimits, ModelConfig, SandboxLimits, TurnLimits, WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { ModelVariables } from "../config/providers.ts";
 import type { Home } from "../home/home.ts";
 import { ensureSigningKey, ensureToken } from "../home/token.ts";

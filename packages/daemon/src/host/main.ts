@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { isIPv6 } from "node:net";
-import type { Boot } from "@thinkery/sdk";
+import type { Boot } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
 import { choosePort } from "./address.ts";
 import type { Parts } from "./parts.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { join } from "node:path";
-import type { SandboxLimits } from "@thinkery/sdk";
+import type { SandboxLimits } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
 import { innerProcess } from "./inner-process.ts";
 import { pingSandbox } from "./ping.ts";

@@ -1,4 +1,5 @@
-import { fail, type HostStatus, type SlotRenewal } from "@thinkery/sdk";
+import { fail } from "@thinkery/sdk";
+import type { HostStatus, SlotRenewal } from "@thinkery/sdk/internal";
 import type { FoundScript, ScriptFolders } from "../scripts/folders.ts";
 import { sameSecret, type Route } from "./serve.ts";
 

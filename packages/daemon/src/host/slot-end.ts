@@ -1,4 +1,4 @@
-import type { SlotRenewal } from "@thinkery/sdk";
+import type { SlotRenewal } from "@thinkery/sdk/internal";
 import type { ChildEnd } from "./supervise.ts";
 
 export type SlotEndCause = NonNullable<SlotRenewal["ended"]>;

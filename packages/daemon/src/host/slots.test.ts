@@ -6,7 +6,7 @@ import { getPriority } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sandboxLimitsSchema, type SandboxLimits } from "@thinkery/sdk";
+import { type SandboxLimits, sandboxLimitsSchema } from "@thinkery/sdk/internal";
 import { until } from "../../../../tests/kit/until.ts";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { bubblewrap } from "./bubblewrap.ts";

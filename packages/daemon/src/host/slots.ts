@@ -1,4 +1,5 @@
-import { fail, isThinkeryError, type HostStatus, type SandboxLimits, type SlotRenewal } from "@thinkery/sdk";
+import { fail, isThinkeryError } from "@thinkery/sdk";
+import type { HostStatus, SandboxLimits, SlotRenewal } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
 import { innerProcess } from "./inner-process.ts";
 import { defaultLimits, type Limits } from "./limits.ts";

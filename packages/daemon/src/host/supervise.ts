@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isThinkeryError, type HostStatus } from "@thinkery/sdk";
+import { isThinkeryError } from "@thinkery/sdk";
+import type { HostStatus } from "@thinkery/sdk/internal";
 import { defaultLimits, type Limits } from "./limits.ts";
 import type { Child, Exit } from "./process.ts";
 import { readiness } from "./readiness.ts";

@@ -1,4 +1,9 @@
-import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema, workspaceLimitsSchema } from "@thinkery/sdk";
+import {
+  linuxLimitsSchema,
+  sandboxLimitsSchema,
+  turnLimitsSchema,
+  workspaceLimitsSchema,
+} from "@thinkery/sdk/internal";
 import { expect, test } from "vitest";
 import { mainConfig, sandboxConfig, text, type MainConfig } from "./workerd-config.ts";
 

@@ -1,4 +1,11 @@
-import type { Boot, LinuxLimits, ModelConfig, SandboxLimits, TurnLimits, WorkspaceLimits } from "@thinkery/sdk";
+import type {
+  Boot,
+  LinuxLimits,
+  ModelConfig,
+  SandboxLimits,
+  TurnLimits,
+  WorkspaceLimits,
+} from "@thinkery/sdk/internal";
 
 /** The text of workerd's configuration. Nothing here touches the disk. */
 

@@ -1,4 +1,5 @@
-import { type Blueprint, fail, type ListedBlueprint, nearest } from "@thinkery/sdk";
+import { type Blueprint, fail, type ListedBlueprint } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 import { revise } from "./revision.ts";
 
 /** The blueprints of one agency: static ones come with the Worker, dynamic ones are stored and win. */

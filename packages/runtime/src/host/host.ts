@@ -1,14 +1,12 @@
+import { type ErrorBody, errorBodySchema, fail } from "@thinkery/sdk";
 import {
-  type ErrorBody,
-  errorBodySchema,
-  fail,
-  foundScriptSchema,
   type HostStatus,
   hostStatusSchema,
+  scriptFileSchema,
   scriptNamesSchema,
   type SlotRenewal,
   slotRenewalSchema,
-} from "@thinkery/sdk";
+} from "@thinkery/sdk/internal";
 import type { z } from "zod";
 
 /** A binding that takes requests. */
@@ -23,7 +21,7 @@ export interface Host {
   /** Names of the scripts in the data folder and the working folder. */
   scripts(): Promise<string[]>;
   /** One of them, nothing where there is none of that name; one that cannot be read is an error with its line. */
-  script(name: string): Promise<z.infer<typeof foundScriptSchema> | undefined>;
+  script(name: string): Promise<z.infer<typeof scriptFileSchema> | undefined>;
   /**
    * Ends the slot's process if it is still this generation, and comes back when there is one that is ready for code. With
    * `lost`, the process is believed to be gone already; the answer says how it ended. Generation -1 ends nothing.
@@ -52,7 +50,7 @@ export function openHost(service: Service | undefined): Host | undefined {
     },
     async script(name) {
       const response = await service.fetch(`http://host/script?name=${encodeURIComponent(name)}`);
-      if (response.ok) return foundScriptSchema.parse(await response.json());
+      if (response.ok) return scriptFileSchema.parse(await response.json());
       if (response.status !== 404) throw await refusal(response);
       await response.body?.cancel();
       return undefined;

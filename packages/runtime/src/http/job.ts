@@ -4,11 +4,11 @@ import {
   fail,
   isThinkeryError,
   type Job,
-  nearest,
   newAgentSchema,
   type NewAgent,
   parseAgentTarget,
 } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import type { Env } from "../objects/env.ts";
 import { validate } from "./body.ts";

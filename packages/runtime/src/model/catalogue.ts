@@ -1,4 +1,5 @@
-import { type DefaultModel, fail, type ModelInfo, type ModelRoles, nearest, type ProviderInfo } from "@thinkery/sdk";
+import { type DefaultModel, fail, type ModelInfo, type ModelRoles, type ProviderInfo } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 import { openHost } from "../host/host.ts";
 import { keepSecret } from "../store/redact.ts";
 import { type Contexts, knownContext, openContexts } from "./context.ts";

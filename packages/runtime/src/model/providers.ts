@@ -1,4 +1,5 @@
-import { type BuiltInProvider, builtInProviders, type ModelConfig } from "@thinkery/sdk";
+import { type BuiltInProvider, builtInProviders } from "@thinkery/sdk";
+import type { ModelConfig } from "@thinkery/sdk/internal";
 import type { Service } from "../host/host.ts";
 import type { AiBinding } from "./adapters/workers-ai.ts";
 

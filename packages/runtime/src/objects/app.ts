@@ -1,4 +1,13 @@
-import { appAddress, type AppInfo, fail, type NewApp, parseAgentObjectName, type SandboxLimits, type StoredApp, ToolFailure } from "@thinkery/sdk";
+import {
+  appAddress,
+  type AppInfo,
+  fail,
+  type NewApp,
+  parseAgentObjectName,
+  type StoredApp,
+  ToolFailure,
+} from "@thinkery/sdk";
+import type { SandboxLimits } from "@thinkery/sdk/internal";
 import type { App } from "../sandbox/run.ts";
 import type { RunTerms, Sandbox } from "../sandbox/sandbox.ts";
 import type { AgentStore } from "../store/agent-store.ts";

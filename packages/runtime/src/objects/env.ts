@@ -1,4 +1,4 @@
-import type { Boot, TurnLimits, WorkspaceLimits } from "@thinkery/sdk";
+import type { Boot, TurnLimits, WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { OutboundEnv } from "../host/outbound.ts";
 import type { ModelEnv } from "../model/providers.ts";
 import type { SandboxEnv } from "../sandbox/open.ts";

@@ -1,4 +1,16 @@
-import { type Brought, collectedSchema, fail, type FileContent, type FileEdit, isThinkeryError, type Landed, type Linux, type Overlap, packed, ToolFailure, type Version } from "@thinkery/sdk";
+import {
+  type Brought,
+  fail,
+  type FileContent,
+  type FileEdit,
+  isThinkeryError,
+  type Landed,
+  type Linux,
+  type Overlap,
+  ToolFailure,
+  type Version,
+} from "@thinkery/sdk";
+import { collectedEntrySchema, encodeFileTransfer } from "@thinkery/sdk/internal";
 import type { AgentLinux, LinuxCopy } from "./linux.ts";
 
 /** The workspace as the Linux sandbox needs it; what lands has the call as its origin. */
@@ -106,8 +118,8 @@ async function collected(copy: LinuxCopy, files: LinuxFiles) {
     if (group) group.push(edit);
     else edits.set(base, [edit]);
   };
-  for await (const { label, bytes } of copy.collect(files.largest)) {
-    const told = collectedSchema.parse(label);
+  for await (const { header, bytes } of copy.collect(files.largest)) {
+    const told = collectedEntrySchema.parse(header);
     if ("collection" in told) {
       head = told;
       notes.push(...told.notes);
@@ -141,7 +153,7 @@ async function brought(copy: LinuxCopy, files: LinuxFiles, needed: readonly stri
       // It was deleted meanwhile, and goes the next time.
       if (!content) continue;
       if (size + content.length > atOnce) await send();
-      for (const piece of packed({ path }, content)) {
+      for (const piece of encodeFileTransfer({ path }, content)) {
         pieces.push(piece);
         size += piece.length;
       }

@@ -1,21 +1,23 @@
 import {
-  type CommandNews,
-  commandNewsSchema,
   type CommandResult,
-  copyNeedsSchema,
-  copyNotesSchema,
-  type CopyPlan,
   errorFromBody,
   fail,
   type Linux,
-  parcelsIn,
-  type Parcel,
   processListSchema,
   type ProcessOutput,
   processOutputSchema,
   processSchema,
   ToolFailure,
 } from "@thinkery/sdk";
+import {
+  type CommandUpdate,
+  commandUpdateSchema,
+  decodeFileTransfers,
+  type FileTransfer,
+  neededFilesSchema,
+  workingCopyNotesSchema,
+  type WorkingCopyPlan,
+} from "@thinkery/sdk/internal";
 import type { Service } from "../host/host.ts";
 
 export interface LinuxEnv {
@@ -25,9 +27,9 @@ export interface LinuxEnv {
 /** The copy of the agent's workspace that its commands work in. */
 export interface LinuxCopy {
   /** What was changed in it, see `collectedSchema`. No file larger than this is told. */
-  collect(largest: number): AsyncGenerator<Parcel>;
+  collect(largest: number): AsyncGenerator<FileTransfer>;
   /** Says what it should be; the answer is what the daemon has to be given for that. */
-  plan(plan: CopyPlan): Promise<string[]>;
+  plan(plan: WorkingCopyPlan): Promise<string[]>;
   /** Gives it that; the answer is what could not be put there, in words. */
   put(parcels: Uint8Array<ArrayBuffer>): Promise<string[]>;
   /** What came of files when nobody could be told. */
@@ -67,13 +69,13 @@ export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
   const copy: LinuxCopy = {
     async *collect(largest) {
       const answer = await ask(at("files/collect", { largest: String(largest) }), "POST");
-      if (answer.body) yield* parcelsIn(answer.body, largest);
+      if (answer.body) yield* decodeFileTransfers(answer.body, largest);
     },
     async plan(plan) {
-      return copyNeedsSchema.parse(await (await ask(at("files/plan"), "POST", plan)).json()).needed;
+      return neededFilesSchema.parse(await (await ask(at("files/plan"), "POST", plan)).json()).needed;
     },
     async put(parcels) {
-      return copyNotesSchema.parse(await (await ask(at("files/put"), "POST", parcels)).json()).notes;
+      return workingCopyNotesSchema.parse(await (await ask(at("files/put"), "POST", parcels)).json()).notes;
     },
     untold: [],
     inTurn(work) {
@@ -114,14 +116,14 @@ export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
   };
 }
 
-async function* newsIn(answer: Response): AsyncGenerator<CommandNews> {
+async function* newsIn(answer: Response): AsyncGenerator<CommandUpdate> {
   if (!answer.body) return;
   let rest = "";
   for await (const text of answer.body.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     if (rest.length > longestLine) throw new Error("The daemon said more of a command than it should.");
-    for (const line of lines) yield commandNewsSchema.parse(JSON.parse(line));
+    for (const line of lines) yield commandUpdateSchema.parse(JSON.parse(line));
   }
 }
 

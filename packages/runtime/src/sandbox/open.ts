@@ -1,4 +1,5 @@
-import { type CodeResult, isThinkeryError, type SandboxLimits, sandboxLimitsSchema, type SlotRenewal, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
+import { type CodeResult, isThinkeryError, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
+import { type SandboxLimits, sandboxLimitsSchema, type SlotRenewal } from "@thinkery/sdk/internal";
 import { openHost, type Service } from "../host/host.ts";
 import { untilRead } from "./answer.ts";
 import { type CommandDoor, searchIn, shellIn } from "./command.ts";

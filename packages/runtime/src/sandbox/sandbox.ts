@@ -1,4 +1,5 @@
-import type { CodeResult, SandboxLimits } from "@thinkery/sdk";
+import type { CodeResult } from "@thinkery/sdk";
+import type { SandboxLimits } from "@thinkery/sdk/internal";
 import type { SearchAnswer, SearchFiles, ShellAnswer, ShellOrder } from "./command.ts";
 import type { App, Job } from "./run.ts";
 

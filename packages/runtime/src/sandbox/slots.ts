@@ -1,4 +1,5 @@
-import { fail, type SlotRenewal } from "@thinkery/sdk";
+import { fail } from "@thinkery/sdk";
+import type { SlotRenewal } from "@thinkery/sdk/internal";
 import { Lease } from "./lease.ts";
 import type { SandboxService } from "./run.ts";
 

@@ -1,4 +1,5 @@
-import { type AgentEvent, type Context, type NewEvent, placesPerEvent } from "@thinkery/sdk";
+import type { AgentEvent, Context, NewEvent } from "@thinkery/sdk";
+import { positionsPerEvent } from "@thinkery/sdk/internal";
 import { Actions } from "./actions.ts";
 import { BlobReferences } from "./blob-references.ts";
 import { Facts } from "./facts.ts";
@@ -73,7 +74,7 @@ export class AgentStore {
     if (!counted) return undefined;
     const { number, used, limit, model } = counted;
     const compaction = this.facts.compaction();
-    return { used: compaction && compaction.at > number * placesPerEvent ? compaction.after : used, limit, model };
+    return { used: compaction && compaction.at > number * positionsPerEvent ? compaction.after : used, limit, model };
   }
 
   /** Forgets the conversation and all that led to it, but not what it cost, nor the app that others may be using. */

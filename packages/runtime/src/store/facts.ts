@@ -1,4 +1,5 @@
-import { type AgentEvent, placesPerEvent, type StoredApp, type Todo } from "@thinkery/sdk";
+import type { AgentEvent, StoredApp, Todo } from "@thinkery/sdk";
+import { positionsPerEvent } from "@thinkery/sdk/internal";
 
 /** What became of a conversation that was too long. */
 export interface Compaction {
@@ -32,7 +33,7 @@ export class Facts {
     if (event.type === "context.compacted") {
       const { step: _, before: __, ...rest } = event.data;
       this.#compaction = undefined;
-      this.#put("compaction", { at: event.seq * placesPerEvent, ...rest } satisfies Compaction);
+      this.#put("compaction", { at: event.seq * positionsPerEvent, ...rest } satisfies Compaction);
     }
     if (event.type === "app.set") this.#put("app", { ...event.data, updatedAt: event.ts } satisfies StoredApp);
     if (event.type === "app.removed") this.#sql.exec("DELETE FROM facts WHERE name = 'app'");

@@ -1,4 +1,5 @@
-import { type AgentEvent, type EventData, type Message, type MessageQuery, type MessageToolCall, placesPerEvent } from "@thinkery/sdk";
+import type { AgentEvent, EventData, Message, MessageQuery, MessageToolCall } from "@thinkery/sdk";
+import { positionsPerEvent } from "@thinkery/sdk/internal";
 import { type Draft, draftAfter } from "./draft.ts";
 import { type MessageRow, messageOf, type Spoken, spokenOf, takeWhatFits } from "./message-row.ts";
 
@@ -83,7 +84,7 @@ export class Messages {
         this.#sql.exec(
           "INSERT INTO messages (id, position, turn, role, status, content, error, timestamp) VALUES (?, ?, ?, 'assistant', 'error', '', ?, ?)",
           `${event.data.runId}-error`,
-          event.seq * placesPerEvent,
+          event.seq * positionsPerEvent,
           event.data.runId,
           [event.data.error, event.data.advice].filter(Boolean).join(" "),
           Date.parse(event.ts),
@@ -215,13 +216,13 @@ export class Messages {
   #take(seq: number, where: string, value: string, status: "complete" | "cancelled" = "complete"): void {
     const ids = this.#sql.exec<{ id: string }>(`SELECT id FROM messages WHERE ${where} ORDER BY rowid`, value).toArray();
     for (const [index, { id }] of ids.entries()) {
-      this.#sql.exec("UPDATE messages SET position = ?, status = ? WHERE id = ?", seq * placesPerEvent + index, status, id);
+      this.#sql.exec("UPDATE messages SET position = ?, status = ? WHERE id = ?", seq * positionsPerEvent + index, status, id);
     }
   }
 
   #complete(seq: number, data: EventData["model.completed"]): void {
     const draft = this.#draft;
-    const position = seq * placesPerEvent;
+    const position = seq * positionsPerEvent;
     this.#step = { position, calls: data.toolCalls.map(({ id }) => id) };
     this.#sql.exec(
       `INSERT INTO messages (id, position, turn, step, role, status, content, tool_calls, reasoning, reasoning_full_size, timestamp,
@@ -250,7 +251,7 @@ export class Messages {
       `INSERT INTO messages (id, position, turn, step, role, status, content, reasoning, reasoning_full_size, timestamp, model, attempt)
        VALUES (?, ?, ?, ?, 'assistant', 'cancelled', ?, ?, ?, ?, ?, ?)`,
       draft.messageId,
-      seq * placesPerEvent,
+      seq * positionsPerEvent,
       draft.runId,
       draft.step,
       draft.text,

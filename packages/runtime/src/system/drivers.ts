@@ -1,4 +1,5 @@
-import { type Agent, type Blueprint, fail, nearest } from "@thinkery/sdk";
+import { type Agent, type Blueprint, fail } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 import type { DriverDefinition } from "../drivers/driver.ts";
 
 export const defaultDriver = "think";

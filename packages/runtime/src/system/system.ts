@@ -1,4 +1,5 @@
-import { type Blueprint, fail, invalid, type Middleware, nearest, type Tool } from "@thinkery/sdk";
+import { type Blueprint, fail, invalid, type Middleware, type Tool } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import type { DriverDefinition } from "../drivers/driver.ts";
 import { Pipeline } from "../middleware/pipeline.ts";

@@ -1,4 +1,5 @@
-import { defineTool, longestCommand, readable, type ShellResult } from "@thinkery/sdk";
+import { defineTool, type ShellResult } from "@thinkery/sdk";
+import { maxCommandBytes, toReadableOutput } from "@thinkery/sdk/internal";
 import { z } from "zod";
 
 /** A shell on the agent's own files, in a sandbox that is there at once. */
@@ -8,7 +9,7 @@ export const bash = defineTool(
     description:
       "Run a bash command on your workspace (/work), with the usual text tools (grep, sed, awk, jq, find, …); for other programs (git, node, …) use sandbox. Folder, exported variables and /tmp stay until the end of the turn. Changes to files are kept.",
     input: z.strictObject({
-      command: z.string().min(1).max(longestCommand),
+      command: z.string().min(1).max(maxCommandBytes),
       timeoutMs: z.int().min(1).optional(),
     }),
     action: "run",
@@ -23,7 +24,7 @@ export const bash = defineTool(
 
 /** What a model is told: what was written, and how it ended where that was not well. */
 export function told({ exitCode, stdout, stderr, notes }: ShellResult): string {
-  const output = [stdout, stderr].map((text) => readable(text).trimEnd()).filter(Boolean).join("\n");
+  const output = [stdout, stderr].map((text) => toReadableOutput(text).trimEnd()).filter(Boolean).join("\n");
   const parts = [output, exitCode === 0 ? "" : `exit code ${exitCode}`, notes.map((note) => `Note: ${note}`).join("\n")].filter(Boolean);
   return parts.length === 0 ? "It ran, and wrote nothing." : parts.join("\n\n");
 }

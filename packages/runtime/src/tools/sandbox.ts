@@ -1,4 +1,5 @@
-import { type Brought, type CommandResult, defineTool, longestCommand, type ProcessInfo, ToolFailure } from "@thinkery/sdk";
+import { type Brought, type CommandResult, defineTool, type ProcessInfo, ToolFailure } from "@thinkery/sdk";
+import { maxCommandBytes } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import { shortened } from "./output.ts";
 
@@ -13,7 +14,7 @@ export const sandbox = defineTool(
       "Run a bash command in a Linux sandbox: /work is a copy of the workspace and what changes there comes back, no network, the programs that this machine has. `background` starts it and answers a process id; `process` reads that one's output, with `stop` ends it; no input at all lists them.",
     input: z
       .strictObject({
-        command: z.string().min(1).max(longestCommand).optional(),
+        command: z.string().min(1).max(maxCommandBytes).optional(),
         timeoutMs: z.int().min(1).optional(),
         background: z.boolean().optional(),
         process: z.string().min(1).max(100).optional(),

@@ -1,4 +1,5 @@
-import { fail, nearest, type Tool, toolNameRule } from "@thinkery/sdk";
+import { fail, type Tool, toolNameRule } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import type { ToolDefinition } from "../model/model.ts";
 import { createStaticSource, MutableToolSource, type ToolSource } from "./tool-source.ts";

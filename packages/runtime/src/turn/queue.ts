@@ -1,4 +1,16 @@
-import { type Admission, type Boot, fail, type Mode, type NewEvent, type Outcome, type Props, type ToolReport, type Run, type Said, type Sender, type TurnLimits } from "@thinkery/sdk";
+import {
+  type Admission,
+  fail,
+  type Mode,
+  type NewEvent,
+  type Outcome,
+  type Props,
+  type ToolReport,
+  type Run,
+  type Said,
+  type Sender,
+} from "@thinkery/sdk";
+import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { isOver, runOf, type TurnRow } from "../store/turns.ts";

@@ -1,4 +1,4 @@
-import { turnLimitsSchema } from "@thinkery/sdk";
+import { turnLimitsSchema } from "@thinkery/sdk/internal";
 import { expect, test } from "vitest";
 import type { TurnRow } from "../store/turns.ts";
 import { recover } from "./recovery.ts";

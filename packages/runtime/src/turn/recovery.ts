@@ -1,4 +1,5 @@
-import type { Boot, Failure, NewEvent, TurnLimits } from "@thinkery/sdk";
+import type { Failure, NewEvent } from "@thinkery/sdk";
+import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
 import type { TurnRow } from "../store/turns.ts";
 
 /**

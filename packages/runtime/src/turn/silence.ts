@@ -1,4 +1,5 @@
-import type { Failure, TurnLimits } from "@thinkery/sdk";
+import type { Failure } from "@thinkery/sdk";
+import type { TurnLimits } from "@thinkery/sdk/internal";
 
 /** How long nothing has come of a turn. One that is silent for its whole window is ended. */
 export class Silence {

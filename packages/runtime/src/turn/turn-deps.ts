@@ -1,4 +1,5 @@
-import type { Blueprint, PlanSettings, Props, ThreadInfo, Tool, TurnLimits } from "@thinkery/sdk";
+import type { Blueprint, PlanSettings, Props, ThreadInfo, Tool } from "@thinkery/sdk";
+import type { TurnLimits } from "@thinkery/sdk/internal";
 import type { Driver, TurnModels } from "../drivers/driver.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
 import type { Usage } from "../model/model.ts";

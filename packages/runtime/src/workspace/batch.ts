@@ -1,4 +1,5 @@
-import { fail, type FileContent, type FileEdit, filePath, foldedPath, isThinkeryError, type WorkspaceLimits } from "@thinkery/sdk";
+import { fail, type FileContent, type FileEdit, filePath, foldedPath, isThinkeryError } from "@thinkery/sdk";
+import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import { isSame, known } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
 import type { Step } from "./history.ts";

@@ -1,4 +1,5 @@
-import { type Change, type FileContent, type NewEvent, type Origin, type Version, type WorkspaceLimits } from "@thinkery/sdk";
+import type { Change, FileContent, NewEvent, Origin, Version } from "@thinkery/sdk";
+import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Batch } from "./batch.ts";
 import type { Branches } from "./branches.ts";
 import { isSame, known } from "./content.ts";

@@ -1,4 +1,5 @@
-import { defaultWorkspaceLimits, fail, type WorkspaceLimits } from "@thinkery/sdk";
+import { fail } from "@thinkery/sdk";
+import { defaultWorkspaceLimits, type WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Totals } from "./file-rows.ts";
 import type { Step } from "./history.ts";
 

@@ -17,8 +17,8 @@ import {
   type Version,
   type VersionDiff,
   type VersionQuery,
-  type WorkspaceLimits,
 } from "@thinkery/sdk";
+import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import { type Blobs } from "../store/blobs/blobs.ts";
 import { Batch } from "./batch.ts";
 import { Branches } from "./branches.ts";

@@ -5,7 +5,7 @@ import { type Talk, talk, type TalkOptions, type TalkState } from "../client/tal
 import type { Mode } from "../protocol/choices.ts";
 import { isThinkeryError } from "../protocol/errors.ts";
 import type { Approval } from "../protocol/frame.ts";
-import { placesPerEvent } from "../protocol/place.ts";
+import { positionsPerEvent } from "../internal/event-position.ts";
 import { routes } from "../protocol/routes.ts";
 import { parseAgentTarget } from "../protocol/target.ts";
 import type { NewAttachment } from "../protocol/turn.ts";
@@ -221,7 +221,7 @@ export class LiveConversation {
   // What happened between messages from before we connected is in no history.
   async #recall(): Promise<void> {
     const first = this.#now.conversation.entries.find((entry) => entry.seq !== undefined)?.seq;
-    const [from, to] = [Math.floor((first ?? 0) / placesPerEvent), this.#heard ?? 0];
+    const [from, to] = [Math.floor((first ?? 0) / positionsPerEvent), this.#heard ?? 0];
     if (first === undefined || from > to) return;
     this.#heard = from - 1;
     try {

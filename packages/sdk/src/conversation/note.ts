@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../protocol/event.ts";
-import { placesPerEvent } from "../protocol/place.ts";
+import { positionsPerEvent } from "../internal/event-position.ts";
 import type { ConversationUpdate, NoteContent } from "./update.ts";
 
 /** Something that happened to the conversation, told between its messages. Its `seq` is a place among theirs. */
@@ -16,7 +16,7 @@ export function addNote(
   { runId, note }: Extract<ConversationUpdate, { kind: "note" }>,
   { seq, ts }: Pick<AgentEvent, "seq" | "ts">,
 ): Notes {
-  const place = seq * placesPerEvent;
+  const place = seq * positionsPerEvent;
   const index = notes.findLastIndex((other) => other.seq <= place);
   if (notes[index]?.seq === place) return notes;
   const added: Note = { id: `note-${seq}`, seq: place, at: Date.parse(ts), runId, ...note };

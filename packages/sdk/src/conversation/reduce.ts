@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../protocol/event.ts";
-import { placesPerEvent } from "../protocol/place.ts";
+import { positionsPerEvent } from "../internal/event-position.ts";
 import { blank, type Conversation } from "./conversation.ts";
 import { callOf, resultOf, type Result } from "./call.ts";
 import { recalledOf } from "./capabilities.ts";
@@ -28,7 +28,7 @@ export function reduceEvent(now: Conversation, event: AgentEvent): Conversation 
 /** The conversation after an update, from an event or from the chat frame that repeats it. */
 export function reduceUpdate(now: Conversation, update: ConversationUpdate, source: Source = {}): Conversation {
   const at = source.ts === undefined ? 0 : Date.parse(source.ts);
-  const place = source.seq === undefined ? undefined : source.seq * placesPerEvent;
+  const place = source.seq === undefined ? undefined : source.seq * positionsPerEvent;
   switch (update.kind) {
     case "request":
       return acceptRequest(now, update, at);

@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { priceSchema } from "./bindings.ts";
+
+const maxUsd = 1_000_000;
+const usdRule = `expected dollars per million tokens, a number from 0 to ${maxUsd}`;
+const usd = z.number(usdRule).min(0, usdRule).max(maxUsd, usdRule);
+
+export const priceSchema = z
+  .strictObject({ input: usd, output: usd, cachedInput: usd.optional() })
+  .meta({ id: "Price", description: "US dollars per million tokens." });
+
+export type Price = z.infer<typeof priceSchema>;
 
 export const providerStatuses = ["ready", "no key", "not found", "error"] as const;
 

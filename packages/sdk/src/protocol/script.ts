@@ -79,11 +79,6 @@ export type ScriptStep = Exchange["steps"][number];
 export type ScriptCall = z.infer<typeof callSchema>;
 export type ScriptFailure = NonNullable<ScriptStep["fail"]>;
 
-/** A script as the daemon found it. */
-export const foundScriptSchema = z.object({ name: z.string(), file: z.string(), script: z.unknown() });
-
-export const scriptNamesSchema = z.object({ scripts: z.array(z.string()) });
-
 /** `{{ message }}`, `{{ turn }}`, `{{ results.0 }}`, `{{ results.bash.stdout }}`. */
 export const expression = /\{\{\s*(.*?)\s*\}\}/g;
 

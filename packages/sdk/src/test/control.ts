@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fail } from "../protocol/errors.ts";
-import { type HostStatus, hostStatusSchema } from "../protocol/health.ts";
+import { type HostStatus, hostStatusSchema } from "../internal/host-status.ts";
 
 const patience = 20_000;
 

@@ -1,4 +1,5 @@
-import { fail, type Mode, nearest } from "@thinkery/sdk";
+import { fail, type Mode } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 
 /** What a person typed: words for the agent, or a wish to the chat itself. */
 export type Typed =

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AgentTarget, fail, isThinkeryError, nearest, type ProcessInfo, type ProcessOutput } from "@thinkery/sdk";
+import { type AgentTarget, fail, isThinkeryError, type ProcessInfo, type ProcessOutput } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 import type { Client } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";

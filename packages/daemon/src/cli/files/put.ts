@@ -2,7 +2,8 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { deflateRawSync } from "node:zlib";
-import { fail, filePath, folderPath, isThinkeryError, type Landed, type ToZip, zipped } from "@thinkery/sdk";
+import { fail, filePath, folderPath, isThinkeryError, type Landed } from "@thinkery/sdk";
+import { type ZipEntry, zipFiles } from "@thinkery/sdk/internal";
 import type { Command } from "commander";
 import { look } from "../../folder/look.ts";
 import { readContent } from "../../folder/read.ts";
@@ -72,7 +73,7 @@ async function putFolder(cli: Cli, text: string, to: string | undefined, from: s
   const files = await filesOf(cli, from, to);
   const { agent } = await reachAgent(cli, text);
   if (files.length === 0) throw fail("bad_request", `There is nothing in “${from}” that could be written.`);
-  const zip = await buffer(zipped(files, (data) => deflateRawSync(data, { level: 3 })));
+  const zip = await buffer(zipFiles(files, (data) => deflateRawSync(data, { level: 3 })));
   const landed = await agent.putArchive(zip, branch === undefined ? {} : { branch }).catch((error: unknown) => {
     if (!isThinkeryError(error) || error.code !== "too_large") throw error;
     throw fail("too_large", `${error.message} \`thinkery files sync --once\` sends as much as there is room for, a part at a time.`);
@@ -81,11 +82,11 @@ async function putFolder(cli: Cli, text: string, to: string | undefined, from: s
 }
 
 /** The files of a folder here, at the paths that they will have there. */
-async function filesOf(cli: Cli, from: string, to: string | undefined): Promise<ToZip[]> {
+async function filesOf(cli: Cli, from: string, to: string | undefined): Promise<ZipEntry[]> {
   const root = resolve(cli.cwd, from);
   const { files, untaken } = await look(root);
   for (const { path, why } of untaken) cli.output.aside(`Left out ${path}: ${why}.`);
-  const all: ToZip[] = [];
+  const all: ZipEntry[] = [];
   for (const [path, { mtimeMs }] of files) {
     const content = await readContent(root, path, largestFile);
     if (!content) throw fail("bad_request", `“${from}/${path}” cannot be read, or is too large.`);

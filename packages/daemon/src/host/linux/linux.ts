@@ -1,5 +1,6 @@
 import { cpus } from "node:os";
-import { type CommandResult, fail, type LinuxLimits, type ProcessInfo, type ProcessOutput } from "@thinkery/sdk";
+import { type CommandResult, fail, type ProcessInfo, type ProcessOutput } from "@thinkery/sdk";
+import type { LinuxLimits } from "@thinkery/sdk/internal";
 import { Command } from "./command.ts";
 import type { WorkspaceCopies } from "./copy/copies.ts";
 import { Output } from "./output.ts";

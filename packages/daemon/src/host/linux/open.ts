@@ -1,4 +1,4 @@
-import type { LinuxLimits } from "@thinkery/sdk";
+import type { LinuxLimits } from "@thinkery/sdk/internal";
 import type { Home } from "../../home/home.ts";
 import { bubblewrapProvider } from "./bubblewrap.ts";
 import { isDiskFull } from "./disk.ts";

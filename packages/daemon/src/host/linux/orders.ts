@@ -1,4 +1,5 @@
-import { commandSchema, copyPlanSchema, fail, invalid, processQuerySchema } from "@thinkery/sdk";
+import { fail, invalid, processQuerySchema } from "@thinkery/sdk";
+import { commandSchema, workingCopyPlanSchema } from "@thinkery/sdk/internal";
 import { z } from "zod";
 
 /** What main asks for, checked. Apart from the routes, because a host that starts has nothing to check yet. */
@@ -17,7 +18,7 @@ const collectionQuery = agentQuery.extend({ largest: z.coerce.number().int().min
 
 export const collectionIn = (query: URLSearchParams) => checked(collectionQuery, Object.fromEntries(query));
 
-export const planIn = (body: Buffer) => checked(copyPlanSchema, parsed(body));
+export const planIn = (body: Buffer) => checked(workingCopyPlanSchema, parsed(body));
 
 export const agentIn = (query: URLSearchParams) => checked(agentQuery, Object.fromEntries(query)).agent;
 

@@ -1,4 +1,4 @@
-import { readable } from "@thinkery/sdk";
+import { toReadableOutput } from "@thinkery/sdk/internal";
 
 interface Kept {
   /** Of what was written first, and of what was written last. In bytes. */
@@ -122,4 +122,4 @@ function fromWhole(bytes: Buffer): Buffer {
   return bytes.subarray(start);
 }
 
-const shown = (bytes: Buffer) => readable(decoder.decode(bytes));
+const shown = (bytes: Buffer) => toReadableOutput(decoder.decode(bytes));

@@ -1,4 +1,4 @@
-import type { LinuxLimits } from "@thinkery/sdk";
+import type { LinuxLimits } from "@thinkery/sdk/internal";
 
 /** What a command is, and how much it may take. */
 export interface Order {

@@ -1,6 +1,6 @@
 import http from "node:http";
 import { join } from "node:path";
-import { linuxLimitsSchema } from "@thinkery/sdk";
+import { linuxLimitsSchema } from "@thinkery/sdk/internal";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openScriptFolders } from "../../scripts/folders.ts";
 import { tempFolder } from "../fixture.ts";

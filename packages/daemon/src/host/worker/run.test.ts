@@ -1,6 +1,11 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema, workspaceLimitsSchema } from "@thinkery/sdk";
+import {
+  linuxLimitsSchema,
+  sandboxLimitsSchema,
+  turnLimitsSchema,
+  workspaceLimitsSchema,
+} from "@thinkery/sdk/internal";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Home } from "../../home/home.ts";
 import { findHost } from "../discovery.ts";

@@ -1,4 +1,5 @@
-import { isThinkeryError, zipped } from "@thinkery/sdk";
+import { isThinkeryError } from "@thinkery/sdk";
+import { zipFiles } from "@thinkery/sdk/internal";
 import { archiveAddress, fileAddress, sendFile, type Workspace } from "../../api/files.ts";
 import { messageOf } from "../../api/login.ts";
 import { createStore, type Store } from "../../api/store.ts";
@@ -127,7 +128,7 @@ async function toSend({ files, unpack, workspace }: Waiting): Promise<{ address:
   if (unpack) return { address: archiveAddress(workspace), body: first.file };
   if (files.length === 1) return { address: fileAddress(workspace, first.path), body: first.file };
   const pieces: BlobPart[] = [];
-  for await (const piece of zipped(read(files))) pieces.push(piece as Uint8Array<ArrayBuffer>);
+  for await (const piece of zipFiles(read(files))) pieces.push(piece as Uint8Array<ArrayBuffer>);
   return { address: archiveAddress(workspace), body: new Blob(pieces) };
 }
 

@@ -1,4 +1,5 @@
-import { endpoints, fail, type Health, type HostStatus, ownerUser } from "@thinkery/sdk";
+import { endpoints, fail, type Health, ownerUser } from "@thinkery/sdk";
+import type { HostStatus } from "@thinkery/sdk/internal";
 import type { Hono } from "hono";
 import { openHost } from "../../host/host.ts";
 import { openModels } from "../../model/catalogue.ts";

@@ -1,4 +1,5 @@
-import { endpoints, fail, nearest } from "@thinkery/sdk";
+import { endpoints, fail } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 import type { Hono } from "hono";
 import { openModels } from "../../model/catalogue.ts";
 import { type HonoEnv, route } from "../route.ts";

@@ -1,4 +1,5 @@
-import { fail, nearest, readScript, type Script, type ScriptInput, scriptNameSchema } from "@thinkery/sdk";
+import { fail, readScript, type Script, type ScriptInput, scriptNameSchema } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 import type { Host } from "../../host/host.ts";
 import { tour } from "./tour.ts";
 

@@ -1,4 +1,14 @@
-import { defineTool, type FileContent, type FileInfo, filePath, folderPath, fail, type Files, longestCommand, type Tool } from "@thinkery/sdk";
+import {
+  defineTool,
+  type FileContent,
+  type FileInfo,
+  filePath,
+  folderPath,
+  fail,
+  type Files,
+  type Tool,
+} from "@thinkery/sdk";
+import { maxCommandBytes } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import { matchPaths } from "../../policy/match-paths.ts";
 import { logged } from "../files/file-tool.ts";
@@ -90,7 +100,7 @@ const bash = defineTool(
   {
     name: "bash",
     description: "Runs a command on the workspace.",
-    input: z.strictObject({ command: z.string().min(1).max(longestCommand), timeoutMs: z.int().min(1).optional() }),
+    input: z.strictObject({ command: z.string().min(1).max(maxCommandBytes), timeoutMs: z.int().min(1).optional() }),
     action: "run",
     // The shell's own limits come first.
     seconds: 7300,

@@ -1,4 +1,5 @@
-import { type FileInfo, type Files, nearest } from "@thinkery/sdk";
+import type { FileInfo, Files } from "@thinkery/sdk";
+import { nearest } from "@thinkery/sdk/internal";
 import { blocksBetween } from "../../workspace/text/sequence.ts";
 import { linesOf } from "../../workspace/text/lines.ts";
 import { numbered } from "../../workspace/text/near.ts";

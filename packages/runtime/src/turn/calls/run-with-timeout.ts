@@ -1,4 +1,5 @@
-import { type Tool, type ToolContext, ToolFailure, type ToolTrouble, type TurnLimits } from "@thinkery/sdk";
+import { type Tool, type ToolContext, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
+import type { TurnLimits } from "@thinkery/sdk/internal";
 import { UnusableOutput } from "../../tools/output.ts";
 
 /** Why a call has no output. */

@@ -1,5 +1,6 @@
 import { deflateRawSync } from "node:zlib";
-import { type ArchiveQuery, fail, type FileEdit, type FileInfo, type ToZip, zipped } from "@thinkery/sdk";
+import { type ArchiveQuery, fail, type FileEdit, type FileInfo } from "@thinkery/sdk";
+import { type ZipEntry, zipFiles } from "@thinkery/sdk/internal";
 import type { At, Workspace } from "../workspace.ts";
 import { filesIn } from "./unzip.ts";
 
@@ -24,7 +25,7 @@ export function archived(workspace: Workspace, { branch, version, under }: Archi
   const at = { branch, version: version ?? (workspace.latest(branch) || undefined) };
   // Asked before the answer begins: a branch or version may not be there.
   const { files } = workspace.list({ ...at, under });
-  return byteStream(gathered(zipped(contents(workspace, files, at), deflated)));
+  return byteStream(gathered(zipFiles(contents(workspace, files, at), deflated)));
 }
 
 /** Everybody shares one thread, so after some work others have their turn. A file counts for a few kilobytes, however small it is. */
@@ -39,7 +40,7 @@ class Turns {
   }
 }
 
-async function* contents(workspace: Workspace, files: readonly FileInfo[], at: At): AsyncGenerator<ToZip> {
+async function* contents(workspace: Workspace, files: readonly FileInfo[], at: At): AsyncGenerator<ZipEntry> {
   const turns = new Turns();
   for (const { path, mediaType, modifiedAt, size } of files) {
     await turns.worked(size);

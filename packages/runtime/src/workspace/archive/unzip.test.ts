@@ -1,5 +1,5 @@
 import { deflateRawSync } from "node:zlib";
-import { type ToZip, zipped } from "@thinkery/sdk";
+import { type ZipEntry, zipFiles } from "@thinkery/sdk/internal";
 import { unzipSync, zipSync } from "fflate";
 import { expect, test } from "vitest";
 import { filesIn } from "./unzip.ts";
@@ -51,7 +51,7 @@ test("a zip that another program made is read: packed and stored files, folders,
 
 test("a zip that we make is read by another program, byte by byte", async () => {
   const random = Uint8Array.from({ length: 50_000 }, (_, index) => (index * 7919 + (index >> 3)) % 251);
-  const files: ToZip[] = [
+  const files: ZipEntry[] = [
     { path: "a.txt", data: bytes("a".repeat(1000)), modifiedAt: new Date("2026-11-15T20:00:02Z") },
     { path: "docs/résumé.md", data: bytes("# é"), modifiedAt: new Date(0) },
     { path: "empty.txt", data: bytes(""), modifiedAt: new Date() },
@@ -59,7 +59,7 @@ test("a zip that we make is read by another program, byte by byte", async () => 
   ];
   for (const deflate of [undefined, (data: Uint8Array) => deflateRawSync(data)]) {
     const pieces: Uint8Array[] = [];
-    for await (const piece of zipped(files, deflate)) pieces.push(piece);
+    for await (const piece of zipFiles(files, deflate)) pieces.push(piece);
     const zip = Buffer.concat(pieces);
     expect(zip.length < 51_000).toBe(deflate !== undefined);
     const found = unzipSync(zip);

@@ -1,5 +1,6 @@
 import { crc32, inflateRawSync } from "node:zlib";
-import { fail, filePath, type WorkspaceLimits } from "@thinkery/sdk";
+import { fail, filePath } from "@thinkery/sdk";
+import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import { damaged, type Directory, type Entry, nameIn, readDirectory } from "./directory.ts";
 
 /** A file in a zip that was looked at and not yet unpacked. */

@@ -1,6 +1,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type CopyPlan, fail } from "@thinkery/sdk";
+import { fail } from "@thinkery/sdk";
+import type { WorkingCopyPlan } from "@thinkery/sdk/internal";
 import { isDraft } from "../../../folder/write.ts";
 import type { LinuxProvider } from "../provider.ts";
 import { emptyCollection, WorkspaceCopy } from "./copy.ts";
@@ -37,7 +38,7 @@ export class WorkspaceCopies {
     });
   }
 
-  plan(agent: string, plan: CopyPlan): Promise<string[]> {
+  plan(agent: string, plan: WorkingCopyPlan): Promise<string[]> {
     return this.#inTurn(agent, (copy) => copy.plan(plan));
   }
 

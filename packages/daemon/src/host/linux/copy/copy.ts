@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { type CopyPlan, fail, filePath, isThinkeryError, packed, parcelsIn } from "@thinkery/sdk";
+import { fail, filePath, isThinkeryError } from "@thinkery/sdk";
+import { decodeFileTransfers, encodeFileTransfer, type WorkingCopyPlan } from "@thinkery/sdk/internal";
 import type { FileState } from "../../../folder/file-state.ts";
 import { look, type Look } from "../../../folder/look.ts";
 import { readContent } from "../../../folder/read.ts";
@@ -58,7 +59,7 @@ export class WorkspaceCopy {
     });
     if (typeof found === "string") {
       const notes = [`${found} Nothing of it comes into the workspace, and nothing from there comes here, until there are fewer.`];
-      return inOrder(packed({ ...head, notes, isStuck: true }), packed({ end: true }));
+      return inOrder(encodeFileTransfer({ ...head, notes, isStuck: true }), encodeFileTransfer({ end: true }));
     }
     const findings = await findingsIn(this.#place.folder, found, manifest, { ...mostBack, largest });
     const notes = notesOn(manifest, findings.untaken);
@@ -70,7 +71,7 @@ export class WorkspaceCopy {
   }
 
   /** What of this version is not in the folder yet. What is there and should not be goes at once. */
-  async plan({ version, files, landed, except = [] }: CopyPlan): Promise<string[]> {
+  async plan({ version, files, landed, except = [] }: WorkingCopyPlan): Promise<string[]> {
     // There was no folder to be looked at before.
     if (landed === noCollection) for await (const _ of await this.collect(mostBack.bytes));
     const collection = this.#collection;
@@ -95,9 +96,9 @@ export class WorkspaceCopy {
     const notes: string[] = [];
     const turn = inTurns();
     if (!manifest) throw fail("conflict", "Look at the folder first.");
-    for await (const { label, bytes } of parcelsIn(once(body), largest)) {
+    for await (const { header, bytes } of decodeFileTransfers(once(body), largest)) {
       await turn();
-      const path = filePath(String((label as { path?: unknown }).path));
+      const path = filePath(String((header as { path?: unknown }).path));
       const needed = this.#needed.get(path);
       const entry = manifest.files.get(path);
       if (!needed || !entry) throw fail("bad_request", "That file was not asked for.");
@@ -125,23 +126,23 @@ export class WorkspaceCopy {
   }
 
   async *#told(head: object, { findings, sent }: Collection, largest: number): AsyncGenerator<Uint8Array> {
-    yield* packed(head);
+    yield* encodeFileTransfer(head);
     if (!findings.isTooMuch) {
       for (const finding of findings.changed.values()) {
         const { path, base, now } = finding;
         if (!now) {
           sent.set(path, finding);
-          yield* packed({ delete: path, base });
+          yield* encodeFileTransfer({ delete: path, base });
           continue;
         }
         const content = now.bytes ? { ...now, bytes: now.bytes } : await readContent(this.#place.folder, path, largest);
         delete now.bytes;
         if (!content || content.hash !== now.hash) continue;
         sent.set(path, finding);
-        yield* packed({ write: path, base }, content.bytes);
+        yield* encodeFileTransfer({ write: path, base }, content.bytes);
       }
     }
-    yield* packed({ end: true });
+    yield* encodeFileTransfer({ end: true });
   }
 
   /** The version is what the folder's was, with what came from there. */
@@ -204,7 +205,7 @@ function trustedNow(changed: Finding | undefined, entry: Entry | undefined): { s
 
 /** What is told of a folder that was never made. */
 export function emptyCollection(): AsyncIterable<Uint8Array> {
-  return inOrder(packed({ collection: noCollection, version: 0, isBehind: false, notes: [], isStuck: false }), packed({ end: true }));
+  return inOrder(encodeFileTransfer({ collection: noCollection, version: 0, isBehind: false, notes: [], isStuck: false }), encodeFileTransfer({ end: true }));
 }
 
 async function* inOrder(...pieces: Uint8Array[][]): AsyncGenerator<Uint8Array> {

@@ -1,14 +1,13 @@
 import { z } from "zod";
-import { defaultLinuxLimits, defaultSandboxLimits, defaultTurnLimits, defaultWorkspaceLimits } from "./defaults.ts";
-import { modelIdSchema } from "./name-schemas.ts";
-import { modelRolesSchema } from "./roles.ts";
+import { priceSchema } from "../protocol/models.ts";
+import { modelIdSchema } from "../protocol/name-schemas.ts";
+import { modelRolesSchema } from "../protocol/roles.ts";
+import { defaultLinuxLimits, defaultSandboxLimits, defaultTurnLimits, defaultWorkspaceLimits } from "./default-limits.ts";
 
-/** What the daemon hands to its Worker as JSON, and what a person writes in the configuration for it. */
+/** The JSON bindings that the daemon passes to its Worker, and the configuration they are read from. */
 
 const baseRule = "expected the address of an API, for example https://api.groq.com/openai/v1";
 const keyVariableRule = "expected the name of an environment variable that ends in _KEY, _TOKEN or _SECRET, for example GROQ_API_KEY";
-const mostUsd = 1_000_000;
-const usdRule = `expected dollars per million tokens, a number from 0 to ${mostUsd}`;
 
 /** The wire formats that we speak ourselves. */
 export const wires = ["chat", "responses", "messages"] as const;
@@ -31,14 +30,6 @@ export const providerSettingSchema = z.strictObject({
     .optional()
     .meta({ description: "Its format: OpenAI's chat completions (the default), OpenAI's responses, or Anthropic's messages." }),
 });
-
-const usd = z.number(usdRule).min(0, usdRule).max(mostUsd, usdRule);
-
-export const priceSchema = z
-  .strictObject({ input: usd, output: usd, cachedInput: usd.optional() })
-  .meta({ id: "Price", description: "US dollars per million tokens." });
-
-export type Price = z.infer<typeof priceSchema>;
 
 const contextRule = "expected a whole number of tokens, 1000 or more";
 

@@ -1,7 +1,7 @@
-import { fail } from "./protocol/errors.ts";
+import { fail } from "../protocol/errors.ts";
 
 /** A file on its way into a zip. */
-export interface ToZip {
+export interface ZipEntry {
   path: string;
   data: Uint8Array;
   modifiedAt: Date;
@@ -23,7 +23,7 @@ const madeBy = (3 << 8) | 20;
 const plainFile = 0o100644;
 
 /** Files as a zip, piece by piece: no more than one of them is held at a time. Every piece is the taker's own. */
-export async function* zipped(files: AsyncIterable<ToZip> | Iterable<ToZip>, deflate?: Deflate): AsyncGenerator<Uint8Array> {
+export async function* zipFiles(files: AsyncIterable<ZipEntry> | Iterable<ZipEntry>, deflate?: Deflate): AsyncGenerator<Uint8Array> {
   const directory: Uint8Array[] = [];
   let at = 0;
   for await (const file of files) {
@@ -44,7 +44,7 @@ export async function* zipped(files: AsyncIterable<ToZip> | Iterable<ToZip>, def
   yield end;
 }
 
-function packed({ path, data, modifiedAt, stored: asItIs = false }: ToZip, at: number, deflate: Deflate | undefined) {
+function packed({ path, data, modifiedAt, stored: asItIs = false }: ZipEntry, at: number, deflate: Deflate | undefined) {
   const name = new TextEncoder().encode(path);
   const shorter = data.length > 0 && !asItIs ? deflate?.(data) : undefined;
   const body = shorter && shorter.length < data.length ? shorter : data;

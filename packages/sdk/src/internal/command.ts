@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { agencyIdSchema, agentNameSchema } from "../protocol/name-schemas.ts";
+import { parseAgentObjectName } from "../protocol/names.ts";
+import { processSchema } from "../protocol/process.ts";
+
+/** The kernel does not accept an argument that is much longer. */
+export const maxCommandBytes = 100_000;
+
+/** A command that main asks the daemon to run for one of its agents. */
+export const commandSchema = z.strictObject({
+  /** `agency~agent`. It becomes a path, so both names are validated again. */
+  agent: z.string().refine((name) => {
+    const { agency, agent } = parseAgentObjectName(name) ?? {};
+    return agencyIdSchema.safeParse(agency).success && agentNameSchema.safeParse(agent).success;
+  }, "expected agency~agent"),
+  command: z
+    .string()
+    .min(1)
+    .refine(
+      (text) => new TextEncoder().encode(text).length <= maxCommandBytes,
+      `longer than ${maxCommandBytes} bytes; write it to a file and run that`,
+    )
+    .refine((text) => !text.includes("\0"), "a command cannot have a NUL in it"),
+  timeoutMs: z.number().int().min(1).optional(),
+});
+
+/** What the daemon streams about a command in the foreground, one JSON line each: its output, and at last its result. */
+export const commandUpdateSchema = z.union([
+  z.object({
+    result: z.object({
+      exitCode: z.number().nullable(),
+      endedBy: processSchema.shape.endedBy,
+      output: z.string(),
+      ms: z.number(),
+    }),
+  }),
+  z.object({ output: z.string() }),
+]);
+
+export type CommandUpdate = z.infer<typeof commandUpdateSchema>;

@@ -1,0 +1,12 @@
+/** What Thinkery's own packages share. Not part of the public API: it may change in any release. */
+export * from "./bindings.ts";
+export * from "./command.ts";
+export * from "./default-limits.ts";
+export * from "./event-position.ts";
+export * from "./file-transfer.ts";
+export * from "./host-status.ts";
+export * from "./nearest.ts";
+export * from "./readable-output.ts";
+export * from "./script-file.ts";
+export * from "./working-copy.ts";
+export * from "./zip.ts";
