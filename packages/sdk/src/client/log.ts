@@ -5,7 +5,7 @@ import type { AgentTarget } from "../protocol/target.ts";
 import { pause } from "./pause.ts";
 import { Pauses } from "./pauses.ts";
 import type { Ask } from "./request.ts";
-import { blocksIn } from "./sse.ts";
+import { parseSse } from "./sse.ts";
 
 /** The host says something at least every 15 s. Without a word for so long, the line is dead. */
 const usualSilence = 45_000;
@@ -97,10 +97,14 @@ export class Log {
       const { agency, agent } = target;
       const { body } = await ask("listEvents", { params: { agency, agent }, query, signal: either }, "text/event-stream");
       if (!body) return;
-      for await (const { id, data } of blocksIn(body)) {
+      for await (const blocks of parseSse(body)) {
         clearTimeout(timer);
-        if (id !== undefined) yield { seq: Number(id), ...(data === undefined ? {} : { event: JSON.parse(data) as AgentEvent }) };
-        else if (data !== undefined && progress) yield { progress: JSON.parse(data) as Progress };
+        for (const { id, data } of blocks) {
+          if (data === undefined) {
+            if (id !== undefined) yield { seq: Number(id) };
+          } else if (id !== undefined) yield { seq: Number(id), event: JSON.parse(data) as AgentEvent };
+          else if (progress) yield { progress: JSON.parse(data) as Progress };
+        }
         timer = setTimeout(dead, silence);
       }
     } catch (error) {

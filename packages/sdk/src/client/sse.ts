@@ -1,37 +1,33 @@
-/** One block of a stream of server-sent events. One without data is no event, but its id counts. */
-export interface Block {
+import { createParser } from "eventsource-parser";
+
+/** One block of a server-sent event stream. Without data it is not an event, but its id still counts. */
+export interface SseBlock {
   id?: string;
   data?: string;
 }
 
-const lineEnd = /\r\n|\n|\r(?!$)/;
-
-/** Reads the blocks of a stream as they come. A block that the stream ends in was never said. */
-export async function* blocksIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Block> {
+/**
+ * Parses a stream of server-sent events. Yields once for each chunk received, with the blocks that it completed:
+ * possibly none, so that a caller can tell a quiet connection (only comments) from a dead one. An incomplete block at
+ * the end of the stream is dropped.
+ */
+export async function* parseSse(body: ReadableStream<Uint8Array>): AsyncGenerator<SseBlock[]> {
+  let blocks: SseBlock[] = [];
+  const parser = createParser({
+    // Called for blocks without data, too, and before `onEvent` for others.
+    onId: (id) => blocks.push({ id }),
+    onEvent: ({ id, data }) => {
+      if (id === undefined) blocks.push({ data });
+      else blocks[blocks.length - 1] = { id, data };
+    },
+  });
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let rest = "";
-  let block: Block = {};
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    const lines = (rest + decoder.decode(value, { stream: true })).split(lineEnd);
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      if (line !== "") block = extended(block, line);
-      else {
-        yield block;
-        block = {};
-      }
-    }
+    parser.feed(decoder.decode(value, { stream: true }));
+    yield blocks;
+    blocks = [];
   }
-}
-
-function extended(block: Block, line: string): Block {
-  const colon = line.includes(":") ? line.indexOf(":") : line.length;
-  const field = line.slice(0, colon);
-  const value = line.slice(colon + (line[colon + 1] === " " ? 2 : 1));
-  if (field === "id") return { ...block, id: value };
-  if (field === "data") return { ...block, data: block.data === undefined ? value : `${block.data}\n${value}` };
-  return block;
 }
