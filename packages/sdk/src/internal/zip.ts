@@ -1,107 +1,96 @@
+import { Zip, ZipPassThrough } from "fflate/browser";
 import { fail } from "../protocol/errors.ts";
 
-/** A file on its way into a zip. */
 export interface ZipEntry {
   path: string;
   data: Uint8Array;
   modifiedAt: Date;
-  /** It would not get shorter. */
+  /** The data is compressed already: store it as it is. */
   stored?: boolean;
 }
 
-/** Makes bytes shorter as “deflate” does, without header or checksum. What is not given one is stored as it is. */
-export type Deflate = (data: Uint8Array) => Uint8Array;
+/** Returns data as a raw deflate stream; with `store`, without compressing it (level 0). */
+export type Deflate = (data: Uint8Array, options: { store: boolean }) => Uint8Array<ArrayBuffer>;
 
-/** What the format has room for without its extension to 64 bits. */
-const most = { files: 0xffff - 1, bytes: 0xffff_fffe };
+/** What the format can hold without its 64-bit extension. */
+const maxFiles = 0xffff - 1;
+const maxBytes = 0xffff_fffe;
 
-const stored = 0;
-const deflated = 8;
-const namesAreUtf8 = 0x0800;
-/** Version 2.0 of the format, as a Unix system writes it: only these have permissions. */
-const madeBy = (3 << 8) | 20;
-const plainFile = 0o100644;
+/** Dates that the format can express and fflate accepts. */
+const [minDate, maxDate] = [Date.UTC(1980, 0, 1), Date.UTC(2099, 11, 31, 23, 59, 58)];
 
-/** Files as a zip, piece by piece: no more than one of them is held at a time. Every piece is the taker's own. */
-export async function* zipFiles(files: AsyncIterable<ZipEntry> | Iterable<ZipEntry>, deflate?: Deflate): AsyncGenerator<Uint8Array> {
-  const directory: Uint8Array[] = [];
-  let at = 0;
-  for await (const file of files) {
-    const { head, entry, body } = packed(file, at, deflate);
-    directory.push(entry);
-    at += head.length + body.length;
-    if (directory.length > most.files || at > most.bytes) throw fail("too_large", "That is more than a zip can hold; ask for one folder at a time.");
-    yield head;
-    if (body.length > 0) yield body;
-  }
-  const end = record(22, 0x06054b50, (view) => {
-    view.setUint16(8, directory.length, true);
-    view.setUint16(10, directory.length, true);
-    view.setUint32(12, directory.reduce((sum, { length }) => sum + length, 0), true);
-    view.setUint32(16, at, true);
+/** Only entries made by Unix have permissions. */
+const unix = 3;
+const regularFile = 0o100644 << 16;
+
+/**
+ * Writes files as a zip, chunk by chunk: one file is held in memory at a time. Chunks are never empty and belong to
+ * the caller. Without `deflate`, everything is stored.
+ */
+export async function* zipFiles(
+  files: AsyncIterable<ZipEntry> | Iterable<ZipEntry>,
+  deflate?: Deflate,
+): AsyncGenerator<Uint8Array> {
+  let chunks: Uint8Array[] = [];
+  let [count, bytes] = [0, 0];
+  const zip = new Zip((error, chunk) => {
+    if (error) throw error;
+    bytes += chunk.length;
+    if (chunk.length > 0) chunks.push(chunk);
   });
-  yield* directory;
-  yield end;
-}
-
-function packed({ path, data, modifiedAt, stored: asItIs = false }: ZipEntry, at: number, deflate: Deflate | undefined) {
-  const name = new TextEncoder().encode(path);
-  const shorter = data.length > 0 && !asItIs ? deflate?.(data) : undefined;
-  const body = shorter && shorter.length < data.length ? shorter : data;
-  const method = body === data ? stored : deflated;
-  const crc = crc32(data);
-  // Both headers have this in the middle.
-  const common = (view: DataView, from: number) => {
-    view.setUint16(from, 20, true);
-    view.setUint16(from + 2, namesAreUtf8, true);
-    view.setUint16(from + 4, method, true);
-    view.setUint32(from + 6, dosTime(modifiedAt), true);
-    view.setUint32(from + 10, crc, true);
-    view.setUint32(from + 14, body.length, true);
-    view.setUint32(from + 18, data.length, true);
-    view.setUint16(from + 22, name.length, true);
+  const take = () => {
+    const taken = chunks;
+    chunks = [];
+    return taken;
   };
-  const head = record(30, 0x04034b50, (view) => common(view, 4), name);
-  const entry = record(
-    46,
-    0x02014b50,
-    (view) => {
-      view.setUint16(4, madeBy, true);
-      common(view, 6);
-      view.setUint32(38, plainFile * 0x10000, true);
-      view.setUint32(42, at, true);
-    },
-    name,
+  for await (const entry of files) {
+    addEntry(zip, entry, deflate);
+    if (++count > maxFiles || bytes > maxBytes) {
+      throw fail("too_large", "That is more than a zip can hold; ask for one folder at a time.");
+    }
+    yield* take();
+  }
+  zip.end();
+  yield* take();
+}
+
+function addEntry(zip: Zip, { path, data, modifiedAt, stored: store = false }: ZipEntry, deflate?: Deflate): void {
+  const file = deflate ? new DeflatedFile(path, (data) => deflate(data, { store })) : new ZipPassThrough(path);
+  file.mtime = toLocalFields(modifiedAt);
+  file.os = unix;
+  file.attrs = regularFile;
+  zip.add(file);
+  file.push(data, true);
+}
+
+/**
+ * Sizes are written behind the data, so every entry is a deflate stream, also if it is only stored in it: otherwise
+ * programs that read a zip from front to back (Java's ZipInputStream) cannot know where the entry ends.
+ * fflate keeps this object until the zip ends, so it must not hold any data.
+ */
+class DeflatedFile extends ZipPassThrough {
+  readonly #deflate: (data: Uint8Array) => Uint8Array<ArrayBuffer>;
+
+  constructor(path: string, deflate: (data: Uint8Array) => Uint8Array<ArrayBuffer>) {
+    super(path);
+    this.compression = 8;
+    this.#deflate = deflate;
+  }
+
+  protected override process(data: Uint8Array, final: boolean): void {
+    this.ondata(null, this.#deflate(data), final);
+  }
+}
+
+/** fflate writes local time; the same files should give the same bytes everywhere. */
+function toLocalFields(date: Date): Date {
+  const utc = new Date(Math.min(Math.max(date.getTime(), minDate), maxDate));
+  return new Date(
+    utc.getUTCFullYear(),
+    utc.getUTCMonth(),
+    utc.getUTCDate(),
+    utc.getUTCHours(),
+    utc.getUTCMinutes(),
+    utc.getUTCSeconds(),
   );
-  return { head, entry, body };
-}
-
-function record(length: number, signature: number, fill: (view: DataView) => void, name: Uint8Array = new Uint8Array()): Uint8Array {
-  const bytes = new Uint8Array(length + name.length);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, signature, true);
-  fill(view);
-  bytes.set(name, length);
-  return bytes;
-}
-
-/** Years before 1980 and seconds that are odd cannot be said. */
-function dosTime(date: Date): number {
-  const year = Math.min(Math.max(date.getUTCFullYear(), 1980), 2107) - 1980;
-  const day = (year << 9) | ((date.getUTCMonth() + 1) << 5) | date.getUTCDate();
-  const time = (date.getUTCHours() << 11) | (date.getUTCMinutes() << 5) | (date.getUTCSeconds() >> 1);
-  return day * 0x10000 + time;
-}
-
-const table = Uint32Array.from({ length: 256 }, (_, index) => {
-  let value = index;
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
-  return value;
-});
-
-/** The checksum that zips carry. */
-function crc32(data: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (let index = 0; index < data.length; index++) crc = (crc >>> 8) ^ (table[(crc ^ (data[index] as number)) & 0xff] as number);
-  return (crc ^ 0xffffffff) >>> 0;
 }

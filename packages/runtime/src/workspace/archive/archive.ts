@@ -1,23 +1,25 @@
 import { deflateRawSync } from "node:zlib";
 import { type ArchiveQuery, fail, type FileEdit, type FileInfo } from "@thinkery/sdk";
-import { type ZipEntry, zipFiles } from "@thinkery/sdk/internal";
+import { type Deflate, type ZipEntry, zipFiles } from "@thinkery/sdk/internal";
 import type { At, Workspace } from "../workspace.ts";
 import { filesIn } from "./unzip.ts";
 
 const megabyte = 1024 * 1024;
 
-/** What is made shorter is read by the one thread that everybody shares, so it is not made as short as can be. */
-const quick = { level: 3 };
+/** Compressing happens on the one thread that all agents share, so speed matters more than size. */
+const level = 3;
 
-/** Already as short as it gets. */
-const short = /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/mpeg|video\/.*|application\/(?:zip|gzip|pdf)|font\/woff2)$/;
+/** Media types that are compressed already. */
+const compressed = /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/mpeg|video\/.*|application\/(?:zip|gzip|pdf)|font\/woff2)$/;
 
-/** So much of a large file tells whether it would get shorter. */
-const sample = 64 * 1024;
+/** Bytes of a large file that are compressed to see if compressing all of it is worth the time. */
+const sampleBytes = 64 * 1024;
 
-function deflated(data: Uint8Array): Uint8Array {
-  const isShort = data.length > 4 * sample && deflateRawSync(data.subarray(0, sample), quick).length > 0.98 * sample;
-  return isShort ? data : deflateRawSync(data, quick);
+const deflate: Deflate = (data, { store }) => deflateRawSync(data, { level: store || !isWorthIt(data) ? 0 : level });
+
+function isWorthIt(data: Uint8Array): boolean {
+  if (data.length <= 4 * sampleBytes) return true;
+  return deflateRawSync(data.subarray(0, sampleBytes), { level }).length <= 0.98 * sampleBytes;
 }
 
 /** All files as a zip, as of one version: whoever changes something meanwhile does not change it here. */
@@ -25,7 +27,7 @@ export function archived(workspace: Workspace, { branch, version, under }: Archi
   const at = { branch, version: version ?? (workspace.latest(branch) || undefined) };
   // Asked before the answer begins: a branch or version may not be there.
   const { files } = workspace.list({ ...at, under });
-  return byteStream(gathered(zipFiles(contents(workspace, files, at), deflated)));
+  return byteStream(gathered(zipFiles(contents(workspace, files, at), deflate)));
 }
 
 /** Everybody shares one thread, so after some work others have their turn. A file counts for a few kilobytes, however small it is. */
@@ -46,7 +48,7 @@ async function* contents(workspace: Workspace, files: readonly FileInfo[], at: A
     await turns.worked(size);
     // Most of the time nobody changes anything meanwhile, and what is there now takes less to read.
     const data = await workspace.bytes(path, workspace.latest(at.branch) === at.version ? { branch: at.branch } : at);
-    if (data) yield { path, data, modifiedAt: new Date(modifiedAt), stored: short.test(mediaType) };
+    if (data) yield { path, data, modifiedAt: new Date(modifiedAt), stored: compressed.test(mediaType) };
   }
 }
 
