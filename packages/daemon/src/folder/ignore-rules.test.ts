@@ -47,7 +47,7 @@ const hasGit = spawnSync("git", ["--version"]).status === 0;
 test.skipIf(!hasGit)("any rules mean what they mean to git", () => {
   const chance = random("ignore rules");
   const word = () => chance.text(1 + chance.below(3), "ab.");
-  const kinds = [word, word, () => "*", () => "**", () => `${word()}*`, () => `*${word()}`, () => "?", () => "[ab]", () => "[!a]", () => "[a-b]b", () => `${word()}*${word()}`, () => "\\a", () => "a**b"];
+  const kinds = [word, word, () => "*", () => "**", () => `${word()}*`, () => `*${word()}`, () => "?", () => "[ab]", () => "[!a]", () => "[a-b]b", () => `${word()}*${word()}`, () => "\\a", () => "a**b", () => "[[:alpha:]]*", () => "[]a.]", () => "[^.]?", () => "[\\a-b]*"];
   const pattern = () =>
     [chance.chance(0.2) ? "!" : "", chance.chance(0.2) ? "/" : "", Array.from({ length: 1 + chance.below(3) }, () => chance.pick(kinds)()).join("/"), chance.chance(0.2) ? "/" : "", chance.chance(0.1) ? "  " : ""].join("");
   const path = () => Array.from({ length: 1 + chance.below(3) }, () => word().replace(/^\.+$/, "a")).join("/");

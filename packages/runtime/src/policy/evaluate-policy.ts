@@ -1,5 +1,5 @@
 import type { Tool } from "@thinkery/sdk";
-import { isLike } from "../sandbox/wildcard.ts";
+import { matchesWildcard } from "@thinkery/sdk/internal";
 
 export type PolicyAction = "deny" | "ask" | "allow";
 
@@ -65,10 +65,10 @@ function findMatchingRules(policy: readonly PolicyRule[], call: PolicyCall): Pol
   let texts: readonly string[] | undefined;
   const contains = (match: string) => {
     texts ??= tool.searchTexts?.(input) ?? [JSON.stringify(input) ?? ""];
-    return texts.some((text) => isLike(text, `*${match}*`));
+    return texts.some((text) => matchesWildcard(text, `*${match}*`));
   };
   return policy.filter((rule) => {
-    if (!isLike(tool.name, rule.tool)) return false;
+    if (!matchesWildcard(tool.name, rule.tool)) return false;
     if (rule.match === undefined) return true;
     if (!tool.matches) return contains(rule.match);
     return readRule(rule, call) ?? matchUnreadable(rule, tool, contains);

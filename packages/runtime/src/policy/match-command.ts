@@ -1,4 +1,4 @@
-import { isLike } from "../sandbox/wildcard.ts";
+import { matchesWildcard } from "@thinkery/sdk/internal";
 import { evaluatePolicy, type PolicyRule, type PolicyTool } from "./evaluate-policy.ts";
 
 /** Names of the same command: a rule about one of them is about all. */
@@ -41,18 +41,18 @@ export function createCommandCheck(policy: readonly PolicyRule[]): CommandCheck 
 
 /** The rules that are about commands inside a shell; those without a `match` are about the call of the shell itself. */
 export function selectCommandRules(policy: readonly PolicyRule[]): PolicyRule[] {
-  return policy.filter(({ tool, match }) => match !== undefined && isLike(shellTool, tool));
+  return policy.filter(({ tool, match }) => match !== undefined && matchesWildcard(shellTool, tool));
 }
 
 /** A rule of one word is about a command, whatever its arguments; a longer one is about both. */
 function matchCommand(match: string, command: Command): boolean {
   const pattern = match.trim().replace(/\s+/g, " ");
   return spellingsOf(command).some(({ name, args }) => {
-    if (!pattern.includes(" ")) return isLike(name, pattern);
+    if (!pattern.includes(" ")) return matchesWildcard(name, pattern);
     const line = [name, ...args].join(" ");
     // “rm *” is also about rm alone.
-    const bare = pattern.endsWith(" *") && isLike(line.trimEnd(), pattern.slice(0, -2));
-    return bare || isLike(line.replace(/\s+/g, " "), pattern);
+    const bare = pattern.endsWith(" *") && matchesWildcard(line.trimEnd(), pattern.slice(0, -2));
+    return bare || matchesWildcard(line.replace(/\s+/g, " "), pattern);
   });
 }
 

@@ -1,5 +1,5 @@
 import { filePath, foldedPath, pathProblem } from "@thinkery/sdk";
-import { isLike } from "../sandbox/wildcard.ts";
+import { matchesWildcard } from "@thinkery/sdk/internal";
 import type { PolicyAction } from "./evaluate-policy.ts";
 
 /**
@@ -8,11 +8,11 @@ import type { PolicyAction } from "./evaluate-policy.ts";
  */
 export function matchPaths(match: string, input: unknown, action: PolicyAction): boolean {
   const paths = pathsIn(input);
-  if (action === "allow") return paths.length > 0 && paths.every((path) => isLike(path, `*${match}*`));
+  if (action === "allow") return paths.length > 0 && paths.every((path) => matchesWildcard(path, `*${match}*`));
   const wanted = foldedPath(match.normalize("NFC"));
   const { pattern, glob } = input as Record<string, unknown>;
   const texts = [...paths, ...[pattern, glob].filter((one) => typeof one === "string")];
-  return texts.map(foldedPath).some((path) => isLike(path, `*${wanted}*`) || wanted.startsWith(`${path}/`));
+  return texts.map(foldedPath).some((path) => matchesWildcard(path, `*${wanted}*`) || wanted.startsWith(`${path}/`));
 }
 
 function pathsIn(input: unknown): string[] {

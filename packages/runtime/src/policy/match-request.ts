@@ -1,4 +1,4 @@
-import { isLike } from "../sandbox/wildcard.ts";
+import { matchesWildcard } from "@thinkery/sdk/internal";
 import type { PolicyAction } from "./evaluate-policy.ts";
 import { leadsBack, readingsOf } from "./request-path.ts";
 
@@ -97,7 +97,7 @@ function meansExactly(rule: RequestRule, { hostname, pathname, search }: URL, me
   const [path = ""] = rule.paths;
   if (!(rule.methods ?? ["GET", "HEAD"]).includes(method) || !isHost(hostname, rule.host)) return false;
   if (search !== "" && !path.endsWith("*")) return false;
-  return path === "/*" || (!leadsBack(pathname) && readingsOf(pathname).every((reading, index) => isLike(reading, rule.paths[index] ?? "")));
+  return path === "/*" || (!leadsBack(pathname) && readingsOf(pathname).every((reading, index) => matchesWildcard(reading, rule.paths[index] ?? "")));
 }
 
 function meansRoughly(rule: RequestRule, { hostname, pathname }: URL, method: Method): boolean {
@@ -117,5 +117,5 @@ const bare = (hostname: string) => hostname.replace(/\.$/, "");
 /** To many servers, upper and lower case are the same, and a slash at the end is none. */
 function isRoughly(path: string, pattern: string): boolean {
   const [small, like] = [path.toLowerCase(), pattern.toLowerCase()];
-  return [small, `${small}/`, small.replace(/\/$/, "")].some((spelling) => isLike(spelling, like));
+  return [small, `${small}/`, small.replace(/\/$/, "")].some((spelling) => matchesWildcard(spelling, like));
 }

@@ -2,7 +2,12 @@ import { z } from "zod";
 import { priceSchema } from "../protocol/models.ts";
 import { modelIdSchema } from "../protocol/name-schemas.ts";
 import { modelRolesSchema } from "../protocol/roles.ts";
-import { defaultLinuxLimits, defaultSandboxLimits, defaultTurnLimits, defaultWorkspaceLimits } from "./default-limits.ts";
+import {
+  defaultLinuxLimits,
+  defaultSandboxLimits,
+  defaultTurnLimits,
+  defaultWorkspaceLimits,
+} from "./default-limits.ts";
 
 /** The JSON bindings that the daemon passes to its Worker, and the configuration they are read from. */
 

@@ -24,7 +24,7 @@ export const commandSchema = z.strictObject({
   timeoutMs: z.number().int().min(1).optional(),
 });
 
-/** What the daemon streams about a command in the foreground, one JSON line each: its output, and at last its result. */
+/** What the daemon streams about a command in the foreground, as lines of JSON: its output, and at last its result. */
 export const commandUpdateSchema = z.union([
   z.object({
     result: z.object({

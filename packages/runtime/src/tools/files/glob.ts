@@ -1,5 +1,5 @@
+import { Glob } from "@thinkery/sdk/internal";
 import { z } from "zod";
-import { Glob } from "../../workspace/text/glob.ts";
 import { fileTool } from "./file-tool.ts";
 import { bounded, counted } from "./shown.ts";
 

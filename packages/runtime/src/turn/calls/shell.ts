@@ -1,10 +1,10 @@
 import { type FileEdit, isThinkeryError, type Landed, type NewEvent, type Origin, type Overlap, pathProblem, type Shell, shownPath, type ShellResult, ToolFailure, workspaceFolder } from "@thinkery/sdk";
+import { matchesWildcard } from "@thinkery/sdk/internal";
 import { explainFileDenial } from "../../policy/file-access.ts";
 import { selectCommandRules } from "../../policy/match-command.ts";
 import { firstState, type ShellAnswer, shellLimits, type ShellOrder } from "../../sandbox/command.ts";
 import type { Inside } from "../../sandbox/sandbox.ts";
 import type { ShellChange, ShellState } from "../../sandbox/shell.ts";
-import { isLike } from "../../sandbox/wildcard.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { StepContext } from "./step-context.ts";
 import { viewOf } from "./view.ts";
@@ -60,7 +60,7 @@ export function shellFor(options: ShellOptions): Shell {
 function orderOf(command: string, state: ShellState, { step, fetch }: ShellOptions): ShellOrder {
   const { workspace, config } = step.deps;
   const policy = config?.policy ?? [];
-  const hasNetwork = policy.some(({ tool, action }) => action === "allow" && isLike("fetch", tool));
+  const hasNetwork = policy.some(({ tool, action }) => action === "allow" && matchesWildcard("fetch", tool));
   const rules = selectCommandRules(policy);
   return { command, state, files: viewOf(workspace), limits: shellLimits, rules, ...(hasNetwork ? { fetch } : {}) };
 }

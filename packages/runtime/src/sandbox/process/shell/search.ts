@@ -1,6 +1,6 @@
 import type { Found } from "@thinkery/sdk";
+import { Glob } from "@thinkery/sdk/internal";
 import { longestPath } from "../../bounds.ts";
-import { Glob } from "../../../workspace/text/glob.ts";
 import type { SearchJob, SearchOutcome, ShellHost } from "../../shell.ts";
 import type { Body } from "./body.ts";
 import { filesIn, type Folder, namesOf, Tree } from "./tree.ts";
