@@ -13,6 +13,7 @@ import "./styles/views.css";
 import "./styles/chat.css";
 import "./styles/entry.css";
 import "./styles/call.css";
+import "./styles/diff.css";
 import "./styles/meter.css";
 import "./styles/note.css";
 
