@@ -1,13 +1,12 @@
 /** Reads the input of a tool call, which a model wrote: nothing in it can be relied on. */
 
 export function textField(input: unknown, name: string): string | undefined {
-  const value = ownField(input, name);
+  const value = field(input, name);
   return typeof value === "string" ? value : undefined;
 }
 
-export function ownField(input: unknown, name: string): unknown {
-  const isObject = input !== null && typeof input === "object";
-  return isObject && Object.hasOwn(input, name) ? (input as Record<string, unknown>)[name] : undefined;
+export function field(input: unknown, name: string): unknown {
+  return input !== null && typeof input === "object" ? (input as Record<string, unknown>)[name] : undefined;
 }
 
 /** The input of a file tool. The tools accept other spellings and numbers as text, so the page does too. */

@@ -1,4 +1,4 @@
-import { ownField, textField } from "../call/input.ts";
+import { field, textField } from "../call/input.ts";
 import { endedIn, troubleTitle } from "../call/outcome.ts";
 import { Part, Whole } from "../call/part.tsx";
 import { drawn, plain } from "../call/plain.ts";
@@ -16,7 +16,7 @@ export const card = defineCard<CommandInput>({
   showDuration: true,
   parse(input) {
     const command = textField(input, "command");
-    return command === undefined ? undefined : { command, background: ownField(input, "background") === true };
+    return command === undefined ? undefined : { command, background: field(input, "background") === true };
   },
   hint: ({ command }) => `$ ${command.trimStart()}`,
   state({ result }) {

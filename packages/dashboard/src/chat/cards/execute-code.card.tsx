@@ -1,4 +1,4 @@
-import { ownField, textField } from "../call/input.ts";
+import { field, textField } from "../call/input.ts";
 import { unfolded } from "../call/json.ts";
 import { troubleTitle, writtenIn } from "../call/outcome.ts";
 import { Part, Whole } from "../call/part.tsx";
@@ -24,7 +24,7 @@ export const card = defineCard<CodeInput>({
 function parseCode(input: unknown): CodeInput | undefined {
   const code = textField(input, "code");
   if (code === undefined) return undefined;
-  const given = ownField(input, "modules") ?? {};
+  const given = field(input, "modules") ?? {};
   if (typeof given !== "object" || Array.isArray(given)) return undefined;
   const modules = Object.entries(given);
   if (!modules.every((entry): entry is [string, string] => typeof entry[1] === "string")) return undefined;
