@@ -3,6 +3,8 @@ import { createRoot } from "react-dom/client";
 import { begin } from "./api/login.ts";
 import { App } from "./app.tsx";
 import { applyTheme } from "./frame/theme.ts";
+import { ViewRegistryProvider } from "./views/view-registry.ts";
+import { viewRegistry } from "./views/views.ts";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/parts.css";
@@ -11,9 +13,9 @@ import "./styles/views.css";
 import "./styles/chat.css";
 import "./styles/entry.css";
 import "./styles/call.css";
+import "./styles/diff.css";
 import "./styles/meter.css";
 import "./styles/note.css";
-import "./styles/usage.css";
 
 applyTheme();
 begin();
@@ -22,7 +24,9 @@ const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(
     <StrictMode>
-      <App />
+      <ViewRegistryProvider value={viewRegistry}>
+        <App />
+      </ViewRegistryProvider>
     </StrictMode>,
   );
 }

@@ -1,15 +1,14 @@
 import type { Call } from "@thinkery/sdk/react";
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { Fallback } from "../parts/fallback.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { visible } from "./blocks.ts";
 import { CapabilityList } from "./call/capabilities.tsx";
 import { ChangedFiles } from "./call/changed-files.tsx";
-import { CodeCall, isCode, textIn } from "./call/code-call.tsx";
-import { CommandCall, isCommand } from "./call/command-call.tsx";
 import { LiveOutput } from "./call/live.tsx";
-import { endedIn, liveIn, took, troubleWords } from "./call/outcome.ts";
-import { Part, Whole } from "./call/part.tsx";
-import { plain } from "./call/plain.ts";
+import { liveIn, took, troubleWords } from "./call/outcome.ts";
+import { findCard } from "./cards/cards.ts";
+import { matchPlain } from "./cards/plain-card.tsx";
 
 type State = "running" | "waiting" | "done" | "failed" | "abandoned";
 
@@ -40,28 +39,26 @@ export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) 
   const state = stateOf(call, paused);
   const { result, capabilities = [] } = call;
   const { waits, written } = liveIn(call.progress ?? "");
-  const kind = kindOf(call);
-  const ending = kind === "command" && result && !result.failed ? endedIn(result.output).ending : undefined;
+  const card = useMemo(() => findCard(call), [call]);
+  const site = { agency, agent, blobs };
   const glimpse = !open && (capabilities.length > 0 || waits !== undefined);
   return (
-    <div className="call" data-state={state} data-kind={kind}>
+    <div className="call" data-state={state} data-kind={card.name}>
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
-          <Icon name={kind === "plain" ? "tool" : "prompt"} />
+          <Icon name={card.icon} />
           <span className="call-name">{visible(call.name)}</span>
-          <span className="call-hint">{hintOf(call.input, kind)}</span>
+          <span className="call-hint">{card.hint}</span>
           {capabilities.length > 0 && <span className="call-count">{capabilities.length === 1 ? "1 call" : `${capabilities.length} calls`}</span>}
-          {result?.ms !== undefined && kind !== "plain" && <span className="call-took">{took(result.ms)}</span>}
-          <span className="call-state" data-tone={ending ? "bad" : undefined}>
-            {result?.failed ? troubleWords(result) : (ending ?? (waits ? "waits for a sandbox" : words[state]))}
+          {result?.ms !== undefined && card.showDuration && <span className="call-took">{took(result.ms)}</span>}
+          <span className="call-state" data-tone={card.state?.tone}>
+            {card.state?.text ?? (result?.failed ? troubleWords(result) : waits ? "waits for a sandbox" : words[state])}
           </span>
         </summary>
         {/* What nobody looks at need not be drawn: a result may be long. */}
         {open && (
           <div className="call-body">
-            {kind === "code" && <CodeCall call={call} blobs={blobs} />}
-            {kind === "command" && <CommandCall call={call} blobs={blobs} />}
-            {kind === "plain" && <PlainCall call={call} blobs={blobs} />}
+            <Fallback to={() => matchPlain(call).render(site)}>{card.render(site)}</Fallback>
             {capabilities.length > 0 && (
               <div>
                 <p className="call-part">What it called</p>
@@ -84,48 +81,8 @@ export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) 
   );
 }
 
-function PlainCall({ call: { input, result }, blobs }: { call: Call; blobs: string }) {
-  return (
-    <>
-      <Part title="Input">{pretty(input)}</Part>
-      {result && (
-        <Part title={result.failed ? "What went wrong" : "Output"} more={<Whole result={result} blobs={blobs} />}>
-          {visible(result.output) || "(nothing)"}
-        </Part>
-      )}
-    </>
-  );
-}
-
-type Kind = "code" | "command" | "plain";
-
-function kindOf({ name, input }: Call): Kind {
-  if (name === "executeCode" && isCode(input)) return "code";
-  return (name === "sandbox" || name === "bash") && isCommand(input) ? "command" : "plain";
-}
-
 function stateOf({ result, abandoned }: Call, paused: boolean): State {
   if (result) return result.failed ? "failed" : "done";
   if (abandoned) return "abandoned";
   return paused ? "waiting" : "running";
-}
-
-const longestHint = 80;
-
-/** What it is about, in a few words: the code, the command, the first text in the input, or how many things there are. */
-function hintOf(input: unknown, kind: Kind): string {
-  if (kind !== "plain") return kind === "code" ? clipped(textIn(input, "code")) : `$ ${clipped(textIn(input, "command"))}`;
-  const given = input !== null && typeof input === "object" ? Object.entries(input) : [["", input] as const];
-  const text = given.find(([, value]) => typeof value === "string")?.[1] as string | undefined;
-  if (text !== undefined) return clipped(text);
-  const [name, list] = given.find(([, value]) => Array.isArray(value)) ?? [];
-  return Array.isArray(list) ? visible(`${name}: ${list.length}`.slice(0, longestHint)) : "";
-}
-
-function clipped(text = ""): string {
-  return plain(text.trimStart().slice(0, longestHint)).replace(/\s+/g, " ");
-}
-
-function pretty(input: unknown): string {
-  return visible(typeof input === "string" ? input : (JSON.stringify(input, null, 2) ?? ""));
 }

@@ -7,16 +7,15 @@ import { call } from "../api/host.ts";
 import { useMay } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
 import { announce } from "../frame/announce.tsx";
-import type { FilesPlace } from "../frame/files-place.ts";
 import { Link } from "../frame/link.tsx";
 import { pathTo } from "../frame/place.ts";
-import { lazily } from "../parts/lazily.tsx";
+import { ViewTabs } from "../frame/view-tabs.tsx";
+import type { ViewMatch } from "../views/define-view.tsx";
+import { useViews } from "../views/view-registry.ts";
 import { About } from "./about.tsx";
 import { ContextMeter } from "./context-meter.tsx";
 import { SpokenNote } from "./note-view.tsx";
 import { outboxOf } from "./outbox.ts";
-import { Tabs } from "./tabs.tsx";
-import { Talk } from "./talk.tsx";
 import { usageInFull, usageLine, useUsage } from "./usage.ts";
 
 interface ChatProps {
@@ -24,14 +23,12 @@ interface ChatProps {
   agency: Agency;
   agent: Agent;
   blueprint: ListedBlueprint | undefined;
-  /** Its files are looked at, not its conversation. */
-  files: FilesPlace | undefined;
+  match: ViewMatch<"agent">;
 }
 
-const FilesView = lazily(() => import("../files/files-view.tsx").then(({ FilesView }) => FilesView));
-
-/** An agent at work: its conversation, or its files. */
-export function Chat({ user, agency, agent, blueprint, files }: ChatProps) {
+/** An agent with one of its views. The connection to it stays open from view to view. */
+export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
+  const { views } = useViews();
   const pair = { user, agency: agency.id, agent: agent.name };
   const think = useThink({ agency: agency.id, agent: agent.name, client: { call }, outbox: outboxOf(pair) });
   const { reconnect, title, lastSaid } = think;
@@ -40,6 +37,8 @@ export function Chat({ user, agency, agent, blueprint, files }: ChatProps) {
   const running = think.run !== undefined || think.status !== "idle";
   const { value: host } = useSource(health);
   const model = think.model ?? agent.model ?? blueprint?.model ?? host?.models?.default?.id;
+  const base = pathTo(agency.id, agent.name);
+  const props = { user, agency, agent, blueprint, model, think, running };
 
   useEffect(() => onRedial(reconnect), [reconnect]);
   useEffect(() => {
@@ -47,7 +46,7 @@ export function Chat({ user, agency, agent, blueprint, files }: ChatProps) {
   }, [lastSaid, agent.name]);
 
   return (
-    <article className="chat" data-tab={files ? "files" : "talk"}>
+    <article className="chat" data-view={match.view.name}>
       <header className="chat-head">
         <div className="chat-title">
           <p className="kicker">
@@ -61,13 +60,9 @@ export function Chat({ user, agency, agent, blueprint, files }: ChatProps) {
           {usage && usage.total.calls > 0 && <span title={usageInFull(usage)}>{usageLine(usage)}</span>}
         </p>
         <About agent={agent} blueprint={blueprint} mayDelete={mayTalk} usage={usage} />
-        <Tabs agency={agency.id} agent={agent.name} files={files !== undefined} running={running} />
+        <ViewTabs of={agent.name} views={views.agent} current={match.view} base={base} props={props} />
       </header>
-      {files ? (
-        <FilesView agency={agency.id} agent={agent.name} user={user} place={files} lastChanged={think.lastChanged} />
-      ) : (
-        <Talk user={user} agency={agency.id} agent={agent.name} model={model} think={think} running={running} />
-      )}
+      {match.render(props)}
       <SpokenNote note={think.lastNote} />
     </article>
   );

@@ -13,14 +13,13 @@ export interface FilesPlace {
   line?: number;
 }
 
-/** What is behind an agent's own address, decoded. */
-export function filesPlaceAt([show, ...names]: string[], query: string): FilesPlace | undefined {
+/** Reads what is behind an agent's own address; `segments` are decoded. */
+export function parseFilesAddress([show, ...names]: string[], query: URLSearchParams): FilesPlace | undefined {
   if (show !== "files" && show !== "history") return undefined;
-  const given = new URLSearchParams(query);
   const path = names.join("/").normalize("NFC");
-  const branch = beside(given.get("branch") ?? undefined);
-  const version = counted(given.get("version"));
-  const line = counted(given.get("line"));
+  const branch = beside(query.get("branch") ?? undefined);
+  const version = counted(query.get("version"));
+  const line = counted(query.get("line"));
   return { show, ...(path && { path }), ...(version && { version }), ...(branch && { branch }), ...(line && { line }) };
 }
 

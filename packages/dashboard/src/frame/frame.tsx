@@ -2,19 +2,20 @@ import type { Who } from "@thinkery/sdk";
 import { useEffect } from "react";
 import { Icon } from "../parts/icon.tsx";
 import { Logo } from "../parts/logo.tsx";
-import { View } from "../views/view.tsx";
+import { CurrentView } from "../views/current-view.tsx";
+import { type Place, useViews } from "../views/view-registry.ts";
 import { Announcer } from "./announce.tsx";
 import { ConnectionBanner, useConnection } from "./connection.tsx";
 import { useDrawer } from "./drawer.ts";
 import { Link } from "./link.tsx";
 import { setOpen } from "./open-agencies.ts";
-import { homePath, type Place, placeAt, usePath } from "./place.ts";
+import { homePath, usePath } from "./place.ts";
 import { Sidebar } from "./sidebar.tsx";
 
 /** What surrounds every view of somebody who is logged in. */
 export function Frame({ who }: { who: Who }) {
   const path = usePath();
-  const place = placeAt(path);
+  const place = useViews().placeAt(path);
   const connection = useConnection(who.user);
   const { open, setOpen: setDrawer, drawer, opener } = useDrawer(path);
   const agency = "agency" in place ? place.agency : undefined;
@@ -65,17 +66,18 @@ export function Frame({ who }: { who: Who }) {
       </div>
       <main id="main" tabIndex={-1} inert={open}>
         <ConnectionBanner user={who.user} connection={connection} />
-        <View user={who.user} place={place} />
+        <CurrentView user={who.user} place={place} />
       </main>
       <Announcer title={title} />
     </div>
   );
 }
 
+/** What is shown and what it belongs to, at most two names: “notes.md · alice · Thinkery”. */
 function titleOf(place: Place): string {
-  if (place.view === "usage") return place.agency === undefined ? "Usage · Thinkery" : `Usage · ${place.agency} · Thinkery`;
-  if (place.view === "agency") return `${place.agency} · Thinkery`;
-  if (place.view === "agent" && place.files) return `${place.files.path ?? "Files"}${place.files.show === "history" ? ", history" : ""} · ${place.agent} · Thinkery`;
-  if (place.view === "agent") return `${place.agent} · ${place.agency} · Thinkery`;
-  return "Thinkery";
+  if (place.scope === "none") return "Thinkery";
+  const agency = place.scope === "host" ? undefined : place.agency;
+  const agent = place.scope === "agent" ? place.agent : undefined;
+  const names = [place.match.title, agent, agency].filter((name) => name !== undefined).slice(0, 2);
+  return [...names, "Thinkery"].join(" · ");
 }

@@ -1,40 +1,8 @@
 import { useSyncExternalStore } from "react";
-import { type FilesPlace, filesPlaceAt } from "./files-place.ts";
-
-/** Where in the house the address bar points. */
-export type Place =
-  | { view: "home" }
-  | { view: "usage"; agency?: string }
-  | { view: "agency"; agency: string }
-  | { view: "agent"; agency: string; agent: string; /** In its files, not its conversation. */ files?: FilesPlace }
-  | { view: "lost" };
-
-/** The place at an address: a path, and what is asked for behind it. */
-export function placeAt(address: string): Place {
-  const [path = "", query = ""] = address.split("?", 2);
-  let parts: string[];
-  try {
-    parts = path.split("/").filter(Boolean).map(decodeURIComponent);
-  } catch {
-    return { view: "lost" };
-  }
-  const [root, agency, agent, ...rest] = parts;
-  if (root === undefined) return { view: "home" };
-  if (root !== "app") return { view: "lost" };
-  if (rest.length > 0) {
-    const files = filesPlaceAt(rest, query);
-    return files && agency && agent && agency !== usage && agent !== usage ? { view: "agent", agency, agent, files } : { view: "lost" };
-  }
-  if (agency === undefined) return { view: "home" };
-  if (agency === usage) return agent === undefined ? { view: "usage" } : { view: "lost" };
-  if (agent === usage) return { view: "usage", agency };
-  return agent === undefined ? { view: "agency", agency } : { view: "agent", agency, agent };
-}
 
 export const homePath = "/app";
 
-/** No agency and no agent can have this name. */
-const usage = "~usage";
+export const usageSegment = "~usage";
 
 export function pathTo(agency: string, agent?: string): string {
   const parts = agent === undefined ? [agency] : [agency, agent];
@@ -44,7 +12,7 @@ export function pathTo(agency: string, agent?: string): string {
 
 /** What was used in an agency, or in all of them. */
 export function usagePath(agency?: string): string {
-  return `${agency === undefined ? homePath : pathTo(agency)}/${usage}`;
+  return `${agency === undefined ? homePath : pathTo(agency)}/${usageSegment}`;
 }
 
 const moved = "thinkery:moved";

@@ -5,13 +5,15 @@ import { useSource } from "../api/source.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Logo } from "../parts/logo.tsx";
 import { NewAgency } from "../views/new-agency.tsx";
+import { isIndex, type Place, useViews } from "../views/view-registry.ts";
 import { announce } from "./announce.tsx";
 import type { Connection } from "./connection.tsx";
 import { HostLine } from "./host-line.tsx";
 import { Link } from "./link.tsx";
-import { homePath, type Place, usagePath } from "./place.ts";
+import { homePath } from "./place.ts";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { Tree } from "./tree.tsx";
+import { ViewBadge } from "./view-tabs.tsx";
 
 interface SidebarProps {
   user: string;
@@ -22,13 +24,15 @@ interface SidebarProps {
 export function Sidebar({ user, place, connection }: SidebarProps) {
   const { value, error } = useSource(agenciesOf(user));
   const mayCreate = useMay("chat");
+  const { views } = useViews();
+  const current = place.scope === "host" ? place.match.view : undefined;
   const [creating, setCreating] = useState(false);
 
   const end = () => logOut().catch((failure: unknown) => announce(messageOf(failure)));
 
   return (
     <>
-      <Link className="brand" href={homePath} aria-current={place.view === "home" ? "page" : undefined}>
+      <Link className="brand" href={homePath} aria-current={current && isIndex(current) ? "page" : undefined}>
         <Logo />
         Thinkery
       </Link>
@@ -56,10 +60,22 @@ export function Sidebar({ user, place, connection }: SidebarProps) {
         {value?.more && <p className="tree-note">Only the first {value.items.length} are listed.</p>}
       </nav>
       <footer className="sidebar-foot">
-        <Link className="sidebar-link" href={usagePath()} aria-current={place.view === "usage" && place.agency === undefined ? "page" : undefined}>
-          <Icon name="bars" />
-          Usage and budget
-        </Link>
+        <nav aria-label="Host">
+          {views.host
+            .filter((view) => !isIndex(view))
+            .map((view) => (
+              <Link
+                key={view.name}
+                className="sidebar-link"
+                href={homePath + view.path}
+                aria-current={view === current ? "page" : undefined}
+              >
+                {view.icon && <Icon name={view.icon} />}
+                {view.label}
+                <ViewBadge view={view} current={view === current} props={{ user }} />
+              </Link>
+            ))}
+        </nav>
         <HostLine connection={connection} />
         <div className="sidebar-person">
           <span className="person" title={`Logged in as ${user}`}>

@@ -2,9 +2,10 @@ import type { Agency } from "@thinkery/sdk";
 import { contentsOf } from "../api/agencies.ts";
 import { useSource } from "../api/source.ts";
 import { Icon } from "../parts/icon.tsx";
+import { isIndex, type Place } from "../views/view-registry.ts";
 import { Link } from "./link.tsx";
 import { setOpen, useOpenAgencies } from "./open-agencies.ts";
-import { type Place, pathTo } from "./place.ts";
+import { pathTo } from "./place.ts";
 import { moveInTree } from "./tree-keys.ts";
 
 const mostShown = 200;
@@ -21,7 +22,8 @@ export function Tree({ agencies, place }: { agencies: Agency[]; place: Place }) 
 
 function AgencyBranch({ agency, place }: { agency: Agency; place: Place }) {
   const open = useOpenAgencies().has(agency.id);
-  const here = place.view === "agency" && place.agency === agency.id;
+  const here = place.scope === "agency" && place.agency === agency.id;
+  const current = here && (isIndex(place.match.view) ? "page" : true);
   return (
     <li>
       <div className="tree-row" data-here={here || undefined}>
@@ -37,7 +39,7 @@ function AgencyBranch({ agency, place }: { agency: Agency; place: Place }) {
         <Link
           className="tree-link"
           href={pathTo(agency.id)}
-          aria-current={here ? "page" : undefined}
+          aria-current={current || undefined}
           data-branch={agency.id}
           title={agency.id}
         >
@@ -59,7 +61,7 @@ function Leaves({ agency, place }: { agency: string; place: Place }) {
   return (
     <ul className="tree-leaves">
       {shown.map((agent) => {
-        const here = place.view === "agent" && place.agency === agency && place.agent === agent.name;
+        const here = place.scope === "agent" && place.agency === agency && place.agent === agent.name;
         return (
           <li key={agent.name} className="tree-row" data-here={here || undefined}>
             <Link

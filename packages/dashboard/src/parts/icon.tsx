@@ -34,7 +34,9 @@ const shapes = {
   trash: "M2.5 4h11M6 4V2.5h4V4M4 4l.7 9.5h6.6L12 4M6.7 7v4M9.3 7v4",
 } as const;
 
-export function Icon({ name }: { name: keyof typeof shapes }) {
+export type IconName = keyof typeof shapes;
+
+export function Icon({ name }: { name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" data-icon={name}>
       <path d={shapes[name]} />

@@ -6,6 +6,7 @@ import { Link } from "../frame/link.tsx";
 import { pathTo } from "../frame/place.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Notice } from "../parts/notice.tsx";
+import "../styles/usage.css";
 import { BudgetSection } from "./usage/budget.tsx";
 import { DayChart } from "./usage/day-chart.tsx";
 import { chartOf } from "./usage/days.ts";

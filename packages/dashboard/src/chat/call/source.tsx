@@ -1,8 +1,16 @@
 import { type KeyboardEvent, useId, useState } from "react";
 import { plain } from "./plain.ts";
 
-/** Code as it was written, with the numbers that errors name; one file at a time where there are several. */
-export function Source({ files }: { files: readonly (readonly [name: string, text: string])[] }) {
+export type SourceFile = readonly [name: string, text: string];
+
+interface SourceProps {
+  files: readonly SourceFile[];
+  /** Shown above a single file; several have tabs. */
+  title?: string;
+}
+
+/** Text as it was written, with line numbers; one file at a time where there are several. */
+export function Source({ files, title = "Code" }: SourceProps) {
   const [chosen, choose] = useState(0);
   const id = useId();
   const [name = "", text = ""] = files[chosen] ?? [];
@@ -36,11 +44,13 @@ export function Source({ files }: { files: readonly (readonly [name: string, tex
           ))}
         </div>
       ) : (
-        <p className="call-part">Code</p>
+        <p className="call-part">{title}</p>
       )}
       <div
         className="text source"
-        {...(files.length > 1 ? { role: "tabpanel", id: `${id}-file`, "aria-labelledby": `${id}-${chosen}` } : { role: "region", "aria-label": "Code" })}
+        {...(files.length > 1
+          ? { role: "tabpanel", id: `${id}-file`, "aria-labelledby": `${id}-${chosen}` }
+          : { role: "region", "aria-label": title })}
         tabIndex={0}
         dir="ltr"
       >

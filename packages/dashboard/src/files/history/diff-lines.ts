@@ -1,10 +1,4 @@
-/** A line of a diff, with its numbers before and after. */
-export interface DiffLine {
-  kind: "hunk" | "same" | "added" | "removed" | "remark";
-  text: string;
-  before?: number;
-  after?: number;
-}
+import type { DiffLine } from "../../chat/call/diff-table.tsx";
 
 const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 

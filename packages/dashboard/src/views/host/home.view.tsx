@@ -1,21 +1,32 @@
 import { useEffect, useState } from "react";
-import { agenciesOf, contentsOf } from "../api/agencies.ts";
-import { health } from "../api/health.ts";
-import { useMay } from "../api/login.ts";
-import { useSource } from "../api/source.ts";
-import { Link } from "../frame/link.tsx";
-import { pathTo } from "../frame/place.ts";
-import { Button } from "../parts/button.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { Notice } from "../parts/notice.tsx";
-import { When } from "../parts/when.tsx";
-import { HostPanel } from "./host.tsx";
-import { NewAgency } from "./new-agency.tsx";
-import { NewAgent } from "./new-agent.tsx";
-import { StartTour } from "./start-tour.tsx";
+import { agenciesOf, contentsOf } from "../../api/agencies.ts";
+import { health } from "../../api/health.ts";
+import { useMay } from "../../api/login.ts";
+import { useSource } from "../../api/source.ts";
+import { Link } from "../../frame/link.tsx";
+import { pathTo } from "../../frame/place.ts";
+import { Button } from "../../parts/button.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Notice } from "../../parts/notice.tsx";
+import { When } from "../../parts/when.tsx";
+import { defineView, type HostViewProps } from "../define-view.tsx";
+import { HostPanel } from "../host.tsx";
+import { NewAgency } from "../new-agency.tsx";
+import { NewAgent } from "../new-agent.tsx";
+import { StartTour } from "../start-tour.tsx";
+import { indexAddress } from "../view-address.ts";
 
-export function HomeView({ user }: { user: string }) {
+export const view = defineView({
+  scope: "host",
+  name: "home",
+  label: "Home",
+  order: 0,
+  address: indexAddress,
+  Component: HomeView,
+});
+
+function HomeView({ user }: HostViewProps) {
   const source = agenciesOf(user);
   const { value, error } = useSource(source);
   const { value: state } = useSource(health);

@@ -2,18 +2,19 @@ import { type Agency, isThinkeryError } from "@thinkery/sdk";
 import { contentsOf, useAgent } from "../api/agencies.ts";
 import { useSource } from "../api/source.ts";
 import { Chat } from "../chat/chat.tsx";
-import type { FilesPlace } from "../frame/files-place.ts";
 import { Notice } from "../parts/notice.tsx";
+import type { ViewMatch } from "./define-view.tsx";
 import { MissingView } from "./missing.tsx";
 
-interface AgentViewProps {
+interface AgentPageProps {
   agency: Agency;
   name: string;
   user: string;
-  files: FilesPlace | undefined;
+  match: ViewMatch<"agent">;
 }
 
-export function AgentView({ agency, name, user, files }: AgentViewProps) {
+/** A view of an agent, as soon as the agent is loaded. */
+export function AgentPage({ agency, name, user, match }: AgentPageProps) {
   const { value: agent, error } = useAgent(agency.id, name);
   const around = contentsOf(agency.id);
   const blueprint = useSource(around).value?.blueprints.find((item) => item.name === agent?.blueprint);
@@ -22,7 +23,7 @@ export function AgentView({ agency, name, user, files }: AgentViewProps) {
   if (isThinkeryError(error) && (error.code === "not_found" || error.code === "bad_request")) {
     return <MissingView title={`There is no agent “${name}” in ${agency.name}.`} />;
   }
-  if (agent) return <Chat user={user} agency={agency} agent={agent} blueprint={blueprint} files={files} />;
+  if (agent) return <Chat user={user} agency={agency} agent={agent} blueprint={blueprint} match={match} />;
   if (!error) return <p className="view faint">Loading…</p>;
   return (
     <div className="view">

@@ -1,21 +1,30 @@
-import { type Agency, globalAgency } from "@thinkery/sdk";
+import { globalAgency } from "@thinkery/sdk";
 import { useState } from "react";
-import { contentsOf } from "../api/agencies.ts";
-import { useMay } from "../api/login.ts";
-import { useSource } from "../api/source.ts";
-import { Link } from "../frame/link.tsx";
-import { usagePath } from "../frame/place.ts";
-import { Button } from "../parts/button.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { Notice } from "../parts/notice.tsx";
-import { Particulars } from "../parts/particulars.tsx";
-import { When } from "../parts/when.tsx";
-import { AgentTable } from "./agent-table.tsx";
-import { BlueprintList } from "./blueprint-list.tsx";
-import { DeleteAgency } from "./delete-agency.tsx";
-import { NewAgent } from "./new-agent.tsx";
+import { contentsOf } from "../../api/agencies.ts";
+import { useMay } from "../../api/login.ts";
+import { useSource } from "../../api/source.ts";
+import { Button } from "../../parts/button.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Notice } from "../../parts/notice.tsx";
+import { Particulars } from "../../parts/particulars.tsx";
+import { When } from "../../parts/when.tsx";
+import { AgentTable } from "../agent-table.tsx";
+import { BlueprintList } from "../blueprint-list.tsx";
+import { type AgencyViewProps, defineView } from "../define-view.tsx";
+import { DeleteAgency } from "../delete-agency.tsx";
+import { NewAgent } from "../new-agent.tsx";
+import { indexAddress } from "../view-address.ts";
 
-export function AgencyView({ agency, user }: { agency: Agency; user: string }) {
+export const view = defineView({
+  scope: "agency",
+  name: "agents",
+  label: "Agents",
+  order: 0,
+  address: indexAddress,
+  Component: AgentsView,
+});
+
+function AgentsView({ agency, user }: AgencyViewProps) {
   const source = contentsOf(agency.id);
   const { value, error } = useSource(source);
   const mayChange = useMay("chat");
@@ -35,9 +44,6 @@ export function AgencyView({ agency, user }: { agency: Agency; user: string }) {
           <h1>{agency.name}</h1>
         </div>
         <div className="actions">
-          <Link className="button" href={usagePath(agency.id)}>
-            <Icon name="bars" /> Usage
-          </Link>
           {/* Every host has its global agency, so there is no button to delete it. */}
           {mayChange && agency.id !== globalAgency && (
             <Button onClick={() => setDialog("delete")}>

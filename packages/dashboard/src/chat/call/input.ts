@@ -1,0 +1,61 @@
+/** Reads the input of a tool call, which a model wrote: nothing in it can be relied on. */
+
+export function textField(input: unknown, name: string): string | undefined {
+  const value = field(input, name);
+  return typeof value === "string" ? value : undefined;
+}
+
+export function field(input: unknown, name: string): unknown {
+  return input !== null && typeof input === "object" ? (input as Record<string, unknown>)[name] : undefined;
+}
+
+/** The input of a file tool. The tools accept other spellings and numbers as text, so the page does too. */
+export class FileInput {
+  readonly #fields = new Map<string, unknown>();
+
+  /** Returns undefined if it is not an object. */
+  static from(input: unknown): FileInput | undefined {
+    return input !== null && typeof input === "object" && !Array.isArray(input) ? new FileInput(input) : undefined;
+  }
+
+  private constructor(input: object) {
+    for (const [key, value] of Object.entries(input)) {
+      const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      const name = camel === "filePath" ? "path" : camel;
+      if (name === key || !this.#fields.has(name)) this.#fields.set(name, value);
+    }
+  }
+
+  /** Returns undefined if it is not text; `absent` is for a field that is not there. */
+  text(name: string, absent?: string): string | undefined {
+    const value = this.#fields.get(name) ?? absent;
+    return typeof value === "string" ? value : undefined;
+  }
+
+  /** A whole number of at least 1. */
+  count(name: string): number | undefined {
+    const value = this.#fields.get(name);
+    const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+    return typeof number === "number" && Number.isSafeInteger(number) && number >= 1 ? number : undefined;
+  }
+
+  flag(name: string): boolean {
+    const value = this.#fields.get(name);
+    return value === true || value === "true";
+  }
+
+  /** A list, which may be written as JSON. */
+  list(name: string): unknown[] {
+    const value = this.#fields.get(name);
+    const list: unknown = typeof value === "string" ? parseJson(value) : value;
+    return Array.isArray(list) ? list : [];
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

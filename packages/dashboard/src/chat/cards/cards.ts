@@ -1,0 +1,8 @@
+/// <reference types="vite/client" />
+import { createCardRegistry } from "./card-registry.ts";
+import type { Card } from "./define-card.tsx";
+
+/** Every tool card of the page. A file in this folder is all it takes to add one. */
+export const allCards = Object.values(import.meta.glob<Card>("./*.card.tsx", { eager: true, import: "card" }));
+
+export const findCard = createCardRegistry(allCards);

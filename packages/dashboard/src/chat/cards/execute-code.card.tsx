@@ -1,0 +1,59 @@
+import { field, textField } from "../call/input.ts";
+import { unfolded } from "../call/json.ts";
+import { troubleTitle, writtenIn } from "../call/outcome.ts";
+import { Part, Whole } from "../call/part.tsx";
+import { plain } from "../call/plain.ts";
+import { Source, type SourceFile } from "../call/source.tsx";
+import { type CardBodyProps, defineCard } from "./define-card.tsx";
+
+interface CodeInput {
+  code: string;
+  files: SourceFile[];
+}
+
+export const card = defineCard<CodeInput>({
+  name: "code",
+  tools: ["executeCode"],
+  icon: "prompt",
+  showDuration: true,
+  parse: parseCode,
+  hint: ({ code }) => code,
+  Body: CodeBody,
+});
+
+function parseCode(input: unknown): CodeInput | undefined {
+  const code = textField(input, "code");
+  if (code === undefined) return undefined;
+  const given = field(input, "modules") ?? {};
+  if (typeof given !== "object" || Array.isArray(given)) return undefined;
+  const modules = Object.entries(given);
+  if (!modules.every((entry): entry is [string, string] => typeof entry[1] === "string")) return undefined;
+  const files = [["code", code] as const, ...modules].map(([name, text]): SourceFile => [name, text.trimEnd()]);
+  return { code, files };
+}
+
+/** Code that a model has written, what it returned and what it logged. */
+function CodeBody({ input: { files }, call: { result }, blobs }: CardBodyProps<CodeInput>) {
+  const { value, console } = writtenIn(result?.output ?? "");
+  const whole = result && <Whole result={result} blobs={blobs} />;
+  return (
+    <>
+      <Source files={files} />
+      {result?.failed && (
+        <Part title={troubleTitle(result)} tone="bad" more={console ? undefined : whole}>
+          {plain(value)}
+        </Part>
+      )}
+      {result && !result.failed && (value !== "" || !console) && (
+        <Part title="Result" more={console ? undefined : whole}>
+          {plain(unfolded(value)) || "(nothing)"}
+        </Part>
+      )}
+      {console && (
+        <Part title="Console" more={whole}>
+          {plain(console)}
+        </Part>
+      )}
+    </>
+  );
+}

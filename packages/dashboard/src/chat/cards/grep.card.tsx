@@ -1,0 +1,43 @@
+import { FileInput } from "../call/input.ts";
+import { type CardBodyProps, defineCard } from "./define-card.tsx";
+import { FileResult, fileState, InputFacts } from "./file-result.tsx";
+
+interface GrepInput {
+  pattern: string;
+  path: string;
+  glob: string;
+  ignoreCase: boolean;
+}
+
+export const card = defineCard<GrepInput>({
+  name: "grep",
+  tools: ["grep"],
+  icon: "search",
+  parse(input) {
+    const fields = FileInput.from(input);
+    const pattern = fields?.text("pattern");
+    const path = fields?.text("path", "");
+    const glob = fields?.text("glob", "");
+    if (!fields || pattern === undefined || path === undefined || glob === undefined) return undefined;
+    return { pattern, path, glob, ignoreCase: fields.flag("ignoreCase") };
+  },
+  hint: ({ pattern, path, glob }) => [pattern, path && `in ${path}`, glob && `(${glob})`].filter(Boolean).join(" "),
+  state: fileState,
+  Body: GrepBody,
+});
+
+function GrepBody({ input: { pattern, path, glob, ignoreCase }, call: { result }, blobs }: CardBodyProps<GrepInput>) {
+  return (
+    <>
+      <InputFacts
+        of={[
+          ["Pattern", pattern],
+          ["Case", ignoreCase ? "ignored" : ""],
+          ["In", path],
+          ["Files like", glob],
+        ]}
+      />
+      <FileResult result={result} blobs={blobs} />
+    </>
+  );
+}

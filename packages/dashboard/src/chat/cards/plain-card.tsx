@@ -1,0 +1,58 @@
+import type { Call } from "@thinkery/sdk/react";
+import { visible } from "../blocks.ts";
+import { Part, Whole } from "../call/part.tsx";
+import { type CardBodyProps, type CardMatch, defineCard } from "./define-card.tsx";
+
+const plainCard = defineCard<{ value: unknown }>({
+  name: "plain",
+  tools: [],
+  icon: "tool",
+  parse: (value) => ({ value }),
+  hint: ({ value }) => describe(value),
+  Body: PlainBody,
+});
+
+/** Shows any call: its input as JSON, and its output. */
+export function matchPlain(call: Call): CardMatch {
+  return plainCard.match(call) as CardMatch;
+}
+
+/** The first text in the input, or how many things there are in its first list. */
+function describe(input: unknown): string {
+  const entries = input !== null && typeof input === "object" ? Object.entries(input) : [["", input] as const];
+  const text: unknown = entries.find(([, value]) => typeof value === "string")?.[1];
+  if (typeof text === "string") return text;
+  const [name, list] = entries.find(([, value]) => Array.isArray(value)) ?? [];
+  return Array.isArray(list) ? `${name}: ${list.length}` : "";
+}
+
+function PlainBody({ call: { input, result }, blobs }: CardBodyProps<unknown>) {
+  return (
+    <>
+      <Part title="Input">{format(input)}</Part>
+      {result && (
+        <Part title={result.failed ? "What went wrong" : "Output"} more={<Whole result={result} blobs={blobs} />}>
+          {visible(result.output) || "(nothing)"}
+        </Part>
+      )}
+    </>
+  );
+}
+
+function format(input: unknown): string {
+  if (typeof input === "string") return visible(input);
+  try {
+    return visible(JSON.stringify(input, null, isDeeperThan(maxIndentedLevels, input) ? 0 : 2) ?? "");
+  } catch {
+    // Deeper than the browser's stack.
+    return "(too deeply nested to be shown)";
+  }
+}
+
+/** Indentation grows with the square of the depth. */
+const maxIndentedLevels = 100;
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (value === null || typeof value !== "object") return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeperThan(levels - 1, one));
+}

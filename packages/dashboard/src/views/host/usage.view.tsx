@@ -1,0 +1,17 @@
+import { usageSegment } from "../../frame/place.ts";
+import { lazyView } from "../../parts/lazily.tsx";
+import { defineView } from "../define-view.tsx";
+import { segmentAddress } from "../view-address.ts";
+
+const UsageView = lazyView(() => import("../usage.tsx").then(({ UsageView }) => UsageView));
+
+export const view = defineView({
+  scope: "host",
+  name: "usage",
+  label: "Usage and budget",
+  icon: "bars",
+  order: 90,
+  address: segmentAddress(usageSegment),
+  title: () => "Usage",
+  Component: UsageView,
+});
