@@ -1,5 +1,12 @@
+import type { Bash as Interpreter } from "just-bash/browser";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
+import { bundleAlone } from "../../../../build.mjs";
 import type { PolicyRule } from "../../../policy/evaluate-policy.ts";
+import { withCommandHook } from "./command-hook.ts";
 import { type Bundle, openBundle } from "./shell.fixture.ts";
 
 let bundle: Bundle;
@@ -9,6 +16,58 @@ beforeAll(async () => {
 });
 
 const deny = (match: string): PolicyRule => ({ tool: "bash", match, action: "deny" });
+
+describe("the hook", () => {
+  let Bash: typeof Interpreter;
+
+  beforeAll(async () => {
+    const folder = await mkdtemp(join(tmpdir(), "interpreter-"));
+    const entry = join(folder, "entry.js");
+    const file = fileURLToPath(import.meta.resolve("just-bash/browser"));
+    await writeFile(entry, `export { Bash } from ${JSON.stringify(file)};`);
+    await writeFile(join(folder, "bundle.mjs"), (await bundleAlone(entry)).outputFiles[0]?.text ?? "");
+    ({ Bash } = await import(/* @vite-ignore */ pathToFileURL(join(folder, "bundle.mjs")).href));
+    await rm(folder, { recursive: true });
+  });
+
+  test("is called once for each command, with its own name and its expanded arguments", async () => {
+    const calls: string[] = [];
+    const coverage = withCommandHook((name, args, { cwd }) => void calls.push([cwd, name, ...args].join(" ")));
+    const bash = new Bash({ defenseInDepth: false, coverage });
+    const lines = [
+      "echo {a,b} $((1 + 1)); /bin/echo c; printf x | cat",
+      "f() { cd /tmp; command -p ls $1 | sort; }; f '*'",
+      "bash -c 'export A=1; eval pwd'; echo a b | xargs -n 1 basename",
+    ];
+    await bash.exec(lines.join("\n"));
+    expect(calls).toEqual([
+      "/home/user echo a b 2",
+      "/home/user echo c",
+      "/home/user printf x",
+      "/home/user cat",
+      "/home/user cd /tmp",
+      "/tmp command -p ls *",
+      "/tmp ls *",
+      "/tmp sort",
+      "/tmp bash -c export A=1; eval pwd",
+      "/tmp export A=1",
+      "/tmp eval pwd",
+      "/tmp pwd",
+      "/tmp echo a b",
+      "/tmp xargs -n 1 basename",
+      "/tmp basename a",
+      "/tmp basename b",
+    ]);
+  });
+
+  test("has to be there: without it nothing runs", async () => {
+    const bash = new Bash({ defenseInDepth: false });
+    for (const command of ["cd /tmp && pwd", "echo x", "/bin/echo x", "cat /bin/cat", "export A=1; ls /"]) {
+      const result = await bash.exec(command).catch((error: Error) => ({ stdout: "", stderr: error.message, exitCode: 1 }));
+      expect(result).toMatchObject({ stdout: "", stderr: expect.stringContaining("beforeCommand") });
+    }
+  });
+});
 
 /** What the shell does by itself. Without arguments, `exec` does nothing. */
 const builtins = [
