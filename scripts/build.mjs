@@ -13,7 +13,7 @@ const always = ["package-lock.json", "scripts/build.mjs", "packages/runtime/buil
 
 const parts = {
   worker: {
-    inputs: ["packages/runtime/src", "packages/runtime/shims"],
+    inputs: ["packages/runtime/src", "packages/runtime/shims", "packages/runtime/patches"],
     async build() {
       rmSync(join(dist, "worker"), { recursive: true, force: true });
       await buildWorker(join(root, "packages/runtime/src/main.ts"), join(dist, "worker/main"));

@@ -41,6 +41,12 @@ describe("a command", () => {
     expect(exitCode).not.toBe(0);
   });
 
+  test("sorts by code units, whatever the isolate's locale", async () => {
+    const files = { "B.txt": "b\nA\na\nB\n", "a.txt": "", "_/x": "", "C/x": "" };
+    const { stdout } = await ask({ files, command: "sort B.txt | tr '\\n' ' '; find . -name '*x*' | tr '\\n' ' '; ls -R | grep : | tr '\\n' ' '" });
+    expect(stdout).toBe("A B a b ./B.txt ./C/x ./_/x ./a.txt .: ./C: ./_: ");
+  });
+
   test("packs and unpacks, and bytes stay what they are", async () => {
     const png = btoa("\x89PNG\r\n\x1a\n\x00\xff");
     const { changes, stdout } = await ask({ files: { "a.png": { base64: png } }, command: "cp a.png b.png; cat a.png > c.png; gzip -c a.png | gunzip > d.png; cat a.png | base64; gzip -k a.png; zcat a.png.gz | cmp - a.png 2>/dev/null; wc -c < a.png" });

@@ -1,14 +1,15 @@
-import { Bash, type BashExecResult, type BashOptions, type CommandName } from "just-bash/browser";
-import { type CommandCheck, createCommandCheck } from "../../../policy/match-command.ts";
+import { Bash, type BashExecResult, type CommandName, type ExecResult } from "just-bash/browser";
+import { createCommandCheck } from "../../../policy/match-command.ts";
 import { longestConsole, longestPath, mostChanged, mostChanges, mostEnvironment, mostScratch } from "../../bounds.ts";
 import type { ShellHost, ShellJob, ShellOutcome, ShellState } from "../../shell.ts";
 import { Written } from "../harness/written.ts";
 import { Body, type Source } from "./body.ts";
 import { changesOf, type Difference, differenceOf, TooMuch } from "./changes.ts";
+import { withCommandHook } from "./command-hook.ts";
 import { TreeFileSystem } from "./file-system.ts";
 import { fetchThrough } from "./network.ts";
 import { programs } from "./programs.ts";
-import { type Place as Standing, spellings } from "./spelling.ts";
+import { normalizedPrograms } from "./spelling.ts";
 import { commandNames, scratchFolder, systems, workFolder } from "./system.ts";
 import { filesIn, type Folder, namesOf, newFolder, Tree } from "./tree.ts";
 
@@ -70,43 +71,20 @@ function folderIn(tree: Tree, path: string): string {
   return path.length <= longestPath && tree.find(namesOf(path))?.kind === "folder" ? path : `/${workFolder}`;
 }
 
-/** What a command asks of the interpreter, and what the interpreter keeps to itself. */
+/** What the interpreter keeps to itself and no option tells: which variables are exported. */
 interface Inside {
-  commands: Map<string, { execute(args: string[], context: Standing): Promise<unknown> }>;
   state: { exportedVars: Set<string> };
-}
-
-/** The interpreter's state where a builtin is called; see shims/just-bash.mjs. */
-interface Place {
-  state: { env: Map<string, string>; cwd: string };
-}
-
-type Hook = NonNullable<BashOptions["coverage"]> & { builtin(name: string, args: string[], place: Place): Denial | undefined };
-
-interface Denial {
-  stdout: string;
-  stderr: string;
-  exitCode: number;
 }
 
 function openShell({ state, limits, rules, network }: CommandOptions["job"], files: TreeFileSystem, host: ShellHost) {
   const isAllowed = createCommandCheck(rules);
   let left: Record<string, string> | undefined;
-  const hook: Hook = {
-    hit() {},
-    builtin(name, args, place) {
-      if (isAllowed && !isAllowed(name, args)) return denied(name);
-      // Who leaves with “exit” takes along what the interpreter would have told at the end.
-      if (name === "exit") left = { ...Object.fromEntries(place.state.env), PWD: place.state.cwd };
-      return undefined;
-    },
-  };
   const bash = new Bash({
     fs: files,
     cwd: state.cwd,
     env: { ...defaults, ...state.env },
     commands: commandNames as CommandName[],
-    customCommands: programs,
+    customCommands: [...normalizedPrograms, ...programs],
     executionLimits: {
       maxExecutionTimeMs: limits.timeoutMs,
       maxLoopIterations: limits.loops,
@@ -125,12 +103,16 @@ function openShell({ state, limits, rules, network }: CommandOptions["job"], fil
     },
     // The isolate has nothing in it that the interpreter would have to be kept from.
     defenseInDepth: false,
-    coverage: hook,
+    coverage: withCommandHook((name, args, { env, cwd }) => {
+      if (isAllowed && !isAllowed(name, args)) return denied(name);
+      // An exit ends the interpreter before it reports its variables.
+      if (name === "exit") left = { ...Object.fromEntries(env), PWD: cwd };
+      return undefined;
+    }),
     processInfo: { pid: 2, ppid: 1, uid: 1000, gid: 1000 },
     ...(network ? { fetch: fetchThrough(host) } : {}),
   });
   const inside = bash as unknown as Inside;
-  guard(inside, isAllowed);
   return {
     run: (command: string): Promise<BashExecResult> =>
       bash.exec(command, { rawScript: true }).catch((error: Error) => ({ stdout: "", stderr: `bash: ${error.message}\n`, exitCode: 1, env: {} })),
@@ -162,24 +144,7 @@ function lasting(variables: [name: string, value: string][], notes: string[]): R
   return Object.fromEntries(kept);
 }
 
-/**
- * Every program is reached through the interpreter's own table, under its own name: by path, from another program, from a
- * script. What the shell does by itself is asked about where it is called.
- */
-function guard({ commands }: Inside, isAllowed: CommandCheck | undefined): void {
-  for (const [name, command] of commands) {
-    const spelling = spellings.get(name);
-    if (!isAllowed && !spelling) continue;
-    const execute = command.execute.bind(command);
-    command.execute = async (args, context) => {
-      if (isAllowed && !isAllowed(name, args)) return denied(name);
-      const own = spelling ? await spelling(args, context) : args;
-      return Array.isArray(own) ? execute(own, context) : own;
-    };
-  }
-}
-
-function denied(name: string): Denial {
+function denied(name: string): ExecResult {
   return { stdout: "", stderr: `${name}: denied by this agent's policy\n`, exitCode: 126 };
 }
 

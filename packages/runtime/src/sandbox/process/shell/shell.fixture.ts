@@ -27,13 +27,15 @@ export async function openBundle() {
   const folder = await mkdtemp(join(tmpdir(), "shell-"));
   const file = join(folder, "shell.mjs");
   await writeFile(file, (bundle.outputFiles[0]?.text ?? "").replace('"cloudflare:workers"', '"data:text/javascript,export class WorkerEntrypoint {}"'));
+  const collation = new Collation();
   const { default: Shell } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as { default: new () => Shell };
+  collation.takeOver();
   await rm(folder, { recursive: true });
   const shell = new Shell();
   let made = 0;
   return {
     async run(command: string, { files = [], state = {}, rules = [], limits = {}, host = {} }: Given = {}): Promise<Came> {
-      const outcome = await shell.shell(
+      const outcome = await collation.during(() => shell.shell(
         {
           agent: "global~ada",
           command,
@@ -44,7 +46,7 @@ export async function openBundle() {
           network: host.fetch !== undefined,
         },
         { read: async () => undefined, fetch: async () => "", ...host },
-      );
+      ));
       if (!outcome.ok) throw new Error(outcome.message);
       return outcome;
     },
@@ -52,3 +54,32 @@ export async function openBundle() {
 }
 
 export type Bundle = Awaited<ReturnType<typeof openBundle>>;
+
+/**
+ * The bundle replaces `String.prototype.localeCompare` where it is loaded (collation.ts). In Node it shares that with
+ * other tests, so the replacement is in place only while a command runs.
+ */
+class Collation {
+  readonly #native = String.prototype.localeCompare;
+  #own = this.#native;
+  #running = 0;
+
+  takeOver(): void {
+    this.#own = String.prototype.localeCompare;
+    this.#use(this.#native);
+  }
+
+  async during<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#running++ === 0) this.#use(this.#own);
+    try {
+      return await run();
+    } finally {
+      if (--this.#running === 0) this.#use(this.#native);
+    }
+  }
+
+  #use(compare: typeof String.prototype.localeCompare): void {
+    // oxlint-disable-next-line no-extend-native -- puts back what was replaced
+    String.prototype.localeCompare = compare;
+  }
+}

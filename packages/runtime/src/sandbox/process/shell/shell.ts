@@ -1,3 +1,4 @@
+import "./collation.ts";
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { SearchJob, SearchOutcome, ShellHost, ShellJob, ShellOutcome, View } from "../../shell.ts";
 import { runCommand } from "./command.ts";

@@ -37,6 +37,9 @@ test.each([
   ["awk -f by.awk a.csv | head -1; awk -F, -v OFS='\\t' '{ $1 = $1 } 1' a.csv | head -1; awk '{ print $2 }' FS=, a.csv | head -1; awk -F. '{ print $2 }' 'b c.txt'; awk -vn=2 'NR == n' a.csv", "1\nname\tage\nage\ntwo\nBob,25\n"],
   ["awk -f none a.csv; echo $?", "1\n", "awk: ENOENT: no such file or directory, open '/work/none'\n"],
   ["ls --color=never src/*.ts 'b c.txt' | wc -l; ls src/lib src/m.ts; ls -d src/lib src/m.ts", "3\nsrc/m.ts\n\nsrc/lib:\nu.js\nsrc/m.ts\nsrc/lib\n"],
+  ["ls src/m.ts src src/lib 'b c.txt'; ls -d src a.csv", "src/m.ts\nb c.txt\n\nsrc:\nlib\nm.ts\nn.ts\n\nsrc/lib:\nu.js\na.csv\nsrc\n"],
+  ["ls -R src/n.ts src/lib; ls -R src; ls --help src a.csv | sed -n 2p", "src/n.ts\n\nsrc/lib:\nu.js\nsrc:\nlib\nm.ts\nn.ts\n\nsrc/lib:\nu.js\n\n"],
+  ["printf 'ä\\nb\\nA\\na\\n_\\nB' | sort | tr '\\n' ' '; jq -nc '[{b:1},{a:1},{B:1}] | sort, (map(keys[0]) | sort)'", 'A B _ a b ä [{"B":1},{"a":1},{"b":1}]\n["B","a","b"]\n'],
 ])("%s", async (command, stdout, stderr = "") => {
   expect(await bundle.run(command, { files })).toMatchObject({ stdout, stderr });
 });

@@ -1,19 +1,19 @@
-import type { BashExecResult, IFileSystem } from "just-bash/browser";
+import type { Command, ExecResult, IFileSystem } from "just-bash/browser";
 
 /**
  * Options as they are written everywhere, for programs that read them in one way only: “-n1” for “-n 1”, “cp -rf”, two
  * “-e”, “--color=never”. Whoever knows the real programs writes these without thinking.
  */
 
-export interface Place {
+interface Place {
   fs: Pick<IFileSystem, "cp" | "readFile" | "resolvePath" | "stat">;
   cwd: string;
+  /** Runs the program itself. */
+  run(args: string[]): Promise<ExecResult>;
 }
 
-type Answer = Omit<BashExecResult, "env">;
-
 /** The arguments in the program's own way; or, where it would get them wrong, the answer. */
-type Spelling = (args: readonly string[], place: Place) => string[] | Promise<string[] | Answer>;
+type Spelling = (args: readonly string[], place: Place) => string[] | Promise<string[] | ExecResult>;
 
 const own: Record<string, Spelling> = {
   xargs: (args) => {
@@ -33,8 +33,15 @@ const own: Record<string, Spelling> = {
   awk,
 };
 
-/** By the name of the program. */
-export const spellings: ReadonlyMap<string, Spelling> = new Map(Object.entries(own));
+/** Custom commands in place of the bundled ones: they rewrite their arguments, then run the bundled one. */
+export const normalizedPrograms: readonly Command[] = Object.entries(own).map(([name, normalize]) => ({
+  name,
+  async execute(args, { fs, cwd, origCommand: run }) {
+    if (!run) throw new Error("command not found");
+    const normalized = await normalize(args, { fs, cwd, run });
+    return Array.isArray(normalized) ? run(normalized) : normalized;
+  },
+}));
 
 const xargsValued = "InPdLsaE";
 /** What is there is replaced, and links are followed, without being told. */
@@ -155,16 +162,31 @@ async function sed(args: readonly string[], { fs, cwd }: Place): Promise<string[
   return [...options, ...operands];
 }
 
-/** Files before folders, as they are listed. */
-async function ls(args: readonly string[], place: Place): Promise<string[]> {
-  const first: string[] = [];
+/**
+ * Files before folders, as they are listed. The program writes an empty line between any two names; only folders have
+ * one before them, or “ls *.ts | wc -l” would count it.
+ */
+async function ls(args: readonly string[], place: Place): Promise<string[] | ExecResult> {
+  const options: string[] = [];
+  const files: string[] = [];
   const folders: string[] = [];
-  for (const arg of args) if (!isColor(arg)) (isOption(arg) || !(await isFolder(arg, place)) ? first : folders).push(arg);
-  return [...first, ...folders];
+  for (const arg of args) {
+    if (isColor(arg)) continue;
+    if (isOption(arg)) options.push(arg);
+    else (await isFolder(arg, place) ? folders : files).push(arg);
+  }
+  const given = [...options, ...files, ...folders];
+  const namesFolders = options.some((option) => /^-[A-Za-z0-9]*d|^--directory$/.test(option));
+  if (files.length + folders.length < 2 || options.includes("--help")) return given;
+  if (files.length === 0 && !namesFolders) return given;
+  const listed = await place.run(given);
+  const end = folders.length === 0 || namesFolders ? listed.stdout.length : listed.stdout.indexOf(`\n\n${folders[0]}:\n`);
+  const names = listed.stdout.slice(0, Math.max(0, end));
+  return { ...listed, stdout: names.replaceAll("\n\n", "\n") + listed.stdout.slice(names.length) };
 }
 
 /** What ends with a slash is a folder, or cannot be: nothing is called what the folder was to be called. */
-async function copied(name: string, args: string[], place: Place): Promise<string[] | Answer> {
+async function copied(name: string, args: string[], place: Place): Promise<string[] | ExecResult> {
   const target = args.at(-1) ?? "";
   const source = args.find((arg) => !isOption(arg)) ?? "";
   if (!target.endsWith("/") || (await isFolder(target, place)) || (await isFolder(source, place))) return args;
