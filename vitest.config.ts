@@ -1,5 +1,9 @@
+import { randomInt } from "node:crypto";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./tests/longest-first.ts";
+
+// One seed for the whole run, printed by every test that draws from it: `SEED=123 npm test` repeats the run.
+process.env.SEED ??= String(randomInt(2 ** 31));
 
 // What is shown of a promise depends on whether anything in its process has ever followed one.
 const alone = "packages/runtime/src/sandbox/process/harness/*.test.ts";
