@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { defineConfig } from "vitest/config";
-import { LongestFirst } from "./tests/longest-first.ts";
+import { DurationRecorder, SlowestFirst } from "./tests/slowest-first.ts";
 
 // One seed for the whole run, printed by every test that draws from it: `SEED=123 npm test` repeats the run.
 process.env.SEED ??= String(randomInt(2 ** 31));
@@ -14,8 +14,9 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    reporters: ["default"],
-    sequence: { sequencer: LongestFirst },
+    globalSetup: "tests/global-setup.ts",
+    reporters: ["default", ...(process.env.RECORD_DURATIONS === "1" ? [new DurationRecorder()] : [])],
+    sequence: { sequencer: SlowestFirst },
     projects: [
       {
         extends: true,

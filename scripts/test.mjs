@@ -1,12 +1,12 @@
 // `npm test`: installs, checks, builds, then runs the tests with a random sample of each large corpus.
 // `npm run test:long`: the same with every corpus whole; sizes such as `--kills 2000` go beyond that.
-// Other arguments go to vitest, such as the path of a folder to run only its tests.
+// `--record-durations` updates tests/durations.json, by which slow files start first. Other arguments go to vitest, such as the path of a folder to run only its tests.
 import { parseArgs } from "node:util";
 import { install } from "./install.mjs";
 
 /** Each sets `COUNT_<NAME>`, which `repeatCount` of tests/kit/sample.ts reads. */
 const sizes = ["kills", "workspace-kills", "edits", "bombs"];
-const options = { long: { type: "boolean" }, seed: { type: "string" }, ...Object.fromEntries(sizes.map((size) => [size, { type: "string" }])) };
+const options = { long: { type: "boolean" }, "record-durations": { type: "boolean" }, seed: { type: "string" }, ...Object.fromEntries(sizes.map((size) => [size, { type: "string" }])) };
 
 const startedAt = Date.now();
 const args = process.argv.slice(2);
@@ -19,6 +19,7 @@ const ours = new Set(
 );
 const env = { ...process.env };
 if (values.long) env.LONG = "1";
+if (values["record-durations"]) env.RECORD_DURATIONS = "1";
 if (values.seed !== undefined) env.SEED = values.seed;
 for (const size of sizes) if (values[size] !== undefined) env[`COUNT_${size.toUpperCase().replaceAll("-", "_")}`] = values[size];
 

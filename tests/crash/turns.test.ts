@@ -142,7 +142,7 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
     const point = nextPoint();
     const hit = new Promise<boolean>((resolve) => (reach = () => resolve(true)));
     armed = point;
-    if (!(await Promise.race([hit, pause(3_000)]))) missed.push(point);
+    if (!(await Promise.race([hit, pause(6_000)]))) missed.push(point);
     await pause(chance.below(point === "random" ? 120 : point === "sent" ? 8 : 1));
     process.kill(main.pid, "SIGKILL");
     armed = undefined;
