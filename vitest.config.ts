@@ -12,7 +12,8 @@ export default defineConfig({
   test: {
     // Two cores, but much of a test is waiting for a process to start or to die. Each file has real hosts of its own.
     maxWorkers: 3,
-    testTimeout: 60_000,
+    // A whole corpus takes longer than a sample of it.
+    testTimeout: process.env.LONG === "1" ? 300_000 : 60_000,
     hookTimeout: 60_000,
     globalSetup: "tests/global-setup.ts",
     reporters: ["default", ...(process.env.RECORD_DURATIONS === "1" ? [new DurationRecorder()] : [])],

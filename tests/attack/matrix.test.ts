@@ -138,7 +138,7 @@ test("every cell of the HTTP matrix answers as the contract says", async () => {
     }),
   );
   expect(wrong).toEqual([]);
-}, 180_000);
+}, 300_000);
 
 test("every cell of the socket matrix answers as the contract says", async () => {
   const cells: Cell[] = [];
@@ -165,7 +165,7 @@ test("every cell of the socket matrix answers as the contract says", async () =>
     (cell) => (!cell.host.good ? 421 : !cell.origin.good ? 403 : cell.credential.user ? 101 : 401),
   );
   expect(wrong).toEqual([]);
-}, 180_000);
+}, 300_000);
 
 /**
  * What a cell decides. Every route meets every host, every origin at a good host and every credential at a good host and
