@@ -1,10 +1,37 @@
-// `npm test`: installs, checks, builds, then runs every test. Arguments go to vitest.
+// `npm test`: installs, checks, builds, then runs the tests with a random sample of each large corpus.
+// `npm run test:long`: the same with every corpus whole; sizes such as `--kills 2000` go beyond that.
+// `--record-durations` updates tests/durations.json, by which slow files start first. Other arguments go to vitest, such as the path of a folder to run only its tests.
+import { parseArgs } from "node:util";
 import { install } from "./install.mjs";
+
+/** Each sets `COUNT_<NAME>`, which `repeatCount` of tests/kit/sample.ts reads. */
+const sizes = ["kills", "workspace-kills", "edits", "bombs"];
+const options = { long: { type: "boolean" }, "record-durations": { type: "boolean" }, seed: { type: "string" }, ...Object.fromEntries(sizes.map((size) => [size, { type: "string" }])) };
+
+const startedAt = Date.now();
+const args = process.argv.slice(2);
+const { values, tokens } = parseArgs({ args, options, strict: false, tokens: true });
+const ours = new Set(
+  tokens.flatMap(({ kind, name, index, inlineValue }) => {
+    if (kind !== "option" || !Object.hasOwn(options, name)) return [];
+    return options[name].type === "boolean" || inlineValue ? [index] : [index, index + 1];
+  }),
+);
+const env = { ...process.env };
+if (values.long) env.LONG = "1";
+if (values["record-durations"]) env.RECORD_DURATIONS = "1";
+if (values.seed !== undefined) env.SEED = values.seed;
+for (const size of sizes) if (values[size] !== undefined) env[`COUNT_${size.toUpperCase().replaceAll("-", "_")}`] = values[size];
 
 const say = (line) => console.error(line);
 install({ say });
-const { must, tool } = await import("./run.mjs");
+const { must, run, tool } = await import("./run.mjs");
 await must(process.execPath, ["scripts/check.mjs"]);
 const { build } = await import("./build.mjs");
 await build({ say });
-await must(tool("vitest"), ["run", ...process.argv.slice(2)]);
+const code = await run(tool("vitest"), ["run", ...args.filter((_, index) => !ours.has(index))], { env });
+if (values.long) {
+  const seconds = Math.round((Date.now() - startedAt) / 1000);
+  say(`Total time: ${Math.floor(seconds / 60)} min ${seconds % 60} s, install, check and build included.`);
+}
+process.exitCode = code;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { type House, openHouse } from "../kit/house.ts";
 import { type Random, random } from "../kit/random.ts";
+import { repeatCount } from "../kit/sample.ts";
 import { until } from "../kit/until.ts";
 import { send, sendBytes } from "../kit/wire.ts";
 
@@ -42,16 +43,17 @@ const keys = ["name", "id", "blueprint", "agentType", "model", "backend", "syste
 
 const headerNames = ["x-agents-lifecycle-props", "x-secret", "cookie", "origin", "content-length", "transfer-encoding", "upgrade", "connection", "expect", "range", "accept", "if-match", "if-none-match", "content-encoding", "x-forwarded-host", "sec-websocket-protocol"];
 
-function path(chance: Random): string {
-  const base = chance.pick(paths);
+function path(chance: Random, base: string): string {
   const extra = Array.from({ length: chance.below(4) }, () => chance.pick(segments).replace(/[^\x21-\x7e]/g, encodeURIComponent));
   const query = chance.chance(0.3) ? `?${chance.pick(["limit", "after", "before", "since", "success", "only", "user", "branch", "version", "under", "path", "recursive", "replace", "__agents_transport", "_pk", "x"])}=${encodeURIComponent((JSON.stringify(chance.pick(values)) ?? "").toWellFormed())}` : "";
   return `${base}${extra.length ? `/${extra.join("/")}` : ""}${query}`;
 }
 
-function body(chance: Random): string | Buffer | undefined {
+const bodyKinds = [0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
+
+function body(chance: Random, kind: (typeof bodyKinds)[number]): string | Buffer | undefined {
   const object = () => Object.fromEntries(Array.from({ length: chance.below(5) }, () => [chance.pick(keys), chance.pick(values)]));
-  switch (chance.below(9)) {
+  switch (kind) {
     case 0: return undefined;
     case 1: return chance.text(chance.below(200));
     case 2: return JSON.stringify(object()).slice(0, -1 - chance.below(3));
@@ -85,17 +87,21 @@ function leaks(answer: string): string | undefined {
   return text.includes(house.token) || text.includes(house.home) ? "token or home" : undefined;
 }
 
-test("20,000 malformed requests get no 5xx, no stack, no place on the machine", async () => {
+const requestCount = repeatCount("malformed requests", { sample: 3_000, full: 20_000 });
+const methods = ["GET", "POST", "POST", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE", "PROPFIND"];
+
+test(`${requestCount} malformed requests get no 5xx, no stack and no path of the machine`, async () => {
   const chance = random("malformed");
   const bad: unknown[] = [];
-  let left = 20_000;
+  const [nextMethod, nextBase, nextBody] = [chance.deck(methods), chance.deck(paths), chance.deck(bodyKinds)];
+  let left = requestCount;
   const worker = async () => {
     while (left-- > 0 && bad.length < 5) {
       const request = {
-        method: chance.pick(["GET", "POST", "POST", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE", "PROPFIND"]),
-        path: path(chance),
+        method: nextMethod(),
+        path: path(chance, nextBase()),
         headers: headers(chance),
-        body: body(chance),
+        body: body(chance, nextBody()),
       };
       const answer = await send({ port: house.port, agent, ...request, ...(request.body === undefined ? {} : { body: request.body }) }).catch(
         (error: NodeJS.ErrnoException) =>
@@ -112,10 +118,11 @@ test("20,000 malformed requests get no 5xx, no stack, no place on the machine", 
 
 test("bytes that are not HTTP never bring out a 5xx or a stack", async () => {
   const chance = random("bytes");
-  const line = () => chance.pick(["GET / HTTP/1.1", "GET /health HTTP/9.9", "G\u0000T / HTTP/1.1", "GET http://evil.example/ HTTP/1.1", "POST /agents HTTP/1.1", "CONNECT 127.0.0.1:22 HTTP/1.1", chance.text(60), ""]);
-  const header = () => chance.pick([`Host: 127.0.0.1:${house.port}`, "Host: evil.example", "Content-Length: -1", "Content-Length: 99999999999999999999", "Content-Length: 5\r\nContent-Length: 6", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked, identity", ": x", "a".repeat(20_000), `Authorization: Bearer ${house.token}`, "Content-Type: application/json", "Upgrade: websocket\r\nConnection: Upgrade"]);
-  for (let round = 0; round < 500; round++) {
-    const head = [line(), ...Array.from({ length: chance.below(6) }, header)].join("\r\n");
+  const lines = ["GET / HTTP/1.1", "GET /health HTTP/9.9", "G\u0000T / HTTP/1.1", "GET http://evil.example/ HTTP/1.1", "POST /agents HTTP/1.1", "CONNECT 127.0.0.1:22 HTTP/1.1", undefined, ""];
+  const nextLine = chance.deck(lines);
+  const nextHeader = chance.deck([`Host: 127.0.0.1:${house.port}`, "Host: evil.example", "Content-Length: -1", "Content-Length: 99999999999999999999", "Content-Length: 5\r\nContent-Length: 6", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked, identity", ": x", "a".repeat(20_000), `Authorization: Bearer ${house.token}`, "Content-Type: application/json", "Upgrade: websocket\r\nConnection: Upgrade"]);
+  for (let round = 0; round < repeatCount("raw requests", { sample: 100, full: 500 }); round++) {
+    const head = [nextLine() ?? chance.text(60), ...Array.from({ length: chance.below(6) }, nextHeader)].join("\r\n");
     const sent = Buffer.from(`${head}\r\n\r\n${chance.text(chance.below(50))}`, "latin1");
     const answer = await sendBytes(house.port, sent);
     const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);

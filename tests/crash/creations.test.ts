@@ -6,9 +6,10 @@ import { afterAll, expect, test } from "vitest";
 import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
 import { mainOf, processesOf } from "../kit/processes.ts";
 import { random } from "../kit/random.ts";
+import { repeatCount } from "../kit/sample.ts";
 import { until } from "../kit/until.ts";
 
-const kills = Number(process.env.CRASH_KILLS ?? 100);
+const kills = repeatCount("kills", { sample: 20, full: 100 });
 const writers = 4;
 
 let house: House;
@@ -55,13 +56,15 @@ test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of
   }
 
   const writing = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+  // Every tenth kill is the daemon's.
+  const isDaemonNext = chance.deck([true, ...Array.from({ length: 9 }, () => false)]);
   let daemonKills = 0;
   let killed = 0;
   for (let kill = 0; kill < kills; kill++) {
     const before = acknowledged.size;
     await until("the next acknowledgement", () => acknowledged.size > before);
     await pause(chance.below(120));
-    if (chance.chance(0.1)) {
+    if (isDaemonNext()) {
       daemonKills++;
       await killDaemon(port);
     } else {

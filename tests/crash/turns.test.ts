@@ -2,13 +2,14 @@ import type { AgentEvent, AgentExport, Message } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mainOf } from "../kit/processes.ts";
 import { type Random, random } from "../kit/random.ts";
+import { repeatCount } from "../kit/sample.ts";
 import { until } from "../kit/until.ts";
 import type { Ring } from "../kit/worker/bell.ts";
 import { endings, openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
 import { type BareWorker, bareWorker } from "../kit/workerd.ts";
 import { type Follower, follow } from "./follower.ts";
 
-const kills = Number(process.env.CRASH_KILLS ?? 200);
+const kills = repeatCount("kills", { sample: 40, full: 200 });
 /** Main spends most of such a run starting, so two of them take half as long. */
 const houses = 2;
 const senders = 4;
@@ -125,6 +126,7 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
     }
   });
 
+  const nextPoint = chance.deck(points);
   const missed: Point[] = [];
   let killed = 0;
   for (let kill = 0; kill < kills; kill++) {
@@ -137,10 +139,10 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
     await until("a sign of life", () => signs > before);
     const main = await until("main to live", () => mainOf(workshop.home, killed), { every: 30 });
     killed = main.pid;
-    const point = chance.pick(points);
+    const point = nextPoint();
     const hit = new Promise<boolean>((resolve) => (reach = () => resolve(true)));
     armed = point;
-    if (!(await Promise.race([hit, pause(1_500)]))) missed.push(point);
+    if (!(await Promise.race([hit, pause(6_000)]))) missed.push(point);
     await pause(chance.below(point === "random" ? 120 : point === "sent" ? 8 : 1));
     process.kill(main.pid, "SIGKILL");
     armed = undefined;

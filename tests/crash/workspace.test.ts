@@ -3,12 +3,13 @@ import * as Y from "yjs";
 import { type Editor, openEditor } from "../kit/editor.ts";
 import { mainOf } from "../kit/processes.ts";
 import { type Random, random } from "../kit/random.ts";
+import { repeatCount } from "../kit/sample.ts";
 import { until } from "../kit/until.ts";
 import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
 
-/** So many edits of each: three people, and an agent. */
-const edits = Number(process.env.CRASH_EDITS ?? 150);
-const kills = Number(process.env.CRASH_WORKSPACE_KILLS ?? 4);
+/** Edits of each of three people and an agent. */
+const edits = repeatCount("edits", { sample: 80, full: 150 });
+const kills = repeatCount("workspace kills", { sample: 3, full: 4 });
 /** The agent makes so many in one call. */
 const together = 5;
 const paths = ["one.md", "two.md"];
@@ -108,7 +109,7 @@ test(`three people and an agent, ${edits} edits each, over ${kills} kills of mai
     expect(one.closed).toEqual([]);
     close(one);
   }
-}, Math.max(60_000, edits * 500));
+}, Math.max(120_000, edits * 500));
 
 test("what somebody else was shown is there after main was killed at that moment, though nobody has it any more", async () => {
   await ask("/files/shown.md", { method: "PUT", body: "" });

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { random } from "../kit/random.ts";
+import { isLongRun, repeatCount } from "../kit/sample.ts";
 import { until } from "../kit/until.ts";
 import { endings, openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
 
@@ -122,7 +123,8 @@ test("a report that comes just when the tool comes back lets no turn wait for ev
       throw new Error(`SEED=${seed}`, { cause: error });
     });
   };
-  for (let round = 0; round < 2; round++) await Promise.all(Array.from({ length: 8 }, one));
+  await Promise.all(Array.from({ length: 8 }, one));
+  if (isLongRun()) await Promise.all(Array.from({ length: 8 }, one));
 });
 
 test("a tool that answers by itself after somebody reported gives no second result", async () => {
@@ -228,7 +230,7 @@ test("a turn that waits survives a kill, and a stop of the host", async () => {
 
 test("a report that was answered is not lost, whenever main is killed after it", async () => {
   const { below, seed } = random("kills after a report");
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < repeatCount("kills", { sample: 3, full: 6 }); round++) {
     const { agent, runId, calls } = await waiting("ask one");
     expect(await agent.report({ callId: calls[0], output: "the answer" })).toMatchObject({ status: 200 });
     await new Promise((resolve) => setTimeout(resolve, below(20)));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type ModelServer, openModelServer } from "../kit/model-server.ts";
 import { random } from "../kit/random.ts";
+import { repeatCount } from "../kit/sample.ts";
 import { until } from "../kit/until.ts";
 import { openWebhook, type Webhook } from "../kit/webhook.ts";
 import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
@@ -226,7 +227,7 @@ test("the path of a problem is the request's own, whatever tools the agent has",
 
 test("an agent with props is made or not made, whenever main is killed, and its agency answers", async () => {
   const { below, seed } = random("kills while agents are made");
-  for (let round = 0; round < 12; round++) {
+  for (let round = 0; round < repeatCount("kills", { sample: 4, full: 12 }); round++) {
     const name = `made-${round}`;
     const making = workshop.api("/agents", "POST", { name, props: { tools: ["read_props"], models: { primary: "openai:house" } } }).catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, below(14)));

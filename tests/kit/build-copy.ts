@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { buildWorker } from "../../packages/runtime/build.mjs";
 import { cli } from "./house.ts";
+import { bundleWorker } from "./worker-bundle.ts";
 
 interface CopyOptions {
   version?: string;
@@ -33,7 +33,7 @@ export async function copyBuild({ version, workerd = true, worker, sandbox }: Co
     if (!entry) continue;
     const code = join(folder, "dist", "worker", name);
     await rm(code, { recursive: true, force: true });
-    await buildWorker(fileURLToPath(entry), code, { name });
+    await bundleWorker(entry, code, name);
   }
   return { program: join(folder, "dist", "thinkery.js"), remove: () => rm(folder, { recursive: true, force: true }) };
 }

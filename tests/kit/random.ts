@@ -1,24 +1,36 @@
-/** A seeded source of chance: the same seed replays the same test. */
+/** A seeded random source: the same seed replays the same test. */
 export interface Random {
+  /** The seed of the whole run. `SEED=<seed> npm test -- <file>` replays it. */
   seed: number;
   /** A number from 0 up to, not including, `below`. */
   below(below: number): number;
   pick<T>(items: readonly T[]): T;
   chance(probability: number): boolean;
   text(length: number, alphabet?: string): string;
+  shuffle<T>(items: Iterable<T>): T[];
+  /** Returns a function that draws one item after the other, each of them once before any comes again. */
+  deck<T>(items: readonly T[]): () => T;
 }
 
 const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join("");
 
-/** Takes `SEED` from the environment where it is given, and prints what it took. */
+/** Prints the run's seed beside `name`. Different names get independent streams of one seed. */
 export function random(name: string): Random {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+  const seed = runSeed();
   console.log(`${name}: SEED=${seed}`);
-  return seeded(seed);
+  return seededRandom(seed, name);
 }
 
-function seeded(seed: number): Random {
-  let state = seed >>> 0;
+/** vitest.config.ts chooses a seed for each run unless one is given. */
+export function runSeed(): number {
+  const seed = Number(process.env.SEED);
+  if (!process.env.SEED || !Number.isSafeInteger(seed)) throw new Error(`SEED has to be an integer, not "${process.env.SEED ?? ""}"`);
+  return seed;
+}
+
+/** Prints nothing. */
+export function seededRandom(seed: number, name: string): Random {
+  let state = mix(seed, name);
   // mulberry32
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -28,6 +40,14 @@ function seeded(seed: number): Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
   const below = (limit: number) => Math.floor(next() * limit);
+  const shuffle = <T>(items: Iterable<T>): T[] => {
+    const shuffled = [...items];
+    for (let index = shuffled.length - 1; index > 0; index -= 1) {
+      const other = below(index + 1);
+      [shuffled[index], shuffled[other]] = [shuffled[other] as T, shuffled[index] as T];
+    }
+    return shuffled;
+  };
   return {
     seed,
     below,
@@ -35,5 +55,20 @@ function seeded(seed: number): Random {
     chance: (probability) => next() < probability,
     text: (length, alphabet = printable) =>
       Array.from({ length }, () => alphabet[below(alphabet.length)]).join(""),
+    shuffle,
+    deck: (items) => {
+      let left: typeof items[number][] = [];
+      return () => {
+        if (left.length === 0) left = shuffle(items);
+        return left.pop() as typeof items[number];
+      };
+    },
   };
+}
+
+/** FNV-1a over the name, starting from the seed. */
+function mix(seed: number, name: string): number {
+  let hash = (seed ^ 0x811c9dc5) >>> 0;
+  for (let index = 0; index < name.length; index += 1) hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193) >>> 0;
+  return hash;
 }

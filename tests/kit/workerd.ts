@@ -3,10 +3,9 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { workerdBinary } from "../../packages/daemon/src/host/workerd.ts";
-import { buildWorker } from "../../packages/runtime/build.mjs";
 import { until } from "./until.ts";
+import { bundleWorker } from "./worker-bundle.ts";
 
 export interface BareWorker {
   url: string;
@@ -30,7 +29,7 @@ export async function bareWorker(entry: URL, { objects = [], bindings = [], serv
   const folder = await mkdtemp(join(tmpdir(), "workerd-"));
   await mkdir(join(folder, "objects"));
   await mkdir(join(folder, "blobs"));
-  await buildWorker(fileURLToPath(entry), join(folder, "code"));
+  await bundleWorker(entry, join(folder, "code"));
   const modules = await modulesIn(folder, "code");
   const namespaces = objects.map((name) => `(className = "${name}", uniqueKey = "${name}", enableSql = true)`);
   const bound = [...objects.map((name) => `(name = "${name}", durableObjectNamespace = "${name}")`), ...bindings];
@@ -79,7 +78,7 @@ const main :Workerd.Worker = (
 
 /** What runs code that nobody vouches for, as pieces of configuration. */
 async function isolatesIn(folder: string, through: "service" | "socket"): Promise<{ services: string[]; sockets: string[] }> {
-  await buildWorker(fileURLToPath(new URL("../../packages/runtime/src/sandbox/process.ts", import.meta.url)), join(folder, "sandbox"));
+  await bundleWorker(new URL("../../packages/runtime/src/sandbox/process.ts", import.meta.url), join(folder, "sandbox"));
   const modules = await modulesIn(folder, "sandbox");
   const worker = `(modules = [${modules}], compatibilityDate = "2026-10-01", bindings = [(name = "LOADER", workerLoader = (id = "runs"))])`;
   if (through === "service") return { services: [`(name = "sandbox", worker = ${worker})`], sockets: [] };

@@ -1,6 +1,7 @@
 import type { AgentEvent, NewEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { random } from "../kit/random.ts";
+import { repeatCount } from "../kit/sample.ts";
 import { type BareWorker, bareWorker } from "../kit/workerd.ts";
 import { inventor } from "./history.ts";
 
@@ -20,7 +21,7 @@ const on = (object: string) => async (step: string, input: object = {}): Promise
 
 test("whatever happened, everything derived from the log comes out the same when it is derived anew", async () => {
   const chance = random("store");
-  for (let history = 0; history < 8; history++) {
+  for (let history = 0; history < repeatCount("random histories", { sample: 3, full: 8 }); history++) {
     const shelf = on(`history-${history}`);
     const invent = inventor(chance);
     for (let round = 0; round < 12; round++) {

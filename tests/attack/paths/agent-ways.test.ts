@@ -6,11 +6,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import * as Y from "yjs";
 import { type Editor, openEditor } from "../../kit/editor.ts";
 import { emptyHome, type House, openHouse, removeHome } from "../../kit/house.ts";
+import { isLongRun, sample } from "../../kit/sample.ts";
 import { until } from "../../kit/until.ts";
-import { pathCases, twins } from "./cases.ts";
+import { pathCases as allCases, twins } from "./cases.ts";
 
-// Every hostile path by the ways that an agent has: its tools, what its code calls, its shell; and by that of people who
+// Hostile paths by the ways that an agent has: its tools, what its code calls, its shell; and by that of people who
 // edit with it. What comes by HTTP has its own file.
+
+const pathCases = sample(allCases, { name: "hostile paths by an agent's ways", size: 200, kindOf: ({ why }) => why });
 
 let house: House;
 let home: string;
@@ -72,6 +75,8 @@ function rounds<T extends { path: string }>(cases: readonly T[], most: number): 
 
 const landing = pathCases.filter(({ lands }) => lands !== undefined);
 const refused = pathCases.filter(({ lands }) => lands === undefined);
+/** Fewer would mean that the attack itself does not work. */
+const minFilesFound = isLongRun() ? 100 : landing.length / 2;
 
 /** Tries each path in code, and tells those that did not come to what they should. A run may make 1000 calls. */
 async function wrongOnes(name: string, write: string): Promise<unknown[]> {
@@ -95,15 +100,15 @@ async function wrongOnes(name: string, write: string): Promise<unknown[]> {
   return [...(JSON.parse(outOfPlace) as unknown[]), ...(JSON.parse(misplaced) as unknown[])];
 }
 
-test("by what code has as fs", async () => {
+test("code that writes to hostile paths with fs gets an error or a file inside the workspace", async () => {
   expect(await wrongOnes("by-fs", `await fs.writeFile(path, "x")`)).toEqual([]);
 });
 
-test("by the tools of a model", async () => {
+test("a model that writes to hostile paths with its tools gets an error or a file inside the workspace", async () => {
   expect(await wrongOnes("by-tools", `await tools.writeFile({ path, content: "x" })`)).toEqual([]);
 });
 
-test("of names that some machines have one file for, whoever comes first is alone", async () => {
+test("of names that differ only by case or spelling, the first is written and the others are refused", async () => {
   await newAgent("twins", "scripted:code");
   const wrong = await said(
     "twins",
@@ -126,7 +131,7 @@ test("of names that some machines have one file for, whoever comes first is alon
   expect(JSON.parse(wrong)).toEqual([]);
 });
 
-test("by the shell: whatever it takes them for, what comes of it is inside", async () => {
+test("the shell writes hostile paths only inside the workspace", async () => {
   await newAgent("by-shell", "scripted:code");
   // No command has a NUL or half a character in it.
   const paths = pathCases.filter(({ path }) => !path.includes("\0") && path.isWellFormed() && path.length < 1_500);
@@ -144,11 +149,11 @@ test("by the shell: whatever it takes them for, what comes of it is inside", asy
     return JSON.stringify([...new Set(landed)])`,
   );
   const found = JSON.parse(landed) as string[];
-  expect(found.length).toBeGreaterThan(100);
+  expect(found.length).toBeGreaterThan(minFilesFound);
   for (const path of found) expect(filePath(path)).toBe(path);
 });
 
-test("by editing together", async () => {
+test("an editor that adds files at hostile paths adds only those that are valid", async () => {
   await newAgent("by-typing", "scripted:code");
   const editor = openEditor({ url: house.url, token: house.token, at: "/agency/global/agent/by-typing" });
   editors.push(editor);
@@ -159,12 +164,12 @@ test("by editing together", async () => {
   await until("the last one to be there", async () => (await filesOf("by-typing")).includes("the-last-one"));
   const lands = new Set(pathCases.map(({ lands }) => lands));
   const found = await filesOf("by-typing");
-  expect(found.length).toBeGreaterThan(100);
+  expect(found.length).toBeGreaterThan(minFilesFound);
   expect(editor.closed).toEqual([]);
   for (const path of found) expect([path, path === "the-last-one" || (lands.has(path) && filePath(path) === path)]).toEqual([path, true]);
 });
 
-test("nothing lies anywhere else afterwards, and the host is the same", async () => {
+test("nothing was written outside the workspace, and the host never restarted", async () => {
   expect(await around()).toEqual(before);
   expect((await house.client.call("health")).restarts).toBe(0);
 });

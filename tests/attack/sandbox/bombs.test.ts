@@ -1,15 +1,16 @@
 import http from "node:http";
 import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { random } from "../../kit/random.ts";
+import { givenCount, repeatCount } from "../../kit/sample.ts";
 import type { WorkshopAgent } from "../../kit/worker/workshop.ts";
 import { type Coders, openCoders } from "./coders.ts";
 
 // Code that takes all it can get, on every slot at once, again and again. It is ended; nobody else notices.
 
-/** `npm run test:load` has more of them. */
-const each = Number(process.env.SANDBOX_BOMBS ?? 8);
-/** Whoever asks for more of them has the machine to themselves. */
-const isAlone = process.env.SANDBOX_BOMBS !== undefined;
+const each = repeatCount("bombs", { sample: 4, full: 8 });
+/** Whoever asks for a number of bombs has the machine to themselves. */
+const isAlone = givenCount("bombs") !== undefined;
 /** As many as a host has where nobody says otherwise. */
 const slots = 2;
 /** What `executeCode` is given as its limit. */
@@ -71,14 +72,15 @@ beforeAll(async () => {
 
 afterAll(() => coders?.stop());
 
-test.for(Object.entries(bombs))(`${each} %s end within twice their limit, and nobody else notices`, { timeout: 300_000 }, async ([, bomb]) => {
+test.for(Object.entries(bombs))(`${each} %s end within twice their limit, and nobody else notices`, { timeout: 300_000 }, async ([kind, bomb]) => {
+  const nextCode = random(`sandbox bombs “${kind}”`).deck(bomb.code);
   let isOver = false;
   const living = bystanders.map((agent) => live(agent, () => isOver));
   const wrong: unknown[] = [];
   let next = 0;
   const attack = async (agent: WorkshopAgent) => {
     for (let number = next++; number < each; number = next++) {
-      const { outcome, share } = await explode(agent, bomb, number);
+      const { outcome, share } = await explode(agent, nextCode(), bomb.timeoutMs);
       if (!bomb.ends.test(outcome) || !(share <= 2)) wrong.push({ number, outcome: outcome.slice(0, 300), share });
     }
   };
@@ -94,8 +96,8 @@ test.for(Object.entries(bombs))(`${each} %s end within twice their limit, and no
 });
 
 /** Runs it; `share` is how much of its limit it had, from its first word to its end. Where the machine is busy, it may be over before the first. */
-async function explode(agent: WorkshopAgent, { code, timeoutMs }: Bomb, number: number) {
-  const { kind, text, events } = await coders.run(agent, `await echo("begun"); ${code[number % code.length]}`, { timeoutMs });
+async function explode(agent: WorkshopAgent, code: string, timeoutMs: number) {
+  const { kind, text, events } = await coders.run(agent, `await echo("begun"); ${code}`, { timeoutMs });
   const at = (...types: AgentEvent["type"][]) => Date.parse(String(events.find(({ type }) => types.includes(type))?.ts));
   const share = (at("tool.output", "tool.error") - at("capability.called")) / timeoutMs;
   return { outcome: `${kind}: ${text}`, share: Number.isNaN(share) ? 0 : share };

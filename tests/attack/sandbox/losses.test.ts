@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isAlive, processesOf } from "../../kit/processes.ts";
+import { repeatCount } from "../../kit/sample.ts";
 import { until } from "../../kit/until.ts";
 import type { WorkshopAgent } from "../../kit/worker/workshop.ts";
 import { cameOf, type Coders, openCoders } from "./coders.ts";
@@ -46,12 +47,15 @@ const ticks = async (pid: number) => {
   return Number(fields[11]) + Number(fields[12]);
 };
 
-test("a hundred runs asked at once by twenty agents all end, each agent's in the order it asked", async () => {
-  const agents = await Promise.all(Array.from({ length: 20 }, () => coders.newCoder()));
+const runners = repeatCount("runners", { sample: 8, full: 20 });
+const runsEach = 5;
+
+test(`${runners * runsEach} concurrent runs of ${runners} agents all complete, each agent's in the order it asked`, async () => {
+  const agents = await Promise.all(Array.from({ length: runners }, () => coders.newCoder()));
   const asked = await Promise.all(
     agents.map(async (agent, index) => {
       const runs: string[] = [];
-      for (let number = 0; number < 5; number++) runs.push((await agent.invoke({ message: `return "${index}-${number}"` })).runId);
+      for (let number = 0; number < runsEach; number++) runs.push((await agent.invoke({ message: `return "${index}-${number}"` })).runId);
       return runs;
     }),
   );

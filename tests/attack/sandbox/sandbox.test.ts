@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { sample } from "../../kit/sample.ts";
 import type { WorkshopAgent } from "../../kit/worker/workshop.ts";
 import type { Attempt } from "./attempt.ts";
 import { capabilities } from "./attempts/capabilities.ts";
@@ -16,6 +17,16 @@ import { type Coders, openCoders, openTrap } from "./coders.ts";
 
 const families: Record<string, readonly Attempt[]> = { network, modules, secrets, generation, capabilities, runs, spinning, hungry, oversized };
 const all = Object.values(families).flat();
+
+/** These take long, and longer on a busy machine. Of the other families a sample has every way in which an attempt ends. */
+const costlySizes: Record<string, number> = { hungry: 4, oversized: 8 };
+
+const sampled = Object.entries(families).map(([family, attempts]): [string, readonly Attempt[]] => {
+  // What one run leaves behind the next looks for, so they are not taken apart.
+  if (family === "runs") return [family, attempts];
+  const kindOf = ({ ends }: Attempt) => (family in costlySizes ? (String(ends).match(/\b(?:ok|threw|limit|timeout|syntax)\b/g) ?? []) : String(ends));
+  return [family, sample(attempts, { name: `sandbox attempts “${family}”`, size: costlySizes[family] ?? Math.ceil(attempts.length / 4), kindOf })];
+});
 
 const repository = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -54,7 +65,7 @@ test("there are more than 150 attempts, and no two are the same", () => {
   expect(all.length).toBeGreaterThan(150);
 });
 
-test.concurrent.for(Object.entries(families))("of the family “%s” none gets anywhere", { timeout: 300_000 }, async ([, attempts], { expect }) => {
+test.concurrent.for(sampled)("no attempt of the family “%s” gets anywhere", { timeout: 300_000 }, async ([, attempts], { expect }) => {
   const agent = await coders.newCoder();
   attackers.push(agent);
   const passed: unknown[] = [];

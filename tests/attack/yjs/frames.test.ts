@@ -7,10 +7,12 @@ import { type Editor, openEditor } from "../../kit/editor.ts";
 import { type House, openHouse } from "../../kit/house.ts";
 import { mainOf } from "../../kit/processes.ts";
 import { random } from "../../kit/random.ts";
+import { repeatCount } from "../../kit/sample.ts";
 import { until } from "../../kit/until.ts";
 import { hostileFrame, type Kind, kinds, type Known } from "./frames.ts";
 
-const frames = 5_100;
+/** Each kind is sent as often as every other. */
+const frames = repeatCount("hostile frames", { sample: 50 * kinds().length, full: 5_100 });
 const attackers = 12;
 
 let house: House;

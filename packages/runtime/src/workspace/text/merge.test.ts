@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { random } from "../../../../../tests/kit/random.ts";
+import { repeatCount } from "../../../../../tests/kit/sample.ts";
 import { type MergedText, merged } from "./merge.ts";
 import { editedText, hardPairs, someText } from "./texts.fixture.ts";
 
@@ -13,7 +14,7 @@ const lines = (...items: string[]) => items.map((item) => `${item}\n`).join("");
 
 test("whoever changed nothing has no say, and the same change is one", () => {
   const chance = random("merges of two");
-  for (let round = 0; round < 2_000; round += 1) {
+  for (let round = 0; round < repeatCount("random texts", { sample: 500, full: 2_000 }); round += 1) {
     const base = someText(chance);
     const other = editedText(chance, base);
     expect(merge(base, other, base)).toEqual({ text: other, overlaps: [] });
@@ -24,7 +25,7 @@ test("whoever changed nothing has no say, and the same change is one", () => {
 
 test("who is mine and who is theirs makes no difference to what overlaps", () => {
   const chance = random("merges both ways");
-  for (let round = 0; round < 3_000; round += 1) {
+  for (let round = 0; round < repeatCount("random texts", { sample: 750, full: 3_000 }); round += 1) {
     const base = someText(chance).replaceAll("\r", "");
     const [mine, theirs] = [editedText(chance, base).replaceAll("\r", ""), editedText(chance, base).replaceAll("\r", "")];
     const one = merge(base, mine, theirs);
@@ -39,7 +40,7 @@ test("who is mine and who is theirs makes no difference to what overlaps", () =>
 
 test("edits of lines apart from each other all survive, however many there are", () => {
   const chance = random("merges of lines apart");
-  for (let round = 0; round < 1_000; round += 1) {
+  for (let round = 0; round < repeatCount("random texts", { sample: 250, full: 1_000 }); round += 1) {
     const base = Array.from({ length: 40 }, (_, index) => `line ${index}`);
     const mine = [...base];
     const theirs = [...base];

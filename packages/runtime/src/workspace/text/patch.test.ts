@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { random } from "../../../../../tests/kit/random.ts";
+import { repeatCount } from "../../../../../tests/kit/sample.ts";
 import { applied, patchBetween, reversed, unapplied } from "./patch.ts";
 import { editedText, hardPairs, someText } from "./texts.fixture.ts";
 
 test("a patch leads from any text to any other, and back", () => {
   const chance = random("patches");
-  for (let round = 0; round < 5_000; round += 1) {
+  for (let round = 0; round < repeatCount("random texts", { sample: 1_250, full: 5_000 }); round += 1) {
     const before = someText(chance);
     const after = chance.chance(0.5) ? editedText(chance, before) : someText(chance);
     const patch = patchBetween(before, after);

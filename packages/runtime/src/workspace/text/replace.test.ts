@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { random } from "../../../../../tests/kit/random.ts";
+import { repeatCount } from "../../../../../tests/kit/sample.ts";
 import { placesOf } from "./find.ts";
 import { type TextEdit, replaced, type ReplaceOptions } from "./replace.ts";
 
@@ -12,7 +13,7 @@ function edit(text: string, oldString: string, newString: string, more: Partial<
 
 test("a piece is found wherever it is, as often as it is", () => {
   const chance = random("pieces");
-  for (let round = 0; round < 3_000; round += 1) {
+  for (let round = 0; round < repeatCount("random texts", { sample: 750, full: 3_000 }); round += 1) {
     const long = chance.text(chance.below(300), "ab");
     const from = chance.below(long.length + 1);
     const piece = chance.chance(0.5) ? long.slice(from, from + chance.below(80)) : chance.text(1 + chance.below(80), "ab");

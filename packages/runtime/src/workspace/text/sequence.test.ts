@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { random } from "../../../../../tests/kit/random.ts";
+import { repeatCount } from "../../../../../tests/kit/sample.ts";
 import { type Block, blocksBetween } from "./sequence.ts";
 
 const listed = (text: string) => Array.from(text);
@@ -21,7 +22,7 @@ function changed(blocks: readonly Block[]): number {
 
 test("what is outside of the blocks is the same in both, and the blocks do not touch", () => {
   const chance = random("blocks");
-  for (let round = 0; round < 3_000; round += 1) {
+  for (let round = 0; round < repeatCount("random texts", { sample: 750, full: 3_000 }); round += 1) {
     const [a, b] = [0, 1].map(() => listed(chance.text(chance.below(30), chance.pick(["ab", "abcdef", "abcdefghijklmnopqrst"])))) as [string[], string[]];
     let [at, newAt] = [0, 0];
     for (const { from, to, newFrom, newTo } of [...blocksBetween(a, b), { from: a.length, to: a.length + 1, newFrom: b.length, newTo: b.length }]) {
@@ -36,7 +37,7 @@ test("what is outside of the blocks is the same in both, and the blocks do not t
 test("between items that repeat, no more is changed than has to be", () => {
   const chance = random("shortest edits");
   let compared = 0;
-  for (let round = 0; round < 4_000; round += 1) {
+  for (let round = 0; round < repeatCount("random texts", { sample: 1_000, full: 4_000 }); round += 1) {
     const [a, b] = [0, 1].map(() => listed(`x${chance.text(2 + chance.below(25), "abc")}x`)) as [string[], string[]];
     // Anything that is once in both, or becomes so between two others, is a fixed point, whatever that costs.
     const blocks = blocksBetween(a, b);

@@ -1,13 +1,14 @@
 import { applyPatch, parsePatch } from "diff";
 import { describe, expect, test } from "vitest";
 import { random } from "../../../../../tests/kit/random.ts";
+import { repeatCount } from "../../../../../tests/kit/sample.ts";
 import { linesOf } from "./lines.ts";
 import { editedText, hardPairs, someText } from "./texts.fixture.ts";
 import { unifiedDiff } from "./unified.ts";
 
 test("another program makes the text after from the text before", () => {
   const chance = random("diffs");
-  for (let round = 0; round < 2_000; round += 1) {
+  for (let round = 0; round < repeatCount("random texts", { sample: 500, full: 2_000 }); round += 1) {
     const before = someText(chance, 40);
     const after = editedText(chance, before);
     const { diff, added, removed } = unifiedDiff("src/a.ts", before, after);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { random } from "../../../../../../tests/kit/random.ts";
+import { repeatCount } from "../../../../../../tests/kit/sample.ts";
 import type { ShellChange } from "../../shell.ts";
 import { Body } from "./body.ts";
 import { changesOf, differenceOf } from "./changes.ts";
@@ -51,7 +52,7 @@ test("whatever is done to a tree, its changes make the same of the files", async
   const { pick, below, chance } = random("changes of a tree");
   const names = ["a", "b", "c", "d"];
   const path = () => `/${Array.from({ length: 1 + below(3) }, () => pick(names)).join("/")}`;
-  for (let round = 0; round < 1000; round++) {
+  for (let round = 0; round < repeatCount("random trees", { sample: 250, full: 1000 }); round++) {
     const files: Record<string, string> = {};
     const tree = new Tree(undefined);
     for (let n = below(8); n > 0; n--) {
