@@ -1,8 +1,6 @@
-/** A read whose result is used up before the next one: all reads share one buffer. */
-type Reader = { read(): Promise<Uint8Array | undefined>; cancel(): Promise<void>; release(): void };
-
-/** Large enough for everything that gathers between two reads of an ordinary stream. */
-const bufferBytes = 16 * 1024;
+/** For a chunk at a time, and for all that gathers between two reads. */
+const chunkBufferBytes = 4 * 1024;
+const gatherBufferBytes = 16 * 1024;
 /** How far ahead of its reader a body is fetched at most. */
 const maxAheadBytes = 64 * 1024;
 /** So many chunks are read one by one before anything is made of their rate: most answers end before that. */
@@ -22,7 +20,9 @@ const maxGatherMs = 10;
  */
 export class BodyReader {
   readonly #body: ReadableStream<Uint8Array>;
-  #reader: Reader;
+  #reader: ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array>;
+  /** What byte streams are read into: memory that is new for every read costs a fifth of the read. */
+  #buffer: ArrayBuffer | undefined;
   #pump: Pump | undefined;
   /** How long to gather before the next read; 0 where chunks are read one by one. */
   #gatherMs = 0;
@@ -36,13 +36,18 @@ export class BodyReader {
   constructor(body: ReadableStream<Uint8Array>) {
     this.#body = body;
     this.#reader = readerOf(body);
+    if (this.#reader instanceof ReadableStreamBYOBReader) this.#buffer = new ArrayBuffer(chunkBufferBytes);
   }
 
   /** Returns what has arrived, at least one byte, or undefined at the end. Valid until the next read. */
   async read(): Promise<Uint8Array | undefined> {
     if (this.#gatherMs > 0) await scheduler.wait(this.#gatherMs);
-    const bytes = await this.#reader.read();
-    if (!bytes) return undefined;
+    // One await and no function of its own around it: that would be paid for with every chunk.
+    const { done, value: bytes } = this.#buffer
+      ? await (this.#reader as ReadableStreamBYOBReader).read(new Uint8Array(this.#buffer))
+      : await (this.#reader as ReadableStreamDefaultReader<Uint8Array>).read();
+    if (this.#buffer && bytes) this.#buffer = bytes.buffer as ArrayBuffer;
+    if (done || !bytes) return undefined;
     this.#reads += 1;
     this.#bytes += bytes.length;
     this.#pump?.follow(bytes.length);
@@ -67,9 +72,10 @@ export class BodyReader {
   }
 
   #split(): void {
-    this.#reader.release();
+    this.#reader.releaseLock();
     const [read, pumped] = this.#body.tee();
     this.#reader = readerOf(read);
+    this.#buffer &&= new ArrayBuffer(gatherBufferBytes);
     this.#pump = new Pump(pumped);
   }
 }
@@ -113,30 +119,10 @@ class Pump {
   }
 }
 
-/** Into one buffer where the stream can: memory that is new for every read costs a fifth of the read. */
-function readerOf(body: ReadableStream<Uint8Array>): Reader {
-  let byob: ReadableStreamBYOBReader;
+function readerOf(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array> {
   try {
-    byob = body.getReader({ mode: "byob" });
+    return body.getReader({ mode: "byob" });
   } catch {
-    const reader = body.getReader();
-    return {
-      read: async () => {
-        const { done, value } = await reader.read();
-        return done ? undefined : value;
-      },
-      cancel: () => reader.cancel(),
-      release: () => reader.releaseLock(),
-    };
+    return body.getReader();
   }
-  let buffer = new ArrayBuffer(bufferBytes);
-  return {
-    read: async () => {
-      const { done, value } = await byob.read(new Uint8Array(buffer));
-      if (value) buffer = value.buffer as ArrayBuffer;
-      return done ? undefined : value;
-    },
-    cancel: () => byob.cancel(),
-    release: () => byob.releaseLock(),
-  };
 }
