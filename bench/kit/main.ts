@@ -1,5 +1,7 @@
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { agents } from "../agents.bench.ts";
+import { compare } from "../compare.bench.ts";
 import { fanout } from "../fanout.bench.ts";
 import { guard } from "../guard.bench.ts";
 import { hook } from "../hook.bench.ts";
@@ -10,16 +12,26 @@ import { start } from "../start.bench.ts";
 import { stream } from "../stream.bench.ts";
 import { turn } from "../turn.bench.ts";
 import { workspace } from "../workspace.bench.ts";
+import type { Bench } from "./bench.ts";
 import { tree } from "./process.ts";
 import { report } from "./report.ts";
 
 const all = [start, memory, guard, turn, middleware, fanout, stream, agents, hook, sandbox, workspace];
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !all.some((bench) => bench.name === name));
-if (unknown.length > 0) {
-  console.error(`There is no bench ${unknown.join(", ")}. There are: ${all.map((bench) => bench.name).join(", ")}.`);
-  process.exit(2);
-}
+const names = [...all, { name: "compare" }].map(({ name }) => name).join(", ");
+const help = `Usage: npm run bench -- [name ...]
+
+Runs the named benchmarks, or all but "compare" if none is named:
+  ${names}
+
+  npm run bench -- compare --base <folder> [--pairs <n>]
+
+Measures the CPU time per turn of this build and of another one, in turns, and fails if a median ratio is above 1.10.
+
+  --base <folder>  another checkout of this repository, installed and built (npm ci && npm run build)
+  --pairs <n>      how often both builds are measured (default 10)
+  --help           shows this text`;
+
+const wanted = readArguments();
 // Whoever stops a bench stops what it started.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
@@ -28,5 +40,33 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 const folder = fileURLToPath(new URL("../results", import.meta.url));
-const met = await report(all.filter((bench) => wanted.length === 0 || wanted.includes(bench.name)), folder);
+const met = await report(wanted, folder);
 process.exit(met ? 0 : 1);
+
+function readArguments(): Bench[] {
+  const options = { base: { type: "string" }, pairs: { type: "string", default: "10" }, help: { type: "boolean" } } as const;
+  let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
+  try {
+    parsed = parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+  const { values, positionals } = parsed;
+  if (values.help) {
+    console.log(help);
+    process.exit(0);
+  }
+  const unknown = positionals.filter((name) => name !== "compare" && !all.some((bench) => bench.name === name));
+  if (unknown.length > 0) return refuse(`Unknown benchmark: ${unknown.join(", ")}.`);
+  const chosen: Bench[] = all.filter((bench) => positionals.length === 0 || positionals.includes(bench.name));
+  if (!positionals.includes("compare")) return values.base ? refuse("--base is an option of the benchmark compare.") : chosen;
+  const pairs = Number(values.pairs);
+  if (!values.base) return refuse("compare needs --base <folder>: the checkout to compare with.");
+  if (!Number.isInteger(pairs) || pairs < 1) return refuse("--pairs must be a whole number of at least 1.");
+  return [...chosen, compare({ base: values.base, pairs })];
+}
+
+function refuse(reason: string): never {
+  console.error(`${reason}\n\n${help}`);
+  process.exit(2);
+}

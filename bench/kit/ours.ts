@@ -17,9 +17,9 @@ export function dialer({ url, token }: { url: string; token: string }): Dial {
   });
 }
 
-/** A whole host whose agents ask the bench's model. */
-export async function openOurs(modelBase: string): Promise<Ours> {
-  const house = await openHouse({ env: modelEnvironment(modelBase) });
+/** A whole host whose agents ask the bench's model; `program` is another build's CLI. */
+export async function openOurs(modelBase: string, program?: string): Promise<Ours> {
+  const house = await openHouse({ env: modelEnvironment(modelBase), ...(program ? { program } : {}) });
   return {
     house,
     create: async (name, model) => {

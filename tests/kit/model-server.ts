@@ -75,6 +75,8 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
     return { ...said, usage: { input, output: tokensSaid(said), ...said.usage } };
   }
 
+  // On a busy machine Node's five seconds pass between two calls, and the second would find its connection closed.
+  server.keepAliveTimeout = 0;
   server.on("connection", (socket) => {
     connections += 1;
     socket.setNoDelay(true);

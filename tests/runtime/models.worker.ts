@@ -16,8 +16,8 @@ interface Order extends Omit<WireOptions, "fetch"> {
   request: ModelRequest;
   /** Abort as soon as any part has come. */
   abort?: boolean;
-  /** Leave the loop as soon as any part has come, and then ask once more. */
-  leave?: boolean;
+  /** Leave the loop as soon as any part has come, or so much text, and then ask once more. */
+  leave?: boolean | number;
   /** Calls in a row, within one request to this Worker. */
   times?: number;
 }
@@ -65,14 +65,16 @@ const binding = (options: WireOptions) => ({
 async function run({ adapter, request, abort, leave, times = 1, ...options }: Order, send: typeof fetch): Promise<object> {
   const parts: ModelPart[] = [];
   const batches: number[] = [];
+  let heardAt = 0;
   const stop = new AbortController();
   try {
     const model = await open(adapter, { ...options, fetch: send });
     for await (const batch of model.stream(request, stop.signal)) {
       parts.push(...batch);
       batches.push(batch.length);
+      heardAt = Date.now();
       if (abort) setTimeout(() => stop.abort(new Error("enough")), 1);
-      if (leave) break;
+      if (leave && textLength(parts) >= Number(leave)) break;
     }
     if (leave) for await (const batch of model.stream(request, stop.signal)) parts.push(...batch);
     for (let more = 1; more < times; more += 1) for await (const batch of model.stream(request, stop.signal)) parts.push(...batch);
@@ -80,9 +82,11 @@ async function run({ adapter, request, abort, leave, times = 1, ...options }: Or
   } catch (error) {
     if (!(error instanceof ModelError)) return { parts, thrown: String(error) };
     const { kind, passing, status, retryAfterMs, message, advice } = error;
-    return { parts, error: { kind, passing, status, retryAfterMs, message, advice } };
+    return { parts, quietMs: Date.now() - heardAt, error: { kind, passing, status, retryAfterMs, message, advice } };
   }
 }
+
+const textLength = (parts: ModelPart[]) => parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 1);
 
 /** Bytes do not travel in JSON; a test writes them as `{ "base64": … }`. */
 const revive = (_name: string, value: { base64?: string }) =>

@@ -71,6 +71,33 @@ test("what is being said is known from the log as far as it was stored", async (
   expect(await shelf("draft")).toBe(null);
 });
 
+test("what a model said is read the same right after it is written, after a restart and after a failed write", async () => {
+  const call = { id: "c", name: "add", input: { text: "ü" } };
+  const said: [string, NewEvent[]][] = [
+    ["plain", [delta("Grüße \u{1f600}")]],
+    ["with calls and thoughts", [{ type: "model.delta", data: { runId: "t", delta: "x", reasoning: "why" } }]],
+    ["half a character", [delta("a\ud83d")]],
+    ["nothing", []],
+  ];
+  for (const [name, deltas] of said) {
+    const shelf = on(`read-${name}`);
+    const end = { ...completed, data: { ...completed.data, ...(name.startsWith("with") ? { toolCalls: [call], replay: { adapter: "x", data: 1 } } : {}) } };
+    // A write that fails as a whole leaves nothing to read.
+    await shelf("record", { events: [...turn, ...deltas] });
+    await expect(shelf("record", { events: [end, end] })).rejects.toThrow();
+    expect(await shelf("message", { id: "a" })).toBe(null);
+    await shelf("forget");
+    await shelf("rebuild");
+    await shelf("record", { events: [end] });
+    const right = await shelf("message", { id: "a" });
+    expect(right).toMatchObject({ id: "a", role: "assistant", status: "complete", tokensInput: 3 });
+    await shelf("forget");
+    expect(right).toEqual(await shelf("message", { id: "a" }));
+    await shelf("clear");
+    expect(await shelf("message", { id: "a" })).toBe(null);
+  }
+});
+
 test("the log is read in pages of any size, from any number", async () => {
   const chance = random("pages");
   const shelf = on("pages");

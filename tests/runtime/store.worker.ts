@@ -13,6 +13,7 @@ interface Asked {
   events?: NewEvent[];
   log?: AgentEvent[];
   agent?: string;
+  id?: string;
   after?: number;
   limit?: number;
 }
@@ -28,13 +29,14 @@ export class Shelf extends DurableObject {
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const { step, events = [], log = [], agent = "global~test", after = 0, limit = 100 } = (await request.json()) as Asked;
+    const { step, events = [], log = [], agent = "global~test", id = "", after = 0, limit = 100 } = (await request.json()) as Asked;
     const steps: Record<string, () => unknown> = {
       record: () => this.#store.record(events).map(({ event }) => event),
       rebuild: () => this.#store.rebuild(),
       clear: () => this.#store.clear("owner").map(({ event }) => event),
       tables: () => this.#tables(),
       draft: () => this.#store.messages.draft,
+      message: () => this.#store.messages.get(id),
       read: () => this.#store.log.read(after, limit),
       usage: () => reportOf(this.#store.spending.rows()),
       app: () => this.#store.facts.app(),

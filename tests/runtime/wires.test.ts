@@ -37,6 +37,35 @@ describe.each(ours)("our own wire $name", (adapter) => {
     expect(batches.length).toBeLessThan(20);
   });
 
+  describe("a stream with a chunk for every delta that comes fast", () => {
+    const words = Array.from({ length: 1500 }, (_, index) => `w${index} ü\u{1f600} `);
+
+    test("is complete, in order and read in few batches", async () => {
+      server.answer(() => ({ text: words }));
+      const { batches, parts } = await run(adapter, question, { times: 2 });
+      expect(joined(parts, "text")).toBe(words.join("").repeat(2));
+      expect(batches.length).toBeLessThan(words.length / 2);
+    });
+
+    test("shows all that was sent before a pause", async () => {
+      server.answer({ text: words, fault: { kind: "stall", phase: "end" } });
+      const { parts, error, quietMs } = await run(adapter, question, { idleMs: 1500 });
+      expect(error).toMatchObject({ kind: "network", passing: true });
+      expect(joined(parts, "text")).toBe(words.join(""));
+      // The last of it came when it was sent, not with the failure.
+      expect(quietMs).toBeGreaterThan(1000);
+      server.release();
+    });
+
+    test("is abandoned where nobody listens any more", async () => {
+      server.answer([{ text: words, fault: { kind: "stall", phase: "end" } }, { text: ["Again", "."], delayMs: 200 }]);
+      const { parts } = await run(adapter, question, { leave: words.join("").length / 2 });
+      expect(joined(parts, "text")).toMatch(/^w0 .*Again\.$/s);
+      expect(server.abandoned()).toBe(1);
+      server.release();
+    });
+  });
+
   test("a key with a line break is refused without being shown", async () => {
     const { error } = await run(adapter, question, { key: "sk-very-secret\nkey" });
     expect(error).toMatchObject({ kind: "auth", passing: false });

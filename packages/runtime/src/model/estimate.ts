@@ -22,12 +22,21 @@ export function tokensOfMessage(message: ModelMessage): number {
   return perMessage + tokensOfText(message.content) + calls + replay;
 }
 
-const sizes = new WeakMap<readonly ToolDefinition[], number>();
+const sizes = new WeakMap<ToolDefinition, number>();
 
-/** What every request begins with. Tools are the same list from turn to turn. */
+/** What every request begins with. Definitions are the same objects from turn to turn. */
 export function tokensOfPrompt({ system, tools }: { system: string; tools: { definitions(): readonly ToolDefinition[] } }): number {
-  const list = tools.definitions();
-  const size = sizes.get(list) ?? tokensOfText(JSON.stringify(list));
-  sizes.set(list, size);
-  return tokensOfText(system) + size;
+  // As long as the list would be in JSON: its brackets and commas, and each definition.
+  let chars = 1;
+  for (const definition of tools.definitions()) chars += 1 + sizeOf(definition);
+  return tokensOfText(system) + Math.ceil(Math.max(2, chars) / charsPerToken);
+}
+
+function sizeOf(definition: ToolDefinition): number {
+  let size = sizes.get(definition);
+  if (size === undefined) {
+    size = JSON.stringify(definition).length;
+    sizes.set(definition, size);
+  }
+  return size;
 }

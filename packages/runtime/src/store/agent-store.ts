@@ -64,6 +64,7 @@ export class AgentStore {
     } catch (error) {
       this.log.revert(last);
       this.spending.revert();
+      this.messages.revert();
       throw error;
     }
   }

@@ -28,6 +28,18 @@ export interface MessageRow extends Record<string, SqlStorageValue> {
   delegated_task_ids: string | null;
 }
 
+/** What a row holds where nothing was written. */
+export const emptyRow = {
+  attachments: null,
+  tool_result: null,
+  error: null,
+  retry_parent_id: null,
+  task_id: null,
+  facet_name: null,
+  parent_message_id: null,
+  delegated_task_ids: null,
+} satisfies Partial<MessageRow>;
+
 /** A message as a driver needs it to tell a model. */
 export interface Spoken {
   position: number;
@@ -66,29 +78,31 @@ export function messageOf(row: MessageRow): Message {
     runId: row.turn,
     attempt: row.attempt,
   };
-  const present = (name: string, value: unknown) => {
-    if (value !== null) message[name] = value;
-  };
-  const parsed = (text: string | null) => (text === null ? null : (JSON.parse(text) as unknown));
-  present("seq", row.position);
-  present("step", row.step);
-  present("attachments", parsed(row.attachments));
-  present("toolCalls", parsed(row.tool_calls));
-  present("toolResult", parsed(row.tool_result));
-  present("reasoning", row.reasoning);
-  present("reasoningFullSize", row.reasoning_full_size);
-  present("error", row.error);
-  present("model", row.model);
-  present("tokensInput", row.tokens_input);
-  present("tokensOutput", row.tokens_output);
-  present("costUsd", row.cost_usd);
-  present("retryParentId", row.retry_parent_id);
-  present("taskId", row.task_id);
-  present("facetName", row.facet_name);
-  present("parentMessageId", row.parent_message_id);
-  present("delegatedTaskIds", parsed(row.delegated_task_ids));
+  add(message, "seq", row.position);
+  add(message, "step", row.step);
+  add(message, "attachments", parsed(row.attachments));
+  add(message, "toolCalls", parsed(row.tool_calls));
+  add(message, "toolResult", parsed(row.tool_result));
+  add(message, "reasoning", row.reasoning);
+  add(message, "reasoningFullSize", row.reasoning_full_size);
+  add(message, "error", row.error);
+  add(message, "model", row.model);
+  add(message, "tokensInput", row.tokens_input);
+  add(message, "tokensOutput", row.tokens_output);
+  add(message, "costUsd", row.cost_usd);
+  add(message, "retryParentId", row.retry_parent_id);
+  add(message, "taskId", row.task_id);
+  add(message, "facetName", row.facet_name);
+  add(message, "parentMessageId", row.parent_message_id);
+  add(message, "delegatedTaskIds", parsed(row.delegated_task_ids));
   return message as Message;
 }
+
+function add(message: Record<string, unknown>, name: string, value: unknown): void {
+  if (value !== null) message[name] = value;
+}
+
+const parsed = (text: string | null) => (text === null ? null : (JSON.parse(text) as unknown));
 
 /** At most so many rows and characters, but one at least where there is one. */
 export function takeWhatFits(rows: Iterable<MessageRow>, limit: number, most: number): { taken: MessageRow[]; whole: boolean } {

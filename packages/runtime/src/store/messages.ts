@@ -1,7 +1,7 @@
 import type { AgentEvent, EventData, Message, MessageQuery, MessageToolCall } from "@thinkery/sdk";
 import { positionsPerEvent } from "@thinkery/sdk/internal";
 import { type Draft, draftAfter } from "./draft.ts";
-import { type MessageRow, messageOf, type Spoken, spokenOf, takeWhatFits } from "./message-row.ts";
+import { emptyRow, type MessageRow, messageOf, type Spoken, spokenOf, takeWhatFits } from "./message-row.ts";
 
 /** So many characters stand on a page where nothing else is said: what crosses to another object is limited. */
 const usualPage = 4_000_000;
@@ -25,6 +25,8 @@ export class Messages {
   readonly #sql: SqlStorage;
   #draft: Draft | undefined;
   #step: OpenStep | undefined;
+  /** The row that was written last when a model finished: clients are told of it right after. */
+  #finished: MessageRow | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -102,6 +104,12 @@ export class Messages {
     this.#sql.exec("DELETE FROM messages");
     this.#draft = undefined;
     this.#step = undefined;
+    this.#finished = undefined;
+  }
+
+  /** Forgets what a transaction wrote that was rolled back. */
+  revert(): void {
+    this.#finished = undefined;
   }
 
   /** What the model has been told and has said after this place, in order. */
@@ -185,6 +193,7 @@ export class Messages {
   }
 
   get(id: string): Message | undefined {
+    if (this.#finished?.id === id) return messageOf(this.#finished);
     const [row] = this.#sql.exec<MessageRow>("SELECT * FROM messages WHERE id = ?", id).toArray();
     return row && messageOf(row);
   }
@@ -224,26 +233,50 @@ export class Messages {
     const draft = this.#draft;
     const position = seq * positionsPerEvent;
     this.#step = { position, calls: data.toolCalls.map(({ id }) => id) };
+    const row: MessageRow = {
+      ...emptyRow,
+      id: data.messageId,
+      position,
+      turn: data.runId,
+      step: data.step,
+      role: "assistant",
+      status: "complete",
+      content: draft?.text ?? "",
+      tool_calls: data.toolCalls.length > 0 ? JSON.stringify(data.toolCalls) : null,
+      reasoning: draft?.reasoningSize ? draft.reasoning : null,
+      reasoning_full_size: draft?.reasoningSize || null,
+      timestamp: draft?.startedAt ?? 0,
+      model: data.model,
+      tokens_input: data.usage.inputTokens,
+      tokens_output: data.usage.outputTokens,
+      cost_usd: data.usage.costUsd,
+      attempt: draft?.attempt ?? 1,
+      replay: data.replay === undefined ? null : JSON.stringify(data.replay),
+    };
     this.#sql.exec(
       `INSERT INTO messages (id, position, turn, step, role, status, content, tool_calls, reasoning, reasoning_full_size, timestamp,
         model, tokens_input, tokens_output, cost_usd, attempt, replay)
-       VALUES (?, ?, ?, ?, 'assistant', 'complete', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      data.messageId,
-      position,
-      data.runId,
-      data.step,
-      draft?.text ?? "",
-      data.toolCalls.length > 0 ? JSON.stringify(data.toolCalls) : null,
-      draft?.reasoningSize ? draft.reasoning : null,
-      draft?.reasoningSize || null,
-      draft?.startedAt ?? 0,
-      data.model,
-      data.usage.inputTokens,
-      data.usage.outputTokens,
-      data.usage.costUsd,
-      draft?.attempt ?? 1,
-      data.replay === undefined ? null : JSON.stringify(data.replay),
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      row.id,
+      row.position,
+      row.turn,
+      row.step,
+      row.role,
+      row.status,
+      row.content,
+      row.tool_calls,
+      row.reasoning,
+      row.reasoning_full_size,
+      row.timestamp,
+      row.model,
+      row.tokens_input,
+      row.tokens_output,
+      row.cost_usd,
+      row.attempt,
+      row.replay,
     );
+    // SQLite stores half characters as others: only a row that reads back as it was written is kept.
+    this.#finished = row.content.isWellFormed() && (row.reasoning ?? "").isWellFormed() ? row : undefined;
   }
 
   #partial(seq: number, draft: Draft): void {

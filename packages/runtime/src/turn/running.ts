@@ -74,6 +74,8 @@ export class RunningTurn implements DrivenTurn {
     this.#held = [...options.opening];
     this.#joined = options.opening.length === 0;
     this.#deferred = this.#joined;
+    // One that only begins has asked for nothing yet.
+    if (!this.#joined) this.#open = [];
     // A step that a crash cut off is taken again, not counted twice.
     this.#step = this.#joined ? options.store.messages.stepsDone(options.runId) : 0;
     this.#purse = new Purse({ ...options, again: this.#joined, record: () => this.#record() });

@@ -1,5 +1,6 @@
 import { ModelError } from "../error.ts";
 import type { ModelPart } from "../model.ts";
+import { BodyReader } from "./body.ts";
 import { complaintIn, complaintOf } from "./complaint.ts";
 import { type Complaint, failure, networkFailure, redirected } from "./fail.ts";
 import { Parts } from "./parts.ts";
@@ -50,14 +51,14 @@ const longestComplaint = 64 * 1024;
 export async function* call(options: WireOptions, question: Question, answer: Answer, signal: AbortSignal): AsyncGenerator<ModelPart[]> {
   signal.throwIfAborted();
   const patience = new Patience(options.idleMs ?? idleDefault, signal);
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let reader: BodyReader | undefined;
   const parts = new Parts();
   try {
     patience.begin();
     const response = await ask(options, question, patience.stop.signal);
     patience.pause();
-    reader = response.body?.getReader() as typeof reader;
-    if (!reader) throw networkFailure(options, "answered without a body.");
+    if (!response.body) throw networkFailure(options, "answered without a body.");
+    reader = new BodyReader(response.body);
     if (!response.ok) {
       const body = await text(reader, patience, longestComplaint).catch(() => "");
       const complaint = complaintOf(response.status, response.headers, body, Date.now());
@@ -80,17 +81,17 @@ export async function* call(options: WireOptions, question: Question, answer: An
     const events = new EventParser();
     while (!parts.finished) {
       patience.begin();
-      const { done, value } = await reader.read();
+      const bytes = await reader.read();
       patience.pause();
       digest(options, () => {
-        for (const payload of done ? events.end() : events.push(value)) {
+        for (const payload of bytes ? events.push(bytes) : events.end()) {
           const complaint = payload === "[DONE]" ? answer.end(parts, true) : answer.take(understood(options, payload), parts);
           if (complaint) return complaint;
           if (parts.finished) return;
         }
-        if (done) answer.end(parts, false);
+        if (!bytes) answer.end(parts, false);
       });
-      if (done && !parts.finished) throw networkFailure(options, "broke off in the middle of its answer.");
+      if (!bytes && !parts.finished) throw networkFailure(options, "broke off in the middle of its answer.");
       const arrived = parts.take();
       if (arrived.length > 0) yield arrived;
     }
@@ -156,15 +157,15 @@ function understood(options: WireOptions, payload: string): never {
   return event as never;
 }
 
-async function text(reader: ReadableStreamDefaultReader<Uint8Array>, patience: Patience, most: number): Promise<string> {
+async function text(reader: BodyReader, patience: Patience, most: number): Promise<string> {
   const decoder = new TextDecoder();
   let whole = "";
   for (;;) {
     patience.begin();
-    const { done, value } = await reader.read();
+    const bytes = await reader.read();
     patience.pause();
-    if (done) return whole + decoder.decode();
-    whole += decoder.decode(value, { stream: true });
+    if (!bytes) return whole + decoder.decode();
+    whole += decoder.decode(bytes, { stream: true });
     if (whole.length > most) return whole.slice(0, most);
   }
 }
@@ -176,10 +177,10 @@ function explain(options: WireOptions, error: unknown, patience: Patience): Mode
 }
 
 /** What little follows the end is read, so that the connection can serve the next call; its silence has the same limit. */
-async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, patience: Patience): Promise<void> {
+async function drain(reader: BodyReader, patience: Patience): Promise<void> {
   patience.begin();
   try {
-    while (!(await reader.read()).done);
+    while (await reader.read());
   } catch {
     // Whoever breaks off now has nothing left to say.
   } finally {

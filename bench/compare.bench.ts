@@ -1,0 +1,103 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Bench, type Finding, median } from "./kit/bench.ts";
+import { type ModelServer, startModel } from "./kit/model.ts";
+import { openOurs, type Ours } from "./kit/ours.ts";
+import { processorTime } from "./kit/process.ts";
+import { Sockets } from "./kit/subject.ts";
+
+/** How much slower than the base a figure may be. */
+const maxRatio = 1.1;
+const agentsAtOnce = 32;
+const turnsEach = 4;
+
+export interface CompareOptions {
+  /** Another checkout of this repository, already built. */
+  base: string;
+  /** How often both builds are measured, one right after the other. */
+  pairs: number;
+}
+
+interface Build {
+  name: "base" | "this";
+  host: Ours;
+  sockets: Sockets;
+}
+
+/** CPU time in ms: for creating an agent and its first turn, and for each further turn. */
+interface Sample {
+  first: number;
+  turn: number;
+}
+
+/**
+ * Measures this build against another one. Other work on the machine changes wall times a lot and CPU time a little,
+ * so both builds run side by side, take turns in alternating order, and each pair gives one ratio.
+ */
+export function compare({ base, pairs }: CompareOptions): Bench {
+  return {
+    name: "compare",
+    about: `CPU time per turn against the build in ${base}, ${agentsAtOnce} agents at once, median of ${pairs} pairs`,
+    async run() {
+      const program = join(resolve(base), "packages/daemon/dist/thinkery.js");
+      if (!existsSync(program)) throw new Error(`No build found in ${base}. Run \`npm ci && npm run build\` there first.`);
+      const model = await startModel();
+      try {
+        return [...(await compareAt(8, model, program, pairs)), ...(await compareAt(200, model, program, pairs))];
+      } finally {
+        await model.stop();
+      }
+    },
+  };
+}
+
+async function compareAt(deltas: number, model: ModelServer, program: string, pairs: number): Promise<Finding[]> {
+  const builds: Build[] = [];
+  const samples: Record<Build["name"], Sample[]> = { base: [], this: [] };
+  try {
+    for (const name of ["base", "this"] as const) {
+      const host = await openOurs(model.base, name === "base" ? program : undefined);
+      builds.push({ name, host, sockets: new Sockets(host.dial) });
+    }
+    for (const build of builds) await sample(build, `warm-up`, deltas);
+    for (let pair = 0; pair < pairs; pair++) {
+      for (const build of pair % 2 ? builds.toReversed() : builds) {
+        samples[build.name].push(await sample(build, `pair-${pair}`, deltas));
+      }
+    }
+  } finally {
+    for (const { sockets, host } of builds) {
+      await sockets.close();
+      await host.house.stop();
+    }
+  }
+  return [
+    finding(`CPU per turn, ${deltas} deltas`, samples, ({ turn }) => turn),
+    finding(`CPU per agent and first turn, ${deltas} deltas`, samples, ({ first }) => first),
+  ];
+}
+
+async function sample({ host, sockets }: Build, prefix: string, deltas: number): Promise<Sample> {
+  const agents = Array.from({ length: agentsAtOnce }, (_, number) => `${prefix}-${number}`);
+  const start = processorTime(host.pids());
+  await Promise.all(
+    agents.map(async (agent) => {
+      await host.create(agent, `zero-${deltas}`);
+      await sockets.turn(agent);
+    }),
+  );
+  const created = processorTime(host.pids());
+  await Promise.all(
+    agents.map(async (agent) => {
+      for (let turn = 0; turn < turnsEach; turn++) await sockets.turn(agent);
+    }),
+  );
+  const end = processorTime(host.pids());
+  return { first: (created - start) / agentsAtOnce, turn: (end - created) / (agentsAtOnce * turnsEach) };
+}
+
+function finding(what: string, { base, this: ours }: Record<Build["name"], Sample[]>, pick: (sample: Sample) => number): Finding {
+  const [before, after] = [base.map(pick), ours.map(pick)];
+  const ratios = after.map((value, pair) => value / (before[pair] ?? NaN));
+  return { what, unit: "ms", samples: { base: before, "this build": after }, figure: median(ratios), goal: maxRatio };
+}
