@@ -19,6 +19,8 @@ async function lint(path: string, source: string): Promise<string> {
 test.each([
   ["store reaching up to http", "packages/runtime/src/store/breach.ts", 'import "../http/answer.ts";', "Imports only go down"],
   ["an agency reaching up to objects", "packages/runtime/src/agency/breach.ts", 'import "../objects/think.ts";', "Imports only go down"],
+  ["a workspace reaching across to sandboxes", "packages/runtime/src/workspace/breach.ts", 'import "../sandbox/open.ts";', "is beside that"],
+  ["policy reaching across to the store", "packages/runtime/src/policy/breach.ts", 'import type { X } from "../store/log.ts";', "is beside that"],
   ["the Worker importing the daemon", "packages/runtime/src/http/breach.ts", 'import "../../../daemon/src/main.ts";', "Packages meet"],
   ["the page importing the Worker", "packages/dashboard/src/breach.ts", 'import "@thinkery/runtime/x";', "Packages meet"],
   ["the sdk importing Node", "packages/sdk/src/breach.ts", 'import "node:fs";', "no platform"],
@@ -26,4 +28,16 @@ test.each([
   ["the daemon starting a process anywhere", "packages/daemon/src/config/breach.ts", 'import "node:child_process";', "start processes"],
 ])("%s is an error", async (_, path, source, message) => {
   expect(await lint(path, source)).toContain(message);
+});
+
+test("an import between neighbours that is listed is fine", async () => {
+  expect(await lint("packages/runtime/src/model/breach.ts", 'import { draining } from "../host/drain.ts";\nexport const x = draining;')).toContain("0 errors");
+});
+
+test("files that import each other's types are a cycle", async () => {
+  const other = `${root}packages/runtime/src/turn/breach-two.ts`;
+  onTestFinished(() => rm(other, { force: true }));
+  await writeFile(other, 'import type { One } from "./breach-one.ts";\nexport type Two = One;\n');
+  const source = 'import type { Two } from "./breach-two.ts";\nexport type One = { two: Two };\n';
+  expect(await lint("packages/runtime/src/turn/breach-one.ts", source)).toContain("cycle");
 });

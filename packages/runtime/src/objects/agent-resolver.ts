@@ -17,7 +17,7 @@ import { createStaticSource } from "../tools/tool-source.ts";
 import { Toolbox } from "../tools/toolbox.ts";
 import type { TurnDeps } from "../turn/turn-deps.ts";
 import { limitsFrom } from "../turn/limits.ts";
-import type { Books } from "../turn/purse.ts";
+import type { BudgetClient } from "../turn/budget-client.ts";
 import type { Recorder } from "../turn/recorder.ts";
 import { stageOf } from "../turn/stage.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -35,7 +35,7 @@ interface AgentResolverOptions {
   store: AgentStore;
   recorder: Recorder;
   workspace: Workspace;
-  books: Books;
+  books: BudgetClient;
 }
 
 export interface Registered {

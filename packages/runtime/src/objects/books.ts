@@ -3,7 +3,7 @@ import { type Asked, noReservation, plus, type Reservation, type Statement, type
 import type { AgentStore } from "../store/agent-store.ts";
 import { dayOf } from "../store/spent.ts";
 import { TurnFailed } from "../turn/failed.ts";
-import type { Books as TurnBooks } from "../turn/purse.ts";
+import type { BudgetClient } from "../turn/budget-client.ts";
 import type { Env } from "./env.ts";
 import { type Sending, stateNow, stateSoon } from "./statements.ts";
 
@@ -19,7 +19,7 @@ interface BooksOptions {
 const patienceMs = [50, 500];
 
 /** How an agent states to its agency what it spends: before a call where it has to ask, else some time after its turn. */
-export class Books implements TurnBooks {
+export class Books implements BudgetClient {
   readonly #options: BooksOptions;
   #reserved: Reservation = noReservation;
   /** May the agency have something set aside for us? */

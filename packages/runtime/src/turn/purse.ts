@@ -1,5 +1,5 @@
 import type { AgentBudget, Failure, Standing, UsageTotal } from "@thinkery/sdk";
-import type { Asked, Reservation, Verdict } from "../store/accounts.ts";
+import type { Asked, Reservation } from "../store/accounts.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import { dayOf } from "../store/spent.ts";
 import { type Measures, measuresOf, noMeasures, reached, standingsOf, unkeepable } from "../store/standing.ts";
@@ -8,16 +8,6 @@ import type { TurnDeps } from "./turn-deps.ts";
 import { failureOf } from "./failed.ts";
 import { longestGap } from "./silence.ts";
 import { spentUp, unkept } from "./spent-up.ts";
-
-/** The books beyond the agent's own: those of its agency and its user. */
-export interface Books {
-  /** Does one of them limit the agent? Known at once but where that may have changed. */
-  metered(): boolean | Promise<boolean>;
-  /** States what was spent, and sets aside what a call may take. */
-  ask(call: Asked): Promise<Verdict>;
-  /** The call is over: nothing is set aside for it any more. They hear of it with the next statement. */
-  settle(call: Reservation): void;
-}
 
 interface PurseOptions {
   agent: string;

@@ -7,7 +7,7 @@ import type { AgentLinux } from "../sandbox/linux.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { Books } from "./purse.ts";
+import type { BudgetClient } from "./budget-client.ts";
 
 /** What a turn is computed with. Resolved before it starts, the same for all its steps. */
 export interface TurnDeps {
@@ -32,5 +32,5 @@ export interface TurnDeps {
   limits: TurnLimits;
   development: boolean;
   costOf(model: string, usage: Usage): number | undefined;
-  books: Books;
+  books: BudgetClient;
 }

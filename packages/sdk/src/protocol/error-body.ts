@@ -1,13 +1,10 @@
 import { z } from "zod";
-import { errorCodes, fail, type ThinkeryError } from "./errors.ts";
+import { type ErrorBody, errorCodes, fail, type Problem, type ThinkeryError } from "./errors.ts";
 
 const problemSchema = z.object({
   path: z.array(z.union([z.string(), z.number()])),
   message: z.string(),
 });
-
-/** One thing wrong with an input, and where. */
-export type Problem = z.infer<typeof problemSchema>;
 
 const errorDetailsSchema = z
   .object({
@@ -17,15 +14,12 @@ const errorDetailsSchema = z
   })
   .optional();
 
-/** The body of every answer that is not a success. */
+/** Apart from the types, which pages and commands use without loading zod. */
 export const errorBodySchema = z
   .object({
     error: z.object({ code: z.enum(errorCodes), message: z.string(), details: errorDetailsSchema }),
   })
-  .meta({ id: "Error", description: "What went wrong, and what to do about it." });
-
-export type ErrorBody = z.infer<typeof errorBodySchema>;
-export type ErrorDetails = NonNullable<ErrorBody["error"]["details"]>;
+  .meta({ id: "Error", description: "What went wrong, and what to do about it." }) satisfies z.ZodType<ErrorBody>;
 
 /** Turns a failed parse into a `bad_request` that names the path of each problem. */
 export function invalid(where: string, error: z.ZodError): ThinkeryError {

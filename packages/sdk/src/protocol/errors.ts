@@ -1,5 +1,3 @@
-import type { ErrorBody, ErrorDetails } from "./error-body.ts";
-
 /** Every way a request can fail, with the HTTP status it maps to. The set is closed: clients may switch on it. */
 const errorStatus = {
   bad_request: 400,
@@ -19,6 +17,24 @@ const errorStatus = {
 export type ErrorCode = keyof typeof errorStatus;
 
 export const errorCodes = Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]];
+
+/** One thing wrong with an input, and where. */
+export interface Problem {
+  path: (string | number)[];
+  message: string;
+}
+
+export interface ErrorDetails {
+  problems?: Problem[] | undefined;
+  suggestion?: string | undefined;
+  /** The file's current hash, if a precondition asked for another. */
+  hash?: string | undefined;
+}
+
+/** The body of every answer that is not a success. */
+export interface ErrorBody {
+  error: { code: ErrorCode; message: string; details?: ErrorDetails | undefined };
+}
 
 /** A failure we foresaw. Its name, code and details survive JS RPC between objects; its class does not. */
 export interface ThinkeryError extends Error {

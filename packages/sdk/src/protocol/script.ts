@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type Problem, problemsOf } from "./error-body.ts";
+import { problemsOf } from "./error-body.ts";
+import type { Problem } from "./errors.ts";
 
 /** Scripts of scripted models. What a person writes is read here, once, for the Worker and the command line. */
 

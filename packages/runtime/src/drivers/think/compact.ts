@@ -6,7 +6,8 @@ import type { DrivenTurn } from "../driver.ts";
 import { joined, keptOf, keptSoFar, longest, type Measure, requestOf, tokensOf } from "./compaction.ts";
 import type { Need } from "./context.ts";
 import { cutDown, pagesOf, summaryOf, summaryPrompt, summarySystem } from "./summary.ts";
-import type { Told, Transcript } from "./transcript.ts";
+import type { Transcript } from "./transcript.ts";
+import type { TranscriptEntry } from "./transcript-entry.ts";
 
 /** A page takes this share of what the summarizer reads at once; where it finds that too long, half of it, and so on. */
 const pageShare = 0.5;
@@ -40,7 +41,7 @@ async function condensed(turn: DrivenTurn, { told, compaction }: Transcript, cut
 }
 
 interface Pages {
-  older: readonly Told[];
+  older: readonly TranscriptEntry[];
   /** What an earlier summary said. */
   before: string | undefined;
   /** So many characters the summary may have. */

@@ -4,15 +4,16 @@ import { tokensOfMessage } from "../../model/estimate.ts";
 import type { ModelMessage } from "../../model/model.ts";
 import { compactAt, cutsOf, keptSoFar, longest, type Measure, planCompaction, requestOf } from "./compaction.ts";
 import { cutDown, pagesOf } from "./summary.ts";
-import { shortened, type Told } from "./transcript.ts";
+import { shortened } from "./transcript.ts";
+import type { TranscriptEntry } from "./transcript-entry.ts";
 
 const turn = "now";
 
-const entry = (position: number, of: string, message: ModelMessage, step?: number): Told => ({ position, turn: of, message, ...(step ? { step } : {}), tokens: tokensOfMessage(message) });
+const entry = (position: number, of: string, message: ModelMessage, step?: number): TranscriptEntry => ({ position, turn: of, message, ...(step ? { step } : {}), tokens: tokensOfMessage(message) });
 
 /** A conversation as it may have come about: turns with steps, results of all sizes, steering in between. */
-function conversation(chance: Random, length: number): Told[] {
-  const told: Told[] = [];
+function conversation(chance: Random, length: number): TranscriptEntry[] {
+  const told: TranscriptEntry[] = [];
   let position = 0;
   const add = (message: ModelMessage, of: string, step?: number) => told.push(entry((position += 1 + chance.below(3)), of, message, step));
   const text = (most: number) => chance.text(7).repeat(1 + chance.below(most / 7));
@@ -39,9 +40,9 @@ function conversation(chance: Random, length: number): Told[] {
   return told;
 }
 
-const sum = (told: readonly Told[], upTo: number) => told.reduce((total, { position, message }) => total + tokensOfMessage(position <= upTo ? shortened(message) : message), 0);
+const sum = (told: readonly TranscriptEntry[], upTo: number) => told.reduce((total, { position, message }) => total + tokensOfMessage(position <= upTo ? shortened(message) : message), 0);
 
-function orphans(told: readonly Told[]): string[] {
+function orphans(told: readonly TranscriptEntry[]): string[] {
   const called = new Set<string>();
   return told.flatMap(({ message }) => {
     if (message.role === "assistant") for (const { id } of message.toolCalls ?? []) called.add(id);

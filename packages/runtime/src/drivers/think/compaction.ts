@@ -1,7 +1,8 @@
 import { charsPerToken, tokensOfMessage, tokensOfText } from "../../model/estimate.ts";
 import type { Compaction } from "../../store/facts.ts";
 import { summaryOf } from "./summary.ts";
-import { shortened, type Told } from "./transcript.ts";
+import { shortened } from "./transcript.ts";
+import type { TranscriptEntry } from "./transcript-entry.ts";
 
 /** What becomes of a conversation that is too long for its model. Nothing here asks anybody or writes anything. */
 
@@ -47,7 +48,7 @@ type Before = Pick<Compaction, "runId" | "shortened" | "summary" | "request">;
 type Kept = Pick<Compaction, "upTo" | "summary" | "request">;
 
 /** The smallest change that will do, or the largest that can be made; nothing where none makes it small enough. */
-export function planCompaction(told: readonly Told[], { limit, fixed, scale }: Measure, turn: string, before?: Before): Plan | undefined {
+export function planCompaction(told: readonly TranscriptEntry[], { limit, fixed, scale }: Measure, turn: string, before?: Before): Plan | undefined {
   const last = told.at(-1)?.position ?? 0;
   const old = Math.max(before?.shortened ?? 0, beforeLastSteps(told));
   const [own, short, all] = [before?.shortened ?? 0, old, last].map((upTo) => tails(told, upTo)) as [number[], number[], number[]];
@@ -81,7 +82,7 @@ export function longest({ limit, scale }: Measure): { summary: number; request: 
 }
 
 /** Where the conversation may begin: not with a result, and not so that a later result has lost its call. */
-export function cutsOf(told: readonly Told[]): number[] {
+export function cutsOf(told: readonly TranscriptEntry[]): number[] {
   const cuts: number[] = [];
   const orphans = new Set<string>();
   for (let index = told.length - 1; index > 0; index--) {
@@ -94,7 +95,7 @@ export function cutsOf(told: readonly Told[]): number[] {
 }
 
 /** What the user wants of this turn: what was said last when it began, and what joined it. A whole conversation may have been handed in before that. */
-export function requestOf(told: readonly Told[], turn: string): number[] {
+export function requestOf(told: readonly TranscriptEntry[], turn: string): number[] {
   const own = told.flatMap((entry, index) => (entry.turn === turn ? [{ ...entry, index }] : []));
   const spoke = own.findIndex(({ step }) => step !== undefined);
   const said = own.filter(({ message }) => message.role === "user").map(({ index }) => index);
@@ -118,14 +119,14 @@ export function joined(texts: readonly (string | undefined)[]): string | undefin
 }
 
 /** The place before the steps whose results stay whole. */
-function beforeLastSteps(told: readonly Told[]): number {
+function beforeLastSteps(told: readonly TranscriptEntry[]): number {
   const spoken = told.filter(({ message }) => message.role === "assistant");
   const first = spoken.at(-wholeSteps);
   return first && spoken.length > wholeSteps ? first.position - 1 : 0;
 }
 
 /** What everything from each entry on takes, with the results up to a place shortened. */
-function tails(told: readonly Told[], upTo: number): number[] {
+function tails(told: readonly TranscriptEntry[], upTo: number): number[] {
   let sum = 0;
   return told
     .toReversed()
@@ -134,7 +135,7 @@ function tails(told: readonly Told[], upTo: number): number[] {
 }
 
 /** What an entry takes where the results up to a place are shortened. */
-export function tokensOf({ position, message, tokens }: Told, upTo: number): number {
+export function tokensOf({ position, message, tokens }: TranscriptEntry, upTo: number): number {
   return position <= upTo && message.role === "tool" ? tokensOfMessage(shortened(message)) : tokens;
 }
 

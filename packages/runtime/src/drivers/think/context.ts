@@ -4,7 +4,8 @@ import type { Model } from "../../model/model.ts";
 import type { DrivenTurn } from "../driver.ts";
 import { compactAt, enough, type Measure, type Plan, planCompaction, requestOf } from "./compaction.ts";
 import { summaryOf } from "./summary.ts";
-import type { Told, Transcript } from "./transcript.ts";
+import type { Transcript } from "./transcript.ts";
+import type { TranscriptEntry } from "./transcript-entry.ts";
 
 /** How full the model's memory of the conversation is, and what is to be done about it. */
 
@@ -100,9 +101,9 @@ async function overflowed(
   return [Math.max(used, limit), { ...measure, scale: Math.max(measure.scale, limit / roughly(turn, transcript)) }];
 }
 
-function split(told: readonly Told[], position: number): [before: readonly Told[], since: readonly Told[]] {
+function split(told: readonly TranscriptEntry[], position: number): [before: readonly TranscriptEntry[], since: readonly TranscriptEntry[]] {
   const first = told.findIndex((entry) => entry.position >= position);
   return first < 0 ? [told, []] : [told.slice(0, first), told.slice(first)];
 }
 
-const tokensOf = (told: readonly Told[]) => told.reduce((sum, { tokens }) => sum + tokens, 0);
+const tokensOf = (told: readonly TranscriptEntry[]) => told.reduce((sum, { tokens }) => sum + tokens, 0);

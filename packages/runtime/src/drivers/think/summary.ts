@@ -1,6 +1,6 @@
 import { type ModelMessage, textOf } from "../../model/model.ts";
 import type { Compaction } from "../../store/facts.ts";
-import type { Told } from "./transcript.ts";
+import type { TranscriptEntry } from "./transcript-entry.ts";
 
 /** What is said to the model that summarizes, and what of its summary is told to the model that goes on. */
 
@@ -33,7 +33,7 @@ export function summaryOf({ summary, request }: Pick<Compaction, "summary" | "re
 }
 
 /** The messages as text, in pages of so many characters at most. */
-export function pagesOf(told: readonly Told[], mostChars: number): string[] {
+export function pagesOf(told: readonly TranscriptEntry[], mostChars: number): string[] {
   for (let share = 1; ; share /= 2) {
     const pages = bound(told.map(({ message }) => shown(message, share)).filter(Boolean), mostChars);
     if (pages.length <= mostPages || share < 0.02) return pages.slice(-mostPages);

@@ -4,6 +4,7 @@ import type { Compaction } from "../../store/facts.ts";
 import type { Spoken } from "../../store/message-row.ts";
 import type { Conversation } from "../driver.ts";
 import { summaryOf } from "./summary.ts";
+import type { TranscriptEntry } from "./transcript-entry.ts";
 
 type Blobs = Pick<Conversation, "readBlob">;
 
@@ -12,23 +13,12 @@ const longestAttachedText = 100_000;
 /** So much of an old tool result is told once the conversation was too long. */
 const longestShortened = 500;
 
-/** A message with its place, as the model is told it. */
-export interface Told {
-  position: number;
-  turn: string;
-  /** The step in which the model said it; none for what it was given. */
-  step?: number;
-  message: ModelMessage;
-  /** About how many tokens it takes. */
-  tokens: number;
-}
-
 /**
  * The boundary where our messages become the model's. Kept between turns and only ever added to, but for a compaction,
  * so that a long conversation is not read again for every step and its bytes stay the same for the provider's cache.
  */
 export class Transcript {
-  #told: Told[] = [];
+  #told: TranscriptEntry[] = [];
   #messages: ModelMessage[] = [];
   #position = 0;
   #compaction: Compaction | undefined;
@@ -41,7 +31,7 @@ export class Transcript {
   }
 
   /** What follows the summary, or all of it where there is none. */
-  get told(): readonly Told[] {
+  get told(): readonly TranscriptEntry[] {
     return this.#told;
   }
 
