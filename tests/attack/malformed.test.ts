@@ -189,6 +189,7 @@ test.each<[string, unknown, number]>([
   ["a crowd", { agents: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`a${n}`, {}])), message: "a" }, 400],
   ["an agent with a bad name", { agents: { "a/b": {} }, message: "a" }, 400],
   ["an agent with a bad model", { agents: { bob: { model: "gpt" } }, message: "a" }, 400],
+  ["an agent with a provider nobody has", { agents: { bob: { model: "zzz:model" } }, message: "a" }, 400],
   ["an agent with a driver nobody has", { agents: { bob: { backend: "telepathy" } }, message: "a" }, 400],
   ["a tag that is a path", { agents: { bob: {} }, tag: "../x", message: "a" }, 400],
   ["a tag with a colon", { agents: { bob: {} }, tag: "a:b", message: "a" }, 400],

@@ -207,7 +207,7 @@ test("a blueprint with a tag that nobody has is stored, with a warning that name
   expect(status).toBe(201);
   expect(body.warnings).toEqual([
     "No tool or middleware has the tag “witnes”; did you mean “witness”?",
-    "No tool or middleware has the tag “zzz”. There are: apps, clash, coach, default, fs, planning, puppet, reader, witness, words.",
+    "No tool or middleware has the tag “zzz”. There are: apps, clash, coach, default, fs, inspector, planning, puppet, reader, witness, words.",
   ]);
 });
 

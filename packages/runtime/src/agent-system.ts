@@ -144,7 +144,7 @@ export class AgentSystem<Config extends object = object> {
       Agency: agencyOf(system),
       User,
       Supervision,
-      handler: createHandler(this.#options.handlerOptions),
+      handler: createHandler(system, this.#options.handlerOptions),
     };
   }
 

@@ -2,6 +2,7 @@ import { endpoints, fail, globalAgency } from "@thinkery/sdk";
 import { Hono } from "hono";
 import { counted } from "../host/drain.ts";
 import type { Env } from "../objects/env.ts";
+import type { System } from "../system/system.ts";
 import { refuse } from "./answer.ts";
 import { authenticate } from "./authenticate.ts";
 import { preflight, share } from "./cors.ts";
@@ -39,7 +40,7 @@ export interface HandlerOptions {
 }
 
 /** The outside of the Worker: guard, then page, SDK routes, or the endpoints of `@thinkery/sdk`. */
-export function createHandler({ secret }: HandlerOptions = {}): ExportedHandler<Env> {
+export function createHandler(system: System, { secret }: HandlerOptions = {}): ExportedHandler<Env> {
   const app = new Hono<HonoEnv>();
   app.use((context, next) =>
     counted(async (release) => {
@@ -59,8 +60,9 @@ export function createHandler({ secret }: HandlerOptions = {}): ExportedHandler<
   app.all("/agents/:class{think|agency|user}/:name/*", (context) =>
     sdkRoute(context.req.raw, context.env, context.get("caller")),
   );
-  const rooms = [hostRoutes, modelRoutes, credentialRoutes, agencyRoutes, blueprintRoutes, agentRoutes, turnRoutes, appRoutes, processRoutes, fileRoutes, versionRoutes, usageRoutes, userRoutes, jobRoutes, socketRoutes];
+  const rooms = [hostRoutes, modelRoutes, credentialRoutes, agencyRoutes, blueprintRoutes, agentRoutes, turnRoutes, appRoutes, processRoutes, fileRoutes, versionRoutes, usageRoutes, userRoutes, socketRoutes];
   for (const add of rooms) add(app);
+  jobRoutes(app, system);
   app.notFound((context) => refuse(unknownRoute(context.req.path)));
   app.onError((error) => refuse(error));
 

@@ -11,6 +11,8 @@ import {
 import { nearest } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import type { Env } from "../objects/env.ts";
+import { checkNewAgent } from "../system/check-agent.ts";
+import type { System } from "../system/system.ts";
 import { validate } from "./body.ts";
 import { sha256 } from "./credentials.ts";
 import { enterAgency, enterAgent } from "./directory.ts";
@@ -19,13 +21,20 @@ const mostAgents = 20;
 
 type Place = Pick<AgentTarget, "agency" | "agent">;
 
+interface JobContext {
+  env: Env;
+  system: System;
+  user: string;
+}
+
 /** The agents a job is for. Those it brings itself are made first, in an agency of their own. */
-export async function agentsOf(env: Env, user: string, job: Job): Promise<Place[]> {
+export async function agentsOf({ env, system, user }: JobContext, job: Job): Promise<Place[]> {
   if (job.agent !== undefined) return [await known(env, user, parseAgentTarget(job.agent))];
   if (typeof job.workflow === "string") {
     throw fail("bad_request", "A workflow goes into the body as an object: this host does not read workflow files by name.");
   }
   const wanted = newAgents(job);
+  for (const agent of wanted) checkNewAgent(env, system, agent);
   const agency = agencyFor(user, job);
   await openAgency(env, user, agency);
   await Promise.all(wanted.map((agent) => openAgent(env, user, agency, agent)));

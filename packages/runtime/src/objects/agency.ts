@@ -19,7 +19,8 @@ import { AgentRegistry, type Registration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
 import { Charter } from "../agency/charter.ts";
 import { openLinux } from "../sandbox/linux.ts";
-import { checkDriver, defaultDriver } from "../system/drivers.ts";
+import { checkNewAgent } from "../system/check-agent.ts";
+import { defaultDriver } from "../system/drivers.ts";
 import { checkModel, systemModels } from "../system/models.ts";
 import { checkBlueprint, type System, warningsOf } from "../system/system.ts";
 import type { Statement, Verdict } from "../store/accounts.ts";
@@ -125,10 +126,8 @@ export abstract class Agency extends Housed<Revision> {
 
   async createAgent(owner: string, wanted: NewAgent): Promise<AgentInfo> {
     const { id: agency } = await this.#open();
-    this.#checkModels({ model: wanted.model });
-    this.#checkModels(wanted.props?.models ?? {}, ["props", "models"]);
+    checkNewAgent(this.env, this.getSystem(), wanted);
     const driver = wanted.driver ?? wanted.backend;
-    checkDriver(this.getSystem().drivers, driver, [wanted.driver ? "driver" : "backend"]);
     const blueprint = this.#blueprints.get(wanted.blueprint ?? wanted.agentType ?? defaultBlueprint.name);
     const name = wanted.name ?? this.#freeName(blueprint.name);
     if (!this.#agents.isFree(name)) throw fail("conflict", `There is already an agent “${name}” in ${agency}.`);

@@ -11,6 +11,7 @@ import {
   type UsageTotal,
 } from "@thinkery/sdk";
 import type { Hono } from "hono";
+import type { System } from "../../system/system.ts";
 import { eventStream } from "../answer.ts";
 import { callerContext } from "../caller-context.ts";
 import { agentsOf } from "../job.ts";
@@ -18,9 +19,9 @@ import { mergeEvents } from "../merge.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 /** One message to one agent or several, until all are done. The turns are durable: they go on when the caller leaves. */
-export function jobRoutes(app: Hono<HonoEnv>): void {
+export function jobRoutes(app: Hono<HonoEnv>, system: System): void {
   route(app, endpoints.run, async ({ env, request, caller, body }) => {
-    const places = await agentsOf(env, caller.user, body);
+    const places = await agentsOf({ env, system, user: caller.user }, body);
     const from = { user: caller.user, context: callerContext(request) };
     const streams = await Promise.all(
       places.map(async ({ agency, agent }) => {
@@ -33,7 +34,7 @@ export function jobRoutes(app: Hono<HonoEnv>): void {
   });
 
   route(app, endpoints.serve, async ({ env, request, caller, body, release }) => {
-    const places = await agentsOf(env, caller.user, body);
+    const places = await agentsOf({ env, system, user: caller.user }, body);
     const from = { user: caller.user, context: callerContext(request) };
     const admitted = await Promise.all(
       places.map(async ({ agency, agent }) => {
