@@ -85,7 +85,7 @@ test("send leaves at once; the same key twice is the same turn, waited for or no
 });
 
 test("Ctrl+C in run cancels the turn on the host and exits with 130", async () => {
-  const run = thinkery("run", "counter", "count");
+  const run = thinkery("run", "counter", "count slowly");
   await until("the answer to begin", () => run.out().includes("word5 "));
   run.child.kill("SIGINT");
   expect(await exitOf(run.child)).toBe(130);
@@ -95,14 +95,14 @@ test("Ctrl+C in run cancels the turn on the host and exits with 130", async () =
 });
 
 test("a message may join the turn that runs, end it, or wait for it", async () => {
-  const first = thinkery("run", "counter", "count");
+  const first = thinkery("run", "counter", "count slowly");
   await until("the answer to begin", () => first.out().includes("word5 "));
   const joined = await house.run(["run", "counter", "--mode", "steer", "by the way"]);
   expect(joined).toEqual({ code: 0, stdout: "You said: by the way\n", stderr: "" });
   expect(await exitOf(first.child)).toBe(0);
   expect(first.out()).toBe(`${words}\nYou said: by the way\n`);
 
-  const second = thinkery("run", "counter", "count");
+  const second = thinkery("run", "counter", "count slowly");
   await until("the answer to begin", () => second.out().includes("word5 "));
   const queued = thinkery("run", "counter", "later");
   await until("it to wait", () => queued.err() === "Queued; 1 turn goes first.\n");
@@ -114,7 +114,7 @@ test("a message may join the turn that runs, end it, or wait for it", async () =
 
 test("stop cancels an agent's turn and leaves the host alone", async () => {
   expect((await house.run(["stop", "counter"])).stdout).toBe("counter has no turn to cancel.\n");
-  const run = thinkery("run", "counter", "count");
+  const run = thinkery("run", "counter", "count slowly");
   await until("the answer to begin", () => run.out().includes("word5 "));
   expect(JSON.parse((await house.run(["stop", "counter", "--json"])).stdout)).toMatchObject({ canceled: true, agent: "counter" });
   expect(await exitOf(run.child)).toBe(1);
@@ -123,9 +123,9 @@ test("stop cancels an agent's turn and leaves the host alone", async () => {
 });
 
 test("stop --all cancels every turn, what waits behind one too, and leaves the host alone", async () => {
-  const run = thinkery("run", "counter", "count");
+  const run = thinkery("run", "counter", "count slowly");
   await until("the answer to begin", () => run.out().includes("word5 "));
-  await house.run(["send", "counter", "count"]);
+  await house.run(["send", "counter", "count slowly"]);
   expect(JSON.parse((await house.run(["stop", "--all", "--json"])).stdout)).toEqual({ canceled: ["counter@global", "counter@global"] });
   expect(await exitOf(run.child)).toBe(1);
   expect((await house.run(["stop", "--all"])).stdout).toBe("No agent has a turn to cancel.\n");

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ModelServer, openModelServer } from "../kit/model-server.ts";
+import { sample } from "../kit/sample.ts";
 import { until } from "../kit/until.ts";
 import type { TrickName } from "../kit/worker/system/puppet.ts";
 import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
@@ -211,10 +212,13 @@ test("a blueprint with a tag that nobody has is stored, with a warning that name
   ]);
 });
 
-test.each([
+const spinningHooks: [when: string, hook: string][] = [
   ["a step begins", "onTick"],
   ["the agent wakes", "onInit"],
-])("a hook that spins when %s takes main with it; in the end its turn fails, and the host answers", async (_, hook) => {
+];
+
+// Each wedges main, and with it a core, until the daemon has killed it twice.
+test.each(sample(spinningHooks, { name: "spinning hooks", size: 1, kindOf: () => "spin" }))("a hook that spins when %s takes main with it; in the end its turn fails, and the host answers", async (_, hook) => {
   const [spins, other] = [await newPuppet({ [hook]: "spin" }), await workshop.newAgent()];
   // It may take main with it before it is answered: the same key is the same turn.
   const { runId } = await until("an answer", () => spins.invoke({ message: "hello", idempotencyKey: "once" }), { within: 80_000 });

@@ -4,7 +4,9 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { cli, type House, openHouse } from "./house.ts";
 
-export const words = Array.from({ length: 120 }, (_, index) => `word${index + 1}`).join(" ");
+const wordList = Array.from({ length: 120 }, (_, index) => `word${index + 1}`);
+
+export const words = wordList.join(" ");
 
 const script = `
 pace: 10
@@ -18,6 +20,9 @@ exchanges:
       - text: "Planned."
   - when: refuse
     steps: [{ fail: 401 }]
+  # Stops in the middle for long enough that another command can start and reach the turn, on a busy machine too.
+  - when: count slowly
+    steps: [{ text: "${wordList.slice(0, 60).join(" ")} " }, { wait: 6000 }, { text: "${wordList.slice(60).join(" ")}" }]
   - when: count
     steps: [{ reasoning: "I count." }, { text: "${words}" }]
   - when: evil

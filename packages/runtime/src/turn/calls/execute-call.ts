@@ -65,6 +65,8 @@ export interface CallScope<Output> {
 export async function executeCall<Output>(call: RequestedCall, scope: CallScope<Output>): Promise<CallOutcome<Output>> {
   const prepared = await prepareCall(call, scope);
   if ("status" in prepared) return prepared;
+  // Whoever asked for it may have been ended while middleware looked at it.
+  scope.signal.throwIfAborted();
   // The output gate holds back effects until this row of the ledger is durable.
   scope.step.record(scope.log.started(prepared));
   return runCall(prepared, scope, scope.step.record);
