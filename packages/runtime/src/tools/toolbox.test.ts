@@ -1,8 +1,8 @@
-import { defineTool } from "@thinkery/sdk";
+import { defineTool, type Tool } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { coreTools } from "./core.ts";
-import { createStaticSource } from "./tool-source.ts";
+import { createStaticSource, MutableToolSource, type ToolSource } from "./tool-source.ts";
 import { createCoreSource, Toolbox } from "./toolbox.ts";
 
 const readFile = defineTool(
@@ -65,4 +65,91 @@ test("an agent has so many tools and no more", () => {
   const many = Array.from({ length: 256 }, (_, number) => ({ ...readFile, name: `tool_${number}`, aliases: [] }));
   const box = new Toolbox([createStaticSource("the test", many)]);
   expect(() => box.register(readFile, "the middleware “files”")).toThrow("An agent may have 256 tools, and “readFile” from the middleware “files” would be one more.");
+});
+
+/** An asynchronous source whose list a test sets. */
+function changingSource(tools: Tool[], more: Partial<ToolSource> = {}) {
+  let notify = () => {};
+  const source: ToolSource = {
+    name: "a server",
+    optional: true,
+    list: async () => [...tools],
+    subscribe(onChange) {
+      notify = onChange;
+      return () => (notify = () => {});
+    },
+    ...more,
+  };
+  return { source, notify: () => notify() };
+}
+
+const named = (name: string) => ({ ...readFile, name, aliases: [] });
+const names = (box: Toolbox) => box.definitions().map(({ name }) => name);
+
+test("an asynchronous source that changes makes the toolbox stale, and its children too, until it is refreshed", async () => {
+  const tools = [named("one")];
+  const { source, notify } = changingSource(tools);
+  const box = await Toolbox.load([createCoreSource(coreTools), source]);
+  const child = new Toolbox([createStaticSource("the props", [named("own")])], box);
+  expect([names(box), names(child), child.isStale]).toEqual([["set_title", "one"], ["set_title", "one", "own"], false]);
+  tools.push(named("two"));
+  notify();
+  expect([box.isStale, child.isStale, names(child)]).toEqual([true, true, ["set_title", "one", "own"]]);
+  await child.refresh();
+  expect([child.isStale, names(child), child.find("two")?.name]).toEqual([false, ["set_title", "one", "two", "own"], "two"]);
+  box.close();
+  notify();
+  expect(box.isStale).toBe(false);
+});
+
+test("of an optional source, tools that are malformed or whose name is taken are left out", async () => {
+  const tools = [named("set_title"), named("one"), named("one"), { name: "no tool" } as Tool];
+  const { source, notify } = changingSource(tools);
+  const box = await Toolbox.load([createCoreSource(coreTools), source]);
+  expect(names(box)).toEqual(["set_title", "one"]);
+  tools.unshift(named("two"));
+  notify();
+  await box.refresh();
+  expect(names(box)).toEqual(["set_title", "two", "one"]);
+});
+
+test("a source that fails keeps what it had, and is asked again when told to", async () => {
+  let list: () => Promise<Tool[]> = () => Promise.reject(new Error("down"));
+  const { source, notify } = changingSource([], { list: () => list() });
+  const box = await Toolbox.load([source]);
+  expect(names(box)).toEqual([]);
+  list = async () => [named("one")];
+  await box.refresh();
+  expect(names(box)).toEqual([]);
+  await box.refresh({ retryFailed: true });
+  expect(names(box)).toEqual(["one"]);
+  list = () => Promise.reject(new Error("down again"));
+  notify();
+  await box.refresh();
+  expect([names(box), box.isStale]).toEqual([["one"], false]);
+  await expect(Toolbox.load([{ ...source, optional: false }])).rejects.toThrow("down again");
+});
+
+test("a synchronous source is read at once; a name that is taken is refused where it was added, and nothing is added", () => {
+  const source = new MutableToolSource("the middleware “files”");
+  const box = new Toolbox([createCoreSource(coreTools), source]);
+  source.add(readFile);
+  expect(names(box)).toEqual(["set_title", "readFile"]);
+  expect(() => source.add(named("set_title"))).toThrow("one is from the core, the other from the middleware “files”");
+  expect([source.list().length, names(box)]).toEqual([1, ["set_title", "readFile"]]);
+  source.remove(readFile);
+  expect(names(box)).toEqual(["set_title"]);
+});
+
+test("a tool that the parent gains does not replace one of the child", async () => {
+  const tools: Tool[] = [];
+  const { source, notify } = changingSource(tools);
+  const box = await Toolbox.load([source]);
+  const child = new Toolbox([], box);
+  const own = named("same");
+  child.register(own, "the middleware “m”");
+  tools.push(named("same"));
+  notify();
+  await child.refresh();
+  expect([names(child), child.find("same")]).toEqual([["same"], own]);
 });
