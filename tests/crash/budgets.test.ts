@@ -6,14 +6,12 @@ import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
 import { type Answer, type ModelServer, openModelServer, type SeenRequest } from "../kit/model-server.ts";
 import { mainOf } from "../kit/processes.ts";
 import { type Random, random } from "../kit/random.ts";
-import { isLongRun, repeatCount } from "../kit/sample.ts";
+import { repeatCount } from "../kit/sample.ts";
 import { until } from "../kit/until.ts";
 
-const kills = repeatCount("kills", { sample: 10, full: 12 });
-const killsPerRound = repeatCount("kills per round", { sample: 2, full: 4 });
-const turns = repeatCount("budget turns", { sample: 200, full: 500 });
-/** A sample spends smaller budgets, but of every kind. */
-const budgetShare = isLongRun() ? 1 : 0.6;
+const kills = repeatCount("kills", { sample: 12, full: 12 });
+const killsPerRound = repeatCount("kills per round", { sample: 4, full: 4 });
+const turns = repeatCount("budget turns", { sample: 500, full: 500 });
 const spenders = 8;
 
 /** A call is taken to use so many tokens at least. Calls that use no more are never over what was set aside for them. */
@@ -38,11 +36,11 @@ const cost = ({ input, output }: { input: number; output: number }) => (input * 
 const everybody = (call: { input: number; output: number }) => spenders * tokens(call);
 
 const rounds: Round[] = [
-  { what: "an agency's tokens", budget: { tokens: 40_000 * budgetShare, per: "ever" }, level: "agency", most: setAside, over: tokens },
-  { what: "an agency's steps of a day", budget: { steps: 150 * budgetShare, per: "day" }, level: "agency", most: wild, over: () => 0 },
-  { what: "a user's tokens over two agencies", budget: { tokens: 40_000 * budgetShare, per: "ever" }, level: "user", most: setAside, over: tokens },
-  { what: "an agency's cost of a day", budget: { costUsd: 2 * budgetShare, per: "day" }, level: "agency", most: setAside, over: cost },
-  { what: "an agency's tokens, and a model that uses far more than was set aside", budget: { tokens: 300_000 * budgetShare, per: "ever" }, level: "agency", most: wild, over: everybody },
+  { what: "an agency's tokens", budget: { tokens: 40_000, per: "ever" }, level: "agency", most: setAside, over: tokens },
+  { what: "an agency's steps of a day", budget: { steps: 150, per: "day" }, level: "agency", most: wild, over: () => 0 },
+  { what: "a user's tokens over two agencies", budget: { tokens: 40_000, per: "ever" }, level: "user", most: setAside, over: tokens },
+  { what: "an agency's cost of a day", budget: { costUsd: 2, per: "day" }, level: "agency", most: setAside, over: cost },
+  { what: "an agency's tokens, and a model that uses far more than was set aside", budget: { tokens: 300_000, per: "ever" }, level: "agency", most: wild, over: everybody },
 ];
 
 let house: House;
