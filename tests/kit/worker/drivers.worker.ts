@@ -17,7 +17,7 @@ const ring = (name: string, repeatable: boolean) =>
 
 let fetchThroughHost: (url: string, init: RequestInit) => Promise<Response> = (url, init) => fetch(url, init);
 
-/** Calls a tool with what it was told, and says what came of it. It keeps nothing: where it is, the log says. */
+/** Calls a tool with its input and echoes the result. Keeps no state: the log says how far the turn got. */
 class EchoDriver implements Driver {
   async run(turn: DrivenTurn): Promise<"completed" | "waiting"> {
     for (;;) {

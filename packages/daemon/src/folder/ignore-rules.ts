@@ -2,7 +2,7 @@ import { type GitignoreRule, parseGitignore } from "@thinkery/sdk/internal";
 
 /**
  * The rules of one `.gitignore`, as git reads them, for what is in its folder and below. The patterns come from
- * whoever can write in the folder, so they are matched in linear time: as regular expressions, a line of stars would
+ * anybody who can write in the folder, so they are matched in linear time: as regular expressions, a line of stars would
  * keep the whole host busy.
  */
 export class IgnoreRules {

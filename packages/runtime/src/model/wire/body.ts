@@ -91,7 +91,7 @@ class Pump {
   constructor(branch: ReadableStream<Uint8Array>) {
     const { readable, writable } = new IdentityTransformStream();
     this.#reader = readable.getReader({ mode: "byob" });
-    // How it ends is seen by whoever reads the other branch.
+    // The reader of the other branch sees how it ends.
     branch.pipeTo(writable).catch(() => {});
     this.#fetch();
   }
