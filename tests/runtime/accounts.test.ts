@@ -71,6 +71,22 @@ const sum = (rows: Row[], key: keyof Row) => rows.reduce((all, one) => all + Num
 const spendAtRandom = (chance: Random, spender: Spender) =>
   spender.spend(chance.pick(days), chance.pick(models), { calls: chance.below(2), input_tokens: chance.below(1000), output_tokens: chance.below(300), cost_usd: chance.below(100) / 64, ms: 1 + chance.below(5000), unknown: chance.below(2) });
 
+test("a statement made before a call was asked for, and delivered after, does not release what the call reserved", async () => {
+  const books = on("overtaken");
+  await books("budget", { budget: { steps: 1, per: "ever" } });
+  const spender = new Spender("ann");
+  // What an agent gathers at its first heartbeat after a crash, before the recovered turn asks for its next call.
+  const gathered = spender.statement();
+  const asked = { steps: 1, tokens: 500, costUsd: 0 };
+  expect(await books("state", { statement: spender.statement({ asked }) })).toEqual({});
+  await books("state", { statement: gathered });
+  expect(await books("look")).toMatchObject({ reserved: asked });
+  expect(await books("state", { statement: new Spender("bob").statement({ asked }) })).toMatchObject({ refused: { limit: 1 } });
+  spender.version++;
+  await books("state", { statement: spender.statement() });
+  expect(await books("look")).toMatchObject({ reserved: none });
+});
+
 test("whatever is lost, comes twice or too late, the books are right once everybody has stated", async () => {
   const chance = random("accounts");
   for (let round = 0; round < repeatCount("random books", { sample: 2, full: 5 }); round++) {
@@ -129,7 +145,8 @@ test("what others have set aside counts like what is spent, and one's own does n
   // It asks again, as after a crash: what it had set aside is replaced and not added to.
   expect(await books("state", { statement: ann.statement({ asked }) })).toEqual({});
   expect((await books("look")).reserved.tokens).toBe(1200);
-  // A call that failed is given back; what it used stands in for what was set aside.
+  // A call that failed is given back, with the event that says so; what it used stands in for what was set aside.
+  ann.version++;
   await books("state", { statement: ann.statement() });
   bob.spend("2026-11-15", "x:big", { calls: 1, input_tokens: 300, output_tokens: 100 });
   await books("state", { statement: bob.statement() });

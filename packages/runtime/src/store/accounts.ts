@@ -20,7 +20,7 @@ export interface Account {
  * by the next.
  */
 export interface Statement extends Account {
-  /** Grows; an older statement that comes late is not heard. */
+  /** Grows with all that is spent and with every end of a turn; an older statement that comes late is not heard. */
   version: number;
   /** Everything on the days that are named. */
   spent: Spent[];
@@ -76,12 +76,15 @@ export class Accounts {
   /** Takes a statement down, and says whether there is room for what it asks. */
   state(statement: Statement, now = Date.now()): Verdict {
     return this.#storage.transactionSync(() => {
-      if (!this.#isNewest(statement)) return {};
+      const known = this.#versionOf(statement);
+      if (known !== undefined && known > statement.version) return {};
       this.#write(statement);
-      // Others count as spent what this one has set aside, but it does not stand in its own way.
-      this.#reserve(statement, without(statement.reserved, statement.asked));
-      const verdict = statement.asked ? this.#judge(statement.asked, now) : {};
-      if (statement.asked && !verdict.refused) this.#reserve(statement, statement.reserved);
+      const { asked, reserved } = statement;
+      // Others count as spent what this one has set aside, but it does not stand in its own way. A statement that asks
+      // for nothing and is no newer than the last was made before that one asked: what it asked for stays reserved.
+      if (asked || known !== statement.version) this.#reserve(statement, without(reserved, asked));
+      const verdict = asked ? this.#judge(asked, now) : {};
+      if (asked && !verdict.refused) this.#reserve(statement, reserved);
       this.#sql.exec("UPDATE books SET version = version + 1");
       return this.#isComplete(statement) ? verdict : { ...verdict, incomplete: true };
     });
@@ -137,9 +140,9 @@ export class Accounts {
     return refused ? { refused } : {};
   }
 
-  #isNewest({ name, since, version }: Statement): boolean {
+  #versionOf({ name, since }: Account): number | undefined {
     const [known] = this.#sql.exec<{ version: number }>("SELECT version FROM accounts WHERE name = ? AND since = ?", name, since).toArray();
-    return known === undefined || known.version <= version;
+    return known?.version;
   }
 
   /** Overwrites the account's rows, and adds to the sums by how much they changed. */
