@@ -18,7 +18,7 @@ interface Asked {
 export class Books extends DurableObject {
   override async fetch(request: Request): Promise<Response> {
     const { step, now, budget, statement, account, since = "" } = (await request.json()) as Asked;
-    migrate(this.ctx.storage, agencyMigrations);
+    migrate(this.ctx.storage, { agency: agencyMigrations });
     const accounts = new Accounts(this.ctx.storage, "agency");
     const steps: Record<string, () => unknown> = {
       budget: () => {

@@ -3,7 +3,7 @@ import { workspaceLimitsSchema } from "@thinkery/sdk/internal";
 import { DurableObject } from "cloudflare:workers";
 import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
-import { thinkMigrations } from "../../packages/runtime/src/store/schema/think.ts";
+import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { LiveDocument } from "../../packages/runtime/src/workspace/live/live-document.ts";
 import { LiveStore } from "../../packages/runtime/src/workspace/live/live-store.ts";
 import { Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
@@ -30,7 +30,7 @@ export class Desk extends DurableObject {
       return sql.exec(...given);
     };
     const storage = { sql: { exec }, transactionSync: (work: () => unknown) => this.ctx.storage.transactionSync(work) } as unknown as DurableObjectStorage;
-    migrate(storage, thinkMigrations);
+    migrate(storage, thinkSchema);
     const files = new Workspace({ storage, blobs: {} as Blobs, limits: workspaceLimitsSchema.parse({}), record() {} });
     if (edits.length > 0) files.commit(edits, { kind: "agent" });
     if (damage) storage.sql.exec(damage);

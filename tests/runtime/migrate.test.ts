@@ -34,8 +34,27 @@ test("a step that fails leaves nothing of itself or of the steps before it", asy
   await open("d", [first]);
   const { error, tables } = await open("d", [first, "CREATE TABLE half (a);", "CREATE TABLE half (a);"]);
   expect(error).toBeTruthy();
-  expect(tables).toEqual(["notes", "thinkery_schema"]);
+  expect(tables).toEqual(["notes", "thinkery_features"]);
   expect(await open("d", [first, second], "SELECT stars FROM notes")).toEqual({ rows: [{ stars: 3 }] });
+});
+
+test("each feature has steps of its own, and one that is new here comes to data that is there already", async () => {
+  const ask = async (schema: object, query: string) => (await fetch(`${worker.url}/features`, { method: "POST", body: JSON.stringify({ schema, query }) })).json();
+  await ask({ notes: [first] }, "SELECT 1");
+  const tags = "CREATE TABLE tags (tag TEXT NOT NULL);";
+  expect(await ask({ notes: [first, second], tags: [tags] }, "SELECT (SELECT stars FROM notes) AS stars, (SELECT count(*) FROM tags) AS tags")).toEqual({ rows: [{ stars: 3, tags: 0 }] });
+  expect(await ask({ notes: [first, second] }, "SELECT 1")).toMatchObject({ error: expect.stringContaining("newer Thinkery") });
+});
+
+test.each([4, 5, 6])("an agent of a release that had run %d steps, all in one count, opens with all features", async (formerly) => {
+  const query = "SELECT feature, version FROM thinkery_features UNION ALL SELECT name, 0 FROM pragma_table_info('versions') WHERE name = 'key' ORDER BY feature";
+  const response = await fetch(`${worker.url}/former-${formerly}`, { method: "POST", body: JSON.stringify({ formerly, query }) });
+  expect(await response.json()).toEqual({ rows: [{ feature: "agent", version: 4 }, { feature: "files", version: 3 }, { feature: "key", version: 0 }] });
+});
+
+test("an agent of a newer release that counted all steps in one number is refused", async () => {
+  const response = await fetch(`${worker.url}/former-newer`, { method: "POST", body: JSON.stringify({ formerly: 9, query: "SELECT 1" }) });
+  expect(await response.json()).toMatchObject({ error: expect.stringContaining("newer Thinkery") });
 });
 
 /** What the release with so many steps had stored, opened by this one. */

@@ -1,10 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
-import { migrate, type Migrations } from "../../packages/runtime/src/store/migrate.ts";
+import { migrate, type Migrations, type Schema } from "../../packages/runtime/src/store/migrate.ts";
 import { agencyMigrations } from "../../packages/runtime/src/store/schema/agency.ts";
-import { thinkMigrations } from "../../packages/runtime/src/store/schema/think.ts";
+import { agentMigrations } from "../../packages/runtime/src/store/schema/agent.ts";
+import { formerThinkSteps, thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { userMigrations } from "../../packages/runtime/src/store/schema/user.ts";
 
-const reals: Record<string, Migrations> = { agency: agencyMigrations, user: userMigrations, think: thinkMigrations };
+const reals: Record<string, Migrations> = { agency: agencyMigrations, user: userMigrations, think: agentMigrations };
 
 interface Asked {
   migrations?: string[];
@@ -14,16 +15,25 @@ interface Asked {
   steps?: number;
   stored?: string;
   upTo?: number;
+  /** An agent's whole schema, on data of a release that counted all steps in one number and had run so many. */
+  formerly?: number;
+  /** Several features. */
+  schema?: Schema;
 }
 
 /** An object whose migrations come with the request, so that a test can let time pass between releases. */
 export class Store extends DurableObject {
   override async fetch(request: Request): Promise<Response> {
-    const { query, real, steps = 0, stored = "", upTo, migrations = [] } = (await request.json()) as Asked;
+    const { query, real, steps = 0, stored = "", upTo, migrations = [], formerly, schema } = (await request.json()) as Asked;
     const all = real ? (reals[real] ?? []).toSpliced(steps, 0, stored) : migrations;
     const { storage } = this.ctx;
     try {
-      migrate(storage, all.slice(0, upTo));
+      if (formerly !== undefined) {
+        storage.sql.exec("CREATE TABLE thinkery_schema (version INTEGER NOT NULL)");
+        storage.sql.exec("INSERT INTO thinkery_schema VALUES (?)", formerly);
+        for (const step of Object.values(thinkSchema).flatMap((steps, index) => steps.slice(0, index === 0 ? 4 : 2)).slice(0, formerly)) storage.sql.exec(step);
+        migrate(storage, thinkSchema, formerThinkSteps);
+      } else migrate(storage, schema ?? { test: all.slice(0, upTo) });
       return Response.json({ rows: storage.sql.exec(query).toArray() });
     } catch (error) {
       return Response.json({ error: (error as Error).message, tables: tablesOf(storage.sql) });

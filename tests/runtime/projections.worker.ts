@@ -6,7 +6,7 @@ import { greet } from "../../packages/runtime/src/objects/greeting.ts";
 import type { Socket } from "../../packages/runtime/src/objects/socket.ts";
 import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
-import { thinkMigrations } from "../../packages/runtime/src/store/schema/think.ts";
+import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { isOver } from "../../packages/runtime/src/store/turns.ts";
 import { outcomeOf } from "../../packages/runtime/src/turn/outcome.ts";
 import { Recorder } from "../../packages/runtime/src/turn/recorder.ts";
@@ -15,7 +15,7 @@ import type { Deed, Played } from "./projections.ts";
 /** An agent's store with everybody who listens to it, without a model or tools. */
 export class Player extends DurableObject {
   override async fetch(request: Request): Promise<Response> {
-    migrate(this.ctx.storage, thinkMigrations);
+    migrate(this.ctx.storage, thinkSchema);
     const store = new AgentStore(this.ctx.storage, "global~alice");
     const audience = new Audience(store, () => {});
     const recorder = new Recorder(store, audience);

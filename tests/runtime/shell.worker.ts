@@ -11,6 +11,9 @@ function viewFile([path, content]: [string, NonNullable<Asked["files"]>[string]]
   return [path, "far" in content ? { size: content.far.length, ...(content.binary ? { binary: true } : {}) } : bytes(content.base64)];
 }
 
+/** What each workspace remembers of its last view; here a request is a whole life of one. */
+const sentVersions = new Map<string, number | undefined>();
+
 /** Runs commands as main does, and tells what the sandbox asked for meanwhile. */
 export default {
   async fetch(request: Request, env: SandboxEnv): Promise<Response> {
@@ -19,12 +22,14 @@ export default {
     const asked: string[] = [];
     const source = {
       id,
-      latest: () => version,
-      whole: () => (asked.push("whole"), Object.entries(files).map(viewFile)),
-      since(base: number) {
-        asked.push(`since ${base}`);
-        const change = since[base];
-        return change && { files: Object.entries(change.files).map(viewFile), gone: change.gone };
+      sentVersion: sentVersions.get(id),
+      async view(base: number | undefined) {
+        if (base === version) return { id, version, base, files: [], gone: [] };
+        if (base !== undefined) asked.push(`since ${base}`);
+        const change = base === undefined ? undefined : since[base];
+        if (change && base !== undefined) return { id, version, base, files: Object.entries(change.files).map(viewFile), gone: change.gone };
+        asked.push("whole");
+        return { id, version, files: Object.entries(files).map(viewFile), gone: [] };
       },
       async read(path: string) {
         asked.push(`read ${path}`);
@@ -60,6 +65,7 @@ export default {
         : search
           ? await sandbox.search({ ...search, files: source }, terms)
           : await sandbox.shell(order, terms);
+      sentVersions.set(id, source.sentVersion);
       return new Response(JSON.stringify({ ...answer, version: undefined, asked }, (_, value) => (value instanceof Uint8Array ? { base64: btoa(String.fromCharCode(...value)) } : value)));
     } catch (error) {
       return Response.json({ trouble: error instanceof ToolFailure ? error.trouble : "other", message: (error as Error).message, asked });

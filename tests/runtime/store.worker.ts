@@ -3,7 +3,7 @@ import { DurableObject } from "cloudflare:workers";
 import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { reportOf } from "../../packages/runtime/src/store/spent.ts";
-import { thinkMigrations } from "../../packages/runtime/src/store/schema/think.ts";
+import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { elapsedIn } from "../../packages/runtime/src/turn/elapsed.ts";
 
 const projections = ["turns", "inputs", "messages", "ledger", "actions", "model_calls", "spending", "facts", "blobs", "kept"];
@@ -24,7 +24,7 @@ export class Shelf extends DurableObject {
 
   constructor(ctx: DurableObjectState, env: object) {
     super(ctx, env);
-    migrate(ctx.storage, thinkMigrations);
+    migrate(ctx.storage, thinkSchema);
     this.#store = new AgentStore(ctx.storage, "global~test");
   }
 

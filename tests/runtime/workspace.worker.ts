@@ -1,9 +1,9 @@
-import type { FileContent, FileEdit, NewEvent, Origin } from "@thinkery/sdk";
+import type { CommitResult, FileContent, FileEdit, Landed, NewEvent, Origin } from "@thinkery/sdk";
 import { workspaceLimitsSchema } from "@thinkery/sdk/internal";
 import { DurableObject } from "cloudflare:workers";
 import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
-import { thinkMigrations } from "../../packages/runtime/src/store/schema/think.ts";
+import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { applied } from "../../packages/runtime/src/workspace/text/patch.ts";
 import { Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
 
@@ -13,7 +13,7 @@ interface Asked {
   step: string;
   edits?: FileEdit[];
   origin?: Origin;
-  options?: { branch?: string; joins?: boolean; partly?: boolean };
+  options?: { branch?: string; joins?: boolean; partly?: boolean; key?: string; seen?: boolean; expected?: Record<string, string | null> };
   order?: never;
   path?: string;
   at?: { branch?: string; version?: number; after?: string };
@@ -29,7 +29,7 @@ export class Desk extends DurableObject {
 
   constructor(ctx: DurableObjectState, env: object) {
     super(ctx, env);
-    migrate(ctx.storage, thinkMigrations);
+    migrate(ctx.storage, thinkSchema);
     this.#workspace = this.#open({});
   }
 
@@ -46,8 +46,10 @@ export class Desk extends DurableObject {
     const files = this.#workspace;
     const steps: Record<string, () => unknown> = {
       limits: () => void (this.#workspace = this.#open(order)),
-      commit: () => files.commit(edits, origin, options),
-      land: () => files.land(edits, base, origin, options),
+      commit: () => files.commit(edits, origin, options).version,
+      // With what a caller beyond this object is told: what changed, and whether it was made at all.
+      request: () => files.commit(edits, origin, options),
+      land: () => landed(files.land(edits, base, origin, options)),
       list: () => files.list(at),
       content: () => files.content(path, at),
       stat: () => files.stat(path, at),
@@ -165,3 +167,7 @@ export default {
     return env.Desk.getByName(new URL(request.url).pathname).fetch(request);
   },
 };
+
+function landed({ version, overlaps }: CommitResult): Landed {
+  return { ...(version ? { version } : {}), overlaps };
+}

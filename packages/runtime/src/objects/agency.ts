@@ -44,7 +44,7 @@ export abstract class Agency extends Housed<Revision> {
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env);
-    migrate(ctx.storage, agencyMigrations);
+    migrate(ctx.storage, { agency: agencyMigrations });
     const id = ctx.id.name ?? "";
     this.#charter = new Charter(ctx.storage.sql, id);
     this.#blueprints = new Blueprints(ctx.storage.sql, id, this.getSystem().blueprints);

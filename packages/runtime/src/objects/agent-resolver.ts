@@ -16,11 +16,12 @@ import { capabilitiesOf } from "../tools/capabilities/capabilities.ts";
 import { createStaticSource } from "../tools/tool-source.ts";
 import { Toolbox } from "../tools/toolbox.ts";
 import type { TurnDeps } from "../turn/turn-deps.ts";
+import { ShellFiles } from "../turn/calls/shell-files.ts";
 import { limitsFrom } from "../turn/limits.ts";
 import type { BudgetClient } from "../turn/budget-client.ts";
 import type { Recorder } from "../turn/recorder.ts";
 import { stageOf } from "../turn/stage.ts";
-import type { Workspace } from "../workspace/workspace.ts";
+import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { Env } from "./env.ts";
 
 /** Another isolate (Cloudflare) may have changed the blueprint without our hearing of it. */
@@ -34,7 +35,7 @@ interface AgentResolverOptions {
   layer: ClassLayer;
   store: AgentStore;
   recorder: Recorder;
-  workspace: Workspace;
+  workspace: WorkspacePort;
   books: BudgetClient;
 }
 
@@ -61,7 +62,7 @@ interface ResolvedBlueprint {
 export class AgentResolver {
   readonly #options: AgentResolverOptions;
   /** The same for every turn. */
-  readonly #environment: Pick<TurnDeps, "capabilities" | "sandbox" | "workspace" | "linux">;
+  readonly #environment: Pick<TurnDeps, "capabilities" | "sandbox" | "workspace" | "shellFiles" | "linux">;
   readonly #agency: string;
   #known: Known<Blueprint> | undefined;
   #metered: Known<boolean> | undefined;
@@ -77,6 +78,7 @@ export class AgentResolver {
       capabilities: capabilitiesOf(openOutbound(env)),
       sandbox: openSandbox(env),
       workspace: options.workspace,
+      shellFiles: new ShellFiles(options.workspace),
       linux: openLinux(env, object),
     };
     this.#agency = parseAgentObjectName(options.object)?.agency ?? "";

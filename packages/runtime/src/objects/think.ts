@@ -30,7 +30,7 @@ import { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { openBlobs } from "../store/blobs/open.ts";
 import { migrate } from "../store/migrate.ts";
-import { thinkMigrations } from "../store/schema/think.ts";
+import { formerThinkSteps, thinkSchema } from "../store/schema/think.ts";
 import type { System } from "../system/system.ts";
 import { inputOf } from "../turn/input.ts";
 import { limitsFrom } from "../turn/limits.ts";
@@ -38,6 +38,7 @@ import { agentStandings } from "../turn/purse.ts";
 import { TurnQueue } from "../turn/queue.ts";
 import { Recorder } from "../turn/recorder.ts";
 import { runOf } from "../store/turns.ts";
+import { LocalWorkspace } from "../workspace/local-workspace.ts";
 import { workspaceLimitsOf } from "../workspace/quota.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { AgentResolver, type Registered } from "./agent-resolver.ts";
@@ -71,7 +72,7 @@ export abstract class Think extends WithApp<AgentStatus> {
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env);
-    migrate(ctx.storage, thinkMigrations);
+    migrate(ctx.storage, thinkSchema, formerThinkSteps);
     const agent = ctx.id.name ?? "";
     const limits = limitsFrom(env.TURN_LIMITS);
     this.#store = new AgentStore(ctx.storage, agent);
@@ -102,7 +103,7 @@ export abstract class Think extends WithApp<AgentStatus> {
       system: this.getSystem(),
       store: this.#store,
       recorder: this.#recorder,
-      workspace: this.workspace,
+      workspace: new LocalWorkspace(this.workspace),
       layer: {
         instructions: () => this.getAdditionalInstructions(),
         tools: () => this.getCustomTools(),
@@ -223,7 +224,7 @@ export abstract class Think extends WithApp<AgentStatus> {
     if (this.#queue.busy || this.#store.turns.paused()) throw fail("conflict", "A turn is running. Cancel it first, or wait until it is over.");
     this.#audience.recorded(this.#store.clear(by));
     this.#resolver.resetDriver();
-    this.workspace.unsee();
+    this.workspace.seen.clear();
   }
 
   async listActions(query: ActionQuery): Promise<{ actions: Action[]; next?: string }> {

@@ -37,7 +37,7 @@ export class User extends Housed<Revision> {
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env);
-    migrate(ctx.storage, userMigrations);
+    migrate(ctx.storage, { user: userMigrations });
     const user = ctx.id.name ?? "";
     this.#agencies = new AgencyRegistry(ctx.storage.sql, user);
     this.#credentials = new Credentials(ctx.storage.sql, user);

@@ -91,7 +91,8 @@ export abstract class WithFiles<State> extends Housed<State> {
     await this.open();
     const kept = await Promise.all(edits.map((edit) => this.#kept(edit)));
     if (base === undefined) return landed(this.#commit(kept, user, branch));
-    return this.workspace.land(kept, base, by(user), { branch });
+    const { version, overlaps } = this.workspace.land(kept, base, by(user), { branch });
+    return { ...(version ? { version } : {}), overlaps };
   }
 
   async deleteFile(path: string, { branch, recursive, ...condition }: On & Condition & { recursive: boolean }, user: string): Promise<void> {
@@ -152,7 +153,7 @@ export abstract class WithFiles<State> extends Housed<State> {
   }
 
   #commit(edits: readonly FileEdit[], user: string, branch: string | undefined): Version | undefined {
-    return edits.length === 0 ? undefined : this.workspace.commit(edits, by(user), { branch });
+    return edits.length === 0 ? undefined : this.workspace.commit(edits, by(user), { branch }).version;
   }
 
   async #kept(edit: FileEdits["edits"][number]): Promise<FileEdit> {

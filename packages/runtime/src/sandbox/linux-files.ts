@@ -16,9 +16,9 @@ import type { AgentLinux, LinuxCopy } from "./linux.ts";
 /** The workspace as the Linux sandbox needs it; what lands has the call as its origin. */
 export interface LinuxFiles {
   /** The latest version. */
-  version(): number;
+  version(): number | Promise<number>;
   /** All files of that version. */
-  files(): { path: string; hash: string }[];
+  files(): { path: string; hash: string }[] | Promise<{ path: string; hash: string }[]>;
   content(path: string): Promise<Uint8Array | undefined>;
   /** How large a file may be. */
   largest: number;
@@ -82,7 +82,7 @@ async function exchanged(copy: LinuxCopy, files: LinuxFiles, isLast: boolean): P
   for (const [base, group] of edits) {
     try {
       // A base that the workspace has not come to yet is from before it was restored.
-      const landed = await files.land(group, base <= files.version() ? base : 0);
+      const landed = await files.land(group, base <= (await files.version()) ? base : 0);
       made = landed.version ?? made;
       isSame &&= landed.overlaps.length === 0 && (landed.version?.id ?? version + 1) === version + 1;
       notes.push(...landed.overlaps.map(noteOf));
@@ -92,10 +92,10 @@ async function exchanged(copy: LinuxCopy, files: LinuxFiles, isLast: boolean): P
       notes.push(`What was changed in the sandbox could not be taken into the workspace, and stays in the sandbox: ${said(error)}`);
     }
   }
-  const now = files.version();
+  const now = await files.version();
   isSame &&= now === (made?.id ?? version);
   if (!isLast && (edits.size > 0 || now !== version || isBehind)) {
-    const all = isSame ? {} : { files: files.files().map(({ path, hash }): [string, string] => [path, hash]) };
+    const all = isSame ? {} : { files: (await files.files()).map(({ path, hash }): [string, string] => [path, hash]) };
     const needed = await copy.plan({ version: now, landed: collection, except, ...all });
     notes.push(...(await brought(copy, files, needed)));
   }

@@ -6,8 +6,9 @@ import type { Usage } from "../model/model.ts";
 import type { AgentLinux } from "../sandbox/linux.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
-import type { Workspace } from "../workspace/workspace.ts";
+import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { BudgetClient } from "./budget-client.ts";
+import type { ShellFiles } from "./calls/shell-files.ts";
 
 /** What a turn is computed with. Resolved before it starts, the same for all its steps. */
 export interface TurnDeps {
@@ -22,7 +23,10 @@ export interface TurnDeps {
   /** What only code may call, beside the tools. */
   capabilities: readonly Tool[];
   sandbox: Sandbox;
-  workspace: Workspace;
+  workspace: WorkspacePort;
+  /** The branch that the agent works on; main unless given. */
+  branch?: string | undefined;
+  shellFiles: ShellFiles;
   linux: AgentLinux;
   pipeline: Pipeline;
   props: Props;

@@ -2,7 +2,7 @@ import { fail, type FileContent, type FileEdit, filePath, foldedPath, isThinkery
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import { isSame, known } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
-import type { Step } from "./history.ts";
+import { Step } from "./history.ts";
 import { withinQuota } from "./quota.ts";
 
 /** The files of a branch with some edits on top, none of which is made yet. */
@@ -65,7 +65,15 @@ export class Batch {
       if (isSame(before, after)) continue;
       const from = this.#moves.get(path);
       const isMoved = from !== undefined && before === undefined && isSame(after, this.#rows.content(this.branch, from)) && !this.has(from);
-      steps.push({ path, kind: isMoved ? "move" : kindOf(before, after), other: isMoved ? from : undefined, before: stored, after: after === undefined ? undefined : known(after, path) });
+      steps.push(
+        new Step({
+          path,
+          kind: isMoved ? "move" : kindOf(before, after),
+          other: isMoved ? from : undefined,
+          before: stored,
+          after: after === undefined ? undefined : known(after, path),
+        }),
+      );
     }
     return withoutMoved(steps.sort((a, b) => (a.path < b.path ? -1 : 1)));
   }
@@ -205,5 +213,8 @@ function kindOf(before: FileContent | undefined, after: FileContent | undefined)
 /** A file that was moved is told of once, at its new place; its old place is the other half of that. */
 function withoutMoved(steps: Step[]): Step[] {
   const moved = new Map(steps.flatMap(({ kind, path, other }) => (kind === "move" && other !== undefined ? [[other, path] as const] : [])));
-  return steps.map((step) => (step.kind === "delete" && moved.has(step.path) ? { ...step, kind: "moved" as const, other: moved.get(step.path) } : step));
+  return steps.map((step) => {
+    const { path, kind, before, after } = step;
+    return kind === "delete" && moved.has(path) ? new Step({ path, kind: "moved", other: moved.get(path), before, after }) : step;
+  });
 }

@@ -1,10 +1,11 @@
-import type { Change, FileContent, NewEvent, Origin, Version } from "@thinkery/sdk";
+import type { Change, CommitResult, FileContent, NewEvent, Origin, TextPatch, Version } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Batch } from "./batch.ts";
 import type { Branches } from "./branches.ts";
 import { isSame, known } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
-import type { ChangeRow, History, Step } from "./history.ts";
+import type { SeenFiles } from "./seen-files.ts";
+import { type ChangeRow, type History, Step } from "./history.ts";
 
 /** After so many changes there is a whole copy again: nobody goes further to find a text. */
 const mostPatches = 32;
@@ -13,6 +14,10 @@ const forgetEvery = 50;
 
 export interface CommitOptions {
   branch?: string | undefined;
+  /** A commit with the key of an earlier one is that one: its result is returned, and nothing is written. */
+  key?: string | undefined;
+  /** Marks what is written as seen by the model, and moves what it had seen along with its file. */
+  seen?: boolean | undefined;
   /** Is it part of something that goes on, like typing? Then it joins the version before it. */
   joins?: boolean;
   reverts?: readonly number[];
@@ -27,7 +32,15 @@ export interface Commit {
   branch: string;
   version: number;
   origin: Origin;
-  changes: { path: string; before: FileContent | undefined; after: FileContent | undefined }[];
+  changes: CommittedChange[];
+}
+
+interface CommittedChange {
+  path: string;
+  before: FileContent | undefined;
+  after: FileContent | undefined;
+  /** Present if both are text. */
+  patch?: TextPatch | undefined;
 }
 
 interface CommitsOptions {
@@ -35,6 +48,7 @@ interface CommitsOptions {
   rows: FileRows;
   history: History;
   branches: Branches;
+  seen: SeenFiles;
   limits: WorkspaceLimits;
   record(event: NewEvent): void;
 }
@@ -82,29 +96,43 @@ export class Commits {
   }
 
   /** All of it is stored, the event that tells of it too, or nothing is and nobody hears of it. */
-  write(batch: Batch, origin: Origin, options: CommitOptions & { branch: string }): Version | undefined {
-    const { branch, also = () => {}, record = this.#options.record } = options;
+  write(batch: Batch, origin: Origin, options: CommitOptions & { branch: string }): CommitResult {
+    const { branch, key, also = () => {}, record = this.#options.record } = options;
     const { history, storage } = this.#options;
     const steps = batch.steps();
-    if (steps.length === 0) return void storage.transactionSync(also);
+    const afterwards = () => {
+      if (options.seen) this.#options.seen.follow(branch, steps);
+      also();
+    };
+    if (steps.length === 0) {
+      storage.transactionSync(afterwards);
+      return { overlaps: [], patches: [] };
+    }
     const totals = batch.check(steps, this.#options.limits, this.totals(branch));
     const now = Date.now();
     const typed = options.joins ? history.typed(branch, origin.user, now, this.#known) : undefined;
     const id = typed ?? history.last + 1;
     const version = storage.transactionSync(() => {
-      if (typed === undefined) history.add({ id, branch, at: now, joins: options.joins ?? false, origin, reverts: options.reverts, merges: options.merges });
+      if (typed === undefined) history.add({ id, branch, at: now, joins: options.joins ?? false, origin, key, reverts: options.reverts, merges: options.merges });
       else history.extend(id, now);
       // A file may have to leave its name before another one can have it.
       for (const step of [...steps].sort((a, b) => Number(a.after !== undefined) - Number(b.after !== undefined))) this.#step(id, branch, step, now, typed !== undefined);
-      also();
+      afterwards();
       const written = history.version(id) as Version;
       if (typed === undefined) record(changed(written));
       return written;
     });
     this.#totals.set(branch, totals);
-    this.#tell({ branch, version: id, origin, changes: steps.map(({ path, before, after }) => ({ path, before: before?.content, after: after?.content })) });
+    this.#tell({ branch, version: id, origin, changes: steps.map(changeOf) });
     if (typed === undefined && id % forgetEvery === 0) this.#afterwards(() => this.#forgetOld(now));
-    return version;
+    return { version, overlaps: [], patches: patchesOf(steps) };
+  }
+
+  /** Returns what came of an earlier commit with this key. */
+  find(key: string): CommitResult | undefined {
+    const { history } = this.#options;
+    const version = history.byKey(key);
+    return version && { version, overlaps: [], patches: patchesOf(history.changesOf(version.id)) };
   }
 
   /** What would become of it, and nothing else. */
@@ -133,8 +161,8 @@ export class Commits {
     const before = this.#options.history.before(earlier, () => step.before?.content);
     const { path, after } = step;
     if (isSame(before, after?.content)) return undefined;
-    if (before === undefined) return { path, kind: "add", before: undefined, after };
-    return { path, kind: after ? "edit" : "delete", before: known(before, path), after };
+    if (before === undefined) return new Step({ path, kind: "add", before: undefined, after });
+    return new Step({ path, kind: after ? "edit" : "delete", before: known(before, path), after });
   }
 
   #tell(commit: Commit): void {
@@ -163,6 +191,22 @@ export class Commits {
       if (versions > 0) record({ type: "files.forgotten", data: { upTo, versions } });
     });
   }
+}
+
+/** The patch is computed only if a follower reads it. */
+function changeOf(step: Step): CommittedChange {
+  return {
+    path: step.path,
+    before: step.before?.content,
+    after: step.after?.content,
+    get patch() {
+      return step.patch;
+    },
+  };
+}
+
+function patchesOf(changes: Iterable<{ path: string; patch: TextPatch | undefined }>): CommitResult["patches"] {
+  return Array.from(changes).flatMap(({ path, patch }) => (patch ? [{ path, patch }] : []));
 }
 
 function changed({ id, origin, changes, more, reverts, merges }: Version): NewEvent {

@@ -1,16 +1,40 @@
-import type { Change, FileContent, Origin, Version, VersionQuery } from "@thinkery/sdk";
+import type { Change, FileContent, Origin, TextPatch, Version, VersionQuery } from "@thinkery/sdk";
 import { blobOf, type Facts, type KnownContent } from "./content.ts";
 import { Copies } from "./copies.ts";
 import { rangeOf } from "./file-rows.ts";
-import { type Patch, patchBetween, unapplied } from "./text/patch.ts";
+import { patchBetween, unapplied } from "./text/patch.ts";
 
-/** What became of one file in one version. `moved` is the other half of a `move`, and nobody is told of it. */
-export interface Step {
+interface StepFields {
   path: string;
   kind: Change["kind"] | "moved";
   other?: string | undefined;
   before: KnownContent | undefined;
   after: KnownContent | undefined;
+}
+
+/** What became of one file in one version. `moved` is the other half of a `move`, and nobody is told of it. */
+export class Step implements StepFields {
+  readonly path: string;
+  readonly kind: StepFields["kind"];
+  readonly other: string | undefined;
+  readonly before: KnownContent | undefined;
+  readonly after: KnownContent | undefined;
+  #patch: TextPatch | undefined;
+
+  constructor({ path, kind, other, before, after }: StepFields) {
+    this.path = path;
+    this.kind = kind;
+    this.other = other;
+    this.before = before;
+    this.after = after;
+  }
+
+  /** How the text changed, if both are text. Computed once: history, live documents and tools all need it. */
+  get patch(): TextPatch | undefined {
+    const [before, after] = [this.before?.content, this.after?.content];
+    if (typeof before !== "string" || typeof after !== "string") return undefined;
+    return (this.#patch ??= patchBetween(before, after));
+  }
 }
 
 export interface ChangeRow {
@@ -21,7 +45,7 @@ export interface ChangeRow {
   other: string | null;
   before: Facts | undefined;
   after: Facts | undefined;
-  patch: Patch | undefined;
+  patch: TextPatch | undefined;
   /** The hashes of the copies that were made for it. */
   copies: { before: string | null; after: string | null };
 }
@@ -48,6 +72,17 @@ interface VersionRow extends Record<string, SqlStorageValue> {
   origin: string;
   reverts: string | null;
   merges: string | null;
+}
+
+interface NewVersion {
+  id: number;
+  branch: string;
+  at: number;
+  joins: boolean;
+  origin: Origin;
+  key?: string | undefined;
+  reverts?: readonly number[] | undefined;
+  merges?: string | undefined;
 }
 
 /** Longer ones are not worth it: both texts are kept in full. */
@@ -94,10 +129,10 @@ export class History {
     return (JSON.parse(row.origin) as Origin).user === user ? row.id : undefined;
   }
 
-  add(version: { id: number; branch: string; at: number; joins: boolean; origin: Origin; reverts?: readonly number[] | undefined; merges?: string | undefined }): void {
-    const { id, branch, at, joins, origin, reverts, merges } = version;
+  add(version: NewVersion): void {
+    const { id, branch, at, joins, origin, key, reverts, merges } = version;
     this.#sql.exec(
-      "INSERT INTO versions (id, branch, at, until, joins, turn, tool_call, origin, reverts, merges) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO versions (id, branch, at, until, joins, turn, tool_call, origin, key, reverts, merges) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       id,
       branch,
       at,
@@ -106,6 +141,7 @@ export class History {
       origin.turn ?? null,
       origin.toolCall ?? null,
       JSON.stringify(origin),
+      key ?? null,
       reverts ? JSON.stringify(reverts) : null,
       merges ?? null,
     );
@@ -117,9 +153,9 @@ export class History {
   }
 
   /** Notes a change. With `whole`, a copy of the text before is kept, so that nobody has to go far to find it again. */
-  note(version: number, branch: string, { path, kind, other, before, after }: Step, whole: boolean): void {
-    const texts = [before?.content, after?.content].every((content) => typeof content === "string") ? ([before?.content, after?.content] as [string, string]) : undefined;
-    const json = texts && JSON.stringify(patchBetween(...texts));
+  note(version: number, branch: string, step: Step, whole: boolean): void {
+    const { path, kind, other, before, after } = step;
+    const json = step.patch && JSON.stringify(step.patch);
     const patch = json !== undefined && json.length <= longestPatch ? json : undefined;
     // Without a patch, neither can be found from the other.
     const beforeCopy = patch === undefined || whole ? this.#copies.put(before) : null;
@@ -237,6 +273,11 @@ export class History {
     return row && this.#versionOf(row);
   }
 
+  byKey(key: string): Version | undefined {
+    const [row] = this.#sql.exec<VersionRow>("SELECT * FROM versions WHERE key = ?", key).toArray();
+    return row && this.#versionOf(row);
+  }
+
   branchOf(id: number): string | undefined {
     return this.#sql.exec<{ branch: string }>("SELECT branch FROM versions WHERE id = ?", id).toArray()[0]?.branch;
   }
@@ -297,12 +338,12 @@ export class History {
         copies: { before: beforeCopy, after: afterCopy },
         before: row.before === null ? undefined : (JSON.parse(row.before) as Facts),
         after: row.after === null ? undefined : (JSON.parse(row.after) as Facts),
-        patch: row.patch === null ? undefined : (JSON.parse(row.patch) as Patch),
+        patch: row.patch === null ? undefined : (JSON.parse(row.patch) as TextPatch),
       }));
   }
 }
 
-function patchOf({ patch, version, path }: ChangeRow): Patch {
+function patchOf({ patch, version, path }: ChangeRow): TextPatch {
   if (!patch) throw new Error(`version ${version} does not say how it changed ${path}`);
   return patch;
 }

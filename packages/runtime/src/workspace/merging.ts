@@ -1,4 +1,4 @@
-import { fail, type FileContent, type FileEdit, filePath, type Landed, type Merge, type Merged, type Origin, type Overlap, type Revert } from "@thinkery/sdk";
+import { type CommitResult, fail, type FileContent, type FileEdit, filePath, type Merge, type Merged, type Origin, type Overlap, type Revert } from "@thinkery/sdk";
 import { Batch } from "./batch.ts";
 import type { Branches } from "./branches.ts";
 import type { CommitOptions, Commits } from "./commits.ts";
@@ -22,7 +22,7 @@ type Kind = Omit<Manner, "beside"> & { word: string };
 /** `from` is where a file was that is moved. */
 type Wanted = Pick<ThreeWay, "path" | "base" | "theirs"> & { from?: string | undefined };
 
-export interface LandOptions extends Pick<CommitOptions, "record"> {
+export interface LandOptions extends Pick<CommitOptions, "record" | "key" | "seen"> {
   /** Is what could not be where it should be left out, and the rest taken? */
   partly?: boolean;
 }
@@ -35,15 +35,14 @@ export class Merging {
     this.#options = options;
   }
 
-  land(edits: readonly FileEdit[], base: number, origin: Origin, branch: string, { partly, ...options }: LandOptions): Landed {
+  land(edits: readonly FileEdit[], base: number, origin: Origin, branch: string, { partly, ...options }: LandOptions): CommitResult {
     const { past, rows } = this.#options;
     const batch = new Batch(rows, branch);
     const isAsThen = past.changedSince(branch, base)?.length === 0;
     const overlaps = isAsThen ? [] : this.#bring(batch, edits, base, origin, branch);
     if (isAsThen) for (const edit of edits) batch.add(edit);
     if (partly) overlaps.push(...batch.sift().map(({ path, reason }) => ({ path, reason: `It was not kept. ${reason}` })));
-    const { version } = this.#finish(batch, overlaps, origin, { branch, ...options });
-    return { overlaps, ...(version ? { version } : {}) };
+    return { ...this.#options.commits.write(batch, origin, { branch, ...options }), overlaps };
   }
 
   #bring(batch: Batch, edits: readonly FileEdit[], base: number, origin: Origin, branch: string): Overlap[] {
@@ -152,7 +151,7 @@ export class Merging {
 
   #finish(batch: Batch, overlaps: Overlap[], origin: Origin, options: CommitOptions & { branch: string }, dryRun = false): Merged {
     if (dryRun) return { overlaps, changes: this.#options.commits.check(batch, options.branch) };
-    const version = this.#options.commits.write(batch, origin, options);
+    const { version } = this.#options.commits.write(batch, origin, options);
     return { overlaps, changes: version?.changes ?? [], ...(version ? { version } : {}) };
   }
 }

@@ -1,12 +1,12 @@
 import {
   type Branch,
   fail,
+  type CommitResult,
   type FileContent,
   type FileEdit,
   type FileInfo,
   filePath,
   folderPath,
-  type Landed,
   mainBranch,
   type Merge,
   type Merged,
@@ -24,13 +24,14 @@ import { Batch } from "./batch.ts";
 import { Branches } from "./branches.ts";
 import { Branching } from "./branching.ts";
 import { type Commit, type CommitOptions, Commits } from "./commits.ts";
-import { mediaTypeOf, textIn } from "./content.ts";
+import { textIn } from "./content.ts";
 import { diffOf } from "./diff.ts";
 import { FileRows, type Totals } from "./file-rows.ts";
 import { History } from "./history.ts";
 import { type LandOptions, Merging } from "./merging.ts";
 import { Past } from "./past.ts";
-import { checkFileSize, isEditable } from "./quota.ts";
+import { SeenFiles } from "./seen-files.ts";
+import { readContent, storeContent } from "./stored-content.ts";
 import { besidePath } from "./three-way.ts";
 
 interface WorkspaceOptions {
@@ -48,11 +49,17 @@ export interface At {
   version?: number | undefined;
 }
 
+interface Expectation {
+  /** The hash that each of these files must have; null if there must be none. */
+  expected?: Record<string, string | null> | undefined;
+}
+
 /**
  * An agent's files, and everything they ever were. Every change is one version with its origin, and there is one way to
  * make one: `commit`.
  */
 export class Workspace {
+  readonly seen: SeenFiles;
   readonly #options: WorkspaceOptions;
   readonly #rows: FileRows;
   readonly #history: History;
@@ -69,7 +76,8 @@ export class Workspace {
     this.#history = new History(sql);
     this.#branches = new Branches(sql);
     this.#past = new Past(this.#rows, this.#history, this.#branches);
-    const rooms = { rows: this.#rows, history: this.#history, branches: this.#branches, past: this.#past };
+    this.seen = new SeenFiles(sql);
+    const rooms = { seen: this.seen, rows: this.#rows, history: this.#history, branches: this.#branches, past: this.#past };
     this.#commits = new Commits({ ...options, ...rooms });
     this.#branching = new Branching({ ...options, ...rooms, commits: this.#commits });
     this.#merging = new Merging({ ...rooms, commits: this.#commits });
@@ -106,15 +114,16 @@ export class Workspace {
 
   async text(path: string, at?: At): Promise<string | undefined> {
     const content = this.content(path, at);
-    if (typeof content !== "object") return content;
-    const bytes = await this.#blob(content.blob, path);
-    return textIn(bytes);
+    return typeof content === "object" ? textIn(await this.readBytes(content, path)) : content;
   }
 
   async bytes(path: string, at?: At): Promise<Uint8Array | undefined> {
     const content = this.content(path, at);
-    if (content === undefined) return undefined;
-    return typeof content === "string" ? new TextEncoder().encode(content) : this.#blob(content.blob, path);
+    return content === undefined ? undefined : this.readBytes(content, path);
+  }
+
+  readBytes(content: FileContent, path: string): Promise<Uint8Array> {
+    return readContent(content, path, this.#options.blobs);
   }
 
   /** All of a branch with what is in them, one at a time. */
@@ -144,28 +153,32 @@ export class Workspace {
 
   /** Content as it is kept: text that can be edited together as text, everything else as a blob. */
   keep(content: string | Uint8Array, path: string): FileContent | Promise<FileContent> {
-    const { limits } = this.#options;
-    const size = typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
-    checkFileSize(filePath(path), size, limits);
-    if (isEditable(size, limits)) {
-      const text = typeof content === "string" ? content.toWellFormed() : textIn(content);
-      if (text !== undefined && !text.includes("\0")) return text;
-    }
-    return this.#keepBlob(typeof content === "string" ? new TextEncoder().encode(content) : content, path);
+    return storeContent(content, path, this.#options);
   }
 
-  /** All of these or none, as one version. Nothing where nothing is other than it was. */
-  commit(edits: readonly FileEdit[], origin: Origin, options: CommitOptions = {}): Version | undefined {
+  /** Commits all edits or none, as one version; there is no version if nothing changed. */
+  commit(edits: readonly FileEdit[], origin: Origin, { expected, ...options }: CommitOptions & Expectation = {}): CommitResult {
     const branch = this.#branch(options.branch);
+    const settled = this.#settled(branch, options.key, expected);
+    if (settled) return settled;
     const batch = new Batch(this.#rows, branch);
     for (const edit of edits) batch.add(edit);
     return this.#commits.write(batch, origin, { ...options, branch });
   }
 
   /** Edits that were made on the files as they were at a version: what others have changed since then survives. */
-  land(edits: readonly FileEdit[], base: number, origin: Origin, options: LandOptions & Pick<CommitOptions, "branch"> = {}): Landed {
-    const { branch, ...rest } = options;
-    return this.#merging.land(edits, base, origin, this.#branch(branch), rest);
+  land(edits: readonly FileEdit[], base: number, origin: Origin, options: LandOptions & Pick<CommitOptions, "branch"> & Expectation = {}): CommitResult {
+    const { branch, expected, ...rest } = options;
+    const name = this.#branch(branch);
+    return this.#settled(name, rest.key, expected) ?? this.#merging.land(edits, base, origin, name, rest);
+  }
+
+  /** Returns the result of a commit that was made before, or that must not be made on these files. */
+  #settled(branch: string, key: string | undefined, expected: Expectation["expected"] = {}): CommitResult | undefined {
+    const made = key === undefined ? undefined : this.#commits.find(key);
+    if (made) return made;
+    const stale = Object.keys(expected).find((path) => (this.#rows.stat(branch, filePath(path))?.hash ?? null) !== expected[path]);
+    return stale === undefined ? undefined : { stale, overlaps: [], patches: [] };
   }
 
   /** A free path beside another, for what cannot be there too. */
@@ -228,27 +241,6 @@ export class Workspace {
     return this.#merging.merge(source, this.#branch(into ?? parent), origin, { dryRun, ...recordOf(options) });
   }
 
-  /** The hash that a file had when the model last saw it. */
-  seen(path: string, branch?: string): string | undefined {
-    return this.#options.storage.sql.exec<{ hash: string }>("SELECT hash FROM seen WHERE branch = ? AND path = ?", this.#branch(branch), filePath(path)).toArray()[0]?.hash;
-  }
-
-  see(path: string, branch?: string): void {
-    const info = this.stat(path, { branch });
-    if (!info) return;
-    this.#options.storage.sql.exec(
-      "INSERT INTO seen (branch, path, hash) VALUES (?, ?, ?) ON CONFLICT (branch, path) DO UPDATE SET hash = excluded.hash WHERE hash <> excluded.hash",
-      this.#branch(branch),
-      info.path,
-      info.hash,
-    );
-  }
-
-  /** The model has forgotten what it saw. */
-  unsee(): void {
-    this.#options.storage.sql.exec("DELETE FROM seen");
-  }
-
   #idsOf(branch: string, turn: string | undefined, toolCall: string | undefined): number[] {
     const found = this.#history.list({ branch, limit: 10_000, ...(turn === undefined ? {} : { turn }), ...(toolCall === undefined ? {} : { toolCall }) });
     if (found.length === 0) throw fail("not_found", turn === undefined ? "That call has changed no files." : "That turn has changed no files.");
@@ -265,17 +257,6 @@ export class Workspace {
   #branch(name: string = mainBranch): string {
     if (name !== mainBranch && !this.#branches.get(name)) throw fail("not_found", `There is no branch “${name}”.`);
     return name;
-  }
-
-  async #keepBlob(bytes: Uint8Array, path: string): Promise<FileContent> {
-    const otherwise = textIn(bytes) === undefined ? "application/octet-stream" : "text/plain";
-    return { blob: await this.#options.blobs.put(bytes), size: bytes.byteLength, mediaType: mediaTypeOf(path, otherwise) };
-  }
-
-  async #blob(hash: string, path: string): Promise<Uint8Array> {
-    const bytes = await this.#options.blobs.get(hash);
-    if (!bytes) throw fail("unavailable", `What is in “${path}” cannot be found in the blob store.`);
-    return bytes;
   }
 }
 

@@ -21,25 +21,57 @@ export interface Landed {
 }
 
 /**
- * The files of the agent whose tool asks. What is written here is one version with the call as its origin, and
- * everybody who has a file open sees it at once.
+ * Turns one text into another, and back. Offsets are in UTF-16 units of the text before, ascending; the pieces do not
+ * overlap.
+ */
+export type TextPatch = readonly (readonly [offset: number, removed: string, inserted: string])[];
+
+/** What came of a commit. */
+export interface CommitResult extends Landed {
+  /** The first file that is not what `expected` says. Nothing was written. */
+  stale?: string;
+  /** How each text changed that was there before. */
+  patches: { path: string; patch: TextPatch }[];
+}
+
+export interface BranchOptions {
+  /** The agent's own branch unless given. */
+  branch?: string | undefined;
+}
+
+export interface FileCommitOptions extends BranchOptions {
+  /** Commits only if each of these files has this hash; null if there must be none. */
+  expected?: Record<string, string | null>;
+  /** The model knows what it writes here, so it may edit it later without reading it first. */
+  seen?: boolean;
+}
+
+/** A file at one moment. */
+export interface FileSnapshot {
+  file: FileInfo;
+  content: FileContent;
+  /** The hash of the file when the model last saw it. */
+  seenHash?: string;
+}
+
+/**
+ * The files of the agent that calls a tool. Every commit is one version with the call as its origin, and everybody who
+ * has a file open sees it at once. The files may be stored in another object: read and commit with `expected` rather
+ * than to read again before writing.
  */
 export interface Files {
-  /** All files in a folder and below it, by path. */
-  list(under?: string): FileInfo[];
-  stat(path: string): FileInfo | undefined;
-  content(path: string): FileContent | undefined;
-  /** A file's text; nothing where there is none, or none that is text. A big text is in a blob, so it may have to be fetched. */
-  text(path: string): Promise<string | undefined>;
-  bytes(path: string): Promise<Uint8Array | undefined>;
-  /** Content as it is kept: short text as text, everything else as a blob. */
-  keep(content: string | Uint8Array, path: string): FileContent | Promise<FileContent>;
-  /** All of these or none, as one version; nothing where nothing is other than it was. */
-  commit(edits: readonly FileEdit[]): Version | undefined;
-  /** The hash of the file when the model last saw it. */
-  seen(path: string): string | undefined;
-  /** The model has seen the file as it is now. */
-  see(path: string): void;
+  /** Lists all files in a folder and below it, by path. */
+  list(options?: BranchOptions & { under?: string | undefined }): Promise<FileInfo[]>;
+  stat(path: string, options?: BranchOptions): Promise<FileInfo | undefined>;
+  read(path: string, options?: BranchOptions): Promise<FileSnapshot | undefined>;
+  /** Fetches the bytes of content that is a blob. */
+  readBytes(content: FileContent, path: string): Promise<Uint8Array>;
+  /** Stores content that a commit may refer to: short text as text, everything else as a blob. */
+  store(content: string | Uint8Array, path: string): Promise<FileContent>;
+  /** Commits all edits or none, as one version; there is no version if nothing changed. */
+  commit(edits: readonly FileEdit[], options?: FileCommitOptions): Promise<CommitResult>;
+  /** Notes that the model has seen the file with this hash. */
+  markSeen(path: string, hash: string, options?: BranchOptions): Promise<void>;
 }
 
 /** What came of a command. */

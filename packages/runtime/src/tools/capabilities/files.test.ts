@@ -28,12 +28,12 @@ test("code reads and writes text and bytes as they are", async () => {
   await fs.writeFile("b/c.txt", "new");
   await fs.writeFile("y.bin", Uint8Array.of(1, 0, 2).subarray(1));
   await fs.writeFile("z.bin", Uint8Array.of(0, 9).buffer);
-  expect(files.content("b/c.txt")).toBe("new");
+  expect(files.stored.get("b/c.txt")).toBe("new");
   expect(await fs.readFile("y.bin")).toEqual(Uint8Array.of(0, 2));
   expect(await fs.readFile("z.bin")).toEqual(Uint8Array.of(0, 9));
   // A program that writes knows what it does, and a model has seen nothing of it.
   await fs.writeFile("a.txt", "other");
-  expect(files.content("a.txt")).toBe("other");
+  expect(files.stored.get("a.txt")).toBe("other");
   expect(files.known.size).toBe(0);
 });
 

@@ -1,6 +1,5 @@
 import {
   defineTool,
-  type FileContent,
   type FileInfo,
   filePath,
   folderPath,
@@ -40,13 +39,16 @@ const readFile = defineTool(
   async ({ path: given, only }, { files }) => {
     if (only) {
       const folder = folderPath(given);
-      return (folder !== undefined && files.stat(folder)) || (files.list(folder).length > 0 || folder === undefined ? { path: folder ?? "", kind: "folder" } : null);
+      const file = folder === undefined ? undefined : await files.stat(folder);
+      if (file) return file;
+      const isFolder = folder === undefined || (await files.list({ under: folder })).length > 0;
+      return isFolder ? { path: folder ?? "", kind: "folder" } : null;
     }
     const path = filePath(given);
-    const content = files.content(path);
-    if (content === undefined) throw missing(files, path);
-    if (typeof content === "string") return { text: content };
-    const data = (await files.bytes(path)) ?? new Uint8Array();
+    const found = await files.read(path);
+    if (!found) throw await missing(files, path);
+    if (typeof found.content === "string") return { text: found.content };
+    const data = await files.readBytes(found.content, path);
     const text = textIn(data);
     return text === undefined ? { base64: Buffer.from(data).toString("base64") } : { text };
   },
@@ -64,9 +66,9 @@ const writeFile = defineTool(
   },
   async ({ path: given, content }, { files, signal }) => {
     const path = filePath(given);
-    const kept: FileContent = await files.keep("text" in content ? content.text : Buffer.from(content.base64, "base64"), path);
+    const stored = await files.store("text" in content ? content.text : Buffer.from(content.base64, "base64"), path);
     signal.throwIfAborted();
-    files.commit([{ write: path, content: kept }]);
+    await files.commit([{ write: path, content: stored }]);
     return path;
   },
 );
@@ -83,17 +85,17 @@ const listFiles = defineTool(
     logged,
     summarize: (answer) => counted((answer as FileInfo[]).length, "file"),
   },
-  ({ path = "" }, { files }) => files.list(folderPath(path)),
+  ({ path = "" }, { files }) => files.list({ under: folderPath(path) }),
 );
 
 const deleteFile = defineTool(
   { name: "deleteFile", description: "Deletes a file or a folder.", input: z.strictObject({ path: z.string() }), action: "delete", matches: matchPaths, logged, summarize: () => "deleted" },
-  ({ path }, { files }) => void files.commit([{ delete: filePath(path) }]),
+  async ({ path }, { files }) => void (await files.commit([{ delete: filePath(path) }])),
 );
 
 const moveFile = defineTool(
   { name: "moveFile", description: "Moves a file or a folder.", input: z.strictObject({ from: z.string(), to: z.string() }), action: "move", matches: matchPaths, logged, summarize: () => "moved" },
-  ({ from, to }, { files }) => void files.commit([{ move: filePath(from), to: filePath(to) }]),
+  async ({ from, to }, { files }) => void (await files.commit([{ move: filePath(from), to: filePath(to) }])),
 );
 
 const bash = defineTool(
@@ -115,8 +117,9 @@ const bash = defineTool(
 
 export const fileCapabilities: readonly Tool[] = [readFile, writeFile, listFiles, deleteFile, moveFile, bash];
 
-function missing(files: Files, path: string): Error {
-  return fail("not_found", files.list(path).length > 0 ? `“${path}” is a folder.` : `There is no “${path}” in the workspace.`);
+async function missing(files: Files, path: string): Promise<Error> {
+  const isFolder = (await files.list({ under: path })).length > 0;
+  return fail("not_found", isFolder ? `“${path}” is a folder.` : `There is no “${path}” in the workspace.`);
 }
 
 function carriedSize(content: Carried): string {

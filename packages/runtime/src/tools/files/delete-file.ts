@@ -11,13 +11,13 @@ export const deleteFile = fileTool(
     action: "delete",
     local: true,
   },
-  ({ path: given }, { files }) => {
+  async ({ path: given }, { files }) => {
     const path = folderPath(given);
     if (path === undefined) throw refused("That is the whole workspace. Delete what is in it by name.");
-    const isFile = files.stat(path) !== undefined;
-    const count = isFile ? 1 : files.list(path).length;
-    if (count === 0) throw missing(files, path);
-    files.commit([{ delete: path }]);
+    const isFile = (await files.stat(path)) !== undefined;
+    const count = isFile ? 1 : (await files.list({ under: path })).length;
+    if (count === 0) throw await missing(files, path);
+    await files.commit([{ delete: path }]);
     return `Deleted ${path}${isFile ? "" : ` with ${counted(count, "file")}`}.`;
   },
 );

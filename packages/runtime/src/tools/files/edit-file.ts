@@ -1,7 +1,9 @@
-import { type FileContent, type FileInfo, filePath, type Files } from "@thinkery/sdk";
+import { filePath, type Files, type FileSnapshot } from "@thinkery/sdk";
 import { z } from "zod";
+import { textIn } from "../../workspace/content.ts";
+import { changedBlocks, patchBetween } from "../../workspace/text/patch.ts";
 import { replaced, type TextEdit } from "../../workspace/text/replace.ts";
-import { fileTool, refused } from "./file-tool.ts";
+import { changedMeanwhile, fileTool, refused } from "./file-tool.ts";
 import { changedLines, counted, missing } from "./shown.ts";
 
 const editShape = { oldString: z.string(), newString: z.string(), replaceAll: z.boolean().optional() };
@@ -29,51 +31,52 @@ export const editFile = fileTool(
     local: true,
     summarize: (output) => String(output).split("\n", 1)[0] ?? "",
   },
-  ({ path: given, oldString = "", newString = "", replaceAll, edits: several = [] }, { files, signal }) => {
+  async ({ path: given, oldString = "", newString = "", replaceAll, edits: several = [] }, { files, signal }) => {
     const edits = several.length > 0 ? several : [{ oldString, newString, replaceAll }];
     const path = filePath(given);
-    const file = files.stat(path);
-    if (!file && !isNew(files, path, edits)) throw missing(files, path);
-    const content = files.content(path) ?? "";
-    if (typeof content === "string") return edit(files, { path, file, before: content, signal }, edits);
-    return files.text(path).then((before) => {
-      if (before === undefined) throw refused(`“${path}” is not text, and cannot be edited. Write it whole, or use bash.`);
-      return edit(files, { path, file, before, signal }, edits);
-    });
+    const found = await files.read(path);
+    if (!found && !(await isNew(files, path, edits))) throw await missing(files, path);
+    const before = found ? await textOf(files, found) : "";
+    const seen = checkSeen(found);
+    const result = replaced(before, edits, { exact: !seen.isFresh });
+    if ("refusal" in result) throw refused(seen.warning + result.refusal);
+    if (!seen.isFresh && result.count > edits.length) {
+      throw refused(`${seen.warning}Read it again before you replace all of something in it.`);
+    }
+    const content = await files.store(result.text, path);
+    signal.throwIfAborted();
+    const expected = { [path]: found?.file.hash ?? null };
+    const { stale, patches } = await files.commit([{ write: path, content }], { expected, seen: seen.isFresh });
+    if (stale !== undefined) throw changedMeanwhile(path);
+    // A text that is too long to be edited together is a blob, and has no patch.
+    const patch = patches[0]?.patch ?? patchBetween(before, result.text);
+    const places = result.count > 1 ? ` in ${counted(result.count, "place")}` : "";
+    const around = seen.isFresh ? { around: 1, most: 30 } : { around: 5, most: 60 };
+    const note = seen.warning && ` ${seen.warning}Around the edit it now is as follows; read it for the rest.`;
+    const lines = changedLines(result.text, changedBlocks(before, patch), around);
+    return `${found ? "Changed" : "Created"} ${path}${places}.${note}\n${lines}`.trimEnd();
   },
 );
 
-interface Edited {
-  path: string;
-  /** The file as it was when its text was read; nothing for a new one. */
-  file: FileInfo | undefined;
-  before: string;
-  signal: AbortSignal;
-}
-
 /** A file that is not there yet may be made by replacing nothing. */
-function isNew(files: Files, path: string, edits: readonly TextEdit[]): boolean {
-  return edits[0]?.oldString === "" && files.list(path).length === 0;
+async function isNew(files: Files, path: string, edits: readonly TextEdit[]): Promise<boolean> {
+  return edits[0]?.oldString === "" && (await files.list({ under: path })).length === 0;
 }
 
-function edit(files: Files, { path, file, before, signal }: Edited, edits: readonly TextEdit[]): string | Promise<string> {
-  const seen = files.seen(path);
-  if (file && seen === undefined) throw refused(`You have not read “${path}” yet. Read it, then edit it.`);
-  // Others may have changed it. What is there to the letter is still what was meant; anything less certain is not.
-  const isFresh = !file || seen === file.hash;
-  const result = replaced(before, edits, { exact: !isFresh });
-  const stale = isFresh ? "" : `“${path}” has changed since you read it. `;
-  if ("refusal" in result) throw refused(stale + result.refusal);
-  if (!isFresh && result.count > edits.length) throw refused(`${stale}Read it again before you replace all of something in it.`);
-  const kept = files.keep(result.text, path);
-  const done = (content: FileContent) => {
-    signal.throwIfAborted();
-    if (files.stat(path)?.hash !== file?.hash) throw refused(`“${path}” was changed by somebody else just now. Try again.`);
-    files.commit([{ write: path, content }]);
-    if (isFresh) files.see(path);
-    const where = `${file ? "Changed" : "Created"} ${path}${result.count > 1 ? ` in ${counted(result.count, "place")}` : ""}.`;
-    const lines = changedLines(before, result.text, isFresh ? { around: 1, most: 30 } : { around: 5, most: 60 });
-    return `${where}${stale && ` ${stale}Around the edit it now is as follows; read it for the rest.`}\n${lines}`.trimEnd();
-  };
-  return kept instanceof Promise ? kept.then(done) : done(kept);
+async function textOf(files: Files, { file: { path }, content }: FileSnapshot): Promise<string> {
+  const text = typeof content === "string" ? content : textIn(await files.readBytes(content, path));
+  if (text === undefined) throw refused(`“${path}” is not text, and cannot be edited. Write it whole, or use bash.`);
+  return text;
+}
+
+/**
+ * Others may have changed the file since the model read it. What is there to the letter is still what was meant; anything
+ * less certain is not.
+ */
+function checkSeen(found: FileSnapshot | undefined): { isFresh: boolean; warning: string } {
+  if (!found) return { isFresh: true, warning: "" };
+  const { file, seenHash } = found;
+  if (seenHash === undefined) throw refused(`You have not read “${file.path}” yet. Read it, then edit it.`);
+  const isFresh = seenHash === file.hash;
+  return { isFresh, warning: isFresh ? "" : `“${file.path}” has changed since you read it. ` };
 }

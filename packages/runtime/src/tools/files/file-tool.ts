@@ -21,6 +21,11 @@ export function refused(message: string): ToolFailure {
   return new ToolFailure("invalid_input", message);
 }
 
+/** Somebody else committed between reading a file and writing it. */
+export function changedMeanwhile(path: string): ToolFailure {
+  return refused(`“${path}” was changed by somebody else just now. Try again.`);
+}
+
 function respelled(given: unknown): unknown {
   if (Array.isArray(given)) return given.map(respelled);
   if (typeof given !== "object" || given === null) return given;

@@ -1,5 +1,18 @@
-import { type FileContent, type FileInfo, type Files, type Found, type SearchOrder, type Tool, type ToolContext, type Version } from "@thinkery/sdk";
+import type {
+  CommitResult,
+  FileCommitOptions,
+  FileContent,
+  FileEdit,
+  FileInfo,
+  Files,
+  FileSnapshot,
+  Found,
+  SearchOrder,
+  Tool,
+  ToolContext,
+} from "@thinkery/sdk";
 import { factsOf, textIn } from "../../workspace/content.ts";
+import { patchBetween } from "../../workspace/text/patch.ts";
 
 /** The longest text that it keeps as text. */
 const longestText = 100_000;
@@ -31,64 +44,76 @@ export class FilesDouble implements Files {
     return tool.run(tool.input.parse(input), { files: this, shell, signal: this.ending.signal } as unknown as ToolContext);
   }
 
-  list(under?: string): FileInfo[] {
+  async list({ under }: { under?: string | undefined } = {}): Promise<FileInfo[]> {
     const paths = [...this.stored.keys()].filter((path) => under === undefined || path.startsWith(`${under}/`));
-    return paths.sort().map((path) => this.stat(path) as FileInfo);
+    return paths.sort().map((path) => this.info(path) as FileInfo);
   }
 
-  stat(path: string): FileInfo | undefined {
+  info(path: string): FileInfo | undefined {
     const content = this.stored.get(path);
     if (content === undefined) return undefined;
     const { hash, size, mediaType } = factsOf(content, path);
     return { path, kind: typeof content === "string" ? "text" : "binary", size, mediaType, hash, version: 1, modifiedAt: "" };
   }
 
-  content(path: string): FileContent | undefined {
-    return this.stored.get(path);
+  async stat(path: string): Promise<FileInfo | undefined> {
+    return this.info(path);
   }
 
-  async text(path: string): Promise<string | undefined> {
-    const bytes = await this.bytes(path);
-    return bytes && textIn(bytes);
-  }
-
-  async bytes(path: string): Promise<Uint8Array | undefined> {
+  async read(path: string): Promise<FileSnapshot | undefined> {
+    const file = this.info(path);
+    const seenHash = this.known.get(path);
     const content = this.stored.get(path);
+    if (!file || content === undefined) return undefined;
+    return { file, content, ...(seenHash === undefined ? {} : { seenHash }) };
+  }
+
+  async readBytes(content: FileContent): Promise<Uint8Array> {
     await this.#wait();
-    if (content === undefined) return undefined;
-    return typeof content === "string" ? new TextEncoder().encode(content) : this.blobs.get(content.blob);
+    return typeof content === "string" ? new TextEncoder().encode(content) : (this.blobs.get(content.blob) ?? new Uint8Array());
   }
 
-  keep(content: string | Uint8Array): FileContent | Promise<FileContent> {
-    const kept = this.#kept(content);
-    return typeof kept === "string" ? kept : this.#wait().then(() => kept);
+  async store(content: string | Uint8Array): Promise<FileContent> {
+    const stored = this.#kept(content);
+    if (typeof stored !== "string") await this.#wait();
+    return stored;
   }
 
-  commit(edits: Parameters<Files["commit"]>[0]): Version | undefined {
+  async commit(edits: readonly FileEdit[], { expected = {}, seen = false }: FileCommitOptions = {}): Promise<CommitResult> {
+    const stale = Object.keys(expected).find((path) => (this.info(path)?.hash ?? null) !== expected[path]);
+    if (stale !== undefined) return { stale, overlaps: [], patches: [] };
     const done: string[] = [];
+    const patches: CommitResult["patches"] = [];
     for (const edit of edits) {
       if ("write" in edit) {
-        if (this.stored.get(edit.write) !== edit.content) done.push(`write ${edit.write}`);
+        const before = this.stored.get(edit.write);
+        if (before !== edit.content) done.push(`write ${edit.write}`);
+        if (typeof before === "string" && typeof edit.content === "string") patches.push({ path: edit.write, patch: patchBetween(before, edit.content) });
         this.stored.set(edit.write, edit.content);
+        if (seen) this.see(edit.write);
         continue;
       }
       const from = "move" in edit ? edit.move : edit.delete;
       for (const [path, content] of [...this.stored].filter(([path]) => path === from || path.startsWith(`${from}/`))) {
+        const isKnown = this.known.get(path) === this.info(path)?.hash;
         this.stored.delete(path);
-        if ("move" in edit) this.stored.set(edit.to + path.slice(from.length), content);
+        if (!("move" in edit)) continue;
+        const to = edit.to + path.slice(from.length);
+        this.stored.set(to, content);
+        if (seen && isKnown) this.see(to);
       }
       done.push("move" in edit ? `move ${from} ${edit.to}` : `delete ${from}`);
     }
     if (done.length > 0) this.commits.push(done);
-    return undefined;
-  }
-
-  seen(path: string): string | undefined {
-    return this.known.get(path);
+    return { overlaps: [], patches };
   }
 
   see(path: string): void {
-    this.known.set(path, this.stat(path)?.hash ?? "");
+    this.known.set(path, this.info(path)?.hash ?? "");
+  }
+
+  async markSeen(path: string, hash: string): Promise<void> {
+    this.known.set(path, hash);
   }
 
   async #wait(): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Tool, ToolFailure, ToolImage } from "@thinkery/sdk";
+import { type FileContent, type FileInfo, type Tool, ToolFailure, ToolImage } from "@thinkery/sdk";
 import { describe, expect, test } from "vitest";
 import { Toolbox } from "../toolbox.ts";
 import { deleteFile } from "./delete-file.ts";
@@ -27,7 +27,7 @@ describe("readFile", () => {
   test("shows a text with the numbers of its lines, and counts as having seen it", async () => {
     const files = new FilesDouble({ "src/a.ts": "one\r\n\ntwo\n" });
     expect(await files.call(readFile, { path: "/work/src/a.ts" })).toBe("1\tone\n2\t\n3\ttwo");
-    expect(files.seen("src/a.ts")).toBe(files.stat("src/a.ts")?.hash);
+    expect(files.known.get("src/a.ts")).toBe(files.info("src/a.ts")?.hash);
   });
 
   test("shows a part, and says how to go on", async () => {
@@ -62,11 +62,13 @@ describe("readFile", () => {
     expect(await files.call(readFile, { path: "long" })).toMatch(/^1\tfirst\n2\tz{2000}… \[198000 more characters\]$/);
   });
 
-  test("a file that changed while it was fetched has not been seen", async () => {
+  test("a file that changed while it was fetched was seen as it had been, not as it is", async () => {
     const files = new FilesDouble({ long: "z".repeat(200_000) });
+    const { hash } = files.info("long") as FileInfo;
     files.meanwhile = () => files.put("long", "other");
     await files.call(readFile, { path: "long" });
-    expect(files.seen("long")).toBe(undefined);
+    expect(files.known.get("long")).toBe(hash);
+    expect(await refusal(files, writeFile, { path: "long", content: "mine" })).toContain("has changed since you read it");
   });
 
   test("lists a folder, and names what is near to what is not there", async () => {
@@ -103,7 +105,7 @@ describe("writeFile", () => {
     const content = "x".repeat(200_000);
     files.meanwhile = () => files.put("a", "theirs");
     await expect(files.call(writeFile, { path: "a", content })).rejects.toThrow("is there already");
-    expect(files.content("a")).toBe("theirs");
+    expect(files.stored.get("a")).toBe("theirs");
     expect(await files.call(writeFile, { path: "b", content })).toBe("Created b, 195.3 KB.");
   });
 });
@@ -120,7 +122,7 @@ describe("editFile", () => {
   test("changes what was read, and shows it", async () => {
     const files = await read();
     expect(await files.call(editFile, { path: "a", oldString: "return 2", newString: "return 3" })).toBe("Changed a.\n5\tfunction b() {\n6\t  return 3;\n7\t}");
-    expect(files.content("a")).toBe(text.replace("return 2", "return 3"));
+    expect(files.stored.get("a")).toBe(text.replace("return 2", "return 3"));
     expect(await files.call(editFile, { path: "a", oldString: "return 3", newString: "return 4" })).toContain("Changed a.");
     expect(await files.call(editFile, { path: "a", oldString: "return", newString: "yield", replaceAll: true })).toBe("Changed a in 2 places.\n1\tfunction a() {\n2\t  yield 1;\n3\t}\n…\n5\tfunction b() {\n6\t  yield 4;\n7\t}");
   });
@@ -134,7 +136,7 @@ describe("editFile", () => {
     expect(await refusal(files, editFile, { path: "a", edits: [...edits, { oldString: "gone", newString: "x" }] })).toContain("Edit 3 of 3, and so none was made: ");
     await files.call(editFile, { path: "a", edits });
     expect(files.commits).toEqual([["write a"]]);
-    expect(files.content("a")).toBe(text.replace("1", "10").replace("return 2", "return 20"));
+    expect(files.stored.get("a")).toBe(text.replace("1", "10").replace("return 2", "return 20"));
   });
 
   test("wants the file to have been read", async () => {
@@ -151,7 +153,7 @@ describe("editFile", () => {
     expect(await refusal(files, editFile, { path: "a", oldString: "return", newString: "x", replaceAll: true })).toContain("Read it again before you replace all");
     const answer = String(await files.call(editFile, { path: "a", oldString: "return 1", newString: "return 7" }));
     expect(answer).toMatch(/^Changed a\. “a” has changed since you read it\. Around the edit it now is as follows; read it for the rest\.\n1\t\/\/ theirs\n2\tfunction a/);
-    expect(files.content("a")).toBe(`// theirs\n${text.replace("return 1", "return 7")}`);
+    expect(files.stored.get("a")).toBe(`// theirs\n${text.replace("return 1", "return 7")}`);
     // It has still not been seen in this form.
     expect(await files.call(editFile, { path: "a", oldString: "return 7", newString: "return 8" })).toContain("has changed since you read it");
     await files.call(readFile, { path: "a" });
@@ -165,11 +167,12 @@ describe("editFile", () => {
       const change = () => files.put("a", "theirs");
       files.meanwhile = wait === 1 ? change : () => (files.meanwhile = change);
       await expect(files.call(editFile, { path: "a", oldString: "head", newString: "x".repeat(10) })).rejects.toThrow("was changed by somebody else just now");
-      expect(files.content("a")).toBe("theirs");
+      expect(files.stored.get("a")).toBe("theirs");
     }
     const files = await read(large);
     expect(await files.call(editFile, { path: "a", oldString: "head", newString: "top" })).toMatch(/^Changed a\.\n1\ttop\n/);
-    expect(await files.text("a")).toBe(large.replace("head", "top"));
+    const edited = await files.readBytes(files.stored.get("a") as FileContent);
+    expect(new TextDecoder().decode(edited)).toBe(large.replace("head", "top"));
   });
 
   test("nothing is written for a turn that was canceled meanwhile", async () => {
@@ -272,7 +275,7 @@ describe("all of them", () => {
     await files.call(editFile, { file_path: "a", old_string: "one", new_string: "two" });
     await files.call(editFile, { filePath: "a", edits: [{ old_string: "two", new_string: "two two" }] });
     await files.call(editFile, { path: "a", old_string: "two", new_string: "x", replace_all: true });
-    expect(files.content("a")).toBe("x x");
+    expect(files.stored.get("a")).toBe("x x");
     expect(readFile.input.parse({ path: "a", file_path: "b" })).toEqual({ path: "a" });
     expect(readFile.input.parse({ file_path: "b", path: "a" })).toEqual({ path: "a" });
   });
@@ -284,7 +287,7 @@ describe("all of them", () => {
     await files.call(editFile, { path: "a", oldString: "two", newString: "2", replaceAll: "true" });
     await files.call(editFile, { path: "a", oldString: "", newString: "", edits: [{ oldString: "three", newString: "3" }] });
     await files.call(editFile, { path: "a", edits: '[{"old_string": "3", "new_string": "33", "replace_all": "true"}]' });
-    expect(files.content("a")).toBe("1\n2\n33\n");
+    expect(files.stored.get("a")).toBe("1\n2\n33\n");
     await files.call(grep, { pattern: "x", path: "", glob: "", context: "2" });
     expect(files.searched).toEqual([{ pattern: "x", limit: 200, context: 2 }]);
   });

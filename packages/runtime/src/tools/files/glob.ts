@@ -16,9 +16,9 @@ export const glob = fileTool(
     local: true,
     summarize: (output) => counted(String(output).split("\n").length, "line"),
   },
-  ({ pattern }, { files }) => {
+  async ({ pattern }, { files }) => {
     const wanted = new Glob(pattern);
-    const found = files.list().filter(({ path }) => wanted.matches(path));
+    const found = (await files.list()).filter(({ path }) => wanted.matches(path));
     if (found.length === 0) return "No file is called like that.";
     return bounded(found.map(({ path }) => path), mostFound, (left) => `[${left} more; use a narrower pattern]`);
   },

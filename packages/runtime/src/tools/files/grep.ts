@@ -18,7 +18,9 @@ export const grep = fileTool(
   },
   async ({ pattern, path = "", glob, ignoreCase, context }, { files, shell }) => {
     const under = folderPath(path);
-    if (under !== undefined && !files.stat(under) && files.list(under).length === 0) throw missing(files, under);
+    if (under !== undefined && !(await files.stat(under)) && (await files.list({ under })).length === 0) {
+      throw await missing(files, under);
+    }
     const { found, more } = await shell.search({
       pattern,
       limit: mostFound,

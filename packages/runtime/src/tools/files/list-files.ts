@@ -15,11 +15,11 @@ export const listFiles = fileTool(
     local: true,
     summarize: (output) => counted(String(output).split("\n").length, "line"),
   },
-  ({ path = "" }, { files }) => {
+  async ({ path = "" }, { files }) => {
     const folder = folderPath(path);
-    const file = folder === undefined ? undefined : files.stat(folder);
-    const all = file ? [file] : files.list(folder);
-    if (folder !== undefined && all.length === 0) throw missing(files, folder);
+    const file = folder === undefined ? undefined : await files.stat(folder);
+    const all = file ? [file] : await files.list({ under: folder });
+    if (folder !== undefined && all.length === 0) throw await missing(files, folder);
     return listing(all, folder);
   },
 );

@@ -11,26 +11,24 @@ export const moveFile = fileTool(
     action: "move",
     local: true,
   },
-  (given, { files }) => {
+  async (given, { files }) => {
     const from = folderPath(given.from);
     if (from === undefined) throw refused("That is the whole workspace, and stays where it is.");
-    const isFile = files.stat(from) !== undefined;
-    const moved = isFile ? [from] : files.list(from).map(({ path }) => path);
-    if (moved.length === 0) throw missing(files, from);
-    const to = target(files, from, given.to);
-    const known = moved.filter((path) => files.seen(path) === files.stat(path)?.hash);
-    files.commit([{ move: from, to }]);
-    // Whoever has read it knows it under its new name too.
-    for (const path of known) files.see(to + path.slice(from.length));
-    return `Moved ${from} to ${to}${isFile ? "" : `, ${counted(moved.length, "file")}`}.`;
+    const isFile = (await files.stat(from)) !== undefined;
+    const count = isFile ? 1 : (await files.list({ under: from })).length;
+    if (count === 0) throw await missing(files, from);
+    const to = await findTarget(files, from, given.to);
+    // A model that has read it knows it under its new name too.
+    await files.commit([{ move: from, to }], { seen: true });
+    return `Moved ${from} to ${to}${isFile ? "" : `, ${counted(count, "file")}`}.`;
   },
 );
 
 /** A folder as the target is where it goes, under the name it has. */
-function target(files: Files, from: string, given: string): string {
+async function findTarget(files: Files, from: string, given: string): Promise<string> {
   const name = from.slice(from.lastIndexOf("/") + 1);
   const to = folderPath(given);
   if (to === undefined) return name;
-  const isFolder = given.endsWith("/") || (to !== from && files.list(to).length > 0);
+  const isFolder = given.endsWith("/") || (to !== from && (await files.list({ under: to })).length > 0);
   return isFolder ? filePath(`${to}/${name}`) : to;
 }

@@ -1,4 +1,4 @@
-import { type FileInfo, filePath, type Files, folderPath, ToolImage } from "@thinkery/sdk";
+import { filePath, type Files, type FileSnapshot, folderPath, ToolImage } from "@thinkery/sdk";
 import { z } from "zod";
 import { textIn } from "../../workspace/content.ts";
 import { beginning } from "../../workspace/text/lines.ts";
@@ -22,16 +22,15 @@ export const readFile = fileTool(
     local: true,
     summarize: (output) => (output instanceof ToolImage ? "a picture" : `${counted(String(output).split("\n").length, "line")}`),
   },
-  ({ path: given, offset = 1, limit = mostLines }, { files }) => {
+  async ({ path: given, offset = 1, limit = mostLines }, { files }) => {
     const folder = folderPath(given);
     const path = folder === undefined ? undefined : filePath(folder);
-    const file = path === undefined ? undefined : files.stat(path);
-    if (!file || path === undefined) return folderListing(files, path);
+    const found = path === undefined ? undefined : await files.read(path);
+    if (!found) return folderListing(files, path);
     const page = { offset: Math.max(1, Math.floor(offset)), limit: Math.min(mostLines, Math.max(1, Math.floor(limit))) };
-    const content = files.content(path);
-    if (typeof content !== "string") return readWhole(files, file, page);
-    files.see(path);
-    return shownText(content, page);
+    const { file, content } = found;
+    if (file.hash !== found.seenHash) await files.markSeen(file.path, file.hash);
+    return typeof content === "string" ? shownText(content, page) : readBlob(files, found, page);
   },
 );
 
@@ -41,16 +40,16 @@ interface Page {
   limit: number;
 }
 
-function folderListing(files: Files, path: string | undefined): string {
-  const inside = files.list(path);
-  if (path !== undefined && inside.length === 0) throw missing(files, path);
+async function folderListing(files: Files, path: string | undefined): Promise<string> {
+  const inside = await files.list({ under: path });
+  if (path !== undefined && inside.length === 0) throw await missing(files, path);
   return listing(inside, path);
 }
 
 /** What is not kept as text: a picture, a text that is long, or bytes that say nothing to a model. */
-async function readWhole(files: Files, { path, hash, size, mediaType }: FileInfo, page: Page): Promise<unknown> {
-  const data = (await files.bytes(path)) ?? new Uint8Array();
-  if (files.stat(path)?.hash === hash) files.see(path);
+async function readBlob(files: Files, { file, content }: FileSnapshot, page: Page): Promise<unknown> {
+  const { path, size, mediaType } = file;
+  const data = await files.readBytes(content, path);
   const image = imageType(data);
   if (image && size > largestImage) return `${path} is a picture (${image}) of ${bytes(size)}; that is too large to be shown.`;
   if (image) return new ToolImage(image, data, path);

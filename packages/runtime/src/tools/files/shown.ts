@@ -1,8 +1,7 @@
 import type { FileInfo, Files } from "@thinkery/sdk";
 import { nearest } from "@thinkery/sdk/internal";
-import { blocksBetween } from "../../workspace/text/sequence.ts";
-import { linesOf } from "../../workspace/text/lines.ts";
 import { numbered } from "../../workspace/text/near.ts";
+import type { Block } from "../../workspace/text/sequence.ts";
 import { refused } from "./file-tool.ts";
 
 /** How models are told of files. */
@@ -13,13 +12,13 @@ const mostListed = 200;
 const mostCompared = 2_000;
 
 /** What a model hears that asked for something there is not. */
-export function missing(files: Files, path: string): Error {
-  const near = nearPaths(files, path);
+export async function missing(files: Files, path: string): Promise<Error> {
+  const near = nearPaths(await files.list(), path);
   return refused(`There is no “${path}” in the workspace.${near.length > 0 ? ` Did you mean ${near.join(", ")}?` : ""}`);
 }
 
-function nearPaths(files: Files, path: string): string[] {
-  const all = files.list().map((file) => file.path);
+function nearPaths(files: readonly FileInfo[], path: string): string[] {
+  const all = files.map((file) => file.path);
   const name = nameOf(path).toLowerCase();
   const elsewhere = all.filter((other) => nameOf(other).toLowerCase() === name);
   if (elsewhere.length > 0) return elsewhere.slice(0, 3);
@@ -75,22 +74,22 @@ export function bytes(size: number): string {
 }
 
 /** How many lines came and went. */
-export function lineCounts(before: string, after: string): string {
+export function lineCounts(blocks: readonly Block[]): string {
   let [added, removed] = [0, 0];
-  for (const { from, to, newFrom, newTo } of blocksBetween(linesOf(before), linesOf(after))) {
+  for (const { from, to, newFrom, newTo } of blocks) {
     added += newTo - newFrom;
     removed += to - from;
   }
   return `${counted(added, "line")} added, ${removed} removed`;
 }
 
-/** The lines that are new, with their numbers and some around them. */
-export function changedLines(before: string, after: string, { around, most }: { around: number; most: number }): string {
-  const lines = after.split(/\r?\n/);
+/** The lines of a text that are new, with their numbers and some around them. */
+export function changedLines(text: string, blocks: readonly Block[], { around, most }: { around: number; most: number }): string {
+  const lines = text.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
   const parts: string[] = [];
   let [shown, end] = [0, 0];
-  for (const { newFrom, newTo } of blocksBetween(linesOf(before), linesOf(after))) {
+  for (const { newFrom, newTo } of blocks) {
     const from = Math.max(end, newFrom - around);
     const to = Math.min(lines.length, newTo + around, from + most - shown);
     if (to <= from) continue;

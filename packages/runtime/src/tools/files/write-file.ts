@@ -1,6 +1,7 @@
-import { type FileContent, filePath, type Files } from "@thinkery/sdk";
+import { type FileContent, filePath, type FileSnapshot, type TextPatch } from "@thinkery/sdk";
 import { z } from "zod";
-import { fileTool, refused } from "./file-tool.ts";
+import { changedBlocks } from "../../workspace/text/patch.ts";
+import { changedMeanwhile, fileTool, refused } from "./file-tool.ts";
 import { bytes, counted, lineCounts } from "./shown.ts";
 
 export const writeFile = fileTool(
@@ -12,32 +13,37 @@ export const writeFile = fileTool(
     action: "write",
     local: true,
   },
-  ({ path: given, content }, { files, signal }) => {
+  async ({ path: given, content: text }, { files, signal }) => {
     const path = filePath(given);
-    const kept = files.keep(content, path);
-    // From what is there to what is written nobody else gets a word in.
-    if (!(kept instanceof Promise)) return write(files, path, kept);
-    return kept.then((big) => {
-      signal.throwIfAborted();
-      return write(files, path, big);
-    });
+    const content = await files.store(text, path);
+    signal.throwIfAborted();
+    const found = await files.read(path);
+    if (found && isSameContent(found.content, content)) {
+      await files.markSeen(path, found.file.hash);
+      return `${path} was like that already.`;
+    }
+    if (found) checkSeen(found);
+    const expected = { [path]: found?.file.hash ?? null };
+    const { stale, patches } = await files.commit([{ write: path, content }], { expected, seen: true });
+    if (stale !== undefined) throw changedMeanwhile(path);
+    return summarize(path, found, content, patches[0]?.patch);
   },
 );
 
-function write(files: Files, path: string, content: FileContent): string {
-  const file = files.stat(path);
-  const before = files.content(path);
-  const isSame = typeof content === "string" ? content === before : typeof before === "object" && before.blob === content.blob;
-  if (!isSame && file && files.seen(path) !== file.hash) {
-    const why = files.seen(path) === undefined ? "is there already, and you have not read it" : "has changed since you read it";
-    throw refused(`“${path}” ${why}. Read it first, then write it again if it is still to be replaced.`);
-  }
-  files.commit([{ write: path, content }]);
-  files.see(path);
-  if (isSame) return `${path} was like that already.`;
-  if (typeof content !== "string") return `${file ? "Replaced" : "Created"} ${path}, ${bytes(content.size)}.`;
-  if (typeof before === "string") return `Changed ${path}: ${lineCounts(before, content)}.`;
-  return `${file ? "Replaced" : "Created"} ${path}, ${counted(lineCount(content), "line")}.`;
+function checkSeen({ file, seenHash }: FileSnapshot): void {
+  if (seenHash === file.hash) return;
+  const why = seenHash === undefined ? "is there already, and you have not read it" : "has changed since you read it";
+  throw refused(`“${file.path}” ${why}. Read it first, then write it again if it is still to be replaced.`);
+}
+
+function isSameContent(one: FileContent, other: FileContent): boolean {
+  return typeof one === "object" && typeof other === "object" ? one.blob === other.blob : one === other;
+}
+
+function summarize(path: string, found: FileSnapshot | undefined, content: FileContent, patch: TextPatch | undefined): string {
+  if (typeof content !== "string") return `${found ? "Replaced" : "Created"} ${path}, ${bytes(content.size)}.`;
+  if (typeof found?.content === "string" && patch) return `Changed ${path}: ${lineCounts(changedBlocks(found.content, patch))}.`;
+  return `${found ? "Replaced" : "Created"} ${path}, ${counted(lineCount(content), "line")}.`;
 }
 
 function lineCount(text: string): number {

@@ -4,7 +4,7 @@ import { evaluatePolicy } from "../../policy/evaluate-policy.ts";
 import { frozenCopy } from "../../store/persisted.ts";
 import { parseInput } from "./parse-input.ts";
 import { type CallFailure, describeFailure, runWithTimeout } from "./run-with-timeout.ts";
-import type { StepContext } from "./step-context.ts";
+import { runsLocally, type StepContext } from "./step-context.ts";
 
 /** A call as somebody asks for it: the model, or code that a call of the model runs. */
 export interface RequestedCall {
@@ -138,7 +138,7 @@ export async function runCall<Output>(
     try {
       if (middleware.has("onToolStart")) await middleware.toolStart(shown);
       const createContext = (ending: AbortSignal) => scope.createContext(call, ending, record);
-      value = await runWithTimeout({ tool, input, limits: step.deps.limits, signal, createContext });
+      value = await runWithTimeout({ tool, input, isLocal: runsLocally(tool, step), limits: step.deps.limits, signal, createContext });
       if (value === null && log.deferred) {
         // Recorded at once, with whatever is held: its result may be reported at any moment.
         step.record(log.deferred(call, elapsed()));

@@ -1,43 +1,46 @@
 import type { Files, NewEvent, Origin } from "@thinkery/sdk";
 import type { LinuxFiles } from "../../sandbox/linux-files.ts";
 import { largestFile } from "../../workspace/quota.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
+import type { WorkspacePort } from "../../workspace/workspace-port.ts";
 
-interface Call {
-  /** Who changes what it changes. */
+interface CallFilesOptions {
+  /** Who changes what the call changes. */
   origin: Origin;
+  /** The branch that the agent works on. */
+  branch?: string | undefined;
   signal: AbortSignal;
   record(...events: NewEvent[]): void;
 }
 
-/** The workspace as one call has it: what is changed has that call as its origin, and is told of among its facts. */
-export function filesFor(workspace: Workspace, { origin, signal, record }: Call): Files {
+/** Creates the workspace as one call has it: the call is the origin of its commits, and their events are among its own. */
+export function createFiles(workspace: WorkspacePort, { origin, branch: own, signal, record }: CallFilesOptions): Files {
   return {
-    list: (under) => workspace.list({ under }).files,
-    stat: (path) => workspace.stat(path),
-    content: (path) => workspace.content(path),
-    text: (path) => workspace.text(path),
-    bytes: (path) => workspace.bytes(path),
-    keep: (content, path) => workspace.keep(content, path),
-    commit(edits) {
-      // Nobody hears a call any more that was given up, and what nobody hears of is not to be done.
+    list: async ({ under, branch = own } = {}) => (await workspace.list({ under, branch })).files,
+    stat: (path, { branch = own } = {}) => workspace.stat(path, { branch }),
+    read: (path, { branch = own } = {}) => workspace.read(path, { branch }),
+    readBytes: (content, path) => workspace.readBytes(content, path),
+    store: (content, path) => workspace.store(content, path),
+    async commit(edits, { branch = own, expected, seen } = {}) {
+      // Nobody hears of a call that was given up, so it must not have effects any more.
       signal.throwIfAborted();
-      return workspace.commit(edits, origin, { record });
+      return workspace.commit({ edits, origin, branch, expected, seen }, { record });
     },
-    seen: (path) => workspace.seen(path),
-    see: (path) => workspace.see(path),
+    markSeen: (path, hash, { branch = own } = {}) => workspace.markSeen(path, hash, branch),
   };
 }
 
 /** The same for the Linux sandbox, whose commands work on a copy. */
-export function linuxFilesFor(workspace: Workspace, { origin, signal, record }: Call): LinuxFiles {
+export function createLinuxFiles(workspace: WorkspacePort, { origin, branch, signal, record }: CallFilesOptions): LinuxFiles {
   return {
     largest: largestFile(workspace.limits),
-    version: () => workspace.latest(),
-    files: () => workspace.list().files,
-    content: (path) => workspace.bytes(path),
-    keep: (content, path) => workspace.keep(content, path),
-    // What a command did before it was canceled is done. The turn hears of nothing any more by then, but the agent does.
-    land: (edits, base) => workspace.land(edits, base, origin, signal.aborted ? {} : { record }),
+    version: () => workspace.latest(branch),
+    files: async () => (await workspace.list({ branch })).files,
+    async content(path) {
+      const found = await workspace.read(path, { branch });
+      return found && workspace.readBytes(found.content, path);
+    },
+    keep: (content, path) => workspace.store(content, path),
+    // What a command did before it was canceled is done. The turn hears of nothing by then, but the agent's log does.
+    land: (edits, base) => workspace.commit({ edits, origin, branch, base }, signal.aborted ? {} : { record }),
   };
 }

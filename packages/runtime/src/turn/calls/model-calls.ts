@@ -6,7 +6,7 @@ import { outputOf } from "../../tools/output.ts";
 import { TurnFailed } from "../failed.ts";
 import { type CallLog, type CallOutcome, type CallScope, type PreparedCall, prepareCall, runCall } from "./execute-call.ts";
 import { maxIdenticalCalls } from "./repetition.ts";
-import type { StepContext } from "./step-context.ts";
+import { runsLocally, type StepContext } from "./step-context.ts";
 import { createToolContext } from "./tool-context.ts";
 
 type Output = Awaited<ReturnType<typeof outputOf>>;
@@ -31,7 +31,7 @@ export async function executeModelCalls(calls: readonly ToolCall[], step: StepCo
       await new Promise(() => {});
     }
     const [only] = group;
-    const isLocal = group.length === 1 && only?.tool.local === true;
+    const isLocal = only !== undefined && group.length === 1 && runsLocally(only.tool, step);
     // The effect of a local tool is nothing but events: they are written in one go with its start and its result.
     const record = isLocal ? step.hold : step.record;
     record(...group.map((call) => scope.log.started(call)));
@@ -62,7 +62,7 @@ function createModelScope(step: StepContext): CallScope<Output> {
       return { code: "outcome_unknown", message };
     },
     // A deferred result may have been reported before its tool returned.
-    isOpen: ({ id, tool }) => tool.local === true || store.ledger.get(id)?.state === "started",
+    isOpen: ({ id, tool }) => runsLocally(tool, step) || store.ledger.get(id)?.state === "started",
     createContext: ({ id, tool }, ending, record) =>
       createToolContext({ callId: id, toolName: tool.name }, step, ending, record),
   };

@@ -1,6 +1,7 @@
 import { pathProblem } from "@thinkery/sdk";
 import { z } from "zod";
-import type { Workspace } from "../../workspace/workspace.ts";
+import { textIn } from "../../workspace/content.ts";
+import type { WorkspacePort } from "../../workspace/workspace-port.ts";
 
 const pathsSchema = z.array(z.string().max(4096)).max(40);
 
@@ -13,18 +14,19 @@ const longestModule = 1024 * 1024;
  * What code imports of the workspace: asked with paths, it answers the first file that there is as `{path, text}`, or
  * null. JSON. What may not be read may not be imported: `refusal` says why.
  */
-export function moduleFinder(workspace: Workspace, refusal: (path: string) => string | undefined): (input: string) => Promise<string> {
+export function moduleFinder(workspace: WorkspacePort, branch: string | undefined, refusal: (path: string) => string | undefined): (input: string) => Promise<string> {
   let searches = 0;
   return async (input) => {
     if (++searches > mostSearches) throw new Error(`A run of code may look for ${mostSearches} modules.`);
     const paths = pathsSchema.parse(JSON.parse(input));
     for (const path of paths) {
-      const info = pathProblem(path) ? undefined : workspace.stat(path);
+      const info = pathProblem(path) ? undefined : await workspace.stat(path, { branch });
       if (!info) continue;
       const refused = refusal(info.path);
       if (refused !== undefined) throw new Error(refused);
       if (info.size > longestModule) throw new Error(`“${path}” is too large to be imported: ${info.size} bytes.`);
-      const text = await workspace.text(path);
+      const { content = "" } = (await workspace.read(path, { branch })) ?? {};
+      const text = typeof content === "string" ? content : textIn(await workspace.readBytes(content, path));
       if (text === undefined) throw new Error(`“${path}” cannot be imported: it is not text.`);
       return JSON.stringify({ path: info.path, text });
     }

@@ -14,6 +14,8 @@ interface RunOptions {
   tool: Tool;
   /** As the tool's schema returned it. */
   input: unknown;
+  /** Such a tool has answered before a timer could fire. */
+  isLocal: boolean;
   limits: TurnLimits;
   signal: AbortSignal;
   /** Creates the tool's context with a signal that also fires when its time is over. */
@@ -21,8 +23,8 @@ interface RunOptions {
 }
 
 /** Runs a tool within its time limit. A tool that returns synchronously costs no timer and no event-loop turn. */
-export function runWithTimeout({ tool, input, limits, signal, createContext }: RunOptions): unknown {
-  if (tool.local) return tool.run(input, createContext(signal));
+export function runWithTimeout({ tool, input, isLocal, limits, signal, createContext }: RunOptions): unknown {
+  if (isLocal) return tool.run(input, createContext(signal));
   const ending = new AbortController();
   const cancel = () => ending.abort(signal.reason);
   signal.addEventListener("abort", cancel, { once: true });

@@ -5,13 +5,9 @@ import { selectCommandRules } from "../../policy/match-command.ts";
 import { firstState, type ShellAnswer, shellLimits, type ShellOrder } from "../../sandbox/command.ts";
 import type { Inside } from "../../sandbox/sandbox.ts";
 import type { ShellChange, ShellState } from "../../sandbox/shell.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
+import type { WorkspacePort } from "../../workspace/workspace-port.ts";
 import type { StepContext } from "./step-context.ts";
-import { viewOf } from "./view.ts";
 import { toldWaiting } from "./waiting.ts";
-
-/** What lasts from command to command of a turn. It is a cache: a turn that a crash cut off goes on in a new shell. */
-const states = new WeakMap<Workspace, { runId: string; state: ShellState }>();
 
 const mostTold = 20;
 
@@ -32,24 +28,23 @@ interface ShellOptions {
 export function shellFor(options: ShellOptions): Shell {
   const { callId, step, signal, inside } = options;
   const { agent, runId, progress, deps } = step;
-  const { sandbox, workspace, config } = deps;
+  const { sandbox, shellFiles, config } = deps;
   const { seconds, mostSeconds } = sandbox.limits;
   const terms = () => ({ agent, signal, timeoutMs: seconds * 1000, ...toldWaiting((text) => progress(callId, text)) });
   return {
     async run(command, { timeoutMs = seconds * 1000 } = {}) {
       const began = Date.now();
-      const kept = states.get(workspace);
-      const order = orderOf(command, kept?.runId === runId ? kept.state : firstState, options);
+      const order = orderOf(command, shellFiles.shellState(runId) ?? firstState, options);
       const most = Math.min(timeoutMs, mostSeconds * 1000);
       const answer = await (inside?.()?.shell(order, most) ?? sandbox.shell(order, { ...terms(), timeoutMs: most }));
       signal.throwIfAborted();
       const result = await landed(answer, options);
-      states.set(workspace, { runId, state: answer.state });
+      shellFiles.keepShellState(runId, answer.state);
       return { ...result, ms: Date.now() - began };
     },
     async search({ under, ...order }) {
       const where = under === undefined ? {} : { under: within(under) };
-      const asked = { ...order, ...where, files: viewOf(workspace) };
+      const asked = { ...order, ...where, files: shellFiles };
       const { found, more } = await (inside?.()?.search(asked) ?? sandbox.search(asked, terms()));
       // What no rule lets a search look into is not among what it finds, wherever it was told to look.
       return { found: found.filter(({ path }) => explainFileDenial(config, "grep", path) === undefined), more };
@@ -58,15 +53,15 @@ export function shellFor(options: ShellOptions): Shell {
 }
 
 function orderOf(command: string, state: ShellState, { step, fetch }: ShellOptions): ShellOrder {
-  const { workspace, config } = step.deps;
+  const { shellFiles, config } = step.deps;
   const policy = config?.policy ?? [];
   const hasNetwork = policy.some(({ tool, action }) => action === "allow" && matchesWildcard("fetch", tool));
   const rules = selectCommandRules(policy);
-  return { command, state, files: viewOf(workspace), limits: shellLimits, rules, ...(hasNetwork ? { fetch } : {}) };
+  return { command, state, files: shellFiles, limits: shellLimits, rules, ...(hasNetwork ? { fetch } : {}) };
 }
 
 async function landed({ exitCode, stdout, stderr, notes, changes, version: base }: ShellAnswer, { step, signal, origin, record }: ShellOptions): Promise<Omit<ShellResult, "ms">> {
-  const { workspace } = step.deps;
+  const { workspace, branch } = step.deps;
   const told = [...notes];
   const came = { exitCode, stdout, stderr, notes: told };
   if (changes.length === 0) return came;
@@ -74,7 +69,7 @@ async function landed({ exitCode, stdout, stderr, notes, changes, version: base 
   signal.throwIfAborted();
   let result: Landed;
   try {
-    result = workspace.land(edits, base, origin, { record, partly: true });
+    result = await workspace.commit({ edits, origin, branch, base, partial: true }, { record });
   } catch (error) {
     if (!isThinkeryError(error)) throw error;
     throw new ToolFailure(error.code === "too_large" ? "limit" : "threw", [stdout.trimEnd(), stderr.trimEnd(), `The command ran, but nothing of what it did to files was kept. ${error.message}`].filter(Boolean).join("\n\n"));
@@ -84,14 +79,14 @@ async function landed({ exitCode, stdout, stderr, notes, changes, version: base 
 }
 
 /** What can be in a workspace; of the rest it is told why not. */
-async function editsOf(workspace: Workspace, changes: readonly ShellChange[], told: string[]): Promise<FileEdit[]> {
+async function editsOf(workspace: WorkspacePort, changes: readonly ShellChange[], told: string[]): Promise<FileEdit[]> {
   const edits: FileEdit[] = [];
   const refused: string[] = [];
   for (const change of changes) {
     const path = "write" in change ? change.write : "move" in change ? change.to : undefined;
     const problem = path === undefined ? undefined : pathProblem(path);
     if (problem) refused.push(`“${shownPath(path ?? "")}” was not kept: ${problem}.`);
-    else if ("write" in change) edits.push({ write: change.write, content: await workspace.keep(change.content, change.write) });
+    else if ("write" in change) edits.push({ write: change.write, content: await workspace.store(change.content, change.write) });
     else edits.push(change);
   }
   told.push(...refused.slice(0, mostTold));

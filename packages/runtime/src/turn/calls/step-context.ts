@@ -1,4 +1,4 @@
-import type { Consultation, NewEvent } from "@thinkery/sdk";
+import type { Consultation, NewEvent, Tool } from "@thinkery/sdk";
 import type { Performance } from "../../middleware/pipeline.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
@@ -24,4 +24,9 @@ export interface StepContext {
   record(...events: NewEvent[]): void;
   /** Holds events to be written with the next ones; only where nothing else can happen in between. */
   hold(...events: NewEvent[]): void;
+}
+
+/** Whether a call has no effect outside of this object: all of it is one transaction, and it needs no time limit. */
+export function runsLocally({ local }: Tool, { deps }: StepContext): boolean {
+  return local === true && deps.workspace.isLocal;
 }

@@ -3,7 +3,7 @@ import { explainFileDenial } from "../../policy/file-access.ts";
 import { withFiles } from "../../sandbox/linux-files.ts";
 import type { Inside } from "../../sandbox/sandbox.ts";
 import { CodeCalls } from "./code-calls.ts";
-import { filesFor, linuxFilesFor } from "./files.ts";
+import { createFiles, createLinuxFiles } from "./files.ts";
 import { moduleFinder } from "./modules.ts";
 import { shellFor } from "./shell.ts";
 import type { StepContext } from "./step-context.ts";
@@ -27,10 +27,10 @@ export function createToolContext(
 ): ToolContext {
   const { callId, toolName, within = callId } = call;
   const { runId, agent, consult, progress, deps } = step;
-  const { workspace, linux, props } = deps;
+  const { workspace, branch, linux, props } = deps;
   const origin: Origin = { kind: "agent", agent, turn: runId, toolCall: within, tool: toolName };
-  const own = { origin, signal, record };
-  const machine = withFiles(linux, linuxFilesFor(workspace, own));
+  const own = { origin, branch, signal, record };
+  const machine = withFiles(linux, createLinuxFiles(workspace, own));
   return {
     callId,
     runId,
@@ -40,7 +40,7 @@ export function createToolContext(
     record,
     putBlob: (content) => step.blobs.put(content),
     consult,
-    files: filesFor(workspace, own),
+    files: createFiles(workspace, own),
     shell: createShell(call, step, own),
     linux: { ...machine, run: (command, options) => keepAlive(callId, step, () => machine.run(command, options)) },
     progress: (text) => progress(callId, text),
@@ -99,7 +99,7 @@ interface CodeOptions {
 async function runCode({ code, modules = {}, input, timeoutMs }: Code, options: CodeOptions): Promise<CodeResult> {
   const { callId, step, signal, nextId } = options;
   const { agent, progress, record, deps } = step;
-  const { sandbox, workspace, config } = deps;
+  const { sandbox, workspace, branch, config } = deps;
   const { seconds, mostSeconds } = sandbox.limits;
   // Known as soon as the code calls something.
   let inside: Inside | undefined;
@@ -114,7 +114,7 @@ async function runCode({ code, modules = {}, input, timeoutMs }: Code, options: 
     },
   });
   const json = input === undefined ? undefined : JSON.stringify(input);
-  const findModule = moduleFinder(workspace, (path) => explainFileDenial(config, "readFile", path));
+  const findModule = moduleFinder(workspace, branch, (path) => explainFileDenial(config, "readFile", path));
   try {
     return await sandbox.run(
       { code, modules, files: true, ...(json === undefined ? {} : { input: json }) },

@@ -1,5 +1,5 @@
 import * as Y from "yjs";
-import type { BlobContent, FileContent } from "@thinkery/sdk";
+import type { BlobContent, FileContent, TextPatch } from "@thinkery/sdk";
 import { patchBetween } from "../text/patch.ts";
 
 /** What clients are shown of a file that is kept whole. */
@@ -18,14 +18,20 @@ export function binariesOf(doc: Y.Doc): Y.Map<ShownBinary> {
   return doc.getMap<ShownBinary>("binaries");
 }
 
+/** What a commit did to a text, for a document that has the text before it. */
+interface TextChange {
+  before: FileContent | undefined;
+  patch?: TextPatch | undefined;
+}
+
 /** Makes one file of a document what it is in the rows, with as little change as that takes. */
-export function mirror(doc: Y.Doc, path: string, content: FileContent | undefined): void {
+export function mirror(doc: Y.Doc, path: string, content: FileContent | undefined, change?: TextChange): void {
   const files = filesOf(doc);
   const present: unknown = files.get(path);
   if (typeof content !== "string") {
     if (files.has(path)) files.delete(path);
   } else if (present instanceof Y.Text) {
-    edit(present, content);
+    edit(present, content, change);
   } else {
     files.set(path, new Y.Text(content));
   }
@@ -42,8 +48,10 @@ function mirrorBinary(binaries: Y.Map<ShownBinary>, path: string, content: BlobC
 }
 
 /** From the end to the beginning, so that the offsets of what is still to come stay right. */
-function edit(text: Y.Text, content: string): void {
-  for (const [offset, removed, inserted] of patchBetween(text.toString(), content).toReversed()) {
+function edit(text: Y.Text, content: string, change?: TextChange): void {
+  const present = text.toString();
+  const patch = (change?.before === present ? change.patch : undefined) ?? patchBetween(present, content);
+  for (const [offset, removed, inserted] of patch.toReversed()) {
     if (removed) text.delete(offset, removed.length);
     if (inserted) text.insert(offset, inserted);
   }

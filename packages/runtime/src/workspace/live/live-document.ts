@@ -77,7 +77,7 @@ export class LiveDocument {
   follow({ changes }: Commit): Uint8Array | undefined {
     if (this.#committing) return undefined;
     return this.#change(() => {
-      for (const { path, after } of changes) mirror(this.#doc, path, after);
+      for (const change of changes) mirror(this.#doc, change.path, change.after, change);
     });
   }
 

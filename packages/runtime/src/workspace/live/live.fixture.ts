@@ -36,9 +36,9 @@ export function memory(given: Record<string, FileContent> = {}) {
       }
       if (edits.length > 0) commits.push({ edits, origin });
       also?.();
-      if (edits.length === 0) return undefined;
+      if (edits.length === 0) return { overlaps: [], patches: [] };
       place.room?.follow({ branch: "main", version: commits.length, origin, changes });
-      return { id: commits.length } as Version;
+      return { version: { id: commits.length } as Version, overlaps: [], patches: [] };
     },
   };
 

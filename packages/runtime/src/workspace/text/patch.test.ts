@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { random } from "../../../../../tests/kit/random.ts";
 import { repeatCount } from "../../../../../tests/kit/sample.ts";
-import { applied, patchBetween, reversed, unapplied } from "./patch.ts";
+import { linesOf } from "./lines.ts";
+import { applied, changedBlocks, patchBetween, reversed, unapplied } from "./patch.ts";
 import { editedText, hardPairs, someText } from "./texts.fixture.ts";
 
 test("a patch leads from any text to any other, and back", () => {
@@ -51,4 +52,31 @@ describe.each([49_000, 400_000])("of %d lines against as many", (count) => {
     expect(applied(before, patch) === after).toBe(true);
     expect(unapplied(after, patch) === before).toBe(true);
   });
+});
+
+test("the lines that a patch replaces lead from one list of lines to the other", () => {
+  const chance = random("patched lines");
+  for (let round = 0; round < repeatCount("random patched lines", { sample: 1_250, full: 5_000 }); round += 1) {
+    const before = someText(chance);
+    const after = chance.chance(0.7) ? editedText(chance, before) : someText(chance);
+    const blocks = changedBlocks(before, patchBetween(before, after));
+    const [lines, newLines] = [linesOf(before), linesOf(after)];
+    let [at, newAt] = [0, 0];
+    for (const { from, to, newFrom, newTo } of blocks) {
+      expect(lines.slice(at, from)).toEqual(newLines.slice(newAt, newFrom));
+      expect(lines.slice(from, to)).not.toEqual(newLines.slice(newFrom, newTo));
+      [at, newAt] = [to, newTo];
+    }
+    expect(lines.slice(at)).toEqual(newLines.slice(newAt));
+  }
+});
+
+test.each([
+  ["an inserted line", "a\nbc\n", "a\nb\nbc\n", [{ from: 1, to: 1, newFrom: 1, newTo: 2 }]],
+  ["a deleted line", "a\nb\nbc\n", "a\nbc\n", [{ from: 1, to: 2, newFrom: 1, newTo: 1 }]],
+  ["an edited line", "a\nbee\nc\n", "a\nboo\nc\n", [{ from: 1, to: 2, newFrom: 1, newTo: 2 }]],
+  ["a line without an end", "a\n", "a\nb", [{ from: 1, to: 1, newFrom: 1, newTo: 2 }]],
+  ["a new file", "", "a\nb\n", [{ from: 0, to: 0, newFrom: 0, newTo: 2 }]],
+])("%s is one block of lines", (_, before, after, blocks) => {
+  expect(changedBlocks(before, patchBetween(before, after))).toEqual(blocks);
 });

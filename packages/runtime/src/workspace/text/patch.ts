@@ -1,14 +1,8 @@
-import { fail } from "@thinkery/sdk";
+import { fail, type TextPatch } from "@thinkery/sdk";
 import { commonHead, commonTail, countLineEnds, linesOf } from "./lines.ts";
-import { blocksBetween } from "./sequence.ts";
+import { type Block, blocksBetween } from "./sequence.ts";
 
-/**
- * What makes one text another, and back. Offsets are in UTF-16 units of the text before, ascending; the pieces do not
- * overlap.
- */
-export type Patch = readonly (readonly [offset: number, removed: string, inserted: string])[];
-
-type Piece = Patch[number];
+type Piece = TextPatch[number];
 
 // Beyond these a patch of few large pieces is smaller than one of many small ones, and found and applied faster.
 const mostLines = 50_000;
@@ -16,10 +10,12 @@ const mostBlocks = 2_000;
 const mostPaired = 100;
 
 /** Small edits stay small: by lines first, and in the lines that differ only what differs. */
-export function patchBetween(before: string, after: string): Patch {
+export function patchBetween(before: string, after: string): TextPatch {
   if (before === after) return [];
-  const head = commonHead(before, after);
-  const tail = commonTail(before, after, head);
+  // Whole lines, so that a line that was inserted is one piece that begins and ends with it.
+  const common = commonHead(before, after);
+  const head = common === 0 ? 0 : before.lastIndexOf("\n", common - 1) + 1;
+  const tail = wholeLines(before, after, commonTail(before, after, head));
   const removed = before.slice(head, before.length - tail);
   const inserted = after.slice(head, after.length - tail);
   if (removed === "" || inserted === "" || countLineEnds(removed) > mostLines || countLineEnds(inserted) > mostLines) return [[head, removed, inserted]];
@@ -49,8 +45,39 @@ export function patchBetween(before: string, after: string): Patch {
   return pieces;
 }
 
+/** Returns how many units of a common tail are lines that begin in both texts. */
+function wholeLines(before: string, after: string, tail: number): number {
+  const start = before.length - tail;
+  if (startsLine(before, start) && startsLine(after, after.length - tail)) return tail;
+  const end = before.indexOf("\n", start);
+  return end < 0 ? 0 : before.length - end - 1;
+}
+
+const startsLine = (text: string, at: number) => at === 0 || text[at - 1] === "\n";
+
+/** Returns the lines that a patch of this text replaces, in order and apart from each other. */
+export function changedBlocks(before: string, patch: TextPatch): Block[] {
+  const blocks: Block[] = [];
+  let [offset, line, shift] = [0, 0, 0];
+  for (const [start, removed, inserted] of patch) {
+    line += countLineEnds(before.slice(offset, start));
+    const isWhole = startsLine(before, start) && [removed, inserted].every((text) => text === "" || text.endsWith("\n"));
+    const [lost, added] = [countLineEnds(removed), countLineEnds(inserted)];
+    // A line that the piece only touches is replaced too, unless the text ends there.
+    const isTouched = !isWhole && (start + removed.length < before.length || removed !== "" || before[start - 1] !== "\n");
+    const block: Block = { from: line, to: line + lost + Number(isTouched), newFrom: line + shift, newTo: line + shift + added + Number(!isWhole) };
+    const last = blocks.at(-1);
+    if (last && block.from < last.to) Object.assign(last, { to: Math.max(last.to, block.to), newTo: Math.max(last.newTo, block.newTo) });
+    else blocks.push(block);
+    offset = start + removed.length;
+    line += lost;
+    shift += added - lost;
+  }
+  return blocks;
+}
+
 /** The text after, from the text before. */
-export function applied(text: string, patch: Patch): string {
+export function applied(text: string, patch: TextPatch): string {
   const parts: string[] = [];
   let done = 0;
   for (const [offset, removed, inserted] of patch) {
@@ -63,12 +90,12 @@ export function applied(text: string, patch: Patch): string {
 }
 
 /** The text before, from the text after. */
-export function unapplied(text: string, patch: Patch): string {
+export function unapplied(text: string, patch: TextPatch): string {
   return applied(text, reversed(patch));
 }
 
 /** The patch that leads back. */
-export function reversed(patch: Patch): Patch {
+export function reversed(patch: TextPatch): TextPatch {
   let shift = 0;
   return patch.map(([offset, removed, inserted]) => {
     const piece: Piece = [offset + shift, inserted, removed];

@@ -1,0 +1,108 @@
+import type { Migrations } from "../migrate.ts";
+
+/** The workspace and its live documents. */
+export const fileMigrations: Migrations = [
+  // The workspace. A file is a row, with its text or the hash of a blob; a change says how to get from the text before
+  // to the text after and back, and now and then there is a whole copy, by its hash. What a row may have on Cloudflare
+  // is little, so large values lie in parts. A column that may be long comes last: the others are read without it.
+  `
+  CREATE TABLE files (
+    id INTEGER PRIMARY KEY,
+    branch TEXT NOT NULL,
+    path TEXT NOT NULL,
+    folded TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    media_type TEXT NOT NULL,
+    blob TEXT,
+    version INTEGER NOT NULL,
+    modified_at INTEGER NOT NULL,
+    patches INTEGER NOT NULL DEFAULT 0,
+    content TEXT,
+    CHECK ((content IS NULL) <> (blob IS NULL))
+  );
+  CREATE UNIQUE INDEX files_path ON files (branch, path);
+  CREATE UNIQUE INDEX files_folded ON files (branch, folded);
+  CREATE TABLE versions (
+    id INTEGER PRIMARY KEY,
+    branch TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    joins INTEGER NOT NULL,
+    event INTEGER,
+    turn TEXT,
+    tool_call TEXT,
+    origin TEXT NOT NULL,
+    reverts TEXT,
+    merges TEXT
+  );
+  CREATE INDEX versions_branch ON versions (branch, id);
+  CREATE INDEX versions_turn ON versions (turn) WHERE turn IS NOT NULL;
+  CREATE INDEX versions_tool_call ON versions (tool_call) WHERE tool_call IS NOT NULL;
+  CREATE TABLE changes (
+    version INTEGER NOT NULL,
+    branch TEXT NOT NULL,
+    path TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('add', 'edit', 'delete', 'move', 'moved')),
+    other TEXT,
+    before TEXT,
+    after TEXT,
+    before_copy TEXT,
+    after_copy TEXT,
+    patch TEXT
+  );
+  CREATE UNIQUE INDEX changes_version ON changes (version, path);
+  CREATE INDEX changes_path ON changes (branch, path, version);
+  CREATE INDEX changes_before_copy ON changes (before_copy) WHERE before_copy IS NOT NULL;
+  CREATE INDEX changes_after_copy ON changes (after_copy) WHERE after_copy IS NOT NULL;
+  CREATE TABLE copies (
+    hash TEXT PRIMARY KEY,
+    content TEXT NOT NULL
+  );
+  CREATE TABLE branches (
+    name TEXT PRIMARY KEY,
+    parent TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    base_branch TEXT NOT NULL,
+    base_version INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    merged_at INTEGER,
+    origin TEXT NOT NULL
+  );
+  CREATE TABLE seen (
+    branch TEXT NOT NULL,
+    path TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (branch, path)
+  );
+  CREATE TABLE live_docs (
+    branch TEXT PRIMARY KEY,
+    client INTEGER NOT NULL
+  );
+  CREATE TABLE live_snapshots (
+    branch TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (branch, part)
+  );
+  CREATE TABLE live_updates (
+    number INTEGER PRIMARY KEY,
+    branch TEXT NOT NULL,
+    checksum INTEGER NOT NULL,
+    data BLOB NOT NULL
+  );
+  CREATE INDEX live_updates_branch ON live_updates (branch, number);
+  `,
+  // The version of the files that a snapshot was made of: as long as it is the latest, nobody has to compare the two.
+  // And where files went, for whoever brings changes to them.
+  `
+  ALTER TABLE live_docs ADD COLUMN version INTEGER;
+  CREATE INDEX changes_moved ON changes (branch, other, version) WHERE kind = 'move';
+  `,
+  // A commit that is sent twice is made once.
+  `
+  ALTER TABLE versions ADD COLUMN key TEXT;
+  CREATE UNIQUE INDEX versions_key ON versions (key) WHERE key IS NOT NULL;
+  `,
+];

@@ -1,0 +1,99 @@
+import { type CommitResult, type FileContent, type FileInfo, type FileSnapshot, mainBranch } from "@thinkery/sdk";
+import type { WorkspaceLimits } from "@thinkery/sdk/internal";
+import type { At, Workspace } from "./workspace.ts";
+import type { ChangesQuery, CommitRequest, LocalCommitOptions, WorkspaceChanges, WorkspacePort } from "./workspace-port.ts";
+
+/** A reader that is further behind than this gets all files. */
+const maxChangedFiles = 2000;
+
+/** The files of an agent that stores them itself. */
+export class LocalWorkspace implements WorkspacePort {
+  readonly isLocal = true;
+  readonly #workspace: Workspace;
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+  }
+
+  get limits(): WorkspaceLimits {
+    return this.#workspace.limits;
+  }
+
+  async latest(branch?: string): Promise<number> {
+    return this.#workspace.latest(branch);
+  }
+
+  async list(query: At & { under?: string | undefined } = {}): Promise<{ files: FileInfo[]; version: number }> {
+    const { files, version } = this.#workspace.list(query);
+    return { files, version };
+  }
+
+  async stat(path: string, at: At = {}): Promise<FileInfo | undefined> {
+    return this.#workspace.stat(path, at);
+  }
+
+  async read(path: string, { branch, version }: At = {}): Promise<FileSnapshot | undefined> {
+    // A file that has not changed since then is read as it is: its past may not be kept any more.
+    const isCurrent = version === undefined || (this.#workspace.stat(path, { branch })?.version ?? Number.POSITIVE_INFINITY) <= version;
+    const at: At = isCurrent ? { branch } : { branch, version };
+    const file = this.#workspace.stat(path, at);
+    const content = file && this.#workspace.content(path, at);
+    if (!file || content === undefined) return undefined;
+    const seenHash = this.#workspace.seen.get(branch ?? mainBranch, file.path);
+    return { file, content, ...(seenHash === undefined ? {} : { seenHash }) };
+  }
+
+  readBytes(content: FileContent, path: string): Promise<Uint8Array> {
+    return this.#workspace.readBytes(content, path);
+  }
+
+  async store(content: string | Uint8Array, path: string): Promise<FileContent> {
+    return this.#workspace.keep(content, path);
+  }
+
+  async commit({ edits, origin, base, partial, ...request }: CommitRequest, { record }: LocalCommitOptions = {}): Promise<CommitResult> {
+    const options = { ...request, ...(record ? { record } : {}) };
+    if (base === undefined) return this.#workspace.commit(edits, origin, options);
+    return this.#workspace.land(edits, base, origin, { ...options, partly: partial ?? false });
+  }
+
+  async changes({ since, branch, maxTextBytes }: ChangesQuery): Promise<WorkspaceChanges> {
+    const version = this.#workspace.latest(branch);
+    if (since === version) return { version, base: since, files: [], deleted: [] };
+    const paths = since === undefined ? undefined : this.#workspace.changedSince(since, branch);
+    if (since === undefined || !paths || paths.length > maxChangedFiles) {
+      return { version, files: this.#allFiles(branch, maxTextBytes), deleted: [] };
+    }
+    const deleted: string[] = [];
+    const changed = paths.flatMap((path) => {
+      const file = this.#workspace.stat(path, { branch });
+      if (!file) deleted.push(path);
+      return file ?? [];
+    });
+    return { version, base: since, files: this.#withText(changed, branch, maxTextBytes), deleted };
+  }
+
+  async markSeen(path: string, hash: string, branch = mainBranch): Promise<void> {
+    this.#workspace.seen.mark(branch, path, hash);
+  }
+
+  #allFiles(branch: string | undefined, maxTextBytes: number): WorkspaceChanges["files"] {
+    if (this.#workspace.totals(branch).textBytes > maxTextBytes) {
+      return this.#withText(this.#workspace.list({ branch }).files, branch, maxTextBytes);
+    }
+    return Array.from(this.#workspace.contents(branch), ({ info: file, content }) =>
+      typeof content === "string" ? { file, text: content } : { file },
+    );
+  }
+
+  #withText(files: FileInfo[], branch: string | undefined, maxTextBytes: number): WorkspaceChanges["files"] {
+    let room = maxTextBytes;
+    return files
+      .sort((a, b) => a.size - b.size)
+      .map((file) => {
+        if (file.kind !== "text" || (room -= file.size) < 0) return { file };
+        const content = this.#workspace.content(file.path, { branch });
+        return typeof content === "string" ? { file, text: content } : { file };
+      });
+  }
+}

@@ -1,0 +1,88 @@
+import type { CommitResult, FileContent, FileInfo, FileSnapshot } from "@thinkery/sdk";
+import type { WorkspaceLimits } from "@thinkery/sdk/internal";
+import type { Blobs } from "../store/blobs/blobs.ts";
+import { readContent, storeContent } from "./stored-content.ts";
+import type { At } from "./workspace.ts";
+import type { ChangesQuery, CommitRequest, WorkspaceChanges, WorkspacePort } from "./workspace-port.ts";
+
+/** What the owner of the files answers over RPC. Blobs are shared by all objects, so they never cross it. */
+export type WorkspaceEndpoint = Pick<WorkspacePort, "latest" | "list" | "stat" | "read" | "changes" | "markSeen"> & {
+  commit(request: CommitRequest): Promise<CommitResult>;
+};
+
+interface RemoteWorkspaceOptions {
+  /** Opens the owner's endpoint. Called again for each attempt: a stub that was disconnected stays so. */
+  connect(): WorkspaceEndpoint;
+  blobs: Blobs;
+  limits: WorkspaceLimits;
+}
+
+/** After a lost connection the owner is asked again after these; it may have been restarted. */
+const retryDelaysMs = [10, 100, 1000];
+
+/** The files of another agent's object. */
+export class RemoteWorkspace implements WorkspacePort {
+  readonly isLocal = false;
+  readonly limits: WorkspaceLimits;
+  readonly #options: RemoteWorkspaceOptions;
+
+  constructor(options: RemoteWorkspaceOptions) {
+    this.limits = options.limits;
+    this.#options = options;
+  }
+
+  latest(branch?: string): Promise<number> {
+    return this.#call((owner) => owner.latest(branch));
+  }
+
+  list(query?: At & { under?: string | undefined }): Promise<{ files: FileInfo[]; version: number }> {
+    return this.#call((owner) => owner.list(query));
+  }
+
+  stat(path: string, at?: At): Promise<FileInfo | undefined> {
+    return this.#call((owner) => owner.stat(path, at));
+  }
+
+  read(path: string, at?: At): Promise<FileSnapshot | undefined> {
+    return this.#call((owner) => owner.read(path, at));
+  }
+
+  readBytes(content: FileContent, path: string): Promise<Uint8Array> {
+    return readContent(content, path, this.#options.blobs);
+  }
+
+  async store(content: string | Uint8Array, path: string): Promise<FileContent> {
+    return storeContent(content, path, this.#options);
+  }
+
+  commit(request: CommitRequest): Promise<CommitResult> {
+    // Without a key, a commit whose answer was lost could not be told from one that was never made.
+    const keyed = { ...request, key: request.key ?? crypto.randomUUID() };
+    return this.#call((owner) => owner.commit(keyed));
+  }
+
+  changes(query: ChangesQuery): Promise<WorkspaceChanges> {
+    return this.#call((owner) => owner.changes(query));
+  }
+
+  markSeen(path: string, hash: string, branch?: string): Promise<void> {
+    return this.#call((owner) => owner.markSeen(path, hash, branch));
+  }
+
+  async #call<T>(work: (owner: WorkspaceEndpoint) => Promise<T>): Promise<T> {
+    for (const delayMs of retryDelaysMs) {
+      try {
+        return await work(this.#options.connect());
+      } catch (error) {
+        if (!isDisconnected(error)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+      }
+    }
+    return work(this.#options.connect());
+  }
+}
+
+/** workerd marks what failed on the way rather than in the callee. */
+function isDisconnected(error: unknown): boolean {
+  return error instanceof Error && ((error as { retryable?: boolean }).retryable === true || /disconnected|broken/i.test(error.message));
+}

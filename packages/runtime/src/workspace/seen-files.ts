@@ -1,0 +1,38 @@
+import type { Step } from "./history.ts";
+
+/** Which content of each file the model has seen last: it may only overwrite what it knows. */
+export class SeenFiles {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Returns the hash that the file had when the model last saw it. */
+  get(branch: string, path: string): string | undefined {
+    return this.#sql.exec<{ hash: string }>("SELECT hash FROM seen WHERE branch = ? AND path = ?", branch, path).toArray()[0]?.hash;
+  }
+
+  mark(branch: string, path: string, hash: string): void {
+    this.#sql.exec(
+      `INSERT INTO seen (branch, path, hash) VALUES (?, ?, ?)
+       ON CONFLICT (branch, path) DO UPDATE SET hash = excluded.hash WHERE hash <> excluded.hash`,
+      branch,
+      path,
+      hash,
+    );
+  }
+
+  /** Follows a commit of the model's own: it knows what it wrote, and a file that it knew and moved. */
+  follow(branch: string, steps: readonly Step[]): void {
+    for (const { path, kind, other, after } of steps) {
+      if (!after) continue;
+      const isKnown = kind !== "move" || (other !== undefined && this.get(branch, other) === after.facts.hash);
+      if (isKnown) this.mark(branch, path, after.facts.hash);
+    }
+  }
+
+  clear(): void {
+    this.#sql.exec("DELETE FROM seen");
+  }
+}
