@@ -42,9 +42,22 @@ export class Think extends system.Think {
     return [ofTheClass];
   }
 
-  override async readState(): ReturnType<InstanceType<typeof system.Think>["readState"]> {
-    const { state, run } = await super.readState();
-    const armed = await this.listSchedules();
-    return { state: { ...state, armed: armed.length }, run };
+  /** Its state also says how many schedules are armed. */
+  override get conversation(): ReturnType<typeof watch> {
+    return watch(super.conversation, async () => (await this.listSchedules()).length);
   }
+}
+
+type Conversation = InstanceType<typeof system.Think>["conversation"];
+
+/** Only what is on a prototype can be called over RPC. */
+function watch(conversation: Conversation, countArmed: () => Promise<number>): Conversation {
+  if (Object.hasOwn(conversation, "isWatched")) return conversation;
+  const api = Object.getPrototypeOf(conversation) as Conversation;
+  const state = async () => {
+    const read = await api.state.call(conversation);
+    return { ...read, state: { ...read.state, armed: await countArmed() } };
+  };
+  Object.setPrototypeOf(conversation, Object.create(api, { state: { value: state } }));
+  return Object.defineProperty(conversation, "isWatched", { value: true });
 }

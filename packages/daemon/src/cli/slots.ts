@@ -1,4 +1,4 @@
-import { type Health, parseAgentObjectName } from "@thinkery/sdk";
+import { type Health, parseAddress } from "@thinkery/sdk";
 
 type Slot = NonNullable<Health["sandboxes"]>[number];
 
@@ -23,8 +23,8 @@ function slotLine({ name, state, memoryBytes, agent, runs, restarts }: Slot): st
 
 /** An agent's object by the name that commands take. */
 function targetOf(object: string): string {
-  const { agency, agent } = parseAgentObjectName(object) ?? {};
-  return agency === undefined ? object : `${agent}@${agency}`;
+  const address = parseAddress(object);
+  return address ? `${address.path.join("/")}@${address.agency}` : object;
 }
 
 function counted(count: number, what: string): string {

@@ -1,4 +1,4 @@
-import { type Health, parseAgentObjectName } from "@thinkery/sdk";
+import { type Health, parseAddress } from "@thinkery/sdk";
 import { Link } from "../frame/link.tsx";
 import { pathTo } from "../frame/place.ts";
 import { bytes, counted } from "../parts/amount.ts";
@@ -60,8 +60,9 @@ function SlotRow({ slot: { name, state, agent, runs, memoryBytes, restarts } }: 
 }
 
 function Whose({ object }: { object: string }) {
-  const { agency, agent } = parseAgentObjectName(object) ?? {};
-  if (agency === undefined || agent === undefined) return object;
+  const address = parseAddress(object);
+  if (!address) return object;
+  const { agency, path: [agent] } = address;
   return (
     <>
       <Link href={pathTo(agency, agent)}>{agent}</Link> <span className="faint">in {agency}</span>

@@ -1,4 +1,4 @@
-import { agencyIdSchema, agentNameSchema, fail, parseAgentObjectName, userNameSchema } from "@thinkery/sdk";
+import { agencyIdSchema, agentNameSchema, fail, parseAddress, userNameSchema } from "@thinkery/sdk";
 import { z } from "zod";
 import type { Env } from "../objects/env.ts";
 import type { Caller } from "./authenticate.ts";
@@ -36,10 +36,10 @@ async function reach(path: string, env: Env, caller: Caller): Promise<Pick<Fetch
     await enterAgency(env, caller.user, name);
     return env.Agency.getByName(name);
   }
-  const parts = parseAgentObjectName(name);
-  if (!parts) throw fail("bad_request", "An agent's object is named agency~agent.");
-  validate("address", z.object({ agency: agencyIdSchema, agent: agentNameSchema }), parts);
-  await enterAgent(env, caller.user, parts.agency, parts.agent);
+  const { agency, path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
+  if (agency === undefined || subAgents.length > 0) throw fail("bad_request", "An agent's object is named agency~agent.");
+  validate("address", z.object({ agency: agencyIdSchema, agent: agentNameSchema }), { agency, agent });
+  await enterAgent(env, caller.user, agency, agent);
   return env.Think.getByName(name);
 }
 

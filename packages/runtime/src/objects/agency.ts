@@ -27,7 +27,7 @@ import type { Statement, Verdict } from "../store/accounts.ts";
 import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
 import type { Env } from "./env.ts";
-import { Housed } from "./housed.ts";
+import { BaseObject } from "./base-object.ts";
 
 /** Grows with every change, so that whoever watches knows when to look again. */
 export interface Revision {
@@ -35,7 +35,7 @@ export interface Revision {
 }
 
 /** A boundary of tenancy and teamwork. It keeps blueprints, the registry of agents and their books; it never calls a model. */
-export abstract class Agency extends Housed<Revision> {
+export abstract class Agency extends BaseObject<Revision> {
   override initialState: Revision = { revision: 0 };
   readonly #charter: Charter;
   readonly #blueprints: Blueprints;
@@ -209,7 +209,7 @@ export abstract class Agency extends Housed<Revision> {
     this.#charter.metered = metered;
   }
 
-  protected override async settle(): Promise<void> {
+  protected override async wake(): Promise<void> {
     if (await this.#agents.settle(this.#tell, this.#erase)) this.#changed();
   }
 

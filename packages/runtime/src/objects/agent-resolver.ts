@@ -1,4 +1,4 @@
-import { type Agent as AgentInfo, type AgentBudget, type Blueprint, isThinkeryError, parseAgentObjectName, type Props } from "@thinkery/sdk";
+import { type Agent as AgentInfo, type AgentAddress, type AgentBudget, type Blueprint, formatAddress, isThinkeryError, type Props } from "@thinkery/sdk";
 import { revisionOf } from "../agency/revision.ts";
 import type { Driver, DriverDefinition } from "../drivers/driver.ts";
 import { systemPrompt } from "../drivers/think/prompt.ts";
@@ -23,25 +23,22 @@ import type { Recorder } from "../turn/recorder.ts";
 import { stageOf } from "../turn/stage.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { Env } from "./env.ts";
+import type { Registered } from "./registration.ts";
 
 /** Another isolate (Cloudflare) may have changed the blueprint without our hearing of it. */
 const trustFor = 30_000;
 
 interface AgentResolverOptions {
   env: Env;
-  /** The agent's object name, `agency~agent`. */
-  object: string;
+  address: AgentAddress;
+  /** Whose sandbox processes the agent's code runs in. */
+  sandboxKey: string;
   system: System;
   layer: ClassLayer;
   store: AgentStore;
   recorder: Recorder;
   workspace: WorkspacePort;
   books: BudgetClient;
-}
-
-export interface Registered {
-  agent: AgentInfo;
-  props: Props;
 }
 
 /** What the agency said, and when. */
@@ -62,8 +59,8 @@ interface ResolvedBlueprint {
 export class AgentResolver {
   readonly #options: AgentResolverOptions;
   /** The same for every turn. */
-  readonly #environment: Pick<TurnDeps, "capabilities" | "sandbox" | "workspace" | "shellFiles" | "linux">;
-  readonly #agency: string;
+  readonly #environment: Pick<TurnDeps, "capabilities" | "sandbox" | "workspace" | "shellFiles" | "sandboxKey" | "linux">;
+  readonly #name: string;
   #known: Known<Blueprint> | undefined;
   #metered: Known<boolean> | undefined;
   #resolved: Promise<ResolvedBlueprint> | ResolvedBlueprint | undefined;
@@ -72,16 +69,17 @@ export class AgentResolver {
   #driver: { definition: DriverDefinition; driver: Driver } | undefined;
 
   constructor(options: AgentResolverOptions) {
-    const { env, object } = options;
+    const { env, address, sandboxKey } = options;
     this.#options = options;
+    this.#name = formatAddress(address);
     this.#environment = {
       capabilities: capabilitiesOf(openOutbound(env)),
       sandbox: openSandbox(env),
       workspace: options.workspace,
       shellFiles: new ShellFiles(options.workspace),
-      linux: openLinux(env, object),
+      sandboxKey,
+      linux: openLinux(env, this.#name),
     };
-    this.#agency = parseAgentObjectName(options.object)?.agency ?? "";
   }
 
   async resolve(registered: Registered, request?: Props): Promise<TurnDeps> {
@@ -195,9 +193,9 @@ export class AgentResolver {
   }
 
   async #load(registered: Registered, blueprint: Blueprint): Promise<ResolvedBlueprint> {
-    const { system, layer, object } = this.#options;
+    const { system, layer } = this.#options;
     const tools = await Toolbox.load([
-      ...createToolSources(system, { agent: object, blueprint }),
+      ...createToolSources(system, { agent: this.#name, blueprint }),
       createStaticSource("the class", layer.tools()),
     ]);
     const pipeline = pipelineOf(system, blueprint);
@@ -214,9 +212,9 @@ export class AgentResolver {
   }
 
   #stage(registered: Registered, blueprint: Blueprint, tools: Toolbox) {
-    const { store, recorder, object } = this.#options;
+    const { store, recorder } = this.#options;
     return stageOf({
-      agent: object,
+      agent: this.#name,
       runId: "",
       store,
       deps: this.#surroundings(registered, blueprint, registered.props, tools),
@@ -246,8 +244,8 @@ export class AgentResolver {
   async #read(name: string): Promise<Blueprint> {
     const known = this.#known;
     if (known && this.#isFresh(known)) return known.value;
-    const revision = revisionOf(this.#agency);
-    const { blueprint: read, metered } = await this.#options.env.Agency.getByName(this.#agency).provide(name);
+    const revision = revisionOf(this.#options.address.agency);
+    const { blueprint: read, metered } = await this.#options.env.Agency.getByName(this.#options.address.agency).provide(name);
     // The same once more is the same: middleware need not start again.
     const value = known && JSON.stringify(known.value) === JSON.stringify(read) ? known.value : read;
     const at = Date.now();
@@ -258,14 +256,14 @@ export class AgentResolver {
 
   /** A turn goes on with the blueprint it began with, whatever becomes of that; but not beyond a budget set meanwhile. */
   async #askMetered(): Promise<boolean> {
-    const revision = revisionOf(this.#agency);
-    const value = await this.#options.env.Agency.getByName(this.#agency).isMetered();
+    const revision = revisionOf(this.#options.address.agency);
+    const value = await this.#options.env.Agency.getByName(this.#options.address.agency).isMetered();
     this.#metered = { value, revision, at: Date.now() };
     return value;
   }
 
   #isFresh({ revision, at }: Known<unknown>): boolean {
-    return revision === revisionOf(this.#agency) && Date.now() - at < trustFor;
+    return revision === revisionOf(this.#options.address.agency) && Date.now() - at < trustFor;
   }
 }
 

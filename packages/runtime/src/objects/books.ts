@@ -1,16 +1,18 @@
-import type { Agent as AgentInfo } from "@thinkery/sdk";
+import type { AgentAddress } from "@thinkery/sdk";
 import { type Asked, noReservation, plus, type Reservation, type Statement, type Verdict, without } from "../store/accounts.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import { dayOf } from "../store/spent.ts";
 import { TurnFailed } from "../turn/failed.ts";
 import type { BudgetClient } from "../turn/budget-client.ts";
 import type { Env } from "./env.ts";
+import type { Registration } from "./registration.ts";
 import { type Sending, stateNow, stateSoon } from "./statements.ts";
 
 interface BooksOptions {
   env: Env;
   store: AgentStore;
-  agent(): AgentInfo;
+  address: AgentAddress;
+  registration: Registration;
   /** Has the agent to ask before it spends? */
   metered(): boolean | Promise<boolean>;
 }
@@ -90,11 +92,11 @@ export class Books implements BudgetClient {
   }
 
   async #account(asked: Asked, since: string): Promise<Verdict> {
-    const { env, agent } = this.#options;
+    const { env, address } = this.#options;
     for (const ms of [...patienceMs, undefined]) {
       try {
         const statement = { ...this.#statement(since), reserved: plus(this.#reserved, asked), asked };
-        return await env.Agency.getByName(agent().agency).account(statement);
+        return await env.Agency.getByName(address.agency).account(statement);
       } catch (error) {
         console.error("the agency could not be asked", error);
         if (ms !== undefined) await new Promise((resolve) => setTimeout(resolve, ms));
@@ -107,7 +109,7 @@ export class Books implements BudgetClient {
     const number = ++this.#sendings;
     this.#heard = false;
     return {
-      agency: this.#options.agent().agency,
+      agency: this.#options.address.agency,
       statement: this.#statement(this.#incomplete ? "" : yesterday()),
       arrived: (incomplete) => {
         this.#incomplete = incomplete;
@@ -117,10 +119,16 @@ export class Books implements BudgetClient {
   }
 
   #statement(since: string): Statement {
-    const { store, agent } = this.#options;
-    const { name, createdAt } = agent();
+    const { store, address, registration } = this.#options;
     const { spending, log } = store;
-    return { name, since: Date.parse(createdAt), version: log.last, spent: since === "" ? spending.rows() : spending.recent(since), inAll: spending.inAll(), reserved: this.#reserved };
+    return {
+      name: address.path.join("/"),
+      since: Date.parse(registration.get().agent.createdAt),
+      version: log.last,
+      spent: since === "" ? spending.rows() : spending.recent(since),
+      inAll: spending.inAll(),
+      reserved: this.#reserved,
+    };
   }
 }
 

@@ -2,7 +2,7 @@ import type { ChatFrame } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { draftMessage } from "../store/draft.ts";
 import type { Recorder } from "../turn/recorder.ts";
-import { statusOf } from "./glance.ts";
+import { createStatus } from "./snapshot.ts";
 import type { Socket } from "./socket.ts";
 
 const shownMessages = 50;
@@ -24,7 +24,7 @@ export function greet(socket: Socket, store: AgentStore, recorder: Recorder, aft
   if (socket.facts.only === "events") return;
   const { messages } = store.messages.page({ limit: shownMessages }, longestHistory);
   const frames: ChatFrame[] = [
-    { type: "sync", state: statusOf(store, ""), last: store.log.last },
+    { type: "sync", state: createStatus(store, ""), last: store.log.last },
     { type: "history", messages },
   ];
   const draft = recorder.draft();

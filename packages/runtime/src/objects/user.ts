@@ -25,10 +25,10 @@ import { Credentials, type NewCredential } from "../user/credentials.ts";
 import { Preferences } from "../user/preferences.ts";
 import type { Revision } from "./agency.ts";
 import type { Env } from "./env.ts";
-import { Housed } from "./housed.ts";
+import { BaseObject } from "./base-object.ts";
 
 /** One person: their agencies, their credentials, their preferences, and the books of all they spend. */
-export class User extends Housed<Revision> {
+export class User extends BaseObject<Revision> {
   override initialState: Revision = { revision: 0 };
   readonly #agencies: AgencyRegistry;
   readonly #credentials: Credentials;
@@ -182,7 +182,7 @@ export class User extends Housed<Revision> {
     return this.#credentials.revoke(by);
   }
 
-  protected override async settle(): Promise<void> {
+  protected override async wake(): Promise<void> {
     if (await this.#agencies.settle(this.#found, this.#dissolve)) this.#changed();
     // One that cannot be told now is told at the next wake.
     await this.#meter().catch((error: unknown) => console.error("an agency was not told of the budget", error));

@@ -1,4 +1,4 @@
-import { appAddress, defineTool, invalid, newAppSchema, parseAgentObjectName } from "@thinkery/sdk";
+import { appAddress, defineTool, invalid, newAppSchema, parseAddress } from "@thinkery/sdk";
 import { z } from "zod";
 import { factsOf, packed } from "../store/app-source.ts";
 
@@ -19,7 +19,7 @@ export const serveApp = defineTool(
     if (!parsed.success) throw invalid("app", parsed.error);
     const facts = factsOf(parsed.data, await context.putBlob(packed(parsed.data)), context.agent);
     context.record({ type: "app.set", data: facts });
-    const { agency = "", agent = "" } = parseAgentObjectName(context.agent) ?? {};
+    const { agency = "", path: [agent] = [""] } = parseAddress(context.agent) ?? {};
     return `The app is at ${appAddress(agency, agent)} on this host, version ${facts.version}.`;
   },
 );

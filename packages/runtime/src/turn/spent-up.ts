@@ -1,11 +1,11 @@
-import { type BudgetKind, globalAgency, parseAgentObjectName, type Standing } from "@thinkery/sdk";
+import { type BudgetKind, globalAgency, parseAddress, type Standing } from "@thinkery/sdk";
 import type { Unknown } from "../store/standing.ts";
 import { TurnFailed } from "./failed.ts";
 
 /** What ends a turn whose budget is used up: which limit, whose, how far, and what would raise it. */
 export function spentUp(standing: Standing, agent: string): TurnFailed {
   const { level, kind, per, spent, reserved, limit } = standing;
-  const agency = parseAgentObjectName(agent)?.agency ?? globalAgency;
+  const agency = parseAddress(agent)?.agency ?? globalAgency;
   const [who, its] = {
     turn: ["The turn has", "its"],
     agent: ["The agent has", "its"],

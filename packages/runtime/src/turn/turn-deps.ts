@@ -23,6 +23,8 @@ export interface TurnDeps {
   /** What only code may call, beside the tools. */
   capabilities: readonly Tool[];
   sandbox: Sandbox;
+  /** Whose sandbox processes code runs in: those of the root agent, shared by its sub-agents. */
+  sandboxKey: string;
   workspace: WorkspacePort;
   /** The branch that the agent works on; main unless given. */
   branch?: string | undefined;

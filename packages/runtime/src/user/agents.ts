@@ -1,4 +1,4 @@
-import { type Agency, type Agent, agentObjectName, type PageQuery, parseAgentObjectName } from "@thinkery/sdk";
+import { type Agency, type Agent, agentObjectName, type PageQuery, parseAddress } from "@thinkery/sdk";
 
 type List<Item, Name extends string> = { [K in Name]: Item[] } & { next?: string };
 
@@ -16,7 +16,7 @@ const mostAsked = 50;
  * behind its “~” has been read to its end.
  */
 export async function pageOfAgents({ limit, after = "" }: PageQuery, sources: Sources): Promise<List<Agent, "agents">> {
-  const { agency: from, agent = "" } = parseAgentObjectName(after) ?? { agency: after.split("~")[0] ?? "" };
+  const { agency: from, path: [agent] = [""] } = parseAddress(after) ?? { agency: after.split("~")[0] ?? "" };
   const begun = agent ? sources.agency(from) : undefined;
   const { agencies, next } = sources.agencies({ limit: mostAsked, ...(from ? { after: from } : {}) });
   const agents: Agent[] = [];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { agencyIdSchema, agentNameSchema } from "../protocol/name-schemas.ts";
-import { parseAgentObjectName } from "../protocol/names.ts";
+import { parseAddress } from "../protocol/names.ts";
 import { processSchema } from "../protocol/process.ts";
 
 /** The kernel does not accept an argument that is much longer. */
@@ -10,8 +10,8 @@ export const maxCommandBytes = 100_000;
 export const commandSchema = z.strictObject({
   /** `agency~agent`. It becomes a path, so both names are validated again. */
   agent: z.string().refine((name) => {
-    const { agency, agent } = parseAgentObjectName(name) ?? {};
-    return agencyIdSchema.safeParse(agency).success && agentNameSchema.safeParse(agent).success;
+    const { agency, path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
+    return subAgents.length === 0 && agencyIdSchema.safeParse(agency).success && agentNameSchema.safeParse(agent).success;
   }, "expected agency~agent"),
   command: z
     .string()

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { agencyIdSchema, agentNameSchema, blueprintNameSchema, modelIdSchema, scriptNameSchema, userNameSchema } from "./name-schemas.ts";
-import { agentObjectName, nameProblem, nameRules, parseAgentObjectName } from "./names.ts";
+import { type AgentAddress, agentObjectName, formatAddress, nameProblem, nameRules, parseAddress } from "./names.ts";
 
 test("plain names are names, hyphens and dots inside included", () => {
   for (const name of ["a", "alice", "kimi-code", "v2.1", "A_b-c.d", "0", "x".repeat(64)]) {
@@ -40,6 +40,10 @@ test("a model has a provider", () => {
 });
 
 test("an agent's object name comes apart the way it was put together, and only then", () => {
-  expect(parseAgentObjectName(agentObjectName("review:pr-1", "alice"))).toEqual({ agency: "review:pr-1", agent: "alice" });
-  for (const name of ["alice", "~alice", "global~", "a~b~c", ""]) expect(parseAgentObjectName(name)).toBeUndefined();
+  expect(agentObjectName("review:pr-1", "alice")).toBe("review:pr-1~alice");
+  for (const path of [["alice"], ["alice", "researcher"], ["alice", "researcher", "reader"]] as const) {
+    const address: AgentAddress = { agency: "review:pr-1", path };
+    expect(parseAddress(formatAddress(address))).toEqual(address);
+  }
+  for (const text of ["alice", "~alice", "global~", "a~b~c", "a~b/", "a~/b", "a~b//c", ""]) expect(parseAddress(text)).toBeUndefined();
 });

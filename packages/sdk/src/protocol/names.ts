@@ -57,13 +57,25 @@ export function nameRefusals({ longest, reserved = [] }: NameRule) {
   };
 }
 
-/** An agent's object is named after its agency and itself; `~` appears in neither. */
-export function agentObjectName(agency: string, agent: string): string {
-  return `${agency}~${agent}`;
+/** Where an agent is: its agency, and the path from the agency's own agent down to a sub-agent. */
+export interface AgentAddress {
+  agency: string;
+  path: readonly [agent: string, ...subAgents: string[]];
 }
 
-export function parseAgentObjectName(name: string): { agency: string; agent: string } | undefined {
-  const [agency, agent, ...rest] = name.split("~");
-  if (!agency || !agent || rest.length > 0) return undefined;
-  return { agency, agent };
+/** Formats an address as `agency~agent` or `agency~agent/sub-agent`; names contain neither `~` nor `/`. */
+export function formatAddress({ agency, path }: AgentAddress): string {
+  return `${agency}~${path.join("/")}`;
+}
+
+export function parseAddress(text: string): AgentAddress | undefined {
+  const [agency, path, ...rest] = text.split("~");
+  if (!agency || !path || rest.length > 0) return undefined;
+  const [agent = "", ...subAgents] = path.split("/");
+  return agent === "" || subAgents.includes("") ? undefined : { agency, path: [agent, ...subAgents] };
+}
+
+/** The name of the object of an agency's own agent. Sub-agents live in it as facets. */
+export function agentObjectName(agency: string, agent: string): string {
+  return formatAddress({ agency, path: [agent] });
 }

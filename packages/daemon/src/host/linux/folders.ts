@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, chown, lstat, mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fail, nameProblem, nameRules, parseAgentObjectName } from "@thinkery/sdk";
+import { fail, nameProblem, nameRules, parseAddress } from "@thinkery/sdk";
 
 interface FoldersOptions {
   /** All of them lie in it. */
@@ -75,8 +75,8 @@ export class Folders {
 
   /** Names come from requests, and a path must not lead elsewhere. */
   #pathOf(name: string): string {
-    const { agency = "", agent = "" } = parseAgentObjectName(name) ?? {};
-    if (nameProblem(nameRules.agency, agency) || nameProblem(nameRules.agent, agent)) throw fail("bad_request", "There is no such agent.");
+    const { agency = "", path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
+    if (subAgents.length > 0 || nameProblem(nameRules.agency, agency) || nameProblem(nameRules.agent, agent)) throw fail("bad_request", "There is no such agent.");
     return join(this.#options.root, agency, agent);
   }
 

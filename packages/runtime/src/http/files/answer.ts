@@ -1,6 +1,6 @@
 import type { FileListQuery } from "@thinkery/sdk";
 import type { Cargo } from "../../objects/cargo.ts";
-import type { ReadFile } from "../../objects/with-files.ts";
+import type { ReadFile } from "../../objects/files-api.ts";
 import { ofWorkspace } from "../answer.ts";
 
 /** What a browser may show; nothing in it can run. All else it may only save. */

@@ -9,12 +9,12 @@ import { checkUse } from "../use.ts";
 
 /** An agent's app: setting it, and reaching it. */
 export function appRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.getApp, async (call) => (await entered(call)).readApp());
+  route(app, endpoints.getApp, async (call) => (await entered(call)).app.read());
 
-  route(app, endpoints.putApp, async (call) => (await entered(call)).putApp(call.body, call.caller.user));
+  route(app, endpoints.putApp, async (call) => (await entered(call)).app.put(call.body, call.caller.user));
 
   route(app, endpoints.deleteApp, async (call) => {
-    await (await entered(call)).removeApp(call.caller.user);
+    await (await entered(call)).app.remove(call.caller.user);
     return undefined;
   });
 

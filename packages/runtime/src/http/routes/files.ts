@@ -17,10 +17,10 @@ const longestArchiveMb = 64;
 
 /** The files of an agent's workspace. */
 export function fileRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.listFiles, async (call) => (await entered(call)).listFiles(call.query));
+  route(app, endpoints.listFiles, async (call) => (await entered(call)).files.list(call.query));
 
   route(app, endpoints.editFiles, async (call) => {
-    const landed = await (await entered(call)).editFiles(call.body, call.query, call.caller.user);
+    const landed = await (await entered(call)).files.edit(call.body, call.query, call.caller.user);
     return json(landed, landed.version ? 201 : 200);
   });
 
@@ -29,7 +29,7 @@ export function fileRoutes(app: Hono<HonoEnv>): void {
     checkUse(call.request, call.caller, "file");
     const { download, ...at } = call.query;
     const only = call.request.method === "HEAD" ? "info" : undefined;
-    const read = await agent.readFile(pathIn(call.request.url), at, { condition: conditionOf(call.request), range: rangeIn(call.request), only });
+    const read = await agent.files.read(pathIn(call.request.url), at, { condition: conditionOf(call.request), range: rangeIn(call.request), only });
     return fileAnswer(read, { download: download !== undefined });
   });
 
@@ -40,7 +40,7 @@ export function fileRoutes(app: Hono<HonoEnv>): void {
     checkWhole(call.request);
     const limits = workspaceLimitsOf(call.env);
     const bytes = await readBytes(call.request, largestFile(limits), `This is larger than a file may be: ${limits.fileMb} MB.`);
-    const { file, created } = await agent.writeFile(path, loaded(bytes), { ...call.query, ...condition }, call.caller.user);
+    const { file, created } = await agent.files.write(path, loaded(bytes), { ...call.query, ...condition }, call.caller.user);
     return json(file, created ? 201 : 200, { etag: `"${file.hash}"` });
   });
 
@@ -48,14 +48,14 @@ export function fileRoutes(app: Hono<HonoEnv>): void {
     const agent = await entered(call);
     const { branch, recursive } = call.query;
     const order = { branch, recursive: recursive !== undefined, ...conditionOf(call.request) };
-    await agent.deleteFile(pathIn(call.request.url), order, call.caller.user);
+    await agent.files.delete(pathIn(call.request.url), order, call.caller.user);
     return undefined;
   });
 
   route(app, endpoints.getArchive, async (call) => {
     const agent = await entered(call);
     checkUse(call.request, call.caller, "file");
-    const archive = await agent.readArchive(call.query);
+    const archive = await agent.files.readArchive(call.query);
     if (call.request.method === "GET") return archiveAnswer(archive, call.params.agent, call.query);
     await archive.cancel();
     return archiveAnswer(null, call.params.agent, call.query);
@@ -66,7 +66,7 @@ export function fileRoutes(app: Hono<HonoEnv>): void {
     checkWhole(call.request);
     const zip = await readBytes(call.request, longestArchiveMb * 1024 * 1024, `This zip is larger than one may be: ${longestArchiveMb} MB.`);
     const order = { branch: call.query.branch, replace: call.query.replace !== undefined };
-    return agent.writeArchive(loaded(zip), order, call.caller.user);
+    return agent.files.writeArchive(loaded(zip), order, call.caller.user);
   });
 }
 

@@ -26,7 +26,7 @@ export function jobRoutes(app: Hono<HonoEnv>, system: System): void {
     const streams = await Promise.all(
       places.map(async ({ agency, agent }) => {
         const think = env.Think.getByName(agentObjectName(agency, agent));
-        const stream = think.converse(inputOf(body), from, agent);
+        const stream = think.conversation.converse(inputOf(body), from, agent);
         return places.length === 1 ? stream : stream.catch((error: unknown) => refusal(agent, error));
       }),
     );
@@ -39,12 +39,12 @@ export function jobRoutes(app: Hono<HonoEnv>, system: System): void {
     const admitted = await Promise.all(
       places.map(async ({ agency, agent }) => {
         const think = env.Think.getByName(agentObjectName(agency, agent));
-        return { think, agent, runId: (await think.admit(inputOf(body), from)).runId };
+        return { think, agent, runId: (await think.conversation.admit(inputOf(body), from)).runId };
       }),
     );
     release();
     const outcomes = await Promise.all(
-      admitted.map(async ({ think, agent, runId }) => ({ ...(await think.outcomeOf(runId)), agent })),
+      admitted.map(async ({ think, agent, runId }) => ({ ...(await think.conversation.outcomeOf(runId)), agent })),
     );
     for (const outcome of outcomes) if (outcome.status !== "completed") throw failed(outcome, outcomes.length > 1);
     return {

@@ -10,38 +10,38 @@ import { checkUse } from "../use.ts";
 export function turnRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.invoke, async (call) => {
     const agent = await entered(call);
-    return agent.admit(call.body, { user: call.caller.user, context: callerContext(call.request) });
+    return agent.conversation.admit(call.body, { user: call.caller.user, context: callerContext(call.request) });
   });
 
-  route(app, endpoints.cancelTurn, async (call) => (await entered(call)).cancel(call.body.runId));
+  route(app, endpoints.cancelTurn, async (call) => (await entered(call)).conversation.cancel(call.body.runId));
 
-  route(app, endpoints.report, async (call) => (await entered(call)).report(call.body));
+  route(app, endpoints.report, async (call) => (await entered(call)).conversation.report(call.body));
 
-  route(app, endpoints.getState, async (call) => (await entered(call)).readState());
+  route(app, endpoints.getState, async (call) => (await entered(call)).conversation.state());
 
   route(app, endpoints.listEvents, async (call) => {
     const agent = await entered(call);
-    if (!wantsStream(call.request)) return agent.listEvents(call.query);
+    if (!wantsStream(call.request)) return agent.conversation.events(call.query);
     // An EventSource that reconnects asks the same address again, so its header is the newer word.
-    return eventStream(await agent.followEvents(lastEventId(call.request) ?? call.query.after, call.query.progress !== undefined));
+    return eventStream(await agent.conversation.followEvents(lastEventId(call.request) ?? call.query.after, call.query.progress !== undefined));
   });
 
-  route(app, endpoints.listMessages, async (call) => (await entered(call)).listMessages(call.query));
+  route(app, endpoints.listMessages, async (call) => (await entered(call)).conversation.messages(call.query));
 
   route(app, endpoints.clearMessages, async (call) => {
-    await (await entered(call)).clearMessages(call.caller.user);
+    await (await entered(call)).conversation.clear(call.caller.user);
     return undefined;
   });
 
-  route(app, endpoints.listActions, async (call) => (await entered(call)).listActions(call.query));
+  route(app, endpoints.listActions, async (call) => (await entered(call)).conversation.actions(call.query));
 
-  route(app, endpoints.getUsage, async (call) => (await entered(call)).usage(call.query.days));
+  route(app, endpoints.getUsage, async (call) => (await entered(call)).conversation.usage(call.query.days));
 
-  route(app, endpoints.exportAgent, async (call) => jsonText(await (await entered(call)).exportAgent()));
+  route(app, endpoints.exportAgent, async (call) => jsonText(await (await entered(call)).conversation.export()));
 
   route(app, endpoints.getBlob, async (call) => {
     checkUse(call.request, call.caller, "file");
-    const blob = await (await entered(call)).readBlob(call.params.hash);
+    const blob = await (await entered(call)).conversation.blob(call.params.hash);
     if (!blob) throw fail("not_found", "This agent refers to no such blob.");
     return stored(blob.data, blob.mediaType);
   });

@@ -6,26 +6,26 @@ import { type HonoEnv, route } from "../route.ts";
 
 /** What a workspace was, and how it came to be what it is. */
 export function versionRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.listVersions, async (call) => (await entered(call)).listVersions(call.query));
+  route(app, endpoints.listVersions, async (call) => (await entered(call)).files.versions(call.query));
 
-  route(app, endpoints.getVersion, async (call) => (await entered(call)).readVersion(Number(call.params.version), call.query.path));
+  route(app, endpoints.getVersion, async (call) => (await entered(call)).files.diff(Number(call.params.version), call.query.path));
 
   route(app, endpoints.revert, async (call) => {
-    const merged = await (await entered(call)).revert(call.body, call.caller.user);
+    const merged = await (await entered(call)).files.revert(call.body, call.caller.user);
     return json(merged, merged.version ? 201 : 200);
   });
 
-  route(app, endpoints.listBranches, async (call) => ({ branches: await (await entered(call)).listBranches() }));
+  route(app, endpoints.listBranches, async (call) => ({ branches: await (await entered(call)).files.branches() }));
 
-  route(app, endpoints.createBranch, async (call) => (await entered(call)).createBranch(call.body, call.caller.user));
+  route(app, endpoints.createBranch, async (call) => (await entered(call)).files.createBranch(call.body, call.caller.user));
 
   route(app, endpoints.deleteBranch, async (call) => {
-    await (await entered(call)).removeBranch(call.params.branch, call.caller.user);
+    await (await entered(call)).files.removeBranch(call.params.branch, call.caller.user);
     return undefined;
   });
 
   route(app, endpoints.mergeBranch, async (call) => {
-    const merged = await (await entered(call)).mergeBranch(call.params.branch, call.body, call.caller.user);
+    const merged = await (await entered(call)).files.mergeBranch(call.params.branch, call.body, call.caller.user);
     return json(merged, merged.version ? 201 : 200);
   });
 }

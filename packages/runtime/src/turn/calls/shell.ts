@@ -27,10 +27,10 @@ interface ShellOptions {
 /** A shell on the agent's workspace. What a command changes becomes one version; what others changed meanwhile survives. */
 export function shellFor(options: ShellOptions): Shell {
   const { callId, step, signal, inside } = options;
-  const { agent, runId, progress, deps } = step;
-  const { sandbox, shellFiles, config } = deps;
+  const { runId, progress, deps } = step;
+  const { sandbox, sandboxKey, shellFiles, config } = deps;
   const { seconds, mostSeconds } = sandbox.limits;
-  const terms = () => ({ agent, signal, timeoutMs: seconds * 1000, ...toldWaiting((text) => progress(callId, text)) });
+  const terms = () => ({ agent: sandboxKey, signal, timeoutMs: seconds * 1000, ...toldWaiting((text) => progress(callId, text)) });
   return {
     async run(command, { timeoutMs = seconds * 1000 } = {}) {
       const began = Date.now();

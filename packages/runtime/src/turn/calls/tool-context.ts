@@ -98,8 +98,8 @@ interface CodeOptions {
 
 async function runCode({ code, modules = {}, input, timeoutMs }: Code, options: CodeOptions): Promise<CodeResult> {
   const { callId, step, signal, nextId } = options;
-  const { agent, progress, record, deps } = step;
-  const { sandbox, workspace, branch, config } = deps;
+  const { progress, record, deps } = step;
+  const { sandbox, sandboxKey, workspace, branch, config } = deps;
   const { seconds, mostSeconds } = sandbox.limits;
   // Known as soon as the code calls something.
   let inside: Inside | undefined;
@@ -119,7 +119,7 @@ async function runCode({ code, modules = {}, input, timeoutMs }: Code, options: 
     return await sandbox.run(
       { code, modules, files: true, ...(json === undefined ? {} : { input: json }) },
       {
-        agent,
+        agent: sandboxKey,
         signal,
         timeoutMs: Math.min(timeoutMs ?? seconds * 1000, mostSeconds * 1000),
         call(capability, json, held) {

@@ -8,8 +8,8 @@ const longestFrame = 1024 * 1024;
  * What Think, Agency and User have in common: they live on the Agents SDK, whose routes are open by default,
  * and close here what it leaves open.
  */
-export abstract class Housed<State> extends Agent<Env & Cloudflare.Env, State> {
-  #settled: Promise<void> | undefined;
+export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, State> {
+  #awake: Promise<void> | undefined;
 
   /**
    * Clients read state; only the object itself writes it. Not by making connections read-only: the SDK would then
@@ -69,17 +69,17 @@ export abstract class Housed<State> extends Agent<Env & Cloudflare.Env, State> {
    * crash left half done.
    */
   protected ready(): Promise<void> {
-    this.#settled ??= (async () => {
+    this.#awake ??= (async () => {
       await this.__unsafe_ensureInitialized();
-      await this.settle();
+      await this.wake();
     })().catch((error: unknown) => {
-      this.#settled = undefined;
+      this.#awake = undefined;
       throw error;
     });
-    return this.#settled;
+    return this.#awake;
   }
 
-  protected abstract settle(): Promise<void>;
+  protected abstract wake(): void | Promise<void>;
 }
 
 function refusal(message: string): Response {

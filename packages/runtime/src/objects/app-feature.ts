@@ -1,9 +1,10 @@
 import {
+  type AgentAddress,
   appAddress,
   type AppInfo,
   fail,
+  formatAddress,
   type NewApp,
-  parseAgentObjectName,
   type StoredApp,
   ToolFailure,
 } from "@thinkery/sdk";
@@ -14,13 +15,15 @@ import type { AgentStore } from "../store/agent-store.ts";
 import { factsOf, packed, unpacked } from "../store/app-source.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import type { Recorder } from "../turn/recorder.ts";
+import type { AgentFeature } from "./feature.ts";
 
 /** Nobody waits longer for a page, however long a turn may wait for a sandbox. */
 const longestWaitMs = 10_000;
 
-interface AppDesk {
-  /** `agency~agent` */
-  object: string;
+interface AppOptions {
+  address: AgentAddress;
+  /** Whose sandbox processes it runs in. */
+  sandboxKey: string;
   store: AgentStore;
   blobs: Blobs;
   recorder: Recorder;
@@ -28,22 +31,22 @@ interface AppDesk {
 }
 
 /** The app of an agent: what it is, and its way into a sandbox. */
-export class AgentApp {
-  readonly #desk: AppDesk;
+export class AppFeature implements AgentFeature {
+  readonly #options: AppOptions;
   readonly #ending = new AbortController();
   /** The latest one that was asked for, so that not every request reads it from the blob store. */
   #loaded: App | undefined;
 
-  constructor(desk: AppDesk) {
-    this.#desk = desk;
+  constructor(options: AppOptions) {
+    this.#options = options;
   }
 
   read(): AppInfo {
-    return infoOf(this.#desk.object, this.#stored());
+    return this.#info(this.#stored());
   }
 
   async put(app: NewApp, by: string): Promise<AppInfo> {
-    const { store, blobs, recorder } = this.#desk;
+    const { store, blobs, recorder } = this.#options;
     const facts = factsOf(app, await blobs.put(packed(app)), by);
     // What is there already is not set anew: its isolate stays, and the log need not say it twice.
     if (store.facts.app()?.version !== facts.version) recorder.record({ type: "app.set", data: facts });
@@ -52,14 +55,14 @@ export class AgentApp {
 
   remove(by: string): void {
     this.#stored();
-    this.#desk.recorder.record({ type: "app.removed", data: { by } });
+    this.#options.recorder.record({ type: "app.removed", data: { by } });
   }
 
   /** Has the app answer. What it answers is its own: nothing in it is to be trusted. */
   async fetch(request: Request): Promise<Response> {
     const stored = this.#stored();
     const app = await this.#load(stored);
-    const sandbox = this.#desk.sandbox();
+    const sandbox = this.#options.sandbox();
     const answer = await sandbox.serve(app, request, this.#terms(sandbox.limits)).catch((error: unknown) => {
       if (error instanceof ToolFailure) throw fail("unavailable", `The app did not answer. ${error.message}`);
       if (this.#ending.signal.aborted) throw fail("not_found", "There is no such agent.");
@@ -75,9 +78,20 @@ export class AgentApp {
     this.#ending.abort();
   }
 
+  export(): { app?: AppInfo } {
+    const stored = this.#options.store.facts.app();
+    return stored ? { app: this.#info(stored) } : {};
+  }
+
+  #info(stored: StoredApp): AppInfo {
+    const { blob: _, ...info } = stored;
+    const { agency, path } = this.#options.address;
+    return { ...info, address: appAddress(agency, path[0]) };
+  }
+
   #terms({ seconds, waitSeconds }: SandboxLimits): RunTerms {
     return {
-      agent: this.#desk.object,
+      agent: this.#options.sandboxKey,
       timeoutMs: seconds * 1000,
       waitMs: Math.min(waitSeconds * 1000, longestWaitMs),
       signal: this.#ending.signal,
@@ -88,26 +102,20 @@ export class AgentApp {
   }
 
   #stored(): StoredApp {
-    const stored = this.#desk.store.facts.app();
+    const stored = this.#options.store.facts.app();
     if (!stored) throw fail("not_found", "This agent has no app. Give it one with `thinkery app put`, or PUT its code to …/app as {“code”: “export default { fetch() { … } }”}.");
     return stored;
   }
 
   async #load({ version, blob, updatedAt }: StoredApp): Promise<App> {
     // The time is that of whoever set it: an agent made anew under an old name finds nothing of the old one in memory.
-    const id = `${this.#desk.object}.${version}.${Date.parse(updatedAt)}`;
+    const id = `${formatAddress(this.#options.address)}.${version}.${Date.parse(updatedAt)}`;
     if (this.#loaded?.id === id) return this.#loaded;
-    const content = await this.#desk.blobs.get(blob);
+    const content = await this.#options.blobs.get(blob);
     if (!content) throw fail("unavailable", "The app's code is not in the blob store any more. Put it again.");
     this.#loaded = { id, ...unpacked(content) };
     return this.#loaded;
   }
-}
-
-export function infoOf(object: string, stored: StoredApp): AppInfo {
-  const { blob: _, ...info } = stored;
-  const { agency = "", agent = "" } = parseAgentObjectName(object) ?? {};
-  return { ...info, address: appAddress(agency, agent) };
 }
 
 /** What an app may call. Tools belong to turns: only there are they counted, asked about and logged. */

@@ -1,4 +1,4 @@
-interface PulseOptions {
+interface HeartbeatOptions {
   seconds: number;
   /** Has `beat` come back after so many seconds, even if this memory is lost meanwhile. */
   schedule(seconds: number, beat: number): Promise<unknown>;
@@ -8,12 +8,12 @@ interface PulseOptions {
  * The beats of an agent that is at work: whoever hears one takes up what a crash left open. They are numbered, because
  * the SDK would take the beat that is just being run for the next one.
  */
-export class Pulse {
-  readonly #options: PulseOptions;
+export class Heartbeat {
+  readonly #options: HeartbeatOptions;
   /** The beat that is due next, while there are any. */
   #next: number | undefined;
 
-  constructor(options: PulseOptions) {
+  constructor(options: HeartbeatOptions) {
     this.#options = options;
   }
 

@@ -1,12 +1,11 @@
-import type { Agent as AgentInfo, AgentExport, AgentState, AgentStatus, AgentUsage, Run } from "@thinkery/sdk";
+import type { AgentExport, AgentState, AgentStatus, AgentUsage, Run } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { firstOf, reportOf } from "../store/spent.ts";
-import type { Toolbox } from "../tools/toolbox.ts";
 import { chatMessages } from "../turn/chat-messages.ts";
-import { infoOf } from "./app.ts";
+import type { AgentParts } from "./assemble-agent.ts";
 
-/** What a client sees of an agent at a glance. */
-export function statusOf(store: AgentStore, agent: string): AgentStatus {
+/** Creates what clients of the Agents SDK's protocol see of an agent. */
+export function createStatus(store: AgentStore, agent: string): AgentStatus {
   const run = store.turns.run(agent);
   const title = store.facts.title();
   const context = store.context();
@@ -19,15 +18,12 @@ function activity(store: AgentStore, run: Run): AgentStatus["status"] {
   return store.messages.unanswered(run.runId).length > 0 ? "executing" : "thinking";
 }
 
-export function wholeState(
-  store: AgentStore,
-  agent: AgentInfo,
-  object: string,
-  tools: Toolbox,
-  added: Record<string, unknown>,
-): { state: AgentState; run: Run } {
+export async function readState({ store, registration, resolver, features, name }: AgentParts): Promise<{ state: AgentState; run: Run }> {
+  const registered = registration.get();
+  const { agent } = registered;
+  const { tools, added } = await resolver.preview(registered);
   const title = store.facts.title();
-  const run = store.turns.run(object);
+  const run = store.turns.run(name);
   // What it thought with last, where nobody chose.
   const model = agent.model ?? store.turns.get(run.runId)?.model;
   // What middleware adds cannot take the place of what is ours, even where we have nothing to say.
@@ -36,16 +32,17 @@ export function wholeState(
   return {
     state: {
       ...more,
+      ...Object.assign({}, ...features.map((feature) => feature.state?.())),
       messages: chatMessages(store),
       tools: tools.definitions().map((tool) => ({ ...tool })),
       thread: {
-        id: object,
+        id: name,
         createdAt: agent.createdAt,
         agentType: agent.blueprint,
         agencyId: agent.agency,
         request: store.facts.request(),
       },
-      threadId: object,
+      threadId: name,
       agentType: agent.blueprint,
       ...(model ? { model } : {}),
       todos: store.facts.todos(),
@@ -56,25 +53,24 @@ export function wholeState(
   };
 }
 
-export function wholeUsage({ spending, turns, messages, log }: AgentStore, days?: number): AgentUsage {
+export function createUsage({ spending, turns, messages, log }: AgentStore, days?: number): AgentUsage {
   return { ...reportOf(spending.rows(firstOf(days, Date.now()))), turns: turns.tally(), messages: messages.count(), events: log.last };
 }
 
-export function exported(store: AgentStore, agent: AgentInfo, object: string): AgentExport {
+export function createExport({ store, registration, features, name }: AgentParts): AgentExport {
   const title = store.facts.title();
-  const app = store.facts.app();
   const all = Number.MAX_SAFE_INTEGER;
   return {
     format: "thinkery-agent",
     version: 1,
-    agent,
+    agent: registration.get().agent,
     ...(title ? { title } : {}),
     todos: store.facts.todos(),
-    ...(app ? { app: infoOf(object, app) } : {}),
-    run: store.turns.run(object),
+    ...Object.assign({}, ...features.map((feature) => feature.export?.())),
+    run: store.turns.run(name),
     messages: store.messages.page({ limit: all - 1 }, all).messages,
     events: store.log.read(0, all, all),
     actions: store.actions.page({ limit: all - 1 }).actions,
-    usage: wholeUsage(store),
+    usage: createUsage(store),
   };
 }

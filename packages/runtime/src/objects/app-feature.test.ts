@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { App } from "../sandbox/run.ts";
 import type { Inside, RunTerms, Sandbox } from "../sandbox/sandbox.ts";
 import { packed } from "../store/app-source.ts";
-import { AgentApp } from "./app.ts";
+import { AppFeature } from "./app-feature.ts";
 
 const limits = { seconds: 7, mostSeconds: 300, waitSeconds: 300, silenceSeconds: 20, memoryMb: 128, runs: 250 };
 
@@ -12,8 +12,9 @@ function desk(serve: (app: App, request: Request, terms: RunTerms) => Promise<Re
   const stored = new Map<string, Uint8Array>([["b1", packed({ code: "one", modules: { "a.ts": "two" } })]]);
   const reads: string[] = [];
   let app: StoredApp | undefined = { version: "v1", blob: "b1", main: "main.ts", modules: ["a.ts"], bytes: 6, by: "owner", updatedAt: "2026-11-15T00:00:00.000Z" };
-  const agentApp = new AgentApp({
-    object: "global~alice",
+  const agentApp = new AppFeature({
+    address: { agency: "global", path: ["alice"] },
+    sandboxKey: "global~alice",
     store: { facts: { app: () => app } } as never,
     blobs: { get: async (hash: string) => (reads.push(hash), stored.get(hash)) } as never,
     recorder: {} as never,

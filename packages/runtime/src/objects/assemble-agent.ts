@@ -1,0 +1,98 @@
+import { type AgentAddress, agentObjectName, formatAddress } from "@thinkery/sdk";
+import { openSandbox } from "../sandbox/open.ts";
+import { AgentStore } from "../store/agent-store.ts";
+import { openBlobs } from "../store/blobs/open.ts";
+import { migrate } from "../store/migrate.ts";
+import { formerThinkSteps, thinkSchema } from "../store/schema/think.ts";
+import type { ClassLayer } from "../system/layers.ts";
+import type { System } from "../system/system.ts";
+import { limitsFrom } from "../turn/limits.ts";
+import { TurnQueue } from "../turn/queue.ts";
+import { Recorder } from "../turn/recorder.ts";
+import { RemoteWorkspace } from "../workspace/remote-workspace.ts";
+import type { WorkspacePort } from "../workspace/workspace-port.ts";
+import { AgentResolver } from "./agent-resolver.ts";
+import { AppFeature } from "./app-feature.ts";
+import { Audience } from "./audience.ts";
+import { Books } from "./books.ts";
+import type { Env } from "./env.ts";
+import type { AgentFeature } from "./feature.ts";
+import { FilesFeature } from "./files-feature.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { Registration } from "./registration.ts";
+import { Sockets } from "./sockets.ts";
+
+interface AgentContext {
+  storage: DurableObjectStorage;
+  env: Env;
+  address: AgentAddress;
+  system: System;
+  layer: ClassLayer;
+  /** Has the object woken after so many seconds, even if its memory is lost meanwhile. */
+  schedule(seconds: number, beat: number): Promise<unknown>;
+  /** What clients see of the agent may have changed. */
+  onChange(): void;
+}
+
+/** What an agent is made of. Assembled after each wake, when the object knows its address. */
+export function assembleAgent({ storage, env, address, system, layer, schedule, onChange }: AgentContext) {
+  migrate(storage, thinkSchema, formerThinkSteps);
+  const name = formatAddress(address);
+  const root = agentObjectName(address.agency, address.path[0]);
+  const limits = limitsFrom(env.TURN_LIMITS);
+  const agency = () => env.Agency.getByName(address.agency);
+
+  const blobs = openBlobs(env);
+  const store = new AgentStore(storage, name);
+  const audience = new Audience(store, onChange);
+  const recorder = new Recorder(store, audience);
+  const registration = new Registration(storage.sql);
+  const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
+
+  const files = new FilesFeature({ storage, blobs, env, record: (event) => recorder.record(event) });
+  // A sub-agent works in the files of the agent that it belongs to.
+  const workspace: WorkspacePort =
+    address.path.length === 1
+      ? files.port
+      : new RemoteWorkspace({ connect: () => env.Think.getByName(root).workspace, blobs, limits: files.port.limits });
+  // And it runs code in the same processes, or the two would take them from each other.
+  const sandboxKey = root;
+  const app = new AppFeature({ address, sandboxKey, store, blobs, recorder, sandbox: () => openSandbox(env) });
+
+  const books: Books = new Books({ env, store, address, registration, metered: () => resolver.metered() });
+  const resolver = new AgentResolver({ env, address, sandboxKey, system, layer, store, recorder, books, workspace });
+  const queue = new TurnQueue({
+    agent: name,
+    store,
+    blobs,
+    recorder,
+    boot: env.BOOT ?? { id: "", after: "stop" },
+    limits,
+    resolve: (turn) => resolver.resolve(registration.get(), turn.props),
+    onBusy: () => heartbeat.begin(),
+    onRest: () => books.rest(),
+  });
+  const sockets = new Sockets({ store, blobs, audience, recorder, queue });
+  const features: readonly AgentFeature[] = [files, app];
+
+  return {
+    address,
+    name,
+    agency,
+    blobs,
+    store,
+    audience,
+    recorder,
+    registration,
+    heartbeat,
+    books,
+    resolver,
+    queue,
+    sockets,
+    files,
+    app,
+    features,
+  };
+}
+
+export type AgentParts = ReturnType<typeof assembleAgent>;

@@ -1,0 +1,38 @@
+import type { NewEvent } from "@thinkery/sdk";
+import type { Connection } from "agents";
+import type { Blobs } from "../store/blobs/blobs.ts";
+import { LocalWorkspace } from "../workspace/local-workspace.ts";
+import { workspaceLimitsOf } from "../workspace/quota.ts";
+import { Workspace } from "../workspace/workspace.ts";
+import type { Env } from "./env.ts";
+import type { AgentFeature } from "./feature.ts";
+import { LiveSockets } from "./live-sockets.ts";
+
+interface FilesOptions {
+  storage: DurableObjectStorage;
+  blobs: Blobs;
+  env: Env;
+  record(event: NewEvent): void;
+}
+
+/** An agent's workspace, and everybody who edits it live. */
+export class FilesFeature implements AgentFeature {
+  readonly workspace: Workspace;
+  readonly port: LocalWorkspace;
+  readonly live: LiveSockets;
+
+  constructor({ storage, blobs, env, record }: FilesOptions) {
+    this.workspace = new Workspace({ storage, blobs, limits: workspaceLimitsOf(env), record });
+    this.port = new LocalWorkspace(this.workspace);
+    this.live = new LiveSockets(this.workspace, storage);
+  }
+
+  wake(connections: readonly Connection[]): void {
+    this.live.restore(connections.filter((connection) => this.live.has(connection)));
+  }
+
+  /** The model has forgotten what it saw of the files. */
+  clear(): void {
+    this.workspace.seen.clear();
+  }
+}

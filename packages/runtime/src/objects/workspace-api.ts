@@ -1,0 +1,44 @@
+import type { CommitResult, FileInfo, FileSnapshot } from "@thinkery/sdk";
+import { RpcTarget } from "cloudflare:workers";
+import type { LocalWorkspace } from "../workspace/local-workspace.ts";
+import type { WorkspaceEndpoint } from "../workspace/remote-workspace.ts";
+import type { At } from "../workspace/workspace.ts";
+import type { ChangesQuery, CommitRequest, WorkspaceChanges } from "../workspace/workspace-port.ts";
+
+/** The workspace as other agents' objects work in it; see `RemoteWorkspace`. Users' requests go through `FilesApi`. */
+export class WorkspaceApi extends RpcTarget implements WorkspaceEndpoint {
+  readonly #open: () => Promise<LocalWorkspace>;
+
+  constructor(open: () => Promise<LocalWorkspace>) {
+    super();
+    this.#open = open;
+  }
+
+  async latest(branch?: string): Promise<number> {
+    return (await this.#open()).latest(branch);
+  }
+
+  async list(query?: At & { under?: string | undefined }): Promise<{ files: FileInfo[]; version: number }> {
+    return (await this.#open()).list(query);
+  }
+
+  async stat(path: string, at?: At): Promise<FileInfo | undefined> {
+    return (await this.#open()).stat(path, at);
+  }
+
+  async read(path: string, at?: At): Promise<FileSnapshot | undefined> {
+    return (await this.#open()).read(path, at);
+  }
+
+  async commit(request: CommitRequest): Promise<CommitResult> {
+    return (await this.#open()).commit(request);
+  }
+
+  async changes(query: ChangesQuery): Promise<WorkspaceChanges> {
+    return (await this.#open()).changes(query);
+  }
+
+  async markSeen(path: string, hash: string, branch?: string): Promise<void> {
+    return (await this.#open()).markSeen(path, hash, branch);
+  }
+}
