@@ -1,4 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { decodeFileTransfers } from "@thinkery/sdk/internal";
 import { expect, test } from "vitest";
@@ -57,7 +66,8 @@ function openExchange() {
 function textsIn(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map((entry) => join(entry.parentPath, entry.name));
-  return Object.fromEntries(paths.map((path): [string, string] => [path.slice(folder.length + 1), readFileSync(path, "utf8")]).sort());
+  const texts = paths.map((path): [string, string] => [path.slice(folder.length + 1), readFileSync(path, "utf8")]);
+  return Object.fromEntries(texts.sort());
 }
 
 test("a file that both sides deleted is forgotten", async () => {
@@ -130,9 +140,9 @@ test("a file in a folder that is hidden for a while is still known afterwards", 
   expect([workspace.texts, textsIn(folder)]).toEqual([{ b: "1" }, { b: "1" }]);
 });
 
-test("whatever commands and people do, and whenever the host dies: nothing is lost, and both have the same in the end", async () => {
+test("whatever commands and people do, and whenever the host dies: nothing is lost, and both end equal", async () => {
   const { below, pick, chance } = random("working copies");
-  for (let story = 0; story < repeatCount("working copies", { sample: 10, full: 150 }); story++) {
+  for (let story = 0; story < repeatCount("random working copies", { sample: 10, full: 150 }); story++) {
     const { workspace, folder, restart, meddle, run } = openExchange();
     const names = ["a", "b.txt", "d/c", "d/e.md", "f/g/h", "i"];
     /** What commands wrote and did not replace or delete themselves. */

@@ -101,7 +101,8 @@ const minSuspicious = 10;
 function refuseVanished({ here, there }: { here: number; there: number }, known: number, folder: string): void {
   const refuse = (count: number, from: string, where: string) => {
     if (count < minSuspicious || count * 2 <= known) return;
-    throw fail("conflict", `${count} of ${known} files are gone from ${from} at once. If they should be deleted ${where} too, say so with --force; nothing was done.`);
+    const gone = `${count} of ${known} files are gone from ${from} at once.`;
+    throw fail("conflict", `${gone} If they should be deleted ${where} too, say so with --force; nothing was done.`);
   };
   refuse(there, "the folder", "from the workspace");
   refuse(here, "the workspace", `from ${folder}`);

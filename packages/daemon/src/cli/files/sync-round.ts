@@ -51,13 +51,16 @@ export class Round {
 
   constructor(options: RoundOptions) {
     this.#options = options;
-    this.#sending = new Sending({ send: (edits) => this.#sendAll(edits), onRefused: (edit, error) => this.#refused(pathOf(edit), error) });
+    this.#sending = new Sending({
+      send: (edits) => this.#sendAll(edits),
+      onRefused: (edit, error) => this.#refused(pathOf(edit), error),
+    });
     this.sides = { base: hashesOf(options.state.files), here: hashesOf(options.found.local), there: options.there };
   }
 
   plan(): SyncStep[] {
     const { found, refusals } = this.#options;
-    if (found.moving.size > 0) this.isComplete = [...found.moving].every((path) => found.untaken.some((one) => one.path === path));
+    this.isComplete = [...found.moving].every((path) => found.untaken.some((one) => one.path === path));
     const isUnknown = (path: string) => found.moving.has(path) || found.isHidden(path) || found.ignores(path);
     const { agreed, steps } = planSync(this.sides, isUnknown);
     for (const path of agreed) this.#agree(path, this.sides.here.get(path));

@@ -1,7 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fail, filePath, isThinkeryError } from "@thinkery/sdk";
-import { decodeFileTransfers, encodeFileTransfer, planSync, type SyncSides, type WorkingCopyPlan } from "@thinkery/sdk/internal";
+import {
+  decodeFileTransfers,
+  encodeFileTransfer,
+  planSync,
+  type SyncSides,
+  type WorkingCopyPlan,
+} from "@thinkery/sdk/internal";
 import type { FileState } from "../../../folder/file-state.ts";
 import { look, type Look } from "../../../folder/look.ts";
 import { readContent } from "../../../folder/read.ts";
@@ -208,8 +214,8 @@ export class WorkspaceCopy {
 }
 
 /** The folder's files, the workspace's, and what both had last: a change that has landed is something that both had. */
-function sidesOf(wanted: [path: string, hash: string][], { isLanded, collection, manifest }: Landing): SyncSides<string> {
-  const { look, findings: { read }, sent } = collection;
+function sidesOf(wanted: [path: string, hash: string][], landing: Landing): SyncSides<string> {
+  const { isLanded, collection: { look, findings: { read }, sent }, manifest } = landing;
   const { files } = manifest;
   const here = new Map([...look.files.keys()].map((path) => [path, read.get(path)?.hash ?? files.get(path)?.hash]));
   // A known path was checked when it came.
