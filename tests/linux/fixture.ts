@@ -42,15 +42,15 @@ export class Workspace implements LinuxFiles {
     const next = new Map(this.now);
     const overlaps: Overlap[] = [];
     for (const edit of edits) {
-      if ("move" in edit) throw new Error("nobody moves");
-      const path = "write" in edit ? edit.write : edit.delete;
+      const path = pathOf(edit);
       const theirs = "write" in edit ? this.blobs.get((edit.content as { blob: string }).blob) : undefined;
       const [before, mine] = [this.versions[base]?.get(path), this.now.get(path)];
       if (isSame(mine, theirs)) continue;
       if (isSame(before, mine)) put(next, path, theirs);
       else {
-        if (theirs) next.set(`${path}.theirs`, theirs);
-        overlaps.push({ path, kept: `${path}.theirs`, reason: "Both have changed it." });
+        const kept = freePath(`${path}.theirs`, (one) => next.has(one) || edits.some((other) => pathOf(other) === one));
+        if (theirs) next.set(kept, theirs);
+        overlaps.push({ path, kept, reason: "Both have changed it." });
       }
     }
     const id = this.commit(next);
@@ -124,6 +124,15 @@ function sent(socketPath: string, address: string, { method = "GET", body, signa
     asking.on("error", reject);
     asking.end(body as string | Uint8Array | undefined);
   });
+}
+
+function pathOf(edit: FileEdit): string {
+  if ("move" in edit) throw new Error("nobody moves");
+  return "write" in edit ? edit.write : edit.delete;
+}
+
+function freePath(path: string, isTaken: (path: string) => boolean): string {
+  return isTaken(path) ? freePath(`${path}+`, isTaken) : path;
 }
 
 function put(files: Map<string, Buffer>, path: string, bytes: Buffer | undefined): void {

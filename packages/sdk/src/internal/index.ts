@@ -11,5 +11,6 @@ export * from "./pattern/glob.ts";
 export * from "./pattern/wildcard.ts";
 export * from "./readable-output.ts";
 export * from "./script-file.ts";
+export * from "./sync-plan.ts";
 export * from "./working-copy.ts";
 export * from "./zip.ts";

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { random } from "../../../../../tests/kit/random.ts";
 import { tempFolder } from "../../host/fixture.ts";
-import { conflictPath } from "./sync-decision.ts";
+import { conflictPath } from "./conflict-path.ts";
 import { openMirror, texts, write } from "./sync-mirror-fixture.ts";
 import { readState, stateFile, type SyncState, writeState } from "./sync-state.ts";
 

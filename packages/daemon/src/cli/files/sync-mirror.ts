@@ -1,8 +1,8 @@
 import { fail } from "@thinkery/sdk";
+import { countVanished } from "@thinkery/sdk/internal";
 import { removeDraft } from "../../folder/write.ts";
 import { largestFile } from "./reach.ts";
 import { type Found, LocalSide } from "./sync-local.ts";
-import { refuseVanished } from "./sync-plan.ts";
 import { Refusals } from "./sync-refusals.ts";
 import type { Remote } from "./sync-remote.ts";
 import { Round, type SyncEvent } from "./sync-round.ts";
@@ -64,11 +64,11 @@ export class Mirror {
     const state = this.#common({ folder: identity, workspace, version }, isFirst);
     const round = new Round({ ...this.#options, local: this.#local, refusals: this.#refusals, found, there, version, state, signal });
     this.#tell(found);
-    const tasks = round.plan();
+    const steps = round.plan();
     if (isFirst) for (const path of found.drafts) removeDraft(this.#options.folder, path);
-    if (!isSure) refuseVanished(tasks, round.sides, { known: state.files.size, folder: this.#options.folder });
+    if (!isSure) refuseVanished(countVanished(steps, round.sides), state.files.size, this.#options.folder);
     try {
-      await round.carryOut(tasks);
+      await round.carryOut(steps);
     } finally {
       const isNews = round.hasLearned || state.version !== version;
       state.version = version;
@@ -93,6 +93,19 @@ export class Mirror {
       this.#options.onEvent({ did: "left", path, why });
     }
   }
+}
+
+/** Fewer files than this may vanish at once. If more do, and they are most of them, a disk may be gone. */
+const minSuspicious = 10;
+
+function refuseVanished({ here, there }: { here: number; there: number }, known: number, folder: string): void {
+  const refuse = (count: number, from: string, where: string) => {
+    if (count < minSuspicious || count * 2 <= known) return;
+    const gone = `${count} of ${known} files are gone from ${from} at once.`;
+    throw fail("conflict", `${gone} If they should be deleted ${where} too, say so with --force; nothing was done.`);
+  };
+  refuse(there, "the folder", "from the workspace");
+  refuse(here, "the workspace", `from ${folder}`);
 }
 
 function replaced(what: "folder" | "agent"): Error {

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { foldedPath, isThinkeryError, type Overlap } from "@thinkery/sdk";
+import { combineMoves, planSync, type SyncSides, type SyncStep } from "@thinkery/sdk/internal";
 import { type FileState, isFresh, isSameState } from "../../folder/file-state.ts";
 import { removeContent, writeContent } from "../../folder/write.ts";
-import { conflictPath, decided } from "./sync-decision.ts";
+import { conflictPath } from "./conflict-path.ts";
 import type { Found, LocalSide } from "./sync-local.ts";
-import { rulesFirst, type Sides, type Task, withMoves } from "./sync-plan.ts";
 import type { Refusals } from "./sync-refusals.ts";
 import type { Remote, RemoteEdit } from "./sync-remote.ts";
 import { isRefusal, pathOf, Sending, small } from "./sync-sending.ts";
@@ -39,6 +39,8 @@ interface RoundOptions {
 export class Round {
   readonly #options: RoundOptions;
   readonly #sending: Sending;
+  /** The files of both sides as they were before anything was done, by their hashes. */
+  readonly sides: SyncSides<string>;
   /** The files of the folder by how they are compared where upper and lower case are the same. */
   #folded: Map<string, string> | undefined;
   isComplete = true;
@@ -49,35 +51,37 @@ export class Round {
 
   constructor(options: RoundOptions) {
     this.#options = options;
-    this.#sending = new Sending({ send: (edits) => this.#sendAll(edits), onRefused: (edit, error) => this.#refused(pathOf(edit), error) });
+    this.#sending = new Sending({
+      send: (edits) => this.#sendAll(edits),
+      onRefused: (edit, error) => this.#refused(pathOf(edit), error),
+    });
+    this.sides = { base: hashesOf(options.state.files), here: hashesOf(options.found.local), there: options.there };
   }
 
-  get sides(): Sides {
-    return { here: this.#options.found.local, there: this.#options.there };
-  }
-
-  plan(): Task[] {
-    const { found, there, state, refusals } = this.#options;
-    if (found.moving.size > 0) this.isComplete = [...found.moving].every((path) => found.untaken.some((one) => one.path === path));
-    const tasks: Task[] = [];
-    for (const path of [...new Set([...found.local.keys(), ...there.keys(), ...state.files.keys()])].sort()) {
-      if (found.moving.has(path) || found.isHidden(path) || found.ignores(path)) continue;
-      const here = found.local.get(path)?.hash;
-      const decision = decided(here, there.get(path), state.files.get(path)?.hash);
-      if (decision === "agreed") this.#agree(path, here);
-      else if (refusals.holds(path, this.#both(path))) this.left++;
-      else tasks.push({ path, decision });
+  plan(): SyncStep[] {
+    const { found, refusals } = this.#options;
+    this.isComplete = [...found.moving].every((path) => found.untaken.some((one) => one.path === path));
+    const isUnknown = (path: string) => found.moving.has(path) || found.isHidden(path) || found.ignores(path);
+    const { agreed, steps } = planSync(this.sides, isUnknown);
+    for (const path of agreed) this.#agree(path, this.sides.here.get(path));
+    const due = steps.filter(({ path }) => !refusals.holds(path, this.#both(path)));
+    this.left += steps.length - due.length;
+    // What is ignored has to be known before anything else comes.
+    const rules = due.filter(({ path, action }) => action === "fetch" && /(?:^|\/)\.gitignore$/.test(path));
+    if (rules.length > 0) {
+      this.isComplete = false;
+      return rules;
     }
-    const rules = rulesFirst(tasks);
-    if (rules.length > 0) this.isComplete = false;
-    return rules.length > 0 ? rules : withMoves(tasks, this.sides);
+    due.sort((one, other) => (one.path < other.path ? -1 : 1));
+    return combineMoves(due, this.sides);
   }
 
-  async carryOut(tasks: readonly Task[]): Promise<void> {
-    const of = <D extends Task["decision"]>(decision: D) => this.#untilOver(tasks.filter((task): task is Extract<Task, { decision: D }> => task.decision === decision));
+  async carryOut(steps: readonly SyncStep[]): Promise<void> {
+    const of = <A extends SyncStep["action"]>(action: A) =>
+      this.#untilOver(steps.filter((step): step is Extract<SyncStep, { action: A }> => step.action === action));
     // What goes makes room: a folder may come where a file was.
     for (const { path } of of("removeHere")) this.#removeHere(path);
-    for (const { path } of of("both")) await this.#keepBoth(path);
+    for (const { path } of of("conflict")) await this.#keepBoth(path);
     await several(of("fetch"), ({ path }) => this.#fetch(path));
     for (const { path } of of("removeThere")) await this.#sending.add({ delete: path });
     for (const { path, from } of of("moveThere")) await this.#sending.add({ move: from, to: path });
@@ -85,9 +89,9 @@ export class Round {
     await this.#sending.flush();
   }
 
-  *#untilOver<T>(tasks: readonly T[]): Generator<T> {
-    for (const task of tasks) {
-      if (!this.#options.signal?.aborted) yield task;
+  *#untilOver<T>(steps: readonly T[]): Generator<T> {
+    for (const step of steps) {
+      if (!this.#options.signal?.aborted) yield step;
       else this.isComplete = false;
     }
   }
@@ -274,4 +278,8 @@ export class Round {
     const { found, there } = this.#options;
     return `${found.local.get(path)?.hash}:${there.get(path)}`;
   }
+}
+
+function hashesOf(files: ReadonlyMap<string, { hash: string }>): Map<string, string> {
+  return new Map([...files].map(([path, { hash }]) => [path, hash]));
 }

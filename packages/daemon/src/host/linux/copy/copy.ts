@@ -1,14 +1,20 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fail, filePath, isThinkeryError } from "@thinkery/sdk";
-import { decodeFileTransfers, encodeFileTransfer, type WorkingCopyPlan } from "@thinkery/sdk/internal";
+import {
+  decodeFileTransfers,
+  encodeFileTransfer,
+  planSync,
+  type SyncSides,
+  type WorkingCopyPlan,
+} from "@thinkery/sdk/internal";
 import type { FileState } from "../../../folder/file-state.ts";
 import { look, type Look } from "../../../folder/look.ts";
 import { readContent } from "../../../folder/read.ts";
 import { inTurns } from "../../../folder/turns.ts";
 import { removeContent, writeContent } from "../../../folder/write.ts";
 import type { Place } from "../provider.ts";
-import { type Finding, type Findings, findingsIn, trusted } from "./findings.ts";
+import { type Findings, findingsIn, trusted } from "./findings.ts";
 import { type Entry, type Manifest, readManifest, writeManifest } from "./manifest.ts";
 import { notesOn, tooMuch } from "./notes.ts";
 import { isOfPrograms } from "./program-files.ts";
@@ -23,13 +29,21 @@ interface Collection {
   id: string;
   look: Look;
   findings: Findings;
-  sent: Map<string, Finding>;
+  sent: Set<string>;
 }
 
 /** A file that main is to send: what it has to be, and what we put it over. */
 interface Needed {
   hash: string;
   expected: FileState | undefined;
+}
+
+/** A version of the workspace, which has some of the changes of a collection in it. */
+interface Landing {
+  version: number;
+  isLanded(path: string): boolean;
+  collection: Collection;
+  manifest: Manifest;
 }
 
 /** The files of a workspace as they lie in the folder that an agent's commands work in. */
@@ -65,9 +79,9 @@ export class WorkspaceCopy {
     const notes = notesOn(manifest, findings.untaken);
     if (findings.isTooMuch) notes.push(tooMuch(mostBack));
     if (findings.isNews || notes.length > 0) await writeManifest(this.#file, manifest);
-    const collection: Collection = { id: head.collection, look: found, findings, sent: new Map() };
+    const collection: Collection = { id: head.collection, look: found, findings, sent: new Set() };
     this.#collection = collection;
-    return this.#told({ ...head, notes, isStuck: false }, collection, largest);
+    return this.#told({ ...head, notes, isStuck: false }, collection, manifest, largest);
   }
 
   /** What of this version is not in the folder yet. What is there and should not be goes at once. */
@@ -82,8 +96,9 @@ export class WorkspaceCopy {
     const isLanded = (path: string) => landed !== noCollection && collection.sent.has(path) && !left.has(path);
     this.#needed.clear();
     this.#left = 0;
-    if (files) await this.#compare(version, files, isLanded, collection, manifest);
-    else this.#confirm(version, isLanded, collection, manifest);
+    const landing: Landing = { version, isLanded, collection, manifest };
+    if (files) await this.#compare(files, landing);
+    else this.#confirm(landing);
     manifest.version = version;
     if (files) manifest.isBehind = this.#left + this.#needed.size > 0;
     await writeManifest(this.#file, manifest);
@@ -125,82 +140,89 @@ export class WorkspaceCopy {
     return look(this.#place.folder, { known: new Set(manifest.files.keys()), isLeftOut: isOfPrograms, mostEntries });
   }
 
-  async *#told(head: object, { findings, sent }: Collection, largest: number): AsyncGenerator<Uint8Array> {
+  async *#told(head: object, collection: Collection, manifest: Manifest, largest: number): AsyncGenerator<Uint8Array> {
+    const { findings: { changed, read, isTooMuch }, sent } = collection;
+    const baseOf = (path: string) => manifest.files.get(path)?.base ?? manifest.version;
     yield* encodeFileTransfer(head);
-    if (!findings.isTooMuch) {
-      for (const finding of findings.changed.values()) {
-        const { path, base, now } = finding;
-        if (!now) {
-          sent.set(path, finding);
-          yield* encodeFileTransfer({ delete: path, base });
-          continue;
-        }
-        const content = now.bytes ? { ...now, bytes: now.bytes } : await readContent(this.#place.folder, path, largest);
-        delete now.bytes;
-        if (!content || content.hash !== now.hash) continue;
-        sent.set(path, finding);
-        yield* encodeFileTransfer({ write: path, base }, content.bytes);
+    if (!isTooMuch) {
+      for (const [path, file] of read) {
+        const { bytes } = file;
+        delete file.bytes;
+        const content = bytes ? { ...file, bytes } : await readContent(this.#place.folder, path, largest);
+        if (!content || content.hash !== file.hash) continue;
+        sent.add(path);
+        yield* encodeFileTransfer({ write: path, base: baseOf(path) }, content.bytes);
+      }
+      for (const path of changed.deleted.keys()) {
+        sent.add(path);
+        yield* encodeFileTransfer({ delete: path, base: baseOf(path) });
       }
     }
     yield* encodeFileTransfer({ end: true });
   }
 
   /** The version is what the folder's was, with what came from there. */
-  #confirm(version: number, isLanded: (path: string) => boolean, { sent }: Collection, { files, version: before }: Manifest): void {
-    for (const [path, { now }] of sent) {
+  #confirm({ version, isLanded, collection: { findings, sent }, manifest }: Landing): void {
+    const { files } = manifest;
+    for (const path of sent) {
       if (!isLanded(path)) continue;
-      if (now) files.set(path, { hash: now.hash, base: version, ...trusted(now.state) });
+      const file = findings.read.get(path);
+      if (file) files.set(path, { hash: file.hash, base: version, ...trusted(file.state) });
       else files.delete(path);
     }
-    for (const entry of files.values()) if (entry.base === before) entry.base = version;
+    for (const entry of files.values()) if (entry.base === manifest.version) entry.base = version;
   }
 
-  async #compare(version: number, wanted: [path: string, hash: string][], isLanded: (path: string) => boolean, { look, findings, sent }: Collection, manifest: Manifest): Promise<void> {
-    const turn = inTurns();
+  /** Removes what the version does not have, and notes which of its files main has to send. */
+  async #compare(wanted: [path: string, hash: string][], landing: Landing): Promise<void> {
+    const { version, isLanded, collection: { look, findings }, manifest } = landing;
+    const { changed, read, unclear, isTooMuch } = findings;
     const { files } = manifest;
-    const stays = new Set<string>();
-    for (const [given, hash] of wanted) {
-      // What is known was looked at when it came.
-      const path = files.has(given) ? given : filePath(given);
-      stays.add(path);
-      const entry = files.get(path);
-      const changed = findings.changed.get(path);
-      const state = look.files.get(path);
-      const now = changed ? changed.now?.hash : state && entry?.hash;
-      if (now === hash && !findings.unclear.has(path)) files.set(path, { hash, base: version, ...trustedNow(changed, entry) });
-      else {
-        const isClear = !findings.unclear.has(path) && !look.isHidden(path) && !findings.isTooMuch;
-        const next = { hash, base: version };
-        const known: Entry = entry ?? { base: manifest.version };
-        if (isClear && (!changed || isLanded(path))) {
-          files.set(path, { ...known, next });
-          this.#needed.set(path, { hash, expected: changed ? changed.now?.state : state });
-        } else {
-          files.set(path, known);
-          this.#left++;
-        }
+    const turn = inTurns();
+    const sides = sidesOf(wanted, landing);
+    const { agreed, steps, skipped } = planSync(sides, (path) => unclear.has(path));
+    const known = (path: string): Entry => files.get(path) ?? { base: manifest.version };
+    const isOutOfReach = (path: string) => isTooMuch || look.isHidden(path);
+    const leave = (path: string) => {
+      if (!sides.there.has(path)) return;
+      files.set(path, known(path));
+      this.#left++;
+    };
+
+    for (const path of agreed) {
+      const hash = sides.there.get(path);
+      const file = read.get(path);
+      const { state } = file ? trusted(file.state) : known(path);
+      if (hash !== undefined) files.set(path, { hash, base: version, ...(state ? { state } : {}) });
+      else if (!isOutOfReach(path)) files.delete(path);
+    }
+    for (const path of skipped) leave(path);
+    for (const { path, action } of steps) {
+      await turn();
+      const hash = sides.there.get(path);
+      const expected = read.get(path)?.state ?? look.files.get(path);
+      // What a command changed is kept until the workspace has it.
+      if (isOutOfReach(path) || (changed.has(path) && !isLanded(path))) leave(path);
+      else if (action === "fetch" && hash !== undefined) {
+        files.set(path, { ...known(path), next: { hash, base: version } });
+        this.#needed.set(path, { hash, expected });
+      } else if (action === "removeHere" && expected) {
+        if (removeContent(this.#place.folder, path, expected) === "removed") files.delete(path);
       }
     }
-    for (const path of new Set([...files.keys(), ...sent.keys()])) {
-      if (stays.has(path)) continue;
-      await turn();
-      this.#drop(path, isLanded(path), { look, findings }, files);
-    }
-  }
-
-  /** The workspace has no such file any more. */
-  #drop(path: string, isLanded: boolean, { look, findings }: Pick<Collection, "look" | "findings">, files: Manifest["files"]): void {
-    const changed = findings.changed.get(path);
-    if (findings.unclear.has(path) || look.isHidden(path) || findings.isTooMuch || (changed?.now && !isLanded)) return;
-    const state = changed ? changed.now?.state : look.files.get(path);
-    if (state && removeContent(this.#place.folder, path, state) !== "removed") return;
-    files.delete(path);
   }
 }
 
-function trustedNow(changed: Finding | undefined, entry: Entry | undefined): { state?: FileState } {
-  if (changed?.now) return trusted(changed.now.state);
-  return entry?.state ? { state: entry.state } : {};
+/** The folder's files, the workspace's, and what both had last: a change that has landed is something that both had. */
+function sidesOf(wanted: [path: string, hash: string][], landing: Landing): SyncSides<string> {
+  const { isLanded, collection: { look, findings: { read }, sent }, manifest } = landing;
+  const { files } = manifest;
+  const here = new Map([...look.files.keys()].map((path) => [path, read.get(path)?.hash ?? files.get(path)?.hash]));
+  // A known path was checked when it came.
+  const there = new Map(wanted.map(([path, hash]) => [files.has(path) ? path : filePath(path), hash]));
+  const base = new Map([...files].map(([path, { hash }]) => [path, hash]));
+  for (const path of sent) if (isLanded(path)) base.set(path, here.get(path));
+  return { base, here, there };
 }
 
 /** What is told of a folder that was never made. */

@@ -1,20 +1,24 @@
 import { foldedPath, foldersOf } from "@thinkery/sdk";
+import { FileDiff } from "@thinkery/sdk/internal";
 import { type FileState, isFresh, isSameState } from "../../../folder/file-state.ts";
 import type { Look, Untaken } from "../../../folder/look.ts";
 import { readIfAtRest } from "../../../folder/read.ts";
 import { inTurns } from "../../../folder/turns.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** What became of a file since it was put there. */
-export interface Finding {
-  path: string;
-  base: number;
-  /** Nothing where it is gone. */
-  now?: { hash: string; state: FileState; bytes?: Buffer };
+/** A file of the folder as it was read. */
+interface ReadFile {
+  hash: string;
+  state: FileState;
+  /** Left out if it is large; it is read again when it is sent. */
+  bytes?: Buffer;
 }
 
 export interface Findings {
-  changed: Map<string, Finding>;
+  /** What changed since the files were put there, by their hashes. */
+  changed: FileDiff<string>;
+  /** Those that were added or edited. */
+  read: Map<string, ReadFile>;
   untaken: Untaken[];
   /** Files that are there and cannot be told, and that nothing may be put over. */
   unclear: Set<string>;
@@ -36,12 +40,18 @@ const mostKept = 8 * 1024 * 1024;
 
 /** Compares what lies in the folder with what was put there. */
 export async function findingsIn(folder: string, look: Look, manifest: Manifest, most: Most): Promise<Findings> {
-  const findings: Findings = { changed: new Map(), untaken: [...look.untaken], unclear: new Set(), isTooMuch: false, isNews: false };
-  const { changed, unclear } = findings;
+  const findings: Findings = {
+    changed: new FileDiff(),
+    read: new Map(),
+    untaken: [...look.untaken],
+    unclear: new Set(),
+    isTooMuch: false,
+    isNews: false,
+  };
+  const { changed, read, unclear } = findings;
   const twins = twinsIn(look, manifest);
   const turn = inTurns();
   let bytes = 0;
-  let kept = 0;
 
   for (const [path, state] of look.files) {
     await turn();
@@ -67,26 +77,21 @@ export async function findingsIn(folder: string, look: Look, manifest: Manifest,
       continue;
     }
     const { hash } = content;
-    if (entry?.next?.hash === hash) manifest.files.set(path, { hash, base: entry.next.base, ...trusted(content.state) });
-    else if (entry?.hash === hash) manifest.files.set(path, { ...entry, ...trusted(content.state) });
-    else {
+    // After a crash, what we were about to put there may be there.
+    const base = entry?.next?.hash === hash ? entry.next : entry;
+    if (changed.record(path, base?.hash, hash)) {
       bytes += content.bytes.length;
-      kept += content.bytes.length;
-      const now = { hash, state: content.state, ...(kept <= mostKept ? { bytes: content.bytes } : {}) };
-      changed.set(path, { path, base: entry?.base ?? manifest.version, now });
+      read.set(path, { hash, state: content.state, ...(bytes <= mostKept ? { bytes: content.bytes } : {}) });
       findings.isTooMuch = changed.size > most.files || bytes > most.bytes;
       if (findings.isTooMuch) return findings;
-      continue;
+    } else if (base) {
+      manifest.files.set(path, { ...base, ...trusted(content.state) });
+      findings.isNews = true;
     }
-    findings.isNews = true;
   }
 
-  for (const [path, entry] of manifest.files) {
-    if (look.files.has(path) || look.isHidden(path)) continue;
-    if (entry.next && entry.next.hash === undefined) {
-      manifest.files.delete(path);
-      findings.isNews = true;
-    } else if (entry.hash !== undefined) changed.set(path, { path, base: entry.base });
+  for (const [path, { hash }] of manifest.files) {
+    if (!look.files.has(path) && !look.isHidden(path)) changed.record(path, hash, undefined);
   }
   findings.isTooMuch = changed.size > most.files;
   return findings;

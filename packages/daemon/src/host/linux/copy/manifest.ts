@@ -11,7 +11,7 @@ export interface Entry {
   /** What tells that it is still this. */
   state?: FileState;
   /** We are about to put this in its place. After a crash, it may be there. */
-  next?: { hash?: string; base: number };
+  next?: { hash: string; base: number };
 }
 
 /** What a copy is a copy of. It lies beside the folder, where no command can see it. */

@@ -3,7 +3,7 @@ import { random } from "../../../../../../tests/kit/random.ts";
 import { repeatCount } from "../../../../../../tests/kit/sample.ts";
 import type { ShellChange } from "../../shell.ts";
 import { Body } from "./body.ts";
-import { changesOf, differenceOf } from "./changes.ts";
+import { changesOf, diffTrees } from "./changes.ts";
 import { TreeFileSystem } from "./file-system.ts";
 import { filesIn, type Folder, namesOf, Tree } from "./tree.ts";
 
@@ -77,7 +77,7 @@ test("whatever is done to a tree, its changes make the same of the files", async
       ]);
       await work().catch(() => {});
     }
-    const changes = await changesOf(differenceOf(before, after.root), source, most);
+    const changes = await changesOf(diffTrees(before, after.root), source, most);
     expect(applied(await contents(before), changes)).toEqual(await contents(after.root));
   }
 });
@@ -89,16 +89,31 @@ test("what was moved is told as moved, without its content", async () => {
   await fs.mv("/a.txt", "/b.txt");
   await fs.mv("/d", "/e");
   const asked: string[] = [];
-  const changes = await changesOf(differenceOf(before, after.root), async (path) => (asked.push(path), ""), most);
+  const changes = await changesOf(diffTrees(before, after.root), async (path) => (asked.push(path), ""), most);
   expect([changes, asked]).toEqual([[{ move: "a.txt", to: "b.txt" }, { move: "d/x", to: "e/x" }, { move: "d/y", to: "e/y" }], []]);
+});
+
+test("a copy whose original is deleted is a move too, and so is each of two names of one file", async () => {
+  const before = new Tree(treeOf({ a: "1", "d/x": "2" }));
+  await new TreeFileSystem(before, { source, room: 1000 }).link("/d/x", "/d/y");
+  const after = new Tree(before.root);
+  const fs = new TreeFileSystem(after, { source, room: 1000 });
+  await fs.cp("/a", "/b");
+  await fs.rm("/a");
+  await fs.mv("/d", "/e");
+  expect(await changesOf(diffTrees(before.root, after.root), source, most)).toEqual([
+    { move: "a", to: "b" },
+    { move: "d/x", to: "e/x" },
+    { move: "d/y", to: "e/y" },
+  ]);
 });
 
 test("too many and too much are refused", async () => {
   const after = new Tree(treeOf({}));
   const fs = new TreeFileSystem(after, { source, room: 1_000_000 });
   for (let n = 0; n < 10; n++) await fs.writeFile(`/${n}`, "x".repeat(100));
-  await expect(changesOf(differenceOf(undefined, after.root), source, { changes: 9, bytes: 10_000 })).rejects.toThrow("It changed 10 files; a command may change 9.");
-  await expect(changesOf(differenceOf(undefined, after.root), source, { changes: 10, bytes: 999 })).rejects.toThrow("It wrote more than");
+  await expect(changesOf(diffTrees(undefined, after.root), source, { changes: 9, bytes: 10_000 })).rejects.toThrow("It changed 10 files; a command may change 9.");
+  await expect(changesOf(diffTrees(undefined, after.root), source, { changes: 10, bytes: 999 })).rejects.toThrow("It wrote more than");
 });
 
 test("what comes where something of another kind was is not told as moved", async () => {
@@ -112,6 +127,6 @@ test("what comes where something of another kind was is not told as moved", asyn
   await fs.mkdir("/f");
   await fs.mv("/d", "/f/d");
   await fs.cp("/f/d", "/d");
-  const changes = await changesOf(differenceOf(before, after.root), source, most);
+  const changes = await changesOf(diffTrees(before, after.root), source, most);
   expect(applied(files, changes)).toEqual({ z: "1", "f/d": "2", d: "2" });
 });

@@ -4,7 +4,7 @@ import { longestConsole, longestPath, mostChanged, mostChanges, mostEnvironment,
 import type { ShellHost, ShellJob, ShellOutcome, ShellState } from "../../shell.ts";
 import { Written } from "../harness/written.ts";
 import { Body, type Source } from "./body.ts";
-import { changesOf, type Difference, differenceOf, TooMuch } from "./changes.ts";
+import { changesOf, diffTrees, TooMuch, type TreeDiff } from "./changes.ts";
 import { withCommandHook } from "./command-hook.ts";
 import { TreeFileSystem } from "./file-system.ts";
 import { fetchThrough } from "./network.ts";
@@ -41,14 +41,14 @@ export async function runCommand({ job, work, host, onFetched }: CommandOptions)
   const stdout = shortened(result.stdout, limits.outputBytes);
   const stderr = shortened(worded(result.stderr), limits.outputBytes);
   const after = tree.find([workFolder]);
-  const difference = differenceOf(work, after?.kind === "folder" ? after : undefined);
+  const diff = diffTrees(work, after?.kind === "folder" ? after : undefined);
   const notes: string[] = [];
   if (result.exitCode === 124 && /execution (?:deadline|time)|aborted/.test(result.stderr)) notes.push(`The command was ended after ${limits.timeoutMs / 1000} s.`);
   try {
-    const changes = await changesOf(difference, source, { changes: mostChanges, bytes: mostChanged });
+    const changes = await changesOf(diff, source, { changes: mostChanges, bytes: mostChanged });
     const scratch = scratchOf(tree, notes);
-    notes.push(...lostOf(difference, state, { system, tree, modes: files.modes }));
-    const folders = difference.folders.filter((path) => path.length <= longestPath).slice(0, mostFolders);
+    notes.push(...lostOf(diff, state, { system, tree, modes: files.modes }));
+    const folders = diff.folders.filter((path) => path.length <= longestPath).slice(0, mostFolders);
     const { cwd, env } = shell.state(result, state, notes);
     return { ok: true, exitCode: result.exitCode & 255, stdout, stderr, changes, notes, state: { cwd: folderIn(tree, cwd), env, folders, scratch } };
   } catch (error) {
@@ -174,7 +174,7 @@ function scratchOf(tree: Tree, notes: string[]): ShellState["scratch"] {
 }
 
 /** What a workspace cannot hold, said once. */
-function lostOf({ folders, links }: Difference, before: ShellState, { system, tree, modes }: { system: Folder; tree: Tree; modes: ReadonlySet<string> }): string[] {
+function lostOf({ folders, links }: TreeDiff, before: ShellState, { system, tree, modes }: { system: Folder; tree: Tree; modes: ReadonlySet<string> }): string[] {
   const notes: string[] = [];
   const empty = folders.filter((folder) => !before.folders.includes(folder));
   if (links.length > 0) notes.push(`A workspace has no symbolic links; not kept: ${named(links)}.`);
@@ -192,7 +192,7 @@ function* outside(system: Folder, tree: Tree): Generator<string> {
     for (const [name, entry] of folder.entries) if (![workFolder, scratchFolder, "dev", "proc"].includes(name)) rest.entries.set(name, entry);
     return rest;
   };
-  for (const path of differenceOf(without(system), without(tree.root)).written.keys()) yield `/${path}`;
+  for (const path of diffTrees(without(system), without(tree.root)).written.keys()) yield `/${path}`;
 }
 
 function named(paths: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { differenceOf } from "./changes.ts";
+import { diffTrees } from "./changes.ts";
 import { Body } from "./body.ts";
 import { TreeFileSystem } from "./file-system.ts";
 import { type Folder, namesOf, Tree } from "./tree.ts";
@@ -33,7 +33,7 @@ beforeEach(() => {
 
 /** What is other than it was, in short. */
 function changes(): string[] {
-  const { written, deleted, folders, links } = differenceOf(before, tree.root);
+  const { written, deleted, folders, links } = diffTrees(before, tree.root);
   return [...[...deleted.keys()].map((path) => `-${path}`), ...[...written.keys()].map((path) => `+${path}`), ...folders.map((path) => `${path}/`), ...links.map((path) => `@${path}`)].sort();
 }
 
@@ -107,7 +107,7 @@ describe("writing", () => {
     ["a byte order mark", "\ufeffa", undefined, "\ufeffa"],
   ] as const)("takes %s", async (_, given, encoding, content) => {
     await fs.writeFile("/n", given as string, encoding);
-    expect((differenceOf(before, tree.root).written.get("n") as { body: Body }).body.content()).toEqual(content);
+    expect((diffTrees(before, tree.root).written.get("n") as { body: Body }).body.content()).toEqual(content);
   });
 
   test("a script can be run, and other files cannot", async () => {
@@ -233,7 +233,7 @@ test("there is an end to folders in folders, however they come there", async () 
   ).rejects.toThrow("ENAMETOOLONG");
   expect(nested).toBeGreaterThan(200);
   await expect(fs.cp("/in", "/d/e/deeper", { recursive: true })).rejects.toThrow("ENAMETOOLONG");
-  expect(differenceOf(before, tree.root).folders).toHaveLength(2);
+  expect(diffTrees(before, tree.root).folders).toHaveLength(2);
 });
 
 test("paths: nothing is above the top, and two spellings of a letter are one name", async () => {
