@@ -1,0 +1,40 @@
+import { AgentSystem } from "@thinkery/runtime";
+import { defineTool, type Tool } from "@thinkery/sdk";
+import { z } from "zod";
+
+// Agents that talk to facets of their own class. Sub-agents proper have tasks, budgets and results; here it is only the
+// object that is looked at: does it know where it is, and does it work there?
+
+const system = new AgentSystem({ defaultModel: "scripted:default" }).defaults().export();
+
+export const { Agency, User, Supervision, handler } = system;
+export default handler;
+
+export class Think extends system.Think {
+  protected override getCustomTools(): readonly Tool[] {
+    return [this.#askFacet()];
+  }
+
+  #askFacet(): Tool {
+    return defineTool(
+      {
+        name: "ask_facet",
+        description: "Asks a facet.",
+        input: z.object({ name: z.string(), message: z.string() }),
+        repeatable: true,
+      },
+      async ({ name, message }, { runId }) => {
+        // The SDK's type of a stub knows methods only, and not the features behind its getters.
+        const facet = (await this.dynamicAgents.get(Think, name)) as unknown as Pick<Think, "register" | "conversation">;
+        const { driver: _, ...info } = await this.describe();
+        await facet.register({ ...info, name });
+        const { conversation } = facet;
+        const from = { user: "owner", context: {} };
+        const admission = await conversation.admit({ message, mode: "queue", idempotencyKey: `${runId}-${message}` }, from);
+        const { content } = await conversation.outcomeOf(admission.runId);
+        const { state } = await conversation.state();
+        return JSON.stringify({ address: state.threadId, content });
+      },
+    );
+  }
+}
