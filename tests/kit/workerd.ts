@@ -11,6 +11,8 @@ export interface BareWorker {
   url: string;
   folder: string;
   pid: number;
+  /** Kills it as a crash would, and starts it again on the same port and disk. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -57,20 +59,34 @@ const main :Workerd.Worker = (
 );
 `;
   await writeFile(join(folder, "config.capnp"), config.replaceAll("@/", `${folder}/`));
-  const child = spawn(workerdBinary(), ["serve", join(folder, "config.capnp"), ...(sandbox ? ["--experimental"] : [])], { stdio: ["ignore", "inherit", "inherit"] });
   const url = `http://127.0.0.1:${port}`;
-  await until("workerd to answer", async () => {
-    if (child.exitCode !== null) throw new Error("workerd could not start");
-    return (await fetch(url).catch(() => undefined)) && true;
-  });
+  const start = async () => {
+    const args = ["serve", join(folder, "config.capnp"), ...(sandbox ? ["--experimental"] : [])];
+    const child = spawn(workerdBinary(), args, { stdio: ["ignore", "inherit", "inherit"] });
+    await until("workerd to answer", async () => {
+      if (child.exitCode !== null) throw new Error("workerd could not start");
+      return (await fetch(url).catch(() => undefined)) && true;
+    });
+    return child;
+  };
+  let child = await start();
+  const kill = async () => {
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGKILL");
+    await gone;
+  };
   return {
     url,
     folder,
-    pid: child.pid ?? 0,
+    get pid() {
+      return child.pid ?? 0;
+    },
+    async restart() {
+      await kill();
+      child = await start();
+    },
     async stop() {
-      const gone = new Promise((resolve) => child.once("exit", resolve));
-      child.kill("SIGKILL");
-      await gone;
+      await kill();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,106 @@
+import type { CommitResult } from "@thinkery/sdk";
+import { defaultWorkspaceLimits } from "@thinkery/sdk/internal";
+import { DurableObject } from "cloudflare:workers";
+import { WorkspaceApi } from "../../packages/runtime/src/objects/workspace-api.ts";
+import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
+import { openBlobs } from "../../packages/runtime/src/store/blobs/open.ts";
+import { migrate } from "../../packages/runtime/src/store/migrate.ts";
+import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
+import { LocalWorkspace } from "../../packages/runtime/src/workspace/local-workspace.ts";
+import { RemoteWorkspace } from "../../packages/runtime/src/workspace/remote-workspace.ts";
+import { Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
+import type { WorkspacePort } from "../../packages/runtime/src/workspace/workspace-port.ts";
+
+interface Env {
+  Owner: DurableObjectNamespace<Owner>;
+  Client: DurableObjectNamespace<Client>;
+  BLOBS: Fetcher;
+}
+
+/** Text of more than this is a blob. */
+const limits = { ...defaultWorkspaceLimits, textKb: 8, fileMb: 1 };
+
+interface Asked {
+  call: string;
+  input: unknown[];
+}
+
+/** The object that stores the files, as an agent's object does. */
+export class Owner extends DurableObject<Env> {
+  readonly #workspace: Workspace;
+  readonly #port: LocalWorkspace;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    migrate(ctx.storage, thinkSchema);
+    this.#workspace = new Workspace({ storage: ctx.storage, blobs: openBlobs(env), limits, record() {} });
+    this.#port = new LocalWorkspace(this.#workspace);
+  }
+
+  get workspace(): WorkspaceApi {
+    return new WorkspaceApi(async () => this.#port);
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const asked = (await request.json()) as Asked;
+    // What the port does not offer: what a test needs to set up and to look into.
+    const more: Record<string, (...input: never[]) => unknown> = {
+      createBranch: (order: never) => this.#workspace.createBranch(order, { kind: "user", user: "owner" }),
+      versions: () => this.#workspace.versions({ limit: 10_000 }).versions.map(({ id }) => id),
+      contentAt: (path: string, version: number) => this.#workspace.content(path, { version }),
+      keys: () => this.ctx.storage.sql.exec("SELECT id, key FROM versions ORDER BY id").toArray(),
+    };
+    const { call, input } = asked;
+    return answer(async () => (more[call] ? more[call](...(input as never[])) : ask(this.#port, asked)));
+  }
+}
+
+/** Another object that works in the owner's files. */
+export class Client extends DurableObject<Env> {
+  override async fetch(request: Request): Promise<Response> {
+    const [, , owner = ""] = new URL(request.url).pathname.split("/");
+    const blobs: Blobs = openBlobs(this.env);
+    const connect = () => this.env.Owner.getByName(owner).workspace as unknown as WorkspaceApi;
+    const port = new RemoteWorkspace({ connect, blobs, limits });
+    const asked = (await request.json()) as Asked;
+    return answer(() => ask(port, asked));
+  }
+}
+
+function ask(port: WorkspacePort, { call, input }: Asked): Promise<unknown> {
+  if (call === "append") return append(port, ...(input as [path: string, line: string, key: string]));
+  if (call === "readText") return readText(port, input[0] as string);
+  const method = port[call as "list"] as (...input: unknown[]) => Promise<unknown>;
+  return method.apply(port, input);
+}
+
+async function readText(port: WorkspacePort, path: string): Promise<string | undefined> {
+  const found = await port.read(path);
+  return found && new TextDecoder().decode(await port.readBytes(found.content, path));
+}
+
+/** Reads a file and commits it with one line more, as an edit does: only if it is still what was read. */
+async function append(port: WorkspacePort, path: string, line: string, key: string): Promise<CommitResult> {
+  const found = await port.read(path);
+  const before = found ? new TextDecoder().decode(await port.readBytes(found.content, path)) : "";
+  const content = await port.store(before + line, path);
+  const expected = { [path]: found?.file.hash ?? null };
+  return port.commit({ edits: [{ write: path, content }], origin: { kind: "agent", agent: "client" }, expected, key });
+}
+
+async function answer(work: () => Promise<unknown>): Promise<Response> {
+  try {
+    const value = await work();
+    return new Response(JSON.stringify({ value }, (_, inner) => (inner instanceof Uint8Array ? { bytes: [...inner] } : inner)));
+  } catch (error) {
+    return Response.json({ refused: (error as { code?: string }).code ?? "threw", message: (error as Error).message }, { status: 400 });
+  }
+}
+
+export default {
+  fetch(request: Request, env: Env): Promise<Response> | Response {
+    if (request.method === "GET") return new Response("alive");
+    const [, kind, owner = "", client = ""] = new URL(request.url).pathname.split("/");
+    return kind === "local" ? env.Owner.getByName(owner).fetch(request) : env.Client.getByName(`${owner}-${client}`).fetch(request);
+  },
+};
