@@ -13,6 +13,9 @@ const rows = [
   ["http"],
 ];
 
+/** The parts of a turn, lowest first. */
+const turnParts = ["budget", "calls", "loop", "admission"];
+
 /** Imports between folders of one row. Without an entry here, they are errors. */
 const sameRow = { sandbox: ["host"], model: ["host"] };
 
@@ -43,19 +46,30 @@ const ban = (...patterns) => ({ "no-restricted-imports": ["error", { patterns }]
 const under = (folders) => folders.map((folder) => `../**/${folder}/**`);
 
 /** An empty group is not a rule, so it is left out. */
-const layer = (folder, row, index) => {
+const layer = (folder, row, index) => ({
+  files: [`packages/runtime/src/${folder}/**`],
+  rules: ban(foreign("runtime"), ...bansOf(folder, row, index)),
+});
+
+const bansOf = (folder, row, index) => {
   const siblings = row.filter((other) => other !== folder && !sameRow[folder]?.includes(other));
   const bans = [
     { group: under(rows.slice(index + 1).flat()), message: `Imports only go down, and ${folder} is below that.` },
     { group: under(siblings), message: `${folder} is beside that. If it may import it, say so in sameRow.` },
   ];
+  return bans.filter(({ group }) => group.length > 0);
+};
+
+const turnLayer = (part, index) => {
+  const row = rows.findIndex((folders) => folders.includes("turn"));
+  const above = { group: under(turnParts.slice(index + 1)), message: `Imports only go down, and turn/${part} is below that.` };
   return {
-    files: [`packages/runtime/src/${folder}/**`],
-    rules: ban(foreign("runtime"), ...bans.filter(({ group }) => group.length > 0)),
+    files: [`packages/runtime/src/turn/${part}/**`],
+    rules: ban(foreign("runtime"), ...bansOf("turn", ["turn"], row), ...(above.group.length > 0 ? [above] : [])),
   };
 };
 
-const layers = rows.flatMap((row, index) => row.map((folder) => layer(folder, row, index)));
+const layers = [...rows.flatMap((row, index) => row.map((folder) => layer(folder, row, index))), ...turnParts.map(turnLayer)];
 
 export default {
   plugins: ["typescript", "import", "unicorn", "oxc"],

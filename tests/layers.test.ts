@@ -19,6 +19,8 @@ async function lint(path: string, source: string): Promise<string> {
 test.each([
   ["store reaching up to http", "packages/runtime/src/store/breach.ts", 'import "../http/answer.ts";', "Imports only go down"],
   ["an agency reaching up to objects", "packages/runtime/src/agency/breach.ts", 'import "../objects/think.ts";', "Imports only go down"],
+  ["calls reaching up to the loop", "packages/runtime/src/turn/calls/breach.ts", 'import "../loop/running-turn.ts";', "turn/calls is below that"],
+  ["calls reaching up to objects", "packages/runtime/src/turn/calls/breach.ts", 'import "../../objects/think.ts";', "Imports only go down"],
   ["a workspace reaching across to sandboxes", "packages/runtime/src/workspace/breach.ts", 'import "../sandbox/open.ts";', "is beside that"],
   ["policy reaching across to the store", "packages/runtime/src/policy/breach.ts", 'import type { X } from "../store/log.ts";', "is beside that"],
   ["the Worker importing the daemon", "packages/runtime/src/http/breach.ts", 'import "../../../daemon/src/main.ts";', "Packages meet"],

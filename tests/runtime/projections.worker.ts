@@ -8,8 +8,8 @@ import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { isOver } from "../../packages/runtime/src/store/turns.ts";
-import { outcomeOf } from "../../packages/runtime/src/turn/outcome.ts";
-import { Recorder } from "../../packages/runtime/src/turn/recorder.ts";
+import { outcomeOf } from "../../packages/runtime/src/turn/admission/outcome.ts";
+import { Recorder } from "../../packages/runtime/src/turn/loop/recorder.ts";
 import type { Deed, Played } from "./projections.ts";
 
 /** An agent's store with everybody who listens to it, without a model or tools. */

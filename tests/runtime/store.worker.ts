@@ -4,7 +4,7 @@ import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { reportOf } from "../../packages/runtime/src/store/spent.ts";
 import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
-import { elapsedIn } from "../../packages/runtime/src/turn/elapsed.ts";
+import { elapsedIn } from "../../packages/runtime/src/turn/budget/turn-budget.ts";
 
 const projections = ["turns", "inputs", "messages", "ledger", "actions", "model_calls", "spending", "facts", "blobs", "kept"];
 

@@ -15,12 +15,12 @@ import { createToolSources, pipelineOf, type System } from "../system/system.ts"
 import { capabilitiesOf } from "../tools/capabilities/capabilities.ts";
 import { createStaticSource } from "../tools/tool-source.ts";
 import { Toolbox } from "../tools/toolbox.ts";
-import type { TurnDeps } from "../turn/turn-deps.ts";
+import type { BudgetClient } from "../turn/budget/budget-client.ts";
 import { ShellFiles } from "../turn/calls/shell-files.ts";
 import { limitsFrom } from "../turn/limits.ts";
-import type { BudgetClient } from "../turn/budget-client.ts";
-import type { Recorder } from "../turn/recorder.ts";
-import { stageOf } from "../turn/stage.ts";
+import type { Recorder } from "../turn/loop/recorder.ts";
+import { stageOf } from "../turn/loop/stage.ts";
+import type { TurnDeps } from "../turn/turn-deps.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { Env } from "./env.ts";
 import type { Registered } from "./registration.ts";

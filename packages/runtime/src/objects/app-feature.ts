@@ -14,7 +14,7 @@ import type { RunTerms, Sandbox } from "../sandbox/sandbox.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import { factsOf, packed, unpacked } from "../store/app-source.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import type { Recorder } from "../turn/recorder.ts";
+import type { Recorder } from "../turn/loop/recorder.ts";
 import type { AgentFeature } from "./feature.ts";
 
 /** Nobody waits longer for a page, however long a turn may wait for a sandbox. */

@@ -1,8 +1,8 @@
 import type { AgentEvent, ChatFrame } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Recorded } from "../store/log.ts";
-import { chatFrames } from "../turn/chat-frames.ts";
-import type { Listener } from "../turn/recorder.ts";
+import { chatFrames } from "./chat-frames.ts";
+import type { Listener } from "../turn/loop/recorder.ts";
 
 /** Words are gathered this long before they go out: every frame costs, for every client. */
 const gatherMs = 20;

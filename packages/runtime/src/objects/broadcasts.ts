@@ -1,8 +1,8 @@
 import { type Admission, type JobEvent, updatesFromBoth } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { isOver } from "../store/turns.ts";
-import { jobEnd, jobEvent } from "../turn/job-events.ts";
-import type { Recorder } from "../turn/recorder.ts";
+import { jobEnd, jobEvent } from "./job-events.ts";
+import type { Recorder } from "../turn/loop/recorder.ts";
 import type { Audience, News } from "./audience.ts";
 import { type EventStream, eventStream, sse } from "./stream.ts";
 

@@ -19,8 +19,8 @@ import {
 } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
 import { runOf } from "../store/turns.ts";
-import { inputOf } from "../turn/input.ts";
-import { agentStandings } from "../turn/purse.ts";
+import { inputOf } from "../turn/admission/input.ts";
+import { agentStandings } from "../turn/budget/turn-budget.ts";
 import type { AgentParts } from "./assemble-agent.ts";
 import { converse, followEvents } from "./broadcasts.ts";
 import { createExport, createUsage, readState } from "./snapshot.ts";

@@ -1,7 +1,7 @@
 import type { ChatFrame } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { draftMessage } from "../store/draft.ts";
-import type { Recorder } from "../turn/recorder.ts";
+import type { Recorder } from "../turn/loop/recorder.ts";
 import { createStatus } from "./snapshot.ts";
 import type { Socket } from "./socket.ts";
 

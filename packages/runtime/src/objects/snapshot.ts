@@ -1,7 +1,7 @@
 import type { AgentExport, AgentState, AgentStatus, AgentUsage, Run } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
+import { chatMessages } from "../store/chat-messages.ts";
 import { firstOf, reportOf } from "../store/spent.ts";
-import { chatMessages } from "../turn/chat-messages.ts";
 import type { AgentParts } from "./assemble-agent.ts";
 
 /** Creates what clients of the Agents SDK's protocol see of an agent. */

@@ -2,10 +2,10 @@ import { type ClientFrame, clientFrameSchema, fail, isThinkeryError, type Scope 
 import type { Connection } from "agents";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import { queuedFrame } from "../turn/chat-frames.ts";
-import { inputOf } from "../turn/input.ts";
-import type { TurnQueue } from "../turn/queue.ts";
-import type { Recorder } from "../turn/recorder.ts";
+import { queuedFrame } from "./chat-frames.ts";
+import { inputOf } from "../turn/admission/input.ts";
+import type { TurnQueue } from "../turn/admission/turn-queue.ts";
+import type { Recorder } from "../turn/loop/recorder.ts";
 import type { Audience } from "./audience.ts";
 import { greet } from "./greeting.ts";
 import { Socket, type SocketFacts, socketFacts } from "./socket.ts";

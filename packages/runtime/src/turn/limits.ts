@@ -5,3 +5,8 @@ export function limitsFrom(configured: TurnLimits | undefined, steps?: number): 
   const limits = configured ?? turnLimitsSchema.parse({});
   return steps ? { ...limits, steps } : limits;
 }
+
+/** A machine that slept is no stalled turn, and takes none of its time: a gap counts for a few heartbeats at most. */
+export function maxGapMs({ heartbeatSeconds }: TurnLimits): number {
+  return heartbeatSeconds * 3000;
+}

@@ -7,7 +7,7 @@ import type { AgentLinux } from "../sandbox/linux.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
-import type { BudgetClient } from "./budget-client.ts";
+import type { BudgetClient } from "./budget/budget-client.ts";
 import type { ShellFiles } from "./calls/shell-files.ts";
 
 /** What a turn is computed with. Resolved before it starts, the same for all its steps. */

@@ -3,7 +3,7 @@ import { draining } from "../../host/drain.ts";
 import type { ToolCall } from "../../model/model.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
 import { outputOf } from "../../tools/output.ts";
-import { TurnFailed } from "../failed.ts";
+import { TurnFailed } from "../turn-failed.ts";
 import { type CallLog, type CallOutcome, type CallScope, type PreparedCall, prepareCall, runCall } from "./execute-call.ts";
 import { maxIdenticalCalls } from "./repetition.ts";
 import { runsLocally, type StepContext } from "./step-context.ts";

@@ -1,9 +1,9 @@
-import type { Conversation } from "../drivers/driver.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
+import type { Conversation } from "./driver.ts";
 
-/** The stored conversation, for drivers. */
-export function conversationOf({ messages, facts }: AgentStore, blobs: Blobs): Conversation {
+/** Opens the stored conversation for a driver. */
+export function openConversation({ messages, facts }: AgentStore, blobs: Blobs): Conversation {
   return {
     readAfter: (position) => messages.spoken(position),
     readBlob: (hash) => blobs.get(hash),

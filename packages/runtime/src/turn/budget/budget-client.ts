@@ -1,4 +1,4 @@
-import type { Asked, Reservation, Verdict } from "../store/accounts.ts";
+import type { Asked, Reservation, Verdict } from "../../store/accounts.ts";
 
 /** The budgets beyond the agent's own: those of its agency and its user. */
 export interface BudgetClient {

@@ -1,5 +1,5 @@
 import type { ChatMessage, Message } from "@thinkery/sdk";
-import type { AgentStore } from "../store/agent-store.ts";
+import type { AgentStore } from "./agent-store.ts";
 
 /** So many messages stand in the whole state; `A/messages` pages through all of them. */
 const mostMessages = 1000;

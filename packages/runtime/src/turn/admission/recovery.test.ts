@@ -1,6 +1,6 @@
 import { turnLimitsSchema } from "@thinkery/sdk/internal";
 import { expect, test } from "vitest";
-import type { TurnRow } from "../store/turns.ts";
+import type { TurnRow } from "../../store/turns.ts";
 import { recover } from "./recovery.ts";
 
 const limits = turnLimitsSchema.parse({});

@@ -1,28 +1,26 @@
 import type { ChildReport, Consultation, EventData, Failure, NewEvent } from "@thinkery/sdk";
-import type { Conversation, DrivenTurn, ModelCallEnd, StepOptions, TurnModels } from "../drivers/driver.ts";
-import { Plan } from "../middleware/plan.ts";
-import type { Performance } from "../middleware/pipeline.ts";
-import type { ModelError } from "../model/error.ts";
-import type { ModelMessage, ModelRequest, ToolCall } from "../model/model.ts";
-import { pause } from "../model/pause.ts";
-import type { AgentStore } from "../store/agent-store.ts";
-import type { Blobs } from "../store/blobs/blobs.ts";
-import type { Toolbox } from "../tools/toolbox.ts";
-import { withOwnIds } from "./call-ids.ts";
+import { openConversation } from "../../drivers/conversation.ts";
+import type { Conversation, DrivenTurn, ModelCallEnd, StepOptions, TurnModels } from "../../drivers/driver.ts";
+import type { Performance } from "../../middleware/pipeline.ts";
+import { Plan } from "../../middleware/plan.ts";
+import type { ModelError } from "../../model/error.ts";
+import type { ModelMessage, ModelRequest, ToolCall } from "../../model/model.ts";
+import { pause } from "../../model/pause.ts";
+import type { AgentStore } from "../../store/agent-store.ts";
+import type { Blobs } from "../../store/blobs/blobs.ts";
+import type { Toolbox } from "../../tools/toolbox.ts";
+import { TurnBudget } from "../budget/turn-budget.ts";
+import { executeModelCalls } from "../calls/model-calls.ts";
+import { RepetitionGuard } from "../calls/repetition.ts";
+import { reportsIn } from "../calls/tool-reports.ts";
+import type { TurnDeps } from "../turn-deps.ts";
+import { TurnFailed } from "../turn-failed.ts";
 import { consult } from "./consult.ts";
-import { counted } from "./counted.ts";
-import { conversationOf } from "./conversation.ts";
-import { type Ending, endOf } from "./ending.ts";
-import type { TurnDeps } from "./turn-deps.ts";
-import { TurnFailed } from "./failed.ts";
-import { executeModelCalls } from "./calls/model-calls.ts";
-import { ModelCall } from "./model-call.ts";
-import { Purse } from "./purse.ts";
+import { assignCallIds, countUsage, ModelCall } from "./model-call.ts";
 import type { Recorder } from "./recorder.ts";
-import { RepetitionGuard } from "./calls/repetition.ts";
-import { reportsIn } from "./report.ts";
-import { Silence } from "./silence.ts";
 import { stageOf } from "./stage.ts";
+import { StallDetector } from "./stall-detector.ts";
+import { type Ending, endOf } from "./turn-end.ts";
 
 export interface RunningOptions {
   agent: string;
@@ -44,8 +42,8 @@ export class RunningTurn implements DrivenTurn {
   readonly #ending = new AbortController();
   readonly #repetition = new RepetitionGuard();
   readonly #middleware: Performance;
-  readonly #purse: Purse;
-  readonly #silence: Silence;
+  readonly #budget: TurnBudget;
+  readonly #stall: StallDetector;
   /** The plan that is being made, while it is. */
   #plan: Plan | undefined;
   readonly #call: ModelCall;
@@ -69,7 +67,7 @@ export class RunningTurn implements DrivenTurn {
 
   constructor(options: RunningOptions) {
     this.#options = options;
-    this.conversation = conversationOf(options.store, options.blobs);
+    this.conversation = openConversation(options.store, options.blobs);
     this.#call = new ModelCall(options.runId);
     this.#held = [...options.opening];
     this.#joined = options.opening.length === 0;
@@ -78,8 +76,8 @@ export class RunningTurn implements DrivenTurn {
     if (!this.#joined) this.#open = [];
     // A step that a crash cut off is taken again, not counted twice.
     this.#step = this.#joined ? options.store.messages.stepsDone(options.runId) : 0;
-    this.#purse = new Purse({ ...options, again: this.#joined, record: () => this.#record() });
-    this.#silence = new Silence(options.deps.limits);
+    this.#budget = new TurnBudget({ ...options, again: this.#joined, record: () => this.#record() });
+    this.#stall = new StallDetector(options.deps.limits);
     this.#middleware = options.deps.pipeline.on(
       stageOf({
         ...options,
@@ -169,7 +167,7 @@ export class RunningTurn implements DrivenTurn {
       return this.#tellReports().then(() => this.beginStep(options));
     }
     if (this.tools.isStale) return this.tools.refresh().then(() => this.beginStep(options));
-    const reserved = options.modelId === undefined ? undefined : this.#purse.openStep(options.modelId);
+    const reserved = options.modelId === undefined ? undefined : this.#budget.openStep(options.modelId);
     return reserved ? reserved.then(() => this.#openStep(options)) : this.#openStep(options);
   }
 
@@ -193,7 +191,7 @@ export class RunningTurn implements DrivenTurn {
   }
 
   planModelCall(messages: readonly ModelMessage[], modelId: string): ModelRequest | Promise<ModelRequest> {
-    const reserved = this.#purse.openStep(modelId);
+    const reserved = this.#budget.openStep(modelId);
     if (reserved) return reserved.then(() => this.planModelCall(messages, modelId));
     this.signal.throwIfAborted();
     const { system, tools, settings } = this.#options.deps;
@@ -211,7 +209,7 @@ export class RunningTurn implements DrivenTurn {
   }
 
   async startModelCall(modelId: string): Promise<void> {
-    await this.#purse.openStep(modelId);
+    await this.#budget.openStep(modelId);
     this.signal.throwIfAborted();
     this.#startCall(modelId);
   }
@@ -232,9 +230,9 @@ export class RunningTurn implements DrivenTurn {
       signal: this.signal,
       modelOf: (role) => models.open(role),
       costOf,
-      purse: this.#purse,
+      budget: this.#budget,
       record: (event) => this.#record(event),
-      alive: () => this.#silence.end(),
+      alive: () => this.#stall.reset(),
     });
   }
 
@@ -244,7 +242,7 @@ export class RunningTurn implements DrivenTurn {
 
   say(text: string, reasoning: string): void {
     if (this.#over) return;
-    this.#silence.end();
+    this.#stall.reset();
     this.#call.hear(text);
     this.#options.recorder.say(this.#options.runId, text, reasoning);
   }
@@ -255,9 +253,9 @@ export class RunningTurn implements DrivenTurn {
     if (asked > maxCallsPerAnswer) {
       throw new TurnFailed("model_refused", `The model asked for ${asked} tool calls at once.`, "Ask for less at a time, or use another model.");
     }
-    const calls = withOwnIds(end.toolCalls, store.ledger);
-    const usage = counted(end.finish.usage, (used) => deps.costOf(this.#call.modelId, used));
-    this.#purse.closeStep(usage);
+    const calls = assignCallIds(end.toolCalls, store.ledger);
+    const usage = countUsage(end.finish.usage, (used) => deps.costOf(this.#call.modelId, used));
+    this.#budget.closeStep(usage);
     this.#hold(this.#call.end(this.#step, end, usage, calls));
     this.#open = calls;
     if (this.#middleware.has("onModelResult")) return this.#middleware.modelResult(this.#call.answer(calls));
@@ -295,13 +293,13 @@ export class RunningTurn implements DrivenTurn {
 
   #show(callId: string, text: string): void {
     if (this.#over) return;
-    this.#silence.end();
+    this.#stall.reset();
     this.#options.recorder.show(this.runId, callId, text);
   }
 
   /** Called while it runs, every now and then. Answers why it has to end, where its time is over or nothing comes of it. */
   beat(now: number): Failure | undefined {
-    return this.#purse.late(now) ?? this.#silence.beat(now);
+    return this.#budget.late(now) ?? this.#stall.check(now);
   }
 
   /** Writes the outcome, once; what the driver or a tool still does after it is heard by nobody. */
@@ -333,7 +331,7 @@ export class RunningTurn implements DrivenTurn {
 
   #record(...events: NewEvent[]): void {
     if (this.#over) return;
-    this.#silence.end();
+    this.#stall.reset();
     if (events[0]?.type === "tool.deferred") this.#deferred = this.#untold = true;
     const all = [...this.#held, ...events];
     this.#held = [];

@@ -1,7 +1,7 @@
 import type { NewEvent } from "@thinkery/sdk";
-import type { AgentStore } from "../store/agent-store.ts";
-import { type Draft, extended } from "../store/draft.ts";
-import type { Recorded } from "../store/log.ts";
+import type { AgentStore } from "../../store/agent-store.ts";
+import { type Draft, extended } from "../../store/draft.ts";
+import type { Recorded } from "../../store/log.ts";
 
 /**
  * Streamed text is stored about this often while it comes: each write costs a sync of the disk. Not exactly, or

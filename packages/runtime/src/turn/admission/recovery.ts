@@ -1,6 +1,6 @@
 import type { Failure, NewEvent } from "@thinkery/sdk";
 import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
-import type { TurnRow } from "../store/turns.ts";
+import type { TurnRow } from "../../store/turns.ts";
 
 /**
  * What becomes of a turn that was running when the memory of its object was lost. Usually it goes on; but not for

@@ -1,10 +1,10 @@
 import type { Consultation, ModelRole, NewEvent, UsageTotal } from "@thinkery/sdk";
-import { ModelError } from "../model/error.ts";
-import type { Model, ModelRequest, Usage } from "../model/model.ts";
-import { pause } from "../model/pause.ts";
-import { retryDelay } from "../model/retry.ts";
-import { counted } from "./counted.ts";
-import type { Purse } from "./purse.ts";
+import { ModelError } from "../../model/error.ts";
+import type { Model, ModelRequest, Usage } from "../../model/model.ts";
+import { pause } from "../../model/pause.ts";
+import { retryDelay } from "../../model/retry.ts";
+import type { TurnBudget } from "../budget/turn-budget.ts";
+import { countUsage } from "./model-call.ts";
 
 export interface ConsultOptions {
   runId: string;
@@ -12,7 +12,7 @@ export interface ConsultOptions {
   signal: AbortSignal;
   modelOf(role: ModelRole): Promise<Model>;
   costOf(model: string, usage: Usage): number | undefined;
-  purse: Pick<Purse, "open" | "close">;
+  budget: Pick<TurnBudget, "open" | "close">;
   record(event: NewEvent): void;
   /** The model gave a sign of life. */
   alive(): void;
@@ -21,7 +21,7 @@ export interface ConsultOptions {
 /** Asks a model something beside the conversation: one text, one answer, counted like every other call. */
 export async function consult(question: Consultation, options: ConsultOptions): Promise<string> {
   const { role = "fast", prompt, system = "", purpose = "check", maxOutputTokens } = question;
-  const { runId, step, signal, purse, costOf, record, alive } = options;
+  const { runId, step, signal, budget, costOf, record, alive } = options;
   const model = await options.modelOf(role);
   const request: ModelRequest = {
     system,
@@ -29,14 +29,14 @@ export async function consult(question: Consultation, options: ConsultOptions): 
     tools: [],
     ...(maxOutputTokens ? { settings: { maxOutputTokens } } : {}),
   };
-  const allowance = await purse.open(model.id);
+  const allowance = await budget.open(model.id);
   let used: UsageTotal | undefined;
   try {
     for (let attempt = 1; ; attempt++) {
       const began = Date.now();
       try {
         const { text, usage } = await answerOf(model, request, signal, alive);
-        used = counted(usage, (sane) => costOf(model.id, sane));
+        used = countUsage(usage, (sane) => costOf(model.id, sane));
         record({ type: "model.consulted", data: { runId, step, role, model: model.id, purpose, usage: used, ms: Date.now() - began } });
         return text;
       } catch (error) {
@@ -47,7 +47,7 @@ export async function consult(question: Consultation, options: ConsultOptions): 
       }
     }
   } finally {
-    purse.close(allowance, used);
+    budget.close(allowance, used);
   }
 }
 

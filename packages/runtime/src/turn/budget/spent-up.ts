@@ -1,6 +1,6 @@
 import { type BudgetKind, globalAgency, parseAddress, type Standing } from "@thinkery/sdk";
-import type { Unknown } from "../store/standing.ts";
-import { TurnFailed } from "./failed.ts";
+import type { Unknown } from "../../store/standing.ts";
+import { TurnFailed } from "../turn-failed.ts";
 
 /** What ends a turn whose budget is used up: which limit, whose, how far, and what would raise it. */
 export function spentUp(standing: Standing, agent: string): TurnFailed {

@@ -1,6 +1,6 @@
 import type { Failure, NewEvent } from "@thinkery/sdk";
-import type { AgentStore } from "../store/agent-store.ts";
-import { closeCallsWithin, createToolError } from "./calls/model-calls.ts";
+import type { AgentStore } from "../../store/agent-store.ts";
+import { closeCallsWithin, createToolError } from "../calls/model-calls.ts";
 
 export type Ending = { status: "completed" } | { status: "canceled"; reason: string } | { status: "error"; failure: Failure };
 

@@ -1,6 +1,16 @@
-import { type Attachment, fail, type Invoke, type NewAttachment, type Said, type Sender } from "@thinkery/sdk";
-import type { Blobs } from "../store/blobs/blobs.ts";
-import type { Input } from "./queue.ts";
+import { type Attachment, fail, type Invoke, type Mode, type NewAttachment, type Props, type Said, type Sender } from "@thinkery/sdk";
+import type { Blobs } from "../../store/blobs/blobs.ts";
+
+/** Something said to an agent, from whichever side it came. */
+export interface Input {
+  /** The sender's own name for it: the same key twice is the same input. */
+  key: string;
+  messages: Said[];
+  mode: Mode;
+  from: Sender;
+  /** What the request adds to the agent, for its own turn. */
+  props?: Props;
+}
 
 /** What a request says, with its attachments in the blob store: big values never stand in a row. */
 export async function inputOf(invoke: Invoke & { messageId?: string }, from: Sender, blobs: Blobs): Promise<Input> {

@@ -1,7 +1,8 @@
 import type { ChatMessage, NewEvent, UsageTotal } from "@thinkery/sdk";
-import type { ModelCallEnd } from "../drivers/driver.ts";
-import type { ToolCall } from "../model/model.ts";
-import { frozenCopy } from "../store/persisted.ts";
+import type { ModelCallEnd } from "../../drivers/driver.ts";
+import { newCallId, type ToolCall, type Usage } from "../../model/model.ts";
+import type { Ledger } from "../../store/ledger.ts";
+import { frozenCopy } from "../../store/persisted.ts";
 
 /** The turn's latest call to a model: which one is asked, and what it has said. */
 export class ModelCall {
@@ -65,4 +66,32 @@ export class ModelCall {
     const toolCalls = calls.map(({ id, name, input }) => ({ id, name, args: frozenCopy(input) }));
     return { role: "assistant", content: this.#words ?? "", ...(toolCalls.length > 0 ? { toolCalls } : {}) };
   }
+}
+
+/** Some models number their calls from zero in every answer; an id must mean one call for ever. */
+export function assignCallIds(calls: readonly ToolCall[], ledger: Ledger): ToolCall[] {
+  const taken = new Set<string>();
+  return calls.map((call) => {
+    const free = call.id && !taken.has(call.id) && !ledger.has(call.id);
+    const id = free ? call.id : newCallId();
+    taken.add(id);
+    return { ...call, id };
+  });
+}
+
+/** No call has more tokens than this; a provider that says so is broken. */
+const maxTokens = 1_000_000_000;
+
+/** Counts what a call used and cost. Whatever a provider or a table of prices says, the result can be added up. */
+export function countUsage(usage: Usage | undefined, costOf: (usage: Usage) => number | undefined): UsageTotal {
+  if (!usage) return { inputTokens: 0, outputTokens: 0, costUsd: null };
+  const tokens = (value: number) => (value > 0 ? Math.min(Math.round(value), maxTokens) : 0);
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
+  const sane: Usage = {
+    inputTokens: tokens(inputTokens),
+    outputTokens: tokens(outputTokens),
+    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens: tokens(cachedInputTokens) }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens: tokens(reasoningTokens) }),
+  };
+  return { ...sane, costUsd: costOf(sane) ?? null };
 }

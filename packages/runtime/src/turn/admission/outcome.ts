@@ -1,6 +1,6 @@
 import type { Outcome } from "@thinkery/sdk";
-import type { AgentStore } from "../store/agent-store.ts";
-import type { TurnRow } from "../store/turns.ts";
+import type { AgentStore } from "../../store/agent-store.ts";
+import type { TurnRow } from "../../store/turns.ts";
 
 /** What came of a turn, told to whoever waited for it. */
 export function outcomeOf(store: AgentStore, agent: string, turn: TurnRow): Outcome {

@@ -1,38 +1,24 @@
 import {
   type Admission,
   fail,
-  type Mode,
   type NewEvent,
   type Outcome,
-  type Props,
   type ToolReport,
   type Run,
-  type Said,
-  type Sender,
 } from "@thinkery/sdk";
 import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
-import type { AgentStore } from "../store/agent-store.ts";
-import type { Blobs } from "../store/blobs/blobs.ts";
-import { isOver, runOf, type TurnRow } from "../store/turns.ts";
-import { failureOf } from "./failed.ts";
+import type { AgentStore } from "../../store/agent-store.ts";
+import type { Blobs } from "../../store/blobs/blobs.ts";
+import { isOver, runOf, type TurnRow } from "../../store/turns.ts";
+import { reported, reportOf } from "../calls/tool-reports.ts";
+import type { Recorder } from "../loop/recorder.ts";
+import { RunningTurn } from "../loop/running-turn.ts";
+import { type Ending, endOf } from "../loop/turn-end.ts";
+import type { TurnDeps } from "../turn-deps.ts";
+import { failureOf } from "../turn-failed.ts";
+import type { Input } from "./input.ts";
 import { outcomeOf } from "./outcome.ts";
-import type { Recorder } from "./recorder.ts";
 import { recover } from "./recovery.ts";
-import type { TurnDeps } from "./turn-deps.ts";
-import { type Ending, endOf } from "./ending.ts";
-import { reported, reportOf } from "./report.ts";
-import { RunningTurn } from "./running.ts";
-
-/** Something said to an agent, from whichever side it came. */
-export interface Input {
-  /** The sender's own name for it: the same key twice is the same input. */
-  key: string;
-  messages: Said[];
-  mode: Mode;
-  from: Sender;
-  /** What the request adds to the agent, for its own turn. */
-  props?: Props;
-}
 
 export interface QueueOptions {
   agent: string;

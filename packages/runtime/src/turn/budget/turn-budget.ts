@@ -1,15 +1,14 @@
 import type { AgentBudget, Failure, Standing, UsageTotal } from "@thinkery/sdk";
-import type { Asked, Reservation } from "../store/accounts.ts";
-import type { AgentStore } from "../store/agent-store.ts";
-import { dayOf } from "../store/spent.ts";
-import { type Measures, measuresOf, noMeasures, reached, standingsOf, unkeepable } from "../store/standing.ts";
-import { elapsedIn } from "./elapsed.ts";
-import type { TurnDeps } from "./turn-deps.ts";
-import { failureOf } from "./failed.ts";
-import { longestGap } from "./silence.ts";
+import type { Asked, Reservation } from "../../store/accounts.ts";
+import type { AgentStore } from "../../store/agent-store.ts";
+import { dayOf } from "../../store/spent.ts";
+import { type Measures, measuresOf, noMeasures, reached, standingsOf, unkeepable } from "../../store/standing.ts";
+import { maxGapMs } from "../limits.ts";
+import type { TurnDeps } from "../turn-deps.ts";
+import { failureOf } from "../turn-failed.ts";
 import { spentUp, unkept } from "./spent-up.ts";
 
-interface PurseOptions {
+interface TurnBudgetOptions {
   agent: string;
   runId: string;
   /** It goes on after a crash or a pause. */
@@ -35,8 +34,8 @@ const more = 1.2;
 const least = 250;
 
 /** What one turn may spend: asked before every call to a model, told after it. */
-export class Purse {
-  readonly #options: PurseOptions;
+export class TurnBudget {
+  readonly #options: TurnBudgetOptions;
   readonly #budget: AgentBudget;
   readonly #limited: boolean;
   #spent: Measures = noMeasures;
@@ -47,7 +46,7 @@ export class Purse {
   #untold = false;
   #lastLook = Date.now();
 
-  constructor(options: PurseOptions) {
+  constructor(options: TurnBudgetOptions) {
     this.#options = options;
     const { again, store, runId } = options;
     this.#budget = options.deps.config?.budget ?? {};
@@ -144,7 +143,7 @@ export class Purse {
   }
 
   #look(now: number): void {
-    const gap = Math.min(Math.max(0, now - this.#lastLook), longestGap(this.#options.deps.limits));
+    const gap = Math.min(Math.max(0, now - this.#lastLook), maxGapMs(this.#options.deps.limits));
     this.#lastLook = now;
     this.#spent = { ...this.#spent, seconds: this.#spent.seconds + gap / 1000 };
   }
@@ -165,4 +164,22 @@ function plus(measures: Measures, { steps, tokens, costUsd }: Reservation, sign 
     costUsd: measures.costUsd + sign * costUsd,
     seconds: measures.seconds,
   };
+}
+
+/** How long a turn has been worked on, in ms, from its log: neither while it was paused nor while the host was down. */
+export function elapsedIn(store: AgentStore, runId: string): number {
+  let worked = 0;
+  let last: number | undefined;
+  for (let after = (store.turns.get(runId)?.number ?? 1) - 1; ; ) {
+    const events = store.log.read(after, 1000);
+    for (const { type, ts, data } of events) {
+      if (!("runId" in data) || data.runId !== runId || type === "request.accepted") continue;
+      const at = Date.parse(ts);
+      if (last !== undefined && type !== "run.resumed") worked += Math.max(0, at - last);
+      last = at;
+    }
+    const next = events.at(-1)?.seq;
+    if (next === undefined) return worked;
+    after = next;
+  }
 }

@@ -1,9 +1,9 @@
 import { type ChildReport, fail, type NewEvent, type ToolReport } from "@thinkery/sdk";
-import type { AgentStore } from "../store/agent-store.ts";
-import type { Blobs } from "../store/blobs/blobs.ts";
-import { isOver, type TurnRow } from "../store/turns.ts";
-import { outputOf } from "../tools/output.ts";
-import { createToolError, toResultId } from "./calls/model-calls.ts";
+import type { AgentStore } from "../../store/agent-store.ts";
+import type { Blobs } from "../../store/blobs/blobs.ts";
+import { isOver, type TurnRow } from "../../store/turns.ts";
+import { outputOf } from "../../tools/output.ts";
+import { createToolError, toResultId } from "./model-calls.ts";
 
 interface Reported {
   turn: TurnRow;

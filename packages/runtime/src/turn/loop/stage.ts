@@ -1,10 +1,10 @@
 import type { Consultation, NewEvent } from "@thinkery/sdk";
-import type { Plan } from "../middleware/plan.ts";
-import type { Stage } from "../middleware/stage.ts";
-import type { AgentStore } from "../store/agent-store.ts";
-import { frozen } from "../store/persisted.ts";
-import { chatMessages } from "./chat-messages.ts";
-import type { TurnDeps } from "./turn-deps.ts";
+import type { Plan } from "../../middleware/plan.ts";
+import type { Stage } from "../../middleware/stage.ts";
+import type { AgentStore } from "../../store/agent-store.ts";
+import { chatMessages } from "../../store/chat-messages.ts";
+import { frozen } from "../../store/persisted.ts";
+import type { TurnDeps } from "../turn-deps.ts";
 
 interface StageOptions {
   agent: string;
