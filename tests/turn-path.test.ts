@@ -1,0 +1,18 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { expect, test } from "vitest";
+
+// The walk through a turn in docs/02-turn.md names real files, and stays one that a person can take.
+
+const root = new URL("..", import.meta.url);
+
+test("the path of a turn is as the docs describe it, and no longer than 40 files and 25 changes of directory", () => {
+  const text = readFileSync(new URL("docs/02-turn.md", root), "utf8");
+  const rows = text.split("\n").filter((line) => /^\| \d+ \|/.test(line));
+  const files = rows.flatMap((row) => Array.from((row.split("|")[2] ?? "").matchAll(/`([^`]+\.ts)`/g), ([, file]) => file as string));
+  expect(files.filter((file) => !existsSync(new URL(`packages/runtime/src/${file}`, root)))).toEqual([]);
+  const changes = files.filter((file, index) => index > 0 && dirname(file) !== dirname(files[index - 1] as string)).length;
+  expect(text).toContain(`That is ${files.length} files and ${changes} changes of directory.`);
+  expect(files.length).toBeLessThanOrEqual(40);
+  expect(changes).toBeLessThanOrEqual(25);
+});
