@@ -66,6 +66,7 @@ export function main(options: MainOptions) {
         port,
         mainSocket,
         modules: choice.current()?.modules ?? parts.main,
+        slotPool: parts.slotPool,
         page: parts.page,
         version: parts.version,
         objects: home.objects,

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { random } from "../../../../tests/kit/random.ts";
 import type { Lease } from "./lease.ts";
-import type { SandboxService } from "./run.ts";
 import { type LeaseTerms, Slots } from "./slots.ts";
 
 /** The daemon's side: generations, and who must never be found in the same process. */
@@ -9,11 +8,10 @@ function processes(count: number, runsEach = 1000) {
   const generations = Array.from({ length: count }, () => 1);
   const ends = generations.map(() => new Map<number, "asked" | "crash">());
   const renewals: number[] = [];
-  const services = generations.map((_, index) => ({ index }) as unknown as SandboxService);
   let broken = false;
   let bytes = 10;
   const slots = new Slots(
-    services,
+    count,
     {
       memory: async () => bytes,
       async renew(index, generation) {
@@ -30,10 +28,7 @@ function processes(count: number, runsEach = 1000) {
     },
     { runs: runsEach, bytes: 1000, restMs: 5 },
   );
-  const processOf = (lease: Lease) => {
-    const { index } = lease.service as unknown as { index: number };
-    return `${index}:${generations[index]}`;
-  };
+  const processOf = ({ index }: Lease) => `${index}:${generations[index]}`;
   const crash = (index: number) => {
     const generation = generations[index] as number;
     ends[index]?.set(generation, "crash");
