@@ -24,6 +24,7 @@ import {
   type ToolReport,
 } from "@thinkery/sdk";
 import type { Connection, ConnectionContext } from "agents";
+import { redactorOf } from "../model/redactor.ts";
 import { openSandbox, slotsOf } from "../sandbox/open.ts";
 import type { Statement } from "../store/accounts.ts";
 import { AgentStore } from "../store/agent-store.ts";
@@ -74,7 +75,7 @@ export abstract class Think extends WithApp<AgentStatus> {
     migrate(ctx.storage, thinkMigrations);
     const agent = ctx.id.name ?? "";
     const limits = limitsFrom(env.TURN_LIMITS);
-    this.#store = new AgentStore(ctx.storage, agent);
+    this.#store = new AgentStore(ctx.storage, agent, redactorOf(env));
     this.#blobs = openBlobs(env);
     this.#audience = new Audience(this.#store, () => this.#syncState());
     this.#recorder = new Recorder(this.#store, this.#audience);

@@ -154,6 +154,44 @@ test("a holder that is gone without a word loses its slot when its time is over,
   next.release();
 });
 
+test("a holder that vanishes leaves no code running: its process is replaced at once, and whoever waits goes on", async () => {
+  const { slots, processOf } = processes(1);
+  const vanished = await slots.lease(terms("a"));
+  const process = processOf(vanished);
+  const waiting = slots.lease(terms("a"));
+  vanished.abandon();
+  const next = await waiting;
+  expect(processOf(next)).not.toBe(process);
+  // Said twice, and after the slot is another's.
+  vanished.abandon();
+  expect(slots.status()).toEqual([{ agent: "a", runs: 1 }]);
+  next.release();
+  // What was given back, or is being lost, is not abandoned.
+  next.abandon();
+  const again = await slots.lease(terms("a"));
+  expect(processOf(again)).toBe(processOf(next));
+  const losing = again.lose(true);
+  again.abandon();
+  expect(await losing).toBe("asked");
+  (await slots.lease(terms("a"))).release();
+});
+
+test("who leaves the line does so at once, and those behind move up", async () => {
+  const { slots } = processes(1);
+  const holder = await slots.lease(terms("a"));
+  const leaving = new AbortController();
+  const first = slots.lease(terms("b", { signal: leaving.signal })).catch((error: Error) => error.message);
+  const places: number[] = [];
+  const second = slots.lease(terms("c", { onPlace: (before) => places.push(before) }));
+  leaving.abort(new Error("left"));
+  expect(await first).toBe("left");
+  expect(slots.waiting).toBe(1);
+  await Promise.resolve();
+  expect(places).toEqual([1, 0]);
+  holder.release();
+  (await second).release();
+});
+
 test("requests of one app share a process, runs of code share with nobody", async () => {
   const { slots, processOf } = processes(2);
   const one = await slots.lease(terms("a", { shared: true }));
