@@ -95,7 +95,7 @@ async function modulesIn(folder: string, code: string): Promise<string> {
   return names.map((name) => `(name = "${name}", esModule = embed "${code}/${name}")`).join(", ");
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as net.AddressInfo;
