@@ -24,10 +24,12 @@ interface BareOptions {
   services?: string[];
   /** Binds what runs code in isolates as `SANDBOX`: directly, as where there is no daemon, or through a socket like a slot. */
   sandbox?: "service" | "socket";
+  /** Binds the real pool of so many slots as `SLOT_POOL`. Its daemon is the Worker's entrypoint `Daemon`. */
+  slots?: number;
 }
 
 /** Runs one Worker of ours in workerd by itself, without the host around it. */
-export async function bareWorker(entry: URL, { objects = [], bindings = [], services = [], sandbox }: BareOptions): Promise<BareWorker> {
+export async function bareWorker(entry: URL, { objects = [], bindings = [], services = [], sandbox, slots }: BareOptions): Promise<BareWorker> {
   const folder = await mkdtemp(join(tmpdir(), "workerd-"));
   await mkdir(join(folder, "objects"));
   await mkdir(join(folder, "blobs"));
@@ -37,13 +39,15 @@ export async function bareWorker(entry: URL, { objects = [], bindings = [], serv
   const bound = [...objects.map((name) => `(name = "${name}", durableObjectNamespace = "${name}")`), ...bindings];
   const isolates = sandbox ? await isolatesIn(folder, sandbox) : { services: [], sockets: [] };
   if (sandbox) bound.push(`(name = "SANDBOX", service = "sandbox")`);
+  if (slots) bound.push(`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`);
+  const pool = slots ? [await slotPoolIn(folder, slots)] : [];
   const port = await freePort();
   const config = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .main),
     (name = "objects", disk = (path = "@/objects", writable = true)),
-    ${[...services, ...isolates.services].join(",\n    ")}
+    ${[...services, ...isolates.services, ...pool].join(",\n    ")}
   ],
   sockets = [
     (name = "http", address = "127.0.0.1:${port}", http = (), service = "main"),
@@ -105,13 +109,29 @@ async function isolatesIn(folder: string, through: "service" | "socket"): Promis
   };
 }
 
+/** What lends the slots, as the daemon would configure it. */
+async function slotPoolIn(folder: string, count: number): Promise<string> {
+  await bundleWorker(new URL("../../packages/runtime/src/sandbox/slot-pool.ts", import.meta.url), join(folder, "slot-pool"));
+  return `(name = "slot-pool", worker = (
+      modules = [${await modulesIn(folder, "slot-pool")}],
+      compatibilityDate = "2026-10-01",
+      durableObjectNamespaces = [(className = "SlotPool", uniqueKey = "slot-pool", preventEviction = true)],
+      durableObjectStorage = (inMemory = void),
+      bindings = [
+        (name = "HOST", service = (name = "main", entrypoint = "Daemon")),
+        (name = "SLOT_COUNT", json = "${count}"),
+        (name = "SANDBOX_LIMITS", json = "{\\"runs\\":250,\\"memoryMb\\":128}"),
+      ],
+    ))`;
+}
+
 /** Of a folder of built code, the entry first. */
 async function modulesIn(folder: string, code: string): Promise<string> {
   const names = (await readdir(join(folder, code))).sort((a, b) => Number(b === "main.js") - Number(a === "main.js"));
   return names.map((name) => `(name = "${name}", esModule = embed "${code}/${name}")`).join(", ");
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as net.AddressInfo;

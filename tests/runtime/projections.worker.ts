@@ -6,6 +6,7 @@ import { greet } from "../../packages/runtime/src/objects/greeting.ts";
 import type { Socket } from "../../packages/runtime/src/objects/socket.ts";
 import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
+import { createRedactor } from "../../packages/runtime/src/store/redact.ts";
 import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { isOver } from "../../packages/runtime/src/store/turns.ts";
 import { outcomeOf } from "../../packages/runtime/src/turn/admission/outcome.ts";
@@ -16,7 +17,7 @@ import type { Deed, Played } from "./projections.ts";
 export class Player extends DurableObject {
   override async fetch(request: Request): Promise<Response> {
     migrate(this.ctx.storage, thinkSchema);
-    const store = new AgentStore(this.ctx.storage, "global~alice");
+    const store = new AgentStore(this.ctx.storage, "global~alice", createRedactor([]));
     const audience = new Audience(store, () => {});
     const recorder = new Recorder(store, audience);
     const frames: string[] = [];

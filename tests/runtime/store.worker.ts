@@ -2,6 +2,7 @@ import type { AgentEvent, NewEvent } from "@thinkery/sdk";
 import { DurableObject } from "cloudflare:workers";
 import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
+import { createRedactor } from "../../packages/runtime/src/store/redact.ts";
 import { reportOf } from "../../packages/runtime/src/store/spent.ts";
 import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { elapsedIn } from "../../packages/runtime/src/turn/budget/turn-budget.ts";
@@ -25,7 +26,7 @@ export class Shelf extends DurableObject {
   constructor(ctx: DurableObjectState, env: object) {
     super(ctx, env);
     migrate(ctx.storage, thinkSchema);
-    this.#store = new AgentStore(ctx.storage, "global~test");
+    this.#store = new AgentStore(ctx.storage, "global~test", createRedactor([]));
   }
 
   override async fetch(request: Request): Promise<Response> {
@@ -46,12 +47,12 @@ export class Shelf extends DurableObject {
       inAll: () => [this.#store.spending.inAll(), this.#store.spending.total()].map(({ calls, ms }) => ({ calls, ms })),
       // As after a crash: what is on the disk, and nothing else.
       forget: () => {
-        this.#store = new AgentStore(this.ctx.storage, agent);
+        this.#store = new AgentStore(this.ctx.storage, agent, createRedactor([]));
       },
       // Another agent's log, to derive from it what that agent derived.
       load: () => {
         for (const event of log) this.ctx.storage.sql.exec("INSERT INTO log (first, last, events) VALUES (?, ?, ?)", event.seq, event.seq, JSON.stringify([event]));
-        this.#store = new AgentStore(this.ctx.storage, agent);
+        this.#store = new AgentStore(this.ctx.storage, agent, createRedactor([]));
         this.#store.rebuild();
         const { messages, actions, turns, spending, facts } = this.#store;
         const most = Number.MAX_SAFE_INTEGER - 1;

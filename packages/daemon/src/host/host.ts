@@ -17,6 +17,7 @@ import type { Limits } from "./limits.ts";
 import { openLinux } from "./linux/open.ts";
 import { linuxRoutes } from "./linux/routes.ts";
 import { hostLogName, openLog } from "./log.ts";
+import type { MainOptions } from "./main.ts";
 import { builtParts, type Parts } from "./parts.ts";
 import { serve } from "./serve.ts";
 import { hostServices } from "./services.ts";
@@ -53,6 +54,7 @@ export interface HostOptions {
   worker?: { entry: string; watch: boolean };
   parts?: Parts;
   limits?: Partial<Limits>;
+  configure?: MainOptions["configure"];
 }
 
 export interface RunningHost {

@@ -41,6 +41,8 @@ export interface MainOptions extends Pick<MainConfig, Passed> {
   after: Boot["after"];
   parts: Parts;
   choice: WorkerChoice;
+  /** Writes main's configuration in another way than usual, for tests. */
+  configure?: ((config: MainConfig) => string) | undefined;
 }
 
 /** The workerd that holds the Durable Objects and answers clients. */
@@ -66,6 +68,7 @@ export function main(options: MainOptions) {
         port,
         mainSocket,
         modules: choice.current()?.modules ?? parts.main,
+        slotPool: parts.slotPool,
         page: parts.page,
         version: parts.version,
         objects: home.objects,
@@ -74,7 +77,7 @@ export function main(options: MainOptions) {
         boot: { id: randomUUID(), after },
         allowedHosts: [...new Set([...ownNames(address), ...options.allowedHosts.map((name) => name.toLowerCase())])],
       };
-      await prepareWorkerd(configFile, mainConfig(config), mainSocket);
+      await prepareWorkerd(configFile, (options.configure ?? mainConfig)(config), mainSocket);
     },
     start(onLine) {
       const heard = (line: string) => {

@@ -9,6 +9,7 @@ export interface Parts {
   version: string;
   main: Module[];
   sandbox: Module[];
+  slotPool: Module[];
   page: string;
 }
 
@@ -20,6 +21,7 @@ export function builtParts(folder = fileURLToPath(new URL(".", import.meta.url))
       version,
       main: modulesIn(join(folder, "worker", "main"), "main.js"),
       sandbox: modulesIn(join(folder, "worker", "sandbox"), "sandbox.js"),
+      slotPool: modulesIn(join(folder, "worker", "slot-pool"), "slot-pool.js"),
       page: join(folder, "page"),
     };
   } catch {

@@ -11,6 +11,7 @@ const config: MainConfig = {
   host: "127.0.0.1",
   port: 5099,
   modules: [{ name: "main.js", path: "/dist/main.js" }, { name: "chunk.js", path: "/dist/chunk.js" }],
+  slotPool: [{ name: "slot-pool.js", path: "/dist/slot-pool.js" }],
   objects: "/home/objects",
   blobs: "/home/blobs",
   page: "/dist/page",
@@ -48,6 +49,14 @@ test("main gets a service and a binding for each slot", () => {
     expect(made).toContain(`(name = "SANDBOX_${n}", service = "sandbox-${n}")`);
   }
   expect(made).not.toContain("SANDBOX_2");
+});
+
+test("slots are lent by one object that is never evicted, and where there are none, there is no pool", () => {
+  const made = mainConfig(config);
+  expect(made).toContain(`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`);
+  expect(made).toContain(`(className = "SlotPool", uniqueKey = "slot-pool", preventEviction = true)`);
+  expect(made).toContain(`(name = "SLOT_COUNT", json = "2")`);
+  expect(mainConfig({ ...config, sandboxSockets: [] })).not.toMatch(/slot-?pool/i);
 });
 
 test("main is told what code and commands may use", () => {

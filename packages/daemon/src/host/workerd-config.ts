@@ -20,6 +20,8 @@ export interface MainConfig {
   port: number;
   /** The entry comes first. */
   modules: Module[];
+  /** Of the Worker that lends the slots. */
+  slotPool: Module[];
   objects: string;
   blobs: string;
   page: string;
@@ -75,6 +77,7 @@ export function mainConfig(config: MainConfig): string {
       ({ service, socket }) =>
         `(name = "${service}", external = (address = ${text(`unix:${socket}`)}, http = (capnpConnectHost = "sandbox")))`,
     ),
+    ...(slots.length > 0 ? [`(name = "slot-pool", worker = .slotPool)`] : []),
   ];
   const bindings = [
     ...classes.map((name) => `(name = "${name}", durableObjectNamespace = "${name}")`),
@@ -82,6 +85,7 @@ export function mainConfig(config: MainConfig): string {
     `(name = "ASSETS", service = "page")`,
     `(name = "HOST", service = "host")`,
     ...slots.map(({ binding, service }) => `(name = "${binding}", service = "${service}")`),
+    ...(slots.length > 0 ? [`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`] : []),
     `(name = "VERSION", text = ${text(config.version)})`,
     `(name = "ADMIN_TOKEN_HASH", text = ${text(config.adminTokenHash)})`,
     `(name = "COOKIE_NAME", text = ${text(`thinkery-${config.port}`)})`,
@@ -122,6 +126,26 @@ const main :Workerd.Worker = (
   durableObjectNamespaces = ${list(objects)},
   durableObjectStorage = (localDisk = "objects"),
   bindings = ${list(bindings)},
+);
+${slots.length > 0 ? slotPool(config) : ""}`;
+}
+
+/**
+ * The Worker that lends the slots. It is apart from main's: that one may be the user's own, and its objects may live in
+ * different isolates. It remembers whose code is in which process, so it must never be evicted.
+ */
+function slotPool({ slotPool, sandboxSockets, sandbox }: MainConfig): string {
+  return `
+const slotPool :Workerd.Worker = (
+  modules = ${list(slotPool.map(module))},
+  compatibilityDate = "${compatibilityDate}",
+  durableObjectNamespaces = [ (className = "SlotPool", uniqueKey = "slot-pool", preventEviction = true) ],
+  durableObjectStorage = (inMemory = void),
+  bindings = [
+    (name = "HOST", service = "host"),
+    (name = "SLOT_COUNT", json = ${json(sandboxSockets.length)}),
+    (name = "SANDBOX_LIMITS", json = ${json(sandbox)}),
+  ],
 );
 `;
 }

@@ -3,6 +3,9 @@ import { fail } from "@thinkery/sdk";
 /**
  * What a stop of the host waits for: requests until their answers begin, and effects that a kill would leave
  * half done. Nothing that is merely long (a stream, a turn) belongs here: those go on after the next start.
+ *
+ * Best effort, for this isolate only: a drain neither waits for work in another isolate nor refuses it there. That is
+ * safe, because a call that a stop cuts off is recovered from the ledger like one that a crash cut off.
  */
 let held = 0;
 let stopping = false;

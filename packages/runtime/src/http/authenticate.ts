@@ -8,8 +8,8 @@ export interface Caller extends Who {
   hash: string;
 }
 
-// Asking a user's object on every request would cost more than the request. A revocation made here forgets at
-// once; one made in another isolate (Cloudflare) is noticed after this long.
+// Asking a user's object on every request would cost more than the request. A revocation made here is noticed at
+// once, one made in another isolate after `trustFor` at the latest.
 const trustFor = 10_000;
 const mostRemembered = 10_000;
 const remembered = new Map<string, { caller: Caller; until: number }>();

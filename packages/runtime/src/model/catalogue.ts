@@ -1,7 +1,6 @@
 import { type DefaultModel, fail, type ModelInfo, type ModelRoles, type ProviderInfo } from "@thinkery/sdk";
 import { nearest } from "@thinkery/sdk/internal";
 import { openHost } from "../host/host.ts";
-import { keepSecret } from "../store/redact.ts";
 import { type Contexts, knownContext, openContexts } from "./context.ts";
 import { firstOf, isModel, type Listed, listFrom, loadedContext, outbound } from "./listing.ts";
 import type { Model } from "./model.ts";
@@ -16,6 +15,8 @@ const listMs = 2_000;
 const freshMs = 30_000;
 /** Who did not answer may be starting just now. */
 const failedMs = 5_000;
+/** Anybody may name models that do not exist. */
+const maxResolved = 1000;
 
 export interface Models extends Prices, Contexts {
   /** Refuses an id whose provider there is not; whether it has the model is seen when it is used. */
@@ -35,9 +36,12 @@ export interface Models extends Prices, Contexts {
 
 type Listing = { models: Listed[]; problem?: undefined } | { models?: undefined; problem: string };
 
+/**
+ * One for each environment, which has the configuration and the keys and never changes. What providers list is at most
+ * `freshMs` old, a failure `failedMs`, a context length ten minutes (context.ts). Each isolate asks for itself.
+ */
 const opened = new WeakMap<ModelEnv, Models>();
 
-/** One for each environment: what was resolved and found is kept between requests. */
 export function openModels(env: ModelEnv): Models {
   const known = opened.get(env) ?? catalogue(env);
   opened.set(env, known);
@@ -46,7 +50,6 @@ export function openModels(env: ModelEnv): Models {
 
 function catalogue(env: ModelEnv): Models {
   const providers = providersOf(env);
-  for (const { key } of providers.values()) keepSecret(key);
   const prices = openPrices(env.MODEL_CONFIG?.prices);
   const scripts = openScripts(openHost(env.HOST));
   const send = outbound(env);
@@ -88,6 +91,7 @@ function catalogue(env: ModelEnv): Models {
     if (provider.base && !URL.canParse(provider.base)) throw fail("unavailable", badAddress(provider));
     if (provider.local) await checkListed(provider, model);
     const made = await openModel(provider, id, model, send, env);
+    if (resolved.size >= maxResolved) resolved.clear();
     resolved.set(id, made);
     return made;
   }

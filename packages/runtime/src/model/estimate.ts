@@ -22,6 +22,7 @@ export function tokensOfMessage(message: ModelMessage): number {
   return perMessage + tokensOfText(message.content) + calls + replay;
 }
 
+/** A pure function's results; an entry lives as long as its definition. */
 const sizes = new WeakMap<ToolDefinition, number>();
 
 /** What every request begins with. Definitions are the same objects from turn to turn. */

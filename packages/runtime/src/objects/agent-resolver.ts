@@ -4,6 +4,7 @@ import type { Driver, DriverDefinition } from "../drivers/driver.ts";
 import { systemPrompt } from "../drivers/think/prompt.ts";
 import { openOutbound } from "../host/outbound.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
+import { redactorOf } from "../model/redactor.ts";
 import { openRoles } from "../model/roles.ts";
 import { openLinux } from "../sandbox/linux.ts";
 import { openSandbox } from "../sandbox/open.ts";
@@ -73,7 +74,7 @@ export class AgentResolver {
     this.#options = options;
     this.#name = formatAddress(address);
     this.#environment = {
-      capabilities: capabilitiesOf(openOutbound(env)),
+      capabilities: capabilitiesOf(openOutbound(env), redactorOf(env)),
       sandbox: openSandbox(env),
       workspace: options.workspace,
       shellFiles: new ShellFiles(options.workspace),

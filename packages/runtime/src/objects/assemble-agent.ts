@@ -1,4 +1,5 @@
 import { type AgentAddress, agentObjectName, formatAddress } from "@thinkery/sdk";
+import { redactorOf } from "../model/redactor.ts";
 import { openSandbox } from "../sandbox/open.ts";
 import { AgentStore } from "../store/agent-store.ts";
 import { openBlobs } from "../store/blobs/open.ts";
@@ -43,7 +44,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const agency = () => env.Agency.getByName(address.agency);
 
   const blobs = openBlobs(env);
-  const store = new AgentStore(storage, name);
+  const store = new AgentStore(storage, name, redactorOf(env));
   const audience = new Audience(store, onChange);
   const recorder = new Recorder(store, audience);
   const registration = new Registration(storage.sql);

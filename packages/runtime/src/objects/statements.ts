@@ -15,7 +15,11 @@ const gatherMs = 500;
 /** Whoever set the timer may be gone, and the timer with them. */
 const lateMs = 1_000;
 
-/** What the agents of this isolate have to say to their agencies and are in no hurry about: by agency and agent. */
+/**
+ * What the agents of this isolate have to say to their agencies and are in no hurry about: by agency and agent. Totals
+ * that are read in another isolate lack it for `gatherMs`, or until an agent's next beat if whoever set the timer is
+ * gone. Budgets do not depend on it: an agent that has one asks its agency before each call.
+ */
 const gathered = new Map<string, Map<string, Sending>>();
 let due = 0;
 
@@ -29,7 +33,7 @@ export function stateSoon(env: Env, sending: Sending): void {
   setTimeout(() => void stateGathered(env), gatherMs);
 }
 
-/** Sends all that was gathered. What does not arrive is said again by its agent's next beat. */
+/** Sends all that was gathered in this isolate, for whoever is about to read totals. What does not arrive is said again by its agent's next beat. */
 export async function stateGathered(env: Env): Promise<void> {
   due = 0;
   const all = [...gathered];

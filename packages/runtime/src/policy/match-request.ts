@@ -26,6 +26,7 @@ interface RequestRule {
 
 type ParsedRule = { rule: RequestRule; problem?: undefined } | { rule?: undefined; problem: string };
 
+/** A pure function's results, so they never go stale; bounded, because anybody may write rules. */
 const maxCachedRules = 1000;
 const parsedRules = new Map<string, ParsedRule>();
 

@@ -1,12 +1,12 @@
 import type { SlotRenewal } from "@thinkery/sdk/internal";
-import type { SandboxService } from "./run.ts";
 
 interface LeaseOptions {
-  service: SandboxService;
+  index: number;
   shared: boolean;
   until: number;
   prepare(): Promise<number>;
   release(isSpent: boolean): void;
+  abandon(): void;
   lose(generation: number, isGone: boolean): Promise<SlotRenewal["ended"]>;
 }
 
@@ -14,15 +14,17 @@ interface LeaseOptions {
 export class Lease {
   readonly shared: boolean;
   readonly until: number;
-  readonly service: SandboxService;
+  /** Which slot it is. */
+  readonly index: number;
   readonly #options: LeaseOptions;
   #generation = -1;
+  #isLosing = false;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
     this.shared = options.shared;
     this.until = options.until;
-    this.service = options.service;
+    this.index = options.index;
   }
 
   /** Comes back when the slot's process is one that no other agent has used. */
@@ -37,10 +39,16 @@ export class Lease {
 
   /** Gives it back because its process is gone, or has to go. Answers how that process ended. */
   async lose(isGone: boolean): Promise<SlotRenewal["ended"]> {
+    this.#isLosing = true;
     try {
       return await this.#options.lose(this.#generation, isGone);
     } finally {
       this.release();
     }
+  }
+
+  /** Its holder is gone without giving it back. Does nothing if it was given back. */
+  abandon(): void {
+    if (!this.#isLosing) this.#options.abandon();
   }
 }

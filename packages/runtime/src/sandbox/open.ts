@@ -1,52 +1,32 @@
 import { type CodeResult, isThinkeryError, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
 import { type SandboxLimits, sandboxLimitsSchema, type SlotRenewal } from "@thinkery/sdk/internal";
-import { openHost, type Service } from "../host/host.ts";
+import type { Service } from "../host/host.ts";
 import { untilRead } from "./answer.ts";
 import { type CommandDoor, searchIn, shellIn } from "./command.ts";
-import type { Lease } from "./lease.ts";
 import { leavesNoMemory } from "./no-memory.ts";
 import { type Outcome, outcomeSchema, type SandboxService } from "./run.ts";
 import { openDoor } from "./run-door.ts";
 import type { Inside, RunTerms, Sandbox, ShellTerms } from "./sandbox.ts";
 import { openShellDoor } from "./shell-door.ts";
-import { type LeaseTerms, Slots } from "./slots.ts";
+import { SlotClient, type SlotLease } from "./slot-client.ts";
+import type { SlotPool } from "./slot-pool.ts";
+import type { LeaseTerms } from "./slots.ts";
 
 export interface SandboxEnv {
   HOST?: Service;
+  /** Who has which slot, for all isolates of main. The slots themselves are bound as `SANDBOX_0`, `SANDBOX_1`, … */
+  SLOT_POOL?: { getByName(name: string): SlotPool };
   /** Where there is no daemon: a Worker with a Worker Loader, whose limits the platform enforces. */
   SANDBOX?: SandboxService;
   SANDBOX_LIMITS?: SandboxLimits;
 }
 
-/** What one run works with; the slots of this host, or a Worker that takes any number. */
-type Leaser = (terms: LeaseTerms) => Promise<Pick<Lease, "service" | "release" | "lose">>;
+/** Gives one run its sandbox: a slot of this host, or a Worker that takes any number of runs. */
+type Leaser = (terms: LeaseTerms) => Promise<SlotLease>;
 
-/** One for all objects of main: they share the slots. */
-let slots: Slots | undefined;
-
-export function slotsOf(env: SandboxEnv): Slots | undefined {
-  const host = openHost(env.HOST);
-  const services = slotServices(env);
-  if (!host || services.length === 0) return undefined;
-  // Plain calls, so that whoever asks makes them in their own name.
-  const { runs, memoryMb } = limitsOf(env);
-  slots ??= new Slots(
-    services,
-    {
-      renew: (index, generation, lost) => host.renewSlot(index, generation, lost),
-      memory: async (index) => (await host.status()).slots[index]?.memoryBytes,
-    },
-    // A process has some 60 MB before any code, and as much again is no reason to replace it.
-    { runs, bytes: (memoryMb + 128) * 1024 * 1024, restMs: 1000 },
-  );
-  return slots;
-}
-
-/** `SANDBOX_0`, `SANDBOX_1`, … */
-function slotServices(env: object): SandboxService[] {
-  const services: SandboxService[] = [];
-  for (let index = 0; `SANDBOX_${index}` in env; index++) services.push((env as Record<string, SandboxService>)[`SANDBOX_${index}`] as SandboxService);
-  return services;
+/** The slots of this host; undefined if it has none. */
+export function slotsOf(env: SandboxEnv): SlotClient | undefined {
+  return env.SLOT_POOL && new SlotClient(env.SLOT_POOL, (index) => (env as Record<string, unknown>)[`SANDBOX_${index}`] as SandboxService);
 }
 
 export function openSandbox(env: SandboxEnv): Sandbox {

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { random } from "../../../../tests/kit/random.ts";
 import type { Lease } from "./lease.ts";
-import type { SandboxService } from "./run.ts";
 import { type LeaseTerms, Slots } from "./slots.ts";
 
 /** The daemon's side: generations, and who must never be found in the same process. */
@@ -9,11 +8,10 @@ function processes(count: number, runsEach = 1000) {
   const generations = Array.from({ length: count }, () => 1);
   const ends = generations.map(() => new Map<number, "asked" | "crash">());
   const renewals: number[] = [];
-  const services = generations.map((_, index) => ({ index }) as unknown as SandboxService);
   let broken = false;
   let bytes = 10;
   const slots = new Slots(
-    services,
+    count,
     {
       memory: async () => bytes,
       async renew(index, generation) {
@@ -30,10 +28,7 @@ function processes(count: number, runsEach = 1000) {
     },
     { runs: runsEach, bytes: 1000, restMs: 5 },
   );
-  const processOf = (lease: Lease) => {
-    const { index } = lease.service as unknown as { index: number };
-    return `${index}:${generations[index]}`;
-  };
+  const processOf = ({ index }: Lease) => `${index}:${generations[index]}`;
   const crash = (index: number) => {
     const generation = generations[index] as number;
     ends[index]?.set(generation, "crash");
@@ -157,6 +152,45 @@ test("a holder that is gone without a word loses its slot when its time is over,
   forgotten.release();
   expect(slots.status()).toEqual([{ agent: "a", runs: 1 }]);
   next.release();
+});
+
+test("a holder that vanishes leaves no code running: its process is replaced at once, and whoever waits goes on", async () => {
+  const { slots, processOf } = processes(1);
+  const vanished = await slots.lease(terms("a"));
+  const process = processOf(vanished);
+  const waiting = slots.lease(terms("a"));
+  vanished.abandon();
+  const next = await waiting;
+  expect(processOf(next)).not.toBe(process);
+  // Said twice, and after the slot is another's.
+  vanished.abandon();
+  expect(slots.status()).toEqual([{ agent: "a", runs: 1 }]);
+  next.release();
+  // What was given back, or is being lost, is not abandoned.
+  next.abandon();
+  const again = await slots.lease(terms("a"));
+  expect(processOf(again)).toBe(processOf(next));
+  const losing = again.lose(true);
+  again.abandon();
+  expect(await losing).toBe("asked");
+  (await slots.lease(terms("a"))).release();
+});
+
+test("who leaves the line does so at once, and those behind move up", async () => {
+  const { slots } = processes(1);
+  const holder = await slots.lease(terms("a"));
+  const leaving = new AbortController();
+  const first = slots.lease(terms("b", { signal: leaving.signal })).catch((error: Error) => error.message);
+  const places: number[] = [];
+  const second = slots.lease(terms("c", { onPlace: (before) => places.push(before) }));
+  leaving.abort(new Error("left"));
+  // Not when it would look again by itself.
+  expect(await Promise.race([first, new Promise((resolve) => setTimeout(resolve, 50))])).toBe("left");
+  expect(slots.waiting).toBe(1);
+  await Promise.resolve();
+  expect(places).toEqual([1, 0]);
+  holder.release();
+  (await second).release();
 });
 
 test("requests of one app share a process, runs of code share with nobody", async () => {

@@ -1,7 +1,6 @@
 import { fail } from "@thinkery/sdk";
 import type { SlotRenewal } from "@thinkery/sdk/internal";
 import { Lease } from "./lease.ts";
-import type { SandboxService } from "./run.ts";
 
 /** What the daemon does for us. */
 export interface Keeper {
@@ -26,6 +25,7 @@ export interface LeaseTerms {
   /** Whoever has not given it back by then is gone. */
   mostMs: number;
   waitMs: number;
+  /** Leaves the line at once. */
   signal: AbortSignal;
   /** How many go first, whenever that changes. */
   onPlace(before: number): void;
@@ -33,7 +33,6 @@ export interface LeaseTerms {
 
 interface Slot {
   readonly index: number;
-  readonly service: SandboxService;
   /** Which of its processes was last known to be ready. */
   generation: number;
   /** Whose code that process has run; nobody's yet. */
@@ -50,7 +49,7 @@ interface Slot {
   serves: boolean;
 }
 
-/** How often somebody who waits looks by themselves. */
+/** How often somebody who waits looks whether a lease has run out. */
 const lookEveryMs = 200;
 /** What a renewal may take, before whoever asked for it is taken for gone. */
 const renewalMs = 10_000;
@@ -59,8 +58,7 @@ const renewalMs = 10_000;
  * The sandboxes of this host. A process belongs to one agent, and to no other one after it: whatever code leaves behind
  * in a process, only code of the same agent can find it.
  *
- * All objects of main share this, and any of them may vanish at any moment. So nobody waits for another's word alone:
- * who waits looks again by themselves, and what is kept is kept until a time.
+ * Holders may vanish at any moment, so what they hold is theirs until a time at most.
  */
 export class Slots {
   readonly #slots: Slot[];
@@ -68,14 +66,13 @@ export class Slots {
   readonly #most: Wear;
   /** In the order in which they came. */
   readonly #queue: { wake(): void }[] = [];
-  #looksAt = 0;
+  #isLooking = false;
 
-  constructor(services: readonly SandboxService[], keeper: Keeper, most: Wear) {
+  constructor(count: number, keeper: Keeper, most: Wear) {
     this.#keeper = keeper;
     this.#most = most;
-    this.#slots = services.map((service, index) => ({
+    this.#slots = Array.from({ length: count }, (_, index) => ({
       index,
-      service,
       generation: -1,
       agent: undefined,
       runs: 0,
@@ -130,9 +127,12 @@ export class Slots {
     const giveUpAt = Date.now() + waitMs;
     const place = { wake: () => {} };
     this.#queue.push(place);
+    const leave = () => place.wake();
+    signal.addEventListener("abort", leave);
     let told: number | undefined;
     try {
       for (;;) {
+        signal.throwIfAborted();
         const before = this.#queue.indexOf(place);
         const lease = before === 0 ? this.#take(terms) : undefined;
         if (lease) return lease;
@@ -145,9 +145,9 @@ export class Slots {
             resolve();
           };
         });
-        signal.throwIfAborted();
       }
     } finally {
+      signal.removeEventListener("abort", leave);
       this.#queue.splice(this.#queue.indexOf(place), 1);
       this.#queue[0]?.wake();
     }
@@ -168,7 +168,7 @@ export class Slots {
 
   #open(slot: Slot, shared: boolean, mostMs: number): Lease {
     const lease: Lease = new Lease({
-      service: slot.service,
+      index: slot.index,
       shared,
       until: Date.now() + mostMs + renewalMs,
       prepare: async () => {
@@ -179,6 +179,7 @@ export class Slots {
         return slot.generation;
       },
       release: (isSpent) => this.#giveBack(slot, lease, isSpent),
+      abandon: () => this.#abandon(slot, lease),
       lose: async (generation, isGone) => {
         slot.spent ||= slot.generation === generation;
         return this.#renewed(slot, generation, isGone);
@@ -206,14 +207,20 @@ export class Slots {
     this.#lookLater();
   }
 
-  /** Somebody looks after the slots that stand idle, a moment after each was last used. */
+  /** Its holder is gone and may have left code running, which ends now. */
+  #abandon(slot: Slot, lease: Lease): void {
+    if (!slot.leases.delete(lease)) return;
+    slot.spent = true;
+    if (slot.leases.size === 0) void this.#replace(slot);
+  }
+
+  /** Looks after the slots that stand idle, a moment after each was last used. */
   #lookLater(): void {
     const { restMs } = this.#most;
-    // Whoever wanted to look may be gone by then, so a late one is taken for none.
-    if (Date.now() < this.#looksAt + lookEveryMs) return;
-    this.#looksAt = Date.now() + restMs;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
     setTimeout(() => {
-      this.#looksAt = 0;
+      this.#isLooking = false;
       void this.#weigh();
       this.#refresh();
       if (this.#slots.some(({ leases, idleSince }) => leases.size === 0 && Date.now() < idleSince + restMs)) this.#lookLater();

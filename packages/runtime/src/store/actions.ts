@@ -1,5 +1,5 @@
 import type { Action, ActionQuery, AgentEvent } from "@thinkery/sdk";
-import { redact } from "./redact.ts";
+import type { Redact } from "./redact.ts";
 
 interface Row extends Record<string, SqlStorageValue> {
   number: number;
@@ -22,13 +22,15 @@ const longestSummary = 500;
 export class Actions {
   readonly #sql: SqlStorage;
   readonly #agent: string;
+  readonly #redact: Redact;
   /** Inputs of calls that are under way, and the message that asked for them; after a wake, the tables know. */
   readonly #inputs = new Map<string, string>();
   #asked: { turn: string; message: string } | undefined;
 
-  constructor(sql: SqlStorage, agent: string) {
+  constructor(sql: SqlStorage, agent: string, redact: Redact) {
     this.#sql = sql;
     this.#agent = agent;
+    this.#redact = redact;
   }
 
   apply(event: AgentEvent): void {
@@ -52,11 +54,11 @@ export class Actions {
       runId,
       toolName,
       action,
-      short(input),
-      summary === undefined ? null : short(summary),
+      this.#short(input),
+      summary === undefined ? null : this.#short(summary),
       Math.round(ms),
       error === undefined ? 1 : 0,
-      error === undefined ? null : short(error),
+      error === undefined ? null : this.#short(error),
       message,
     );
   }
@@ -109,6 +111,11 @@ export class Actions {
     return row?.id ?? null;
   }
 
+  #short(text: string): string {
+    const clean = this.#redact(text);
+    return clean.length > longestSummary ? `${clean.slice(0, longestSummary)}… (${clean.length} characters)` : clean;
+  }
+
   #action(row: Row): Action {
     return {
       id: row.id,
@@ -131,9 +138,4 @@ function cameOf(event: Extract<AgentEvent, { type: "tool.output" | "tool.error" 
   if (event.type === "tool.output") return { summary: event.data.result.summary };
   if (event.type === "tool.error") return { error: event.data.error };
   return event.data.error === undefined ? { summary: event.data.summary ?? "" } : { error: event.data.error };
-}
-
-function short(text: string): string {
-  const clean = redact(text);
-  return clean.length > longestSummary ? `${clean.slice(0, longestSummary)}… (${clean.length} characters)` : clean;
 }

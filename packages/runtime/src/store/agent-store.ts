@@ -8,6 +8,7 @@ import { Ledger } from "./ledger.ts";
 import { Log, type Recorded } from "./log.ts";
 import { Messages } from "./messages.ts";
 import { ModelCalls } from "./model-calls.ts";
+import type { Redact } from "./redact.ts";
 import { Spending } from "./spending.ts";
 import { Turns } from "./turns.ts";
 import { VersionEvents } from "./version-events.ts";
@@ -35,14 +36,14 @@ export class AgentStore {
   readonly #storage: DurableObjectStorage;
   readonly #projections: readonly Projection[];
 
-  constructor(storage: DurableObjectStorage, agent: string) {
+  constructor(storage: DurableObjectStorage, agent: string, redact: Redact) {
     const { sql } = storage;
     this.#storage = storage;
     this.log = new Log(sql, agent);
     this.turns = new Turns(sql);
     this.messages = new Messages(sql);
     this.ledger = new Ledger(sql);
-    this.actions = new Actions(sql, agent);
+    this.actions = new Actions(sql, agent, redact);
     this.calls = new ModelCalls(sql);
     this.spending = new Spending(sql);
     this.facts = new Facts(sql);

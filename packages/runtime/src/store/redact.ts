@@ -1,4 +1,4 @@
-/** What looks like a secret, wherever it comes from. Exact secrets of this host are added at start. */
+/** What looks like a secret, wherever it comes from. */
 const patterns = [
   /\bthk_[A-Za-z0-9_.-]{16,}/g,
   /\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}/g,
@@ -9,16 +9,19 @@ const patterns = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
 ];
 
-const known = new Set<string>();
+/** Very short secrets would black out ordinary words. */
+const minSecretChars = 8;
 
-/** From now on this text never leaves through a log. Very short ones would black out ordinary words. */
-export function keepSecret(secret: string | undefined): void {
-  if (secret && secret.length >= 8) known.add(secret);
-}
+/** Takes secrets out of a text that somebody may read: a log, an action, an address. */
+export type Redact = (text: string) => string;
 
-export function redact(text: string): string {
-  let clean = text;
-  for (const secret of known) clean = clean.replaceAll(secret, "[redacted]");
-  for (const pattern of patterns) clean = clean.replace(pattern, "[redacted]");
-  return clean;
+/** Redacts these secrets wherever they stand, and everything that looks like one. */
+export function createRedactor(secrets: Iterable<string>): Redact {
+  const exact = [...new Set(secrets)].filter((secret) => secret.length >= minSecretChars);
+  return (text) => {
+    let clean = text;
+    for (const secret of exact) clean = clean.replaceAll(secret, "[redacted]");
+    for (const pattern of patterns) clean = clean.replace(pattern, "[redacted]");
+    return clean;
+  };
 }

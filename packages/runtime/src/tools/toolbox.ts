@@ -241,6 +241,7 @@ function checkShape(tool: Partial<Tool> | undefined): void {
   throw new Error(`${what} is no tool. Make it with defineTool.`);
 }
 
+/** A pure function's results; an entry lives as long as its tool. */
 const definitions = new WeakMap<Tool, ToolDefinition>();
 
 function toDefinition(tool: Tool): ToolDefinition {

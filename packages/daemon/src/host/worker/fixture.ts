@@ -40,9 +40,10 @@ export const version = `${libraryVersion}+test`;
 /** A build whose own Worker cannot be mistaken for another. */
 export function stockParts(): Parts {
   const folder = tempFolder();
-  for (const name of ["worker/main", "worker/sandbox", "page"]) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "page"]) mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(folder, "build.json"), JSON.stringify({ version }));
   writeFileSync(join(folder, "worker/main/main.js"), "throw new Error('the stock Worker');");
   writeFileSync(join(folder, "worker/sandbox/sandbox.js"), "export default {};");
+  writeFileSync(join(folder, "worker/slot-pool/slot-pool.js"), "export default {};");
   return builtParts(folder);
 }

@@ -38,14 +38,14 @@ async function particulars(env: Env, caller: Caller): Promise<Health> {
     uptime: Math.max(0, Math.round((Date.now() - Date.parse(host?.startedAt ?? env.STARTED_AT)) / 1000)),
     ...totals,
     models: { configured: [...new Set([...env.PROVIDERS, ...found])], default: fallback },
-    ...(host ? { pid: host.pid, restarts: host.main.restarts, ...sandboxes(env, host, caller) } : {}),
+    ...(host ? { pid: host.pid, restarts: host.main.restarts, ...(await sandboxes(env, host, caller)) } : {}),
     ...(host?.main.worker ? { worker: host.main.worker } : {}),
   };
 }
 
-/** What the daemon knows of the processes, with what we know of what runs in them. Whose code that is, is the owner's to know. */
-function sandboxes(env: Env, { slots }: HostStatus, { user }: Caller): Pick<Health, "sandboxes" | "waitingRuns"> {
-  const pool = slotsOf(env);
-  const inside = (pool?.status() ?? []).map(({ runs, agent }) => ({ runs, ...(agent && user === ownerUser ? { agent } : {}) }));
+/** What the daemon knows of the processes, with what the pool knows of what runs in them. Whose code that is, is the owner's to know. */
+async function sandboxes(env: Env, { slots }: HostStatus, { user }: Caller): Promise<Pick<Health, "sandboxes" | "waitingRuns">> {
+  const pool = await slotsOf(env)?.status();
+  const inside = (pool?.slots ?? []).map(({ runs, agent }) => ({ runs, ...(agent && user === ownerUser ? { agent } : {}) }));
   return { sandboxes: slots.map((slot, index) => ({ ...slot, ...inside[index] })), waitingRuns: pool?.waiting ?? 0 };
 }

@@ -1,10 +1,11 @@
 import type { Tool } from "@thinkery/sdk";
 import type { Outbound } from "../../host/outbound.ts";
+import type { Redact } from "../../store/redact.ts";
 import { echo } from "./echo.ts";
 import { fetchCapability } from "./fetch.ts";
 import { fileCapabilities } from "./files.ts";
 
 /** What code may call beside its agent's tools. Models, channels and the host itself join them with agents that are code. */
-export function capabilitiesOf(send: Outbound): readonly Tool[] {
-  return [echo, fetchCapability(send), ...fileCapabilities];
+export function capabilitiesOf(send: Outbound, redact: Redact): readonly Tool[] {
+  return [echo, fetchCapability(send, redact), ...fileCapabilities];
 }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { createRedactor } from "../../store/redact.ts";
 import { fetchCapability } from "./fetch.ts";
 import { evaluatePolicy } from "../../policy/evaluate-policy.ts";
 
 // From what code says to `fetch` to the verdict: the same two steps that a call takes.
 
-const fetchTool = fetchCapability(() => Promise.reject(new Error("Nothing is sent here.")));
+const fetchTool = fetchCapability(() => Promise.reject(new Error("Nothing is sent here.")), createRedactor([]));
 
 type Action = "deny" | "ask" | "allow";
 type Verdict = Action | "invalid";

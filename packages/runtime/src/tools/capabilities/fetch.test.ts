@@ -4,11 +4,12 @@ import { gzipSync } from "node:zlib";
 import type { ToolContext } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../../../../../tests/kit/until.ts";
+import { createRedactor } from "../../store/redact.ts";
 import { fetchCapability } from "./fetch.ts";
 import type { FetchAnswer } from "./fetch/answer.ts";
 
 // The door to the network is Node's own here: what is tested is what goes through it.
-const capability = fetchCapability((url, init) => fetch(url, { ...init, redirect: "manual" } as RequestInit));
+const capability = fetchCapability((url, init) => fetch(url, { ...init, redirect: "manual" } as RequestInit), createRedactor([]));
 
 const mega = 1024 * 1024;
 let server: http.Server;

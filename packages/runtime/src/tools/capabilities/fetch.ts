@@ -1,6 +1,7 @@
 import { defineTool, type Tool } from "@thinkery/sdk";
 import type { Outbound } from "../../host/outbound.ts";
 import { matchRequest, suggestRequestMatch } from "../../policy/match-request.ts";
+import type { Redact } from "../../store/redact.ts";
 import { type FetchAnswer, readAnswer } from "./fetch/answer.ts";
 import { type FetchInput, fetchInputSchema } from "./fetch/input.ts";
 import { shownRequest, summaryOf } from "./fetch/shown.ts";
@@ -9,7 +10,7 @@ import { shownRequest, summaryOf } from "./fetch/shown.ts";
  * What code has as `fetch`. Nothing is reached before a rule allows it, and then only what the door to the network
  * reaches. A redirect is an answer like any other: where it leads is asked for anew, or not at all.
  */
-export function fetchCapability(send: Outbound): Tool {
+export function fetchCapability(send: Outbound, redact: Redact): Tool {
   return defineTool(
     {
       name: "fetch",
@@ -21,8 +22,8 @@ export function fetchCapability(send: Outbound): Tool {
       otherwise: "deny",
       matches: (match, input, action) => matchRequest(match, input as FetchInput, action),
       matchFor: (input) => suggestRequestMatch(input as FetchInput),
-      logged: shownRequest,
-      summarize: (answer) => summaryOf(answer as FetchAnswer),
+      logged: (input) => shownRequest(input, redact),
+      summarize: (answer) => summaryOf(answer as FetchAnswer, redact),
     },
     async ({ url, method, headers, body, bodyBase64 }, { signal }) => {
       const sent = bodyBase64 === undefined ? body : Buffer.from(bodyBase64, "base64");

@@ -1,4 +1,4 @@
-import { redact } from "../../../store/redact.ts";
+import type { Redact } from "../../../store/redact.ts";
 import { type FetchAnswer, sizeOf } from "./answer.ts";
 
 /** The request log: what a person may read of a request, without the content and the secrets that it carried. */
@@ -7,23 +7,23 @@ const longestShown = 300;
 const longestValue = 24;
 const secretKey = /key|token|secret|sig|pass|auth|code|session|credential|jwt/i;
 
-export function summaryOf(answer: FetchAnswer): string {
-  return `${answer.method} ${shownUrl(answer.url)} → ${answer.status}, ${inWords(sizeOf(answer))}`;
+export function summaryOf(answer: FetchAnswer, redact: Redact): string {
+  return `${answer.method} ${shownUrl(answer.url, redact)} → ${answer.status}, ${inWords(sizeOf(answer))}`;
 }
 
-export function shownRequest(given: unknown): unknown {
+export function shownRequest(given: unknown, redact: Redact): unknown {
   const { url, method, headers, body, bodyBase64 } = (typeof given === "object" && given !== null ? given : {}) as Record<string, unknown>;
   const names = typeof headers === "object" && headers !== null ? Object.keys(headers).slice(0, 64).map((name) => name.slice(0, 100)) : [];
   const sent = typeof bodyBase64 === "string" ? sizeOf({ bodyBase64 }) : typeof body === "string" ? sizeOf({ body }) : 0;
   return {
     ...(typeof method === "string" ? { method: method.slice(0, 20) } : {}),
-    ...(typeof url === "string" ? { url: shownUrl(url) } : {}),
+    ...(typeof url === "string" ? { url: shownUrl(url, redact) } : {}),
     ...(names.length > 0 ? { headers: names } : {}),
     ...(sent > 0 ? { body: inWords(sent) } : {}),
   };
 }
 
-export function shownUrl(url: string): string {
+function shownUrl(url: string, redact: Redact): string {
   return shortened(redact(URL.canParse(url) ? withoutValues(new URL(url)) : url));
 }
 

@@ -1,0 +1,180 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema, workspaceLimitsSchema } from "@thinkery/sdk/internal";
+import { type Client, createClient } from "@thinkery/sdk/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openHome } from "../../packages/daemon/src/home/home.ts";
+import { type RunningHost, runHost } from "../../packages/daemon/src/host/host.ts";
+import { builtParts } from "../../packages/daemon/src/host/parts.ts";
+import { mainConfig } from "../../packages/daemon/src/host/workerd-config.ts";
+import { emptyHome, removeHome } from "../kit/house.ts";
+import { type ModelServer, openModelServer } from "../kit/model-server.ts";
+import { spend } from "../kit/spenders.ts";
+import { splitIsolates } from "../kit/split-isolates.ts";
+import { until } from "../kit/until.ts";
+import { freePort } from "../kit/workerd.ts";
+
+// On Cloudflare the handler, agents, agencies and users live in different isolates, and of each there may be several.
+// Here a real host runs so: nothing may depend on what another isolate keeps in its modules' variables.
+
+const providerKey = "plain-key-of-a-provider";
+
+/** What other isolates may go by after a change: docs/01-shape.md, “State outside of objects”. */
+const blueprintTrustMs = 30_000;
+const tokenTrustMs = 10_000;
+/** For a machine that is busy with other tests. */
+const slackMs = 10_000;
+
+const scripts = {
+  one: [{ steps: [{ text: "I am one." }] }],
+  two: [{ steps: [{ text: "I am two." }] }],
+  code: [{ steps: [{ call: { tool: "executeCode", input: { code: "{{ message }}" } } }, { text: "Ran." }] }],
+  leaker: [{ steps: [{ call: { tool: "set_title", input: { title: `The key is ${providerKey}.` } } }, { text: "Told." }] }],
+};
+
+let home: string;
+let host: RunningHost;
+let server: ModelServer;
+let client: Client;
+/** The same host through another isolate of the handler. */
+let second: Client;
+let secondPort = 0;
+/** Agents of another Worker, which shares only the slots. */
+let other: Client;
+/** Whether the agent whose blueprint changed sees it in time. */
+let noticing: Promise<unknown>;
+
+beforeAll(async () => {
+  server = await openModelServer({ models: ["priced"] });
+  server.answer(spend);
+  home = await emptyHome();
+  const otherObjects = join(home, "other");
+  await mkdir(otherObjects, { recursive: true, mode: 0o700 });
+  await mkdir(join(home, "scripts"), { mode: 0o700 });
+  for (const [name, script] of Object.entries(scripts)) await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify(script));
+  secondPort = await freePort();
+  const otherPort = await freePort();
+  host = await runHost({
+    home: await openHome({ THINKERY_HOME: home }),
+    host: "127.0.0.1",
+    port: 0,
+    portGiven: false,
+    slots: 1,
+    allowedHosts: [],
+    allowedOrigins: [],
+    toolOrigins: [],
+    providers: ["local"],
+    models: { providers: { local: { base: `${server.url}/v1`, keyVariable: "LOCAL_KEY" } }, prices: {} },
+    modelVariables: { variables: { LOCAL_KEY: providerKey }, secrets: [providerKey] },
+    turn: turnLimitsSchema.parse({ heartbeatSeconds: 1 }),
+    sandbox: sandboxLimitsSchema.parse({}),
+    linux: linuxLimitsSchema.parse({}),
+    workspace: workspaceLimitsSchema.parse({}),
+    scriptFolders: [join(home, "scripts")],
+    parts: builtParts(fileURLToPath(new URL("../../packages/daemon/dist", import.meta.url))),
+    configure: (config) => splitIsolates(mainConfig(config), { secondPort, otherPort, otherObjects }),
+  });
+  [client, second, other] = [clientAt(host.port), clientAt(secondPort), clientAt(otherPort)];
+  // Asked again and again, so that its object is not evicted; the last test awaits it, and the others run meanwhile.
+  await putBlueprint("one");
+  await client.agents().create({ name: "follower", blueprint: "changing" });
+  expect(await say(client, "follower", "Who are you?")).toBe("I am one.");
+  await putBlueprint("two");
+  const noticed = async () => (await say(client, "follower", "Who are you?")) === "I am two.";
+  noticing = until("the agent to notice", noticed, { within: blueprintTrustMs + slackMs, every: 500 }).catch((error: unknown) => error);
+});
+
+afterAll(async () => {
+  await host?.stop();
+  await server?.stop();
+  await removeHome(home);
+});
+
+const clientAt = (port: number, token = host.token) => createClient({ url: `http://127.0.0.1:${port}`, token });
+
+const global = { agency: "global" };
+
+const putBlueprint = (model: string) => client.call("putBlueprint", { params: global, body: { name: "changing", model: `scripted:${model}` } });
+
+/** What the agent says in the end, or the code of its failure. */
+async function say(to: Client, agent: string, message: string): Promise<string> {
+  const turn = await to.agent(agent).send(message);
+  const { status, content, failure } = await turn.outcome();
+  return status === "completed" ? content : (failure?.code ?? status);
+}
+
+const eventsOf = async (to: Client, agent: string) => (await to.call("listEvents", { params: { ...global, agent }, query: { limit: 1000 } })).events;
+
+test("an agent answers with a model of a provider, and both handlers see its messages", async () => {
+  await client.agents().create({ name: "speaker", model: "local:priced" });
+  expect(await say(client, "speaker", "say 10")).toBe("Used 10.");
+  const { messages } = await second.agent("speaker").messages();
+  expect(messages.map(({ role, content }) => [role, content])).toEqual([["user", "say 10"], ["assistant", "Used 10."]]);
+});
+
+test("a provider's key is redacted in the action log of an agent that never used the provider", async () => {
+  await client.agents().create({ name: "leaker", model: "scripted:leaker" });
+  expect(await say(client, "leaker", "Tell.")).toBe("Told.");
+  const { actions } = await client.call("listActions", { params: { ...global, agent: "leaker" } });
+  expect(actions).toHaveLength(1);
+  expect(actions[0]?.input).toContain("The key is [redacted].");
+  expect(JSON.stringify(actions)).not.toContain(providerKey);
+});
+
+test("a deleted agent is gone for every handler at once, also for one that knew it", async () => {
+  await client.agents().create({ name: "leaving", model: "scripted:one" });
+  for (const each of [client, second]) expect(await say(each, "leaving", "Hello.")).toBe("I am one.");
+  await client.agent("leaving").delete();
+  for (const each of [client, second]) await expect(each.call("listMessages", { params: { ...global, agent: "leaving" } })).rejects.toMatchObject({ code: "not_found" });
+  await client.agents().create({ name: "leaving", model: "scripted:two" });
+  expect((await second.agent("leaving").messages()).messages).toEqual([]);
+  expect(await say(second, "leaving", "Hello.")).toBe("I am two.");
+});
+
+test("a revoked token is refused at once where it was revoked, and elsewhere after ten seconds at the latest", async () => {
+  const { token, id } = await client.call("createToken", { body: { name: "short" } });
+  const [here, there] = [clientAt(host.port, token), clientAt(secondPort, token)];
+  await Promise.all([here.call("who"), there.call("who")]);
+  await client.call("revokeToken", { params: { id } });
+  await expect(here.call("who")).rejects.toMatchObject({ code: "unauthorized" });
+  const refused = () => there.call("who").then(() => false, (error: { code: string }) => error.code === "unauthorized");
+  await until("the other handler to notice", refused, { within: tokenTrustMs + slackMs, every: 200 });
+});
+
+test("a budget that two agents share holds for both together", async () => {
+  const { id: agency } = await client.call("createAgency", { body: { id: "thrifty" } });
+  await client.call("putAgencyBudget", { params: { agency }, body: { tokens: 1000 } });
+  for (const name of ["one", "two"]) await client.agents(agency).create({ name, model: "local:priced" });
+  expect(await say(client, `one@${agency}`, "say 700")).toBe("Used 700.");
+  expect(await say(second, `two@${agency}`, "say 700")).toBe("Used 700.");
+  for (const name of ["one", "two"]) expect(await say(client, `${name}@${agency}`, "say 1")).toBe("budget");
+});
+
+test("agents in two isolates cannot hold one slot at once", async () => {
+  const health = () => client.call("health");
+  await until("the slot", async () => (await health()).sandboxes?.every(({ state }) => state === "ready"));
+  for (const [to, name] of [[client, "holder"], [other, "waiter"]] as const) await to.agents().create({ name, model: "scripted:code" });
+  const holding = await client.agent("holder").send("await echo('begun'); await new Promise((resolve) => setTimeout(resolve, 60_000))");
+  await until("the holder's code to run", async () => (await eventsOf(client, "holder")).some(({ type }) => type === "capability.answered"));
+
+  const canceled = await other.agent("waiter").send("await echo('never')");
+  await until("the waiter to be in the line", async () => (await health()).waitingRuns === 1);
+  expect((await health()).sandboxes).toMatchObject([{ agent: "global~holder" }]);
+  await canceled.cancel();
+  await until("the line to be empty", async () => (await health()).waitingRuns === 0);
+
+  const waiting = await other.agent("waiter").send("await echo('begun'); return 'ran'");
+  await until("the waiter to be in the line again", async () => (await health()).waitingRuns === 1);
+  // A holder that is deleted gives its slot up.
+  await client.agent("holder").delete();
+  expect((await waiting.outcome()).status).toBe("completed");
+  const events = await eventsOf(other, "waiter");
+  expect(events.filter(({ type }) => type === "capability.answered")).toHaveLength(1);
+  expect(events.some((event) => event.type === "tool.output" && event.data.output === "ran")).toBe(true);
+  await holding.cancel().catch(() => {});
+});
+
+test("a changed blueprint is noticed by an agent in another isolate after thirty seconds at the latest", async () => {
+  expect(await noticing).toBe(true);
+});
