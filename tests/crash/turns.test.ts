@@ -14,7 +14,7 @@ const kills = repeatCount("kills", { sample: 40, full: 200 });
 const houses = 2;
 const senders = 4;
 /** So many messages of one sender may be under way. */
-const mostOpen = 3;
+const maxOpen = 3;
 /** After so many kills every turn may get a step further. */
 const breath = 8;
 
@@ -122,7 +122,7 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
       const name = `s${index}-${mine.length} ${chance.pick(["talk", "plan", "once", "again", "many"])}`;
       mine.push(name);
       await send(agent, name);
-      while (!over && mine.length - (ended[index] ?? 0) > mostOpen) await pause(5);
+      while (!over && mine.length - (ended[index] ?? 0) > maxOpen) await pause(5);
     }
   });
 

@@ -35,7 +35,7 @@ export interface FilesPage {
 }
 
 /** More edits than this are not taken at once. */
-const mostEdits = 1000;
+const maxEdits = 1000;
 
 export async function openFilesPage(workspace: object): Promise<FilesPage> {
   mkdirSync(shots, { recursive: true });
@@ -58,7 +58,7 @@ export async function openFilesPage(workspace: object): Promise<FilesPage> {
       await house.client.call("createAgent", { params: { agency: "global" }, body: { name, model: `scripted:${name}` } });
       const agent = house.client.agent(name);
       const edits = Object.entries(files).map(([path, content]) => ({ write: path, content }));
-      for (let from = 0; from < edits.length; from += mostEdits) await agent.editFiles(edits.slice(from, from + mostEdits));
+      for (let from = 0; from < edits.length; from += maxEdits) await agent.editFiles(edits.slice(from, from + maxEdits));
       return agent;
     },
     async enter(address, options = {}) {

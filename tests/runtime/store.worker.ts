@@ -55,10 +55,10 @@ export class Shelf extends DurableObject {
         this.#store = new AgentStore(this.ctx.storage, agent, createRedactor([]));
         this.#store.rebuild();
         const { messages, actions, turns, spending, facts } = this.#store;
-        const most = Number.MAX_SAFE_INTEGER - 1;
+        const all = Number.MAX_SAFE_INTEGER - 1;
         return {
-          messages: messages.page({ limit: most }, most).messages,
-          actions: actions.page({ limit: most }).actions,
+          messages: messages.page({ limit: all }, all).messages,
+          actions: actions.page({ limit: all }).actions,
           run: turns.run(agent),
           todos: facts.todos(),
           title: facts.title(),

@@ -23,7 +23,7 @@ interface Slot {
 }
 
 /** The heap that code may have, and a process around it, twice; a bomb takes more than that. */
-const mostKept = 2 * (64 + 96) * 1024 * 1024;
+const maxKeptBytes = 2 * (64 + 96) * 1024 * 1024;
 
 const slots = async (): Promise<Slot[]> => (await coders.api("/health")).body.sandboxes;
 
@@ -81,7 +81,7 @@ test.for(["for (;;);", "await new Promise((resolve) => setTimeout(resolve, 60_00
 
 test("a run that took all the memory leaves it to the next", async () => {
   const agent = await coders.newCoder();
-  const isSwollen = async () => (await slots()).some(({ memoryBytes = 0 }) => memoryBytes > mostKept);
+  const isSwollen = async () => (await slots()).some(({ memoryBytes = 0 }) => memoryBytes > maxKeptBytes);
   for (const bomb of ["new Uint8Array(64 * 1024 * 1024).fill(1)", "new SharedArrayBuffer(64 * 1024 * 1024)", "new Blob([new Uint8Array(32 * 1024 * 1024)])"]) {
     expect((await coders.run(agent, `const all = []; for (;;) all.push(${bomb});`)).kind).toMatch(/^(?:threw|limit)$/);
     for (let number = 0; number < 3; number++) expect(await coders.run(agent, `return ${number}`)).toMatchObject({ kind: "ok", text: String(number) });

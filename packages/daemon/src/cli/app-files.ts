@@ -3,7 +3,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { fail } from "@thinkery/sdk";
 
 /** No app is larger; whatever is will not even be read. */
-const longest = 1024 * 1024;
+const maxAppBytes = 1024 * 1024;
 
 /** An app from files: the main module, and the others by their paths from its folder, as it imports them. */
 export async function readAppFiles(cwd: string, main: string, more: readonly string[]): Promise<{ code: string; modules?: Record<string, string> }> {
@@ -25,10 +25,10 @@ async function read(cwd: string, file: string): Promise<string> {
   const path = resolve(cwd, file);
   try {
     const { size } = await stat(path);
-    if (size <= longest) return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
+    if (size <= maxAppBytes) return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
   } catch (error) {
     if (error instanceof TypeError) throw fail("bad_request", `“${file}” is not text in UTF-8.`);
     throw fail("bad_request", `“${file}” cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`);
   }
-  throw fail("bad_request", `“${file}” is larger than an app may be: ${longest} bytes.`);
+  throw fail("bad_request", `“${file}” is larger than an app may be: ${maxAppBytes} bytes.`);
 }

@@ -17,8 +17,8 @@ export function usageTable(output: Output, { total, byDay, shares, budget }: Usa
   if (byDay.length === 0) parts.push(`Nothing was used ${days === 1 ? "today" : `in ${days} days`}.`);
   else {
     const rows = byDay.flatMap(({ day, byModel }) => byModel.map((used, index) => ({ day: index === 0 ? day : "", ...used })));
-    const most = Math.max(...rows.map(tokensOf));
-    const lines = rows.map((row) => [row.day, row.model, ...numbers(row), output.toScreen ? bar(tokensOf(row) / most) : ""]);
+    const maxTokens = Math.max(...rows.map(tokensOf));
+    const lines = rows.map((row) => [row.day, row.model, ...numbers(row), output.toScreen ? bar(tokensOf(row) / maxTokens) : ""]);
     parts.push(output.table(["DAY", "MODEL", "CALLS", "IN", "OUT", "COST", ""], [...lines, ["all", "", ...numbers(total), ""]]));
   }
   if (shares && shares[1].length > 1) {

@@ -4,7 +4,7 @@ import type { Finding, Patient } from "./finding.ts";
 
 const megabyte = 1024 * 1024;
 const enough = 1024;
-const least = 100;
+const minFreeMb = 100;
 
 export async function checkDisk({ home }: Patient): Promise<Finding> {
   const free = await freeMegabytes(home.path);
@@ -12,7 +12,7 @@ export async function checkDisk({ home }: Patient): Promise<Finding> {
   if (free >= enough) return { name: "disk", state: "ok", message };
   return {
     name: "disk",
-    state: free < least ? "fail" : "warn",
+    state: free < minFreeMb ? "fail" : "warn",
     message: `only ${message}`,
     fix: "Free some space, or set THINKERY_HOME to a folder on another disk.",
   };

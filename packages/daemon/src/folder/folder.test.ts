@@ -8,7 +8,7 @@ import { look } from "./look.ts";
 import { readContent } from "./read.ts";
 import { removeContent, writeContent } from "./write.ts";
 
-const most = 1000;
+const maxBytes = 1000;
 
 /** A folder with these files in it. */
 function folderWith(files: Record<string, string>): string {
@@ -122,12 +122,12 @@ test("what was written to a moment ago could be written to again without telling
 
 test("content is read with what tells that it is still that", async () => {
   const folder = folderWith({ "a/b": "hello" });
-  const { bytes, hash, state } = (await readContent(folder, "a/b", most)) ?? {};
+  const { bytes, hash, state } = (await readContent(folder, "a/b", maxBytes)) ?? {};
   expect([bytes?.toString(), hash]).toEqual(["hello", "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"]);
   expect(isSameState(state, (await look(folder)).files.get("a/b"))).toBe(true);
   expect(await readContent(folder, "a/b", 4)).toBeUndefined();
-  expect(await readContent(folder, "a", most)).toBeUndefined();
-  expect(await readContent(folder, "x/y", most)).toBeUndefined();
+  expect(await readContent(folder, "a", maxBytes)).toBeUndefined();
+  expect(await readContent(folder, "x/y", maxBytes)).toBeUndefined();
   writeFileSync(join(folder, "big"), Buffer.alloc(3 * 1024 * 1024, 7));
   expect((await readContent(folder, "big", 4 * 1024 * 1024))?.bytes.equals(Buffer.alloc(3 * 1024 * 1024, 7))).toBe(true);
 });
@@ -138,7 +138,7 @@ test("nothing is read through a link, and a pipe keeps nobody waiting", async ()
   symlinkSync(join(elsewhere, "in"), join(folder, "folder"));
   symlinkSync(join(elsewhere, "in/secret"), join(folder, "file"));
   makePipe(join(folder, "pipe"));
-  for (const path of ["folder/secret", "file", "pipe"]) expect(await readContent(folder, path, most)).toBeUndefined();
+  for (const path of ["folder/secret", "file", "pipe"]) expect(await readContent(folder, path, maxBytes)).toBeUndefined();
 });
 
 test("a file is written in one step, with the folders it needs, and keeps its right to be run", async () => {

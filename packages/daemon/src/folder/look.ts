@@ -38,12 +38,12 @@ export interface Look {
   ignores(path: string): boolean;
 }
 
-const usualMost = 100_000;
+const defaultMaxEntries = 100_000;
 const alwaysIgnored = new Set([".git", "git~1", "node_modules"]);
-const longestIgnoreFile = 64 * 1024;
+const maxIgnoreFileBytes = 64 * 1024;
 
 /** Looks at all regular files of a folder, never through a link, and leaves out what `.gitignore` files say. */
-export async function look(root: string, { known, isLeftOut = () => false, mostEntries = usualMost }: LookOptions = {}): Promise<Look> {
+export async function look(root: string, { known, isLeftOut = () => false, mostEntries = defaultMaxEntries }: LookOptions = {}): Promise<Look> {
   const files = new Map<string, FileState>();
   const untaken: Untaken[] = [];
   const drafts: string[] = [];
@@ -70,10 +70,10 @@ export async function look(root: string, { known, isLeftOut = () => false, mostE
 
   async function visit(folder: OpenFolder, path: string, isWithinIgnored: boolean): Promise<void> {
     folders.push(path);
-    const text = readSmall(folder, ".gitignore", longestIgnoreFile);
+    const text = readSmall(folder, ".gitignore", maxIgnoreFileBytes);
     if (text === "too long") {
       // What it keeps out may be a secret.
-      untaken.push({ path: path === "" ? ".gitignore" : `${path}/.gitignore`, why: `it is longer than ${longestIgnoreFile / 1024} KB, so all of its folder is left alone` });
+      untaken.push({ path: path === "" ? ".gitignore" : `${path}/.gitignore`, why: `it is longer than ${maxIgnoreFileBytes / 1024} KB, so all of its folder is left alone` });
       hidden.add(path);
       return;
     }

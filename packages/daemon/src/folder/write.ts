@@ -60,7 +60,7 @@ export function removeContent(root: string, path: string, expected: FileState): 
 }
 
 /** A draft that is older is nobody's any more. */
-const longestDraftMs = 60 * 60 * 1000;
+const maxDraftAgeMs = 60 * 60 * 1000;
 
 /** Removes a draft whose writer was killed. */
 export function removeDraft(root: string, path: string): void {
@@ -68,7 +68,7 @@ export function removeDraft(root: string, path: string): void {
     inFolderOf(root, path, (chain, names) => {
       const draft = (chain.at(-1) as OpenFolder).to(names.at(-1) as string);
       const found = lstatSync(draft, { throwIfNoEntry: false });
-      if (found?.isFile() && Date.now() - found.mtimeMs > longestDraftMs) unlinkSync(draft);
+      if (found?.isFile() && Date.now() - found.mtimeMs > maxDraftAgeMs) unlinkSync(draft);
       return "removed";
     }),
   );

@@ -24,7 +24,7 @@ export interface Home {
 const format = 1;
 
 // The kernel's limit for a socket's path is 104 (macOS) or 108 bytes; the longest of ours is sandbox-NN.sock.
-const longestRun = 90 - "/sandbox-00.sock".length;
+const maxRunPathBytes = 90 - "/sandbox-00.sock".length;
 
 /** Where everything is, without changing anything on disk. */
 export function locateHome(env: NodeJS.ProcessEnv): Home {
@@ -72,7 +72,7 @@ function real(path: string): string {
 // Not os.tmpdir(): the host and a later command may have different TMPDIRs, and must meet.
 function runFolder(path: string): string {
   const inside = join(path, "run");
-  if (Buffer.byteLength(inside) <= longestRun) return inside;
+  if (Buffer.byteLength(inside) <= maxRunPathBytes) return inside;
   const hash = createHash("sha256").update(path).digest("hex").slice(0, 16);
   return `/tmp/thinkery-${process.getuid?.() ?? "user"}-${hash}`;
 }

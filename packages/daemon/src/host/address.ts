@@ -13,14 +13,14 @@ export function isLoopback(address: string): boolean {
   return address === "::1" || (isIPv4(address) && address.startsWith("127."));
 }
 
-const shortestPublicToken = 32;
+const minPublicTokenChars = 32;
 
 /** An address that others can reach needs a token that was set on purpose. */
 export function checkExposure(address: string, token: string | undefined): void {
-  if (isLoopback(address) || (token?.length ?? 0) >= shortestPublicToken) return;
+  if (isLoopback(address) || (token?.length ?? 0) >= minPublicTokenChars) return;
   throw fail(
     "bad_request",
-    `Others can reach ${address}: set THINKERY_TOKEN to a secret of at least ${shortestPublicToken} characters first, ` +
+    `Others can reach ${address}: set THINKERY_TOKEN to a secret of at least ${minPublicTokenChars} characters first, ` +
       "or stay on this machine with --host 127.0.0.1.",
   );
 }

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 
 /** So much is read at a time; then the writer waits. */
-const mostAtATime = 2 * 1024 * 1024;
+const maxChunkBytes = 2 * 1024 * 1024;
 const pauseMs = 100;
 
 /** Reads a stream no faster than it can be dealt with beside everything else that a daemon does. */
@@ -23,7 +23,7 @@ export function paced(stream: Readable, onChunk: (chunk: Buffer) => void): { rus
   stream.on("data", (chunk: Buffer) => {
     onChunk(chunk);
     read += chunk.length;
-    if (hurried || waiting || read < mostAtATime) return;
+    if (hurried || waiting || read < maxChunkBytes) return;
     const rest = pauseMs - (performance.now() - began);
     // It took its time by itself.
     if (rest <= 0) return go();

@@ -99,7 +99,7 @@ export function startCommand({ command, args, given, onOutput }: CommandOptions)
   return ending(child);
 }
 
-const longestDeathMs = 10_000;
+const maxExitMs = 10_000;
 
 /** How a child ends, by itself or by us. */
 function ending(child: ChildProcess): Pick<Child, "exited" | "kill"> {
@@ -118,7 +118,7 @@ function ending(child: ChildProcess): Pick<Child, "exited" | "kill"> {
       input?.destroy();
       // What it started behind walls dies with it, but not in the same moment, and not quickly where the machine is busy;
       // until its pipe closes it may still answer whoever is connected to it. One that keeps it open for ever is no reason to wait for ever.
-      const late = setTimeout(() => resolve({ code, signal }), longestDeathMs);
+      const late = setTimeout(() => resolve({ code, signal }), maxExitMs);
       child.once("close", () => {
         clearTimeout(late);
         resolve({ code, signal });

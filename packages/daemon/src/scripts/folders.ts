@@ -16,7 +16,7 @@ export interface ScriptFolders {
 }
 
 const endings = [".yaml", ".yml"];
-const mostBytes = 1024 * 1024;
+const maxScriptBytes = 1024 * 1024;
 
 /** The folders in which scripts lie; earlier ones win. */
 export function openScriptFolders(folders: readonly string[]): ScriptFolders {
@@ -38,7 +38,7 @@ export function openScriptFolders(folders: readonly string[]): ScriptFolders {
     if (!path) return undefined;
     const file = `scripts/${basename(path)}`;
     const { size, mtimeMs, ino } = await stat(path);
-    if (size > mostBytes) throw fail("too_large", `${file} is larger than 1 MiB.`);
+    if (size > maxScriptBytes) throw fail("too_large", `${file} is larger than 1 MiB.`);
     const stamp = `${size} ${mtimeMs} ${ino}`;
     const before = parsed.get(path);
     if (before?.stamp === stamp) return { name, file, script: before.script };

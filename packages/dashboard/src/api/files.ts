@@ -17,7 +17,7 @@ export interface Listing {
 }
 
 const pageSize = 500;
-const mostPages = 20;
+const maxPages = 20;
 
 export function listingOf({ branch, ...params }: Workspace): Source<Listing> {
   const here = branch === undefined ? {} : { branch };
@@ -30,7 +30,7 @@ export function listingOf({ branch, ...params }: Workspace): Source<Listing> {
     for (let page = 0; ; page++) {
       const { files: some, version, next } = await call("listFiles", { params, query });
       files.push(...some);
-      if (next === undefined || page === mostPages) return (known = { files, version, more: next !== undefined });
+      if (next === undefined || page === maxPages) return (known = { files, version, more: next !== undefined });
       // However many pages it has, it is a list of one moment.
       query = { ...query, after: next, ...(version > 0 && { version }) };
     }

@@ -5,7 +5,7 @@ export interface Pages<T> {
 }
 
 const pageSize = 500;
-const mostPages = 4;
+const maxPages = 4;
 
 type Ask<T> = (query: { limit: number; after?: string }) => Promise<{ items: T[]; next?: string | undefined }>;
 
@@ -13,7 +13,7 @@ type Ask<T> = (query: { limit: number; after?: string }) => Promise<{ items: T[]
 export async function readPages<T>(ask: Ask<T>): Promise<Pages<T>> {
   const items: T[] = [];
   let after: string | undefined;
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const answer = await ask({ limit: pageSize, ...(after ? { after } : {}) });
     items.push(...answer.items);
     after = answer.next;

@@ -21,8 +21,8 @@ const absences: Partial<Record<State, string>> = {
 };
 
 /** So many of the calls that code makes are shown: of a card that is open, and of one that is not while it runs. */
-const mostShown = 20;
-const mostGlimpsed = 3;
+const maxShownRows = 20;
+const maxPreviewRows = 3;
 
 interface CallCardProps {
   call: Call;
@@ -62,7 +62,7 @@ export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) 
             {capabilities.length > 0 && (
               <div>
                 <p className="call-part">What it called</p>
-                <CapabilityList of={capabilities} most={mostShown} />
+                <CapabilityList of={capabilities} most={maxShownRows} />
               </div>
             )}
             {!result && !written && <p className="faint">{waits ?? absences[state]}</p>}
@@ -72,7 +72,7 @@ export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) 
       {call.changed && <ChangedFiles agency={agency} agent={agent} changed={call.changed} open={open} />}
       {state === "running" && (glimpse || written) && (
         <div className="call-now">
-          {glimpse && capabilities.length > 0 && <CapabilityList of={capabilities.slice(-mostGlimpsed)} most={mostGlimpsed} />}
+          {glimpse && capabilities.length > 0 && <CapabilityList of={capabilities.slice(-maxPreviewRows)} most={maxPreviewRows} />}
           {glimpse && waits && <p className="faint">{waits}</p>}
           {written && <LiveOutput name={call.name} text={written} />}
         </div>

@@ -18,7 +18,7 @@ const TextView = lazily(() => import("./editor/editor.ts").then(({ TextView }) =
 
 const picture = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 /** More text than this is not drawn; it can be downloaded. */
-const longestText = 8 * 1024 * 1024;
+const maxTextBytes = 8 * 1024 * 1024;
 
 /** A file as it is now, or as it was last while somebody looked at it. */
 export function FilePane({ file, line, gone }: { file: FileInfo; line: number | undefined; gone: boolean }) {
@@ -65,7 +65,7 @@ function Whole({ file: { path, mediaType, size, hash, modifiedAt }, line }: { fi
   const address = fileAddress(workspace, path);
   // Another content is another picture, so that what was shown before is not shown in its place.
   if (picture.test(mediaType)) return <Picture key={hash} address={address} path={path} otherwise={<p className="pane-note">This picture cannot be shown: it may be damaged.</p>} />;
-  if (isReadable(mediaType) && size <= longestText) {
+  if (isReadable(mediaType) && size <= maxTextBytes) {
     return (
       <>
         <p className="pane-note">This text is too large to be edited together. It is shown as it is; download it to change it.</p>

@@ -8,7 +8,7 @@ import { setOpen, useOpenAgencies } from "./open-agencies.ts";
 import { pathTo } from "./place.ts";
 import { moveInTree } from "./tree-keys.ts";
 
-const mostShown = 200;
+const maxShownAgents = 200;
 
 export function Tree({ agencies, place }: { agencies: Agency[]; place: Place }) {
   return (
@@ -57,7 +57,7 @@ function Leaves({ agency, place }: { agency: string; place: Place }) {
   if (!value) return <p className="tree-note">{error ? error.message : "Loading…"}</p>;
   const { items, more } = value.agents;
   if (items.length === 0) return <p className="tree-note">No agents yet</p>;
-  const shown = items.slice(0, mostShown);
+  const shown = items.slice(0, maxShownAgents);
   return (
     <ul className="tree-leaves">
       {shown.map((agent) => {

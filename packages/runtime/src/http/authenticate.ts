@@ -10,8 +10,8 @@ export interface Caller extends Who {
 
 // Asking a user's object on every request would cost more than the request. A revocation made here is noticed at
 // once, one made in another isolate after `trustFor` at the latest.
-const trustFor = 10_000;
-const mostRemembered = 10_000;
+const ttlMs = 10_000;
+const maxEntries = 10_000;
 const remembered = new Map<string, { caller: Caller; until: number }>();
 
 const everything: Scope[] = [...scopes];
@@ -34,8 +34,8 @@ export async function authenticate(request: Request, env: Env, admin?: string): 
   const alive = await env.User.getByName(user).checkCredential(hash);
   if (!alive) return undefined;
   const caller: Caller = { user, scopes: alive.scopes, via, hash };
-  if (remembered.size >= mostRemembered) remembered.clear();
-  remembered.set(hash, { caller, until: Math.min(now + trustFor, alive.expiresAt ?? Infinity) });
+  if (remembered.size >= maxEntries) remembered.clear();
+  remembered.set(hash, { caller, until: Math.min(now + ttlMs, alive.expiresAt ?? Infinity) });
   return caller;
 }
 

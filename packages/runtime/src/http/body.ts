@@ -4,7 +4,7 @@ import type { z } from "zod";
 const usualLimit = 1024 * 1024;
 
 // Whoever is refused while still sending sees a broken connection, not why. So a little more is read and dropped.
-const mostDropped = 16 * 1024 * 1024;
+const maxDroppedBytes = 16 * 1024 * 1024;
 
 /** Reads a JSON body that fits its schema, and not a byte more than it may have. */
 export async function readBody<Schema extends z.ZodType>(
@@ -45,7 +45,7 @@ async function readText(request: Request, longest: number): Promise<string> {
 export async function readBytes(request: Request, longest = usualLimit, refusal = `The body is too large: it may have ${longest} bytes.`): Promise<Uint8Array> {
   const tooLarge = () => fail("too_large", refusal);
   const announced = Number(request.headers.get("content-length") ?? 0);
-  if (announced > longest + mostDropped) throw tooLarge();
+  if (announced > longest + maxDroppedBytes) throw tooLarge();
   if (!request.body) return new Uint8Array();
   let bytes = new Uint8Array(Math.min(announced, longest));
   let size = 0;
@@ -53,7 +53,7 @@ export async function readBytes(request: Request, longest = usualLimit, refusal 
     for await (const chunk of request.body) {
       const at = size;
       size += chunk.byteLength;
-      if (size > longest + mostDropped) break;
+      if (size > longest + maxDroppedBytes) break;
       if (size > longest) continue;
       if (size > bytes.length) bytes = grown(bytes, Math.min(Math.max(size, 2 * bytes.length), longest));
       bytes.set(chunk, at);

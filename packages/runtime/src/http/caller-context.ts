@@ -1,4 +1,4 @@
-const longest = 300;
+const maxValueChars = 300;
 
 /** What a request tells about where it came from. Short, and never a credential: a referrer goes without its query. */
 export function callerContext(request: Request): Record<string, string> {
@@ -8,7 +8,7 @@ export function callerContext(request: Request): Record<string, string> {
     referrer: placeOf(request.headers.get("referer")),
   };
   const context: Record<string, string> = {};
-  for (const [key, value] of Object.entries(said)) if (value) context[key] = value.slice(0, longest);
+  for (const [key, value] of Object.entries(said)) if (value) context[key] = value.slice(0, maxValueChars);
   return context;
 }
 

@@ -6,8 +6,8 @@ import type { Env } from "../objects/env.ts";
  * Durable Object creates it. Only yeses are remembered, and what is deleted here is forgotten here; another
  * isolate notices after `trustFor` at the latest. Until then the object itself says that it is gone.
  */
-const trustFor = 30_000;
-const mostRemembered = 50_000;
+const ttlMs = 30_000;
+const maxEntries = 50_000;
 const remembered = new Map<string, number>();
 
 export async function enterAgency(env: Env, user: string, agency: string): Promise<void> {
@@ -48,7 +48,7 @@ async function remember(key: string, ask: () => Promise<boolean>): Promise<boole
   const now = Date.now();
   if ((remembered.get(key) ?? 0) > now) return true;
   if (!(await ask())) return false;
-  if (remembered.size >= mostRemembered) remembered.clear();
-  remembered.set(key, now + trustFor);
+  if (remembered.size >= maxEntries) remembered.clear();
+  remembered.set(key, now + ttlMs);
   return true;
 }

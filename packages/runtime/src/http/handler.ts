@@ -26,7 +26,7 @@ import { versionRoutes } from "./routes/versions.ts";
 import { isSdkPath, sdkRoute } from "./sdk-route.ts";
 import { socketRoutes } from "./socket.ts";
 
-const longestAddress = 8 * 1024;
+const maxUrlChars = 8 * 1024;
 
 const publicPaths = new Set(
   Object.values(endpoints)
@@ -80,7 +80,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
   async function answer(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
     const permitted = preflight(request, env);
     if (permitted) return permitted;
-    if (request.url.length > longestAddress) throw fail("bad_request", "The address is too long.");
+    if (request.url.length > maxUrlChars) throw fail("bad_request", "The address is too long.");
     const path = new URL(request.url).pathname;
     if ((request.method === "GET" || request.method === "HEAD") && isPagePath(path)) return servePage(path, env);
     return app.fetch(isSdkPath(path) ? request : longForm(request), env, context);

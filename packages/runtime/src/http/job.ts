@@ -17,7 +17,7 @@ import { validate } from "./body.ts";
 import { sha256 } from "./credentials.ts";
 import { enterAgency, enterAgent } from "./directory.ts";
 
-const mostAgents = 20;
+const maxAgents = 20;
 
 type Place = Pick<AgentTarget, "agency" | "agent">;
 
@@ -70,9 +70,9 @@ function newAgents(job: Job): Named[] {
   const given = typeof job.workflow === "object" ? job.workflow.agents : (job.agents ?? {});
   const where = job.agents ? ["agents"] : ["workflow", "agents"];
   const count = Object.keys(given).length;
-  if (count === 0 || count > mostAgents) {
-    throw fail("bad_request", `Give 1 to ${mostAgents} agents; there are ${count} under ${where.join(".")}.`, {
-      problems: [{ path: where, message: `1 to ${mostAgents} agents` }],
+  if (count === 0 || count > maxAgents) {
+    throw fail("bad_request", `Give 1 to ${maxAgents} agents; there are ${count} under ${where.join(".")}.`, {
+      problems: [{ path: where, message: `1 to ${maxAgents} agents` }],
     });
   }
   return Object.entries(given).map(([name, { backend, model, system_prompt: system, tools, max_steps: steps, max_tokens: maxOutputTokens }]) => {

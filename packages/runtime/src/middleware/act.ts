@@ -9,7 +9,7 @@ export interface Entry {
 }
 
 /** So many characters of kept values are written in one go: a row of the log has its limit. */
-const longestWrite = 256 * 1024;
+const maxWrittenChars = 256 * 1024;
 
 /** One middleware on its stage. What a hook changes counts when the hook comes back; of one that fails, nothing does. */
 export class Act {
@@ -72,7 +72,7 @@ export class Act {
       const event: NewEvent = { type: "middleware.kept", data: { middlewareName: this.#name, key, value } };
       size += JSON.stringify(event).length;
       this.stage.hold(event);
-      if (size < longestWrite) continue;
+      if (size < maxWrittenChars) continue;
       this.stage.flush();
       size = 0;
     }

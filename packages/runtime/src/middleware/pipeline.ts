@@ -37,7 +37,7 @@ const hooks = [
 export type Hook = (typeof hooks)[number];
 
 /** What one middleware may add to the agent's state. */
-const longestState = 64 * 1024;
+const maxStateChars = 64 * 1024;
 
 /** The middleware of one agent in its order, sorted by the hooks that each of them has. */
 export class Pipeline {
@@ -223,6 +223,6 @@ function plainState(added: unknown): object {
     throw new Error("state() has to answer an object, and at once.");
   }
   const text = JSON.stringify(added);
-  if (text.length > longestState) throw new Error(`state() answered ${text.length} characters of JSON; there is room for ${longestState}.`);
+  if (text.length > maxStateChars) throw new Error(`state() answered ${text.length} characters of JSON; there is room for ${maxStateChars}.`);
   return JSON.parse(text) as object;
 }

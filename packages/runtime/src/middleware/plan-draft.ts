@@ -19,8 +19,8 @@ interface DraftStart {
 }
 
 /** What one middleware may add to one call, in parts and in characters. */
-const mostParts = 64;
-const longestText = 100_000;
+const maxParts = 64;
+const maxTextChars = 100_000;
 
 /** The plan as one middleware has it while its hook runs. */
 export class PlanDraft implements ModelPlan {
@@ -120,8 +120,8 @@ export class PlanDraft implements ModelPlan {
     if (typeof text !== "string" || text.trim() === "") throw new Error(`${what} is a text, and not an empty one.`);
     this.#parts++;
     this.#characters += text.length;
-    if (this.#parts > mostParts) throw new Error(`One middleware may add ${mostParts} system parts and reminders to a call, and no more.`);
-    if (this.#characters > longestText) throw new Error(`One middleware may add ${longestText} characters to a call; with this there are ${this.#characters}.`);
+    if (this.#parts > maxParts) throw new Error(`One middleware may add ${maxParts} system parts and reminders to a call, and no more.`);
+    if (this.#characters > maxTextChars) throw new Error(`One middleware may add ${maxTextChars} characters to a call; with this there are ${this.#characters}.`);
     return text.trim();
   }
 

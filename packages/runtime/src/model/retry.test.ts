@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ModelError } from "./error.ts";
-import { mostAttempts, retryDelay } from "./retry.ts";
+import { maxAttempts, retryDelay } from "./retry.ts";
 
 const passing = (retryAfterMs?: number) =>
   new ModelError("overloaded", "busy", { passing: true, advice: "", ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
@@ -8,8 +8,8 @@ const passing = (retryAfterMs?: number) =>
 test("what does not pass is not tried again, and nothing is tried for ever", () => {
   expect(retryDelay(new ModelError("auth", "no", { passing: false, advice: "" }), 1, () => 1)).toBeUndefined();
   const delays = Array.from({ length: 10 }, (_, index) => retryDelay(passing(), index + 1, () => 1));
-  expect(delays.filter((delay) => delay !== undefined)).toHaveLength(mostAttempts - 1);
-  expect(delays.slice(mostAttempts - 1).every((delay) => delay === undefined)).toBe(true);
+  expect(delays.filter((delay) => delay !== undefined)).toHaveLength(maxAttempts - 1);
+  expect(delays.slice(maxAttempts - 1).every((delay) => delay === undefined)).toBe(true);
 });
 
 test("waits grow, are spread over their whole length, and have an end", () => {

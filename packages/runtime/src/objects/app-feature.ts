@@ -18,7 +18,7 @@ import type { Recorder } from "../turn/loop/recorder.ts";
 import type { AgentFeature } from "./feature.ts";
 
 /** Nobody waits longer for a page, however long a turn may wait for a sandbox. */
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 interface AppOptions {
   address: AgentAddress;
@@ -93,7 +93,7 @@ export class AppFeature implements AgentFeature {
     return {
       agent: this.#options.sandboxKey,
       timeoutMs: seconds * 1000,
-      waitMs: Math.min(waitSeconds * 1000, longestWaitMs),
+      waitMs: Math.min(waitSeconds * 1000, maxWaitMs),
       signal: this.#ending.signal,
       call: answerCall,
       onConsole() {},

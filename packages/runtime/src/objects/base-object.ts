@@ -2,7 +2,7 @@ import { fail, errorBody, statusOf } from "@thinkery/sdk";
 import { Agent, type Connection } from "agents";
 import type { Env } from "./env.ts";
 
-const longestFrame = 1024 * 1024;
+const maxFrameBytes = 1024 * 1024;
 
 /**
  * What Think, Agency and User have in common: they live on the Agents SDK, whose routes are open by default,
@@ -56,9 +56,9 @@ export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, Stat
   /** The SDK parses a frame before anybody can look at it, so its size is checked in front of the SDK. */
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     const size = typeof message === "string" ? message.length : message.byteLength;
-    if (size > longestFrame) {
+    if (size > maxFrameBytes) {
       // Edits are binary. A client that has too much for one frame would otherwise come back with it for ever.
-      socket.close(typeof message === "string" ? 1009 : 4413, `A frame may have ${longestFrame} bytes.`);
+      socket.close(typeof message === "string" ? 1009 : 4413, `A frame may have ${maxFrameBytes} bytes.`);
       return;
     }
     await this.lifecycle.webSocketMessage(socket, message);

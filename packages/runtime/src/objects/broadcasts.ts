@@ -6,8 +6,8 @@ import type { Recorder } from "../turn/loop/recorder.ts";
 import type { Audience, News } from "./audience.ts";
 import { type EventStream, eventStream, sse } from "./stream.ts";
 
-const eventsAtOnce = 500;
-const longestRead = 256_000;
+const maxEventsPerRead = 500;
+const maxReadChars = 256_000;
 
 /**
  * The log from a number on, and then as it grows. Whoever lags is not sent more than it reads: what it has not been
@@ -28,7 +28,7 @@ export function followEvents(store: AgentStore, audience: Audience, after: numbe
     (self) => audience.leave(self),
     (self) => {
       if (position >= store.log.last) return;
-      const events = store.log.read(position, eventsAtOnce, longestRead);
+      const events = store.log.read(position, maxEventsPerRead, maxReadChars);
       self.send(events.map((event) => sse(event.type, JSON.stringify(event), event.seq)).join(""));
       position = events.at(-1)?.seq ?? position;
     },

@@ -1,10 +1,10 @@
 /** Bytes on their way between objects: a few as a value, which a call may carry some megabytes of, and more as a stream. */
 export type Cargo = Uint8Array | ReadableStream<Uint8Array>;
 
-const mostAsValue = 1024 * 1024;
+const maxValueBytes = 1024 * 1024;
 
 export function loaded(bytes: Uint8Array): Cargo {
-  if (bytes.byteLength > mostAsValue) return inPieces(bytes);
+  if (bytes.byteLength > maxValueBytes) return inPieces(bytes);
   // A part of a buffer would take all of it along.
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
@@ -21,8 +21,8 @@ function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
     pull(controller) {
       if (at < bytes.byteLength) {
         // What is handed over is taken away with all of its buffer, so it has to be a copy; `slice` of a Buffer is none.
-        controller.enqueue(new Uint8Array(bytes.subarray(at, at + mostAsValue)));
-        at += mostAsValue;
+        controller.enqueue(new Uint8Array(bytes.subarray(at, at + maxValueBytes)));
+        at += maxValueBytes;
         return;
       }
       controller.close();

@@ -6,10 +6,10 @@ import { type Peer, Room } from "../workspace/live/room.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { Ration } from "./ration.ts";
 
-const mostSockets = 200;
+const maxSockets = 200;
 /** Whoever has been sent this much without a word is asked for one, and cut off when there is none until so much more. */
 const unreadBeforeAsking = 1024 * 1024;
-const mostUnread = 8 * 1024 * 1024;
+const maxUnreadBytes = 8 * 1024 * 1024;
 
 const megabyte = 1024 * 1024;
 
@@ -56,7 +56,7 @@ export class LiveSockets {
     };
     connection.setState(facts);
     const socket = this.#add(connection, facts);
-    if (this.#open.size > mostSockets) socket.close(1013, "Too many are connected to these files. Try again later.");
+    if (this.#open.size > maxSockets) socket.close(1013, "Too many are connected to these files. Try again later.");
     else this.#room(facts.live).join(socket);
   }
 
@@ -163,7 +163,7 @@ class LiveSocket implements Peer {
     if (this.#closed) return;
     if (asked) return this.#send(frame);
     // One frame that is larger than all that may wait has to get through nevertheless.
-    if (this.#unread > 0 && this.#unread + frame.length > mostUnread) return this.close(1013, "You are not reading. Connect again to go on.");
+    if (this.#unread > 0 && this.#unread + frame.length > maxUnreadBytes) return this.close(1013, "You are not reading. Connect again to go on.");
     this.#unread += frame.length;
     this.#send(frame);
     if (this.#asked || this.#unread < unreadBeforeAsking) return;

@@ -2,7 +2,7 @@ import type { Connection } from "agents";
 import type { Ear, News } from "./audience.ts";
 
 /** A client that has been sent this much without a word from it is cut off: nothing is buffered for ever. */
-const mostUnread = 8 * 1024 * 1024;
+const maxUnreadBytes = 8 * 1024 * 1024;
 
 /** What is known of a client's socket, also after the object slept. */
 export interface SocketFacts {
@@ -79,7 +79,7 @@ export class Socket implements Ear {
   #send(text: string): void {
     if (this.#closed) return;
     // One frame that is larger than all that may wait has to get through nevertheless.
-    if (this.#unread > 0 && this.#unread + text.length > mostUnread) {
+    if (this.#unread > 0 && this.#unread + text.length > maxUnreadBytes) {
       this.#closed = true;
       this.#connection.close(1013, "You are not reading. Connect again with ?after= to go on.");
       return;

@@ -10,7 +10,7 @@ import type { Audience } from "./audience.ts";
 import { greet } from "./greeting.ts";
 import { Socket, type SocketFacts, socketFacts } from "./socket.ts";
 
-const longestId = 200;
+const maxIdChars = 200;
 
 interface SocketsOptions {
   store: AgentStore;
@@ -116,7 +116,7 @@ function valueOf(message: string | ArrayBuffer): unknown {
 /** What the sender calls the message, also of one that is not valid: they wait for an answer to it. */
 function idIn(value: unknown): string | undefined {
   const { type, id } = (value ?? {}) as { type?: unknown; id?: unknown };
-  return type === "chat" && typeof id === "string" && id !== "" && id.length <= longestId ? id : undefined;
+  return type === "chat" && typeof id === "string" && id !== "" && id.length <= maxIdChars ? id : undefined;
 }
 
 function frameOf(value: unknown): ClientFrame {

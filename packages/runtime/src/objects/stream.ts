@@ -1,7 +1,7 @@
 import type { Ear, News } from "./audience.ts";
 
 /** A reader of what is told once and stored nowhere is cut off when it lags this far behind. */
-const longestLag = 4 * 1024 * 1024;
+const maxLagBytes = 4 * 1024 * 1024;
 /** One that can be told later is told later from here on. */
 const usualLag = 256 * 1024;
 const keepAliveMs = 15_000;
@@ -62,7 +62,7 @@ export function eventStream(
       if (!controller) return;
       const bytes = encoder.encode(text);
       // One thing that is larger than all that may wait has to get through nevertheless.
-      if (queued > 0 && queued + bytes.length > longestLag) return close((open) => open.error(new Error("The reader is too slow.")));
+      if (queued > 0 && queued + bytes.length > maxLagBytes) return close((open) => open.error(new Error("The reader is too slow.")));
       queued += bytes.length;
       controller.enqueue(bytes);
     },

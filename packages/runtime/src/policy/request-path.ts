@@ -1,5 +1,5 @@
 /** No server decodes what it was sent so often. */
-const mostRounds = 5;
+const maxDecodings = 5;
 
 /** What servers take a path for: as it is; decoded; with several slashes as one; and without what follows a semicolon. */
 export function readingsOf(path: string): readonly string[] {
@@ -16,7 +16,7 @@ export function leadsBack(path: string): boolean {
 // Whatever has a meaning in a path is ASCII, and what was a part of the path once stays one.
 function decoded(path: string): string {
   let plain = path.replaceAll("\\", "/");
-  for (let round = 0; round < mostRounds; round++) {
+  for (let round = 0; round < maxDecodings; round++) {
     const before = plain;
     plain = plain.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))).replaceAll("\\", "/");
     if (plain === before) break;

@@ -30,7 +30,7 @@ export interface LinuxFiles {
 
 /** So much goes to the daemon in one request, if there is more than one file in it. */
 const atOnce = 4 * 1024 * 1024;
-const mostNotes = 20;
+const maxNotes = 20;
 
 /** The Linux sandbox of an agent with its workspace in it: brought there before a command, and back after it. */
 export function withFiles(linux: AgentLinux, files: LinuxFiles): Linux {
@@ -187,7 +187,7 @@ function together(one: Brought, other: Brought): Brought {
 }
 
 function told({ notes = [], version }: Brought): Brought {
-  const shown = notes.length > mostNotes ? [...notes.slice(0, mostNotes), `${notes.length - mostNotes} more such notes are left out.`] : notes;
+  const shown = notes.length > maxNotes ? [...notes.slice(0, maxNotes), `${notes.length - maxNotes} more such notes are left out.`] : notes;
   return { ...(shown.length > 0 ? { notes: shown } : {}), ...(version ? { version } : {}) };
 }
 

@@ -47,7 +47,7 @@ export interface AgentLinux extends Linux {
 }
 
 /** What the daemon tells of one command, its output included, is no longer than this. */
-const longestLine = 16 * 1024 * 1024;
+const maxLineChars = 16 * 1024 * 1024;
 
 /** `agent` is `agency~agent`. */
 export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
@@ -122,7 +122,7 @@ async function* newsIn(answer: Response): AsyncGenerator<CommandUpdate> {
   for await (const text of answer.body.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
-    if (rest.length > longestLine) throw new Error("The daemon said more of a command than it should.");
+    if (rest.length > maxLineChars) throw new Error("The daemon said more of a command than it should.");
     for (const line of lines) yield commandUpdateSchema.parse(JSON.parse(line));
   }
 }

@@ -142,8 +142,8 @@ type What = "run" | "command" | "search";
 async function within<T, Door>({ lease, limits, terms, what, shared = false, graceMs = 0, open }: Within<Door>, work: (service: SandboxService, door: Door) => Promise<T>): Promise<Done<T>> {
   const { agent, timeoutMs, waitMs = limits.waitSeconds * 1000, signal, onPlace, onBegin } = terms;
   // An answer may be read for as long as it took to begin.
-  const mostMs = (shared ? 2 * timeoutMs : timeoutMs) + graceMs;
-  const held = await lease({ agent, shared, mostMs, waitMs, signal, onPlace }).catch((error: unknown) => {
+  const maxMs = (shared ? 2 * timeoutMs : timeoutMs) + graceMs;
+  const held = await lease({ agent, shared, mostMs: maxMs, waitMs, signal, onPlace }).catch((error: unknown) => {
     throw isThinkeryError(error) ? new ToolFailure("no_sandbox", error.message) : error;
   });
   onBegin?.();

@@ -7,10 +7,10 @@ interface DoorOptions {
 }
 
 /** Longer capability names and pieces of console text than these come from nobody who plays by the rules. */
-const longestName = 200;
-const longestPiece = 256 * 1024;
+const maxNameChars = 200;
+const maxPieceChars = 256 * 1024;
 /** What all pieces together may have; the outcome has the beginning and the end anyway. */
-const mostHeard = 4 * 1024 * 1024;
+const maxConsoleChars = 4 * 1024 * 1024;
 
 interface Opened {
   /** Nothing any more when the run is over. */
@@ -34,7 +34,7 @@ class RunDoor extends RpcTarget implements RunHost {
   async call(capability: unknown, input: unknown): Promise<string> {
     const { options } = this.#opened;
     if (!options) throw new Error("The run that this was given to is over.");
-    if (typeof capability !== "string" || capability.length > longestName || typeof input !== "string") {
+    if (typeof capability !== "string" || capability.length > maxNameChars || typeof input !== "string") {
       throw new Error("A capability is called with its name and JSON.");
     }
     return options.call(capability, input);
@@ -42,8 +42,8 @@ class RunDoor extends RpcTarget implements RunHost {
 
   async heard(text: unknown): Promise<void> {
     const opened = this.#opened;
-    if (!opened.options || typeof text !== "string" || opened.heard > mostHeard) return;
-    const piece = text.slice(0, longestPiece);
+    if (!opened.options || typeof text !== "string" || opened.heard > maxConsoleChars) return;
+    const piece = text.slice(0, maxPieceChars);
     opened.heard += piece.length;
     opened.console = `${opened.console}${piece}`.slice(-longestConsole);
     opened.options.onConsole(piece);

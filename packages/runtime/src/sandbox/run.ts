@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { longestConsole, longestValue } from "./bounds.ts";
+import { maxConsoleChars, maxValueChars } from "./bounds.ts";
 import type { SearchJob, ShellHost, ShellJob } from "./shell.ts";
 
 /** What main and a sandbox say to each other. Nothing that comes from a sandbox is trusted: it is checked here. */
@@ -44,12 +44,12 @@ export interface SandboxService {
   search(job: SearchJob, host: ShellHost): Promise<unknown>;
 }
 
-export { longestConsole };
+export { maxConsoleChars as longestConsole };
 
-const written = z.string().max(longestConsole + 1000);
+const written = z.string().max(maxConsoleChars + 1000);
 
 export const outcomeSchema = z.discriminatedUnion("ok", [
-  z.object({ ok: z.literal(true), value: z.string().max(longestValue).optional(), console: written }),
+  z.object({ ok: z.literal(true), value: z.string().max(maxValueChars).optional(), console: written }),
   z.object({
     ok: z.literal(false),
     kind: z.enum(["syntax", "threw", "limit"]),

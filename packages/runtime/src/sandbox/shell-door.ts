@@ -1,5 +1,5 @@
 import { RpcTarget } from "cloudflare:workers";
-import { longestPath } from "./bounds.ts";
+import { maxPathChars } from "./bounds.ts";
 import type { CommandDoor } from "./command.ts";
 import type { ShellHost } from "./shell.ts";
 import type { ViewSource } from "./views.ts";
@@ -11,9 +11,9 @@ interface ShellDoorOptions {
 }
 
 /** In bytes: of one file, and of all that a command reads beside what it was sent. */
-const largestRead = 16 * 1024 * 1024;
-const mostRead = 64 * 1024 * 1024;
-const longestInput = 2 * 1024 * 1024;
+const maxReadBytes = 16 * 1024 * 1024;
+const maxTotalReadBytes = 64 * 1024 * 1024;
+const maxInputChars = 2 * 1024 * 1024;
 
 interface Opened {
   /** Nothing any more when the command is over. */
@@ -34,19 +34,19 @@ class ShellDoor extends RpcTarget implements ShellHost {
   async read(path: unknown): Promise<string | Uint8Array | undefined> {
     const { options } = this.#opened;
     if (!options) throw new Error("The command that this was given to is over.");
-    if (typeof path !== "string" || path.length > longestPath) throw new Error("A file is read by its path.");
+    if (typeof path !== "string" || path.length > maxPathChars) throw new Error("A file is read by its path.");
     const content = await options.files.read(path, this.#opened.reading.version);
     const size = content?.length ?? 0;
-    if (size > largestRead) throw new Error(`EFBIG: file too large, a command can read ${largestRead / 1024 / 1024} MB of one file`);
+    if (size > maxReadBytes) throw new Error(`EFBIG: file too large, a command can read ${maxReadBytes / 1024 / 1024} MB of one file`);
     this.#opened.read += size;
-    if (this.#opened.read > mostRead) throw new Error(`EFBIG: too much was read, a command can read ${mostRead / 1024 / 1024} MB in all`);
+    if (this.#opened.read > maxTotalReadBytes) throw new Error(`EFBIG: too much was read, a command can read ${maxTotalReadBytes / 1024 / 1024} MB in all`);
     return content;
   }
 
   async fetch(input: unknown): Promise<string> {
     const { options } = this.#opened;
     if (!options?.fetch) throw new Error("There is no network here.");
-    if (typeof input !== "string" || input.length > longestInput) throw new Error("A request is JSON, and not long.");
+    if (typeof input !== "string" || input.length > maxInputChars) throw new Error("A request is JSON, and not long.");
     return options.fetch(input);
   }
 }

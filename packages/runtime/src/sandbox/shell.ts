@@ -1,7 +1,7 @@
 import type { SearchOrder } from "@thinkery/sdk";
 import { z } from "zod";
 import type { PolicyRule } from "../policy/evaluate-policy.ts";
-import { longestConsole, longestPath, mostChanged, mostChanges, mostEnvironment, mostScratch } from "./bounds.ts";
+import { maxConsoleChars, maxPathChars, maxChangedBytes, maxChanges, maxEnvironmentBytes, maxScratchBytes } from "./bounds.ts";
 
 /** What main and a sandbox say to each other about commands on a view of a workspace. Nothing that comes back is trusted. */
 
@@ -70,7 +70,7 @@ export interface ShellHost {
   fetch(input: string): Promise<string>;
 }
 
-const path = z.string().min(1).max(longestPath);
+const path = z.string().min(1).max(maxPathChars);
 const content = z.union([z.string(), z.custom<Uint8Array>((value) => value instanceof Uint8Array)]);
 const written = z.string().max(4 * 1024 * 1024);
 
@@ -85,9 +85,9 @@ export type ShellChange = z.infer<typeof shellChangeSchema>;
 
 const stateSchema = z.strictObject({
   cwd: path,
-  env: z.record(z.string().max(1000), z.string()).refine((env) => Object.entries(env).reduce((sum, [name, value]) => sum + name.length + value.length, 0) <= mostEnvironment),
+  env: z.record(z.string().max(1000), z.string()).refine((env) => Object.entries(env).reduce((sum, [name, value]) => sum + name.length + value.length, 0) <= maxEnvironmentBytes),
   folders: z.array(path).max(1000),
-  scratch: z.array(z.tuple([path, content])).max(1000).refine((files) => files.reduce((sum, [, text]) => sum + text.length, 0) <= mostScratch),
+  scratch: z.array(z.tuple([path, content])).max(1000).refine((files) => files.reduce((sum, [, text]) => sum + text.length, 0) <= maxScratchBytes),
 });
 
 /** The sandbox does not have what the view is told as a change of; it has another version, or none. */
@@ -99,11 +99,11 @@ export const shellOutcomeSchema = z.discriminatedUnion("ok", [
     exitCode: z.int().min(0).max(255),
     stdout: written,
     stderr: written,
-    changes: z.array(shellChangeSchema).max(mostChanges).refine((changes) => changes.reduce((sum, change) => sum + ("write" in change ? change.content.length : 0), 0) <= mostChanged),
+    changes: z.array(shellChangeSchema).max(maxChanges).refine((changes) => changes.reduce((sum, change) => sum + ("write" in change ? change.content.length : 0), 0) <= maxChangedBytes),
     state: stateSchema,
     notes: z.array(z.string().max(2000)).max(20),
   }),
-  z.strictObject({ ok: z.literal(false), kind: z.enum(["threw", "limit"]), message: z.string().max(20_000), console: z.string().max(longestConsole + 1000) }),
+  z.strictObject({ ok: z.literal(false), kind: z.enum(["threw", "limit"]), message: z.string().max(20_000), console: z.string().max(maxConsoleChars + 1000) }),
 ]);
 
 export type ShellOutcome = z.infer<typeof shellOutcomeSchema>;

@@ -16,7 +16,7 @@ interface Row extends Record<string, SqlStorageValue> {
   message_id: string | null;
 }
 
-const longestSummary = 500;
+const maxSummaryChars = 500;
 
 /** The action log: every tool call in a line, without the content it moved. */
 export class Actions {
@@ -113,7 +113,7 @@ export class Actions {
 
   #short(text: string): string {
     const clean = this.#redact(text);
-    return clean.length > longestSummary ? `${clean.slice(0, longestSummary)}… (${clean.length} characters)` : clean;
+    return clean.length > maxSummaryChars ? `${clean.slice(0, maxSummaryChars)}… (${clean.length} characters)` : clean;
   }
 
   #action(row: Row): Action {

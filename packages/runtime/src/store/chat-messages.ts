@@ -2,11 +2,11 @@ import type { ChatMessage, Message } from "@thinkery/sdk";
 import type { AgentStore } from "./agent-store.ts";
 
 /** So many messages stand in the whole state; `A/messages` pages through all of them. */
-const mostMessages = 1000;
+const maxMessages = 1000;
 
 /** The latest part of the conversation, oldest first, in the shape that clients of other systems know. */
 export function chatMessages(store: AgentStore): ChatMessage[] {
-  const { messages } = store.messages.page({ limit: mostMessages });
+  const { messages } = store.messages.page({ limit: maxMessages });
   return messages.filter(({ status }) => status !== "error").map(chatMessage);
 }
 

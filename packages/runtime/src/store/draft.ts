@@ -1,7 +1,7 @@
 import type { AgentEvent, Message } from "@thinkery/sdk";
 
 /** Thoughts are kept this far; their full size is always known. */
-const longestReasoning = 3000;
+const maxReasoningChars = 3000;
 
 /** What the model has said in the step that is under way, as far as it is stored. */
 export interface Draft {
@@ -44,7 +44,7 @@ export function extended(draft: Draft, text: string, reasoning: string): Draft {
   return {
     ...draft,
     text: draft.text + text,
-    reasoning: (draft.reasoning + reasoning).slice(0, longestReasoning),
+    reasoning: (draft.reasoning + reasoning).slice(0, maxReasoningChars),
     reasoningSize: draft.reasoningSize + reasoning.length,
   };
 }

@@ -12,8 +12,8 @@ export interface PersistedOptions<T extends object> {
   write?(key: string, value: unknown): void;
 }
 
-const longestValue = 64 * 1024;
-const mostKeys = 64;
+const maxValueChars = 64 * 1024;
+const maxKeys = 64;
 
 export function persisted<T extends object>({ name, value, development, write }: PersistedOptions<T>): T {
   const inside = (key: string, part: unknown) => (development ? guarded(part, `${name}.${key}`, `${name}.${key}`) : frozen(part));
@@ -23,8 +23,8 @@ export function persisted<T extends object>({ name, value, development, write }:
     if (typeof key === "symbol") return false;
     if (!write) throw new Error(`${name}.${key} cannot be set: ${name} is what the agent's log says.`);
     const copy = next === undefined ? undefined : copied(next, `${name}.${key}`);
-    if (copy !== undefined && !Object.hasOwn(value, key) && Object.keys(value).length >= mostKeys) {
-      throw new Error(`${name} has ${mostKeys} keys already, and ${key} would be one too many.`);
+    if (copy !== undefined && !Object.hasOwn(value, key) && Object.keys(value).length >= maxKeys) {
+      throw new Error(`${name} has ${maxKeys} keys already, and ${key} would be one too many.`);
     }
     write(key, copy);
     shown.delete(key);
@@ -87,6 +87,6 @@ function copied(value: unknown, path: string): unknown {
     throw new Error(`${path} cannot be stored as JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
   if (text === undefined) throw new Error(`${path} cannot be stored: it is a ${typeof value}.`);
-  if (text.length > longestValue) throw new Error(`${path} has ${text.length} characters as JSON; what is kept may have ${longestValue}.`);
+  if (text.length > maxValueChars) throw new Error(`${path} has ${text.length} characters as JSON; what is kept may have ${maxValueChars}.`);
   return JSON.parse(text) as unknown;
 }

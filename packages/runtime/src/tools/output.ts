@@ -2,10 +2,10 @@ import { type MessageToolResult, type Tool, ToolImage } from "@thinkery/sdk";
 import type { Blobs } from "../store/blobs/blobs.ts";
 
 /** Up to here a result stands in the conversation as it is. */
-const longestInline = 50 * 1024;
+const maxInlineChars = 50 * 1024;
 /** A result beyond this is no result: it would not fit in anybody's memory twice. */
-const longestOutput = 10 * 1024 * 1024;
-const longestPreview = 500;
+const maxOutputBytes = 10 * 1024 * 1024;
+const maxPreviewChars = 500;
 const head = 30_000;
 const tail = 5_000;
 
@@ -24,20 +24,20 @@ export class UnusableOutput extends Error {
 export async function outputOf(tool: Pick<Tool, "name" | "summarize">, callId: string, value: unknown, blobs: Blobs): Promise<Output> {
   if (value instanceof ToolImage) return imageOutput(tool, callId, value, blobs);
   const text = textOf(value);
-  if (text.length > longestOutput) {
+  if (text.length > maxOutputBytes) {
     throw new UnusableOutput(
-      `${tool.name} returned ${megabytes(text.length)} MB; a result may have ${megabytes(longestOutput)} MB. Ask for less at a time.`,
+      `${tool.name} returned ${megabytes(text.length)} MB; a result may have ${megabytes(maxOutputBytes)} MB. Ask for less at a time.`,
     );
   }
-  const summary = tool.summarize?.(value) ?? shortened(text, longestPreview);
+  const summary = tool.summarize?.(value) ?? shortened(text, maxPreviewChars);
   const result: MessageToolResult = {
     callId,
     name: tool.name,
     summary,
-    preview: text.slice(0, longestPreview),
+    preview: text.slice(0, maxPreviewChars),
     size: text.length,
   };
-  if (text.length <= longestInline) return { text, result };
+  if (text.length <= maxInlineChars) return { text, result };
   const hash = await blobs.put(new TextEncoder().encode(text));
   const mediaType = typeof value === "string" ? "text/plain" : "application/json";
   return {
@@ -48,7 +48,7 @@ export async function outputOf(tool: Pick<Tool, "name" | "summarize">, callId: s
 
 async function imageOutput(tool: Pick<Tool, "name">, callId: string, image: ToolImage, blobs: Blobs): Promise<Output> {
   const size = image.data.length;
-  if (size > longestOutput) throw new UnusableOutput(`${tool.name} returned a picture of ${megabytes(size)} MB.`);
+  if (size > maxOutputBytes) throw new UnusableOutput(`${tool.name} returned a picture of ${megabytes(size)} MB.`);
   const hash = await blobs.put(image.data);
   const text = `[picture: ${image.description}, ${image.mediaType}, ${size} bytes]`;
   return {

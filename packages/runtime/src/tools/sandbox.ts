@@ -4,7 +4,7 @@ import { z } from "zod";
 import { shortened } from "./output.ts";
 
 /** Of a process that has written more, a model is told the end. */
-const longestTail = 30_000;
+const maxTailChars = 30_000;
 
 /** Programs of the machine, walled in. */
 export const sandbox = defineTool(
@@ -97,7 +97,7 @@ function summaryOf(text: string): string {
 }
 
 function ending(output: string): string {
-  return output.length > longestTail ? `[… ${output.length - longestTail} characters left out …]\n${output.slice(-longestTail)}` : output;
+  return output.length > maxTailChars ? `[… ${output.length - maxTailChars} characters left out …]\n${output.slice(-maxTailChars)}` : output;
 }
 
 function seconds(ms: number): string {

@@ -2,7 +2,7 @@ import { defineTool, type Tool, type WebhookTool } from "@thinkery/sdk";
 import type { Outbound } from "../host/outbound.ts";
 import { withoutPatterns } from "./without-patterns.ts";
 
-const longestAnswer = 1024 * 1024;
+const maxResponseBytes = 1024 * 1024;
 
 /**
  * A tool that answers at an address. It is sent the call, and what it answers is the result; 202 means that the result
@@ -35,7 +35,7 @@ async function limitedText(answer: Response): Promise<string> {
   let size = 0;
   for await (const chunk of answer.body ?? []) {
     size += chunk.length;
-    if (size > longestAnswer) throw new Error(`its answer has more than ${longestAnswer} bytes.`);
+    if (size > maxResponseBytes) throw new Error(`its answer has more than ${maxResponseBytes} bytes.`);
     chunks.push(chunk);
   }
   return new TextDecoder().decode(await new Blob(chunks).arrayBuffer());

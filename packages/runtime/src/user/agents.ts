@@ -9,7 +9,7 @@ interface Sources {
 }
 
 /** So many agencies are asked for one page; what is left is for the next. */
-const mostAsked = 50;
+const maxAgencies = 50;
 
 /**
  * A page through the agents of several agencies. Its mark is the name of the last agent's object; an agency with nothing
@@ -18,7 +18,7 @@ const mostAsked = 50;
 export async function pageOfAgents({ limit, after = "" }: PageQuery, sources: Sources): Promise<List<Agent, "agents">> {
   const { agency: from, path: [agent] = [""] } = parseAddress(after) ?? { agency: after.split("~")[0] ?? "" };
   const begun = agent ? sources.agency(from) : undefined;
-  const { agencies, next } = sources.agencies({ limit: mostAsked, ...(from ? { after: from } : {}) });
+  const { agencies, next } = sources.agencies({ limit: maxAgencies, ...(from ? { after: from } : {}) });
   const agents: Agent[] = [];
   for (const { id } of begun ? [begun, ...agencies] : agencies) {
     if (agents.length === limit) return { agents, next: markOf(agents, limit) };

@@ -6,7 +6,7 @@ import type { FileRows } from "./file-rows.ts";
 import type { History } from "./history.ts";
 import type { Past } from "./past.ts";
 
-const mostBranches = 100;
+const maxBranches = 100;
 
 interface BranchingOptions {
   storage: DurableObjectStorage;
@@ -34,7 +34,7 @@ export class Branching {
     const { storage, rows, history, branches, past, commits } = this.#options;
     const id = name ?? branches.freeName();
     if (id === mainBranch || branches.get(id)) throw fail("conflict", `There is a branch “${id}” already.`);
-    if (branches.list().length >= mostBranches) throw fail("too_large", `A workspace may have ${mostBranches} branches. Remove one that is not needed.`);
+    if (branches.list().length >= maxBranches) throw fail("too_large", `A workspace may have ${maxBranches} branches. Remove one that is not needed.`);
     const last = commits.know();
     const at = event === undefined ? (version ?? last) : this.#toldBy(event, from);
     past.checkKept(at);

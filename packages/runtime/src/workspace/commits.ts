@@ -8,9 +8,9 @@ import type { SeenFiles } from "./seen-files.ts";
 import { type ChangeRow, type History, Step } from "./history.ts";
 
 /** After so many changes there is a whole copy again: nobody goes further to find a text. */
-const mostPatches = 32;
+const maxPatchesBetweenCopies = 32;
 /** How often it is looked whether versions are old enough to go. */
-const forgetEvery = 50;
+const versionsBetweenCleanups = 50;
 
 export interface CommitOptions {
   branch?: string | undefined;
@@ -124,7 +124,7 @@ export class Commits {
     });
     this.#totals.set(branch, totals);
     this.#tell({ branch, version: id, origin, changes: steps.map(changeOf) });
-    if (typed === undefined && id % forgetEvery === 0) this.#afterwards(() => this.#forgetOld(now));
+    if (typed === undefined && id % versionsBetweenCleanups === 0) this.#afterwards(() => this.#forgetOld(now));
     return { version, overlaps: [], patches: patchesOf(steps) };
   }
 
@@ -148,7 +148,7 @@ export class Commits {
     // All that is done to a file in one version is one step on the way back to its older texts.
     const earlier = joins ? history.change(version, path) : undefined;
     const before = rows.patches(branch, path);
-    const whole = !earlier && before >= mostPatches;
+    const whole = !earlier && before >= maxPatchesBetweenCopies;
     if (earlier) history.noteAgain(earlier, this.#joined(earlier, step));
     else history.note(version, branch, step, whole);
     const patches = whole || typeof after?.content !== "string" ? 0 : before + (earlier ? 0 : 1);

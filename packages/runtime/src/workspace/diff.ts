@@ -4,7 +4,7 @@ import type { ChangeRow } from "./history.ts";
 import { unifiedDiff } from "./text/unified.ts";
 
 /** What is shown of one version: so many files, so many characters. */
-const most = { files: 200, characters: 500_000 };
+const limits = { files: 200, characters: 500_000 };
 
 interface Changed {
   row: ChangeRow;
@@ -15,8 +15,8 @@ interface Changed {
 /** A version as people read it. */
 export function diffOf(version: Version, changed: readonly Changed[]): VersionDiff {
   const diffs: VersionDiff["diffs"] = [];
-  let left = most.characters;
-  for (const { row, before, after } of changed.slice(0, most.files)) {
+  let left = limits.characters;
+  for (const { row, before, after } of changed.slice(0, limits.files)) {
     if (left <= 0) break;
     const { path, kind, other } = row;
     const shown = textDiff(path, row, before, after);

@@ -86,9 +86,9 @@ interface NewVersion {
 }
 
 /** Longer ones are not worth it: both texts are kept in full. */
-const longestPatch = 256 * 1024;
+const maxPatchChars = 256 * 1024;
 /** A version tells so many of its changes; all of them are there for whoever asks for its diff. */
-const mostTold = 100;
+const maxListedChanges = 100;
 
 /** How one's typing becomes versions: joined while it goes on, but not for ever. */
 const typing = { pauseMs: 10_000, mostMs: 60_000 };
@@ -156,7 +156,7 @@ export class History {
   note(version: number, branch: string, step: Step, whole: boolean): void {
     const { path, kind, other, before, after } = step;
     const json = step.patch && JSON.stringify(step.patch);
-    const patch = json !== undefined && json.length <= longestPatch ? json : undefined;
+    const patch = json !== undefined && json.length <= maxPatchChars ? json : undefined;
     // Without a patch, neither can be found from the other.
     const beforeCopy = patch === undefined || whole ? this.#copies.put(before) : null;
     const afterCopy = patch === undefined ? this.#copies.put(after) : null;
@@ -314,10 +314,10 @@ export class History {
 
   #versionOf({ id, branch, until, origin, reverts, merges }: VersionRow): Version {
     const rows = this.#sql
-      .exec<{ path: string; kind: Change["kind"]; other: string | null }>("SELECT path, kind, other FROM changes WHERE version = ? AND kind <> 'moved' ORDER BY path LIMIT ?", id, mostTold)
+      .exec<{ path: string; kind: Change["kind"]; other: string | null }>("SELECT path, kind, other FROM changes WHERE version = ? AND kind <> 'moved' ORDER BY path LIMIT ?", id, maxListedChanges)
       .toArray();
     const more =
-      rows.length < mostTold ? 0 : this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM changes WHERE version = ? AND kind <> 'moved'", id).one().count - rows.length;
+      rows.length < maxListedChanges ? 0 : this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM changes WHERE version = ? AND kind <> 'moved'", id).one().count - rows.length;
     return {
       id,
       at: new Date(until).toISOString(),

@@ -12,13 +12,13 @@ export function workspaceLimitsOf({ WORKSPACE_LIMITS }: { WORKSPACE_LIMITS?: Wor
 }
 
 /** In bytes. */
-export const largestFile = ({ fileMb }: Pick<WorkspaceLimits, "fileMb">) => fileMb * megabyte;
+export const maxFileBytes = ({ fileMb }: Pick<WorkspaceLimits, "fileMb">) => fileMb * megabyte;
 
 /** Is a text of this size one that several can edit at once? */
 export const isEditable = (size: number, { textKb }: Pick<WorkspaceLimits, "textKb">) => size <= textKb * kilobyte;
 
 export function checkFileSize(path: string, size: number, limits: Pick<WorkspaceLimits, "fileMb">): void {
-  if (size > largestFile(limits)) throw fail("too_large", `“${path}” is larger than a file may be: ${limits.fileMb} MB.`);
+  if (size > maxFileBytes(limits)) throw fail("too_large", `“${path}” is larger than a file may be: ${limits.fileMb} MB.`);
 }
 
 /** What all files would come to, if that is not too much. A workspace that has too much already may still become smaller. */

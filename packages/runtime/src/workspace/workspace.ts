@@ -95,8 +95,8 @@ export class Workspace {
     const name = this.#branch(branch);
     const folder = under === undefined ? undefined : folderPath(under);
     const page = { ...(folder === undefined ? {} : { under: folder }), ...(after === undefined ? {} : { after }) };
-    const most = limit === undefined ? {} : { limit: limit + 1 };
-    const found = version === undefined ? this.#rows.list(name, { ...page, ...most }) : this.#past.list(name, version, page).slice(0, limit === undefined ? undefined : limit + 1);
+    const pageLimit = limit === undefined ? {} : { limit: limit + 1 };
+    const found = version === undefined ? this.#rows.list(name, { ...page, ...pageLimit }) : this.#past.list(name, version, page).slice(0, limit === undefined ? undefined : limit + 1);
     const files = limit === undefined ? found : found.slice(0, limit);
     const next = files.length < found.length ? files.at(-1)?.path : undefined;
     return { files, version: version ?? this.latest(name), ...(next === undefined ? {} : { next }) };

@@ -19,14 +19,14 @@ export interface Capability {
 
 export type CapabilityEvent = Extract<AgentEvent, { type: "capability.called" | "capability.answered" }>;
 
-const longestInput = 300;
-const longestAnswer = 1000;
+const maxInputChars = 300;
+const maxAnswerChars = 1000;
 
 /** What is known of a call by code after this event. One that is made anew, because the host died, begins anew. */
 export function capabilityAfter(known: Capability | undefined, event: CapabilityEvent): Capability {
   const { callId: id, toolName: name } = event.data;
   if (event.type === "capability.called") {
-    return { id, name, input: (JSON.stringify(event.data.args) ?? "").slice(0, longestInput), state: "running", seq: known?.seq ?? event.seq };
+    return { id, name, input: (JSON.stringify(event.data.args) ?? "").slice(0, maxInputChars), state: "running", seq: known?.seq ?? event.seq };
   }
   const { ms, summary, error, trouble } = event.data;
   return {
@@ -36,8 +36,8 @@ export function capabilityAfter(known: Capability | undefined, event: Capability
     state: error === undefined ? "done" : "failed",
     seq: known?.seq ?? event.seq,
     ms,
-    ...(summary === undefined ? {} : { summary: summary.slice(0, longestAnswer) }),
-    ...(error === undefined ? {} : { error: error.slice(0, longestAnswer) }),
+    ...(summary === undefined ? {} : { summary: summary.slice(0, maxAnswerChars) }),
+    ...(error === undefined ? {} : { error: error.slice(0, maxAnswerChars) }),
     ...(trouble === undefined ? {} : { trouble }),
   };
 }

@@ -10,7 +10,7 @@ import { parseSse } from "./sse.ts";
 /** The host says something at least every 15 s. Without a word for so long, the line is dead. */
 const usualSilence = 45_000;
 /** A host that is killed just as we connect may never answer. */
-const longestConnect = 10_000;
+const maxConnectMs = 10_000;
 
 export interface LogOptions {
   ask: Ask;
@@ -91,7 +91,7 @@ export class Log {
     const line = new AbortController();
     const either = signal ? AbortSignal.any([signal, line.signal]) : line.signal;
     const dead = () => line.abort(fail("unavailable", "The host has fallen silent."));
-    let timer = setTimeout(dead, Math.min(silence, longestConnect));
+    let timer = setTimeout(dead, Math.min(silence, maxConnectMs));
     try {
       const query = { ...(after === undefined ? {} : { after }), ...(progress ? { progress: "1" as const } : {}) };
       const { agency, agent } = target;

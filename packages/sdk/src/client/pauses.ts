@@ -1,5 +1,5 @@
 const first = 250;
-const longest = 8_000;
+const maxPauseMs = 8_000;
 
 /** The pauses between tries to reach a host: longer and longer, and never the same for everybody. */
 export class Pauses {
@@ -7,7 +7,7 @@ export class Pauses {
 
   next(): number {
     const now = this.pause * (0.5 + Math.random() / 2);
-    this.pause = Math.min(this.pause * 2, longest);
+    this.pause = Math.min(this.pause * 2, maxPauseMs);
     return now;
   }
 

@@ -41,7 +41,7 @@ export interface KnownOfCalls {
   changes: ChangesByCall;
 }
 
-const longestProgress = 20_000;
+const maxProgressChars = 20_000;
 
 /** A call with all that is known of it; `before` is how it was shown until now. */
 export function callOf({ id, name, input }: MessageToolCall, known: KnownOfCalls, before?: Call): Call {
@@ -67,12 +67,12 @@ export function isOpen({ result, abandoned }: Call): boolean {
 export function showing(call: Call, text: string): Call {
   if (!isOpen(call)) return call;
   const shown = (call.progress ?? "") + text;
-  return { ...call, progress: shown.length > longestProgress ? endOf(shown) : shown };
+  return { ...call, progress: shown.length > maxProgressChars ? endOf(shown) : shown };
 }
 
 // Whole lines where there are any, and never half a character.
 function endOf(text: string): string {
-  const end = text.slice(-longestProgress);
+  const end = text.slice(-maxProgressChars);
   const line = end.indexOf("\n") + 1;
   return line > 0 && line < end.length ? end.slice(line) : end.replace(/^[\udc00-\udfff]/, "");
 }

@@ -6,7 +6,7 @@ export type Capabilities = readonly Capability[];
 export type CapabilitiesByCall = Readonly<Record<string, Capabilities>>;
 
 /** As many as one run of code may call. */
-const most = 1000;
+const maxCapabilities = 1000;
 
 export function heardOf(all: CapabilitiesByCall, event: CapabilityEvent): CapabilitiesByCall {
   return changed(all, event, (known) => capabilityAfter(known, event));
@@ -27,5 +27,5 @@ function changed(all: CapabilitiesByCall, event: CapabilityEvent, change: (known
   const next = change(before.find(({ id }) => id === callId));
   const others = before.filter(({ id }) => id !== callId);
   const place = others.findLastIndex(({ seq }) => seq < next.seq) + 1;
-  return { ...all, [within]: [...others.slice(0, place), next, ...others.slice(place)].slice(-most) };
+  return { ...all, [within]: [...others.slice(0, place), next, ...others.slice(place)].slice(-maxCapabilities) };
 }

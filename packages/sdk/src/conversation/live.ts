@@ -46,10 +46,10 @@ export interface Snapshot {
 }
 
 /** The host ends a connection over a longer frame, so such a message would never get through. */
-const longestMessage = 1_000_000;
+const maxMessageChars = 1_000_000;
 
 /** So far back events are asked for that tell more of messages than these do. */
-const mostRecalled = 2000;
+const maxRemembered = 2000;
 const recalledAtOnce = 500;
 
 /** A conversation that is followed for as long as it is open, and what can be done in it. Made without a side effect. */
@@ -106,8 +106,8 @@ export class LiveConversation {
   send = (content: string, { mode = "queue", attachments }: SendOptions = {}): string | undefined => {
     const unsent: Unsent = { id: newId(), content, ...(attachments ? { attachments } : {}), mode, at: Date.now() };
     const size = JSON.stringify(unsent).length;
-    if (size > longestMessage) {
-      const message = `This is too long to be sent: it has ${size.toLocaleString("en")} characters, and ${longestMessage.toLocaleString("en")} is the most.`;
+    if (size > maxMessageChars) {
+      const message = `This is too long to be sent: it has ${size.toLocaleString("en")} characters, and ${maxMessageChars.toLocaleString("en")} is the most.`;
       this.#change((now) => ({ ...now, trouble: { message, advice: "Shorten it, or send it in parts." } }));
       return undefined;
     }
@@ -225,7 +225,7 @@ export class LiveConversation {
     if (first === undefined || from > to) return;
     this.#heard = from - 1;
     try {
-      for (let after: number | undefined = Math.max(from - 1, to - mostRecalled); after !== undefined && after < to; ) {
+      for (let after: number | undefined = Math.max(from - 1, to - maxRemembered); after !== undefined && after < to; ) {
         const query: { after: number; limit: number } = { after, limit: Math.min(to - after, recalledAtOnce) };
         const { events, next } = await this.#client.call("listEvents", { params: this.#params, query });
         this.#change((now) => recalled(now, events));

@@ -8,7 +8,7 @@ export type Note = { id: string; seq: number; at: number; runId: string } & Note
 export type Notes = readonly Note[];
 
 /** More than anybody reads; a middleware that fails at every step shall not fill the page's memory. */
-const most = 500;
+const maxNotes = 500;
 
 /** Adds the note in its place. Returns the same notes if it is among them. */
 export function addNote(
@@ -20,7 +20,7 @@ export function addNote(
   const index = notes.findLastIndex((other) => other.seq <= place);
   if (notes[index]?.seq === place) return notes;
   const added: Note = { id: `note-${seq}`, seq: place, at: Date.parse(ts), runId, ...note };
-  return [...notes.slice(0, index + 1), added, ...notes.slice(index + 1)].slice(-most);
+  return [...notes.slice(0, index + 1), added, ...notes.slice(index + 1)].slice(-maxNotes);
 }
 
 /** Those that stand after the first message. */

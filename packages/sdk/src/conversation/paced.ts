@@ -1,5 +1,5 @@
 /** Longest wait, for a page that is not looked at and therefore never painted. */
-const longestWait = 200;
+const maxWaitMs = 200;
 /** Where nothing is ever painted, as in Node. */
 const usualWait = 16;
 
@@ -26,7 +26,7 @@ export function paced<T>(handOn: (items: T[]) => void): { add(item: T): void; fl
       items.push(item);
       if (timer !== undefined) return;
       if (paints) frame = requestAnimationFrame(flush);
-      timer = setTimeout(flush, paints ? longestWait : usualWait);
+      timer = setTimeout(flush, paints ? maxWaitMs : usualWait);
     },
     flush,
   };

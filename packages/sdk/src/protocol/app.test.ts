@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { longestApp, newAppSchema } from "./app.ts";
+import { maxAppBytes, newAppSchema } from "./app.ts";
 
 const problem = (modules: Record<string, string>, code = "x") => newAppSchema.safeParse({ code, modules }).error?.issues[0];
 
@@ -18,9 +18,9 @@ test("an app has a hundred modules and a mebibyte at most, in bytes and not in c
   const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}.ts`, ""]));
   expect(problem(named(99))).toBeUndefined();
   expect(problem(named(100))?.message).toBe("an app may have 100 modules, the main one included");
-  expect(problem({}, "x".repeat(longestApp))).toBeUndefined();
-  expect(problem({ "a.ts": "x" }, "x".repeat(longestApp - 4))?.message).toBe("larger than 1048576 bytes in all");
-  expect(problem({}, "ä".repeat(longestApp / 2 + 1))?.message).toContain("larger than");
+  expect(problem({}, "x".repeat(maxAppBytes))).toBeUndefined();
+  expect(problem({ "a.ts": "x" }, "x".repeat(maxAppBytes - 4))?.message).toBe("larger than 1048576 bytes in all");
+  expect(problem({}, "ä".repeat(maxAppBytes / 2 + 1))?.message).toContain("larger than");
 });
 
 test("nothing else is taken for an app", () => {

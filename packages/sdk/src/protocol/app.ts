@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 /** Main and modules together, in bytes. */
-export const longestApp = 1024 * 1024;
+export const maxAppBytes = 1024 * 1024;
 
-const mostModules = 100;
+const maxModules = 100;
 
 /** What the module is called that an app is given as its `code`; the others import it by this name. */
 export const appMain = "main.ts";
@@ -21,11 +21,11 @@ export const newAppSchema = z
     code: z.string().min(1).meta({ description: "the main module, JavaScript or TypeScript: export default { async fetch(request, env) { return new Response(…) } }" }),
     modules: z
       .record(moduleNameSchema, z.string())
-      .refine((modules) => Object.keys(modules).length < mostModules, `an app may have ${mostModules} modules, the main one included`)
+      .refine((modules) => Object.keys(modules).length < maxModules, `an app may have ${maxModules} modules, the main one included`)
       .optional()
       .meta({ description: "more modules by their paths, to be imported as ./path" }),
   })
-  .refine((app) => appBytes(app) <= longestApp, { error: `larger than ${longestApp} bytes in all` })
+  .refine((app) => appBytes(app) <= maxAppBytes, { error: `larger than ${maxAppBytes} bytes in all` })
   .meta({ id: "NewApp" });
 
 export type NewApp = z.infer<typeof newAppSchema>;

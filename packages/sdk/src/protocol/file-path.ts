@@ -7,7 +7,7 @@ export const workspaceFolder = "/work";
 export const pathLimits = { bytes: 1024, nameBytes: 255, depth: 32 };
 
 /** Longer texts are not looked at, however short the path would be in the end. */
-const longestText = 8192;
+const maxPathChars = 8192;
 
 // Names that mean a device on some machines, whatever follows the first dot.
 const devices = /^(?:con|prn|aux|nul|clock\$|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
@@ -35,7 +35,7 @@ export function filePath(text: string): string {
 
 /** The same for a folder, which may end with a slash; nothing for the whole workspace. */
 export function folderPath(text: string): string | undefined {
-  if (text.length > longestText) return filePath(text);
+  if (text.length > maxPathChars) return filePath(text);
   let end = text.length;
   // By hand: a pattern for slashes at the end takes a long time for many that are elsewhere.
   while (end > 0 && text[end - 1] === "/") end -= 1;
@@ -45,7 +45,7 @@ export function folderPath(text: string): string | undefined {
 
 /** What is wrong with a path, in words; nothing when it is right. */
 export function pathProblem(text: string): string | undefined {
-  if (text.length > longestText) return tooLong;
+  if (text.length > maxPathChars) return tooLong;
   if (text.includes("\0")) return "it has a NUL in it";
   if (!text.isWellFormed() || broken.test(text)) return "it is not well-formed text";
   const path = relative(text);

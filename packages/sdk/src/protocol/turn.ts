@@ -47,9 +47,9 @@ export const failureSchema = z.object({
 export type Failure = z.infer<typeof failureSchema>;
 
 // With every character escaped, a row of the log still holds it.
-const longestText = 400_000;
+const maxTextChars = 400_000;
 
-export const textSchema = z.string().min(1).max(longestText);
+export const textSchema = z.string().min(1).max(maxTextChars);
 
 const spokenSchema = z.strictObject({ role: z.enum(["user", "assistant"]), content: textSchema });
 
@@ -80,8 +80,8 @@ export const invokeSchema = z
     error: "give either message or messages",
     path: ["message"],
   })
-  .refine((body) => (body.messages ?? []).reduce((sum, { content }) => sum + content.length, 0) <= longestText, {
-    error: `longer than ${longestText} characters together`,
+  .refine((body) => (body.messages ?? []).reduce((sum, { content }) => sum + content.length, 0) <= maxTextChars, {
+    error: `longer than ${maxTextChars} characters together`,
     path: ["messages"],
   })
   .refine((body) => body.messages === undefined || body.messages.at(-1)?.role === "user", {

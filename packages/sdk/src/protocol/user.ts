@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { budgetSchema } from "./budget.ts";
 
-const longest = 16 * 1024;
-const mostKeys = 200;
-const longestKey = 100;
+const maxPreferencesChars = 16 * 1024;
+const maxKeys = 200;
+const maxKeyChars = 100;
 
 /** Whatever clients want to find again. Keys are theirs; only the size is ours. */
 export const preferencesSchema = z
   .record(z.string(), z.json(), "expected an object, { … }")
-  .refine((all) => Object.keys(all).every((key) => key !== "" && key.length <= longestKey), { error: `keys have 1 to ${longestKey} characters` })
-  .refine((all) => Object.keys(all).length <= mostKeys, { error: `more than ${mostKeys} keys` })
-  .refine((all) => new TextEncoder().encode(JSON.stringify(all)).length <= longest, { error: `larger than ${longest} bytes` })
+  .refine((all) => Object.keys(all).every((key) => key !== "" && key.length <= maxKeyChars), { error: `keys have 1 to ${maxKeyChars} characters` })
+  .refine((all) => Object.keys(all).length <= maxKeys, { error: `more than ${maxKeys} keys` })
+  .refine((all) => new TextEncoder().encode(JSON.stringify(all)).length <= maxPreferencesChars, { error: `larger than ${maxPreferencesChars} bytes` })
   .meta({ id: "Preferences", description: "A small JSON object of the user's own." });
 
 export type Preferences = z.infer<typeof preferencesSchema>;

@@ -10,13 +10,13 @@ export interface Folder {
 }
 
 // The host's sockets lie inside, and the kernel takes no long paths for those; macOS has long ones for its own.
-const longest = 40;
+const maxNameChars = 40;
 
 // Its standard input is a pipe that only we hold: when that ends, so have we. What the host still does there takes a moment.
 const keeper = 'read _; tries=0; while [ -e "$0" ] && [ $tries -lt 100 ]; do sleep 0.1; rm -rf "$0"; tries=$((tries + 1)); done';
 
 export async function makeFolder(): Promise<Folder> {
-  const place = tmpdir().length <= longest ? tmpdir() : "/tmp";
+  const place = tmpdir().length <= maxNameChars ? tmpdir() : "/tmp";
   const path = await mkdtemp(join(place, "thinkery-test-"));
   const beside = spawn("/bin/sh", ["-c", keeper, path], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
   beside.on("error", () => {});

@@ -141,8 +141,8 @@ async function showAgent(cli: Cli, client: Client, target: AgentTarget): Promise
 
 function perTurn(budget: NonNullable<Blueprint["config"]>["budget"] | null): string {
   const limits = budgetKinds.flatMap((kind) => {
-    const most = budget?.[kind];
-    return most === undefined ? [] : [`${kindNames[kind]} ${amountText(kind, most)}`];
+    const limit = budget?.[kind];
+    return limit === undefined ? [] : [`${kindNames[kind]} ${amountText(kind, limit)}`];
   });
   return limits.length > 0 ? `A turn may take: ${limits.join(", ")}.` : "A turn has no budget of its own.";
 }

@@ -9,7 +9,7 @@ import { look } from "../../folder/look.ts";
 import { readContent } from "../../folder/read.ts";
 import type { Cli } from "../cli.ts";
 import { examples } from "../help.ts";
-import { branchOption, largestFile, reachAgent, targetHelp } from "./reach.ts";
+import { branchOption, maxFileBytes, reachAgent, targetHelp } from "./reach.ts";
 import { changesOf, sizeOf } from "./words.ts";
 
 interface PutFlags {
@@ -88,7 +88,7 @@ async function filesOf(cli: Cli, from: string, to: string | undefined): Promise<
   for (const { path, why } of untaken) cli.output.aside(`Left out ${path}: ${why}.`);
   const all: ZipEntry[] = [];
   for (const [path, { mtimeMs }] of files) {
-    const content = await readContent(root, path, largestFile);
+    const content = await readContent(root, path, maxFileBytes);
     if (!content) throw fail("bad_request", `“${from}/${path}” cannot be read, or is too large.`);
     all.push({ path: filePath(to === undefined ? path : `${to}/${path}`), data: content.bytes, modifiedAt: new Date(mtimeMs) });
   }
@@ -108,7 +108,7 @@ async function contentOf(cli: Cli, local: string): Promise<Uint8Array> {
   if (local === "-") return piped();
   try {
     const path = resolve(cli.cwd, local);
-    if ((await stat(path)).size <= largestFile) return await readFile(path);
+    if ((await stat(path)).size <= maxFileBytes) return await readFile(path);
   } catch (error) {
     throw fail("bad_request", `“${local}” cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`);
   }
@@ -121,9 +121,9 @@ async function piped(): Promise<Uint8Array> {
   for await (const piece of process.stdin as AsyncIterable<Buffer>) {
     pieces.push(piece);
     size += piece.length;
-    if (size > largestFile) throw tooLarge("What is piped in");
+    if (size > maxFileBytes) throw tooLarge("What is piped in");
   }
   return Buffer.concat(pieces);
 }
 
-const tooLarge = (what: string) => fail("too_large", `${what} is larger than anything that could be sent: ${sizeOf(largestFile)}.`);
+const tooLarge = (what: string) => fail("too_large", `${what} is larger than anything that could be sent: ${sizeOf(maxFileBytes)}.`);

@@ -18,7 +18,7 @@ export async function reachAgent(cli: Cli, text: string): Promise<{ agent: Agent
 }
 
 /** No host takes a larger file, however it is configured; whatever is larger will not even be read. */
-export const largestFile = 100 * 1024 * 1024;
+export const maxFileBytes = 100 * 1024 * 1024;
 
 export const branchOption = () => new Option("--branch <name>", "of another branch than main");
 

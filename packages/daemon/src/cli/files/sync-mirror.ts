@@ -1,7 +1,7 @@
 import { fail } from "@thinkery/sdk";
 import { countVanished } from "@thinkery/sdk/internal";
 import { removeDraft } from "../../folder/write.ts";
-import { largestFile } from "./reach.ts";
+import { maxFileBytes } from "./reach.ts";
 import { type Found, LocalSide } from "./sync-local.ts";
 import { Refusals } from "./sync-refusals.ts";
 import type { Remote } from "./sync-remote.ts";
@@ -49,7 +49,7 @@ export class Mirror {
     this.#options = options;
     this.#state = options.state;
     this.#refusals = new Refusals(options.holdMs);
-    this.#local = new LocalSide(options.folder, { restMs: options.restMs ?? 300, longestUnrestMs: 5000, largest: options.largest ?? largestFile });
+    this.#local = new LocalSide(options.folder, { restMs: options.restMs ?? 300, longestUnrestMs: 5000, largest: options.largest ?? maxFileBytes });
     for (const [path, { hash, state }] of options.state?.files ?? []) if (state) this.#local.recall(path, hash, state);
   }
 

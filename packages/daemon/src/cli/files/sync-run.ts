@@ -29,11 +29,11 @@ const awayMs = 1000;
 /** Whoever leaves is kept so long. */
 const leaveMs = 2000;
 /** A single pass is given so many tries to come to rest. */
-const mostTries = 60;
+const maxTries = 60;
 
 /** Until both sides have the same, once, but for as many files as is answered. Nothing where they do not come to rest. */
 export async function makeAlike({ mirror, isSure, signal }: Pick<RunOptions, "mirror" | "isSure" | "signal">): Promise<number | undefined> {
-  for (let attempt = 0; attempt < mostTries && !signal.aborted; attempt++) {
+  for (let attempt = 0; attempt < maxTries && !signal.aborted; attempt++) {
     if (attempt > 0) await wait(againMs, signal);
     const { isComplete, left } = await mirror.pass({ isSure, isFirst: attempt === 0, signal });
     if (isComplete) return left;

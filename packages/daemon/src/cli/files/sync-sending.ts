@@ -3,7 +3,7 @@ import type { RemoteEdit } from "./sync-remote.ts";
 
 /** Files up to this size go in batches, which are one version each. */
 export const small = 256 * 1024;
-const most = { edits: 500, bytes: 3 * 1024 * 1024 };
+const batchLimits = { edits: 500, bytes: 3 * 1024 * 1024 };
 
 interface SendingOptions {
   send(edits: readonly RemoteEdit[]): Promise<void>;
@@ -24,7 +24,7 @@ export class Sending {
   async add(edit: RemoteEdit): Promise<void> {
     this.#batch.push(edit);
     this.#bytes += "write" in edit ? edit.bytes.length : 0;
-    if (this.#batch.length >= most.edits || this.#bytes >= most.bytes) await this.flush();
+    if (this.#batch.length >= batchLimits.edits || this.#bytes >= batchLimits.bytes) await this.flush();
   }
 
   async flush(): Promise<void> {

@@ -19,7 +19,7 @@ function section(message: Message): string {
 
 // A fence longer than any inside, so that no text can end it.
 function fenced(text: string, language = ""): string {
-  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
+  const maxRun = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
+  const fence = "`".repeat(maxRun + 1);
   return `${fence}${language}\n${text}\n${fence}\n`;
 }

@@ -9,9 +9,9 @@ interface Shown {
 }
 
 /** More than this of one call is not for a terminal. */
-const mostLines = 500;
-const mostMade = 50;
-const longestLine = 200;
+const maxLines = 500;
+const maxCalls = 50;
+const maxLineChars = 200;
 
 /** What calls show while they go on and what their code calls, as lines below the call's own. */
 export class OpenCalls {
@@ -23,7 +23,7 @@ export class OpenCalls {
     const shown = this.of(call);
     const lines = (shown.rest + text).split("\n");
     // Of a line that never ends, only its end is of use: a bar that is drawn again and again.
-    shown.rest = lines.pop()?.slice(-4 * longestLine) ?? "";
+    shown.rest = lines.pop()?.slice(-4 * maxLineChars) ?? "";
     const fits = this.bounded(shown, lines);
     return fits.length === 0 ? [] : [...this.opening(call), ...fits];
   }
@@ -31,7 +31,7 @@ export class OpenCalls {
   within(call: ShownCall, made: Capability): string[] {
     const shown = this.of(call);
     shown.made++;
-    if (shown.made > mostMade) return [];
+    if (shown.made > maxCalls) return [];
     return [...this.opening(call), capabilityLine(made)];
   }
 
@@ -40,7 +40,7 @@ export class OpenCalls {
     if (!shown) return [callLine(call, result)];
     this.shown.delete(keyOf(call));
     const last = shown.rest === "" ? [] : this.bounded(shown, [shown.rest]);
-    const more = shown.made > mostMade ? [`  · … and ${shown.made - mostMade} more calls`] : [];
+    const more = shown.made > maxCalls ? [`  · … and ${shown.made - maxCalls} more calls`] : [];
     const isLatest = this.latest === keyOf(call);
     this.latest = undefined;
     return [...last, ...more, isLatest ? `  ${resultLine(result)}` : callLine(call, result)];
@@ -60,8 +60,8 @@ export class OpenCalls {
   }
 
   private bounded(shown: Shown, lines: readonly string[]): string[] {
-    const left = Math.max(0, mostLines - shown.lines);
-    const fits = lines.slice(0, left).map((line) => `  │ ${clipped(drawn(line), longestLine)}`);
+    const left = Math.max(0, maxLines - shown.lines);
+    const fits = lines.slice(0, left).map((line) => `  │ ${clipped(drawn(line), maxLineChars)}`);
     const cut = left > 0 && lines.length > left ? ["  │ … more is not shown"] : [];
     shown.lines += lines.length;
     return [...fits, ...cut];

@@ -6,7 +6,7 @@ import { OpenCalls } from "./open-calls.ts";
 import { SafeText } from "./safe-text.ts";
 import type { Listener } from "./transcript.ts";
 
-const longestSaid = 500;
+const maxShownChars = 500;
 
 /** Shows an answer as it comes: its text on stdout, all else a line each on stderr. */
 export class Printer implements Listener {
@@ -77,7 +77,7 @@ export class Printer implements Listener {
 
   said(message: Message): void {
     this.end();
-    this.line(messageLine(message, longestSaid));
+    this.line(messageLine(message, maxShownChars));
   }
 
   /** A line that is not part of the answer; on a screen it must not begin in the middle of one. */

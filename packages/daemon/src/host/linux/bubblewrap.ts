@@ -22,7 +22,7 @@ interface BubblewrapOptions {
 }
 
 /** A command may have so many processes and threads. */
-const mostProcesses = 512;
+const maxProcesses = 512;
 
 /** Programs of this machine behind the walls of bubblewrap. Nothing to set up and nothing that runs meanwhile. */
 export function bubblewrapProvider({ home, find = bubblewrap, onTrouble }: BubblewrapOptions): LinuxProvider {
@@ -165,7 +165,7 @@ function refused(words: string): string {
 // Before 5.14, Linux counted all of the user's processes against it, wherever they ran.
 function processLimit(): number | undefined {
   const [major = 0, minor = 0] = release().split(".").map(Number);
-  return major > 5 || (major === 5 && minor >= 14) ? mostProcesses : undefined;
+  return major > 5 || (major === 5 && minor >= 14) ? maxProcesses : undefined;
 }
 
 const complaint = "bwrap: ";

@@ -1,8 +1,8 @@
 import { statfs } from "node:fs/promises";
 
 /** So much is left for the host itself, which has to write down what its agents do. */
-const leastBytes = 1024 * 1024 * 1024;
-const leastFiles = 20_000;
+const minFreeBytes = 1024 * 1024 * 1024;
+const minFreeFiles = 20_000;
 
 /** Is the disk that a folder is on so full that nothing should be added to it? Where nobody can tell, it is not. */
 export async function isDiskFull(folder: string): Promise<boolean> {
@@ -10,5 +10,5 @@ export async function isDiskFull(folder: string): Promise<boolean> {
   if (!found) return false;
   const { bavail, bsize, files, ffree } = found;
   // Some file systems do not count files.
-  return bavail * bsize < leastBytes || (files > 0 && ffree < leastFiles);
+  return bavail * bsize < minFreeBytes || (files > 0 && ffree < minFreeFiles);
 }

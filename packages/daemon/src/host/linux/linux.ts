@@ -34,16 +34,16 @@ interface Waiting {
 const ofCommand = { head: 256 * 1024, tail: 768 * 1024 };
 const ofProcess = { head: 0, tail: 256 * 1024 };
 /** So much is shown at a time, so often. */
-const mostShown = 32 * 1024;
+const maxOutputChars = 32 * 1024;
 const showMs = 100;
 /** A command that says nothing is said to be alive. */
 const silenceMs = 20_000;
 const lookAtDiskMs = 300;
 /** Time of the processor for a process that nobody waits for, in seconds. */
-const longestCpu = 3600;
-const largestFile = 1024 * 1024 * 1024;
+const maxCpuSeconds = 3600;
+const maxFileBytes = 1024 * 1024 * 1024;
 /** Of all agents together. */
-const mostCommands = 64;
+const maxCommands = 64;
 
 /** The Linux sandbox of a host: what its agents run in it, and what became of that. */
 export class LinuxSandbox {
@@ -57,18 +57,18 @@ export class LinuxSandbox {
 
   constructor(options: LinuxOptions) {
     this.#options = options;
-    this.#underWay = new UnderWay({ each: options.limits.processes, all: mostCommands });
+    this.#underWay = new UnderWay({ each: options.limits.processes, all: maxCommands });
   }
 
   /** Runs a command and waits for it. */
   async run({ agent, command, timeoutMs }: Wanted, { onOutput, hasRoom, signal }: Waiting): Promise<CommandResult> {
     const { seconds, mostSeconds } = this.#options.limits;
-    const longest = Math.min(timeoutMs ?? seconds * 1000, mostSeconds * 1000);
+    const limitMs = Math.min(timeoutMs ?? seconds * 1000, mostSeconds * 1000);
     // As a backstop only: all processors, all the time.
-    const cpuSeconds = Math.ceil(longest / 1000) * cpus().length + 10;
+    const cpuSeconds = Math.ceil(limitMs / 1000) * cpus().length + 10;
     const begun = await this.#begin(agent, command, new Output(ofCommand), cpuSeconds);
     const stopShowing = shown(begun.output, onOutput, hasRoom);
-    const late = setTimeout(() => begun.kill("timeout"), longest);
+    const late = setTimeout(() => begun.kill("timeout"), limitMs);
     const leave = () => begun.kill("stop");
     signal.addEventListener("abort", leave, { once: true });
     if (signal.aborted) leave();
@@ -84,7 +84,7 @@ export class LinuxSandbox {
 
   /** Starts one that goes on. */
   async start({ agent, command }: Wanted): Promise<ProcessInfo> {
-    return this.#processes.add(agent, command, await this.#begin(agent, command, new Output(ofProcess), longestCpu));
+    return this.#processes.add(agent, command, await this.#begin(agent, command, new Output(ofProcess), maxCpuSeconds));
   }
 
   list(agent: string): ProcessInfo[] {
@@ -144,7 +144,7 @@ export class LinuxSandbox {
     const full = await isFull();
     if (full) output.write(Buffer.from("[The disk is almost full: files can be removed, but not written.]\n"));
     const onOutput = (chunk: Buffer) => output.write(chunk);
-    const started = await provider.start({ agent, command, limits, cpuSeconds, fileBytes: full ? 0 : largestFile, onOutput });
+    const started = await provider.start({ agent, command, limits, cpuSeconds, fileBytes: full ? 0 : maxFileBytes, onOutput });
     return new Command(started, output, !full);
   }
 
@@ -167,7 +167,7 @@ function shown(output: Output, onOutput: (text: string) => void, hasRoom: () => 
     const { bytes } = output;
     const isNews = bytes > position || performance.now() - at >= silenceMs;
     if (!isNews || !hasRoom()) return;
-    onOutput(output.after(position, mostShown));
+    onOutput(output.after(position, maxOutputChars));
     position = bytes;
     at = performance.now();
   };

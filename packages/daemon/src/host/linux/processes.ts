@@ -12,10 +12,10 @@ interface Process {
 }
 
 /** Of those that are over, so many are remembered: of one agent, and of all. */
-const mostOfAgent = 20;
-const mostOver = 500;
+const maxPerAgent = 20;
+const maxEnded = 500;
 /** And so much of what they wrote. */
-const mostKept = 64 * 1024;
+const maxOutputChars = 64 * 1024;
 
 /** The commands that go on by themselves, and the latest of those that are over. They live no longer than the daemon. */
 export class Processes {
@@ -27,7 +27,7 @@ export class Processes {
     this.#all.set(process.id, process);
     const over = (end: CommandEnd) => {
       process.over = { end, at: new Date() };
-      command.output.shrink(mostKept);
+      command.output.shrink(maxOutputChars);
       this.#prune(agent);
     };
     command.ended.then(over, () => over({ exitCode: null }));
@@ -42,7 +42,7 @@ export class Processes {
     const process = this.#all.get(id);
     if (!process || process.agent !== agent) {
       const shown = id.slice(0, 40);
-      throw fail("not_found", `This agent has no process “${shown}”. Processes end with the host, and of those that ended the latest ${mostOfAgent} are known.`);
+      throw fail("not_found", `This agent has no process “${shown}”. Processes end with the host, and of those that ended the latest ${maxPerAgent} are known.`);
     }
     return { command: process.command, info: () => infoOf(process) };
   }
@@ -57,8 +57,8 @@ export class Processes {
 
   #prune(agent: string): void {
     const over = (processes: Process[]) => processes.filter((process) => process.over);
-    for (const { id } of over(this.#of(agent)).slice(0, -mostOfAgent)) this.#all.delete(id);
-    for (const { id } of over([...this.#all.values()]).slice(0, -mostOver)) this.#all.delete(id);
+    for (const { id } of over(this.#of(agent)).slice(0, -maxPerAgent)) this.#all.delete(id);
+    for (const { id } of over([...this.#all.values()]).slice(0, -maxEnded)) this.#all.delete(id);
   }
 }
 

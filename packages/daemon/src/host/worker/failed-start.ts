@@ -1,7 +1,7 @@
 const uncaught = /^service main: Uncaught (.*)$/;
 /** What workerd says of its configuration, which is ours and only follows from the trouble before. */
 const remark = /^(?:workerd\/|service |Socket )/;
-const mostLines = 20;
+const maxLines = 20;
 
 /** Gathers why a Worker cannot run, while main starts with it. */
 interface FailedStart {
@@ -22,7 +22,7 @@ export function failedStart(): FailedStart {
       const [, first] = uncaught.exec(line) ?? [];
       // A message may have further lines.
       if (first !== undefined) lines.push(first);
-      else if (lines.length > 0 && lines.length < mostLines && !remark.test(line)) lines.push(line);
+      else if (lines.length > 0 && lines.length < maxLines && !remark.test(line)) lines.push(line);
     },
     answered(said) {
       wrong = `${said} when it is asked for /health: its default export has to be the handler of @thinkery/runtime`;

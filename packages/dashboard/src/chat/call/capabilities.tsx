@@ -5,7 +5,7 @@ import { plain } from "./plain.ts";
 
 const words: Record<Capability["state"], string> = { running: "running…", done: "done", failed: "failed", abandoned: "not finished" };
 
-const longestHint = 120;
+const maxHintChars = 120;
 
 /** What the code of a call has called, the latest last. */
 export function CapabilityList({ of, most }: { of: readonly Capability[]; most: number }) {
@@ -36,5 +36,5 @@ export function CapabilityList({ of, most }: { of: readonly Capability[]; most: 
 }
 
 function hint(text: string): string {
-  return plain(text.length > longestHint ? `${text.slice(0, longestHint)}…` : text).replaceAll("\n", " ");
+  return plain(text.length > maxHintChars ? `${text.slice(0, maxHintChars)}…` : text).replaceAll("\n", " ");
 }

@@ -17,10 +17,10 @@ interface ChangedFilesProps {
   open: boolean;
 }
 
-const mostWhenClosed = 3;
-const mostWhenOpen = 30;
+const maxCollapsed = 3;
+const maxExpanded = 30;
 /** Of so many versions the lines are counted; code in a loop may make very many. */
-const mostCounted = 5;
+const maxCounted = 5;
 
 const deeds: Record<Change["kind"], string> = { add: "added", edit: "edited", delete: "deleted", move: "moved" };
 
@@ -30,7 +30,7 @@ type Counts = ReadonlyMap<string, { added: number; removed: number }>;
 export function ChangedFiles({ agency, agent, changed, open }: ChangedFilesProps) {
   const counts = useCounts(agency, agent, changed, open);
   const all = changed.flatMap(({ version, changes, branch }) => changes.map((change) => ({ ...change, version, branch })));
-  const shown = all.slice(0, open ? mostWhenOpen : mostWhenClosed);
+  const shown = all.slice(0, open ? maxExpanded : maxCollapsed);
   const more = all.length - shown.length + changed.reduce((sum, one) => sum + one.more, 0);
   if (all.length === 0) return null;
   return (
@@ -58,7 +58,7 @@ function useCounts(agency: string, agent: string, changed: readonly Changed[], o
   useEffect(() => {
     if (!open) return;
     let gone = false;
-    for (const { version } of changed.slice(0, mostCounted)) {
+    for (const { version } of changed.slice(0, maxCounted)) {
       call("getVersion", { params: { agency, agent, version: String(version) } }).then(
         ({ diffs }) => {
           if (gone) return;

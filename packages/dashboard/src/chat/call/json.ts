@@ -1,11 +1,11 @@
-const longest = 200_000;
+const maxJsonChars = 200_000;
 
 /**
  * JSON over several lines, each number and string exactly as it stands there: to read a number and write it anew may
  * change it. What is not JSON stays as it is.
  */
 export function unfolded(text: string): string {
-  if (!/^[[{]/.test(text) || text.length > longest || text.includes("\n") || !isJson(text)) return text;
+  if (!/^[[{]/.test(text) || text.length > maxJsonChars || text.includes("\n") || !isJson(text)) return text;
   let depth = 0;
   const line = () => `\n${"  ".repeat(depth)}`;
   return text.replace(/"(?:[^"\\]|\\.)*"|\[\]|\{\}|[[{\]},:]/g, (token) => {

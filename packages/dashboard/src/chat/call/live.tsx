@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from "react";
 import { followed, lastLines, noLines } from "./live-lines.ts";
 import { drawn } from "./plain.ts";
 
-const mostLines = 200;
+const maxLines = 200;
 /** This near to its end, a reader means to follow it. */
 const near = 24;
 
@@ -28,7 +28,7 @@ export function LiveOutput({ name, text }: { name: string; text: string }) {
       dir="ltr"
       onScroll={({ currentTarget: at }) => (following.current = at.scrollHeight - at.scrollTop - at.clientHeight < near)}
     >
-      {lastLines(lines.current, mostLines).map(({ number, line }) => (
+      {lastLines(lines.current, maxLines).map(({ number, line }) => (
         <span key={number}>{`${line}\n`}</span>
       ))}
     </pre>

@@ -13,7 +13,7 @@ export interface Person {
 /** What they are for other programs. Here, each is a class with a colour for either theme. */
 export const tones = ["#1e5f7c", "#a33f22", "#55722a", "#7c5a0c", "#6a4c93", "#8a2f5f", "#2f6f5e", "#4a5aa8"];
 
-const longestName = 40;
+const maxNameChars = 40;
 
 /** Reads what somebody shows of themselves; it may be anything. */
 export function personIn(id: number, state: unknown): Person {
@@ -22,7 +22,7 @@ export function personIn(id: number, state: unknown): Person {
   const known = tones.indexOf(String(color));
   return {
     id,
-    name: typeof name === "string" && name.trim() !== "" ? visible(name.trim().slice(0, longestName)) : "somebody",
+    name: typeof name === "string" && name.trim() !== "" ? visible(name.trim().slice(0, maxNameChars)) : "somebody",
     tone: known < 0 ? id % tones.length : known,
     ...(typeof path === "string" ? { path } : {}),
   };

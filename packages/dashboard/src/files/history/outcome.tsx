@@ -6,7 +6,7 @@ import { Notice } from "../../parts/notice.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
 import { changeLine } from "./words.ts";
 
-const mostListed = 20;
+const maxListed = 20;
 
 /** What comes of a revert or a merge: `done` says whether it has happened. */
 export function OutcomeOf({ merged: { changes, overlaps }, done, into }: { merged: Merged; done: boolean; into?: string | undefined }) {
@@ -29,10 +29,10 @@ function Changes({ changes, done }: { changes: readonly Change[]; done: boolean 
     <div>
       <p>{done ? "What came of it:" : "What would come of it:"}</p>
       <ul className="outcome-list">
-        {changes.slice(0, mostListed).map((change) => (
+        {changes.slice(0, maxListed).map((change) => (
           <li key={change.path}>{changeLine(change)}</li>
         ))}
-        {changes.length > mostListed && <li className="faint">and {changes.length - mostListed} more</li>}
+        {changes.length > maxListed && <li className="faint">and {changes.length - maxListed} more</li>}
       </ul>
     </div>
   );
@@ -43,7 +43,7 @@ function Overlaps({ overlaps, done, into }: { overlaps: readonly Overlap[]; done
   const place = (path: string, line?: number) => to({ show: "files", path, ...(line === undefined ? {} : { line }), ...(into === undefined ? {} : { branch: into }) });
   return (
     <ul className="outcome-list">
-      {overlaps.slice(0, mostListed).map(({ path, line, mine, theirs, kept, reason }, index) => {
+      {overlaps.slice(0, maxListed).map(({ path, line, mine, theirs, kept, reason }, index) => {
         const words = line === undefined ? path : `${path}, line ${line}`;
         return (
           <li key={index}>
@@ -54,7 +54,7 @@ function Overlaps({ overlaps, done, into }: { overlaps: readonly Overlap[]; done
           </li>
         );
       })}
-      {overlaps.length > mostListed && <li className="faint">and {overlaps.length - mostListed} more</li>}
+      {overlaps.length > maxListed && <li className="faint">and {overlaps.length - maxListed} more</li>}
     </ul>
   );
 }

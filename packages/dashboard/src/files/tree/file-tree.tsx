@@ -21,7 +21,7 @@ interface FileTreeProps {
 
 /** So few files are all shown at once. */
 const fewFiles = 60;
-const mostRows = 2000;
+const maxRows = 2000;
 
 export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
   const { agency, agent, to } = useWorkspace();
@@ -36,7 +36,7 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
 
   const tree = useMemo(() => treeOf(files), [files]);
   const all = useMemo(() => rowsOf(tree, (path) => filtered || (folds.get(path) ?? files.length <= fewFiles)), [tree, filtered, folds, files]);
-  const rows = useMemo(() => all.slice(0, mostRows), [all]);
+  const rows = useMemo(() => all.slice(0, maxRows), [all]);
   const stop = [focused, here].find((path) => rows.some((row) => row.path === path)) ?? rows[0]?.path;
 
   const rowAt = (path: string) => frame.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);

@@ -16,7 +16,7 @@ export interface Gathered {
   left: LeftOut;
 }
 
-export const mostFiles = 1000;
+export const maxFiles = 1000;
 const unmeant = new Set([".git", "node_modules", ".DS_Store"]);
 
 export const noneLeft: LeftOut = { unmeant: 0, beyond: 0, unread: 0 };
@@ -34,14 +34,14 @@ export async function gatherDropped(items: DataTransferItemList, files: FileList
 export function gatherPicked(files: FileList): Gathered {
   const all = [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
   const meant = all.filter(({ path }) => !path.split("/").some((name) => unmeant.has(name)));
-  const given = meant.slice(0, mostFiles);
+  const given = meant.slice(0, maxFiles);
   return { given, left: { ...noneLeft, unmeant: all.length - meant.length, beyond: meant.length - given.length } };
 }
 
 async function walk(entry: FileSystemEntry, folder: string, into: Gathered): Promise<void> {
   const path = folder + entry.name;
   if (unmeant.has(entry.name)) return void into.left.unmeant++;
-  if (into.given.length >= mostFiles) return void into.left.beyond++;
+  if (into.given.length >= maxFiles) return void into.left.beyond++;
   try {
     if (entry.isFile) into.given.push({ path, file: await fileOf(entry as FileSystemFileEntry) });
     else for await (const inner of entriesOf(entry as FileSystemDirectoryEntry)) await walk(inner, `${path}/`, into);

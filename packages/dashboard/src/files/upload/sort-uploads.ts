@@ -3,10 +3,10 @@ import { bytes } from "../../parts/amount.ts";
 import type { Given } from "./gather.ts";
 
 /** Larger ones go alone; the others go together for as long as they are no more than this. */
-const largestOfMany = 8 * 1024 * 1024;
-const mostTogether = 32 * 1024 * 1024;
+const maxBatchedFileBytes = 8 * 1024 * 1024;
+const maxBatchBytes = 32 * 1024 * 1024;
 /** More is never taken, whatever the host is set to; it says itself what it takes. */
-const largest = 100 * 1024 * 1024;
+const maxFileBytes = 100 * 1024 * 1024;
 
 export interface Sorted {
   /** Each of them becomes one version. */
@@ -20,16 +20,16 @@ export function sortUploads(all: readonly Given[]): Sorted {
   let group: Given[] = [];
   let size = 0;
   for (const given of all) {
-    const reason = pathProblem(given.path) ?? (given.file.size > largest ? `it is larger than ${bytes(largest)}` : undefined);
+    const reason = pathProblem(given.path) ?? (given.file.size > maxFileBytes ? `it is larger than ${bytes(maxFileBytes)}` : undefined);
     if (reason !== undefined) {
       sorted.refused.push({ given, reason });
       continue;
     }
-    if (given.file.size > largestOfMany) {
+    if (given.file.size > maxBatchedFileBytes) {
       sorted.groups.push([given]);
       continue;
     }
-    if (group.length === 0 || size + given.file.size > mostTogether) {
+    if (group.length === 0 || size + given.file.size > maxBatchBytes) {
       sorted.groups.push((group = []));
       size = 0;
     }

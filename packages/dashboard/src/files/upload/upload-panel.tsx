@@ -2,10 +2,10 @@ import { useStore } from "../../api/store.ts";
 import { bytes, counted, inFull } from "../../parts/amount.ts";
 import { Button } from "../../parts/button.tsx";
 import { Said } from "../../parts/said.tsx";
-import { type LeftOut, mostFiles } from "./gather.ts";
+import { type LeftOut, maxFiles } from "./gather.ts";
 import type { Upload, Uploader } from "./uploads.ts";
 
-const mostListed = 50;
+const maxListed = 50;
 
 /** What is being uploaded, and what came of it. */
 export function UploadPanel({ uploader }: { uploader: Uploader }) {
@@ -31,7 +31,7 @@ export function UploadPanel({ uploader }: { uploader: Uploader }) {
         </p>
       ))}
       <ul>
-        {listed.slice(0, mostListed).map((upload) => (
+        {listed.slice(0, maxListed).map((upload) => (
           <UploadLine key={upload.id} upload={upload} />
         ))}
       </ul>
@@ -67,7 +67,7 @@ function filesIn(uploads: readonly Upload[]): number {
 function remarksOn({ unmeant, beyond, unread }: LeftOut): string[] {
   return [
     ...(unmeant > 0 ? [`Left out: ${counted(unmeant, "entry", "entries")} of .git, node_modules or .DS_Store.`] : []),
-    ...(beyond > 0 ? [`Left out: ${inFull(beyond)} more than the ${inFull(mostFiles)} that go at once. A zip may have more.`] : []),
+    ...(beyond > 0 ? [`Left out: ${inFull(beyond)} more than the ${inFull(maxFiles)} that go at once. A zip may have more.`] : []),
     ...(unread > 0 ? [`Left out: ${inFull(unread)} that the browser could not read.`] : []),
   ];
 }

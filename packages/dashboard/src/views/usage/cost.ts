@@ -11,6 +11,6 @@ interface KnownCost {
 export function knownCost({ total, byModel }: Pick<Report, "total" | "byModel">): KnownCost {
   if (total.costUsd !== null) return { words: cost(total.costUsd), unknown: [] };
   const unknown = byModel.filter(({ costUsd }) => costUsd === null).map(({ model }) => model);
-  const least = byModel.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
-  return { words: least > 0 ? `at least ${cost(least)}` : "unknown", unknown };
+  const knownUsd = byModel.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
+  return { words: knownUsd > 0 ? `at least ${cost(knownUsd)}` : "unknown", unknown };
 }

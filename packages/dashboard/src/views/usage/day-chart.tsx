@@ -6,7 +6,7 @@ const height = 180;
 /** Room above the highest bar. */
 const above = 8;
 /** What was used at all is seen. */
-const least = 2;
+const minBarHeight = 2;
 
 const short = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", month: "short", day: "numeric" });
 const weekday = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", weekday: "short" });
@@ -101,7 +101,7 @@ function Bar({ column, index, count, top, here }: BarProps) {
         if (part === 0) return null;
         const bottom = yOf(share / top);
         share += part;
-        const size = Math.max(least, bottom - yOf(share / top));
+        const size = Math.max(minBarHeight, bottom - yOf(share / top));
         // A line of the ground shows between two models.
         const gap = series > 0 && bottom < yOf(0) && size > 3 ? 1 : 0;
         return (

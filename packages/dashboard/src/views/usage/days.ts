@@ -3,7 +3,7 @@ import type { Report } from "@thinkery/sdk";
 const day = 86_400_000;
 
 /** More models than that are told apart by nobody; the least used are taken together. */
-const mostModels = 5;
+const maxModels = 5;
 
 export interface Column {
   /** 2026-11-15, in UTC. */
@@ -28,7 +28,7 @@ export const others = "others";
 /** Every day of the chart, also those on which nothing was used. */
 export function chartOf({ byDay, byModel }: Pick<Report, "byDay" | "byModel">, days: number, now: number): Chart {
   const names = byModel.map(({ model }) => model);
-  const models = names.length > mostModels ? [...names.slice(0, mostModels - 1), others] : names;
+  const models = names.length > maxModels ? [...names.slice(0, maxModels - 1), others] : names;
   const used = new Map(byDay.map((entry) => [entry.day, entry]));
   // The host may have begun a day that has not begun here.
   const today = [dayOf(now), ...used.keys()].toSorted().at(-1) ?? dayOf(now);

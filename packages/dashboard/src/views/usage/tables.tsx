@@ -57,7 +57,7 @@ function Gone({ name }: { name: string }) {
 }
 
 function UsageTable({ title, rows }: { title: string; rows: readonly Row[] }) {
-  const most = Math.max(1, ...rows.map(tokensOf));
+  const maxTokens = Math.max(1, ...rows.map(tokensOf));
   return (
     <div className="table-frame">
       <table className="usage-table">
@@ -78,7 +78,7 @@ function UsageTable({ title, rows }: { title: string; rows: readonly Row[] }) {
             <tr key={row.key}>
               <th scope="row">
                 {row.name}
-                <span className="share" aria-hidden="true" style={{ width: `${(100 * tokensOf(row)) / most}%` }} />
+                <span className="share" aria-hidden="true" style={{ width: `${(100 * tokensOf(row)) / maxTokens}%` }} />
               </th>
               <td className="number" data-label="Calls">
                 {inFull(row.calls)}

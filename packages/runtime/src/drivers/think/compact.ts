@@ -11,12 +11,12 @@ import type { TranscriptEntry } from "./transcript-entry.ts";
 
 /** A page takes this share of what the summarizer reads at once; where it finds that too long, half of it, and so on. */
 const pageShare = 0.5;
-const smallestShare = 0.1;
+const minShare = 0.1;
 /** What it has said so far, and what it says, take these. */
 const summaryShare = 0.15;
 const answerShare = 0.25;
-const mostAnswer = 8_192;
-const smallestPage = 1_000;
+const maxAnswerTokens = 8_192;
+const minPageChars = 1_000;
 
 /** Makes the conversation shorter, in the log first: what the model is told from now on follows from that. */
 export async function compact(turn: DrivenTurn, transcript: Transcript, { plan, measure, used }: Need): Promise<void> {
@@ -30,14 +30,14 @@ export async function compact(turn: DrivenTurn, transcript: Transcript, { plan, 
 
 /** What is kept of everything before the cut: a summary, and the words of whoever asked for this turn. */
 async function condensed(turn: DrivenTurn, { told, compaction }: Transcript, cut: number, measure: Measure) {
-  const most = longest(measure);
+  const maxChars = longest(measure);
   const asked = new Set(requestOf(told, turn.runId));
   const gone = told.slice(0, cut);
   const older = gone.filter((_, index) => !asked.has(index));
   const soFar = keptSoFar(compaction ?? {}, turn.runId);
-  const summary = older.length > 0 ? await summarize(turn, { older, before: soFar.summary, most: most.summary, scale: measure.scale }) : soFar.summary;
+  const summary = older.length > 0 ? await summarize(turn, { older, before: soFar.summary, most: maxChars.summary, scale: measure.scale }) : soFar.summary;
   const request = joined([soFar.request, ...gone.filter((_, index) => asked.has(index)).map(({ message }) => textOf(message))]);
-  return keptOf({ upTo: gone.at(-1)?.position, summary: summary && cutDown(summary, most.summary), request: request && cutDown(request, most.request) });
+  return keptOf({ upTo: gone.at(-1)?.position, summary: summary && cutDown(summary, maxChars.summary), request: request && cutDown(request, maxChars.request) });
 }
 
 interface Pages {
@@ -70,7 +70,7 @@ async function folded(turn: DrivenTurn, role: ModelRole, pages: Pages): Promise<
     try {
       return await fold(turn, role, pages, limit, share);
     } catch (error) {
-      if (!(error instanceof ModelError) || error.kind !== "overflow" || share < smallestShare) throw error;
+      if (!(error instanceof ModelError) || error.kind !== "overflow" || share < minShare) throw error;
     }
   }
 }
@@ -78,11 +78,11 @@ async function folded(turn: DrivenTurn, role: ModelRole, pages: Pages): Promise<
 /** Page by page, each on top of what the ones before it came to. */
 async function fold(turn: DrivenTurn, role: ModelRole, { older, before, most, scale }: Pages, limit: number, share: number): Promise<string> {
   const chars = (part: number) => Math.floor((part * limit * charsPerToken) / scale);
-  const longestSummary = Math.min(most, chars(summaryShare));
-  const system = summarySystem(longestSummary);
-  const maxOutputTokens = Math.min(mostAnswer, Math.floor(answerShare * limit));
+  const maxSummaryChars = Math.min(most, chars(summaryShare));
+  const system = summarySystem(maxSummaryChars);
+  const maxOutputTokens = Math.min(maxAnswerTokens, Math.floor(answerShare * limit));
   let summary = before === undefined ? undefined : cutDown(before, chars(summaryShare));
-  for (const page of pagesOf(older, Math.max(smallestPage, chars(share)))) {
+  for (const page of pagesOf(older, Math.max(minPageChars, chars(share)))) {
     const text = (await turn.consult({ role, purpose: "summary", system, prompt: summaryPrompt(summary, page), maxOutputTokens })).trim();
     if (text === "") {
       throw new ModelError("refused", `The conversation is too long, and the ${role} model gave no summary of it.`, {
@@ -90,7 +90,7 @@ async function fold(turn: DrivenTurn, role: ModelRole, { older, before, most, sc
         advice: "Choose another model for the role “summarizer”, or clear the conversation.",
       });
     }
-    summary = cutDown(text, longestSummary);
+    summary = cutDown(text, maxSummaryChars);
   }
   return summary ?? "";
 }

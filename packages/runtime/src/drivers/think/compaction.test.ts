@@ -154,9 +154,9 @@ test("pages hold what was said in order, and none is too long", () => {
   const chance = random("pages");
   for (let round = 0; round < 50; round++) {
     const told = conversation(chance, 1 + chance.below(200));
-    const most = 2_000 + chance.below(50_000);
-    const pages = pagesOf(told, most);
-    for (const page of pages) expect(page.length, `round ${round}, SEED=${chance.seed}`).toBeLessThanOrEqual(most);
+    const maxChars = 2_000 + chance.below(50_000);
+    const pages = pagesOf(told, maxChars);
+    for (const page of pages) expect(page.length, `round ${round}, SEED=${chance.seed}`).toBeLessThanOrEqual(maxChars);
     expect(pages.length).toBeLessThanOrEqual(12);
   }
   const told = Array.from({ length: 30 }, (_, n) => user(n, `message ${n}`));

@@ -10,10 +10,10 @@ import type { TranscriptEntry } from "./transcript-entry.ts";
 /** How full the model's memory of the conversation is, and what is to be done about it. */
 
 /** So many tokens every model reads at once: below, nobody need know how many it is. */
-const smallest = 3_000;
+const minWindowTokens = 3_000;
 /** Our estimates are not further off than that, up or down. */
-const mostScale = 8;
-const leastScale = 0.7;
+const maxScale = 8;
+const minScale = 0.7;
 
 export interface Need {
   plan: Plan;
@@ -30,7 +30,7 @@ export function roughly(turn: DrivenTurn, transcript: Transcript): number {
 /** What has to be done before the model is called, if anything. */
 export async function needBefore(turn: DrivenTurn, transcript: Transcript, limit: Promise<number>): Promise<Need | undefined> {
   const rough = roughly(turn, transcript);
-  if (rough < smallest || rough * mostScale < compactAt * (await limit)) return undefined;
+  if (rough < minWindowTokens || rough * maxScale < compactAt * (await limit)) return undefined;
   // One that has just been compacted is as small as it gets: the provider may see it otherwise.
   const last = transcript.compaction;
   if (last?.runId === turn.runId && !transcript.spokeSince(last.at)) return undefined;
@@ -85,7 +85,7 @@ async function measured(
   const counted = await turn.conversation.lastCount();
   const [before, since] = split(transcript.told, counted?.position ?? 0);
   if (!counted) return { used: roughly(turn, transcript), measure: { limit, fixed, scale: 1 } };
-  const scale = Math.min(mostScale, Math.max(leastScale, counted.input / (head + tokensOf(before))));
+  const scale = Math.min(maxScale, Math.max(minScale, counted.input / (head + tokensOf(before))));
   // The answer itself was counted with its call.
   const answer = since[0]?.position === counted.position ? 1 : 0;
   return { used: counted.tokens + scale * tokensOf(since.slice(answer)), measure: { limit, fixed, scale } };

@@ -5,9 +5,9 @@ import type { TranscriptEntry } from "./transcript-entry.ts";
 /** What is said to the model that summarizes, and what of its summary is told to the model that goes on. */
 
 /** So much of a message is shown to the one who summarizes. */
-const longestShown = { user: 8_000, assistant: 4_000, tool: 1_000 };
+const maxShownChars = { user: 8_000, assistant: 4_000, tool: 1_000 };
 /** More pages than this would take longer than they are worth; messages are shown shorter then. */
-const mostPages = 12;
+const maxPages = 12;
 
 export function summarySystem(mostChars: number): string {
   return `You condense the older part of a conversation between a user and an agent that works with tools. The agent goes on with nothing but your summary and the newest messages, so whatever it will still need has to be in it.
@@ -36,7 +36,7 @@ export function summaryOf({ summary, request }: Pick<Compaction, "summary" | "re
 export function pagesOf(told: readonly TranscriptEntry[], mostChars: number): string[] {
   for (let share = 1; ; share /= 2) {
     const pages = bound(told.map(({ message }) => shown(message, share)).filter(Boolean), mostChars);
-    if (pages.length <= mostPages || share < 0.02) return pages.slice(-mostPages);
+    if (pages.length <= maxPages || share < 0.02) return pages.slice(-maxPages);
   }
 }
 
@@ -49,10 +49,10 @@ export function cutDown(text: string, mostChars: number): string {
 }
 
 function shown(message: ModelMessage, share: number): string {
-  const text = cutDown(textOf(message), Math.ceil(longestShown[message.role] * share));
+  const text = cutDown(textOf(message), Math.ceil(maxShownChars[message.role] * share));
   if (message.role === "user") return `User: ${text}`;
   if (message.role === "tool") return `Result of ${message.name}${message.failed ? " (failed)" : ""}: ${text}`;
-  const calls = (message.toolCalls ?? []).map(({ name, input, malformed }) => `Agent calls ${name}: ${cutDown(malformed ?? JSON.stringify(input) ?? "", longestShown.tool * share)}`);
+  const calls = (message.toolCalls ?? []).map(({ name, input, malformed }) => `Agent calls ${name}: ${cutDown(malformed ?? JSON.stringify(input) ?? "", maxShownChars.tool * share)}`);
   return [...(text.trim() ? [`Agent: ${text}`] : []), ...calls].join("\n");
 }
 

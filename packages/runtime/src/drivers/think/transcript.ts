@@ -9,9 +9,9 @@ import type { TranscriptEntry } from "./transcript-entry.ts";
 type Blobs = Pick<Conversation, "readBlob">;
 
 /** Attached texts are shown up to here; the rest is named. */
-const longestAttachedText = 100_000;
+const maxAttachedChars = 100_000;
 /** So much of an old tool result is told once the conversation was too long. */
-const longestShortened = 500;
+const maxShortenedChars = 500;
 
 /**
  * The boundary where our messages become the model's. Kept between turns and only ever added to, but for a compaction,
@@ -117,8 +117,8 @@ export function shortened(message: ModelMessage): ModelMessage {
   const { images: _, ...rest } = message;
   const { content } = rest;
   // The note takes room too.
-  if (content.length <= longestShortened + 100) return rest;
-  return { ...rest, content: `${content.slice(0, longestShortened).toWellFormed()}\n[shortened; ${content.length} characters in all]` };
+  if (content.length <= maxShortenedChars + 100) return rest;
+  return { ...rest, content: `${content.slice(0, maxShortenedChars).toWellFormed()}\n[shortened; ${content.length} characters in all]` };
 }
 
 function imagesIn(message: ModelMessage): number {
@@ -166,6 +166,6 @@ function attachedText(name: string, mediaType: string, size: number, data: Uint8
   const isText = mediaType.startsWith("text/") || /[/+](json|xml|yaml|javascript)$/.test(mediaType);
   if (!isText) return `[attached: ${name}, ${mediaType}, ${size} bytes]`;
   const text = new TextDecoder().decode(data);
-  const shown = text.length > longestAttachedText ? `${text.slice(0, longestAttachedText)}\n[… cut, ${text.length} characters in all]` : text;
+  const shown = text.length > maxAttachedChars ? `${text.slice(0, maxAttachedChars)}\n[… cut, ${text.length} characters in all]` : text;
   return `<attachment name=${JSON.stringify(name)}>\n${shown}\n</attachment>`;
 }

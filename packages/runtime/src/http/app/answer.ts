@@ -9,8 +9,8 @@ const notPlain =
   /^x-(?:thinkery|agents|frame|content|xss|dns|permitted|download|ua|webkit|sourcemap|robots|forwarded|accel|sendfile|send-file|lighttpd|litespeed|reproxy|original|rewrite|http-method|real)(?:-|$)/;
 
 /** More than this, and whoever reads the answer might refuse all of it. */
-const mostHeaders = 32;
-const longestHeader = 2000;
+const maxHeaders = 32;
+const maxHeaderChars = 2000;
 
 /** What an app answered to what it was asked, without whatever it has no say in. */
 export function fromApp(answer: Response, asked: string, address: string): Response {
@@ -26,9 +26,9 @@ export function fromApp(answer: Response, asked: string, address: string): Respo
 }
 
 function passed(said: Headers): [name: string, value: string][] {
-  const short = [...said].filter(([name, value]) => name.length + value.length <= longestHeader);
+  const short = [...said].filter(([name, value]) => name.length + value.length <= maxHeaderChars);
   const others = short.filter(([name]) => name.startsWith("x-") && !notPlain.test(name));
-  return [...short.filter(([name]) => plain.has(name)), ...others.slice(0, mostHeaders)];
+  return [...short.filter(([name]) => plain.has(name)), ...others.slice(0, maxHeaders)];
 }
 
 /** An app may send its reader on to another place of its own, and nowhere else. */
@@ -36,5 +36,5 @@ function withinApp(location: string | null, asked: string, address: string): str
   if (location === null || !URL.canParse(location, asked)) return undefined;
   const { origin, pathname, search, hash } = new URL(location, asked);
   const next = address + pathname.slice(1) + search + hash;
-  return origin === appOrigin && next.length <= longestHeader ? next : undefined;
+  return origin === appOrigin && next.length <= maxHeaderChars ? next : undefined;
 }

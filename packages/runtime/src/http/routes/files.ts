@@ -1,7 +1,7 @@
 import { endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { loaded } from "../../objects/cargo.ts";
-import { largestFile, workspaceLimitsOf } from "../../workspace/quota.ts";
+import { maxFileBytes, workspaceLimitsOf } from "../../workspace/quota.ts";
 import { json } from "../answer.ts";
 import { readBytes } from "../body.ts";
 import { enteredAgent as entered } from "../directory.ts";
@@ -13,7 +13,7 @@ import { type HonoEnv, route } from "../route.ts";
 import { checkUse } from "../use.ts";
 
 /** A zip is unpacked in memory, which all agents share. */
-const longestArchiveMb = 64;
+const maxArchiveMb = 64;
 
 /** The files of an agent's workspace. */
 export function fileRoutes(app: Hono<HonoEnv>): void {
@@ -39,7 +39,7 @@ export function fileRoutes(app: Hono<HonoEnv>): void {
     const condition = conditionOf(call.request);
     checkWhole(call.request);
     const limits = workspaceLimitsOf(call.env);
-    const bytes = await readBytes(call.request, largestFile(limits), `This is larger than a file may be: ${limits.fileMb} MB.`);
+    const bytes = await readBytes(call.request, maxFileBytes(limits), `This is larger than a file may be: ${limits.fileMb} MB.`);
     const { file, created } = await agent.files.write(path, loaded(bytes), { ...call.query, ...condition }, call.caller.user);
     return json(file, created ? 201 : 200, { etag: `"${file.hash}"` });
   });
@@ -64,7 +64,7 @@ export function fileRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.putArchive, async (call) => {
     const agent = await entered(call);
     checkWhole(call.request);
-    const zip = await readBytes(call.request, longestArchiveMb * 1024 * 1024, `This zip is larger than one may be: ${longestArchiveMb} MB.`);
+    const zip = await readBytes(call.request, maxArchiveMb * 1024 * 1024, `This zip is larger than one may be: ${maxArchiveMb} MB.`);
     const order = { branch: call.query.branch, replace: call.query.replace !== undefined };
     return agent.files.writeArchive(loaded(zip), order, call.caller.user);
   });

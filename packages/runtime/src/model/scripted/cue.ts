@@ -15,7 +15,7 @@ export interface Cue {
   known: Known;
 }
 
-const longestMatched = 10_000;
+const maxMatchedChars = 10_000;
 
 /**
  * Found from the messages alone, so that a turn that is taken up again plays on where it was. The latest user
@@ -57,7 +57,7 @@ function exchangeFor({ exchanges }: Script, said: readonly string[]): Exchange |
 
 // `/…/i` is a regular expression; other text is looked for as it is, and then as an expression.
 function fits(pattern: string, message: string): boolean {
-  const text = message.slice(0, longestMatched);
+  const text = message.slice(0, maxMatchedChars);
   const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(pattern) ?? [];
   if (source === undefined && text.toLowerCase().includes(pattern.toLowerCase())) return true;
   try {

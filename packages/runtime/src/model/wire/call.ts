@@ -44,8 +44,8 @@ interface Question {
 }
 
 const idleDefault = 120_000;
-const longestWhole = 64 * 1024 * 1024;
-const longestComplaint = 64 * 1024;
+const maxBodyBytes = 64 * 1024 * 1024;
+const maxErrorBytes = 64 * 1024;
 
 /** One call over HTTP: the question goes out, the parts of the answer come back as they arrive. */
 export async function* call(options: WireOptions, question: Question, answer: Answer, signal: AbortSignal): AsyncGenerator<ModelPart[]> {
@@ -60,7 +60,7 @@ export async function* call(options: WireOptions, question: Question, answer: An
     if (!response.body) throw networkFailure(options, "answered without a body.");
     reader = new BodyReader(response.body);
     if (!response.ok) {
-      const body = await text(reader, patience, longestComplaint).catch(() => "");
+      const body = await text(reader, patience, maxErrorBytes).catch(() => "");
       const complaint = complaintOf(response.status, response.headers, body, Date.now());
       const amended = question.amend?.(complaint);
       if (!amended) throw failure(options, complaint);
@@ -72,7 +72,7 @@ export async function* call(options: WireOptions, question: Question, answer: An
       throw failure(options, { status: response.status, message: "it sent a web page. Is the address right?" });
     }
     if (kind.includes("json")) {
-      const body = await text(reader, patience, longestWhole);
+      const body = await text(reader, patience, maxBodyBytes);
       digest(options, () => answer.whole(understood(options, body), parts));
       if (!parts.finished) throw networkFailure(options, "sent an answer without an end.");
       yield parts.take();

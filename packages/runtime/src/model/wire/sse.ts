@@ -4,7 +4,7 @@
  */
 
 /** No line of an honest provider comes near this. */
-const longestLine = 16 * 1024 * 1024;
+const maxLineChars = 16 * 1024 * 1024;
 
 export class EventParser {
   private readonly decoder = new TextDecoder();
@@ -14,7 +14,7 @@ export class EventParser {
   /** The `data` lines of an event that has not ended yet. */
   private data: string | undefined;
 
-  constructor(private readonly longest = longestLine) {}
+  constructor(private readonly longest = maxLineChars) {}
 
   /** The payloads that are complete with these bytes. Throws a RangeError for a line without end. */
   push(bytes: Uint8Array): string[] {

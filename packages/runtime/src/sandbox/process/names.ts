@@ -6,13 +6,13 @@ export const codeName = "code";
 /** Where modules of ours are. */
 export const ownFolder = "thinkery/";
 
-const longestName = 200;
+const maxNameChars = 200;
 const plain = /^[\p{L}\p{N}_@.+ -]+$/u;
 
 /** Why a module may not have this name. */
 export function misnamed(name: string): string | undefined {
   if (name === "") return "A module has no name.";
-  if (name.length > longestName) return `A module has a name of more than ${longestName} characters: “${name.slice(0, 40)}…”.`;
+  if (name.length > maxNameChars) return `A module has a name of more than ${maxNameChars} characters: “${name.slice(0, 40)}…”.`;
   if (name === codeName || name.startsWith(ownFolder)) return `A module cannot be called “${name}”: the sandbox uses that name itself.`;
   const parts = name.split("/");
   if (parts.every((part) => plain.test(part) && ![".", "..", "__proto__"].includes(part))) return undefined;

@@ -1,11 +1,11 @@
-import { longestConsole } from "../bounds.ts";
+import { maxConsoleChars } from "../bounds.ts";
 import type { RunHost } from "../run.ts";
 import { Written } from "./harness/written.ts";
 
 /** The way from an isolate to main: it passes things on, remembers what was said, and leads nowhere once the run is over. */
 export class Passage {
   #host: RunHost | undefined;
-  readonly #written = new Written(longestConsole);
+  readonly #written = new Written(maxConsoleChars);
 
   /**
    * What the isolate holds. Two functions in a plain object: a property of a stub is looked for in the prototype of all

@@ -19,7 +19,7 @@ export interface Source {
 }
 
 /** How much of a long line is shown around the place. */
-const mostShown = 120;
+const maxShownChars = 120;
 
 /** A syntax error at an offset of the source's text, with the line as it was given and a caret below. */
 export function misread({ name, given, text, drift }: Source, offset: number, what: string): Problem {
@@ -35,8 +35,8 @@ export function misreadAt(name: string, given: string, line: number, column: num
 
 function shown(text: string, line: number, column: number): string {
   if (text.trim() === "") return "";
-  const from = Math.max(0, Math.min(column - mostShown / 2, text.length - mostShown));
-  const piece = text.slice(from, from + mostShown);
+  const from = Math.max(0, Math.min(column - maxShownChars / 2, text.length - maxShownChars));
+  const piece = text.slice(from, from + maxShownChars);
   // A tab stays a tab, so that the caret is below its place however wide it is.
   const indent = piece.slice(0, column - from).replace(/[^\t]/g, " ");
   const margin = `  ${line} | `;

@@ -19,8 +19,8 @@ export interface Prepared {
   given: Record<string, string>;
 }
 
-const mostModules = 100;
-const mostBytes = 1024 * 1024;
+const maxModules = 100;
+const maxSourceBytes = 1024 * 1024;
 
 /** Answers the first of these files of the workspace that there is. */
 export type Finder = (paths: readonly string[]) => Promise<{ path: string; text: string } | undefined>;
@@ -54,9 +54,9 @@ interface Files {
 
 async function readFiles(modules: Record<string, string>, code: string, stripper: Stripper): Promise<Files> {
   const entries = Object.entries(modules).map(([name, text]) => [withoutDot(name), text] as const);
-  if (entries.length > mostModules) throw new Problem("limit", `There are ${entries.length} modules; there may be ${mostModules}.`);
+  if (entries.length > maxModules) throw new Problem("limit", `There are ${entries.length} modules; there may be ${maxModules}.`);
   const bytes = [code, ...Object.values(modules)].reduce((sum, text) => sum + sizeOf(text), 0);
-  if (bytes > mostBytes) throw new Problem("limit", `Code and modules have ${bytes} bytes in all; they may have ${mostBytes}. Hand over data as input, or read it through tools.`);
+  if (bytes > maxSourceBytes) throw new Problem("limit", `Code and modules have ${bytes} bytes in all; they may have ${maxSourceBytes}. Hand over data as input, or read it through tools.`);
   const files: Files = { bytes, scripts: new Map(), data: new Map(), exports: new Map() };
   for (const [name, given] of entries) {
     const why = misnamed(name) ?? (files.exports.has(name) ? `There are two modules called “${name}”.` : undefined);
@@ -90,8 +90,8 @@ async function addImported(files: Files, body: Parsed, find: Finder, stripper: S
       const why = misnamed(found.path);
       if (why) throw misread(importer, start, why.replace(/\.$/, ""));
       files.bytes += sizeOf(found.text);
-      if (files.exports.size >= mostModules || files.bytes > mostBytes) {
-        throw new Problem("limit", `The code and all that it imports are too much: there may be ${mostModules} modules, with ${mostBytes} bytes in all. Read data through tools.`);
+      if (files.exports.size >= maxModules || files.bytes > maxSourceBytes) {
+        throw new Problem("limit", `The code and all that it imports are too much: there may be ${maxModules} modules, with ${maxSourceBytes} bytes in all. Read data through tools.`);
       }
       const script = await addFile(files, found.path, found.text, stripper);
       if (script) left.push(script);

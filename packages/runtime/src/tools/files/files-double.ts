@@ -15,7 +15,7 @@ import { factsOf, textIn } from "../../workspace/content.ts";
 import { patchBetween } from "../../workspace/text/patch.ts";
 
 /** The longest text that it keeps as text. */
-const longestText = 100_000;
+const maxTextBytes = 100_000;
 
 /** Files in memory, as a tool has them. Another person's changes come through `put`. */
 export class FilesDouble implements Files {
@@ -126,7 +126,7 @@ export class FilesDouble implements Files {
   #kept(content: string | Uint8Array): FileContent {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     const text = textIn(bytes);
-    if (text !== undefined && bytes.length <= longestText) return text;
+    if (text !== undefined && bytes.length <= maxTextBytes) return text;
     const blob = factsOf(Buffer.from(bytes).toString("latin1"), "").hash;
     this.blobs.set(blob, bytes);
     return { blob, size: bytes.length, mediaType: text === undefined ? "application/octet-stream" : "text/plain" };

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { fileTool } from "./file-tool.ts";
 import { bounded, counted } from "./shown.ts";
 
-const mostFound = 1_000;
+const maxPaths = 1_000;
 
 export const glob = fileTool(
   {
@@ -20,6 +20,6 @@ export const glob = fileTool(
     const wanted = new Glob(pattern);
     const found = (await files.list()).filter(({ path }) => wanted.matches(path));
     if (found.length === 0) return "No file is called like that.";
-    return bounded(found.map(({ path }) => path), mostFound, (left) => `[${left} more; use a narrower pattern]`);
+    return bounded(found.map(({ path }) => path), maxPaths, (left) => `[${left} more; use a narrower pattern]`);
   },
 );

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { fileTool } from "./file-tool.ts";
 import { bounded, counted, missing } from "./shown.ts";
 
-const mostFound = 200;
-const mostContext = 10;
+const maxMatches = 200;
+const maxContextLines = 10;
 
 export const grep = fileTool(
   {
@@ -23,11 +23,11 @@ export const grep = fileTool(
     }
     const { found, more } = await shell.search({
       pattern,
-      limit: mostFound,
+      limit: maxMatches,
       ...(under === undefined ? {} : { under }),
       ...(glob ? { glob } : {}),
       ...(ignoreCase === undefined ? {} : { ignoreCase }),
-      ...(context ? { context: Math.min(mostContext, Math.max(0, Math.floor(context))) } : {}),
+      ...(context ? { context: Math.min(maxContextLines, Math.max(0, Math.floor(context))) } : {}),
     });
     if (found.length === 0) return "No line is like that.";
     const rest = "[there are more; use a narrower pattern, path or glob]";

@@ -4,11 +4,11 @@ import { textIn } from "../../workspace/content.ts";
 import { beginning } from "../../workspace/text/lines.ts";
 import { fileTool, refused } from "./file-tool.ts";
 import { imageType } from "./image-type.ts";
-import { bytes, counted, listing, missing, mostCharacters } from "./shown.ts";
+import { bytes, counted, listing, missing, maxOutputChars } from "./shown.ts";
 
-const mostLines = 2_000;
-const longestLine = 2_000;
-const largestImage = 8 * 1024 * 1024;
+const maxLines = 2_000;
+const maxLineChars = 2_000;
+const maxImageBytes = 8 * 1024 * 1024;
 
 export const readFile = fileTool(
   {
@@ -22,12 +22,12 @@ export const readFile = fileTool(
     local: true,
     summarize: (output) => (output instanceof ToolImage ? "a picture" : `${counted(String(output).split("\n").length, "line")}`),
   },
-  async ({ path: given, offset = 1, limit = mostLines }, { files }) => {
+  async ({ path: given, offset = 1, limit = maxLines }, { files }) => {
     const folder = folderPath(given);
     const path = folder === undefined ? undefined : filePath(folder);
     const found = path === undefined ? undefined : await files.read(path);
     if (!found) return folderListing(files, path);
-    const page = { offset: Math.max(1, Math.floor(offset)), limit: Math.min(mostLines, Math.max(1, Math.floor(limit))) };
+    const page = { offset: Math.max(1, Math.floor(offset)), limit: Math.min(maxLines, Math.max(1, Math.floor(limit))) };
     const { file, content } = found;
     if (file.hash !== found.seenHash) await files.markSeen(file.path, file.hash);
     return typeof content === "string" ? shownText(content, page) : readBlob(files, found, page);
@@ -51,7 +51,7 @@ async function readBlob(files: Files, { file, content }: FileSnapshot, page: Pag
   const { path, size, mediaType } = file;
   const data = await files.readBytes(content, path);
   const image = imageType(data);
-  if (image && size > largestImage) return `${path} is a picture (${image}) of ${bytes(size)}; that is too large to be shown.`;
+  if (image && size > maxImageBytes) return `${path} is a picture (${image}) of ${bytes(size)}; that is too large to be shown.`;
   if (image) return new ToolImage(image, data, path);
   const text = textIn(data);
   return text === undefined ? `${path} is not text: ${mediaType}, ${bytes(size)}.` : shownText(text, page);
@@ -60,7 +60,7 @@ async function readBlob(files: Files, { file, content }: FileSnapshot, page: Pag
 function shownText(text: string, { offset, limit }: Page): string {
   if (text === "") return "The file is empty.";
   const lines: string[] = [];
-  let room = mostCharacters;
+  let room = maxOutputChars;
   let [number, at] = [0, 0];
   while (at < text.length) {
     const found = text.indexOf("\n", at);
@@ -81,6 +81,6 @@ function shownText(text: string, { offset, limit }: Page): string {
 
 function shownLine(line: string, number: number): string {
   const plain = line.endsWith("\r") ? line.slice(0, -1) : line;
-  const shown = plain.length > longestLine ? `${beginning(plain, longestLine)}… [${plain.length - longestLine} more characters]` : plain;
+  const shown = plain.length > maxLineChars ? `${beginning(plain, maxLineChars)}… [${plain.length - maxLineChars} more characters]` : plain;
   return `${number}\t${shown}`;
 }

@@ -7,9 +7,9 @@ import { refused } from "./file-tool.ts";
 /** How models are told of files. */
 
 /** Results of more than 50 KB are cut in the middle, so they stay below it. */
-export const mostCharacters = 48_000;
-const mostListed = 200;
-const mostCompared = 2_000;
+export const maxOutputChars = 48_000;
+const maxListedFiles = 200;
+const maxCompared = 2_000;
 
 /** What a model hears that asked for something there is not. */
 export async function missing(files: Files, path: string): Promise<Error> {
@@ -25,7 +25,7 @@ function nearPaths(files: readonly FileInfo[], path: string): string[] {
   const folder = path.slice(0, path.lastIndexOf("/") + 1);
   const beside = all.filter((other) => other.startsWith(folder));
   for (const some of [beside, all]) {
-    const names = new Map(some.slice(0, mostCompared).map((other) => [nameOf(other), other]));
+    const names = new Map(some.slice(0, maxCompared).map((other) => [nameOf(other), other]));
     const found = nearest(nameOf(path), names.keys());
     if (found !== undefined) return [names.get(found) as string];
   }
@@ -39,7 +39,7 @@ function nameOf(path: string): string {
 /** All that is in a folder and below it, or if that is too much, what is right in it. */
 export function listing(all: readonly FileInfo[], folder: string | undefined): string {
   if (all.length === 0) return folder === undefined ? "The workspace has no files yet." : `“${folder}” has no files.`;
-  if (all.length <= mostListed) return bounded(all.map(line), mostListed, (left) => `[${left} more; use glob]`);
+  if (all.length <= maxListedFiles) return bounded(all.map(line), maxListedFiles, (left) => `[${left} more; use glob]`);
   const from = folder === undefined ? 0 : folder.length + 1;
   const here: string[] = [];
   const inFolders = new Map<string, number>();
@@ -49,12 +49,12 @@ export function listing(all: readonly FileInfo[], folder: string | undefined): s
     else inFolders.set(file.path.slice(0, slash + 1), (inFolders.get(file.path.slice(0, slash + 1)) ?? 0) + 1);
   }
   const lines = [...[...inFolders].map(([path, count]) => `${path} (${counted(count, "file")})`), ...here];
-  return bounded(lines, mostListed, (left) => `[${left} more; use glob]`);
+  return bounded(lines, maxListedFiles, (left) => `[${left} more; use glob]`);
 }
 
 /** So many lines, and no more than fit into one result; then what to do about the others. */
 export function bounded(lines: readonly string[], most: number, rest: (left: number) => string): string {
-  let room = mostCharacters;
+  let room = maxOutputChars;
   let count = 0;
   while (count < Math.min(most, lines.length) && (room -= (lines[count] as string).length + 1) >= 0) count += 1;
   return [...lines.slice(0, count), ...(count < lines.length ? [rest(lines.length - count)] : [])].join("\n");

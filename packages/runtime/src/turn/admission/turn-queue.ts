@@ -35,7 +35,7 @@ export interface QueueOptions {
   onRest(): void;
 }
 
-const mostQueued = 1000;
+const maxQueuedTurns = 1000;
 
 /** The turns of one agent, one at a time: admission, running, cancelling, and going on after a crash. */
 export class TurnQueue {
@@ -61,8 +61,8 @@ export class TurnQueue {
     if (before) return { ...this.#admission(before.turn, before.message), duplicate: true };
     const current = this.#busyWith ?? (this.#mayWait ? store.turns.paused()?.id : undefined);
     const queued = current ? store.turns.queued() : 0;
-    if (queued >= mostQueued) {
-      throw fail("conflict", `${mostQueued} messages are waiting for this agent already. Wait, or cancel some.`);
+    if (queued >= maxQueuedTurns) {
+      throw fail("conflict", `${maxQueuedTurns} messages are waiting for this agent already. Wait, or cancel some.`);
     }
     const joined = mode === "steer" ? current : undefined;
     if (joined && props) {

@@ -30,8 +30,8 @@ export interface Allowance {
 const free: Allowance = { asked: { steps: 0, tokens: 0, costUsd: 0 }, metered: false };
 
 /** A call is taken to use a fifth more than the one before it, and so many tokens each way at least. */
-const more = 1.2;
-const least = 250;
+const growth = 1.2;
+const minTokens = 250;
 
 /** What one turn may spend: asked before every call to a model, told after it. */
 export class TurnBudget {
@@ -135,7 +135,7 @@ export class TurnBudget {
   #estimate(model: string): Asked {
     const { store, deps } = this.#options;
     const last = store.calls.latest();
-    const guess = (tokens = 0) => Math.max(least, Math.ceil(tokens * more));
+    const guess = (tokens = 0) => Math.max(minTokens, Math.ceil(tokens * growth));
     const usage = { inputTokens: guess(last?.input), outputTokens: guess(last?.output) };
     const costUsd = deps.costOf(model, usage);
     const unknown = this.#untold ? "usage" : costUsd === undefined ? "price" : undefined;

@@ -1,6 +1,6 @@
 import type { Files, NewEvent, Origin } from "@thinkery/sdk";
 import type { LinuxFiles } from "../../sandbox/linux-files.ts";
-import { largestFile } from "../../workspace/quota.ts";
+import { maxFileBytes } from "../../workspace/quota.ts";
 import type { WorkspacePort } from "../../workspace/workspace-port.ts";
 
 interface CallFilesOptions {
@@ -32,7 +32,7 @@ export function createFiles(workspace: WorkspacePort, { origin, branch: own, sig
 /** The same for the Linux sandbox, whose commands work on a copy. */
 export function createLinuxFiles(workspace: WorkspacePort, { origin, branch, signal, record }: CallFilesOptions): LinuxFiles {
   return {
-    largest: largestFile(workspace.limits),
+    largest: maxFileBytes(workspace.limits),
     version: () => workspace.latest(branch),
     files: async () => (await workspace.list({ branch })).files,
     async content(path) {

@@ -6,9 +6,9 @@ import type { WorkspacePort } from "../../workspace/workspace-port.ts";
 const pathsSchema = z.array(z.string().max(4096)).max(40);
 
 /** A run may look so often; one that imports as much as it may does not come near. */
-const mostSearches = 1000;
+const maxSearches = 1000;
 /** Longer files cannot be imported anyway. */
-const longestModule = 1024 * 1024;
+const maxModuleBytes = 1024 * 1024;
 
 /**
  * What code imports of the workspace: asked with paths, it answers the first file that there is as `{path, text}`, or
@@ -17,14 +17,14 @@ const longestModule = 1024 * 1024;
 export function moduleFinder(workspace: WorkspacePort, branch: string | undefined, refusal: (path: string) => string | undefined): (input: string) => Promise<string> {
   let searches = 0;
   return async (input) => {
-    if (++searches > mostSearches) throw new Error(`A run of code may look for ${mostSearches} modules.`);
+    if (++searches > maxSearches) throw new Error(`A run of code may look for ${maxSearches} modules.`);
     const paths = pathsSchema.parse(JSON.parse(input));
     for (const path of paths) {
       const info = pathProblem(path) ? undefined : await workspace.stat(path, { branch });
       if (!info) continue;
       const refused = refusal(info.path);
       if (refused !== undefined) throw new Error(refused);
-      if (info.size > longestModule) throw new Error(`“${path}” is too large to be imported: ${info.size} bytes.`);
+      if (info.size > maxModuleBytes) throw new Error(`“${path}” is too large to be imported: ${info.size} bytes.`);
       const { content = "" } = (await workspace.read(path, { branch })) ?? {};
       const text = typeof content === "string" ? content : textIn(await workspace.readBytes(content, path));
       if (text === undefined) throw new Error(`“${path}” cannot be imported: it is not text.`);

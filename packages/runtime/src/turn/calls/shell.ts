@@ -9,7 +9,7 @@ import type { WorkspacePort } from "../../workspace/workspace-port.ts";
 import type { StepContext } from "./step-context.ts";
 import { toldWaiting } from "./waiting.ts";
 
-const mostTold = 20;
+const maxNotes = 20;
 
 interface ShellOptions {
   callId: string;
@@ -35,8 +35,8 @@ export function shellFor(options: ShellOptions): Shell {
     async run(command, { timeoutMs = seconds * 1000 } = {}) {
       const began = Date.now();
       const order = orderOf(command, shellFiles.shellState(runId) ?? firstState, options);
-      const most = Math.min(timeoutMs, mostSeconds * 1000);
-      const answer = await (inside?.()?.shell(order, most) ?? sandbox.shell(order, { ...terms(), timeoutMs: most }));
+      const limitMs = Math.min(timeoutMs, mostSeconds * 1000);
+      const answer = await (inside?.()?.shell(order, limitMs) ?? sandbox.shell(order, { ...terms(), timeoutMs: limitMs }));
       signal.throwIfAborted();
       const result = await landed(answer, options);
       shellFiles.keepShellState(runId, answer.state);
@@ -74,7 +74,7 @@ async function landed({ exitCode, stdout, stderr, notes, changes, version: base 
     if (!isThinkeryError(error)) throw error;
     throw new ToolFailure(error.code === "too_large" ? "limit" : "threw", [stdout.trimEnd(), stderr.trimEnd(), `The command ran, but nothing of what it did to files was kept. ${error.message}`].filter(Boolean).join("\n\n"));
   }
-  told.push(...result.overlaps.slice(0, mostTold).map(overlapTold));
+  told.push(...result.overlaps.slice(0, maxNotes).map(overlapTold));
   return { ...came, ...(result.version ? { version: result.version } : {}) };
 }
 
@@ -89,8 +89,8 @@ async function editsOf(workspace: WorkspacePort, changes: readonly ShellChange[]
     else if ("write" in change) edits.push({ write: change.write, content: await workspace.store(change.content, change.write) });
     else edits.push(change);
   }
-  told.push(...refused.slice(0, mostTold));
-  if (refused.length > mostTold) told.push(`${refused.length - mostTold} more files were not kept.`);
+  told.push(...refused.slice(0, maxNotes));
+  if (refused.length > maxNotes) told.push(`${refused.length - maxNotes} more files were not kept.`);
   return edits;
 }
 

@@ -22,7 +22,7 @@ export interface Directory {
 
 const endSignature = 0x06054b50;
 const entrySignature = 0x02014b50;
-const longestComment = 0xffff;
+const maxCommentBytes = 0xffff;
 /** Systems that say what kind of file something is, by their numbers in the format. */
 const unixes = new Set([3, 19]);
 const endLength = 22;
@@ -54,7 +54,7 @@ export function readDirectory(zip: DataView): Directory {
 /** The last record of a zip is found from behind: a comment of any length may follow it. */
 function findEnd(zip: DataView): number {
   const last = zip.byteLength - endLength;
-  for (let at = last; at >= Math.max(0, last - longestComment); at--) {
+  for (let at = last; at >= Math.max(0, last - maxCommentBytes); at--) {
     if (zip.getUint32(at, true) === endSignature && zip.getUint16(at + 20, true) === last - at) return at;
   }
   throw damaged("it has no end");

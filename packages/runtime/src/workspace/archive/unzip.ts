@@ -15,7 +15,7 @@ const headSignature = 0x04034b50;
 const headLength = 30;
 
 /** Nothing gets longer than this by being unpacked. */
-const mostRatio = 1032;
+const maxCompressionRatio = 1032;
 
 const kinds = { mask: 0o170000, file: 0o100000, folder: 0o040000, link: 0o120000 };
 
@@ -76,7 +76,7 @@ function placesOf(zip: DataView, { entries, at: directory }: Directory): Map<Ent
     const from = at + headLength + nameLength + zip.getUint16(at + 28, true);
     if (from + packedSize > directory) throw damaged(`“${shown(name)}” is cut off`);
     if (nameIn(zip, at + headLength, nameLength) !== name) throw damaged(`“${shown(name)}” has another name in a second place`);
-    if (method === 0 ? size !== packedSize : size > packedSize * mostRatio) throw damaged(`“${shown(name)}” cannot be as large as it says`);
+    if (method === 0 ? size !== packedSize : size > packedSize * maxCompressionRatio) throw damaged(`“${shown(name)}” cannot be as large as it says`);
     places.set(entry, from);
     free = from + packedSize;
   }

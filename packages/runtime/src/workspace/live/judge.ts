@@ -15,9 +15,9 @@ interface Run {
 /** Counts beyond this are no longer exact for every peer. */
 const highestClock = 2 ** 31 - 1;
 /** Finding the place of an insertion means walking past all others at the same place; main has one thread for everybody. */
-const mostSteps = 50_000_000;
+const maxSteps = 50_000_000;
 /** A deletion within an insertion cuts it in two, and each cut moves everything behind it. */
-const mostCuts = 20_000;
+const maxCuts = 20_000;
 
 /** Where something is that is not there any more. */
 const gone = "gone";
@@ -84,7 +84,7 @@ class Judge {
     }
     let most = 0;
     for (const count of this.#besides.values()) most = Math.max(most, count);
-    if (most * this.#items > mostSteps) throw new Refusal(4413, "Too many edits at one place in one update.");
+    if (most * this.#items > maxSteps) throw new Refusal(4413, "Too many edits at one place in one update.");
     return { gap: false, clients: this.#clients, deleted: this.#deleted, homeless: this.#homeless.map((item) => lasting(item, this.#deleted)).join("") };
   }
 
@@ -201,7 +201,7 @@ class Judge {
         if (clock >= known || !here[Y.findIndexSS(here, clock)]?.deleted) cuts += 1;
       }
     }
-    if (cuts > mostCuts) throw new Refusal(4413, "Too many deletions in one update.");
+    if (cuts > maxCuts) throw new Refusal(4413, "Too many deletions in one update.");
   }
 }
 

@@ -4,7 +4,7 @@ import { crc32 } from "node:zlib";
 const rowBytes = 1024 * 1024;
 
 /** The tail is as long as this, and as large as this or half of the snapshot, before it is folded into a snapshot. */
-const longestTail = 500;
+const maxTailUpdates = 500;
 const smallTail = 64 * 1024;
 
 /** Ids of ordinary clients have 32 bits. Ours are larger, and each new one larger than those before it. */
@@ -49,11 +49,11 @@ export class LiveStore {
   /** Is there a tail, and is it worth a snapshot now that nobody waits? */
   get hasTail(): boolean {
     const { updates, bytes } = this.#tail;
-    return updates > longestTail / 10 || (updates > 0 && this.#snapshotBytes + bytes < smallSnapshot);
+    return updates > maxTailUpdates / 10 || (updates > 0 && this.#snapshotBytes + bytes < smallSnapshot);
   }
 
   get wantsSnapshot(): boolean {
-    return this.#tail.updates > longestTail || this.#tail.bytes > Math.max(smallTail, this.#snapshotBytes / 2);
+    return this.#tail.updates > maxTailUpdates || this.#tail.bytes > Math.max(smallTail, this.#snapshotBytes / 2);
   }
 
   /** The whole document, where it was put away with the files as of this version and is as it was then. */

@@ -11,7 +11,7 @@ export interface Ousted {
 }
 
 /** A few last keys that cross a deletion are not worth a file. */
-const fewestHomeless = 20;
+const minOrphanedChars = 20;
 
 /**
  * What of an update that has just been applied Yjs has thrown away: of two entries that were made for one path without
@@ -22,7 +22,7 @@ export function oustedIn(doc: Y.Doc, before: Map<number, number>, { clients, del
   // Somebody has an older document than this one, with all that it ever was: nothing of that is new.
   if ([...clients].some(isOwnId)) return [];
   const files: unknown = filesOf(doc);
-  const ousted: Ousted[] = homeless.length < fewestHomeless ? [] : [{ path: "unplaced.txt", text: homeless }];
+  const ousted: Ousted[] = homeless.length < minOrphanedChars ? [] : [{ path: "unplaced.txt", text: homeless }];
   for (const { deleted: isGone, parent, parentSub, content } of newItems(doc, before, clients)) {
     if (!isGone || parent !== files || parentSub === null) continue;
     const text = content instanceof Y.ContentType && content.type instanceof Y.Text ? textOf(content.type, deleted) : "";

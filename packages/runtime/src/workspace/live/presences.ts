@@ -1,12 +1,12 @@
 import type { Presence } from "./frames.ts";
 
 /** One connection speaks for so many clients at most, and shows so much of each. */
-const mostClients = 4;
-const longestState = 16 * 1024;
+const maxClients = 4;
+const maxStateChars = 16 * 1024;
 /** Whoever was not heard for so long may have lost their connection without our noticing: they renew what they show every 15 seconds. */
 const silenceMs = 30_000;
 
-const mostLeft = 1000;
+const maxRemembered = 1000;
 
 /** Whoever shows something of themselves. */
 export interface Shower {
@@ -51,7 +51,7 @@ export class Presences<T extends Shower> {
     return presences.filter((presence) => {
       const { client, clock, state } = presence;
       const before = this.#shown.get(client);
-      if (state.length > longestState || (!before && state === "null") || !this.#maySpeak(one, presence)) return false;
+      if (state.length > maxStateChars || (!before && state === "null") || !this.#maySpeak(one, presence)) return false;
       if (before && before.by === one && (clock < before.clock || (clock === before.clock && state !== "null"))) return false;
       this.#shown.set(client, { ...presence, by: one });
       return true;
@@ -77,7 +77,7 @@ export class Presences<T extends Shower> {
     if (speaker === one) return true;
     if (clock <= (this.#left.get(client) ?? -1)) return false;
     if (speaker && Date.now() - speaker.heardAt < silenceMs) return false;
-    if (one.clients.length >= mostClients) return false;
+    if (one.clients.length >= maxClients) return false;
     if (speaker) speaker.speakFor(speaker.clients.filter((other) => other !== client));
     this.#speakers.set(client, one);
     one.speakFor([...one.clients, client]);
@@ -88,7 +88,7 @@ export class Presences<T extends Shower> {
     this.#left.delete(client);
     this.#left.set(client, clock);
     for (const [oldest] of this.#left) {
-      if (this.#left.size <= mostLeft) break;
+      if (this.#left.size <= maxRemembered) break;
       this.#left.delete(oldest);
     }
   }

@@ -1,7 +1,7 @@
 import { isThinkeryError } from "@thinkery/sdk";
 
 /** A reason for closing has room for so many bytes. */
-const longestReason = 123;
+const maxReasonBytes = 123;
 
 /** Why one client's socket is closed. Codes from 4400 on tell y-websocket not to come back with the same. */
 export class Refusal extends Error {
@@ -28,7 +28,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
 
 function shortened(reason: string): string {
   const bytes = new TextEncoder().encode(reason);
-  if (bytes.length <= longestReason) return reason;
+  if (bytes.length <= maxReasonBytes) return reason;
   // A character that was cut in two is left out, and the mark for “there was more” has three bytes.
-  return `${new TextDecoder().decode(bytes.subarray(0, longestReason - 3)).replace(/\ufffd+$/, "")}…`;
+  return `${new TextDecoder().decode(bytes.subarray(0, maxReasonBytes - 3)).replace(/\ufffd+$/, "")}…`;
 }

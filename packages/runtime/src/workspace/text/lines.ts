@@ -18,17 +18,17 @@ export function countLineEnds(text: string, to = text.length): number {
 
 /** How many units two texts have in common at their beginning, whole characters only. */
 export function commonHead(a: string, b: string): number {
-  const most = Math.min(a.length, b.length);
+  const maxLength = Math.min(a.length, b.length);
   let length = 0;
-  while (length < most && a.charCodeAt(length) === b.charCodeAt(length)) length += 1;
+  while (length < maxLength && a.charCodeAt(length) === b.charCodeAt(length)) length += 1;
   return splitsPair(a, length) || splitsPair(b, length) ? length - 1 : length;
 }
 
 /** How many units two texts have in common at their end, whole characters only, after `head` that are spoken for. */
 export function commonTail(a: string, b: string, head: number): number {
-  const most = Math.min(a.length, b.length) - head;
+  const maxLength = Math.min(a.length, b.length) - head;
   let length = 0;
-  while (length < most && a.charCodeAt(a.length - 1 - length) === b.charCodeAt(b.length - 1 - length)) length += 1;
+  while (length < maxLength && a.charCodeAt(a.length - 1 - length) === b.charCodeAt(b.length - 1 - length)) length += 1;
   return splitsPair(a, a.length - length) || splitsPair(b, b.length - length) ? length - 1 : length;
 }
 

@@ -35,8 +35,8 @@ interface Stretch {
   theirs: Change[];
 }
 
-const mostShown = 2_000;
-const mostLines = 50_000;
+const maxShownChars = 2_000;
+const maxLines = 50_000;
 
 /** Two texts that came from one, as one. Where both changed the same lines, both are kept between markers. */
 export function merged({ base, mine, theirs, names }: MergeOrder): MergedText {
@@ -147,11 +147,11 @@ function isOf(lines: readonly string[], base: readonly string[], stretch: Stretc
 }
 
 function common(a: readonly string[], b: readonly string[]): [head: number, tail: number] {
-  const most = Math.min(a.length, b.length);
+  const maxLength = Math.min(a.length, b.length);
   let head = 0;
-  while (head < most && a[head] === b[head]) head += 1;
+  while (head < maxLength && a[head] === b[head]) head += 1;
   let tail = 0;
-  while (tail < most - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail += 1;
+  while (tail < maxLength - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail += 1;
   return [head, tail];
 }
 
@@ -171,7 +171,7 @@ function sameAround(base: string, mine: string, theirs: string): [start: number,
 /** The lines without their ends. Where they are too many to be compared in good time, all of them are as one. */
 function linesBetween(start: number, end: number, lineEnd: string | undefined, texts: readonly string[]): (text: string) => string[] {
   const middle = (text: string) => text.slice(start, text.length - end);
-  const tooMany = texts.some((text) => countLineEnds(middle(text)) > mostLines);
+  const tooMany = texts.some((text) => countLineEnds(middle(text)) > maxLines);
   return (text) => {
     let rest = middle(text);
     if (rest === "") return [];
@@ -218,7 +218,7 @@ function agreed<T>(base: T | undefined, mine: T | undefined, theirs: T | undefin
 }
 
 function shown(lines: readonly string[]): string {
-  return beginning(lines.join("\n"), mostShown);
+  return beginning(lines.join("\n"), maxShownChars);
 }
 
 /** Not `push(...lines)`: that many arguments do not fit on the stack. */

@@ -1,14 +1,14 @@
 import { beginning } from "./lines.ts";
 
 /** Some lines of a text, with their numbers. */
-const mostShown = 12;
-const longestLine = 200;
+const maxShownLines = 12;
+const maxLineChars = 200;
 
 /** Lines as tools show them: the number, a tab, the line. */
 export function numbered(lines: readonly string[], from: number, to: number): string {
   return lines
     .slice(from, to)
-    .map((line, index) => `${from + index + 1}\t${line.length > longestLine ? `${beginning(line, longestLine)}…` : line}`)
+    .map((line, index) => `${from + index + 1}\t${line.length > maxLineChars ? `${beginning(line, maxLineChars)}…` : line}`)
     .join("\n");
 }
 
@@ -17,7 +17,7 @@ export function nearestLines(text: readonly string[], piece: readonly string[]):
   const line = mostShared(text, piece) ?? mostAlike(text, piece);
   if (line === undefined) return undefined;
   const from = Math.max(0, line - 1);
-  return numbered(text, from, Math.min(text.length, from + Math.min(mostShown, piece.length + 2)));
+  return numbered(text, from, Math.min(text.length, from + Math.min(maxShownLines, piece.length + 2)));
 }
 
 /** Where most lines of the piece stand as they would have to stand there, long ones counting more. */
@@ -64,7 +64,7 @@ function mostAlike(text: readonly string[], piece: readonly string[]): number | 
 
 function sharedPart(line: string, wanted: ReadonlySet<number>, maybe: Uint8Array): number {
   const shared = new Set<number>();
-  const end = Math.min(line.length, 2 * longestLine) - 2;
+  const end = Math.min(line.length, 2 * maxLineChars) - 2;
   let groups = 0;
   for (let at = 0; at < end; at += 1) {
     const group = groupAt(line, at);
@@ -75,7 +75,7 @@ function sharedPart(line: string, wanted: ReadonlySet<number>, maybe: Uint8Array
 }
 
 function groupsOf(line: string): Set<number> {
-  const bare = beginning(line.trim(), 2 * longestLine);
+  const bare = beginning(line.trim(), 2 * maxLineChars);
   const groups = new Set<number>();
   for (let at = 0; at + 2 < bare.length; at += 1) groups.add(groupAt(bare, at));
   return groups;

@@ -5,9 +5,9 @@ import { type Block, blocksBetween } from "./sequence.ts";
 type Piece = TextPatch[number];
 
 // Beyond these a patch of few large pieces is smaller than one of many small ones, and found and applied faster.
-const mostLines = 50_000;
-const mostBlocks = 2_000;
-const mostPaired = 100;
+const maxLines = 50_000;
+const maxBlocks = 2_000;
+const maxPairedLines = 100;
 
 /** Small edits stay small: by lines first, and in the lines that differ only what differs. */
 export function patchBetween(before: string, after: string): TextPatch {
@@ -18,11 +18,11 @@ export function patchBetween(before: string, after: string): TextPatch {
   const tail = wholeLines(before, after, commonTail(before, after, head));
   const removed = before.slice(head, before.length - tail);
   const inserted = after.slice(head, after.length - tail);
-  if (removed === "" || inserted === "" || countLineEnds(removed) > mostLines || countLineEnds(inserted) > mostLines) return [[head, removed, inserted]];
+  if (removed === "" || inserted === "" || countLineEnds(removed) > maxLines || countLineEnds(inserted) > maxLines) return [[head, removed, inserted]];
   const lines = linesOf(removed);
   const newLines = linesOf(inserted);
   const blocks = blocksBetween(lines, newLines);
-  if (blocks.length > mostBlocks) return [[head, removed, inserted]];
+  if (blocks.length > maxBlocks) return [[head, removed, inserted]];
   const pieces: Piece[] = [];
   let offset = head;
   let line = 0;
@@ -31,7 +31,7 @@ export function patchBetween(before: string, after: string): TextPatch {
   };
   for (const { from, to, newFrom, newTo } of blocks) {
     skip(from);
-    if (to - from === newTo - newFrom && to - from <= mostPaired) {
+    if (to - from === newTo - newFrom && to - from <= maxPairedLines) {
       // As many lines as before: most likely each of them was edited.
       for (let next = newFrom; next < newTo; next += 1) {
         addTrimmed(pieces, offset, lines[line] as string, newLines[next] as string);

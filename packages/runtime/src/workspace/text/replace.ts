@@ -26,8 +26,8 @@ export interface ReplaceOptions {
 }
 
 /** More than any file may have. */
-const mostCharacters = 32 * 1024 * 1024;
-const mostLinesNamed = 5;
+const maxChars = 32 * 1024 * 1024;
+const maxNamedLines = 5;
 
 /** A text with these edits, one after the other, all or none. */
 export function replaced(text: string, edits: readonly TextEdit[], options: ReplaceOptions = {}): Replaced {
@@ -57,14 +57,14 @@ function one(text: string, edit: TextEdit, { exact = false }: ReplaceOptions): R
   for (const [piece, written] of [[edit.oldString, isWindows ? newString : edit.newString], [oldString, newString]] as const) {
     const places = placesOf(text, piece);
     if (places.length === 0) continue;
-    if (places.length > 1 && !edit.replaceAll) return { refusal: several(places.length, places.slice(0, mostLinesNamed).map((place) => lineAt(text, place))) };
+    if (places.length > 1 && !edit.replaceAll) return { refusal: several(places.length, places.slice(0, maxNamedLines).map((place) => lineAt(text, place))) };
     return replacedAt(text, apart(places, piece.length), piece.length, written);
   }
   return (!exact && tolerantly(text, oldString, newString)) || { refusal: notFound(text, edit.oldString) };
 }
 
 function replacedAt(text: string, places: readonly number[], length: number, newString: string): Replaced {
-  if (text.length + places.length * (newString.length - length) > mostCharacters) return { refusal: `The file would have more than ${mostCharacters} characters.` };
+  if (text.length + places.length * (newString.length - length) > maxChars) return { refusal: `The file would have more than ${maxChars} characters.` };
   const parts: string[] = [];
   let done = 0;
   for (const place of places) {
@@ -84,7 +84,7 @@ function tolerantly(text: string, oldString: string, newString: string): Replace
   const takesEnd = wanted.length > 1 && wanted.at(-1) === "";
   if (takesEnd) wanted.pop();
   const found = likenesses(lines, wanted);
-  if (found.length > 1) return { refusal: several(found.length, found.slice(0, mostLinesNamed).map(({ line }) => line + 1)) };
+  if (found.length > 1) return { refusal: several(found.length, found.slice(0, maxNamedLines).map(({ line }) => line + 1)) };
   const [only] = found;
   if (!only) return undefined;
   const after = only.line + wanted.length;

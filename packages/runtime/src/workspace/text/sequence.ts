@@ -7,9 +7,9 @@ export interface Block {
 }
 
 // Everything here runs on the one thread that all agents share. When the work is used up, what is left is one block.
-const mostItems = 50_000;
-const work = 1_000_000;
-const mostEdits = 600;
+const maxItems = 50_000;
+const maxWork = 1_000_000;
+const maxEdits = 600;
 
 /**
  * Which stretches differ between two lists, in order and apart from each other. Items that occur once in both are taken
@@ -24,7 +24,7 @@ export function blocksBetween(before: readonly string[], after: readonly string[
   const end = before.length - tail;
   const newEnd = after.length - tail;
   if (end === head && newEnd === head) return [];
-  if (end - head > mostItems || newEnd - head > mostItems) return [{ from: head, to: end, newFrom: head, newTo: newEnd }];
+  if (end - head > maxItems || newEnd - head > maxItems) return [{ from: head, to: end, newFrom: head, newTo: newEnd }];
   const [a, b, kinds] = numbered(before, after, head, tail);
   return blocks(new Pairing(a, b, kinds).run(), head, end, newEnd);
 }
@@ -72,7 +72,7 @@ class Pairing {
   readonly #countA: Int32Array;
   readonly #countB: Int32Array;
   readonly #placeB: Int32Array;
-  #left = work;
+  #left = maxWork;
 
   constructor(a: Int32Array, b: Int32Array, kinds: number) {
     this.#a = a;
@@ -147,11 +147,11 @@ class Pairing {
     if (xs.length === 0) return;
 
     // reach[k + offset] is how far along `xs` the diagonal k was followed; a copy of each round leads back.
-    const most = Math.min(mostEdits, xs.length + ys.length);
-    const reach = new Int32Array(2 * most + 3);
-    const offset = most + 1;
+    const maxDistance = Math.min(maxEdits, xs.length + ys.length);
+    const reach = new Int32Array(2 * maxDistance + 3);
+    const offset = maxDistance + 1;
     const rounds: Int32Array[] = [];
-    for (let edits = 0; edits <= most; edits += 1) {
+    for (let edits = 0; edits <= maxDistance; edits += 1) {
       rounds.push(reach.slice(offset - edits - 1, offset + edits + 2));
       for (let k = -edits; k <= edits; k += 2) {
         const down = k === -edits || (k !== edits && (reach[offset + k - 1] as number) < (reach[offset + k + 1] as number));

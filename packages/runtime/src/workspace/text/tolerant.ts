@@ -16,8 +16,8 @@ interface Indent {
 
 const tabs = [4, 2, 8, 3];
 // Lines that repeat without end are compared without end otherwise.
-const mostCompared = 500_000;
-const mostPlaces = 20;
+const maxComparisons = 500_000;
+const maxPlaces = 20;
 
 /**
  * Where the lines of a piece stand in a text when white space at their ends does not count, or else when they may all
@@ -28,7 +28,7 @@ export function likenesses(text: readonly string[], piece: readonly string[]): L
   const ended = runsOf(text, piece, (line) => line.trimEnd());
   if (ended.length > 0) return ended.map((line) => ({ line, fitted: (lines) => [...lines] }));
   const places = runsOf(text, piece, (line) => line.trim());
-  if (places.length > mostPlaces) return [];
+  if (places.length > maxPlaces) return [];
   return places.flatMap((line) => {
     const indent = indentOf(text.slice(line, line + piece.length), piece);
     return indent ? [{ line, fitted: (lines: readonly string[]) => lines.map((own) => indented(own, indent)) }] : [];
@@ -41,7 +41,7 @@ function runsOf(text: readonly string[], piece: readonly string[], bare: (line: 
   const wanted = piece.map((line) => numbers.get(bare(line)) as number);
   const given = text.map((line) => numbers.get(bare(line)) ?? -1);
   const places: number[] = [];
-  let left = mostCompared;
+  let left = maxComparisons;
   for (let line = 0; line + wanted.length <= given.length && left > 0; line += 1) {
     let same = 0;
     while (same < wanted.length && given[line + same] === wanted[same]) same += 1;

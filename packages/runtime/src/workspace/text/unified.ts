@@ -9,10 +9,10 @@ export interface UnifiedDiff {
 }
 
 const context = 3;
-const mostCharacters = 200_000;
+const maxDiffChars = 200_000;
 
 /** What `git diff` would show. Nothing before is a new file, nothing after a deleted one. */
-export function unifiedDiff(path: string, before: string | undefined, after: string | undefined, most = mostCharacters): UnifiedDiff {
+export function unifiedDiff(path: string, before: string | undefined, after: string | undefined, most = maxDiffChars): UnifiedDiff {
   if (before === after) return { diff: "", added: 0, removed: 0 };
   const lines = printed(before ?? "");
   const newLines = printed(after ?? "");

@@ -12,7 +12,7 @@ interface CopiesOptions {
 }
 
 /** What is known of so many copies is kept in memory. */
-const mostOpen = 16;
+const maxOpenCopies = 16;
 
 /** The copies of all agents' workspaces. What is done to one of them is done after one another. */
 export class WorkspaceCopies {
@@ -73,7 +73,7 @@ export class WorkspaceCopies {
     if (!known) sweep(place.beside);
     this.#open.set(agent, copy);
     for (const oldest of this.#open.keys()) {
-      if (this.#open.size <= mostOpen) break;
+      if (this.#open.size <= maxOpenCopies) break;
       if (!this.#busy.has(oldest)) this.#open.delete(oldest);
     }
     return copy;

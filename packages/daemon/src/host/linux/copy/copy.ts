@@ -20,8 +20,8 @@ import { notesOn, tooMuch } from "./notes.ts";
 import { isOfPrograms } from "./program-files.ts";
 
 /** What comes back from one command, at most. */
-export const mostBack = { files: 2000, bytes: 64 * 1024 * 1024 };
-const mostEntries = 100_000;
+export const maxCollected = { files: 2000, bytes: 64 * 1024 * 1024 };
+const maxEntries = 100_000;
 const noCollection = "none";
 
 /** What was found, and sent, the last time. What is put into the folder later is put over just this. */
@@ -75,9 +75,9 @@ export class WorkspaceCopy {
       const notes = [`${found} Nothing of it comes into the workspace, and nothing from there comes here, until there are fewer.`];
       return inOrder(encodeFileTransfer({ ...head, notes, isStuck: true }), encodeFileTransfer({ end: true }));
     }
-    const findings = await findingsIn(this.#place.folder, found, manifest, { ...mostBack, largest });
+    const findings = await findingsIn(this.#place.folder, found, manifest, { ...maxCollected, largest });
     const notes = notesOn(manifest, findings.untaken);
-    if (findings.isTooMuch) notes.push(tooMuch(mostBack));
+    if (findings.isTooMuch) notes.push(tooMuch(maxCollected));
     if (findings.isNews || notes.length > 0) await writeManifest(this.#file, manifest);
     const collection: Collection = { id: head.collection, look: found, findings, sent: new Set() };
     this.#collection = collection;
@@ -87,7 +87,7 @@ export class WorkspaceCopy {
   /** What of this version is not in the folder yet. What is there and should not be goes at once. */
   async plan({ version, files, landed, except = [] }: WorkingCopyPlan): Promise<string[]> {
     // There was no folder to be looked at before.
-    if (landed === noCollection) for await (const _ of await this.collect(mostBack.bytes));
+    if (landed === noCollection) for await (const _ of await this.collect(maxCollected.bytes));
     const collection = this.#collection;
     const manifest = this.#manifest;
     if (!collection || !manifest) throw fail("conflict", "Look at the folder first.");
@@ -137,7 +137,7 @@ export class WorkspaceCopy {
   }
 
   async #look(manifest: Manifest): Promise<Look> {
-    return look(this.#place.folder, { known: new Set(manifest.files.keys()), isLeftOut: isOfPrograms, mostEntries });
+    return look(this.#place.folder, { known: new Set(manifest.files.keys()), isLeftOut: isOfPrograms, mostEntries: maxEntries });
   }
 
   async *#told(head: object, collection: Collection, manifest: Manifest, largest: number): AsyncGenerator<Uint8Array> {

@@ -36,7 +36,7 @@ export interface Most {
 }
 
 /** So much content is kept until it is sent; the rest is read again then. */
-const mostKept = 8 * 1024 * 1024;
+const maxBufferedBytes = 8 * 1024 * 1024;
 
 /** Compares what lies in the folder with what was put there. */
 export async function findingsIn(folder: string, look: Look, manifest: Manifest, most: Most): Promise<Findings> {
@@ -81,7 +81,7 @@ export async function findingsIn(folder: string, look: Look, manifest: Manifest,
     const base = entry?.next?.hash === hash ? entry.next : entry;
     if (changed.record(path, base?.hash, hash)) {
       bytes += content.bytes.length;
-      read.set(path, { hash, state: content.state, ...(bytes <= mostKept ? { bytes: content.bytes } : {}) });
+      read.set(path, { hash, state: content.state, ...(bytes <= maxBufferedBytes ? { bytes: content.bytes } : {}) });
       findings.isTooMuch = changed.size > most.files || bytes > most.bytes;
       if (findings.isTooMuch) return findings;
     } else if (base) {

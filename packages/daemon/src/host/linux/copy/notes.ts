@@ -1,23 +1,23 @@
 import type { Untaken } from "../../../folder/look.ts";
 import type { Manifest } from "./manifest.ts";
 
-const mostNamed = 10;
-const mostTold = 500;
+const maxNamedFiles = 10;
+const maxRememberedNotes = 500;
 
 /** What lies in the folder and is not taken, in words, unless it was said before. */
 export function notesOn(manifest: Manifest, untaken: readonly Untaken[]): string[] {
   const before = new Set(manifest.told);
   const keyOf = ({ path, why }: Untaken) => `${path}\0${why}`;
   const fresh = untaken.filter((one) => !before.has(keyOf(one)));
-  if (fresh.length > 0 || untaken.length < manifest.told.length) manifest.told = untaken.slice(0, mostTold).map(keyOf);
-  const notes = fresh.slice(0, mostNamed).map(({ path, why }) => `“${shown(path)}” stays in the sandbox and does not come into the workspace: ${why}.`);
-  if (fresh.length > mostNamed) notes.push(`So do ${fresh.length - mostNamed} more.`);
+  if (fresh.length > 0 || untaken.length < manifest.told.length) manifest.told = untaken.slice(0, maxRememberedNotes).map(keyOf);
+  const notes = fresh.slice(0, maxNamedFiles).map(({ path, why }) => `“${shown(path)}” stays in the sandbox and does not come into the workspace: ${why}.`);
+  if (fresh.length > maxNamedFiles) notes.push(`So do ${fresh.length - maxNamedFiles} more.`);
   return notes;
 }
 
 export function tooMuch({ files, bytes }: { files: number; bytes: number }): string {
-  const most = `${files} files or ${bytes / 1024 / 1024} MB`;
-  return `More than ${most} were changed in the sandbox, which is more than can come into the workspace at once. None of it did; it stays in the sandbox. Remove what is not needed there, or name it in a .gitignore.`;
+  const limits = `${files} files or ${bytes / 1024 / 1024} MB`;
+  return `More than ${limits} were changed in the sandbox, which is more than can come into the workspace at once. None of it did; it stays in the sandbox. Remove what is not needed there, or name it in a .gitignore.`;
 }
 
 function shown(path: string): string {

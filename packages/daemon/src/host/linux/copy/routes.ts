@@ -4,9 +4,9 @@ import type { LinuxSandbox } from "../linux.ts";
 const orders = () => import("../orders.ts");
 
 /** No file of a workspace is larger. */
-const largestFile = 100 * 1024 * 1024;
+const maxFileBytes = 100 * 1024 * 1024;
 /** All paths of a workspace with their hashes. */
-const longestPlan = 64 * 1024 * 1024;
+const maxPlanBytes = 64 * 1024 * 1024;
 
 /** What main may ask of the copies that commands work in. */
 export function copyRoutes({ copies }: LinuxSandbox): Route[] {
@@ -22,7 +22,7 @@ export function copyRoutes({ copies }: LinuxSandbox): Route[] {
     {
       method: "POST",
       path: "/linux/files/plan",
-      longestBody: longestPlan,
+      longestBody: maxPlanBytes,
       async answer({ query, body }) {
         const { agentIn, planIn } = await orders();
         return { body: { needed: await (await copies()).plan(agentIn(query), planIn(body)) } };
@@ -31,10 +31,10 @@ export function copyRoutes({ copies }: LinuxSandbox): Route[] {
     {
       method: "POST",
       path: "/linux/files/put",
-      longestBody: largestFile + 1024 * 1024,
+      longestBody: maxFileBytes + 1024 * 1024,
       async answer({ query, body }) {
         const agent = (await orders()).agentIn(query);
-        return { body: { notes: await (await copies()).put(agent, body, largestFile) } };
+        return { body: { notes: await (await copies()).put(agent, body, maxFileBytes) } };
       },
     },
   ];

@@ -1,4 +1,4 @@
-import { longestConsole } from "../../bounds.ts";
+import { maxConsoleChars } from "../../bounds.ts";
 import type { RunHost } from "../../run.ts";
 import { failedAnswer } from "../answer.ts";
 import { put } from "./absent.ts";
@@ -12,7 +12,7 @@ import { Written } from "./written.ts";
 type Answerer = (request: Request, env: unknown) => unknown;
 
 const NativeResponse = Response;
-let written = new Written(longestConsole);
+let written = new Written(maxConsoleChars);
 let isFurnished = false;
 
 /** Lets the app of this isolate answer a request. Whatever goes wrong in it is an answer, too. */
@@ -24,7 +24,7 @@ export async function serve(setting: AppSetting, request: Request, host: RunHost
     return failedAnswer(told(error));
   } finally {
     const text = written.text;
-    written = new Written(longestConsole);
+    written = new Written(maxConsoleChars);
     if (text) await host.heard(text).catch(() => {});
   }
 }

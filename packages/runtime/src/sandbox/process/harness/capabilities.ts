@@ -22,14 +22,14 @@ interface Answer {
   bodyBase64?: string;
 }
 
-const mostAtOnce = 64;
+const maxConcurrentCalls = 64;
 
 const { parse, stringify } = JSON;
 const { Request: NativeRequest, Response: NativeResponse } = globalThis;
 
 /** `open` has the name of each call that is under way. */
 export function capabilitiesOf(host: RunHost, open: string[] = []): Capabilities {
-  const queue = new Queue(mostAtOnce);
+  const queue = new Queue(maxConcurrentCalls);
   /** An error from outside says what went wrong; where it was asked for is known here only, and only now. */
   const call = async (capability: string, input: string, asked: Error): Promise<unknown> => {
     open.push(capability);

@@ -3,13 +3,13 @@ import { tabular } from "./table.ts";
 
 /** A console that writes to a text. */
 
-const longestLine = 200_000;
+const maxLineChars = 200_000;
 
 export function textConsole(write: (text: string) => void, options: InspectOptions): Console {
   let indent = "";
   const counts = new Map<string, number>();
   const times = new Map<string, number>();
-  const show = (value: unknown) => (typeof value === "string" ? value.slice(0, longestLine) : inspect(value, options));
+  const show = (value: unknown) => (typeof value === "string" ? value.slice(0, maxLineChars) : inspect(value, options));
   const line = (text: string) => write(`${indent}${indent ? text.replaceAll("\n", `\n${indent}`) : text}\n`);
   const log = (...values: unknown[]) => line(formatted(values, show));
   const elapsed = (label: string, values: unknown[]) => {
@@ -65,7 +65,7 @@ export function textConsole(write: (text: string) => void, options: InspectOptio
 function formatted(values: unknown[], show: (value: unknown) => string): string {
   const [first, ...others] = values;
   if (typeof first !== "string" || others.length === 0 || !first.includes("%")) return values.map(show).join(" ");
-  const text = first.slice(0, longestLine).replace(/%([sdifjoOc%])/g, (mark: string, letter: string) => {
+  const text = first.slice(0, maxLineChars).replace(/%([sdifjoOc%])/g, (mark: string, letter: string) => {
     if (letter === "%") return "%";
     if (others.length === 0) return mark;
     return placed(letter, others.shift(), show);

@@ -14,8 +14,8 @@ export interface InspectOptions {
   strict?: boolean;
 }
 
-const mostEntries = 100;
-const longestString = 10_000;
+const maxEntries = 100;
+const maxStringChars = 10_000;
 
 export function inspect(value: unknown, options: InspectOptions): string {
   return new Inspection(options).show(value, 0);
@@ -70,11 +70,11 @@ class Inspection {
     let count = 0;
     if (!entries) return;
     for (const entry of entries((value) => this.show(value, depth))) {
-      if (count === mostEntries || this.#room <= 0) break;
+      if (count === maxEntries || this.#room <= 0) break;
       count++;
       yield entry;
     }
-    if (total > count && (count === mostEntries || this.#room <= 0)) yield `... ${more(total - count, "item")}`;
+    if (total > count && (count === maxEntries || this.#room <= 0)) yield `... ${more(total - count, "item")}`;
   }
 
   *#properties(owner: object, { hides = () => false }: Look, depth: number): Iterable<string> {
@@ -83,7 +83,7 @@ class Inspection {
     for (const [at, key] of keys.entries()) {
       const descriptor = Reflect.getOwnPropertyDescriptor(owner, key);
       if (!descriptor?.enumerable || (hides !== "all" && hides(key))) continue;
-      if (count === mostEntries || this.#room <= 0) return void (yield `... ${more(keys.length - at, "property")}`);
+      if (count === maxEntries || this.#room <= 0) return void (yield `... ${more(keys.length - at, "property")}`);
       count++;
       yield `${nameOf(key)}: ${accessor(descriptor) ?? this.show(descriptor.value, depth)}`;
     }
@@ -117,7 +117,7 @@ const control = /[\u0000-\u001f\u007f\\]/g;
 
 /** In the quotes that need the fewest escapes. */
 function quoted(text: string): string {
-  const part = text.slice(0, longestString);
+  const part = text.slice(0, maxStringChars);
   const quote = ["'", '"', "`"].find((mark) => !part.includes(mark)) ?? "'";
   const escaped = part.replace(control, (char) => escapes[char] ?? `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
   const whole = `${quote}${quote === "'" ? escaped.replaceAll("'", "\\'") : escaped}${quote}`;

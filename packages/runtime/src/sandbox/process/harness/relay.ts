@@ -5,7 +5,7 @@ const { setTimeout: nativeTimeout } = globalThis;
 
 const everyMs = 100;
 /** Of what comes faster than this, the beginning and the end of each time are told. */
-const mostAtOnce = 16 * 1024;
+const maxPieceChars = 16 * 1024;
 
 /**
  * Tells main what is written while the run goes on, never twice at a time. A run that is over sooner has told nothing
@@ -21,7 +21,7 @@ export class Relay {
   }
 
   add(text: string): void {
-    this.#waiting ??= new Written(mostAtOnce);
+    this.#waiting ??= new Written(maxPieceChars);
     this.#waiting.add(text);
     if (this.#isBusy) return;
     this.#isBusy = true;

@@ -1,4 +1,4 @@
-import { longestConsole } from "../../bounds.ts";
+import { maxConsoleChars } from "../../bounds.ts";
 import type { Outcome, RunHost } from "../../run.ts";
 import { codeName } from "../names.ts";
 import { put } from "./absent.ts";
@@ -11,11 +11,11 @@ import { describe } from "./trace.ts";
 import { TooLong, valueText } from "./value.ts";
 import { Written } from "./written.ts";
 
-const longestMessage = 19_000;
+const maxMessageChars = 19_000;
 
 /** Runs the code of this isolate, once, and tells what came of it. */
 export async function run(setting: RunSetting, host: RunHost): Promise<Outcome> {
-  const written = new Written(longestConsole);
+  const written = new Written(maxConsoleChars);
   const relay = new Relay(host);
   const uncaught = furnish(setting, (text) => {
     written.add(text);
@@ -58,5 +58,5 @@ function outcomeOf({ threw, value }: Ending, written: Written): Outcome {
 }
 
 function short(message: string): string {
-  return message.slice(0, longestMessage).toWellFormed();
+  return message.slice(0, maxMessageChars).toWellFormed();
 }

@@ -7,7 +7,7 @@ import { codeName } from "../names.ts";
 export type Drifts = Record<string, Drift>;
 
 const frame = /^ +at (async )?(?:(.+?) \()?(.+?):(\d+):(\d+)\)?$/;
-const longestMessage = 8000;
+const maxMessageChars = 8000;
 const deepestCause = 3;
 
 /** From here on, every stack in this isolate has places in what was written, not in what is run. */
@@ -89,5 +89,5 @@ function plainer(message: string): string {
 }
 
 function shortened(message: string): string {
-  return message.length > longestMessage ? `${message.slice(0, longestMessage)}… (${message.length} characters)` : message;
+  return message.length > maxMessageChars ? `${message.slice(0, maxMessageChars)}… (${message.length} characters)` : message;
 }

@@ -1,4 +1,4 @@
-import { longestValue } from "../../bounds.ts";
+import { maxValueChars } from "../../bounds.ts";
 import { inspect, type InspectOptions } from "./inspect.ts";
 
 /** What code gave back, as text: JSON where JSON says it all, otherwise as a person would want to read it. */
@@ -8,7 +8,7 @@ export class TooLong extends Error {}
 export function valueText(value: unknown, options: InspectOptions): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string") return bounded(value);
-  const copy = plain(value, { left: longestValue, above: [] });
+  const copy = plain(value, { left: maxValueChars, above: [] });
   return bounded(copy === notPlain ? inspect(value, { ...options, depth: 6, room: 1_000_000, strict: true }) : JSON.stringify(copy));
 }
 
@@ -70,10 +70,10 @@ function spend<T>(value: T, characters: number, measure: Measure): T {
 }
 
 function tooLong(): never {
-  throw new TooLong(`What the code gave back has more than ${longestValue} characters. Give back what is needed of it, or keep the rest with a tool.`);
+  throw new TooLong(`What the code gave back has more than ${maxValueChars} characters. Give back what is needed of it, or keep the rest with a tool.`);
 }
 
 function bounded(text: string): string {
-  if (text.length <= longestValue) return text.toWellFormed();
-  throw new TooLong(`What the code gave back has ${text.length} characters; it may have ${longestValue}. Give back what is needed of it, or keep the rest with a tool.`);
+  if (text.length <= maxValueChars) return text.toWellFormed();
+  throw new TooLong(`What the code gave back has ${text.length} characters; it may have ${maxValueChars}. Give back what is needed of it, or keep the rest with a tool.`);
 }

@@ -8,7 +8,7 @@ import { TreeFileSystem } from "./file-system.ts";
 import { filesIn, type Folder, namesOf, Tree } from "./tree.ts";
 
 const source = async (path: string) => `far ${path}`;
-const most = { changes: 1000, bytes: 100_000 };
+const limits = { changes: 1000, bytes: 100_000 };
 
 function treeOf(files: Record<string, string>): Folder {
   const tree = new Tree(undefined);
@@ -77,7 +77,7 @@ test("whatever is done to a tree, its changes make the same of the files", async
       ]);
       await work().catch(() => {});
     }
-    const changes = await changesOf(diffTrees(before, after.root), source, most);
+    const changes = await changesOf(diffTrees(before, after.root), source, limits);
     expect(applied(await contents(before), changes)).toEqual(await contents(after.root));
   }
 });
@@ -89,7 +89,7 @@ test("what was moved is told as moved, without its content", async () => {
   await fs.mv("/a.txt", "/b.txt");
   await fs.mv("/d", "/e");
   const asked: string[] = [];
-  const changes = await changesOf(diffTrees(before, after.root), async (path) => (asked.push(path), ""), most);
+  const changes = await changesOf(diffTrees(before, after.root), async (path) => (asked.push(path), ""), limits);
   expect([changes, asked]).toEqual([[{ move: "a.txt", to: "b.txt" }, { move: "d/x", to: "e/x" }, { move: "d/y", to: "e/y" }], []]);
 });
 
@@ -101,7 +101,7 @@ test("a copy whose original is deleted is a move too, and so is each of two name
   await fs.cp("/a", "/b");
   await fs.rm("/a");
   await fs.mv("/d", "/e");
-  expect(await changesOf(diffTrees(before.root, after.root), source, most)).toEqual([
+  expect(await changesOf(diffTrees(before.root, after.root), source, limits)).toEqual([
     { move: "a", to: "b" },
     { move: "d/x", to: "e/x" },
     { move: "d/y", to: "e/y" },
@@ -127,6 +127,6 @@ test("what comes where something of another kind was is not told as moved", asyn
   await fs.mkdir("/f");
   await fs.mv("/d", "/f/d");
   await fs.cp("/f/d", "/d");
-  const changes = await changesOf(diffTrees(before, after.root), source, most);
+  const changes = await changesOf(diffTrees(before, after.root), source, limits);
   expect(applied(files, changes)).toEqual({ z: "1", "f/d": "2", d: "2" });
 });

@@ -1,5 +1,5 @@
 import { detectMoves, FileDiff } from "@thinkery/sdk/internal";
-import { longestPath } from "../../bounds.ts";
+import { maxPathChars } from "../../bounds.ts";
 import type { ShellChange } from "../../shell.ts";
 import type { Source } from "./body.ts";
 import { filesIn, type Entry, type File, type Folder } from "./tree.ts";
@@ -57,7 +57,7 @@ interface Most {
 export async function changesOf(diff: TreeDiff, source: Source, most: Most): Promise<ShellChange[]> {
   const { written, deleted, size } = diff;
   if (size > most.changes) throw new TooMuch(`It changed ${size} files; a command may change ${most.changes}.`);
-  const tooLong = [...written.keys()].find((path) => path.length > longestPath);
+  const tooLong = [...written.keys()].find((path) => path.length > maxPathChars);
   if (tooLong !== undefined) throw new TooMuch(`A path of it is too long: “${tooLong.slice(0, 100)}…”.`);
   const moves = detectMoves(diff, ({ body }) => body);
   const changes: ShellChange[] = [];

@@ -1,6 +1,6 @@
 import { Bash, type BashExecResult, type CommandName, type ExecResult } from "just-bash/browser";
 import { createCommandCheck } from "../../../policy/match-command.ts";
-import { longestConsole, longestPath, mostChanged, mostChanges, mostEnvironment, mostScratch } from "../../bounds.ts";
+import { maxConsoleChars, maxPathChars, maxChangedBytes, maxChanges, maxEnvironmentBytes, maxScratchBytes } from "../../bounds.ts";
 import type { ShellHost, ShellJob, ShellOutcome, ShellState } from "../../shell.ts";
 import { Written } from "../harness/written.ts";
 import { Body, type Source } from "./body.ts";
@@ -16,9 +16,9 @@ import { filesIn, type Folder, namesOf, newFolder, Tree } from "./tree.ts";
 /** What all that is written while a command runs may have, in bytes. */
 const room = 48 * 1024 * 1024;
 /** Longer texts than this no program may handle; what is shown at the end is cut elsewhere. */
-const longestText = 16 * 1024 * 1024;
-const mostNamed = 5;
-const mostFolders = 1000;
+const maxTextChars = 16 * 1024 * 1024;
+const maxNamedPaths = 5;
+const maxFolders = 1000;
 
 export interface CommandOptions {
   job: Omit<ShellJob, "view" | "agent">;
@@ -45,15 +45,15 @@ export async function runCommand({ job, work, host, onFetched }: CommandOptions)
   const notes: string[] = [];
   if (result.exitCode === 124 && /execution (?:deadline|time)|aborted/.test(result.stderr)) notes.push(`The command was ended after ${limits.timeoutMs / 1000} s.`);
   try {
-    const changes = await changesOf(diff, source, { changes: mostChanges, bytes: mostChanged });
+    const changes = await changesOf(diff, source, { changes: maxChanges, bytes: maxChangedBytes });
     const scratch = scratchOf(tree, notes);
     notes.push(...lostOf(diff, state, { system, tree, modes: files.modes }));
-    const folders = diff.folders.filter((path) => path.length <= longestPath).slice(0, mostFolders);
+    const folders = diff.folders.filter((path) => path.length <= maxPathChars).slice(0, maxFolders);
     const { cwd, env } = shell.state(result, state, notes);
     return { ok: true, exitCode: result.exitCode & 255, stdout, stderr, changes, notes, state: { cwd: folderIn(tree, cwd), env, folders, scratch } };
   } catch (error) {
     if (!(error instanceof TooMuch)) throw error;
-    return { ok: false, kind: "limit", message: `Nothing of what the command did was kept. ${error.message}`, console: shortened(stdout + stderr, longestConsole) };
+    return { ok: false, kind: "limit", message: `Nothing of what the command did was kept. ${error.message}`, console: shortened(stdout + stderr, maxConsoleChars) };
   }
 }
 
@@ -68,7 +68,7 @@ function treeFor(system: Folder, work: Folder, { folders, scratch }: ShellState)
 
 /** A folder that somebody has removed is left for the workspace. */
 function folderIn(tree: Tree, path: string): string {
-  return path.length <= longestPath && tree.find(namesOf(path))?.kind === "folder" ? path : `/${workFolder}`;
+  return path.length <= maxPathChars && tree.find(namesOf(path))?.kind === "folder" ? path : `/${workFolder}`;
 }
 
 /** What the interpreter keeps to itself and no option tells: which variables are exported. */
@@ -94,8 +94,8 @@ function openShell({ state, limits, rules, network }: CommandOptions["job"], fil
       maxCommandCount: limits.commands,
       maxCallDepth: limits.depth,
       maxOutputSize: room,
-      maxStringLength: longestText,
-      maxHeredocSize: longestText,
+      maxStringLength: maxTextChars,
+      maxHeredocSize: maxTextChars,
       maxArchiveBytes: room,
       maxSourceBytes: 1024 * 1024,
       maxLiveBytes: 2 * room,
@@ -132,7 +132,7 @@ const own = new Set(["PWD", "OLDPWD", "_", "SHLVL"]);
 
 /** As many variables as may last, and what is said of the others. */
 function lasting(variables: [name: string, value: string][], notes: string[]): Record<string, string> {
-  let room = mostEnvironment;
+  let room = maxEnvironmentBytes;
   const dropped: string[] = [];
   const kept = variables.filter(([name, value]) => {
     const size = name.length + value.length;
@@ -140,7 +140,7 @@ function lasting(variables: [name: string, value: string][], notes: string[]): R
     room -= size;
     return true;
   });
-  if (dropped.length > 0) notes.push(`Exported variables may have ${mostEnvironment / 1024} KB in all to last; forgotten: ${named(dropped)}.`);
+  if (dropped.length > 0) notes.push(`Exported variables may have ${maxEnvironmentBytes / 1024} KB in all to last; forgotten: ${named(dropped)}.`);
   return Object.fromEntries(kept);
 }
 
@@ -162,14 +162,14 @@ function scratchOf(tree: Tree, notes: string[]): ShellState["scratch"] {
   const dropped: string[] = [];
   let bytes = 0;
   for (const [path, { body }] of folder?.kind === "folder" ? filesIn(folder) : []) {
-    if (bytes + body.size > mostScratch || scratch.length >= mostFolders || path.length > longestPath) {
+    if (bytes + body.size > maxScratchBytes || scratch.length >= maxFolders || path.length > maxPathChars) {
       dropped.push(`/${scratchFolder}/${path}`);
       continue;
     }
     bytes += body.size;
     scratch.push([path, body.content()]);
   }
-  if (dropped.length > 0) notes.push(`/${scratchFolder} keeps ${mostScratch / 1024 / 1024} MB from one command to the next; not kept: ${named(dropped)}.`);
+  if (dropped.length > 0) notes.push(`/${scratchFolder} keeps ${maxScratchBytes / 1024 / 1024} MB from one command to the next; not kept: ${named(dropped)}.`);
   return scratch;
 }
 
@@ -196,8 +196,8 @@ function* outside(system: Folder, tree: Tree): Generator<string> {
 }
 
 function named(paths: readonly string[]): string {
-  const shown = paths.slice(0, mostNamed).map((path) => (path.length > 200 ? `${path.slice(0, 200)}…` : path)).join(", ");
-  return paths.length > mostNamed ? `${shown} and ${paths.length - mostNamed} more` : shown;
+  const shown = paths.slice(0, maxNamedPaths).map((path) => (path.length > 200 ? `${path.slice(0, 200)}…` : path)).join(", ");
+  return paths.length > maxNamedPaths ? `${shown} and ${paths.length - maxNamedPaths} more` : shown;
 }
 
 /** Advice for whoever builds the interpreter in is of no use to whoever runs a command. */

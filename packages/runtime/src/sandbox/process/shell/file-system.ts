@@ -1,5 +1,5 @@
 import type { CpOptions, FsStat, IFileSystem, MkdirOptions, RmOptions } from "just-bash/browser";
-import { longestPath } from "../../bounds.ts";
+import { maxPathChars } from "../../bounds.ts";
 import { Body, type Source } from "./body.ts";
 import { type Encoding, encoded, encodingOf, latinFrom } from "./encoding.ts";
 import { Room } from "./room.ts";
@@ -9,7 +9,7 @@ type ByteText = Awaited<ReturnType<NonNullable<IFileSystem["readFileBytes"]>>>;
 type Dirent = Awaited<ReturnType<NonNullable<IFileSystem["readdirWithFileTypes"]>>>[number];
 
 /** So many links may lead from one to the next. */
-const mostLinks = 40;
+const maxLinks = 40;
 /** So deep may folders be in each other: what looks through them goes down as deep. */
 const deepest = 256;
 
@@ -215,7 +215,7 @@ export class TreeFileSystem implements IFileSystem {
   /** Where a path leads, links followed; all of them, or all but one at its end. What is not there yet is part of the answer. */
   #place(path: string, doing: string, toTheEnd = true): string[] {
     if (path.includes("\0")) throw new Error(`ENOENT: path contains null byte, ${doing} '${path}'`);
-    if (path.length > longestPath) throw new Error(`ENAMETOOLONG: name too long, ${doing} '${path.slice(0, 100)}…'`);
+    if (path.length > maxPathChars) throw new Error(`ENAMETOOLONG: name too long, ${doing} '${path.slice(0, 100)}…'`);
     const left = namesOf(path);
     const names: string[] = [];
     let links = 0;
@@ -224,7 +224,7 @@ export class TreeFileSystem implements IFileSystem {
       if (left.length === 0 && !toTheEnd) break;
       const entry = this.#tree.find(names);
       if (entry?.kind !== "link") continue;
-      if (++links > mostLinks) throw new Error(`ELOOP: too many levels of symbolic links, ${doing} '${path}'`);
+      if (++links > maxLinks) throw new Error(`ELOOP: too many levels of symbolic links, ${doing} '${path}'`);
       names.pop();
       // Taken as text, as if it had been written in the path: what is above a link is where the link is.
       const target = entry.target.startsWith("/") ? entry.target : `/${names.join("/")}/${entry.target}`;

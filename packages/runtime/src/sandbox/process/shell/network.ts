@@ -13,11 +13,11 @@ interface Answer {
   bodyBase64?: string;
 }
 
-const mostRedirects = 20;
+const defaultMaxRedirects = 20;
 
 /** The network as main lets it be used. Each address is asked for by itself, redirects too, so that each passes the policy. */
 export function fetchThrough(host: ShellHost): SecureFetch {
-  return async (address, { method = "GET", headers, body, followRedirects = true, maxRedirects = mostRedirects } = {}) => {
+  return async (address, { method = "GET", headers, body, followRedirects = true, maxRedirects = defaultMaxRedirects } = {}) => {
     let request = { url: address, method: method.toUpperCase(), headers: headersOf(headers), body };
     for (let redirects = 0; ; redirects++) {
       const answer = JSON.parse(await host.fetch(JSON.stringify(request.body === undefined || request.body === "" ? { ...request, body: undefined } : request))) as Answer;
@@ -25,7 +25,7 @@ export function fetchThrough(host: ShellHost): SecureFetch {
       if (!followRedirects || location === undefined) {
         return { status: answer.status, statusText: answer.statusText, headers: answer.headers, body: bodyOf(answer), url: request.url };
       }
-      if (redirects >= Math.min(maxRedirects, mostRedirects)) throw new Error(`Maximum (${Math.min(maxRedirects, mostRedirects)}) redirects followed`);
+      if (redirects >= Math.min(maxRedirects, defaultMaxRedirects)) throw new Error(`Maximum (${Math.min(maxRedirects, defaultMaxRedirects)}) redirects followed`);
       request = redirected(request, answer.status, new URL(location, request.url));
     }
   };

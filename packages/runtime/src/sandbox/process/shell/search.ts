@@ -1,13 +1,13 @@
 import type { Found } from "@thinkery/sdk";
 import { Glob } from "@thinkery/sdk/internal";
-import { longestPath } from "../../bounds.ts";
+import { maxPathChars } from "../../bounds.ts";
 import type { SearchJob, SearchOutcome, ShellHost } from "../../shell.ts";
 import type { Body } from "./body.ts";
 import { filesIn, type Folder, namesOf, Tree } from "./tree.ts";
 
 /** So much of a line is shown, and of a file that large nothing is looked at. */
-const longestLine = 500;
-const largestFile = 8 * 1024 * 1024;
+const maxLineChars = 500;
+const maxFileBytes = 8 * 1024 * 1024;
 
 interface SearchOptions {
   job: Omit<SearchJob, "agent" | "view">;
@@ -30,7 +30,7 @@ export async function search({ job: { pattern, under, glob, ignoreCase, context 
   let left = limit;
   const quick = isQuick(pattern) ? new RegExp(pattern, ignoreCase ? "im" : "m") : undefined;
   for (const [path, body] of filesUnder(work, under)) {
-    if (body.isBinary || path.length > longestPath || body.size > largestFile || (wanted && !wanted.matches(path))) continue;
+    if (body.isBinary || path.length > maxPathChars || body.size > maxFileBytes || (wanted && !wanted.matches(path))) continue;
     if (!body.isHere) {
       const content = await host.read(path).catch(() => undefined);
       if (content === undefined) continue;
@@ -105,7 +105,7 @@ function textOf(body: Body): string | undefined {
 
 /** A long line is shown from a little before the place. */
 function around(line: string, at: number): string {
-  if (line.length <= longestLine) return line.toWellFormed();
-  const from = Math.max(0, Math.min(at - 100, line.length - longestLine));
-  return `${from > 0 ? "…" : ""}${line.slice(from, from + longestLine)}${from + longestLine < line.length ? "…" : ""}`.toWellFormed();
+  if (line.length <= maxLineChars) return line.toWellFormed();
+  const from = Math.max(0, Math.min(at - 100, line.length - maxLineChars));
+  return `${from > 0 ? "…" : ""}${line.slice(from, from + maxLineChars)}${from + maxLineChars < line.length ? "…" : ""}`.toWellFormed();
 }

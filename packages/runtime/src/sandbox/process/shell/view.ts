@@ -3,10 +3,10 @@ import { Body } from "./body.ts";
 import { type Folder, namesOf, Tree } from "./tree.ts";
 
 /** As many workspaces, or branches of one, are remembered. */
-const mostViews = 4;
+const maxViews = 4;
 
 /** What is remembered of files that were asked for, in bytes. */
-const mostFetched = 32 * 1024 * 1024;
+const maxFetchedBytes = 32 * 1024 * 1024;
 
 interface Remembered {
   version: number;
@@ -29,7 +29,7 @@ export class Views {
     this.#views.delete(id);
     this.#views.set(id, { version, root: tree.root });
     for (const oldest of this.#views.keys()) {
-      if (this.#views.size <= mostViews) break;
+      if (this.#views.size <= maxViews) break;
       this.#views.delete(oldest);
     }
     return { root: tree.root };
@@ -45,7 +45,7 @@ export class Views {
     let bytes = 0;
     for (const body of this.#fetched) bytes += body.size;
     for (const oldest of this.#fetched) {
-      if (bytes <= mostFetched) break;
+      if (bytes <= maxFetchedBytes) break;
       bytes -= oldest.size;
       this.#fetched.delete(oldest);
       oldest.forget();

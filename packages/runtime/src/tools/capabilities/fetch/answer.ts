@@ -1,6 +1,6 @@
 import { ToolFailure } from "@thinkery/sdk";
 
-const longestAnswer = 5 * 1024 * 1024;
+const maxResponseBytes = 5 * 1024 * 1024;
 
 /** What code gets for a `fetch`. The body is exactly what came, as text or in base64; there may be none. */
 export interface FetchAnswer {
@@ -47,7 +47,7 @@ async function bytesOf({ url }: { url: string }, { body }: Response, signal: Abo
       if (done) return Buffer.concat(chunks);
       chunks.push(value);
       size += value.length;
-      if (size > longestAnswer) throw new ToolFailure("too_large", `The answer of ${host} has more than ${longestAnswer / 1024 / 1024} MB. Ask for less at a time.`);
+      if (size > maxResponseBytes) throw new ToolFailure("too_large", `The answer of ${host} has more than ${maxResponseBytes / 1024 / 1024} MB. Ask for less at a time.`);
     }
   } catch (error) {
     signal.throwIfAborted();

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { methods } from "../../../policy/match-request.ts";
 
-export const longestBody = 1024 * 1024;
-const longestUrl = 2000;
-const mostHeaders = 64;
-const longestHeader = 8 * 1024;
+export const maxBodyBytes = 1024 * 1024;
+const maxUrlChars = 2000;
+const maxHeaders = 64;
+const maxHeaderChars = 8 * 1024;
 
 /**
  * Headers that are the connection's business, that speak for somebody else, or that make another method of the one
@@ -19,26 +19,26 @@ const urlSchema = z.string("expected an address").transform((given, context) => 
     context.issues.push({ code: "custom", message, input: given });
     return z.NEVER;
   };
-  if (given.length > longestUrl) return problem(`longer than ${longestUrl} characters`);
+  if (given.length > maxUrlChars) return problem(`longer than ${maxUrlChars} characters`);
   if (!/^https?:/i.test(given) || !URL.canParse(given)) return problem("expected an address that begins with http:// or https://");
   const url = new URL(given);
   if (url.username || url.password) return problem("an address here has no user and no password in it; use the header “authorization”");
   url.hash = "";
   // Letters of other alphabets take more room on their way.
-  return url.href.length > longestUrl ? problem(`longer than ${longestUrl} characters`) : url.href;
+  return url.href.length > maxUrlChars ? problem(`longer than ${maxUrlChars} characters`) : url.href;
 });
 
 const headersSchema = z.record(z.string(), z.string(), "expected headers as {name: value}").transform((given, context) => {
   const headers: Record<string, string> = {};
   const problem = (name: string, message: string) => context.issues.push({ code: "custom", message, input: given, path: [name.slice(0, 100)] });
   const entries = Object.entries(given);
-  if (entries.length > mostHeaders) context.issues.push({ code: "custom", message: `more than ${mostHeaders} headers`, input: given });
-  for (const [written, value] of entries.slice(0, mostHeaders)) {
+  if (entries.length > maxHeaders) context.issues.push({ code: "custom", message: `more than ${maxHeaders} headers`, input: given });
+  for (const [written, value] of entries.slice(0, maxHeaders)) {
     const name = written.toLowerCase();
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,200}$/.test(name)) problem(written, "this cannot be the name of a header");
     else if (refusedHeader.test(name)) problem(written, "this header cannot be set here");
     else if (Object.hasOwn(headers, name)) problem(written, "this header is given twice");
-    else if (value.length > longestHeader) problem(written, `longer than ${longestHeader} characters`);
+    else if (value.length > maxHeaderChars) problem(written, `longer than ${maxHeaderChars} characters`);
     // Line breaks and other control characters would be headers, or requests, of their own.
     else if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) problem(written, "this cannot be the value of a header");
     else headers[name] = value.trim();
@@ -46,7 +46,7 @@ const headersSchema = z.record(z.string(), z.string(), "expected headers as {nam
   return headers;
 });
 
-const tooLarge = `larger than ${longestBody} bytes`;
+const tooLarge = `larger than ${maxBodyBytes} bytes`;
 
 /** What code says to `fetch`, as it comes out of its sandbox. */
 export const fetchInputSchema = z
@@ -54,12 +54,12 @@ export const fetchInputSchema = z
     url: urlSchema,
     method: z.string().transform((given) => given.toUpperCase()).pipe(z.enum(methods, `expected one of ${methods.join(", ")}`)).default("GET"),
     headers: headersSchema.default({}),
-    body: z.string().refine((body) => body.length <= longestBody && Buffer.byteLength(body) <= longestBody, tooLarge).optional(),
+    body: z.string().refine((body) => body.length <= maxBodyBytes && Buffer.byteLength(body) <= maxBodyBytes, tooLarge).optional(),
     bodyBase64: z
       .string()
-      .max(Math.ceil(longestBody / 3) * 4, tooLarge)
+      .max(Math.ceil(maxBodyBytes / 3) * 4, tooLarge)
       .pipe(z.base64())
-      .refine((body) => Buffer.byteLength(body, "base64") <= longestBody, tooLarge)
+      .refine((body) => Buffer.byteLength(body, "base64") <= maxBodyBytes, tooLarge)
       .optional(),
   })
   .refine(({ body, bodyBase64 }) => body === undefined || bodyBase64 === undefined, "expected body or bodyBase64, not both")

@@ -3,8 +3,8 @@ import { type FetchAnswer, sizeOf } from "./answer.ts";
 
 /** The request log: what a person may read of a request, without the content and the secrets that it carried. */
 
-const longestShown = 300;
-const longestValue = 24;
+const maxShownChars = 300;
+const maxValueChars = 24;
 const secretKey = /key|token|secret|sig|pass|auth|code|session|credential|jwt/i;
 
 export function summaryOf(answer: FetchAnswer, redact: Redact): string {
@@ -30,13 +30,13 @@ function shownUrl(url: string, redact: Redact): string {
 /** The names in the query stay; what is long, or sounds like a secret, does not. */
 function withoutValues({ protocol, host, pathname, searchParams }: URL): string {
   const query = [...searchParams].map(([key, value]) => {
-    const isShown = value.length <= longestValue && !secretKey.test(key);
+    const isShown = value.length <= maxValueChars && !secretKey.test(key);
     return `${encodeURIComponent(key)}=${isShown ? encodeURIComponent(value) : "…"}`;
   });
   return `${protocol}//${host}${pathname}${query.length > 0 ? `?${query.join("&")}` : ""}`;
 }
 
-const shortened = (text: string) => (text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+const shortened = (text: string) => (text.length > maxShownChars ? `${text.slice(0, maxShownChars)}…` : text);
 
 function inWords(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
