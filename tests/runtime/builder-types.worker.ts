@@ -4,7 +4,7 @@ import { AgentSystem } from "@thinkery/runtime";
 import { defineMiddleware, defineTool } from "@thinkery/sdk";
 import { z } from "zod";
 
-const echo = defineTool({ name: "echo", description: "Says it again.", input: z.object({ text: z.string(), times: z.number().default(1) }) }, (input) => {
+const echo = defineTool({ name: "echo", description: "Says it again.", inputSchema: z.object({ text: z.string(), times: z.number().default(1) }) }, (input) => {
   const text: string = input.text;
   const times: number = input.times;
   // @ts-expect-error its input has no such field

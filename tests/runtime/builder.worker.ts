@@ -3,7 +3,7 @@ import { defineMiddleware, defineTool, type Tool } from "@thinkery/sdk";
 import { z } from "zod";
 
 const tool = (name: string, more: Partial<Tool> = {}): Tool => ({
-  ...defineTool({ name, description: `The tool ${name}.`, input: z.object({}) }, () => ""),
+  ...defineTool({ name, description: `The tool ${name}.`, inputSchema: z.object({}) }, () => ""),
   ...more,
 });
 const quiet = defineMiddleware({ name: "quiet" });
@@ -28,7 +28,7 @@ const systems: Record<string, () => unknown> = {
   "a blueprint that is none": () => new AgentSystem().addAgent({ name: "a/b" }),
   "a config that does not suit": () => new AgentSystem().use(strict).addAgent({ name: "a", tags: ["strict"], config: { limit: "3" as never } }).export(),
   "a config that is missing": () => new AgentSystem().use(strict, ["default"]).export(),
-  "a tool without a description": () => defineTool({ name: "a", description: " ", input: z.object({}) }, () => ""),
+  "a tool without a description": () => defineTool({ name: "a", description: " ", inputSchema: z.object({}) }, () => ""),
   "a tool without a name": () => tool("no name"),
   "a middleware without a name": () => defineMiddleware({ name: "" }),
 };

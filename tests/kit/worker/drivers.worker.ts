@@ -6,7 +6,7 @@ import { z } from "zod";
 
 const ring = (name: string, repeatable: boolean) =>
   defineTool(
-    { name, description: "Rings a bell that counts.", input: z.object({ bell: z.string(), id: z.string() }), repeatable },
+    { name, description: "Rings a bell that counts.", inputSchema: z.object({ bell: z.string(), id: z.string() }), idempotent: repeatable },
     async ({ bell, id }, { callId, signal }) => {
       const { promise, resolve } = Promise.withResolvers<string>();
       const body = JSON.stringify({ tool: name, id, callId });
@@ -42,13 +42,13 @@ class EchoDriver implements Driver {
   }
 }
 
-const gift = (name: string) => defineTool({ name, description: "A gift.", input: z.object({}), repeatable: true }, () => `from ${name}`);
+const gift = (name: string) => defineTool({ name, description: "A gift.", inputSchema: z.object({}), idempotent: true }, () => `from ${name}`);
 
 /** Lists asynchronously what its own tool `shop` bought, in time for the next step; may be slow, fail or clash. */
 function createShop(agent: string): ToolSource {
   const stock: string[] = [];
   const listeners = new Set<() => void>();
-  const shop = defineTool({ name: "shop", description: "Buys a tool.", input: z.object({ name: z.string() }) }, ({ name }) => {
+  const shop = defineTool({ name: "shop", description: "Buys a tool.", inputSchema: z.object({ name: z.string() }) }, ({ name }) => {
     if (name === "nothing") stock.length = 0;
     else stock.push(name);
     for (const notify of listeners) notify();

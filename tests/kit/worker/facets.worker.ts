@@ -20,8 +20,8 @@ export class Think extends system.Think {
       {
         name: "ask_facet",
         description: "Asks a facet.",
-        input: z.object({ name: z.string(), message: z.string() }),
-        repeatable: true,
+        inputSchema: z.object({ name: z.string(), message: z.string() }),
+        idempotent: true,
       },
       async ({ name, message }, { runId }) => {
         // The SDK's type of a stub knows methods only, and not the features behind its getters.

@@ -16,10 +16,10 @@ export class Think extends ProductThink {
       {
         name,
         description: "Rings a bell that counts.",
-        input: z.object({ bell: z.string(), id: z.string(), ms: z.number().default(0) }),
+        inputSchema: z.object({ bell: z.string(), id: z.string(), ms: z.number().default(0) }),
         action: "ring",
-        repeatable,
-        independent: true,
+        idempotent: repeatable,
+        parallel: true,
       },
       async ({ bell, id, ms }, { callId, signal }) => {
         const body = JSON.stringify({ tool: name, id, callId });
@@ -49,14 +49,14 @@ const naughty: readonly Tool[] = [
     return `Waited ${String(ms)} ms.`;
   }),
   misbehaving("kb", { kb: z.number() }, ({ kb }) => "y".repeat(Number(kb) * 1024)),
-  defineTool({ name: "consult", description: "Asks a model.", input: z.object({ prompt: z.string() }), repeatable: true, independent: true }, ({ prompt }, { consult }) =>
+  defineTool({ name: "consult", description: "Asks a model.", inputSchema: z.object({ prompt: z.string() }), idempotent: true, parallel: true }, ({ prompt }, { generate: consult }) =>
     consult({ prompt }),
   ),
   { ...misbehaving("echo", { text: z.string() }, ({ text }) => text), aliases: ["repeat_after_me"] },
 ];
 
 function misbehaving(name: string, shape: z.ZodRawShape, run: (input: Record<string, unknown>) => unknown): Tool {
-  return defineTool({ name, description: "For tests.", input: z.object(shape) as z.ZodType<Record<string, unknown>>, repeatable: true }, run);
+  return defineTool({ name, description: "For tests.", inputSchema: z.object(shape) as z.ZodType<Record<string, unknown>>, idempotent: true }, run);
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

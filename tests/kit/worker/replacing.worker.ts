@@ -7,6 +7,6 @@ export { Agency, default, Supervision, User } from "@thinkery/runtime";
 /** A product that would like a core tool to be another. */
 export class Think extends ProductThink {
   protected override getCustomTools(): readonly Tool[] {
-    return [defineTool({ name: "set_title", description: "Sets no title.", input: z.object({}) }, () => "")];
+    return [defineTool({ name: "set_title", description: "Sets no title.", inputSchema: z.object({}) }, () => "")];
   }
 }

@@ -7,11 +7,11 @@ export const checkInventory = (shop: Shop): Tool =>
     {
       name: "checkInventory",
       description: "How many of an article are in stock.",
-      input: z.object({ sku: z.string().min(1).max(40) }),
+      inputSchema: z.object({ sku: z.string().min(1).max(40) }),
       action: "check the inventory",
-      repeatable: true,
+      idempotent: true,
       // Nothing is changed, so several may be asked for at once.
-      independent: true,
+      parallel: true,
     },
     ({ sku }) => shop.inventory(sku),
   );

@@ -7,10 +7,10 @@ export const lookupOrder = (shop: Shop): Tool =>
     {
       name: "lookupOrder",
       description: "Find an order by the number on the receipt: what is in it, what it cost, where it is.",
-      input: z.object({ id: z.string().min(1).max(20) }),
+      inputSchema: z.object({ id: z.string().min(1).max(20) }),
       action: "look up an order",
       // Looking twice does no harm.
-      repeatable: true,
+      idempotent: true,
     },
     ({ id }) => shop.lookUp(id),
   );

@@ -7,10 +7,10 @@ export const refundOrder = (shop: Shop): Tool =>
     {
       name: "refundOrder",
       description: "Pay an order back. Only for delivered orders that have been looked up.",
-      input: z.object({ id: z.string().min(1).max(20), reason: z.string().min(1).max(500) }),
+      inputSchema: z.object({ id: z.string().min(1).max(20), reason: z.string().min(1).max(500) }),
       action: "refund an order",
       // The shop knows a call by its id, so after a crash it may be made again and pays once.
-      repeatable: true,
+      idempotent: true,
     },
     ({ id, reason }, { callId }) => shop.refund(id, reason, callId),
   );

@@ -6,10 +6,10 @@ export const failedLogins = defineTool(
   {
     name: "failedLogins",
     description: "Addresses that failed to log in at least so many times, and the users they tried.",
-    input: z.object({ atLeast: z.int().min(1).default(3) }),
+    inputSchema: z.object({ atLeast: z.int().min(1).default(3) }),
     action: "find failed logins",
-    repeatable: true,
-    independent: true,
+    idempotent: true,
+    parallel: true,
   },
   ({ atLeast }) => {
     const tried = new Map<string, string[]>();

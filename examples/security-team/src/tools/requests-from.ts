@@ -6,10 +6,10 @@ export const requestsFrom = defineTool(
   {
     name: "requestsFrom",
     description: "What one address asked for, in order.",
-    input: z.object({ ip: z.ipv4() }),
+    inputSchema: z.object({ ip: z.ipv4() }),
     action: "read the access log",
-    repeatable: true,
-    independent: true,
+    idempotent: true,
+    parallel: true,
   },
   ({ ip }) => {
     const lines = accessLog.filter((line) => line.ip === ip);

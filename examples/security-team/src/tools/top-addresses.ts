@@ -6,10 +6,10 @@ export const topAddresses = defineTool(
   {
     name: "topAddresses",
     description: "The addresses with the most requests in the access log.",
-    input: z.object({ limit: z.int().min(1).max(20).default(3) }),
+    inputSchema: z.object({ limit: z.int().min(1).max(20).default(3) }),
     action: "count addresses",
-    repeatable: true,
-    independent: true,
+    idempotent: true,
+    parallel: true,
   },
   ({ limit }) => {
     const counts = new Map<string, number>();

@@ -1,4 +1,4 @@
-import type { Consultation, Context, EventData, ModelRole } from "@thinkery/sdk";
+import type { GenerateOptions, Context, EventData, ModelRole } from "@thinkery/sdk";
 import type { ModelError } from "../model/error.ts";
 import type { Model, ModelMessage, ModelPart, ModelRequest, ToolCall, ToolDefinition } from "../model/model.ts";
 import type { Compaction } from "../store/facts.ts";
@@ -73,7 +73,7 @@ export interface DrivenTurn {
   completeModelCall(end: ModelCallEnd): Awaitable<void>;
   failModelCall(error: ModelError, attempt: number, retryInMs: number | undefined): Awaitable<void>;
   /** Asks a model something beside the conversation. */
-  consult(question: Consultation): Promise<string>;
+  consult(question: GenerateOptions): Promise<string>;
   /** Records that the conversation was too long, and what the model is told instead. */
   recordCompaction(facts: Omit<EventData["context.compacted"], "runId" | "step">): Awaitable<void>;
   /** When this returns, every call has its result or is deferred. */

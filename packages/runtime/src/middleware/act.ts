@@ -1,4 +1,4 @@
-import type { ChatMessage, Consultation, Middleware, MiddlewareContext, NewEvent, Props, Run, ThreadInfo, Tool } from "@thinkery/sdk";
+import type { ChatMessage, GenerateOptions, Middleware, MiddlewareContext, NewEvent, Props, Run, ThreadInfo, Tool } from "@thinkery/sdk";
 import { frozen, persisted } from "../store/persisted.ts";
 import type { Stage } from "./stage.ts";
 
@@ -136,7 +136,7 @@ class Context implements MiddlewareContext<never> {
     return (tool) => this.#act.register(tool);
   }
 
-  get consult(): (question: Consultation) => Promise<string> {
+  get generate(): (question: GenerateOptions) => Promise<string> {
     return (question) => this.#act.stage.consult(question);
   }
 }

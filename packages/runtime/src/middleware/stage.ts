@@ -1,4 +1,4 @@
-import type { ChatMessage, Consultation, NewEvent, Props, Run, ThreadInfo, Tool } from "@thinkery/sdk";
+import type { ChatMessage, GenerateOptions, NewEvent, Props, Run, ThreadInfo, Tool } from "@thinkery/sdk";
 
 /** What middleware sees of the agent it is in: during a turn, or between two. */
 export interface Stage {
@@ -12,7 +12,7 @@ export interface Stage {
   messages(): ChatMessage[];
   registerTool(tool: Tool, from: string): void;
   unregisterTool(tool: Tool): void;
-  consult(question: Consultation): Promise<string>;
+  consult(question: GenerateOptions): Promise<string>;
   /** The values that a middleware keeps, to do with as one likes. */
   kept(middleware: string): Record<string, unknown>;
   /** Writes facts with whatever is written next. */

@@ -37,14 +37,14 @@ test("tools that need a person are asked for, and the reason says so", () => {
 });
 
 test("a tool that needs a rule is denied without one, and told which one would do", () => {
-  const careful = { name: "careful", otherwise: "deny" as const };
+  const careful = { name: "careful", defaultPolicy: "deny" as const };
   for (const config of [undefined, {}, { hitl: { tools: ["bash"] } }, { policy: [] }, { policy: [{ tool: "bash", action: "allow" as const }] }]) {
     expect(decide(config, careful, {})).toEqual({
       action: "deny",
       reason: 'No rule of this agent allows careful to do this. This rule in config.policy of its blueprint would: {"tool": "careful", "action": "allow"}',
     });
   }
-  expect(decide(undefined, { ...careful, matchFor: () => 'a "b"' }, {}).reason).toContain('{"tool": "careful", "match": "a \\"b\\"", "action": "allow"}');
+  expect(decide(undefined, { ...careful, ruleFor: () => 'a "b"' }, {}).reason).toContain('{"tool": "careful", "match": "a \\"b\\"", "action": "allow"}');
   expect(decide({ policy: [{ tool: "careful", action: "allow" }] }, careful, {}).action).toBe("allow");
   expect(decide({ policy: [{ tool: "*", action: "allow" }] }, careful, {}).action).toBe("allow");
   expect(decide({ policy: [{ tool: "careful", action: "ask" }] }, careful, {}).action).toBe("ask");
@@ -54,8 +54,8 @@ test("a tool that needs a rule is denied without one, and told which one would d
 /** Reads the words yes and no, and nothing else. */
 const picky = {
   name: "picky",
-  otherwise: "deny" as const,
-  matches(match: string) {
+  defaultPolicy: "deny" as const,
+  matchesRule(match: string) {
     if (match === "bug") throw new Error("A bug.");
     return match === "yes" || (match === "no" ? false : undefined);
   },

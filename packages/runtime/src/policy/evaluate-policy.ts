@@ -19,9 +19,9 @@ export interface PolicyRules {
 }
 
 /** What the policy needs to know of the tool that is called. */
-export interface PolicyTool extends Pick<Tool, "name" | "otherwise" | "matchFor"> {
+export interface PolicyTool extends Pick<Tool, "name" | "defaultPolicy" | "ruleFor"> {
   /** Returns whether a rule's `match` means this input, or undefined if the tool cannot read the rule. */
-  matches?(match: string, input: unknown, action: PolicyAction, ruleTool: string): boolean | undefined;
+  matchesRule?(match: string, input: unknown, action: PolicyAction, ruleTool: string): boolean | undefined;
   /** Where a `match` is searched that the tool does not read itself; by default the input's JSON. */
   searchTexts?(input: unknown): readonly string[];
 }
@@ -45,7 +45,7 @@ const allowed: Verdict = { action: "allow", reason: "" };
  */
 export function evaluatePolicy(rules: PolicyRules | undefined, call: PolicyCall): Verdict {
   const { tool } = call;
-  if (!rules?.policy && !rules?.hitl && tool.otherwise !== "deny") return allowed;
+  if (!rules?.policy && !rules?.hitl && tool.defaultPolicy !== "deny") return allowed;
   const matching = findMatchingRules(rules?.policy ?? [], call);
   const denying = matching.find(({ action }) => action === "deny");
   if (denying) {
@@ -54,7 +54,7 @@ export function evaluatePolicy(rules: PolicyRules | undefined, call: PolicyCall)
   if (matching.some(({ action }) => action === "ask") || rules?.hitl?.tools?.includes(tool.name)) {
     return { action: "ask", reason: `${tool.name} needs a person's approval, and approvals are not available here yet.` };
   }
-  if (matching.length === 0 && tool.otherwise === "deny") {
+  if (matching.length === 0 && tool.defaultPolicy === "deny") {
     return { action: "deny", reason: `No rule of this agent allows ${tool.name} to do this. ${suggestRule(call)}` };
   }
   return allowed;
@@ -70,7 +70,7 @@ function findMatchingRules(policy: readonly PolicyRule[], call: PolicyCall): Pol
   return policy.filter((rule) => {
     if (!matchesWildcard(tool.name, rule.tool)) return false;
     if (rule.match === undefined) return true;
-    if (!tool.matches) return contains(rule.match);
+    if (!tool.matchesRule) return contains(rule.match);
     return readRule(rule, call) ?? matchUnreadable(rule, tool, contains);
   });
 }
@@ -86,7 +86,7 @@ function matchUnreadable(rule: PolicyRule, { name }: PolicyTool, contains: (matc
 // A tool's own code may throw.
 function readRule({ match = "", action, tool: ruleTool }: PolicyRule, { tool, input }: PolicyCall): boolean | undefined {
   try {
-    return tool.matches?.(match, input, action, ruleTool);
+    return tool.matchesRule?.(match, input, action, ruleTool);
   } catch {
     return undefined;
   }
@@ -95,13 +95,13 @@ function readRule({ match = "", action, tool: ruleTool }: PolicyRule, { tool, in
 function explainDenial(rule: PolicyRule, call: PolicyCall): string {
   if (rule.match === undefined) return "";
   const { tool } = call;
-  const isUnreadable = rule.tool === tool.name && tool.matches && readRule(rule, call) === undefined;
+  const isUnreadable = rule.tool === tool.name && tool.matchesRule && readRule(rule, call) === undefined;
   return isUnreadable ? `, because a rule for it cannot be read: ${JSON.stringify(rule.match)}` : " with such an input";
 }
 
 /** For the person who maintains the blueprint, and for the model to tell them. */
 function suggestRule({ tool, input }: PolicyCall): string {
-  const match = tool.matchFor?.(input);
+  const match = tool.ruleFor?.(input);
   const fields = [
     `"tool": ${JSON.stringify(tool.name)}`,
     ...(match === undefined ? [] : [`"match": ${JSON.stringify(match)}`]),

@@ -10,6 +10,6 @@ export function explainFileDenial(
   tool: "readFile" | "grep",
   path: string,
 ): string | undefined {
-  const { action, reason } = evaluatePolicy(rules, { tool: { name: tool, matches: matchPaths }, input: { path } });
+  const { action, reason } = evaluatePolicy(rules, { tool: { name: tool, matchesRule: matchPaths }, input: { path } });
   return action === "allow" ? undefined : reason;
 }

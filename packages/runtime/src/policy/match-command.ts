@@ -22,7 +22,7 @@ interface Command {
 const commandTool: PolicyTool = {
   name: shellTool,
   // A rule for several tools is searched for anywhere in the command line.
-  matches: (match, input, _, ruleTool) => (ruleTool === shellTool ? matchCommand(match, input as Command) : undefined),
+  matchesRule: (match, input, _, ruleTool) => (ruleTool === shellTool ? matchCommand(match, input as Command) : undefined),
   searchTexts: (input) => spellingsOf(input as Command).map(({ name, args }) => [name, ...args].join(" ")),
 };
 

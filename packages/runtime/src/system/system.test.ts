@@ -8,7 +8,7 @@ const words = ["default", "code", "web", "security", "planning", "audit", "x"];
 const runs = 500;
 
 const blueprint = (tags: string[], config?: Record<string, unknown>): Blueprint => ({ name: "random", description: "", prompt: "", tags, ...(config ? { config } : {}) });
-const tool = (name: string) => defineTool({ name, description: "For tests.", input: z.object({}) }, () => "");
+const tool = (name: string) => defineTool({ name, description: "For tests.", inputSchema: z.object({}) }, () => "");
 
 function someOf({ below, chance }: Random, items: readonly string[]): string[] {
   const chosen = items.filter(() => chance(0.3));

@@ -7,7 +7,7 @@ const result = (more: Partial<ShellResult>): ShellResult => ({ exitCode: 0, stdo
 
 /** What a model is told of a command, and what the action log says. */
 async function told(came: Partial<ShellResult>): Promise<[string, string | undefined]> {
-  const text = (await bash.run({ command: "x" }, { shell: { run: async () => result(came) } } as unknown as ToolContext)) as string;
+  const text = (await bash.execute({ command: "x" }, { shell: { run: async () => result(came) } } as unknown as ToolContext)) as string;
   return [text, bash.summarize?.(text)];
 }
 
@@ -27,10 +27,10 @@ test.each<[string, Partial<ShellResult>, string, string]>([
 test("a time limit is passed on, and only where it is given", async () => {
   const given: unknown[] = [];
   const context = { shell: { run: async (...input: unknown[]) => (given.push(input), result({})) } } as unknown as ToolContext;
-  await bash.run(bash.input.parse({ command: "a", timeoutMs: 5 }), context);
-  await bash.run(bash.input.parse({ command: "b" }), context);
+  await bash.execute(bash.inputSchema.parse({ command: "a", timeoutMs: 5 }), context);
+  await bash.execute(bash.inputSchema.parse({ command: "b" }), context);
   expect(given).toEqual([["a", { timeoutMs: 5 }], ["b", {}]]);
-  for (const wrong of [{}, { command: "" }, { command: 1 }, { command: "x", timeoutMs: 0 }, { command: "x", cwd: "/" }]) expect(bash.input.safeParse(wrong).success).toBe(false);
+  for (const wrong of [{}, { command: "" }, { command: 1 }, { command: "x", timeoutMs: 0 }, { command: "x", cwd: "/" }]) expect(bash.inputSchema.safeParse(wrong).success).toBe(false);
 });
 
 test("what it is told costs a model little", () => {

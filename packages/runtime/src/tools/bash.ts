@@ -8,15 +8,15 @@ export const bash = defineTool(
     name: "bash",
     description:
       "Run a bash command on your workspace (/work), with the usual text tools (grep, sed, awk, jq, find, …); for other programs (git, node, …) use sandbox. Folder, exported variables and /tmp stay until the end of the turn. Changes to files are kept.",
-    input: z.strictObject({
+    inputSchema: z.strictObject({
       command: z.string().min(1).max(maxCommandBytes),
       timeoutMs: z.int().min(1).optional(),
     }),
     action: "run",
     // Its own limits come first: waiting for a sandbox, and running.
-    seconds: 7300,
+    timeoutSeconds: 7300,
     // Rules are about the commands in it, and hold where each of them is run.
-    matches: () => false,
+    matchesRule: () => false,
     summarize: (output) => summaryOf(String(output)),
   },
   async ({ command, timeoutMs }, { shell }) => told(await shell.run(command, timeoutMs === undefined ? {} : { timeoutMs })),

@@ -8,7 +8,7 @@ const tool = codeTool({ name: "shout", description: "Shouts.", parameters: param
 function run(input: unknown, value: string | undefined): unknown {
   const asked: Code[] = [];
   const sandbox = { run: async (code: Code) => (asked.push(code), { console: "Noise.", ms: 1, ...(value === undefined ? {} : { value }) }) };
-  const running = tool.run(input, { sandbox } as unknown as ToolContext);
+  const running = tool.execute(input, { sandbox } as unknown as ToolContext);
   expect(asked).toEqual([{ code: "return input.word", modules: { "a.js": "x" }, input }]);
   return running;
 }
@@ -32,11 +32,11 @@ test.each(values)("code that returns %s answers it", async (_, value, answer) =>
 test("code runs within the sandbox's limits, for the model alone, and its failures are its own", async () => {
   expect(tool).toMatchObject({ direct: true, repeatable: false, independent: false, seconds: expect.any(Number) });
   const sandbox = { run: () => Promise.reject(new ToolFailure("syntax", "SyntaxError: Unexpected token (code:1:1)")) };
-  await expect(tool.run({}, { sandbox } as unknown as ToolContext)).rejects.toMatchObject({ trouble: "syntax" });
+  await expect(tool.execute({}, { sandbox } as unknown as ToolContext)).rejects.toMatchObject({ trouble: "syntax" });
 });
 
 test("the model is told the schema as it was given, and a pattern that would match for ever is not tried here", () => {
   expect(tool.parameters).toEqual(parameters);
-  expect(tool.input.safeParse({ word: `${"a".repeat(50)}!` }).success).toBe(true);
-  expect(tool.input.safeParse({}).success).toBe(false);
+  expect(tool.inputSchema.safeParse({ word: `${"a".repeat(50)}!` }).success).toBe(true);
+  expect(tool.inputSchema.safeParse({}).success).toBe(false);
 });

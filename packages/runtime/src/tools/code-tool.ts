@@ -6,7 +6,7 @@ import { withoutPatterns } from "./without-patterns.ts";
 export function codeTool({ name, description, parameters, code, modules = {} }: CodeTool): Tool {
   const tool = defineTool<unknown>(
     // The sandbox's own limits come first, as they do there.
-    { name, description, input: withoutPatterns(parameters), action: "run", direct: true, ...(executeCode.seconds ? { seconds: executeCode.seconds } : {}) },
+    { name, description, inputSchema: withoutPatterns(parameters), action: "run", modelOnly: true, ...(executeCode.timeoutSeconds ? { timeoutSeconds: executeCode.timeoutSeconds } : {}) },
     async (input, { sandbox }) => {
       const { value } = await sandbox.run({ code, modules, input });
       return value === undefined ? undefined : plain(value);

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { outputOf, UnusableOutput } from "./output.ts";
 
-const probe = defineTool({ name: "probe", description: "Probes.", input: z.object({}) }, () => "");
+const probe = defineTool({ name: "probe", description: "Probes.", inputSchema: z.object({}) }, () => "");
 
 function memory(): Blobs & { held: Map<string, Uint8Array> } {
   const held = new Map<string, Uint8Array>();

@@ -6,9 +6,9 @@ const running: ProcessInfo = { id: "5fa3c1d0", command: "serve\n  --all", state:
 
 /** What the tool answers, with a Linux sandbox that answers this. */
 async function answer(input: unknown, result: Partial<CommandResult> = {}, linux: Partial<Linux> = {}): Promise<unknown> {
-  const given = sandbox.input.parse(input);
+  const given = sandbox.inputSchema.parse(input);
   const run: Linux["run"] = async () => ({ exitCode: 0, output: "", ms: 1500, ...result });
-  return sandbox.run(given, { linux: { run, ...linux }, signal: new AbortController().signal, progress() {} } as unknown as ToolContext);
+  return sandbox.execute(given, { linux: { run, ...linux }, signal: new AbortController().signal, progress() {} } as unknown as ToolContext);
 }
 
 test("a model is told what a command wrote, and how it ended where that was not well", async () => {
@@ -69,7 +69,7 @@ test.each([
   [{ command: "" }, "command"],
   [{ comand: "x" }, undefined],
 ])("%j means nothing, and is refused where it is wrong", (input, path) => {
-  const { success, error } = sandbox.input.safeParse(input);
+  const { success, error } = sandbox.inputSchema.safeParse(input);
   expect(success).toBe(false);
   expect(error?.issues[0]?.path[0]).toBe(path);
 });

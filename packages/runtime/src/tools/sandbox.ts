@@ -12,7 +12,7 @@ export const sandbox = defineTool(
     name: "sandbox",
     description:
       "Run a bash command in a Linux sandbox: /work is a copy of the workspace and what changes there comes back, no network, the programs that this machine has. `background` starts it and answers a process id; `process` reads that one's output, with `stop` ends it; no input at all lists them.",
-    input: z
+    inputSchema: z
       .strictObject({
         command: z.string().min(1).max(maxCommandBytes).optional(),
         timeoutMs: z.int().min(1).optional(),
@@ -30,7 +30,7 @@ export const sandbox = defineTool(
       }),
     action: "run",
     // The host's own limits come first, and none is longer than a day.
-    seconds: 86_400 + 60,
+    timeoutSeconds: 86_400 + 60,
     summarize: (output) => summaryOf(String(output)),
   },
   async ({ command, timeoutMs, background, process, stop }, { linux, signal, progress }) => {

@@ -5,9 +5,9 @@ export const setTitle = defineTool(
   {
     name: "set_title",
     description: "Give this conversation a short title, once you know what it is about.",
-    input: z.object({ title: z.string().trim().min(1).max(120) }),
+    inputSchema: z.object({ title: z.string().trim().min(1).max(120) }),
     action: "set",
-    repeatable: true,
+    idempotent: true,
     local: true,
   },
   ({ title }, context) => {

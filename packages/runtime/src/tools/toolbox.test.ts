@@ -6,7 +6,7 @@ import { createStaticSource, MutableToolSource, type ToolSource } from "./tool-s
 import { createCoreSource, Toolbox } from "./toolbox.ts";
 
 const readFile = defineTool(
-  { name: "readFile", aliases: ["read_file"], description: "Reads.", input: z.object({ path: z.string() }) },
+  { name: "readFile", aliases: ["read_file"], description: "Reads.", inputSchema: z.object({ path: z.string() }) },
   () => "",
 );
 
@@ -32,7 +32,7 @@ test("definitions are JSON schemas and byte for byte the same every time", () =>
 });
 
 test("two tools of one name are refused, and both are named", () => {
-  const other = defineTool({ name: "read_file", description: "Reads too.", input: z.object({}) }, () => "");
+  const other = defineTool({ name: "read_file", description: "Reads too.", inputSchema: z.object({}) }, () => "");
   const sources = [createStaticSource("the system", [readFile]), createStaticSource("the middleware “files”", [other])];
   expect(() => new Toolbox(sources)).toThrow(
     "Two tools are named “read_file”: one is from the system, the other from the middleware “files”. Rename one.",

@@ -226,7 +226,7 @@ const namesOf = ({ name, aliases = [] }: Tool) => [name, ...aliases];
 
 // A malformed tool would fail the calls to the model, where nobody could say whose fault it was.
 function isTool(tool: Partial<Tool> | undefined): tool is Tool {
-  const { name, aliases = [], description, input, run } = tool ?? {};
+  const { name, aliases = [], description, inputSchema: input, execute: run } = tool ?? {};
   return (
     [name, ...aliases].every((word) => typeof word === "string" && toolNameRule.pattern.test(word)) &&
     typeof description === "string" &&
@@ -253,7 +253,7 @@ function toDefinition(tool: Tool): ToolDefinition {
   return definition;
 }
 
-function toParameters({ input }: Tool): Record<string, unknown> {
+function toParameters({ inputSchema: input }: Tool): Record<string, unknown> {
   const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
   return parameters;
 }

@@ -8,8 +8,8 @@ test("a pattern that would match for ever is told to the model, and not tried he
   const parameters = { type: "object", properties: { word: { type: "string", pattern: "^(a+)+$" }, pattern: { type: "string" } }, required: ["word", "pattern"] };
   const tool = at(parameters);
   expect(tool.parameters).toEqual(parameters);
-  expect(tool.input.safeParse({ word: `${"a".repeat(50)}!`, pattern: "x" }).success).toBe(true);
-  expect(tool.input.safeParse({ word: "a" }).success).toBe(false);
+  expect(tool.inputSchema.safeParse({ word: `${"a".repeat(50)}!`, pattern: "x" }).success).toBe(true);
+  expect(tool.inputSchema.safeParse({ word: "a" }).success).toBe(false);
 });
 
 test("a schema that cannot be read is refused when the tool is made", () => {

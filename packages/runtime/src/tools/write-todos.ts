@@ -6,9 +6,9 @@ export const writeTodos = defineTool(
     name: "write_todos",
     description:
       "Write your todo list, replacing the last one. Use it for work of three or more steps: one todo in_progress at a time, completed as soon as it is done.",
-    input: z.object({ todos: z.array(todoSchema).max(100) }),
+    inputSchema: z.object({ todos: z.array(todoSchema).max(100) }),
     action: "write",
-    repeatable: true,
+    idempotent: true,
     local: true,
   },
   ({ todos }, context) => {

@@ -3,7 +3,7 @@ import type { Agent } from "../protocol/agent.ts";
 import type { MessageToolCall } from "../protocol/message.ts";
 import type { Props } from "../protocol/props.ts";
 import type { ChatMessage, Run } from "../protocol/turn.ts";
-import type { Consultation } from "./consultation.ts";
+import type { GenerateOptions } from "./generate-options";
 import type { ModelPlan } from "./plan.ts";
 import type { Tool } from "./tool.ts";
 
@@ -34,7 +34,7 @@ export interface MiddlewareContext<Config = unknown> {
   /** Gives the agent a tool: for good in `onInit`, elsewhere for the rest of the turn, or until a crash interrupts it. */
   registerTool(tool: Tool): void;
   /** A quick question to a model, beside the conversation and counted like it. */
-  consult(question: Consultation): Promise<string>;
+  generate(question: GenerateOptions): Promise<string>;
 }
 
 type Awaitable = void | Promise<void>;

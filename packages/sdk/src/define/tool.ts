@@ -3,7 +3,7 @@ import { toolNameRule } from "../protocol/names.ts";
 import type { NewEvent, ToolTrouble } from "../protocol/event.ts";
 import type { Props } from "../protocol/props.ts";
 import type { CodeRunner } from "./code.ts";
-import type { Consultation } from "./consultation.ts";
+import type { GenerateOptions } from "./generate-options";
 import type { Files, Shell } from "./files.ts";
 import type { Linux } from "./linux.ts";
 
@@ -25,7 +25,7 @@ export interface ToolContext {
   /** Stores a big value and answers its hash. It can be read through the agent once a fact refers to it. */
   putBlob(content: Uint8Array): Promise<string>;
   /** A quick question to a model, beside the conversation and counted like it. */
-  consult(question: Consultation): Promise<string>;
+  generate(question: GenerateOptions): Promise<string>;
   /** What a long call tells those who watch, while it goes on. Nobody keeps it. */
   progress(text: string): void;
   files: Files;
@@ -50,48 +50,48 @@ export interface Tool {
   /** Other names models know it by. */
   aliases?: readonly string[];
   description: string;
-  input: z.ZodType;
+  inputSchema: z.ZodType;
   /** The input's JSON schema, where that is what it was defined with. */
   parameters?: Record<string, unknown>;
   /** What it does, in a word, for the action log. */
   action: string;
   /** May a call be made again when a crash left its outcome unknown? */
-  repeatable: boolean;
+  idempotent: boolean;
   /** May it run beside other calls of the same step? Others run alone, in the model's order. */
-  independent: boolean;
+  parallel: boolean;
   /** Is its whole effect facts in the agent's log? Such a tool answers at once. */
   local?: boolean;
   /** Longer than this and the call has failed; the host's own limit where it is not given. */
-  seconds?: number;
+  timeoutSeconds?: number;
   /** May only the model call it, and not the code that it writes? */
-  direct?: boolean;
+  modelOnly?: boolean;
   /**
    * What the policy does with a call that no rule speaks of; `allow` where it is not given. With `deny`, only what a
    * rule allows can be done.
    */
-  otherwise?: "deny" | "allow";
+  defaultPolicy?: "deny" | "allow";
   /**
    * Does a rule's `match` mean this input? Nothing is answered where it cannot be read. A tool without this has
    * `match` looked for in the input's JSON.
    */
-  matches?(match: string, input: unknown, action: "deny" | "ask" | "allow"): boolean | undefined;
+  matchesRule?(match: string, input: unknown, action: "deny" | "ask" | "allow"): boolean | undefined;
   /** The `match` of a rule that would allow this input, for whoever is told that none does. */
-  matchFor?(input: unknown): string;
+  ruleFor?(input: unknown): string;
   /** What the logs keep of an input that may be long or hold secrets, valid or not; all of it where this is not given. */
-  logged?(input: unknown): unknown;
+  redactInput?(input: unknown): unknown;
   /** What the action log says of the output; the output itself may hold anything. */
   summarize?(output: unknown): string;
   /** `null` defers the answer: it is reported later, and the turn waits for it. */
-  run(input: unknown, context: ToolContext): unknown;
+  execute(input: unknown, context: ToolContext): unknown;
 }
 
 /** A tool as it is defined; what is left out is assumed to be the careful thing. */
-export interface NewTool<Input> extends Omit<Tool, "input" | "parameters" | "action" | "repeatable" | "independent" | "run"> {
+export interface NewTool<Input> extends Omit<Tool, "inputSchema" | "parameters" | "action" | "idempotent" | "parallel" | "execute"> {
   /** A zod schema, or a JSON schema. */
-  input: z.ZodType<Input> | Record<string, unknown>;
+  inputSchema: z.ZodType<Input> | Record<string, unknown>;
   action?: string;
-  repeatable?: boolean;
-  independent?: boolean;
+  idempotent?: boolean;
+  parallel?: boolean;
 }
 
 /**
@@ -99,7 +99,7 @@ export interface NewTool<Input> extends Omit<Tool, "input" | "parameters" | "act
  *
  * ```ts
  * const lookup = defineTool(
- *   { name: "lookupOrder", description: "Find an order.", input: z.object({ id: z.string() }), repeatable: true },
+ *   { name: "lookupOrder", description: "Find an order.", inputSchema: z.object({ id: z.string() }), idempotent: true },
  *   async ({ id }) => orders.get(id) ?? "There is no such order.",
  * );
  * ```
@@ -107,14 +107,15 @@ export interface NewTool<Input> extends Omit<Tool, "input" | "parameters" | "act
  * A string or an object is its answer, an exception is an answer that says what went wrong, and `null` means that
  * the answer is reported later.
  */
-export function defineTool<Input>(definition: NewTool<Input>, run: (input: Input, context: ToolContext) => unknown): Tool {
-  const { name, aliases = [], description, input } = definition;
+export function defineTool<Input>(definition: NewTool<Input>, execute: (input: Input, context: ToolContext) => unknown): Tool {
+  const { name, aliases = [], description, inputSchema } = definition;
   for (const word of [name, ...aliases]) {
     if (!toolNameRule.pattern.test(word)) throw new Error(`“${word}” cannot be a tool's name: ${toolNameRule.form}.`);
   }
   if (!description.trim()) throw new Error(`The tool “${name}” has no description, and a model could not know what it is for.`);
-  const schema = input instanceof z.ZodType ? { input } : { input: z.fromJSONSchema(input), parameters: input };
-  return { action: name, repeatable: false, independent: false, ...definition, ...schema, run: run as Tool["run"] };
+  const isZod = inputSchema instanceof z.ZodType;
+  const schema = isZod ? { inputSchema } : { inputSchema: z.fromJSONSchema(inputSchema), parameters: inputSchema };
+  return { action: name, idempotent: false, parallel: false, ...definition, ...schema, execute: execute as Tool["execute"] };
 }
 
 /** A picture as a tool's output: kept in the blob store, shown to models that see. */

@@ -29,7 +29,7 @@ export const coach = defineMiddleware({
     const edits = context.config.coach;
     edit(plan, edits);
     if (edits.give.includes(context.step)) context.registerTool(gift(`from_step_${context.step}`));
-    if (edits.ask) context.state.answer = await context.consult({ purpose: "test", ...defined(edits.ask) });
+    if (edits.ask) context.state.answer = await context.generate({ purpose: "test", ...defined(edits.ask) });
   },
 });
 
@@ -47,5 +47,5 @@ function defined({ prompt, role }: NonNullable<Edits["ask"]>) {
 }
 
 export function gift(name: string) {
-  return defineTool({ name, description: `Given as ${name}.`, input: z.object({}), repeatable: true }, () => `${name} was called`);
+  return defineTool({ name, description: `Given as ${name}.`, inputSchema: z.object({}), idempotent: true }, () => `${name} was called`);
 }

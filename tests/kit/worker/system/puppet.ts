@@ -130,7 +130,7 @@ function play(hook: (typeof hooks)[number], context: Context, plan: ModelPlan): 
   const name = context.config.puppet[hook];
   if (!name) return undefined;
   if (hook === "beforeModel") plan.addSystem("The puppet was here.");
-  context.registerTool(defineTool({ name: `prop_of_${hook}`, description: "Stays only if the hook comes back.", input: z.object({}) }, () => ""));
+  context.registerTool(defineTool({ name: `prop_of_${hook}`, description: "Stays only if the hook comes back.", inputSchema: z.object({}) }, () => ""));
   context.state[hook] = "begun";
   return (tricks[name] as Trick)(context, plan);
 }

@@ -5,10 +5,10 @@ import { capabilitiesOf } from "./capabilities.ts";
 
 test("code finds an echo, a fetch that needs a rule, its files and a shell", () => {
   const [echo, fetch, ...others] = capabilitiesOf(() => Promise.reject(new Error("Nothing is sent here.")), createRedactor([]));
-  expect(others.map(({ name, otherwise }) => [name, otherwise])).toEqual(["readFile", "writeFile", "listFiles", "deleteFile", "moveFile", "bash"].map((name) => [name, undefined]));
+  expect(others.map(({ name, defaultPolicy: otherwise }) => [name, otherwise])).toEqual(["readFile", "writeFile", "listFiles", "deleteFile", "moveFile", "bash"].map((name) => [name, undefined]));
   expect([echo?.name, fetch?.name]).toEqual(["echo", "fetch"]);
-  expect([echo?.otherwise, fetch?.otherwise]).toEqual([undefined, "deny"]);
+  expect([echo?.defaultPolicy, fetch?.defaultPolicy]).toEqual([undefined, "deny"]);
   for (const value of [{ a: [1, "x", null] }, "text", 5, false, []]) {
-    expect(echo?.run(echo.input.parse(value), {} as ToolContext)).toEqual(value);
+    expect(echo?.execute(echo.inputSchema.parse(value), {} as ToolContext)).toEqual(value);
   }
 });

@@ -3,6 +3,6 @@ import { z } from "zod";
 
 /** Gives back what it is given: how code finds out that somebody is there. */
 export const echo = defineTool(
-  { name: "echo", description: "Answers what it is told.", input: z.unknown(), repeatable: true, independent: true },
+  { name: "echo", description: "Answers what it is told.", inputSchema: z.unknown(), idempotent: true, parallel: true },
   (input) => input,
 );

@@ -12,7 +12,7 @@ type Verdict = Action | "invalid";
 
 function verdict(policy: { tool?: string; match?: string; action: Action }[], request: string): { action: Verdict; reason: string } {
   const [, method, url] = /^([A-Z]+) (.*)$/s.exec(request) ?? ["", undefined, request];
-  const { success, data } = fetchTool.input.safeParse({ url, ...(method ? { method } : {}) });
+  const { success, data } = fetchTool.inputSchema.safeParse({ url, ...(method ? { method } : {}) });
   return success ? evaluatePolicy({ policy: policy.map((rule) => ({ tool: "fetch", ...rule })) }, { tool: fetchTool, input: data }) : { action: "invalid", reason: "" };
 }
 

@@ -73,8 +73,8 @@ afterAll(() => {
 });
 
 async function fetched(path: string, more: object = {}, signal = new AbortController().signal): Promise<FetchAnswer> {
-  const input = capability.input.parse({ url: path.startsWith("/") ? origin + path : path, ...more });
-  return capability.run(input, { signal } as ToolContext) as Promise<FetchAnswer>;
+  const input = capability.inputSchema.parse({ url: path.startsWith("/") ? origin + path : path, ...more });
+  return capability.execute(input, { signal } as ToolContext) as Promise<FetchAnswer>;
 }
 
 const base64 = (data: Uint8Array | string) => Buffer.from(data).toString("base64");
@@ -155,7 +155,7 @@ test.each(["/silent", "/stuck"])("%s is given up when the call is, and its conne
 });
 
 test("a call has half a minute", () => {
-  expect(capability.seconds).toBe(30);
+  expect(capability.timeoutSeconds).toBe(30);
 });
 
 test("who is not there, or breaks off, is named", async () => {
@@ -196,13 +196,13 @@ const wrong: [string, unknown, RegExp][] = [
 ];
 
 test.each(wrong)("a request with %s is not made", (_, input, words) => {
-  const { success, error } = capability.input.safeParse(input);
+  const { success, error } = capability.inputSchema.safeParse(input);
   expect(success).toBe(false);
   expect(error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ")).toMatch(words);
 });
 
 test("an address is asked for in its one spelling", () => {
-  expect(capability.input.parse({ url: "HTTPS://X.org:443\\a/../b%2e?é#c" })).toMatchObject({ url: "https://x.org/b%2e?%C3%A9", method: "GET" });
+  expect(capability.inputSchema.parse({ url: "HTTPS://X.org:443\\a/../b%2e?é#c" })).toMatchObject({ url: "https://x.org/b%2e?%C3%A9", method: "GET" });
 });
 
 test("the request log has a line for each, without what is secret or long", async () => {
@@ -211,11 +211,11 @@ test("the request log has a line for each, without what is secret or long", asyn
   expect(capability.summarize?.(await fetched("/latin", { headers: { authorization: "x" } }))).toMatch(/ → 200, 3 bytes$/);
   expect(capability.summarize?.(await fetched(`/wrong?q=${"x".repeat(30)}&sk-${"a".repeat(20)}`))).toBe(`GET ${origin}/wrong?q=…&[redacted]= → 418, 15 bytes`);
   const input = { url: `${origin}/back?token=abc`, method: "POST", headers: { authorization: "Bearer secret" }, body: "secret".repeat(500) };
-  expect(capability.logged?.(capability.input.parse(input))).toEqual({ method: "POST", url: `${origin}/back?token=…`, headers: ["authorization"], body: "2.9 KB" });
+  expect(capability.redactInput?.(capability.inputSchema.parse(input))).toEqual({ method: "POST", url: `${origin}/back?token=…`, headers: ["authorization"], body: "2.9 KB" });
 });
 
 test("what cannot be sent is logged too, and as carefully", () => {
-  expect(capability.logged?.({ url: "https://me:secret@x.org/a?password=x", method: 5, headers: "secret", body: {} })).toEqual({ url: "https://x.org/a?password=…" });
-  expect(capability.logged?.({ url: `nonsense${"x".repeat(1000)}` })).toEqual({ url: expect.stringMatching(/^nonsensex{292}…$/) });
-  for (const nothing of [null, "secret", 5, ["secret"], {}]) expect(capability.logged?.(nothing)).toEqual({});
+  expect(capability.redactInput?.({ url: "https://me:secret@x.org/a?password=x", method: 5, headers: "secret", body: {} })).toEqual({ url: "https://x.org/a?password=…" });
+  expect(capability.redactInput?.({ url: `nonsense${"x".repeat(1000)}` })).toEqual({ url: expect.stringMatching(/^nonsensex{292}…$/) });
+  for (const nothing of [null, "secret", 5, ["secret"], {}]) expect(capability.redactInput?.(nothing)).toEqual({});
 });

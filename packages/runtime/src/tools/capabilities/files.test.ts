@@ -11,8 +11,8 @@ function code(files: FilesDouble, ran: unknown[] = []) {
   const shell = { run: async (...given: unknown[]) => (ran.push(given), { exitCode: 3, stdout: "out", stderr: "err", notes: [], ms: 5 }) };
   const ask: Ask = (capability, inputOf, answerOf) => async (...given) => {
     const tool = named(capability);
-    const input: unknown = tool.input.parse(JSON.parse(JSON.stringify(inputOf(...given))));
-    const answer: unknown = await tool.run(input, { files, shell, signal: files.ending.signal } as unknown as ToolContext);
+    const input: unknown = tool.inputSchema.parse(JSON.parse(JSON.stringify(inputOf(...given))));
+    const answer: unknown = await tool.execute(input, { files, shell, signal: files.ending.signal } as unknown as ToolContext);
     tool.summarize?.(answer);
     return answerOf(JSON.parse(JSON.stringify(answer) ?? "null"));
   };
@@ -71,10 +71,10 @@ test("what cannot be done is said", async () => {
 
 test("the logs have no content, and rules for the tools of a model hold", () => {
   const write = named("writeFile");
-  expect(write.logged?.({ path: "a", content: { text: "secret" } })).toEqual({ path: "a", content: "6 characters" });
-  expect(write.logged?.({ path: "a", content: { base64: "c2VjcmV0" } })).toEqual({ path: "a", content: "6 bytes" });
-  expect(write.logged?.({ path: "a", content: "secret", more: "secret" })).toEqual({ path: "a", content: "6 characters" });
+  expect(write.redactInput?.({ path: "a", content: { text: "secret" } })).toEqual({ path: "a", content: "6 characters" });
+  expect(write.redactInput?.({ path: "a", content: { base64: "c2VjcmV0" } })).toEqual({ path: "a", content: "6 bytes" });
+  expect(write.redactInput?.({ path: "a", content: "secret", more: "secret" })).toEqual({ path: "a", content: "6 characters" });
   expect(named("readFile").summarize?.({ text: "secret" })).toBe("6 characters");
-  for (const name of ["readFile", "writeFile", "deleteFile"]) expect(named(name).matches?.("secrets/*", { path: "/work/secrets/x" }, "deny")).toBe(true);
-  expect(named("moveFile").matches?.("secrets/*", { from: "a", to: "./secrets/x" }, "deny")).toBe(true);
+  for (const name of ["readFile", "writeFile", "deleteFile"]) expect(named(name).matchesRule?.("secrets/*", { path: "/work/secrets/x" }, "deny")).toBe(true);
+  expect(named("moveFile").matchesRule?.("secrets/*", { from: "a", to: "./secrets/x" }, "deny")).toBe(true);
 });

@@ -28,12 +28,12 @@ const readFile = defineTool(
   {
     name: "readFile",
     description: "What is in a file, or what is known of it; null where there is none.",
-    input: z.strictObject({ path: z.string(), only: z.literal("info").optional() }),
+    inputSchema: z.strictObject({ path: z.string(), only: z.literal("info").optional() }),
     action: "read",
-    repeatable: true,
-    independent: true,
-    matches: matchPaths,
-    logged,
+    idempotent: true,
+    parallel: true,
+    matchesRule: matchPaths,
+    redactInput: logged,
     summarize: (answer) => (answer === null ? "not there" : "kind" in (answer as object) ? "what is known of it" : carriedSize(answer as Carried)),
   },
   async ({ path: given, only }, { files }) => {
@@ -58,10 +58,10 @@ const writeFile = defineTool(
   {
     name: "writeFile",
     description: "Writes a whole file.",
-    input: z.strictObject({ path: z.string(), content: carriedSchema }),
+    inputSchema: z.strictObject({ path: z.string(), content: carriedSchema }),
     action: "write",
-    matches: matchPaths,
-    logged: (input) => ({ ...(logged(input) as object), ...sizeOf(input) }),
+    matchesRule: matchPaths,
+    redactInput: (input) => ({ ...(logged(input) as object), ...sizeOf(input) }),
     summarize: (answer) => `wrote ${String(answer)}`,
   },
   async ({ path: given, content }, { files, signal }) => {
@@ -77,24 +77,24 @@ const listFiles = defineTool(
   {
     name: "listFiles",
     description: "All files in a folder and below it.",
-    input: z.strictObject({ path: z.string().optional() }),
+    inputSchema: z.strictObject({ path: z.string().optional() }),
     action: "list",
-    repeatable: true,
-    independent: true,
-    matches: matchPaths,
-    logged,
+    idempotent: true,
+    parallel: true,
+    matchesRule: matchPaths,
+    redactInput: logged,
     summarize: (answer) => counted((answer as FileInfo[]).length, "file"),
   },
   ({ path = "" }, { files }) => files.list({ under: folderPath(path) }),
 );
 
 const deleteFile = defineTool(
-  { name: "deleteFile", description: "Deletes a file or a folder.", input: z.strictObject({ path: z.string() }), action: "delete", matches: matchPaths, logged, summarize: () => "deleted" },
+  { name: "deleteFile", description: "Deletes a file or a folder.", inputSchema: z.strictObject({ path: z.string() }), action: "delete", matchesRule: matchPaths, redactInput: logged, summarize: () => "deleted" },
   async ({ path }, { files }) => void (await files.commit([{ delete: filePath(path) }])),
 );
 
 const moveFile = defineTool(
-  { name: "moveFile", description: "Moves a file or a folder.", input: z.strictObject({ from: z.string(), to: z.string() }), action: "move", matches: matchPaths, logged, summarize: () => "moved" },
+  { name: "moveFile", description: "Moves a file or a folder.", inputSchema: z.strictObject({ from: z.string(), to: z.string() }), action: "move", matchesRule: matchPaths, redactInput: logged, summarize: () => "moved" },
   async ({ from, to }, { files }) => void (await files.commit([{ move: filePath(from), to: filePath(to) }])),
 );
 
@@ -102,11 +102,11 @@ const bash = defineTool(
   {
     name: "bash",
     description: "Runs a command on the workspace.",
-    input: z.strictObject({ command: z.string().min(1).max(maxCommandBytes), timeoutMs: z.int().min(1).optional() }),
+    inputSchema: z.strictObject({ command: z.string().min(1).max(maxCommandBytes), timeoutMs: z.int().min(1).optional() }),
     action: "run",
     // The shell's own limits come first.
-    seconds: 7300,
-    matches: () => false,
+    timeoutSeconds: 7300,
+    matchesRule: () => false,
     summarize: (answer) => `exit code ${(answer as { exitCode: number }).exitCode}`,
   },
   async ({ command, timeoutMs }, { shell }) => {

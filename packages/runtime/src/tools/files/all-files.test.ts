@@ -22,8 +22,8 @@ test("file tools are known by the names of others, and by their words", async ()
   await files.call(editFile, { filePath: "a", edits: [{ old_string: "two", new_string: "two two" }] });
   await files.call(editFile, { path: "a", old_string: "two", new_string: "x", replace_all: true });
   expect(files.stored.get("a")).toBe("x x");
-  expect(readFile.input.parse({ path: "a", file_path: "b" })).toEqual({ path: "a" });
-  expect(readFile.input.parse({ file_path: "b", path: "a" })).toEqual({ path: "a" });
+  expect(readFile.inputSchema.parse({ path: "a", file_path: "b" })).toEqual({ path: "a" });
+  expect(readFile.inputSchema.parse({ file_path: "b", path: "a" })).toEqual({ path: "a" });
 });
 
 test("file tools are understood where all is text, and where what is not meant is empty", async () => {
@@ -46,15 +46,15 @@ test("file tools take little room in what a model is told", () => {
 });
 
 test("file tools log where and how much, never what", () => {
-  expect(writeFile.logged?.({ file_path: "a", content: "secret" })).toEqual({ path: "a", content: "6 characters" });
-  expect(editFile.logged?.({ path: "a", oldString: "secret", newString: "", edits: [{ oldString: "secret" }] })).toEqual({ path: "a", oldString: "6 characters", newString: "0 characters", edits: 1 });
-  for (const nothing of [null, "secret", 5]) expect(writeFile.logged?.(nothing)).toEqual({});
+  expect(writeFile.redactInput?.({ file_path: "a", content: "secret" })).toEqual({ path: "a", content: "6 characters" });
+  expect(editFile.redactInput?.({ path: "a", oldString: "secret", newString: "", edits: [{ oldString: "secret" }] })).toEqual({ path: "a", oldString: "6 characters", newString: "0 characters", edits: 1 });
+  for (const nothing of [null, "secret", 5]) expect(writeFile.redactInput?.(nothing)).toEqual({});
   expect(readFile.summarize?.("1\tsecret\n2\tx")).toBe("2 lines");
   expect(editFile.summarize?.("Changed a.\n1\tsecret")).toBe("Changed a.");
 });
 
 test("file tools are read by rules in the one spelling of a path", () => {
-  const denied = (tool: Tool, match: string, input: unknown) => tool.matches?.(match, tool.input.parse(input), "deny");
+  const denied = (tool: Tool, match: string, input: unknown) => tool.matchesRule?.(match, tool.inputSchema.parse(input), "deny");
   for (const path of ["secrets/a", "/work/secrets/a", "./secrets/a", "x/secrets/a", "SECRETS/a"]) expect(denied(writeFile, "secrets/*", { path, content: "" })).toBe(true);
   expect(denied(writeFile, "caf\u00e9", { path: "cafe\u0301", content: "" })).toBe(true);
   expect(denied(writeFile, "secrets/*", { path: "a", content: "secrets/b" })).toBe(false);
@@ -62,7 +62,7 @@ test("file tools are read by rules in the one spelling of a path", () => {
   expect(denied(moveFile, "secrets/key", { from: "secrets", to: "a" })).toBe(true);
   expect(denied(deleteFile, "src/secrets/key", { path: "src" })).toBe(true);
   expect(denied(glob, "secrets", { pattern: "secrets/*" })).toBe(true);
-  const allowed = (input: unknown) => moveFile.matches?.("src/*", moveFile.input.parse(input), "allow");
+  const allowed = (input: unknown) => moveFile.matchesRule?.("src/*", moveFile.inputSchema.parse(input), "allow");
   expect([allowed({ from: "src/a", to: "src/b" }), allowed({ from: "src/a", to: "b" }), allowed({ from: "SRC/a", to: "src/b" })]).toEqual([true, false, false]);
 });
 

@@ -7,7 +7,7 @@ export const deleteFile = fileTool(
   {
     name: "deleteFile",
     description: "Delete a file, or a folder with all that is in it.",
-    input: z.object({ path: z.string() }),
+    inputSchema: z.object({ path: z.string() }),
     action: "delete",
     local: true,
   },

@@ -13,7 +13,7 @@ export const editFile = fileTool(
     name: "editFile",
     aliases: ["edit_file"],
     description: "Replace text in a file that you have read. oldString must be there once, without line numbers, unless replaceAll. `edits` makes several at once.",
-    input: z
+    inputSchema: z
       .object({
         path: z.string(),
         oldString: editShape.oldString.optional(),

@@ -2,8 +2,8 @@ import { defineTool, type NewTool, type Tool, type ToolContext, ToolFailure } fr
 import { z } from "zod";
 import { matchPaths } from "../../policy/match-paths.ts";
 
-interface NewFileTool<Input> extends Omit<NewTool<Input>, "input"> {
-  input: z.ZodType<Input>;
+interface NewFileTool<Input> extends Omit<NewTool<Input>, "inputSchema"> {
+  inputSchema: z.ZodType<Input>;
 }
 
 /**
@@ -11,8 +11,8 @@ interface NewFileTool<Input> extends Omit<NewTool<Input>, "input"> {
  * `old_string` is understood, though they are not told so.
  */
 export function fileTool<Input>(definition: NewFileTool<Input>, run: (input: Input, context: ToolContext) => unknown): Tool {
-  const { $schema: _, ...parameters } = z.toJSONSchema(definition.input, { io: "input" });
-  const tool = defineTool<Input>({ matches: matchPaths, logged, ...definition, input: z.preprocess(respelled, definition.input) as z.ZodType<Input> }, run);
+  const { $schema: _, ...parameters } = z.toJSONSchema(definition.inputSchema, { io: "input" });
+  const tool = defineTool<Input>({ matchesRule: matchPaths, redactInput: logged, ...definition, inputSchema: z.preprocess(respelled, definition.inputSchema) as z.ZodType<Input> }, run);
   return { ...tool, parameters };
 }
 

@@ -41,7 +41,7 @@ export class FilesDouble implements Files {
   /** As a model calls it. */
   async call(tool: Tool, input: unknown): Promise<unknown> {
     const shell = { search: async (order: SearchOrder) => (this.searched.push(order), { found: this.found, more: this.more }) };
-    return tool.run(tool.input.parse(input), { files: this, shell, signal: this.ending.signal } as unknown as ToolContext);
+    return tool.execute(tool.inputSchema.parse(input), { files: this, shell, signal: this.ending.signal } as unknown as ToolContext);
   }
 
   async list({ under }: { under?: string | undefined } = {}): Promise<FileInfo[]> {

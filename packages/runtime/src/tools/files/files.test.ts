@@ -191,7 +191,7 @@ describe("editFile", () => {
   });
 
   test.each([{ path: "a" }, { path: "a", oldString: "x" }, { path: "a", edits: [] }, { path: "a", edits: "[" }, { path: "a", oldString: "a", newString: "b", edits: [{ oldString: "a", newString: "b" }] }, { path: "a", edits: [{ oldString: "a" }] }])("%j is not enough to go by", (input) => {
-    expect(editFile.input.safeParse(input).success).toBe(false);
+    expect(editFile.inputSchema.safeParse(input).success).toBe(false);
   });
 });
 

@@ -9,10 +9,10 @@ export const glob = fileTool(
   {
     name: "glob",
     description: "Find files by name: `*.ts` in any folder, `src/**/*.{js,ts}`.",
-    input: z.object({ pattern: z.string() }),
+    inputSchema: z.object({ pattern: z.string() }),
     action: "find",
-    repeatable: true,
-    independent: true,
+    idempotent: true,
+    parallel: true,
     local: true,
     summarize: (output) => counted(String(output).split("\n").length, "line"),
   },

@@ -10,10 +10,10 @@ export const grep = fileTool(
   {
     name: "grep",
     description: "Find lines of files by a JavaScript regular expression, in a folder or file (`path`), in files like `glob`; with `context` lines around them.",
-    input: z.object({ pattern: z.string(), path: z.string().optional(), glob: z.string().optional(), ignoreCase: z.boolean().optional(), context: z.number().optional() }),
+    inputSchema: z.object({ pattern: z.string(), path: z.string().optional(), glob: z.string().optional(), ignoreCase: z.boolean().optional(), context: z.number().optional() }),
     action: "search",
-    repeatable: true,
-    independent: true,
+    idempotent: true,
+    parallel: true,
     summarize: (output) => counted(String(output).split("\n").length, "line"),
   },
   async ({ pattern, path = "", glob, ignoreCase, context }, { files, shell }) => {

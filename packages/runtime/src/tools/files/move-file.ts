@@ -7,7 +7,7 @@ export const moveFile = fileTool(
   {
     name: "moveFile",
     description: "Move or rename a file or folder. `to` may be a folder.",
-    input: z.object({ from: z.string(), to: z.string() }),
+    inputSchema: z.object({ from: z.string(), to: z.string() }),
     action: "move",
     local: true,
   },

@@ -9,7 +9,7 @@ export const writeFile = fileTool(
     name: "writeFile",
     aliases: ["write_file"],
     description: "Write a whole file of the workspace; folders come by themselves. One that is there must have been read first. To change a part, use editFile.",
-    input: z.object({ path: z.string(), content: z.string() }),
+    inputSchema: z.object({ path: z.string(), content: z.string() }),
     action: "write",
     local: true,
   },

@@ -112,7 +112,7 @@ function createCodeScope(options: CodeCallsOptions, signal: AbortSignal): CallSc
       const isTool = isToolName(name);
       const toolName = isTool ? name.slice(toolPrefix.length) : name;
       const tool = isTool ? tools.find(toolName) : capabilities.find((known) => known.name === name);
-      if (tool && !tool.direct) return { tool };
+      if (tool && !tool.modelOnly) return { tool };
       if (tool) {
         const message = `${tool.name} can be called by the model only, not by code.`;
         return { failure: { code: "denied", message } };
@@ -139,7 +139,7 @@ function createCodeLog({ runId, step, deps }: StepContext, within: string): Call
     type: "capability.answered",
     data: { runId, within, callId, toolName, ms, action, ...answer },
   });
-  const redact = ({ logged }: Tool, input: unknown) => (logged ? logged(input) : input);
+  const redact = ({ redactInput: logged }: Tool, input: unknown) => (logged ? logged(input) : input);
   return {
     refused({ id, name: capability, tool, input }, { code: trouble, message: error }) {
       const name = tool?.name ?? toDisplayName(capability);

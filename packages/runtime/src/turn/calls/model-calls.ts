@@ -56,7 +56,7 @@ function createModelScope(step: StepContext): CallScope<Output> {
       return tool ? { tool } : { failure: { code: "unknown_tool", message: deps.tools.unknown(name) } };
     },
     checkInterrupted({ id }, tool) {
-      if (tool.repeatable || store.ledger.get(id)?.state !== "started") return undefined;
+      if (tool.idempotent || store.ledger.get(id)?.state !== "started") return undefined;
       step.hold(...closeCallsWithin(store, runId, "outcome_unknown", id));
       const message = `The host stopped while ${tool.name} was running. Whether it took effect is unknown. Check before you call it again.`;
       return { code: "outcome_unknown", message };
@@ -72,8 +72,8 @@ function createModelLog({ runId, step, blobs }: StepContext): CallLog<Output> {
   return {
     refused: (call, { code, message }) => [createToolError(call, runId, code, message, 0, "refuse")],
     started({ id, tool, input }) {
-      const args = tool.logged ? tool.logged(input) : input;
-      const { repeatable } = tool;
+      const args = tool.redactInput ? tool.redactInput(input) : input;
+      const { idempotent: repeatable } = tool;
       return { type: "tool.started", data: { runId, step, callId: id, toolName: tool.name, args, repeatable } };
     },
     encode: ({ id, tool }, value) => outputOf(tool, id, value, blobs),
@@ -135,7 +135,7 @@ function groupParallel(calls: readonly PreparedCall[]): PreparedCall[][] {
   const groups: PreparedCall[][] = [];
   for (const call of calls) {
     const last = groups.at(-1);
-    if (call.tool.independent && last?.every(({ tool }) => tool.independent)) last.push(call);
+    if (call.tool.parallel && last?.every(({ tool }) => tool.parallel)) last.push(call);
     else groups.push([call]);
   }
   return groups;

@@ -3,7 +3,7 @@ import type { Tool } from "@thinkery/sdk";
 const maxIssues = 5;
 
 /** Parses a tool's input with its schema. A schema may contain code and refer to itself, so it may throw. */
-export function parseInput({ input: schema }: Tool, given: unknown): { input: unknown } | { issues: string } {
+export function parseInput({ inputSchema: schema }: Tool, given: unknown): { input: unknown } | { issues: string } {
   try {
     const { success, data, error } = schema.safeParse(given);
     if (success) return { input: data };

@@ -24,16 +24,16 @@ interface RunOptions {
 
 /** Runs a tool within its time limit. A tool that returns synchronously costs no timer and no event-loop turn. */
 export function runWithTimeout({ tool, input, isLocal, limits, signal, createContext }: RunOptions): unknown {
-  if (isLocal) return tool.run(input, createContext(signal));
+  if (isLocal) return tool.execute(input, createContext(signal));
   const ending = new AbortController();
   const cancel = () => ending.abort(signal.reason);
   signal.addEventListener("abort", cancel, { once: true });
-  const value = tool.run(input, createContext(ending.signal));
+  const value = tool.execute(input, createContext(ending.signal));
   if (!(value instanceof Promise)) {
     signal.removeEventListener("abort", cancel);
     return value;
   }
-  const seconds = tool.seconds ?? limits.toolSeconds;
+  const seconds = tool.timeoutSeconds ?? limits.toolSeconds;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       ending.abort(new ToolTimeoutError(`${tool.name} did not answer within ${seconds} s and was given up.`));

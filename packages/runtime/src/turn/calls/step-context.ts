@@ -1,4 +1,4 @@
-import type { Consultation, NewEvent, Tool } from "@thinkery/sdk";
+import type { GenerateOptions, NewEvent, Tool } from "@thinkery/sdk";
 import type { Performance } from "../../middleware/pipeline.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
@@ -17,7 +17,7 @@ export interface StepContext {
   signal: AbortSignal;
   middleware: Performance;
   repetition: RepetitionGuard;
-  consult(question: Consultation): Promise<string>;
+  consult(question: GenerateOptions): Promise<string>;
   /** Shows watchers what a running call does; nothing is stored. */
   progress(callId: string, text: string): void;
   /** Writes events together with those that are held; without arguments, only the latter. */

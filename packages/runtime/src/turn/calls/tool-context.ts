@@ -39,7 +39,7 @@ export function createToolContext(
     signal,
     record,
     putBlob: (content) => step.blobs.put(content),
-    consult,
+    generate: consult,
     files: createFiles(workspace, own),
     shell: createShell(call, step, own),
     linux: { ...machine, run: (command, options) => keepAlive(callId, step, () => machine.run(command, options)) },

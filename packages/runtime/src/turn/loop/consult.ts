@@ -1,4 +1,4 @@
-import type { Consultation, ModelRole, NewEvent, UsageTotal } from "@thinkery/sdk";
+import type { GenerateOptions, ModelRole, NewEvent, UsageTotal } from "@thinkery/sdk";
 import { ModelError } from "../../model/error.ts";
 import type { Model, ModelRequest, Usage } from "../../model/model.ts";
 import { pause } from "../../model/pause.ts";
@@ -19,7 +19,7 @@ export interface ConsultOptions {
 }
 
 /** Asks a model something beside the conversation: one text, one answer, counted like every other call. */
-export async function consult(question: Consultation, options: ConsultOptions): Promise<string> {
+export async function consult(question: GenerateOptions, options: ConsultOptions): Promise<string> {
   const { role = "fast", prompt, system = "", purpose = "check", maxOutputTokens } = question;
   const { runId, step, signal, budget, costOf, record, alive } = options;
   const model = await options.modelOf(role);

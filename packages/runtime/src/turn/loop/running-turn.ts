@@ -1,4 +1,4 @@
-import type { ChildReport, Consultation, EventData, Failure, NewEvent } from "@thinkery/sdk";
+import type { ChildReport, GenerateOptions, EventData, Failure, NewEvent } from "@thinkery/sdk";
 import { openConversation } from "../../drivers/conversation.ts";
 import type { Conversation, DrivenTurn, ModelCallEnd, StepOptions, TurnModels } from "../../drivers/driver.ts";
 import type { Performance } from "../../middleware/pipeline.ts";
@@ -221,7 +221,7 @@ export class RunningTurn implements DrivenTurn {
   }
 
   /** A quick question beside the conversation. */
-  consult(question: Consultation): Promise<string> {
+  consult(question: GenerateOptions): Promise<string> {
     const { runId, deps } = this.#options;
     const { models, costOf } = deps;
     return consult(question, {

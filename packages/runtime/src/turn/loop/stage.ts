@@ -1,4 +1,4 @@
-import type { Consultation, NewEvent } from "@thinkery/sdk";
+import type { GenerateOptions, NewEvent } from "@thinkery/sdk";
 import type { Plan } from "../../middleware/plan.ts";
 import type { Stage } from "../../middleware/stage.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
@@ -15,7 +15,7 @@ interface StageOptions {
   step(): number;
   /** The plan that is being made, while it is. */
   plan(): Plan | undefined;
-  consult(question: Consultation): Promise<string>;
+  consult(question: GenerateOptions): Promise<string>;
   hold(...events: NewEvent[]): void;
   flush(): void;
 }

@@ -1,7 +1,7 @@
 import type { ModelRole } from "../protocol/choices.ts";
 
 /** A question to a model beside the conversation. */
-export interface Consultation {
+export interface GenerateOptions {
   prompt: string;
   /** `fast` where nothing is said. */
   role?: ModelRole;
