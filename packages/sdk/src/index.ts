@@ -1,7 +1,8 @@
 /** The outside of Thinkery as schemas and types. Safe in Workers, Node and the browser. */
 export * from "./conversation/update.ts";
 export * from "./define/code.ts";
-export * from "./define/generate-options";
+export * from "./define/defer.ts";
+export * from "./define/generate-options.ts";
 export * from "./define/files.ts";
 export * from "./define/linux.ts";
 export * from "./define/middleware.ts";

@@ -58,7 +58,7 @@ async function imageOutput(tool: Pick<Tool, "name">, callId: string, image: Tool
 }
 
 function textOf(value: unknown): string {
-  if (value === undefined) return "Done.";
+  if (value === undefined || value === null) return "Done.";
   if (typeof value === "string") return value;
   try {
     return JSON.stringify(value, (_, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner)) ?? String(value);

@@ -1,4 +1,4 @@
-import { defineTool, type Tool, type WebhookTool } from "@thinkery/sdk";
+import { defer, defineTool, type Tool, type WebhookTool } from "@thinkery/sdk";
 import type { Outbound } from "../host/outbound.ts";
 import { withoutPatterns } from "./without-patterns.ts";
 
@@ -20,7 +20,7 @@ export function webhookTool({ name, description, parameters, webhook }: WebhookT
       });
       if (answer.status === 202) {
         await answer.body?.cancel();
-        return null;
+        return defer();
       }
       const text = await limitedText(answer);
       if (!answer.ok) throw new Error(`it answered ${answer.status}. ${text.slice(0, 1000)}`.trim());

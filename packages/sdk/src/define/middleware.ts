@@ -3,7 +3,7 @@ import type { Agent } from "../protocol/agent.ts";
 import type { MessageToolCall } from "../protocol/message.ts";
 import type { Props } from "../protocol/props.ts";
 import type { ChatMessage, Run } from "../protocol/turn.ts";
-import type { GenerateOptions } from "./generate-options";
+import type { GenerateOptions } from "./generate-options.ts";
 import type { ModelPlan } from "./plan.ts";
 import type { Tool } from "./tool.ts";
 

@@ -3,7 +3,7 @@ import { toolNameRule } from "../protocol/names.ts";
 import type { NewEvent, ToolTrouble } from "../protocol/event.ts";
 import type { Props } from "../protocol/props.ts";
 import type { CodeRunner } from "./code.ts";
-import type { GenerateOptions } from "./generate-options";
+import type { GenerateOptions } from "./generate-options.ts";
 import type { Files, Shell } from "./files.ts";
 import type { Linux } from "./linux.ts";
 
@@ -81,7 +81,7 @@ export interface Tool {
   redactInput?(input: unknown): unknown;
   /** What the action log says of the output; the output itself may hold anything. */
   summarize?(output: unknown): string;
-  /** `null` defers the answer: it is reported later, and the turn waits for it. */
+  /** Returns the result; nothing or `null` is no output, and `defer()` says that the result comes later. */
   execute(input: unknown, context: ToolContext): unknown;
 }
 
@@ -104,8 +104,8 @@ export interface NewTool<Input> extends Omit<Tool, "inputSchema" | "parameters" 
  * );
  * ```
  *
- * A string or an object is its answer, an exception is an answer that says what went wrong, and `null` means that
- * the answer is reported later.
+ * A string or an object is its result, an exception a result that says what went wrong. Nothing or `null` is no output,
+ * and `defer()` says that the result comes later.
  */
 export function defineTool<Input>(definition: NewTool<Input>, execute: (input: Input, context: ToolContext) => unknown): Tool {
   const { name, aliases = [], description, inputSchema } = definition;

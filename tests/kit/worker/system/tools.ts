@@ -1,4 +1,4 @@
-import { defineTool, type Tool } from "@thinkery/sdk";
+import { defer, defineTool, type Tool } from "@thinkery/sdk";
 import { z } from "zod";
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -15,16 +15,16 @@ const delayed = (name: string, more: Partial<Tool>, answer: (input: { ms: number
   ...more,
 });
 
-export const later = delayed("later", { parallel: true }, () => null);
+export const later = delayed("later", { parallel: true }, () => defer());
 
-export const laterAlone = delayed("later_alone", {}, async () => null);
+export const laterAlone = delayed("later_alone", {}, async () => defer());
 
 export const laterSlowly = delayed("later_slowly", {}, async ({ ms }) => {
   await pause(ms);
-  return null;
+  return defer();
 });
 
-export const laterLocally = delayed("later_locally", { local: true }, () => null);
+export const laterLocally = delayed("later_locally", { local: true }, () => defer());
 
 export const answersAnyway = delayed("answers_anyway", {}, async ({ ms }) => {
   await pause(ms);

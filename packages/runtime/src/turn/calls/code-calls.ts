@@ -1,4 +1,4 @@
-import { type NewEvent, type Tool, type ToolContext, ToolFailure, ToolImage, type ToolTrouble } from "@thinkery/sdk";
+import { Deferred, type NewEvent, type Tool, type ToolContext, ToolFailure, ToolImage, type ToolTrouble } from "@thinkery/sdk";
 import { type CallLog, type CallScope, executeCall } from "./execute-call.ts";
 import { isDeeperThan } from "./json-depth.ts";
 import type { StepContext } from "./step-context.ts";
@@ -148,7 +148,7 @@ function createCodeLog({ runId, step, deps }: StepContext, within: string): Call
     },
     started: ({ id, tool, input }) => called(id, tool.name, redact(tool, input)),
     encode({ tool }, value) {
-      if (value === null && !deps.capabilities.includes(tool)) {
+      if (value instanceof Deferred) {
         throw new ToolFailure("threw", `${tool.name} answers later, and code cannot wait for it. Call it without code.`);
       }
       return toJson(tool, value);

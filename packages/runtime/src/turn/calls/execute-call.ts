@@ -1,4 +1,4 @@
-import type { MessageToolCall, NewEvent, Tool, ToolContext } from "@thinkery/sdk";
+import { Deferred, type MessageToolCall, type NewEvent, type Tool, type ToolContext } from "@thinkery/sdk";
 import { hold } from "../../host/drain.ts";
 import { evaluatePolicy } from "../../policy/evaluate-policy.ts";
 import { frozenCopy } from "../../store/persisted.ts";
@@ -139,7 +139,7 @@ export async function runCall<Output>(
       if (middleware.has("onToolStart")) await middleware.toolStart(shown);
       const createContext = (ending: AbortSignal) => scope.createContext(call, ending, record);
       value = await runWithTimeout({ tool, input, isLocal: runsLocally(tool, step), limits: step.deps.limits, signal, createContext });
-      if (value === null && log.deferred) {
+      if (value instanceof Deferred && log.deferred) {
         // Recorded at once, with whatever is held: its result may be reported at any moment.
         step.record(log.deferred(call, elapsed()));
         return { status: "deferred" };
