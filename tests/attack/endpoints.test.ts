@@ -33,7 +33,7 @@ const bodies: Record<string, unknown> = {
   createAgent: { name: "x" },
   invoke: { message: "hello" },
   cancelTurn: {},
-  report: { callId: "call-1", output: "done" },
+  resolveToolCall: { callId: "call-1", output: "done" },
   putApp: { code: "export default {}" },
   editFiles: { edits: [{ write: "a.txt", content: "x" }] },
   revert: { version: 1 },

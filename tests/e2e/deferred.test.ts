@@ -82,6 +82,17 @@ test.each(["ask one", "ask alone", "ask locally"])("a tool that defers its answe
   expect((await workshop.api(`${agent.at}/actions`)).body.actions).toMatchObject([{ id: calls[0], success: true, action: "report", outputSummary: "the answer" }]);
 });
 
+test("a result may be any JSON value, and the client gives it", async () => {
+  const { agent, runId, calls } = await waiting("ask one");
+  const { client } = workshop.house();
+  const [callId = ""] = calls;
+  expect(await client.agent(agent.name).resolveToolCall(callId, { output: { found: [1, 2], by: null } })).toMatchObject({ runId, status: "running" });
+  await ends(agent, runId, 'Heard: {"found":[1,2],"by":null}');
+  // Sent again, it is the same.
+  expect(await client.agent(agent.name).resolveToolCall(callId, { output: "other" })).toMatchObject({ runId });
+  await expect(client.agent(agent.name).resolveToolCall("nobody-asked", { error: "no" })).rejects.toMatchObject({ code: "not_found" });
+});
+
 test("of several deferred calls the last report lets the turn go on, and results stand in the order of the calls", async () => {
   const { agent, runId, calls } = await waiting("ask two");
   expect(await agent.report({ callId: calls[1], output: "second" })).toMatchObject({ body: { status: "paused" } });
@@ -164,7 +175,7 @@ test("a report on nothing, or of nothing, is refused", async () => {
   const other = await workshop.newAgent();
   expect(await agent.report({ callId: "call_nobody_made", output: "x" })).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
   expect(await other.report({ callId: calls[0], output: "x" })).toMatchObject({ status: 404 });
-  for (const body of [{ callId: calls[0] }, { callId: calls[0], output: "x", error: "y" }, { output: "x" }, { callId: calls[0], output: 5 }]) {
+  for (const body of [{ callId: calls[0] }, { callId: calls[0], output: "x", error: "y" }, { output: "x" }, { callId: calls[0], error: 5 }]) {
     expect(await agent.report(body)).toMatchObject({ status: 400, body: { error: { details: { problems: [expect.anything()] } } } });
   }
   expect(await agent.run()).toMatchObject({ status: "paused" });

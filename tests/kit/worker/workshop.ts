@@ -158,7 +158,7 @@ function agentAt(at: string, name: string, api: Api) {
     log,
     over,
     state: async () => (await api(`${at}/state`)).body.state,
-    report: (body: object) => api(`${at}/report`, "POST", body),
+    report: (body: object) => api(`${at}/tool-results`, "POST", body),
     cancel: async (body?: object) => (await api(`${at}/cancel`, "POST", body)).body,
     messages,
     /** Says something, waits for the turn's end and answers its outcome. */

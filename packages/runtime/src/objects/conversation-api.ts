@@ -50,8 +50,8 @@ export class ConversationApi extends RpcTarget {
   }
 
   /** The result of a tool call that was deferred. */
-  async report(report: ToolReport): Promise<Run> {
-    return (await this.#open()).queue.report(report);
+  async resolveToolCall(result: ToolReport): Promise<Run> {
+    return (await this.#open()).queue.report(result);
   }
 
   async cancel(runId?: string): Promise<{ runId?: string; status: Run["status"] }> {

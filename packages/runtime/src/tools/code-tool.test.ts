@@ -30,7 +30,7 @@ test.each(values)("code that returns %s answers it", async (_, value, answer) =>
 });
 
 test("code runs within the sandbox's limits, for the model alone, and its failures are its own", async () => {
-  expect(tool).toMatchObject({ direct: true, repeatable: false, independent: false, seconds: expect.any(Number) });
+  expect(tool).toMatchObject({ modelOnly: true, idempotent: false, parallel: false, timeoutSeconds: expect.any(Number) });
   const sandbox = { run: () => Promise.reject(new ToolFailure("syntax", "SyntaxError: Unexpected token (code:1:1)")) };
   await expect(tool.execute({}, { sandbox } as unknown as ToolContext)).rejects.toMatchObject({ trouble: "syntax" });
 });

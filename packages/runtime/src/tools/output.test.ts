@@ -25,6 +25,7 @@ test("text stays text, data becomes JSON, nothing becomes a word", async () => {
   expect((await outputOf(probe, "c", "plain", memory())).text).toBe("plain");
   expect((await outputOf(probe, "c", { a: [1, 2n] }, memory())).text).toBe('{"a":[1,"2"]}');
   expect((await outputOf(probe, "c", undefined, memory())).text).toBe("Done.");
+  expect((await outputOf(probe, "c", null, memory())).text).toBe("Done.");
 });
 
 test("a result of more than 50 KB goes to the blob store whole, and the model gets its head and tail", async () => {

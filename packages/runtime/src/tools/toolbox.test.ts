@@ -55,7 +55,7 @@ test("what comes while the agent is at work is looked at first, and can be taken
   expect(box.find("read_file")).toBeUndefined();
   expect(box.definitions().map(({ name }) => name)).toEqual(["set_title"]);
   box.register(readFile, "the test");
-  for (const junk of [undefined, {}, { ...readFile, name: "no name" }, { ...readFile, name: "other", aliases: ["-"] }, { ...readFile, name: "other", run: 5 }]) {
+  for (const junk of [undefined, {}, { ...readFile, name: "no name" }, { ...readFile, name: "other", aliases: ["-"] }, { ...readFile, name: "other", execute: 5 }]) {
     expect(() => box.register(junk as never, "the test")).toThrow("Make it with defineTool.");
   }
   expect(box.definitions()).toHaveLength(2);

@@ -226,12 +226,12 @@ const namesOf = ({ name, aliases = [] }: Tool) => [name, ...aliases];
 
 // A malformed tool would fail the calls to the model, where nobody could say whose fault it was.
 function isTool(tool: Partial<Tool> | undefined): tool is Tool {
-  const { name, aliases = [], description, inputSchema: input, execute: run } = tool ?? {};
+  const { name, aliases = [], description, inputSchema, execute } = tool ?? {};
   return (
     [name, ...aliases].every((word) => typeof word === "string" && toolNameRule.pattern.test(word)) &&
     typeof description === "string" &&
-    typeof input?.safeParse === "function" &&
-    typeof run === "function"
+    typeof inputSchema?.safeParse === "function" &&
+    typeof execute === "function"
   );
 }
 

@@ -47,6 +47,8 @@ export interface AgentHandle extends AgentFiles {
   usage(): Promise<AnswerOf<Endpoints["getUsage"]>>;
   /** Ends a turn: the one that runs, if none is named. */
   cancel(runId?: string): Promise<AnswerOf<Endpoints["cancelTurn"]>>;
+  /** Gives the result of a tool call that was deferred, or says why there is none. Safe to repeat. */
+  resolveToolCall(callId: string, result: { output: unknown } | { error: string }): Promise<AnswerOf<Endpoints["resolveToolCall"]>>;
   /** The app that the agent keeps, and where it answers. */
   app(): Promise<AnswerOf<Endpoints["getApp"]>>;
   /** Gives the agent an app, in place of the one it has. */
@@ -110,6 +112,7 @@ export function agentHandle({ ask, send, call, patience }: Reach, target: AgentT
     state: () => again((signal) => call("getState", { params, signal })),
     usage: () => again((signal) => call("getUsage", { params, signal })),
     cancel,
+    resolveToolCall: (callId, result) => again((signal) => call("resolveToolCall", { params, body: { callId, ...result }, signal })),
     app: () => again((signal) => call("getApp", { params, signal })),
     putApp: (app) => again((signal) => call("putApp", { params, body: app, signal })),
     deleteApp: () => call("deleteApp", { params }),

@@ -25,7 +25,7 @@ export const routes = {
   deleteAgent: { method: "DELETE", path: "/agency/:agency/agent/:agent" },
   invoke: { method: "POST", path: "/agency/:agency/agent/:agent/invoke" },
   cancelTurn: { method: "POST", path: "/agency/:agency/agent/:agent/cancel" },
-  report: { method: "POST", path: "/agency/:agency/agent/:agent/report" },
+  resolveToolCall: { method: "POST", path: "/agency/:agency/agent/:agent/tool-results" },
   getState: { method: "GET", path: "/agency/:agency/agent/:agent/state" },
   listEvents: { method: "GET", path: "/agency/:agency/agent/:agent/events" },
   openSocket: { method: "GET", path: "/agency/:agency/agent/:agent/ws" },

@@ -185,11 +185,11 @@ export type AgentState = z.infer<typeof agentStateSchema>;
 
 export const stateAnswerSchema = z.object({ state: agentStateSchema, run: runSchema });
 
-/** The answer of a tool call that was deferred. */
+/** The result of a tool call that was deferred. */
 export const toolReportSchema = z
   .strictObject({
     callId: z.string().min(1).max(200),
-    output: z.string().max(8_000_000).optional(),
+    output: z.unknown().optional().meta({ description: "the result: text, or any JSON value" }),
     error: z.string().min(1).max(10_000).optional().meta({ description: "why there is no output" }),
   })
   .refine((report) => (report.output === undefined) !== (report.error === undefined), { error: "give either output or error", path: ["output"] })

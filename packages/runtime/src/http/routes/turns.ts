@@ -15,7 +15,7 @@ export function turnRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.cancelTurn, async (call) => (await entered(call)).conversation.cancel(call.body.runId));
 
-  route(app, endpoints.report, async (call) => (await entered(call)).conversation.report(call.body));
+  route(app, endpoints.resolveToolCall, async (call) => (await entered(call)).conversation.resolveToolCall(call.body));
 
   route(app, endpoints.getState, async (call) => (await entered(call)).conversation.state());
 

@@ -130,7 +130,7 @@ interface Answer {
   trouble?: ToolTrouble;
 }
 
-function createCodeLog({ runId, step, deps }: StepContext, within: string): CallLog<string> {
+function createCodeLog({ runId, step }: StepContext, within: string): CallLog<string> {
   const called = (callId: string, toolName: string, args: unknown): NewEvent => ({
     type: "capability.called",
     data: { runId, step, within, callId, toolName, args: abbreviate(args) },

@@ -53,8 +53,8 @@ export const turnEndpoints = {
     body: cancelSchema.default({}),
     answer: cancelAnswerSchema,
   }),
-  report: endpoint({
-    ...routes.report,
+  resolveToolCall: endpoint({
+    ...routes.resolveToolCall,
     access: "chat",
     summary: "Report the answer of a tool call that was deferred. The last one that was waited for lets the turn go on.",
     params: anAgent,
