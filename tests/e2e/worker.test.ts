@@ -19,7 +19,7 @@ export { Agency, User, Supervision, handler as default } from "@thinkery/runtime
 
 export class Think extends Base {
   protected override getCustomTools(): readonly Tool[] {
-    return [defineTool({ name: "greet", description: "Greets.", input: z.object({}), repeatable: true }, () => ${JSON.stringify(words)})];
+    return [defineTool({ name: "greet", description: "Greets.", inputSchema: z.object({}), idempotent: true }, () => ${JSON.stringify(words)})];
   }
 }
 `;

@@ -40,7 +40,7 @@ export const tricks = {
   "register a taken name": (context) => context.registerTool(gift("echo")),
   "register junk": (context) => context.registerTool({ name: "no name!" } as never),
   "register a schema that cannot be told": (context) =>
-    context.registerTool({ ...gift("odd"), input: { safeParse: () => ({ success: true }) } } as never),
+    context.registerTool({ ...gift("odd"), inputSchema: { safeParse: () => ({ success: true }) } } as never),
   "register thousands": (context) => {
     for (let number = 0; number < 10_000; number++) context.registerTool(gift(`flood_${number}`));
   },

@@ -15,7 +15,7 @@ test.each<[Tool, object, object]>([
 });
 
 test("a tool that takes it gets it, and what is needed is needed", () => {
-  const tool = { input: z.object({ a: z.string().nullable(), b: z.string().optional() }) } as unknown as Tool;
+  const tool = { inputSchema: z.object({ a: z.string().nullable(), b: z.string().optional() }) } as unknown as Tool;
   expect(parseInput(tool, { a: null })).toEqual({ input: { a: null } });
   expect(parseInput(tool, { a: null, b: null })).toEqual({ issues: expect.stringMatching(/^b: /) });
   expect(parseInput(readFile, { path: null })).toEqual({ issues: expect.stringMatching(/^path: /) });
