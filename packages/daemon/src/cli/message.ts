@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { fail } from "@thinkery/sdk";
 
-const maxMessageBytes = 1_000_000;
+const maxMessageChars = 1_000_000;
 
 /** What is to be said: the words of the command line, or stdin for `-` and for none. */
 export async function readMessage(words: string[]): Promise<string> {
@@ -15,8 +15,8 @@ export async function readMessage(words: string[]): Promise<string> {
 
 export function checkMessage(message: string): string {
   if (message.trim() === "") throw fail("bad_request", "The message is empty; say something.");
-  if (message.length > maxMessageBytes) {
-    throw fail("bad_request", `The message has ${message.length} characters; it may have ${maxMessageBytes}.`);
+  if (message.length > maxMessageChars) {
+    throw fail("bad_request", `The message has ${message.length} characters; it may have ${maxMessageChars}.`);
   }
   return message;
 }

@@ -9,7 +9,7 @@ export interface Caller extends Who {
 }
 
 // Asking a user's object on every request would cost more than the request. A revocation made here is noticed at
-// once, one made in another isolate after `trustFor` at the latest.
+// once, one made in another isolate after `ttlMs` at the latest.
 const ttlMs = 10_000;
 const maxEntries = 10_000;
 const remembered = new Map<string, { caller: Caller; until: number }>();

@@ -4,7 +4,7 @@ import type { Env } from "../objects/env.ts";
 /**
  * Who may enter where, and does it exist? Asked before an object is reached by name, because merely naming a
  * Durable Object creates it. Only yeses are remembered, and what is deleted here is forgotten here; another
- * isolate notices after `trustFor` at the latest. Until then the object itself says that it is gone.
+ * isolate notices after `ttlMs` at the latest. Until then the object itself says that it is gone.
  */
 const ttlMs = 30_000;
 const maxEntries = 50_000;

@@ -2,7 +2,7 @@ import type { AppInfo, NewApp } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
 import type { AppFeature } from "./app-feature.ts";
 
-/** What the app of an agent offers to whoever may enter the agent. */
+/** The app of an agent, for users' requests. */
 export class AppApi extends RpcTarget {
   readonly #open: () => Promise<AppFeature>;
 

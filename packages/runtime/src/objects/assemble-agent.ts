@@ -77,7 +77,6 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const features: readonly AgentFeature[] = [files, app];
 
   return {
-    address,
     name,
     agency,
     blobs,

@@ -25,7 +25,7 @@ import type { AgentParts } from "./assemble-agent.ts";
 import { converse, followEvents } from "./broadcasts.ts";
 import { createExport, createUsage, readState } from "./snapshot.ts";
 
-/** Talking to an agent, and reading what came of it. */
+/** Sends messages to an agent and reads its conversation, log and usage. */
 export class ConversationApi extends RpcTarget {
   readonly #open: () => Promise<AgentParts>;
 

@@ -43,7 +43,7 @@ export interface ReadFile {
   isKnown?: boolean;
 }
 
-/** What a workspace offers to whoever may enter its agent. Every change is one version, with its user as the origin. */
+/** The workspace as users' requests read and change it. Every change is one version, with its user as the origin. */
 export class FilesApi extends RpcTarget {
   readonly #open: () => Promise<Workspace>;
 
@@ -94,7 +94,7 @@ export class FilesApi extends RpcTarget {
     const kept = await Promise.all(edits.map((edit) => storeEdit(workspace, edit)));
     if (base === undefined) return landed(commit(workspace, kept, user, branch));
     const { version, overlaps } = workspace.land(kept, base, by(user), { branch });
-    return { ...(version ? { version } : {}), overlaps };
+    return landed(version, overlaps);
   }
 
   async delete(path: string, { branch, recursive, ...condition }: On & Condition & { recursive: boolean }, user: string): Promise<void> {
@@ -178,8 +178,8 @@ function missing(workspace: Workspace, path: string, at: At, advice = `list it w
 
 const by = (user: string): Origin => ({ kind: "user", user });
 
-function landed(version: Version | undefined): Landed {
-  return { ...(version ? { version } : {}), overlaps: [] };
+function landed(version: Version | undefined, overlaps: Landed["overlaps"] = []): Landed {
+  return { ...(version ? { version } : {}), overlaps };
 }
 
 /** Half a character could not be written to a disk and read back. */

@@ -2,7 +2,7 @@ import { fail, type FileContent, type FileEdit, filePath, foldedPath, isThinkery
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import { isSame, known } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
-import { Step } from "./history.ts";
+import { Step } from "./step.ts";
 import { withinQuota } from "./quota.ts";
 
 /** The files of a branch with some edits on top, none of which is made yet. */

@@ -5,7 +5,8 @@ import type { Branches } from "./branches.ts";
 import { isSame, known } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
 import type { SeenFiles } from "./seen-files.ts";
-import { type ChangeRow, type History, Step } from "./history.ts";
+import { Step } from "./step.ts";
+import type { ChangeRow, History } from "./history.ts";
 
 /** After so many changes there is a whole copy again: nobody goes further to find a text. */
 const maxPatchesBetweenCopies = 32;
@@ -100,12 +101,12 @@ export class Commits {
     const { branch, key, also = () => {}, record = this.#options.record } = options;
     const { history, storage } = this.#options;
     const steps = batch.steps();
-    const afterwards = () => {
+    const finish = () => {
       if (options.seen) this.#options.seen.follow(branch, steps);
       also();
     };
     if (steps.length === 0) {
-      storage.transactionSync(afterwards);
+      storage.transactionSync(finish);
       return { overlaps: [], patches: [] };
     }
     const totals = batch.check(steps, this.#options.limits, this.totals(branch));
@@ -117,7 +118,7 @@ export class Commits {
       else history.extend(id, now);
       // A file may have to leave its name before another one can have it.
       for (const step of [...steps].sort((a, b) => Number(a.after !== undefined) - Number(b.after !== undefined))) this.#step(id, branch, step, now, typed !== undefined);
-      afterwards();
+      finish();
       const written = history.version(id) as Version;
       if (typed === undefined) record(changed(written));
       return written;
@@ -128,7 +129,7 @@ export class Commits {
     return { version, overlaps: [], patches: patchesOf(steps) };
   }
 
-  /** Returns what came of an earlier commit with this key. */
+  /** Returns the result of an earlier commit with this key. */
   find(key: string): CommitResult | undefined {
     const { history } = this.#options;
     const version = history.byKey(key);

@@ -33,10 +33,11 @@ export class LocalWorkspace implements WorkspacePort {
   }
 
   async read(path: string, { branch, version }: At = {}): Promise<FileSnapshot | undefined> {
+    const current = this.#workspace.stat(path, { branch });
     // A file that has not changed since then is read as it is: its past may not be kept any more.
-    const isCurrent = version === undefined || (this.#workspace.stat(path, { branch })?.version ?? Number.POSITIVE_INFINITY) <= version;
+    const isCurrent = version === undefined || (current !== undefined && current.version <= version);
     const at: At = isCurrent ? { branch } : { branch, version };
-    const file = this.#workspace.stat(path, at);
+    const file = isCurrent ? current : this.#workspace.stat(path, at);
     const content = file && this.#workspace.content(path, at);
     if (!file || content === undefined) return undefined;
     const seenHash = this.#workspace.seen.get(branch ?? mainBranch, file.path);

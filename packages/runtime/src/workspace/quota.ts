@@ -1,7 +1,7 @@
 import { fail } from "@thinkery/sdk";
 import { defaultWorkspaceLimits, type WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Totals } from "./file-rows.ts";
-import type { Step } from "./history.ts";
+import type { Step } from "./step.ts";
 
 const kilobyte = 1024;
 const megabyte = 1024 * kilobyte;

@@ -1,4 +1,4 @@
-import type { Step } from "./history.ts";
+import type { Step } from "./step.ts";
 
 /** Which content of each file the model has seen last: it may only overwrite what it knows. */
 export class SeenFiles {

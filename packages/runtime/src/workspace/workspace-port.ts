@@ -2,7 +2,7 @@ import type { CommitResult, FileContent, FileEdit, FileInfo, FileSnapshot, NewEv
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { At } from "./workspace.ts";
 
-/** A commit as whoever makes it describes it. Everything but `record` can be sent to another object. */
+/** Describes a commit, in values that can be sent to another object. */
 export interface CommitRequest {
   edits: readonly FileEdit[];
   origin: Origin;

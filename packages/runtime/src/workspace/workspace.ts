@@ -24,7 +24,6 @@ import { Batch } from "./batch.ts";
 import { Branches } from "./branches.ts";
 import { Branching } from "./branching.ts";
 import { type Commit, type CommitOptions, Commits } from "./commits.ts";
-import { textIn } from "./content.ts";
 import { diffOf } from "./diff.ts";
 import { FileRows, type Totals } from "./file-rows.ts";
 import { History } from "./history.ts";
@@ -110,11 +109,6 @@ export class Workspace {
   content(path: string, { branch, version }: At = {}): FileContent | undefined {
     const name = this.#branch(branch);
     return version === undefined ? this.#rows.content(name, filePath(path)) : this.#past.content(name, filePath(path), version);
-  }
-
-  async text(path: string, at?: At): Promise<string | undefined> {
-    const content = this.content(path, at);
-    return typeof content === "object" ? textIn(await this.readBytes(content, path)) : content;
   }
 
   async bytes(path: string, at?: At): Promise<Uint8Array | undefined> {

@@ -16,7 +16,7 @@ const tailShare = 0.3;
 const summaryShare = 0.12;
 const requestShare = 0.2;
 /** Nobody reads a longer one. */
-const maxSummaryTokens = 16_000;
+const maxSummaryChars = 16_000;
 /** What has to be left for the answer. */
 const answerShare = 0.1;
 /** Results of the last steps are what the model is working with. */
@@ -78,7 +78,7 @@ export function planCompaction(told: readonly TranscriptEntry[], { limit, fixed,
 /** So many characters a summary may have, and a request that is repeated. */
 export function longest({ limit, scale }: Measure): { summary: number; request: number } {
   const chars = (share: number) => Math.floor((share * limit * charsPerToken) / scale);
-  return { summary: Math.min(chars(summaryShare), maxSummaryTokens), request: chars(requestShare) };
+  return { summary: Math.min(chars(summaryShare), maxSummaryChars), request: chars(requestShare) };
 }
 
 /** Where the conversation may begin: not with a result, and not so that a later result has lost its call. */

@@ -1,5 +1,6 @@
 import { type FileContent, filePath, type FileSnapshot, type TextPatch } from "@thinkery/sdk";
 import { z } from "zod";
+import { isSame } from "../../workspace/content.ts";
 import { changedBlocks } from "../../workspace/text/patch.ts";
 import { changedMeanwhile, fileTool, refused } from "./file-tool.ts";
 import { bytes, counted, lineCounts } from "./shown.ts";
@@ -18,7 +19,7 @@ export const writeFile = fileTool(
     const content = await files.store(text, path);
     signal.throwIfAborted();
     const found = await files.read(path);
-    if (found && isSameContent(found.content, content)) {
+    if (found && isSame(found.content, content)) {
       await files.markSeen(path, found.file.hash);
       return `${path} was like that already.`;
     }
@@ -34,10 +35,6 @@ function checkSeen({ file, seenHash }: FileSnapshot): void {
   if (seenHash === file.hash) return;
   const why = seenHash === undefined ? "is there already, and you have not read it" : "has changed since you read it";
   throw refused(`“${file.path}” ${why}. Read it first, then write it again if it is still to be replaced.`);
-}
-
-function isSameContent(one: FileContent, other: FileContent): boolean {
-  return typeof one === "object" && typeof other === "object" ? one.blob === other.blob : one === other;
 }
 
 function summarize(path: string, found: FileSnapshot | undefined, content: FileContent, patch: TextPatch | undefined): string {

@@ -1,0 +1,36 @@
+import type { Change, TextPatch } from "@thinkery/sdk";
+import type { KnownContent } from "./content.ts";
+import { patchBetween } from "./text/patch.ts";
+
+interface StepFields {
+  path: string;
+  kind: Change["kind"] | "moved";
+  other?: string | undefined;
+  before: KnownContent | undefined;
+  after: KnownContent | undefined;
+}
+
+/** What became of one file in one version. `moved` is the other half of a `move`, and nobody is told of it. */
+export class Step implements StepFields {
+  readonly path: string;
+  readonly kind: StepFields["kind"];
+  readonly other: string | undefined;
+  readonly before: KnownContent | undefined;
+  readonly after: KnownContent | undefined;
+  #patch: TextPatch | undefined;
+
+  constructor({ path, kind, other, before, after }: StepFields) {
+    this.path = path;
+    this.kind = kind;
+    this.other = other;
+    this.before = before;
+    this.after = after;
+  }
+
+  /** How the text changed, if both are text. Computed once: history, live documents and tools all need it. */
+  get patch(): TextPatch | undefined {
+    const [before, after] = [this.before?.content, this.after?.content];
+    if (typeof before !== "string" || typeof after !== "string") return undefined;
+    return (this.#patch ??= patchBetween(before, after));
+  }
+}
