@@ -1,10 +1,10 @@
-import { cli, emptyHome, openHouse, removeHome } from "../tests/kit/house.ts";
-import { type Bench, type Finding, median, ratio } from "./kit/bench.ts";
-import { bareHello, timeToFirst } from "./kit/first.ts";
-import { type ModelServer, startModel } from "./kit/model.ts";
-import { dialer, modelEnvironment, openOurs } from "./kit/ours.ts";
-import { residentMegabytes } from "./kit/process.ts";
-import { type Dial, type Running, Talk } from "./kit/subject.ts";
+import { cliPath, createHomePath, startHostProcess, removeHome } from "../tests/kit/host-process.ts";
+import { type Bench, type Finding, getMedian, compareMedians } from "./kit/bench.ts";
+import { createBareHello, measureTimeToFirst } from "./kit/time-to-first.ts";
+import { type ModelServer, startModelServer } from "./kit/model.ts";
+import { createDialer, createModelEnvironment, openHostSubject } from "./kit/host-subject.ts";
+import { measureResidentMegabytes } from "./kit/process.ts";
+import { type Dial, type RunningSubject, AgentSocket } from "./kit/subject.ts";
 import { lean } from "./turn/lean.ts";
 import { ours } from "./turn/ours.ts";
 
@@ -14,7 +14,7 @@ export const agents: Bench = {
   name: "agents",
   about: "new agents, many agents, and agents with a long past",
   async run() {
-    const server = await startModel();
+    const server = await startModelServer();
     try {
       return [await newAgent(server), await firstTurn(server), await thousand(server), await longPast(server)];
     } finally {
@@ -25,7 +25,7 @@ export const agents: Bench = {
 
 /** Both open a socket and take a turn; one has never done so. */
 async function newAgent(server: ModelServer): Promise<Finding> {
-  const { house, create, dial } = await openOurs(server.base);
+  const { house, create, dial } = await openHostSubject(server.base);
   const fresh: number[] = [];
   const warm: number[] = [];
   for (let round = 0; round < 40; round++) {
@@ -39,34 +39,34 @@ async function newAgent(server: ModelServer): Promise<Finding> {
     }
   }
   await house.stop();
-  return ratio("first turn / a warm one", ["a new agent's first turn", fresh], ["its second", warm], 2);
+  return compareMedians("first turn / a warm one", ["a new agent's first turn", fresh], ["its second", warm], 2);
 }
 
 async function firstTurn(server: ModelServer): Promise<Finding> {
-  const hello = await bareHello(5873);
-  const home = await emptyHome();
+  const hello = await createBareHello(5873);
+  const home = await createHomePath();
   const args = ["--port", "5874"];
-  const house = await openHouse({ home, args, env: modelEnvironment(server.base) });
+  const house = await startHostProcess({ home, args, env: createModelEnvironment(server.base) });
   await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice", model: `openai:${model}` } });
-  const dial = dialer(house);
+  const dial = createDialer(house);
   await house.stop();
-  const env = { ...modelEnvironment(server.base), THINKERY_HOME: home, PATH: process.env.PATH ?? "" };
+  const env = { ...createModelEnvironment(server.base), THINKERY_HOME: home, PATH: process.env.PATH ?? "" };
   const bare: number[] = [];
   const turns: number[] = [];
   for (let round = 0; round < 9; round++) {
     bare.push(await hello.first());
-    turns.push(await timeToFirst(process.execPath, [cli, "start", "--foreground", ...args], env, () => visit(dial, "alice")));
+    turns.push(await measureTimeToFirst(process.execPath, [cliPath, "start", "--foreground", ...args], env, () => visit(dial, "alice")));
   }
   await hello.remove();
   await removeHome(home);
-  return ratio("first turn, ours / bare", ["the host, first turn done", turns], ["bare workerd, hello", bare], 12);
+  return compareMedians("first turn, ours / bare", ["the host, first turn done", turns], ["bare workerd, hello", bare], 12);
 }
 
 async function thousand(server: ModelServer): Promise<Finding> {
-  const { house, create, dial, pids } = await openOurs(server.base);
+  const { house, create, dial, pids } = await openHostSubject(server.base);
   await create("nobody", model);
   await visit(dial, "nobody");
-  const before = residentMegabytes(pids());
+  const before = measureResidentMegabytes(pids());
   let next = 0;
   const some = async () => {
     for (let number = next++; number < 1000; number = next++) {
@@ -75,7 +75,7 @@ async function thousand(server: ModelServer): Promise<Finding> {
     }
   };
   await Promise.all(Array.from({ length: 8 }, some));
-  const each = (residentMegabytes(pids()) - before) / 1000;
+  const each = (measureResidentMegabytes(pids()) - before) / 1000;
   await house.stop();
   return { what: "an agent after one turn", unit: "MB", samples: { "each of 1,000": [each] }, figure: each, goal: 1 };
 }
@@ -97,7 +97,7 @@ async function longPast(server: ModelServer): Promise<Finding> {
     }
   }
   await Promise.all(runs.map((running) => running.stop()));
-  const [mine, bare] = costs.map(({ young = [], old = [] }) => ({ young: median(young), old: median(old) }));
+  const [mine, bare] = costs.map(({ young = [], old = [] }) => ({ young: getMedian(young), old: getMedian(old) }));
   const sending = bare ? Math.max(0, bare.old - bare.young) : NaN;
   return {
     what: "a long past / a short one",
@@ -113,14 +113,14 @@ async function longPast(server: ModelServer): Promise<Finding> {
   };
 }
 
-async function live(running: Running, agent: string, turns: number): Promise<void> {
+async function live(running: RunningSubject, agent: string, turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await running.turn(agent);
 }
 
 const visit = (dial: Dial, agent: string) =>
   timed(async () => {
-    const talk = await Talk.open(dial(agent));
-    await talk.turn();
+    const talk = await AgentSocket.open(dial(agent));
+    await talk.runTurn();
     talk.close();
   });
 

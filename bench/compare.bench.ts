@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Bench, type Finding, median } from "./kit/bench.ts";
-import { type ModelServer, startModel } from "./kit/model.ts";
-import { openOurs, type Ours } from "./kit/ours.ts";
-import { processorTime } from "./kit/process.ts";
-import { Sockets } from "./kit/subject.ts";
+import { type Bench, type Finding, getMedian } from "./kit/bench.ts";
+import { type ModelServer, startModelServer } from "./kit/model.ts";
+import { openHostSubject, type HostSubject } from "./kit/host-subject.ts";
+import { measureProcessorTime } from "./kit/process.ts";
+import { SocketPool } from "./kit/subject.ts";
 
 /** How much slower than the base a figure may be. */
 const maxRatio = 1.1;
@@ -20,8 +20,8 @@ export interface CompareOptions {
 
 interface Build {
   name: "base" | "this";
-  host: Ours;
-  sockets: Sockets;
+  host: HostSubject;
+  sockets: SocketPool;
 }
 
 /** CPU time in ms: for creating an agent and its first turn, and for each further turn. */
@@ -41,7 +41,7 @@ export function compare({ base, pairs }: CompareOptions): Bench {
     async run() {
       const program = join(resolve(base), "packages/daemon/dist/thinkery.js");
       if (!existsSync(program)) throw new Error(`No build found in ${base}. Run \`npm ci && npm run build\` there first.`);
-      const model = await startModel();
+      const model = await startModelServer();
       try {
         return [...(await compareAt(8, model, program, pairs)), ...(await compareAt(200, model, program, pairs))];
       } finally {
@@ -56,8 +56,8 @@ async function compareAt(deltas: number, model: ModelServer, program: string, pa
   const samples: Record<Build["name"], Sample[]> = { base: [], this: [] };
   try {
     for (const name of ["base", "this"] as const) {
-      const host = await openOurs(model.base, name === "base" ? program : undefined);
-      builds.push({ name, host, sockets: new Sockets(host.dial) });
+      const host = await openHostSubject(model.base, name === "base" ? program : undefined);
+      builds.push({ name, host, sockets: new SocketPool(host.dial) });
     }
     for (const build of builds) await sample(build, `warm-up`, deltas);
     for (let pair = 0; pair < pairs; pair++) {
@@ -79,25 +79,25 @@ async function compareAt(deltas: number, model: ModelServer, program: string, pa
 
 async function sample({ host, sockets }: Build, prefix: string, deltas: number): Promise<Sample> {
   const agents = Array.from({ length: agentsAtOnce }, (_, number) => `${prefix}-${number}`);
-  const start = processorTime(host.pids());
+  const start = measureProcessorTime(host.pids());
   await Promise.all(
     agents.map(async (agent) => {
       await host.create(agent, `zero-${deltas}`);
-      await sockets.turn(agent);
+      await sockets.runTurn(agent);
     }),
   );
-  const created = processorTime(host.pids());
+  const created = measureProcessorTime(host.pids());
   await Promise.all(
     agents.map(async (agent) => {
-      for (let turn = 0; turn < turnsEach; turn++) await sockets.turn(agent);
+      for (let turn = 0; turn < turnsEach; turn++) await sockets.runTurn(agent);
     }),
   );
-  const end = processorTime(host.pids());
+  const end = measureProcessorTime(host.pids());
   return { first: (created - start) / agentsAtOnce, turn: (end - created) / (agentsAtOnce * turnsEach) };
 }
 
 function finding(what: string, { base, this: ours }: Record<Build["name"], Sample[]>, pick: (sample: Sample) => number): Finding {
   const [before, after] = [base.map(pick), ours.map(pick)];
   const ratios = after.map((value, pair) => value / (before[pair] ?? NaN));
-  return { what, unit: "ms", samples: { base: before, "this build": after }, figure: median(ratios), goal: maxRatio };
+  return { what, unit: "ms", samples: { base: before, "this build": after }, figure: getMedian(ratios), goal: maxRatio };
 }

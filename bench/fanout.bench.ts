@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { type Bench, ratio } from "./kit/bench.ts";
-import { spawnNode, startModel } from "./kit/model.ts";
-import { openOurs } from "./kit/ours.ts";
-import { type Dial, type Frame, Talk } from "./kit/subject.ts";
+import { type Bench, compareMedians } from "./kit/bench.ts";
+import { spawnNode, startModelServer } from "./kit/model.ts";
+import { openHostSubject } from "./kit/host-subject.ts";
+import { type Dial, type Frame, AgentSocket } from "./kit/subject.ts";
 
 const clients = 100;
 const events = 1000;
@@ -16,8 +16,8 @@ export const fanout: Bench = {
   name: "fanout",
   about: `${events} events to ${clients} sockets, an agent's turn against Node's ws sending one by one`,
   async run() {
-    const model = await startModel();
-    const { house, create, dial } = await openOurs(model.base);
+    const model = await startModelServer();
+    const { house, create, dial } = await openHostSubject(model.base);
     await create("crowd", `zero-${events}`);
     const plain = spawnNode(new URL("fanout/one-by-one.ts", import.meta.url), [String(events)]);
     const [line] = (await once(plain.stdout!, "data")) as [Buffer];
@@ -36,18 +36,18 @@ export const fanout: Bench = {
     plain.kill("SIGKILL");
     await house.stop();
     await model.stop();
-    return [ratio("to everybody, ours / ws", ["a turn of ours", took.ours], ["ws, one by one", took.theirs], 0.5)];
+    return [compareMedians("to everybody, ours / ws", ["a turn of ours", took.ours], ["ws, one by one", took.theirs], 0.5)];
   },
 };
 
 class Crowd {
-  #talks: Talk[] = [];
+  #talks: AgentSocket[] = [];
   #heard: number[] = [];
   #all: (() => void) | undefined;
 
   static async gather(dial: Dial, agent: string): Promise<Crowd> {
     const crowd = new Crowd();
-    for (let client = 0; client < clients; client++) crowd.#talks.push(await Talk.open(dial(agent), (frame) => crowd.#hear(client, frame)));
+    for (let client = 0; client < clients; client++) crowd.#talks.push(await AgentSocket.open(dial(agent), (frame) => crowd.#hear(client, frame)));
     return crowd;
   }
 
@@ -56,7 +56,7 @@ class Crowd {
     this.#heard = this.#talks.map(() => 0);
     const everybody = new Promise<void>((resolve) => (this.#all = resolve));
     const begun = performance.now();
-    await this.#talks[0]?.turn();
+    await this.#talks[0]?.runTurn();
     await everybody;
     return performance.now() - begun;
   }

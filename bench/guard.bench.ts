@@ -1,8 +1,8 @@
 import http from "node:http";
-import { openHouse } from "../tests/kit/house.ts";
+import { startHostProcess } from "../tests/kit/host-process.ts";
 import { send, type WireRequest } from "../tests/kit/wire.ts";
-import { bareWorker } from "../tests/kit/workerd.ts";
-import { type Bench, median, ratio } from "./kit/bench.ts";
+import { startBareWorker } from "../tests/kit/workerd.ts";
+import { type Bench, getMedian, compareMedians } from "./kit/bench.ts";
 
 const rounds = 15;
 const requests = 400;
@@ -11,8 +11,8 @@ export const guard: Bench = {
   name: "guard",
   about: "p50 of reading one agent, through guard, router and schemas against the same object with nothing before it",
   async run() {
-    const bare = await bareWorker(new URL("guard.worker.ts", import.meta.url), { objects: ["Think", "Agency", "User"] });
-    const house = await openHouse();
+    const bare = await startBareWorker(new URL("guard.worker.ts", import.meta.url), { objects: ["Think", "Agency", "User"] });
+    const house = await startHostProcess();
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const barePort = Number(new URL(bare.url).port);
     await send({ port: barePort, path: "/", method: "POST" });
@@ -32,7 +32,7 @@ export const guard: Bench = {
     agent.destroy();
     await house.stop();
     await bare.stop();
-    return [ratio("p50, guarded / direct", ["through guard and router", ours], ["the bare object", theirs], 1.5)];
+    return [compareMedians("p50, guarded / direct", ["through guard and router", ours], ["the bare object", theirs], 1.5)];
   },
 };
 
@@ -44,5 +44,5 @@ async function p50(request: WireRequest): Promise<number> {
     if (status !== 200) throw new Error(`answered ${status}`);
     times.push(performance.now() - begun);
   }
-  return median(times);
+  return getMedian(times);
 }

@@ -1,11 +1,11 @@
 import type { Browser } from "playwright-core";
 import { openBrowser } from "../tests/kit/browser.ts";
-import { type Front, openFront } from "../tests/kit/think-page.ts";
-import { connected, lastText, send } from "../tests/kit/think-visit.ts";
-import { until } from "../tests/kit/until.ts";
+import { type Frontend, openFrontend } from "../tests/kit/think-page.ts";
+import { waitForConnection, readLastText, send } from "../tests/kit/think-page-actions.ts";
+import { waitUntil } from "../tests/kit/wait-until.ts";
 import type { Bench, Finding } from "./kit/bench.ts";
-import { startModel } from "./kit/model.ts";
-import { openOurs } from "./kit/ours.ts";
+import { startModelServer } from "./kit/model.ts";
+import { openHostSubject } from "./kit/host-subject.ts";
 
 const deltas = 2_000;
 const rounds = 5;
@@ -19,9 +19,9 @@ export const hook: Bench = {
   name: "hook",
   about: `one turn of ${deltas} deltas into a page that uses the React hook, in a real browser`,
   async run() {
-    const server = await startModel();
-    const { house, create } = await openOurs(server.base);
-    const [front, browser] = [await openFront(house), await openBrowser()];
+    const server = await startModelServer();
+    const { house, create } = await openHostSubject(server.base);
+    const [front, browser] = [await openFrontend(house), await openBrowser()];
     const findings: Finding[] = [];
     for (const [how, model] of Object.entries(models)) {
       const samples: number[] = [];
@@ -41,14 +41,14 @@ export const hook: Bench = {
 };
 
 /** Milliseconds of the longest task of the page's main thread, from the question to the end of the answer. */
-async function longestTask(browser: Browser, front: Front, agent: string): Promise<number> {
+async function longestTask(browser: Browser, front: Frontend, agent: string): Promise<number> {
   const page = await browser.newPage();
   await page.goto(`${front.url}/?agent=${agent}`);
-  await connected(page);
+  await waitForConnection(page);
   await browser.startTracing(page, { categories: ["toplevel"] });
   await send(page, "Go.");
   await page.locator('main[data-status="idle"] li[data-role="assistant"][data-stage="done"]').last().waitFor();
-  await until("every word", async () => (await lastText(page)).trim().split(" ").length === deltas);
+  await waitUntil("every word", async () => (await readLastText(page)).trim().split(" ").length === deltas);
   const trace = (await browser.stopTracing()).toString();
   await page.close();
   return Math.max(...tasksIn(JSON.parse(trace) as Trace));

@@ -1,8 +1,8 @@
-import { openHouse } from "../tests/kit/house.ts";
-import { processesOf } from "../tests/kit/processes.ts";
-import { until } from "../tests/kit/until.ts";
-import { type Bench, median } from "./kit/bench.ts";
-import { residentMegabytes } from "./kit/process.ts";
+import { startHostProcess } from "../tests/kit/host-process.ts";
+import { findHomeProcesses } from "../tests/kit/processes.ts";
+import { waitUntil } from "../tests/kit/wait-until.ts";
+import { type Bench, getMedian } from "./kit/bench.ts";
+import { measureResidentMegabytes } from "./kit/process.ts";
 
 const rounds = 5;
 
@@ -12,13 +12,13 @@ export const memory: Bench = {
   async run() {
     const samples: number[] = [];
     for (let round = 0; round < rounds; round++) {
-      const house = await openHouse();
+      const house = await startHostProcess();
       await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
-      await until("the sandboxes", async () => (await house.client.call("health")).sandboxes?.every((slot) => slot.state === "ready"));
-      const pids = [house.daemon.pid ?? 0, ...processesOf(house.home).map(({ pid }) => pid)];
-      samples.push(residentMegabytes(pids));
+      await waitUntil("the sandboxes", async () => (await house.client.call("health")).sandboxes?.every((slot) => slot.state === "ready"));
+      const pids = [house.daemon.pid ?? 0, ...findHomeProcesses(house.home).map(({ pid }) => pid)];
+      samples.push(measureResidentMegabytes(pids));
       await house.stop();
     }
-    return [{ what: "idle host", unit: "MB", samples: { "whole host": samples }, figure: median(samples), goal: 350 }];
+    return [{ what: "idle host", unit: "MB", samples: { "whole host": samples }, figure: getMedian(samples), goal: 350 }];
   },
 };

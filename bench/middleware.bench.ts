@@ -1,9 +1,9 @@
 import { copyBuild } from "../tests/kit/build-copy.ts";
-import { openHouse } from "../tests/kit/house.ts";
-import { type Bench, ratio } from "./kit/bench.ts";
-import { startModel } from "./kit/model.ts";
-import { dialer, modelEnvironment } from "./kit/ours.ts";
-import { Talk } from "./kit/subject.ts";
+import { startHostProcess } from "../tests/kit/host-process.ts";
+import { type Bench, compareMedians } from "./kit/bench.ts";
+import { startModelServer } from "./kit/model.ts";
+import { createDialer, createModelEnvironment } from "./kit/host-subject.ts";
+import { AgentSocket } from "./kit/subject.ts";
 
 const rounds = 60;
 const warmUp = 3;
@@ -13,13 +13,13 @@ export const middleware: Bench = {
   name: "middleware",
   about: "p50 of a turn with one tool call, of an agent with ten middlewares that do nothing in every hook against one without",
   async run() {
-    const model = await startModel();
+    const model = await startModelServer();
     const build = await copyBuild({ worker: new URL("middleware.worker.ts", import.meta.url) });
-    const house = await openHouse({ env: modelEnvironment(model.base), program: build.program });
-    const dial = dialer(house);
+    const house = await startHostProcess({ env: createModelEnvironment(model.base), program: build.program });
+    const dial = createDialer(house);
     const open = async (name: string, blueprint: string) => {
       await house.client.call("createAgent", { params: { agency: "global" }, body: { name, blueprint, model: "openai:zero-8" } });
-      return Talk.open(dial(name));
+      return AgentSocket.open(dial(name));
     };
     const [ten, none]: number[][] = [[], []];
     try {
@@ -32,7 +32,7 @@ export const middleware: Bench = {
         for (let turn = -warmUp; turn < turns; turn++) {
           for (const { talk, times } of turn % 2 ? pair : pair.toReversed()) {
             const begun = performance.now();
-            await talk.turn();
+            await talk.runTurn();
             if (turn >= 0) times?.push(performance.now() - begun);
           }
         }
@@ -43,6 +43,6 @@ export const middleware: Bench = {
       await build.remove();
       await model.stop();
     }
-    return [ratio("p50, ten middlewares / none", ["with ten middlewares", ten ?? []], ["with none", none ?? []], 1.05)];
+    return [compareMedians("p50, ten middlewares / none", ["with ten middlewares", ten ?? []], ["with none", none ?? []], 1.05)];
   },
 };

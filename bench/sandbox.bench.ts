@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import http from "node:http";
 import { send } from "../tests/kit/wire.ts";
-import { bareWorker } from "../tests/kit/workerd.ts";
-import { type Bench, type Finding, median, ratio } from "./kit/bench.ts";
+import { startBareWorker } from "../tests/kit/workerd.ts";
+import { type Bench, type Finding, getMedian, compareMedians } from "./kit/bench.ts";
 import { openRunners, type Runners, runsATurn } from "./sandbox/runners.ts";
 
 const rounds = 15;
@@ -31,7 +31,7 @@ async function withRunners(slots: number, measure: (runners: Runners) => Promise
 
 /** The call's own time, as the log has it, against a process of Node and against an isolate with nothing around it. */
 async function oneLine(runners: Runners): Promise<Finding[]> {
-  const loader = await bareWorker(new URL("sandbox/loader.worker.ts", import.meta.url), { bindings: [`(name = "LOADER", workerLoader = (id = "bare"))`], sandbox: "service" });
+  const loader = await startBareWorker(new URL("sandbox/loader.worker.ts", import.meta.url), { bindings: [`(name = "LOADER", workerLoader = (id = "bare"))`], sandbox: "service" });
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const bare = { port: Number(new URL(loader.url).port), path: "/", method: "POST", body: "return 1 + 1", agent };
   const runner = await runners.newRunner("one-line");
@@ -47,7 +47,7 @@ async function oneLine(runners: Runners): Promise<Finding[]> {
   agent.destroy();
   await loader.stop();
   const mine: [string, number[]] = ["executeCode, one line", ours ?? []];
-  return [ratio("p50, ours / node -e", mine, ["node -e", node ?? []], 0.5), ratio("p50, ours / a bare isolate", mine, ["a bare isolate", isolate ?? []], 5)];
+  return [compareMedians("p50, ours / node -e", mine, ["node -e", node ?? []], 0.5), compareMedians("p50, ours / a bare isolate", mine, ["a bare isolate", isolate ?? []], 5)];
 }
 
 /** Runs a second, of one agent and of as many as there are slots. */
@@ -65,7 +65,7 @@ async function manyAgents(runners: Runners): Promise<Finding[]> {
   }
   for (const runner of all) runner.close();
   const [one = [], several = []] = rates;
-  return [{ what: `${together} agents / one`, unit: "runs/s", samples: { "one agent": one, [`${together} agents`]: several }, figure: median(several) / median(one), goal: 1, atLeast: true }];
+  return [{ what: `${together} agents / one`, unit: "runs/s", samples: { "one agent": one, [`${together} agents`]: several }, figure: getMedian(several) / getMedian(one), goal: 1, atLeast: true }];
 }
 
 async function afterMany(runners: Runners): Promise<Finding[]> {

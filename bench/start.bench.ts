@@ -1,7 +1,7 @@
-import { cli, emptyHome, openHouse, removeHome } from "../tests/kit/house.ts";
+import { cliPath, createHomePath, startHostProcess, removeHome } from "../tests/kit/host-process.ts";
 import { send } from "../tests/kit/wire.ts";
-import { type Bench, ratio } from "./kit/bench.ts";
-import { bareHello, timeToFirst } from "./kit/first.ts";
+import { type Bench, compareMedians } from "./kit/bench.ts";
+import { createBareHello, measureTimeToFirst } from "./kit/time-to-first.ts";
 
 const rounds = 9;
 
@@ -9,9 +9,9 @@ export const start: Bench = {
   name: "start",
   about: "from the command to the first answer, an agent of the host against a hello of bare workerd",
   async run() {
-    const hello = await bareHello(5871);
-    const home = await emptyHome();
-    const house = await openHouse({ home, args: ["--port", "5872"] });
+    const hello = await createBareHello(5871);
+    const home = await createHomePath();
+    const house = await startHostProcess({ home, args: ["--port", "5872"] });
     await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
     const headers = { authorization: `Bearer ${house.token}` };
     await house.stop();
@@ -22,13 +22,13 @@ export const start: Bench = {
     for (let round = 0; round < rounds; round++) {
       bare.push(await hello.first());
       ours.push(
-        await timeToFirst(process.execPath, [cli, "start", "--foreground", "--port", "5872"], env, () =>
+        await measureTimeToFirst(process.execPath, [cliPath, "start", "--foreground", "--port", "5872"], env, () =>
           send({ port: 5872, path: "/agents/think/global~alice", headers }),
         ),
       );
     }
     await hello.remove();
     await removeHome(home);
-    return [ratio("first answer, ours / bare", ["the host, first agent answer", ours], ["bare workerd, hello", bare], 12)];
+    return [compareMedians("first answer, ours / bare", ["the host, first agent answer", ours], ["bare workerd, hello", bare], 12)];
   },
 };

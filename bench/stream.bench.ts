@@ -1,7 +1,7 @@
 import type { Bench, Finding } from "./kit/bench.ts";
-import { startModel } from "./kit/model.ts";
-import { openOurs } from "./kit/ours.ts";
-import { Talk } from "./kit/subject.ts";
+import { startModelServer } from "./kit/model.ts";
+import { openHostSubject } from "./kit/host-subject.ts";
+import { AgentSocket } from "./kit/subject.ts";
 
 const agents = 50;
 const seconds = Number(process.env.SECONDS_OF_STREAM ?? 30);
@@ -11,12 +11,12 @@ export const stream: Bench = {
   name: "stream",
   about: `${agents} agents at once, each with a model that says 100 words a second for ${seconds} s`,
   async run() {
-    const server = await startModel();
-    const { house, create, dial } = await openOurs(server.base);
+    const server = await startModelServer();
+    const { house, create, dial } = await openHostSubject(server.base);
     /** For each agent, how old its oldest word was when it arrived. */
     const latest: number[] = [];
     const heard: number[] = [];
-    const talks: Talk[] = [];
+    const talks: AgentSocket[] = [];
     for (let agent = 0; agent < agents; agent++) {
       await create(`stream-${agent}`, model);
       const see = ({ type, delta = "" }: { type: string; delta?: string }) => {
@@ -27,7 +27,7 @@ export const stream: Bench = {
           latest[agent] = Math.max(latest[agent] ?? 0, now - Number(sent));
         }
       };
-      talks.push(await Talk.open(dial(`stream-${agent}`), see));
+      talks.push(await AgentSocket.open(dial(`stream-${agent}`), see));
     }
     const pings: number[] = [];
     let streaming = true;
@@ -39,7 +39,7 @@ export const stream: Bench = {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     })();
-    await Promise.all(talks.map((talk) => talk.turn()));
+    await Promise.all(talks.map((talk) => talk.runTurn()));
     streaming = false;
     await pinging;
     for (const talk of talks) talk.close();

@@ -1,5 +1,5 @@
 import type { Bench, Finding } from "./kit/bench.ts";
-import { startModel } from "./kit/model.ts";
+import { startModelServer } from "./kit/model.ts";
 import { canTrace } from "./kit/process.ts";
 import type { Subject } from "./kit/subject.ts";
 import { goals, table } from "./turn/goals.ts";
@@ -17,7 +17,7 @@ export const turn: Bench = {
     const subjects = (await Promise.all([lean, ours, ...(await peers())].map(present))).filter((subject) => subject !== undefined);
     if (!canTrace()) console.log("  fsyncs are not counted: strace is not installed.");
     const findings: Finding[] = [];
-    const model = await startModel();
+    const model = await startModelServer();
     try {
       for (const deltas of [8, 200]) {
         const measured = await measure(subjects, model, deltas, rounds);

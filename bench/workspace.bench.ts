@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type Bench, type Finding, median, ratio } from "./kit/bench.ts";
-import { residentMegabytes } from "./kit/process.ts";
+import { type Bench, type Finding, getMedian, compareMedians } from "./kit/bench.ts";
+import { measureResidentMegabytes } from "./kit/process.ts";
 import { callsATurn, fill, type Office, openOffice, pathOf, textOf, type Worker } from "./workspace/office.ts";
 import { typeALot, untilSynced } from "./workspace/typist.ts";
 
@@ -62,7 +62,7 @@ async function shells(office: Office): Promise<Finding[]> {
     }
     worker.close();
     await rm(folder, { recursive: true });
-    findings.push(ratio(`${job} over ${files} files, ours / real bash`, [`bash: ${command}`, ours], ["bash -c", real], goal));
+    findings.push(compareMedians(`${job} over ${files} files, ours / real bash`, [`bash: ${command}`, ours], ["bash -c", real], goal));
   }
   return findings;
 }
@@ -79,7 +79,7 @@ async function edits(office: Office): Promise<Finding[]> {
   }
   edit.close();
   title.close();
-  return [ratio("a step that edits a file / one that sets the title", ["writeFile", ours], ["set_title", log], 2)];
+  return [compareMedians("a step that edits a file / one that sets the title", ["writeFile", ours], ["set_title", log], 2)];
 }
 
 /** A thousand new files as one version against as many files on a disk that is synced once. */
@@ -90,7 +90,7 @@ async function writing(office: Office): Promise<Finding[]> {
     ours.push(await timed(() => fill(worker, 1000, 2000)));
     disk.push(await timed(async () => rm(await onDisk(1000, 2000), { recursive: true })));
   }
-  return [ratio("1,000 files written, ours / on disk", ["editFiles, 250 at a time", ours], ["written and synced", disk], 2)];
+  return [compareMedians("1,000 files written, ours / on disk", ["editFiles, 250 at a time", ours], ["written and synced", disk], 2)];
 }
 
 /** What the first look at a workspace takes after main died: what it was edited before must not matter. */
@@ -116,7 +116,7 @@ async function opening(office: Office): Promise<Finding[]> {
     }
   }
   const names: Record<string, string> = { read: "first read", edit: "first edit", join: "first joining by Yjs", joinTyped: "first joining by Yjs, all edits typed by Yjs" };
-  return Object.entries(samples).map(([key, [short, long]]) => ratio(`${names[key]} after 10,000 edits / after 100`, ["after 10,000", long], ["after 100", short], 2));
+  return Object.entries(samples).map(([key, [short, long]]) => compareMedians(`${names[key]} after 10,000 edits / after 100`, ["after 10,000", long], ["after 100", short], 2));
 }
 
 /** What main keeps of workspaces that were looked at and left. */
@@ -140,7 +140,7 @@ async function idle(office: Office): Promise<Finding[]> {
         await handle.files();
         await handle.putFile(pathOf(3), `round ${round}\n`);
       }
-      measured[which].push(residentMegabytes([pid]));
+      measured[which].push(measureResidentMegabytes([pid]));
     }
   }
   const text = (agents * files * bytes) / 1024 / 1024;
@@ -149,7 +149,7 @@ async function idle(office: Office): Promise<Finding[]> {
       what: `what ${agents} workspaces of ${files} files take in memory / their text (${Math.round(text)} MB)`,
       unit: "MB",
       samples: { "with files": measured.full, empty: measured.empty },
-      figure: (median(measured.full) - median(measured.empty)) / text,
+      figure: (getMedian(measured.full) - getMedian(measured.empty)) / text,
       goal: 3,
     },
   ];

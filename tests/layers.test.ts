@@ -17,7 +17,7 @@ async function lint(path: string, source: string): Promise<string> {
 }
 
 test.each([
-  ["store reaching up to http", "packages/runtime/src/store/breach.ts", 'import "../http/answer.ts";', "Imports only go down"],
+  ["store reaching up to http", "packages/runtime/src/store/breach.ts", 'import "../http/response.ts";', "Imports only go down"],
   ["an agency reaching up to objects", "packages/runtime/src/agency/breach.ts", 'import "../objects/think.ts";', "Imports only go down"],
   ["calls reaching up to the loop", "packages/runtime/src/turn/calls/breach.ts", 'import "../loop/running-turn.ts";', "turn/calls is below that"],
   ["calls reaching up to objects", "packages/runtime/src/turn/calls/breach.ts", 'import "../../objects/think.ts";', "Imports only go down"],

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 /** The sources that run before the first line of this module does. */
-function loadedWith(module: string): string[] {
+function listLoadedModules(module: string): string[] {
   const first = Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === module);
   expect([module, first.length]).toEqual([module, 1]);
   const loaded = new Set(first);
@@ -44,7 +44,7 @@ function loadedWith(module: string): string[] {
 }
 
 test.each(["main.ts", "host/host.ts", "cli/foreground.ts"])("%s starts without zod", (module) => {
-  const sources = loadedWith(`packages/daemon/src/${module}`);
+  const sources = listLoadedModules(`packages/daemon/src/${module}`);
   expect(sources).toContain("packages/sdk/src/protocol/errors.ts");
   // Named by who brings it along, which is what has to change.
   const bringers = sources.filter((source) => !isZod(source) && inputs[source]?.imports.some(({ kind, path }) => kind !== "dynamic-import" && isZod(path)));

@@ -14,14 +14,14 @@ const allowed: Record<string, string> = {
   "agency/revision.ts last": "numbers the hints",
   "host/drain.ts held": "best effort; what a stop cuts off is recovered like after a crash",
   "host/drain.ts stopping": "best effort, as above",
-  "http/authenticate.ts remembered": "yeses, for 10 s",
-  "http/directory.ts remembered": "yeses, for 30 s; the object itself knows that it is gone",
+  "http/authenticate.ts callerCache": "yeses, for 10 s",
+  "http/directory.ts accessCache": "yeses, for 30 s; the object itself knows that it is gone",
   "model/catalogue.ts opened": "derived from the environment; listings for 30 s",
   "model/estimate.ts sizes": "results of a pure function",
-  "objects/statements.ts due": "a timer of this isolate",
-  "objects/statements.ts gathered": "sent within 500 ms, said again by the next beat",
+  "objects/usage-reports.ts flushDueAt": "a timer of this isolate",
+  "objects/usage-reports.ts pendingReports": "sent within 500 ms, said again by the next beat",
   "policy/match-request.ts parsedRules": "results of a pure function",
-  "tools/toolbox.ts definitions": "results of a pure function",
+  "tools/toolbox.ts definitionCache": "results of a pure function",
 };
 
 /** Declared at the top of a file, in the first column. */

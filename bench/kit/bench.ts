@@ -19,19 +19,19 @@ export interface Finding {
 
 export const isMet = ({ figure, goal, atLeast }: Finding) => (atLeast ? figure >= goal : figure <= goal);
 
-export function median(samples: number[]): number {
+export function getMedian(samples: number[]): number {
   const sorted = [...samples].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   return sorted.length % 2 ? (sorted[middle] ?? NaN) : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
 }
 
 /** A ratio of medians, with both sets of samples kept. */
-export function ratio(what: string, ours: [string, number[]], theirs: [string, number[]], goal: number): Finding {
+export function compareMedians(what: string, ours: [string, number[]], theirs: [string, number[]], goal: number): Finding {
   return {
     what,
     unit: "ms",
     samples: { [ours[0]]: ours[1], [theirs[0]]: theirs[1] },
-    figure: median(ours[1]) / median(theirs[1]),
+    figure: getMedian(ours[1]) / getMedian(theirs[1]),
     goal,
   };
 }

@@ -13,7 +13,7 @@ import { stream } from "../stream.bench.ts";
 import { turn } from "../turn.bench.ts";
 import { workspace } from "../workspace.bench.ts";
 import type { Bench } from "./bench.ts";
-import { tree } from "./process.ts";
+import { listProcessTree } from "./process.ts";
 import { report } from "./report.ts";
 
 const all = [start, memory, guard, turn, middleware, fanout, stream, agents, hook, sandbox, workspace];
@@ -31,17 +31,17 @@ Measures the CPU time per turn of this build and of another one, in turns, and f
   --pairs <n>      how often both builds are measured (default 10)
   --help           shows this text`;
 
-const wanted = readArguments();
+const selected = readArguments();
 // Whoever stops a bench stops what it started.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
-    for (const pid of tree([process.pid])) if (pid !== process.pid) process.kill(pid, "SIGKILL");
+    for (const pid of listProcessTree([process.pid])) if (pid !== process.pid) process.kill(pid, "SIGKILL");
     process.exit(130);
   });
 }
 const folder = fileURLToPath(new URL("../results", import.meta.url));
-const met = await report(wanted, folder);
-process.exit(met ? 0 : 1);
+const allGoalsMet = await report(selected, folder);
+process.exit(allGoalsMet ? 0 : 1);
 
 function readArguments(): Bench[] {
   const options = { base: { type: "string" }, pairs: { type: "string", default: "10" }, help: { type: "boolean" } } as const;
@@ -49,7 +49,7 @@ function readArguments(): Bench[] {
   try {
     parsed = parseArgs({ options, allowPositionals: true });
   } catch (error) {
-    return refuse((error as Error).message);
+    return exitWithUsage((error as Error).message);
   }
   const { values, positionals } = parsed;
   if (values.help) {
@@ -57,16 +57,16 @@ function readArguments(): Bench[] {
     process.exit(0);
   }
   const unknown = positionals.filter((name) => name !== "compare" && !all.some((bench) => bench.name === name));
-  if (unknown.length > 0) return refuse(`Unknown benchmark: ${unknown.join(", ")}.`);
+  if (unknown.length > 0) return exitWithUsage(`Unknown benchmark: ${unknown.join(", ")}.`);
   const chosen: Bench[] = all.filter((bench) => positionals.length === 0 || positionals.includes(bench.name));
-  if (!positionals.includes("compare")) return values.base ? refuse("--base is an option of the benchmark compare.") : chosen;
+  if (!positionals.includes("compare")) return values.base ? exitWithUsage("--base is an option of the benchmark compare.") : chosen;
   const pairs = Number(values.pairs);
-  if (!values.base) return refuse("compare needs --base <folder>: the checkout to compare with.");
-  if (!Number.isInteger(pairs) || pairs < 1) return refuse("--pairs must be a whole number of at least 1.");
+  if (!values.base) return exitWithUsage("compare needs --base <folder>: the checkout to compare with.");
+  if (!Number.isInteger(pairs) || pairs < 1) return exitWithUsage("--pairs must be a whole number of at least 1.");
   return [...chosen, compare({ base: values.base, pairs })];
 }
 
-function refuse(reason: string): never {
+function exitWithUsage(reason: string): never {
   console.error(`${reason}\n\n${help}`);
   process.exit(2);
 }

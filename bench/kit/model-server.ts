@@ -19,10 +19,10 @@ const server = http.createServer((request, response) => {
     const body = Buffer.concat(chunks);
     const route = `${request.method} ${request.url}`;
     if (route === "POST /v1/chat/completions") return answer(body, response);
-    if (route === "GET /v1/models") return json(response, { object: "list", data: ["zero-8", "zero-200", "paced-100"].map((id) => ({ id, object: "model" })) });
-    if (route === "GET /stats") return json(response, stats);
-    if (route === "POST /reset") return json(response, (stats = { calls: 0, bytes: 0 }));
-    json(response, { error: { message: `there is no ${route}` } }, 404);
+    if (route === "GET /v1/models") return sendJson(response, { object: "list", data: ["zero-8", "zero-200", "paced-100"].map((id) => ({ id, object: "model" })) });
+    if (route === "GET /stats") return sendJson(response, stats);
+    if (route === "POST /reset") return sendJson(response, (stats = { calls: 0, bytes: 0 }));
+    sendJson(response, { error: { message: `there is no ${route}` } }, 404);
   });
 });
 // A subject that keeps a connection open between rounds must not find it closed.
@@ -36,9 +36,9 @@ function answer(body: Buffer, response: http.ServerResponse): void {
   const [kind, rate = "8", seconds = "30"] = call.model.replace(/^.*[:/]/, "").split("-");
   const stream = new Stream(call.model, response);
   const tool = call.tools?.map((tool) => tool.function.name).find((name) => /todo/i.test(name) && /write/i.test(name));
-  if (kind === "paced") stream.paced(Number(rate), Number(seconds));
-  else if (tool && call.messages.at(-1)?.role !== "tool") stream.call(tool);
-  else stream.text(Number(rate));
+  if (kind === "paced") stream.sendPaced(Number(rate), Number(seconds));
+  else if (tool && call.messages.at(-1)?.role !== "tool") stream.sendCall(tool);
+  else stream.sendText(Number(rate));
 }
 
 class Stream {
@@ -53,53 +53,53 @@ class Stream {
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   }
 
-  call(name: string): void {
+  sendCall(name: string): void {
     const todo = { content: "x", status: "pending", ...(name === "todowrite" ? { id: "1", priority: "low" } : {}) };
     const text = JSON.stringify({ todos: [todo] });
     const half = Math.floor(text.length / 2);
     const id = `call_${crypto.randomUUID().replaceAll("-", "")}`;
     const first = { index: 0, id, type: "function", function: { name, arguments: text.slice(0, half) } };
-    this.#chunk({ role: "assistant", content: null, tool_calls: [first] });
-    this.#chunk({ tool_calls: [{ index: 0, function: { arguments: text.slice(half) } }] });
+    this.#sendChunk({ role: "assistant", content: null, tool_calls: [first] });
+    this.#sendChunk({ tool_calls: [{ index: 0, function: { arguments: text.slice(half) } }] });
     this.#end("tool_calls", 12);
   }
 
   /** Each delta leaves in a write of its own, as tokens do; nothing waits between them. */
-  text(count: number, sent = 0): void {
+  sendText(count: number, sent = 0): void {
     if (sent === count) return this.#end("stop", count);
-    this.#chunk({ ...(sent ? {} : { role: "assistant" }), content: `word${sent} ` });
-    setImmediate(() => this.text(count, sent + 1));
+    this.#sendChunk({ ...(sent ? {} : { role: "assistant" }), content: `word${sent} ` });
+    setImmediate(() => this.sendText(count, sent + 1));
   }
 
-  paced(rate: number, seconds: number): void {
+  sendPaced(rate: number, seconds: number): void {
     const count = rate * seconds;
     const begun = performance.now();
     let sent = 0;
     const timer = setInterval(() => {
       const due = Math.min(count, Math.floor(((performance.now() - begun) / 1000) * rate));
-      for (; sent < due; sent++) this.#chunk({ content: `@${(performance.timeOrigin + performance.now()).toFixed(1)} ` });
+      for (; sent < due; sent++) this.#sendChunk({ content: `@${(performance.timeOrigin + performance.now()).toFixed(1)} ` });
       if (sent < count && !this.#response.destroyed) return;
       clearInterval(timer);
       this.#end("stop", count);
     }, 1000 / rate);
   }
 
-  #chunk(delta: object, finish: string | null = null): void {
-    this.#data({ choices: [{ index: 0, delta, finish_reason: finish }] });
+  #sendChunk(delta: object, finish: string | null = null): void {
+    this.#sendData({ choices: [{ index: 0, delta, finish_reason: finish }] });
   }
 
   #end(finish: string, tokens: number): void {
-    this.#chunk({}, finish);
-    this.#data({ choices: [], usage: { prompt_tokens: 100, completion_tokens: tokens, total_tokens: 100 + tokens } });
+    this.#sendChunk({}, finish);
+    this.#sendData({ choices: [], usage: { prompt_tokens: 100, completion_tokens: tokens, total_tokens: 100 + tokens } });
     this.#response.end("data: [DONE]\n\n");
   }
 
-  #data(piece: object): void {
+  #sendData(piece: object): void {
     const whole = { id: this.#id, object: "chat.completion.chunk", created: 1_760_000_000, model: this.#model, ...piece };
     this.#response.write(`data: ${JSON.stringify(whole)}\n\n`);
   }
 }
 
-function json(response: http.ServerResponse, value: object, status = 200): void {
+function sendJson(response: http.ServerResponse, value: object, status = 200): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
 }

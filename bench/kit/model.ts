@@ -19,7 +19,7 @@ export interface ModelServer {
 }
 
 /** Starts the model that needs no time to think in a process of its own, so that its work is not counted as a subject's. */
-export async function startModel(): Promise<ModelServer> {
+export async function startModelServer(): Promise<ModelServer> {
   const child = spawnNode(new URL("model-server.ts", import.meta.url), []);
   const [line] = (await once(child.stdout!, "data")) as [Buffer];
   const url = `http://127.0.0.1:${line.toString().trim()}`;

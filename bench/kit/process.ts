@@ -1,16 +1,16 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { until } from "../../tests/kit/until.ts";
+import { waitUntil } from "../../tests/kit/wait-until.ts";
 
 /** These processes and all that they started. */
-export function tree(pids: number[]): number[] {
+export function listProcessTree(pids: number[]): number[] {
   const found = new Set<number>();
   const walk = (pid: number) => {
     if (found.has(pid)) return;
     found.add(pid);
-    for (const task of list(`/proc/${pid}/task`)) {
-      for (const child of read(`/proc/${pid}/task/${task}/children`).split(" ")) if (child) walk(Number(child));
+    for (const task of listFolder(`/proc/${pid}/task`)) {
+      for (const child of readText(`/proc/${pid}/task/${task}/children`).split(" ")) if (child) walk(Number(child));
     }
   };
   for (const pid of pids) walk(pid);
@@ -18,29 +18,29 @@ export function tree(pids: number[]): number[] {
 }
 
 /** Milliseconds of processor time, user and system, that these processes have used so far. */
-export function processorTime(pids: number[]): number {
+export function measureProcessorTime(pids: number[]): number {
   let ticks = 0;
-  for (const pid of tree(pids)) {
+  for (const pid of listProcessTree(pids)) {
     // The name in brackets may hold spaces; user and system time are the 12th and 13th field after it.
-    const fields = read(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
+    const fields = readText(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
     ticks += Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
   }
   return ticks * 10;
 }
 
-export function residentMegabytes(pids: number[]): number {
-  return tree(pids).reduce((sum, pid) => sum + Number(/VmRSS:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024, 0);
+export function measureResidentMegabytes(pids: number[]): number {
+  return listProcessTree(pids).reduce((sum, pid) => sum + Number(/VmRSS:\s+(\d+) kB/.exec(readText(`/proc/${pid}/status`))?.[1] ?? 0) / 1024, 0);
 }
 
 export const canTrace = () => spawnSync("strace", ["-V"], { stdio: "ignore" }).status === 0;
 
 /** How often these processes wait for the disk while `work` is done. */
-export async function syncsDuring(pids: number[], work: () => Promise<void>): Promise<number> {
-  const targets = tree(pids).flatMap((pid) => ["-p", String(pid)]);
+export async function countSyncsDuring(pids: number[], work: () => Promise<void>): Promise<number> {
+  const targets = listProcessTree(pids).flatMap((pid) => ["-p", String(pid)]);
   const strace = spawn("strace", ["-f", "-e", "trace=fsync,fdatasync", ...targets], { stdio: ["ignore", "ignore", "pipe"] });
   let output = "";
   strace.stderr.on("data", (chunk) => (output += chunk));
-  await until("strace to attach", () => output.split(" attached").length > targets.length / 2);
+  await waitUntil("strace to attach", () => output.split(" attached").length > targets.length / 2);
   output = "";
   await work();
   const gone = once(strace, "exit");
@@ -50,7 +50,7 @@ export async function syncsDuring(pids: number[], work: () => Promise<void>): Pr
   return output.split("\n").filter((line) => /\bf(data)?sync\(/.test(line)).length;
 }
 
-function read(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, "utf8").trim();
   } catch {
@@ -58,7 +58,7 @@ function read(file: string): string {
   }
 }
 
-function list(folder: string): string[] {
+function listFolder(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { type Bench, type Finding, isMet, median } from "./bench.ts";
+import { type Bench, type Finding, isMet, getMedian } from "./bench.ts";
 
 /** Runs benches one after the other, prints what they found and writes it as JSON. Answers whether all goals were met. */
 export async function report(benches: Bench[], folder: string): Promise<boolean> {
@@ -11,7 +11,7 @@ export async function report(benches: Bench[], folder: string): Promise<boolean>
     const findings = await bench.run();
     for (const finding of findings) {
       met &&= isMet(finding);
-      print(finding);
+      printFinding(finding);
     }
     const machine = { cores: cpus().length, model: cpus()[0]?.model, node: process.version, platform: process.platform };
     writeFileSync(`${folder}/${bench.name}.json`, JSON.stringify({ ...bench, at: new Date().toISOString(), machine, findings }, null, 2));
@@ -19,11 +19,11 @@ export async function report(benches: Bench[], folder: string): Promise<boolean>
   return met;
 }
 
-function print(finding: Finding): void {
+function printFinding(finding: Finding): void {
   const { what, samples, unit, figure, goal, atLeast } = finding;
   for (const [name, values] of Object.entries(samples)) {
     const spread = `${Math.min(...values).toFixed(2)}–${Math.max(...values).toFixed(2)}`;
-    console.log(`  ${name.padEnd(34)} median ${median(values).toFixed(2)} ${unit}  (${spread}, n = ${values.length})`);
+    console.log(`  ${name.padEnd(34)} median ${getMedian(values).toFixed(2)} ${unit}  (${spread}, n = ${values.length})`);
   }
   const verdict = isMet(finding) ? "met" : "MISSED";
   console.log(`  ${what.padEnd(34)} ${figure.toFixed(2)}  goal ${atLeast ? "≥" : "≤"} ${goal}  ${verdict}`);

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { until } from "../../tests/kit/until.ts";
+import { waitUntil } from "../../tests/kit/wait-until.ts";
 import type { Subject } from "../kit/subject.ts";
 import { missing } from "./in-node.ts";
 
@@ -58,5 +58,5 @@ export const peer: Subject = {
 async function address(child: ChildProcess): Promise<string> {
   let printed = "";
   child.stdout?.on("data", (chunk) => (printed += chunk));
-  return until("opencode to listen", () => /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0]);
+  return waitUntil("opencode to listen", () => /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0]);
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { WebSocket } from "ws";
-import { bareWorker } from "../../tests/kit/workerd.ts";
+import { startBareWorker } from "../../tests/kit/workerd.ts";
 import type { Subject } from "../kit/subject.ts";
 import { missing } from "./in-node.ts";
 
@@ -11,7 +11,7 @@ export const peer: Subject = {
   durable: true,
   absent: () => missing("@cloudflare/think"),
   async start(modelBase, model) {
-    const worker = await bareWorker(new URL("think-worker.ts", import.meta.url), {
+    const worker = await startBareWorker(new URL("think-worker.ts", import.meta.url), {
       objects: ["Keeper"],
       services: [`(name = "models", network = (allow = ["private", "local"]))`],
       bindings: [`(name = "models", service = "models")`, `(name = "BASE", text = "${modelBase}")`, `(name = "MODEL", text = "${model}")`],

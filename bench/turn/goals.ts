@@ -1,11 +1,11 @@
-import { type Finding, median } from "../kit/bench.ts";
+import { type Finding, getMedian } from "../kit/bench.ts";
 import type { Measured } from "./measure.ts";
 
 type Figure = (measured: Measured) => number;
 
-const alone: Figure = ({ alone }) => median(alone);
-const throughput: Figure = ({ throughput }) => median(throughput);
-const processor: Figure = ({ processor }) => median(processor);
+const alone: Figure = ({ alone }) => getMedian(alone);
+const throughput: Figure = ({ throughput }) => getMedian(throughput);
+const processor: Figure = ({ processor }) => getMedian(processor);
 
 /** What we promised of a turn, against everything that ran beside us. */
 export function goals(all: Measured[], deltas: number): Finding[] {

@@ -1,6 +1,6 @@
-import { canTrace, processorTime, syncsDuring } from "../kit/process.ts";
+import { canTrace, measureProcessorTime, countSyncsDuring } from "../kit/process.ts";
 import type { ModelServer } from "../kit/model.ts";
-import type { Running, Subject } from "../kit/subject.ts";
+import type { RunningSubject, Subject } from "../kit/subject.ts";
 
 const agentsAtOnce = 32;
 const turnsEach = 4;
@@ -24,7 +24,7 @@ export interface Measured {
 }
 
 interface Entrant extends Measured {
-  running: Running;
+  running: RunningSubject;
 }
 
 /** Runs all subjects side by side, in turns, so that whatever else the machine does falls on all of them. */
@@ -68,7 +68,7 @@ async function alone(entrant: Entrant, agent: string): Promise<void> {
 async function together({ running, throughput, processor }: Entrant, prefix: string): Promise<void> {
   const agents = Array.from({ length: agentsAtOnce }, (_, number) => `${prefix}-${number}`);
   await Promise.all(agents.map((agent) => running.turn(agent)));
-  const used = processorTime(running.pids());
+  const used = measureProcessorTime(running.pids());
   const begun = performance.now();
   await Promise.all(
     agents.map(async (agent) => {
@@ -77,13 +77,13 @@ async function together({ running, throughput, processor }: Entrant, prefix: str
   );
   const turns = agentsAtOnce * turnsEach;
   throughput.push((turns / (performance.now() - begun)) * 1000);
-  processor.push((processorTime(running.pids()) - used) / turns);
+  processor.push((measureProcessorTime(running.pids()) - used) / turns);
 }
 
 async function trace(entrant: Entrant): Promise<void> {
   const { running } = entrant;
   await running.turn("traced");
-  const syncs = await syncsDuring(running.pids(), async () => {
+  const syncs = await countSyncsDuring(running.pids(), async () => {
     for (let turn = 0; turn < traced; turn++) await running.turn("traced");
   });
   entrant.syncs = syncs / traced;

@@ -1,13 +1,13 @@
-import { openOurs } from "../kit/ours.ts";
-import { Sockets, type Subject } from "../kit/subject.ts";
+import { openHostSubject } from "../kit/host-subject.ts";
+import { SocketPool, type Subject } from "../kit/subject.ts";
 
 /** A whole host with everything on: log, ledger, action log, one socket for each agent. */
 export const ours: Subject = {
   name: "ours",
   durable: true,
   async start(modelBase, model) {
-    const { house, create, dial, pids } = await openOurs(modelBase);
-    const sockets = new Sockets(dial);
+    const { house, create, dial, pids } = await openHostSubject(modelBase);
+    const sockets = new SocketPool(dial);
     const created = new Set<string>();
     return {
       async turn(agent) {
@@ -15,7 +15,7 @@ export const ours: Subject = {
           created.add(agent);
           await create(agent, model);
         }
-        await sockets.turn(agent);
+        await sockets.runTurn(agent);
       },
       pids,
       async stop() {

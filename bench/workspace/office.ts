@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentEvent } from "@thinkery/sdk";
-import { type House, emptyHome, openHouse, removeHome } from "../../tests/kit/house.ts";
-import { mainOf } from "../../tests/kit/processes.ts";
-import { until } from "../../tests/kit/until.ts";
-import { dialer } from "../kit/ours.ts";
-import { Talk } from "../kit/subject.ts";
+import { type HostProcess, createHomePath, startHostProcess, removeHome } from "../../tests/kit/host-process.ts";
+import { findMain } from "../../tests/kit/processes.ts";
+import { waitUntil } from "../../tests/kit/wait-until.ts";
+import { createDialer } from "../kit/host-subject.ts";
+import { AgentSocket } from "../kit/subject.ts";
 
 /** Calls that one turn makes, one after the other. */
 export const callsATurn = 40;
@@ -20,7 +20,7 @@ export interface Job {
 
 /** A whole host whose agents do one thing each. */
 export interface Office {
-  house: House;
+  house: HostProcess;
   newAgent(name: string, job?: string): Promise<Worker>;
   /** Another main in place of this one, ready to answer. */
   restartMain(): Promise<number>;
@@ -29,24 +29,24 @@ export interface Office {
 }
 
 export interface Worker {
-  files: ReturnType<House["client"]["agent"]>;
+  files: ReturnType<HostProcess["client"]["agent"]>;
   /** Has its calls made; answers how long each took as the log has it, and the whole turn for one who waits for it. */
   turn(): Promise<{ calls: number[]; ms: number }>;
   close(): void;
 }
 
 export async function openOffice(jobs: Record<string, Job>): Promise<Office> {
-  const home = await emptyHome();
+  const home = await createHomePath();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   for (const [name, { tool, input, before }] of Object.entries(jobs)) {
     const steps = [...(before ? [{ call: before }] : []), ...Array.from({ length: callsATurn }, (_, number) => ({ call: { tool, input: input(number) } }))];
     await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify([{ steps: [...steps, { text: "Done." }] }]));
   }
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: 1, failuresPerMinute: 1000 }));
-  const house = await openHouse({ home });
-  const dial = dialer(house);
-  await until("the sandboxes", async () => (await house.client.call("health")).sandboxes?.every(({ state }) => state === "ready"));
-  const mainPid = async () => (await until("main", () => mainOf(home))).pid;
+  const house = await startHostProcess({ home });
+  const dial = createDialer(house);
+  await waitUntil("the sandboxes", async () => (await house.client.call("health")).sandboxes?.every(({ state }) => state === "ready"));
+  const mainPid = async () => (await waitUntil("main", () => findMain(home))).pid;
 
   return {
     house,
@@ -54,12 +54,12 @@ export async function openOffice(jobs: Record<string, Job>): Promise<Office> {
     async newAgent(name, job) {
       const params = { agency: "global", agent: name };
       await house.client.call("createAgent", { params, body: { name, ...(job ? { model: `scripted:${job}` } : {}) } });
-      const talk = job ? await Talk.open(dial(name)) : undefined;
+      const talk = job ? await AgentSocket.open(dial(name)) : undefined;
       return {
         files: house.client.agent(name),
         async turn() {
           const began = performance.now();
-          await talk?.turn();
+          await talk?.runTurn();
           const ms = performance.now() - began;
           const { events } = await house.client.call("listEvents", { params, query: { limit: 1000 } });
           await house.client.call("clearMessages", { params });
@@ -71,8 +71,8 @@ export async function openOffice(jobs: Record<string, Job>): Promise<Office> {
     async restartMain() {
       const killed = await mainPid();
       process.kill(killed, "SIGKILL");
-      const { pid } = await until("another main", () => mainOf(home, killed));
-      await until("its answer", async () => (await house.client.call("health")).status === "ok");
+      const { pid } = await waitUntil("another main", () => findMain(home, killed));
+      await waitUntil("its answer", async () => (await house.client.call("health")).status === "ok");
       return pid;
     },
     async stop() {

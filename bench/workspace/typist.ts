@@ -1,11 +1,11 @@
 import { WebSocket } from "ws";
 import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
-import type { House } from "../../tests/kit/house.ts";
-import { until } from "../../tests/kit/until.ts";
+import type { HostProcess } from "../../tests/kit/host-process.ts";
+import { waitUntil } from "../../tests/kit/wait-until.ts";
 
 /** Somebody who has an agent's files open. */
-function join({ url, token }: House, agent: string): { doc: Y.Doc; provider: WebsocketProvider; close(): void } {
+function join({ url, token }: HostProcess, agent: string): { doc: Y.Doc; provider: WebsocketProvider; close(): void } {
   class Authorized extends WebSocket {
     constructor(address: string, protocols?: string | string[]) {
       super(address, protocols, { headers: { authorization: `Bearer ${token}` } });
@@ -28,14 +28,14 @@ function join({ url, token }: House, agent: string): { doc: Y.Doc; provider: Web
 
 const synced = (provider: WebsocketProvider) => new Promise<void>((resolve) => (provider.synced ? resolve() : provider.once("sync", () => resolve())));
 
-export async function untilSynced(house: House, agent: string): Promise<void> {
+export async function untilSynced(house: HostProcess, agent: string): Promise<void> {
   const { provider, close } = join(house, agent);
   await synced(provider);
   close();
 }
 
 /** Replaces words here and there, as people do. */
-export async function typeALot(house: House, agent: string, times: number): Promise<void> {
+export async function typeALot(house: HostProcess, agent: string, times: number): Promise<void> {
   const { doc, provider, close } = join(house, agent);
   await synced(provider);
   const text = new Y.Text("some words of a line that is edited\n".repeat(600));
@@ -49,6 +49,6 @@ export async function typeALot(house: House, agent: string, times: number): Prom
     if (number % 100 === 99) await new Promise((resolve) => setImmediate(resolve));
   }
   const whole = text.toString();
-  await until("the host to have it", async () => (await house.client.agent(agent).file("edited.ts")).text() === whole, { within: 60_000, every: 100 });
+  await waitUntil("the host to have it", async () => (await house.client.agent(agent).file("edited.ts")).text() === whole, { within: 60_000, every: 100 });
   close();
 }

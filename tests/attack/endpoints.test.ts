@@ -1,17 +1,17 @@
 import { type Endpoint, endpoints } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { type House, openHouse } from "../kit/house.ts";
-import { until } from "../kit/until.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
 
 // Every endpoint there is × who asks. An endpoint that is added later is walked too.
 
-let house: House;
+let house: HostProcess;
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
   await house.client.call("createAgency", { body: { id: "den" } });
   for (const agency of ["global", "den"]) await house.client.call("createAgent", { params: { agency }, body: { name: "alice" } });
   for (const [user, scope] of [["owner", "read"], ["owner", "chat"], ["owner", "approve"], ["mallory", "read"], ["mallory", "chat"]] as const) {
@@ -125,12 +125,12 @@ test.each([...ways, ...liveWays])("a socket at %s closes with 4403 for whoever d
 test.each(ways)("a socket at %s that may only read is answered an error to chat, cancel and approve, whatever headers it sends", async (path) => {
   for (const headers of [{}, forged]) {
     const { socket, frames } = await connect(path, tokens["owner read"] as string, headers);
-    await until("the history", () => frames.some(({ type }) => type === "history"));
+    await waitUntil("the history", () => frames.some(({ type }) => type === "history"));
     socket.send(JSON.stringify({ type: "chat", id: "m1", content: "hello" }));
-    await until("the first refusal", () => frames.some(({ type }) => type === "error"));
+    await waitUntil("the first refusal", () => frames.some(({ type }) => type === "error"));
     socket.send(JSON.stringify({ type: "cancel" }));
     socket.send(JSON.stringify({ type: "approve", approved: true }));
-    await until("the third refusal", () => frames.filter(({ type }) => type === "error").length >= 3);
+    await waitUntil("the third refusal", () => frames.filter(({ type }) => type === "error").length >= 3);
     expect(frames.filter(({ type }) => type === "error").map(({ code }) => code)).toEqual(["forbidden", "forbidden", "forbidden"]);
     expect(frames.map(({ type }) => type)).not.toContain("task-queued");
     socket.close();
@@ -144,7 +144,7 @@ test("to approve over a socket takes the scope approve, and something that waits
     const { token } = await house.client.call("createToken", { body: { name: "t", scopes: ["read", scope] } });
     const { socket, frames } = await connect("/agents/alice/ws", token);
     socket.send(JSON.stringify({ type: "approve", approvalId: "a1", approved: true, reason: "It is fine.", modifiedToolCalls: [{ toolName: "bash", args: {} }] }));
-    const { error, ...answer } = await until("the answer", () => frames.find(({ type }) => type === "error"));
+    const { error, ...answer } = await waitUntil("the answer", () => frames.find(({ type }) => type === "error"));
     expect([scope, answer]).toEqual([scope, { type: "error", code }]);
     if (scope === "approve") expect(error).toBe("Nothing waits for an approval.");
     socket.terminate();
@@ -154,7 +154,7 @@ test("to approve over a socket takes the scope approve, and something that waits
 test("a client cannot pass for the host: its own x-thinkery headers never arrive", async () => {
   const { socket, frames } = await connect("/agents/think/global~alice", house.token, { "x-thinkery-socket": "1" });
   // Had that header come through, the Agents SDK's own frames would be left out.
-  await until("the SDK's greeting", () => frames.some(({ type }) => type === "cf_agent_identity"));
+  await waitUntil("the SDK's greeting", () => frames.some(({ type }) => type === "cf_agent_identity"));
   socket.terminate();
 });
 

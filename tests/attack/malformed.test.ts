@@ -1,17 +1,17 @@
 import http from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { type House, openHouse } from "../kit/house.ts";
-import { type Random, random } from "../kit/random.ts";
-import { repeatCount } from "../kit/sample.ts";
-import { until } from "../kit/until.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
+import { type Random, createRandom } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 import { send, sendBytes } from "../kit/wire.ts";
 
-let house: House;
+let house: HostProcess;
 const agent = new http.Agent({ keepAlive: true, maxSockets: 16 });
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
   // Whatever happens to alice and bob under a hail of requests, nobody names carol there.
   for (const name of ["alice", "bob", "carol"]) await house.client.call("createAgent", { params: { agency: "global" }, body: { name } });
 });
@@ -79,7 +79,7 @@ function headers(chance: Random): Record<string, string> {
 }
 
 /** What no answer may contain: stacks, places on the machine, the token. */
-function leaks(answer: string): string | undefined {
+function findLeak(answer: string): string | undefined {
   // The workspace has a place too, which is on no machine.
   const text = answer.replaceAll("or begin with /work/", "");
   const found = [/\n\s+at .+:\d+/, /\bat (?:async )?\w+ \(/, /\/(?:tmp|root|home|usr|work|var)\//, /node_modules/, /\.js:\d+/, /\.ts:\d+/].find((pattern) => pattern.test(text));
@@ -87,11 +87,11 @@ function leaks(answer: string): string | undefined {
   return text.includes(house.token) || text.includes(house.home) ? "token or home" : undefined;
 }
 
-const requestCount = repeatCount("malformed requests", { sample: 3_000, full: 20_000 });
+const requestCount = getRepeatCount("malformed requests", { sample: 3_000, full: 20_000 });
 const methods = ["GET", "POST", "POST", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE", "PROPFIND"];
 
 test(`${requestCount} malformed requests get no 5xx, no stack and no path of the machine`, async () => {
-  const chance = random("malformed");
+  const chance = createRandom("malformed");
   const bad: unknown[] = [];
   const [nextMethod, nextBase, nextBody] = [chance.deck(methods), chance.deck(paths), chance.deck(bodyKinds)];
   let left = requestCount;
@@ -108,7 +108,7 @@ test(`${requestCount} malformed requests get no 5xx, no stack and no path of the
           // A body refused in the middle ends the connection; that is an answer too.
           ["EPIPE", "ECONNRESET"].includes(error.code ?? "") ? { status: 413, body: "" } : { status: 599, body: error.message },
       );
-      if (answer.status >= 500 || leaks(answer.body)) bad.push({ ...request, body: String(request.body).slice(0, 200), status: answer.status, answer: answer.body.slice(0, 400), leak: leaks(answer.body) });
+      if (answer.status >= 500 || findLeak(answer.body)) bad.push({ ...request, body: String(request.body).slice(0, 200), status: answer.status, answer: answer.body.slice(0, 400), leak: findLeak(answer.body) });
     }
   };
   await Promise.all(Array.from({ length: 16 }, worker));
@@ -117,18 +117,18 @@ test(`${requestCount} malformed requests get no 5xx, no stack and no path of the
 }, 180_000);
 
 test("bytes that are not HTTP never bring out a 5xx or a stack", async () => {
-  const chance = random("bytes");
+  const chance = createRandom("bytes");
   const lines = ["GET / HTTP/1.1", "GET /health HTTP/9.9", "G\u0000T / HTTP/1.1", "GET http://evil.example/ HTTP/1.1", "POST /agents HTTP/1.1", "CONNECT 127.0.0.1:22 HTTP/1.1", undefined, ""];
   const nextLine = chance.deck(lines);
   const nextHeader = chance.deck([`Host: 127.0.0.1:${house.port}`, "Host: evil.example", "Content-Length: -1", "Content-Length: 99999999999999999999", "Content-Length: 5\r\nContent-Length: 6", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked, identity", ": x", "a".repeat(20_000), `Authorization: Bearer ${house.token}`, "Content-Type: application/json", "Upgrade: websocket\r\nConnection: Upgrade"]);
-  for (let round = 0; round < repeatCount("raw requests", { sample: 100, full: 500 }); round++) {
+  for (let round = 0; round < getRepeatCount("raw requests", { sample: 100, full: 500 }); round++) {
     const head = [nextLine() ?? chance.text(60), ...Array.from({ length: chance.below(6) }, nextHeader)].join("\r\n");
     const sent = Buffer.from(`${head}\r\n\r\n${chance.text(chance.below(50))}`, "latin1");
     const answer = await sendBytes(house.port, sent);
     const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);
     // workerd itself turns away a method it does not know (501) and a CONNECT (500), before our code.
     const itsOwn = status === 501 || (status === 500 && head.startsWith("CONNECT "));
-    expect({ head, status: status >= 500 && !itsOwn ? status : "fine", leak: leaks(answer) }).toEqual({ head, status: "fine", leak: undefined });
+    expect({ head, status: status >= 500 && !itsOwn ? status : "fine", leak: findLeak(answer) }).toEqual({ head, status: "fine", leak: undefined });
   }
   expect((await house.client.call("health")).restarts).toBe(0);
 }, 120_000);
@@ -212,7 +212,7 @@ test.each(["/agents/carol/ws", "/agents/think/global~carol"])("a frame that make
   let closed = false;
   socket.on("close", () => (closed = true));
   socket.on("message", (data) => frames.push(JSON.parse(String(data))));
-  await until("the history", () => frames.some(({ type }) => type === "history"));
+  await waitUntil("the history", () => frames.some(({ type }) => type === "history"));
   const chat = { type: "chat", id: "m", content: "hello" };
   const bad = [
     "hello", "", "{", "null", "5", "[]", "{}", '{"type":5}', '{"type":"shout"}', '{"type":"chat"}', '{"type":"__proto__"}',
@@ -224,9 +224,9 @@ test.each(["/agents/carol/ws", "/agents/think/global~carol"])("a frame that make
   for (const frame of bad) {
     const before = frames.length;
     socket.send(frame);
-    const answer = await until(`an answer to ${String(frame).slice(0, 60)}`, () => frames.slice(before).find(({ type }) => type === "error"));
+    const answer = await waitUntil(`an answer to ${String(frame).slice(0, 60)}`, () => frames.slice(before).find(({ type }) => type === "error"));
     expect(answer.error).toMatch(/\w+ \w+/);
-    expect(leaks(answer.error)).toBeUndefined();
+    expect(findLeak(answer.error)).toBeUndefined();
     // Who waits for an answer to this very message finds it.
     expect([frame, answer.id]).toEqual([frame, String(frame).includes('"id":"m"') ? "m" : undefined]);
   }

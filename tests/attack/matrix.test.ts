@@ -1,19 +1,19 @@
 import http from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse } from "../kit/house.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 import { sample } from "../kit/sample.ts";
-import { send, upgrade, type WireAnswer } from "../kit/wire.ts";
+import { send, upgradeHeaders, type WireResponse } from "../kit/wire.ts";
 
 // Host × Origin × method × content type × token, over HTTP, WebSocket and the Agents SDK's routes. What must
 // come out is worked out here from the rules of the contract, not from the code.
 
-let house: House;
+let house: HostProcess;
 let readToken: string;
 let foreignToken: string;
 const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
   await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
   const issue = async (user: string | undefined) =>
     (await house.client.call("createToken", { body: { name: "t", scopes: ["read"], ...(user ? { user } : {}) } })).token;
@@ -58,7 +58,7 @@ const credentials = (): Credential[] => [
   { headers: {} },
   { headers: { authorization: `Bearer ${"0".repeat(64)}` } },
   { headers: { authorization: `Basic ${house.token}` } },
-  { headers: { authorization: `Bearer ${forged(readToken)}` } },
+  { headers: { authorization: `Bearer ${forgeToken(readToken)}` } },
   { headers: { cookie: `thinkery-${house.port}=nonsense` } },
   { headers: { authorization: `Bearer ${house.token}` }, user: "owner", scope: "admin" },
   { headers: { "x-secret": house.token }, user: "owner", scope: "admin" },
@@ -67,7 +67,7 @@ const credentials = (): Credential[] => [
 ];
 
 // A real token of this host with its signature's last letter changed.
-const forged = (token: string) => token.slice(0, -1) + (token.endsWith("A") ? "B" : "A");
+const forgeToken = (token: string) => token.slice(0, -1) + (token.endsWith("A") ? "B" : "A");
 
 const types = [undefined, "application/json", "text/plain", "application/x-www-form-urlencoded"];
 
@@ -81,7 +81,7 @@ interface Cell {
 }
 
 /** The status the contract asks for. */
-function due({ path, method, type, host, origin, credential }: Cell): number {
+function getExpectedStatus({ path, method, type, host, origin, credential }: Cell): number {
   if (!host.good) return 421;
   if (!origin.good) return 403;
   if (path === "/" && method === "GET") return 200;
@@ -127,13 +127,13 @@ test("every cell of the HTTP matrix answers as the contract says", async () => {
     }
   }
   expect(cells.length).toBeGreaterThan(40_000);
-  const wrong = await visit(sample(cells, { name: "cells of the HTTP matrix", size: 5_000, kindOf: decisionsOf }), (cell) =>
+  const wrong = await visit(sample(cells, { name: "cells of the HTTP matrix", size: 5_000, kindOf: listDecisions }), (cell) =>
     send({
       port: house.port,
       path: cell.path,
       method: cell.method,
       agent,
-      headers: headersOf(cell),
+      headers: buildHeaders(cell),
       ...(cell.method === "POST" ? { body: '{"nonsense": true, "code": "x"}' } : {}),
     }),
   );
@@ -159,8 +159,8 @@ test("every cell of the socket matrix answers as the contract says", async () =>
   }
   expect(cells.length).toBeGreaterThan(5_000);
   const wrong = await visit(
-    sample(cells, { name: "cells of the socket matrix", size: 1_000, kindOf: decisionsOf }),
-    (cell) => send({ port: house.port, path: cell.path, headers: { ...headersOf(cell), ...upgrade } }),
+    sample(cells, { name: "cells of the socket matrix", size: 1_000, kindOf: listDecisions }),
+    (cell) => send({ port: house.port, path: cell.path, headers: { ...buildHeaders(cell), ...upgradeHeaders } }),
     // Somebody else's object accepts the handshake to say 4403 in its close frame; see the sockets test.
     (cell) => (!cell.host.good ? 421 : !cell.origin.good ? 403 : cell.credential.user ? 101 : 401),
   );
@@ -171,7 +171,7 @@ test("every cell of the socket matrix answers as the contract says", async () =>
  * What a cell decides. Every route meets every host, every origin at a good host and every credential at a good host and
  * origin; and hosts, origins and credentials all meet each other.
  */
-function decisionsOf({ path, method, type, host, origin, credential }: Cell): string[] {
+function listDecisions({ path, method, type, host, origin, credential }: Cell): string[] {
   const route = `${method} ${path} ${type}`;
   const from = `from ${String(origin.origin).replace(host.host, "the host itself")}`;
   const as = `as ${JSON.stringify(credential.headers)}`;
@@ -184,7 +184,7 @@ function decisionsOf({ path, method, type, host, origin, credential }: Cell): st
   ];
 }
 
-function headersOf(cell: Cell): Record<string, string> {
+function buildHeaders(cell: Cell): Record<string, string> {
   return {
     host: cell.host.host,
     ...(cell.origin.origin === undefined ? {} : { origin: cell.origin.origin }),
@@ -193,7 +193,7 @@ function headersOf(cell: Cell): Record<string, string> {
   };
 }
 
-async function visit(cells: Cell[], ask: (cell: Cell) => Promise<WireAnswer>, expected = due): Promise<unknown[]> {
+async function visit(cells: Cell[], ask: (cell: Cell) => Promise<WireResponse>, expected = getExpectedStatus): Promise<unknown[]> {
   const wrong: unknown[] = [];
   const queue = [...cells];
   const worker = async () => {

@@ -2,16 +2,16 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgencyUsage, type AgentEvent, type AgentExport, type Budget, type BudgetAnswer, type UserUsage } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
+import { createHomePath, type HostProcess, startHostProcess, removeHome } from "../kit/host-process.ts";
 import { type Answer, type ModelServer, openModelServer, type SeenRequest } from "../kit/model-server.ts";
-import { mainOf } from "../kit/processes.ts";
-import { type Random, random } from "../kit/random.ts";
-import { repeatCount } from "../kit/sample.ts";
-import { until } from "../kit/until.ts";
+import { findMain } from "../kit/processes.ts";
+import { type Random, createRandom } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
-const kills = repeatCount("kills", { sample: 12, full: 12 });
-const killsPerRound = repeatCount("kills per round", { sample: 4, full: 4 });
-const turns = repeatCount("budget turns", { sample: 500, full: 500 });
+const kills = getRepeatCount("kills", { sample: 12, full: 12 });
+const killsPerRound = getRepeatCount("kills per round", { sample: 4, full: 4 });
+const turns = getRepeatCount("budget turns", { sample: 500, full: 500 });
 const spenders = 8;
 
 /** A call is taken to use so many tokens at least. Calls that use no more are never over what was set aside for them. */
@@ -29,26 +29,26 @@ interface Round {
   over(call: { input: number; output: number }): number;
 }
 
-const tokens = ({ input, output }: { input: number; output: number }) => input + output;
+const sumTokens = ({ input, output }: { input: number; output: number }) => input + output;
 /** As it is configured below, for a million. */
 const price = { input: 20, output: 80 };
-const cost = ({ input, output }: { input: number; output: number }) => (input * price.input + output * price.output) / 1_000_000;
-const everybody = (call: { input: number; output: number }) => spenders * tokens(call);
+const computeCost = ({ input, output }: { input: number; output: number }) => (input * price.input + output * price.output) / 1_000_000;
+const sumTokensOfAll = (call: { input: number; output: number }) => spenders * sumTokens(call);
 
 const rounds: Round[] = [
-  { what: "an agency's tokens", budget: { tokens: 40_000, per: "ever" }, level: "agency", most: setAside, over: tokens },
+  { what: "an agency's tokens", budget: { tokens: 40_000, per: "ever" }, level: "agency", most: setAside, over: sumTokens },
   { what: "an agency's steps of a day", budget: { steps: 150, per: "day" }, level: "agency", most: wild, over: () => 0 },
-  { what: "a user's tokens over two agencies", budget: { tokens: 40_000, per: "ever" }, level: "user", most: setAside, over: tokens },
-  { what: "an agency's cost of a day", budget: { costUsd: 2, per: "day" }, level: "agency", most: setAside, over: cost },
-  { what: "an agency's tokens, and a model that uses far more than was set aside", budget: { tokens: 300_000, per: "ever" }, level: "agency", most: wild, over: everybody },
+  { what: "a user's tokens over two agencies", budget: { tokens: 40_000, per: "ever" }, level: "user", most: setAside, over: sumTokens },
+  { what: "an agency's cost of a day", budget: { costUsd: 2, per: "day" }, level: "agency", most: setAside, over: computeCost },
+  { what: "an agency's tokens, and a model that uses far more than was set aside", budget: { tokens: 300_000, per: "ever" }, level: "agency", most: wild, over: sumTokensOfAll },
 ];
 
-let house: House;
+let house: HostProcess;
 let server: ModelServer;
 
 beforeAll(async () => {
   server = await openModelServer();
-  const home = await emptyHome();
+  const home = await createHomePath();
   await mkdir(home, { mode: 0o700 });
   const config = {
     failuresPerMinute: 100_000,
@@ -58,7 +58,7 @@ beforeAll(async () => {
     turn: { heartbeatSeconds: 1, strikes: 20, attempts: 20 },
   };
   await writeFile(join(home, "config.jsonc"), JSON.stringify(config));
-  house = await openHouse({ home });
+  house = await startHostProcess({ home });
 });
 
 afterAll(async () => {
@@ -70,7 +70,7 @@ afterAll(async () => {
 let titles = 0;
 
 /** Uses what it likes up to a size, fails now and then in its own ways, and asks for a tool before it answers. */
-function moody(chance: Random, most: typeof setAside): (request: SeenRequest) => Answer {
+function createMoodyModel(chance: Random, most: typeof setAside): (request: SeenRequest) => Answer {
   return ({ results }) => {
     const usage = { input: 1 + chance.below(most.input), output: 1 + chance.below(most.output) };
     const delayMs = chance.below(6);
@@ -96,8 +96,8 @@ async function api<T>(path: string, method = "GET", body?: unknown): Promise<{ s
 }
 
 /** The same, asked again until main is there. */
-const sure = <T>(path: string, method = "GET", body?: unknown): Promise<T> =>
-  until(`${method} ${path}`, async () => {
+const retryApi = <T>(path: string, method = "GET", body?: unknown): Promise<T> =>
+  waitUntil(`${method} ${path}`, async () => {
     const answer = await api<T>(path, method, body);
     return answer.status < 300 || answer.status === 409 ? answer.body || ({} as T) : undefined;
   });
@@ -110,8 +110,8 @@ interface Spender {
 type Outcome = "completed" | "failed" | "refused";
 
 /** Says something with a key of its own until there is an outcome, however often main dies meanwhile. */
-async function speak({ agency, name }: Spender, key: string): Promise<Outcome> {
-  return until(`the outcome of ${key}`, async (): Promise<Outcome | undefined> => {
+async function sendMessage({ agency, name }: Spender, key: string): Promise<Outcome> {
+  return waitUntil(`the outcome of ${key}`, async (): Promise<Outcome | undefined> => {
     const { status, body } = await api<{ error?: { message: string } }>("/serve", "POST", { agent: `${name}@${agency}`, message: key, idempotencyKey: key });
     if (status === 200) return "completed";
     const why = body.error?.message ?? "";
@@ -121,35 +121,35 @@ async function speak({ agency, name }: Spender, key: string): Promise<Outcome> {
 }
 
 test(`${turns} turns of ${spenders} agents at once stay within their budgets over ${kills} kills of main, and the books balance`, async () => {
-  const chance = random("budgets");
+  const chance = createRandom("budgets");
   const tally = { turns: 0, refused: 0, failed: 0, calls: 0, kills: 0 };
   // Every round once, and all of them again until it is enough.
   for (let number = 0; tally.turns < turns || tally.kills < kills || number % rounds.length !== 0; number++) {
-    await play(rounds[number % rounds.length] as Round, number, chance, tally);
+    await playRound(rounds[number % rounds.length] as Round, number, chance, tally);
   }
   console.log(`${tally.turns} turns, ${tally.refused} of them refused and ${tally.failed} failed, ${tally.calls} calls, ${tally.kills} kills`);
   expect(tally.refused).toBeGreaterThan(0);
   expect(tally.failed).toBeGreaterThan(0);
 }, Math.max(180_000, kills * 10_000));
 
-async function play(round: Round, number: number, chance: Random, tally: Record<string, number>): Promise<void> {
-  server.answer(moody(chance, round.most));
+async function playRound(round: Round, number: number, chance: Random, tally: Record<string, number>): Promise<void> {
+  server.answer(createMoodyModel(chance, round.most));
   const agencies = round.level === "user" ? [`r${number}-a`, `r${number}-b`] : [`r${number}`];
-  for (const id of agencies) await sure("/agencies", "POST", { id });
+  for (const id of agencies) await retryApi("/agencies", "POST", { id });
   const all = Array.from({ length: spenders }, (_, index): Spender => ({ agency: agencies[index % agencies.length] as string, name: `s${index}` }));
-  for (const { agency, name } of all) await sure(`/agency/${agency}/agents`, "POST", { name, model: "local:test-model" });
+  for (const { agency, name } of all) await retryApi(`/agency/${agency}/agents`, "POST", { name, model: "local:test-model" });
   // A user's budget counts everything that was spent before.
-  const before = await sure<UserUsage>("/user/usage");
+  const before = await retryApi<UserUsage>("/user/usage");
   const spentBefore = round.level === "user" ? before.total.inputTokens + before.total.outputTokens : 0;
   const budget = { ...round.budget, ...(round.budget.tokens ? { tokens: round.budget.tokens + spentBefore } : {}) };
   const at = round.level === "user" ? "/user/budget" : `/agency/${agencies[0]}/budget`;
-  await sure(at, "PUT", budget);
+  await retryApi(at, "PUT", budget);
 
   let over = false;
   const spending = all.map(async (spender, index) => {
     // Refused once may be for what others had set aside; so each tries a few times.
     for (let turn = 0, refusals = 0; refusals < 3; turn++) {
-      const outcome = await speak(spender, `r${number}-s${index}-${turn}`);
+      const outcome = await sendMessage(spender, `r${number}-s${index}-${turn}`);
       tally.turns = (tally.turns ?? 0) + 1;
       if (outcome === "refused") refusals++;
       if (outcome !== "completed") tally[outcome] = (tally[outcome] ?? 0) + 1;
@@ -158,8 +158,8 @@ async function play(round: Round, number: number, chance: Random, tally: Record<
   const killing = (async () => {
     for (let kill = 0; kill < killsPerRound && !over; kill++) {
       // One that never gets to answer is let wait longer and longer by the daemon.
-      await sure("/who");
-      await pause(chance.below(400));
+      await retryApi("/who");
+      await sleep(chance.below(400));
       await killMain();
       tally.kills = (tally.kills ?? 0) + 1;
     }
@@ -170,59 +170,59 @@ async function play(round: Round, number: number, chance: Random, tally: Record<
 
   // One more, and nobody asks anything of the agents: what is set aside has to come back by itself.
   await killMain();
-  const settled = await until("nothing to be set aside", async () => {
-    const { standings } = await sure<BudgetAnswer>(at);
+  const settled = await waitUntil("nothing to be set aside", async () => {
+    const { standings } = await retryApi<BudgetAnswer>(at);
     return standings.length > 0 && standings.every(({ reserved }) => reserved === 0) ? standings : undefined;
   });
-  await balance(agencies, all, before, tally);
+  await expectBalanced(agencies, all, before, tally);
   const spent = settled[0]?.spent ?? 0;
   const limit = settled[0]?.limit ?? 0;
   expect([round.what, spent >= limit * 0.8]).toEqual([round.what, true]);
   const allowed = limit + round.over(round.most);
   expect(spent, `${round.what}: ${spent} of ${limit}, and ${allowed} at most`).toBeLessThanOrEqual(allowed);
-  await sure(at, "DELETE");
+  await retryApi(at, "DELETE");
 }
 
 let killed = 0;
 
 async function killMain(): Promise<void> {
-  const main = await until("main to live", () => mainOf(house.home, killed));
+  const main = await waitUntil("main to live", () => findMain(house.home, killed));
   killed = main.pid;
   process.kill(main.pid, "SIGKILL");
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What each agent's log says is what it says itself, what its agency says of it, and what the user's books say of that. */
-async function balance(agencies: string[], all: Spender[], before: UserUsage, tally: Record<string, number>): Promise<void> {
+async function expectBalanced(agencies: string[], all: Spender[], before: UserUsage, tally: Record<string, number>): Promise<void> {
   const sums = new Map<string, Figures>();
   for (const agency of agencies) {
     const truths: [string, Figures][] = [];
     for (const { name } of all.filter((spender) => spender.agency === agency)) {
-      const { events, usage } = await sure<AgentExport>(`/agency/${agency}/agent/${name}/export`);
-      const truth = fromLog(events);
+      const { events, usage } = await retryApi<AgentExport>(`/agency/${agency}/agent/${name}/export`);
+      const truth = readFigures(events);
       expectSame(usage.total, truth, `${name}'s own sum`);
       truths.push([name, truth]);
     }
-    const usage = await until(`${agency} to have heard all`, async () => {
-      const usage = await sure<AgencyUsage>(`/agency/${agency}/usage`);
-      return usage.total.calls === total(truths).calls && usage;
+    const usage = await waitUntil(`${agency} to have heard all`, async () => {
+      const usage = await retryApi<AgencyUsage>(`/agency/${agency}/usage`);
+      return usage.total.calls === sumFigures(truths).calls && usage;
     });
     for (const [name, truth] of truths) {
       const share = usage.byAgent.find(({ agent }) => agent === name);
       if (truth.calls > 0) expectSame(share, truth, `${name} in the books of ${agency}`);
     }
-    expectSame(usage.total, total(truths), `the sum of ${agency}`);
-    for (const day of usage.byDay) expectSame(day, total(day.byModel.map((used) => [used.model, used])), `${day.day} of ${agency}`);
-    sums.set(agency, total(truths));
-    tally.calls = (tally.calls ?? 0) + total(truths).calls;
+    expectSame(usage.total, sumFigures(truths), `the sum of ${agency}`);
+    for (const day of usage.byDay) expectSame(day, sumFigures(day.byModel.map((used) => [used.model, used])), `${day.day} of ${agency}`);
+    sums.set(agency, sumFigures(truths));
+    tally.calls = (tally.calls ?? 0) + sumFigures(truths).calls;
   }
-  const user = await until("the user to have heard all", async () => {
-    const user = await sure<UserUsage>("/user/usage");
-    return user.total.calls === before.total.calls + total([...sums]).calls && user;
+  const user = await waitUntil("the user to have heard all", async () => {
+    const user = await retryApi<UserUsage>("/user/usage");
+    return user.total.calls === before.total.calls + sumFigures([...sums]).calls && user;
   });
   for (const [agency, sum] of sums) expectSame(user.byAgency.find((share) => share.agency === agency), sum, `${agency} in the user's books`);
-  expectSame(user.total, total([["before", before.total], ...sums]), "the user's sum");
+  expectSame(user.total, sumFigures([["before", before.total], ...sums]), "the user's sum");
 }
 
 interface Figures {
@@ -232,11 +232,11 @@ interface Figures {
   costUsd: number | null;
 }
 
-function fromLog(events: AgentEvent[]): Figures {
-  return total(events.flatMap((event) => (event.type === "model.completed" ? [["", { calls: 1, ...event.data.usage }] as [string, Figures]] : [])));
+function readFigures(events: AgentEvent[]): Figures {
+  return sumFigures(events.flatMap((event) => (event.type === "model.completed" ? [["", { calls: 1, ...event.data.usage }] as [string, Figures]] : [])));
 }
 
-function total(all: [string, Figures][]): Figures {
+function sumFigures(all: [string, Figures][]): Figures {
   const sum = (pick: (figures: Figures) => number | null) => all.reduce((sum, [, figures]) => sum + (pick(figures) ?? Number.NaN), 0);
   return { calls: sum(({ calls }) => calls), inputTokens: sum(({ inputTokens }) => inputTokens), outputTokens: sum(({ outputTokens }) => outputTokens), costUsd: sum(({ costUsd }) => costUsd) };
 }

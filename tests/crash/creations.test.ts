@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { isThinkeryError } from "@thinkery/sdk";
 import { createClient } from "@thinkery/sdk/client";
 import { afterAll, expect, test } from "vitest";
-import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
-import { mainOf, processesOf } from "../kit/processes.ts";
-import { random } from "../kit/random.ts";
-import { repeatCount } from "../kit/sample.ts";
-import { until } from "../kit/until.ts";
+import { createHomePath, type HostProcess, startHostProcess, removeHome } from "../kit/host-process.ts";
+import { findMain, findHomeProcesses } from "../kit/processes.ts";
+import { createRandom } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
-const kills = repeatCount("kills", { sample: 20, full: 100 });
+const kills = getRepeatCount("kills", { sample: 20, full: 100 });
 const writers = 4;
 
-let house: House;
+let house: HostProcess;
 let home: string | undefined;
 
 afterAll(async () => {
@@ -21,12 +21,12 @@ afterAll(async () => {
 });
 
 test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of the daemon`, async () => {
-  const chance = random("creations");
-  home = await emptyHome();
+  const chance = createRandom("creations");
+  home = await createHomePath();
   // The host gives up on a main that keeps failing; here failing is the point.
   await mkdir(home, { mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), '{ "failuresPerMinute": 100000, "sandboxSlots": 1 }');
-  house = await openHouse({ home });
+  house = await startHostProcess({ home });
   const port = house.port;
 
   const asked = new Set<string>();
@@ -38,7 +38,7 @@ test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of
       const name = `w${writer}-${number}`;
       asked.add(name);
       // Like any careful client: the same name again until there is an answer.
-      while (!over && !(await create(name))) await pause(5);
+      while (!over && !(await create(name))) await sleep(5);
     }
   }
 
@@ -62,13 +62,13 @@ test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of
   let killed = 0;
   for (let kill = 0; kill < kills; kill++) {
     const before = acknowledged.size;
-    await until("the next acknowledgement", () => acknowledged.size > before);
-    await pause(chance.below(120));
+    await waitUntil("the next acknowledgement", () => acknowledged.size > before);
+    await sleep(chance.below(120));
     if (isDaemonNext()) {
       daemonKills++;
       await killDaemon(port);
     } else {
-      const main = await until("main to live", () => mainOf(house.home, killed));
+      const main = await waitUntil("main to live", () => findMain(house.home, killed));
       killed = main.pid;
       process.kill(main.pid, "SIGKILL");
     }
@@ -76,25 +76,25 @@ test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of
   over = true;
   await writing;
 
-  const stored = await until("the list", () => everyAgent(house));
+  const stored = await waitUntil("the list", () => listAgents(house));
   expect(new Set(stored).size).toBe(stored.length);
   expect([...acknowledged].filter((name) => !stored.includes(name))).toEqual([]);
   expect(stored.filter((name) => !asked.has(name))).toEqual([]);
   console.log(`${acknowledged.size} creations acknowledged over ${kills} kills, ${daemonKills} of them of the daemon`);
 
   await house.stop();
-  expect(processesOf(house.home)).toEqual([]);
+  expect(findHomeProcesses(house.home)).toEqual([]);
 }, Math.max(120_000, kills * 3_000));
 
 async function killDaemon(port: number): Promise<void> {
-  const orphans = processesOf(house.home).map(({ pid }) => pid);
+  const orphans = findHomeProcesses(house.home).map(({ pid }) => pid);
   house.daemon.kill("SIGKILL");
-  house = await openHouse({ home: house.home, args: ["--port", String(port)] });
-  const left = processesOf(house.home).filter(({ pid }) => orphans.includes(pid));
+  house = await startHostProcess({ home: house.home, args: ["--port", String(port)] });
+  const left = findHomeProcesses(house.home).filter(({ pid }) => orphans.includes(pid));
   expect(left).toEqual([]);
 }
 
-async function everyAgent({ client }: House): Promise<string[]> {
+async function listAgents({ client }: HostProcess): Promise<string[]> {
   const names: string[] = [];
   let after: string | undefined;
   do {
@@ -105,4 +105,4 @@ async function everyAgent({ client }: House): Promise<string[]> {
   return names;
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,9 +1,9 @@
 import type { AgentEvent } from "@thinkery/sdk";
-import { events } from "../kit/sse.ts";
+import { readEvents } from "../kit/sse.ts";
 
 export interface Follower {
   /** What it was told under each number, in the order in which it was told. */
-  told: { seq: number; text: string }[];
+  received: { seq: number; text: string }[];
   stop(): Promise<void>;
 }
 
@@ -17,17 +17,17 @@ interface FollowOptions {
 
 /** Reads an agent's events as a browser would: whenever the connection ends, it asks for what came after the last. */
 export function follow({ url, token, leave, onEvent }: FollowOptions): Follower {
-  const told: Follower["told"] = [];
+  const received: Follower["received"] = [];
   const stopping = new AbortController();
 
   async function listen(): Promise<void> {
     const response = await fetch(url, {
-      headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "last-event-id": String(told.at(-1)?.seq ?? 0) },
+      headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "last-event-id": String(received.at(-1)?.seq ?? 0) },
       signal: stopping.signal,
     });
     if (!response.ok) return;
-    for await (const { id, data } of events(response)) {
-      told.push({ seq: Number(id), text: data });
+    for await (const { id, data } of readEvents(response)) {
+      received.push({ seq: Number(id), text: data });
       onEvent(JSON.parse(data) as AgentEvent);
       if (leave()) return;
     }
@@ -40,7 +40,7 @@ export function follow({ url, token, leave, onEvent }: FollowOptions): Follower 
     }
   })();
   return {
-    told,
+    received,
     async stop() {
       stopping.abort();
       await listening;

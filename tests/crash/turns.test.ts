@@ -1,15 +1,15 @@
 import type { AgentEvent, AgentExport, Message } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { mainOf } from "../kit/processes.ts";
-import { type Random, random } from "../kit/random.ts";
-import { repeatCount } from "../kit/sample.ts";
-import { until } from "../kit/until.ts";
+import { findMain } from "../kit/processes.ts";
+import { type Random, createRandom } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 import type { Ring } from "../kit/worker/bell.ts";
-import { endings, openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { turnEndTypes, openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 import { type Follower, follow } from "./follower.ts";
 
-const kills = repeatCount("kills", { sample: 40, full: 200 });
+const kills = getRepeatCount("kills", { sample: 40, full: 200 });
 /** Main spends most of such a run starting, so two of them take half as long. */
 const houses = 2;
 const senders = 4;
@@ -37,17 +37,17 @@ const kinds: Record<string, object[]> = {
 const points = ["random", "random", "sent", "acknowledged", "ring", "streaming", "tool started"] as const;
 type Point = (typeof points)[number];
 
-let workshops: Workshop[] = [];
+let workshops: Testbed[] = [];
 let shelf: BareWorker;
 
 beforeAll(async () => {
   const exchanges = Object.entries(kinds).map(([kind, steps]) => ({ when: `/ ${kind}$/`, steps }));
   const open = () =>
-    openWorkshop({
+    openTestbed({
       scripts: { worker: { pace: 3, exchanges } },
       config: { failuresPerMinute: 100_000, sandboxSlots: 0, turn: { heartbeatSeconds: 1, strikes: 20, attempts: 20 } },
     });
-  shelf = await bareWorker(new URL("../runtime/store.worker.ts", import.meta.url), { objects: ["Shelf"] });
+  shelf = await startBareWorker(new URL("../runtime/store.worker.ts", import.meta.url), { objects: ["Shelf"] });
   workshops = await Promise.all(Array.from({ length: houses }, open));
 });
 
@@ -57,12 +57,12 @@ afterAll(async () => {
 });
 
 test(`turns survive ${kills} kills of main`, async () => {
-  const chance = random("turns");
-  await Promise.all(workshops.map((workshop) => rage(workshop, Math.ceil(kills / houses), chance)));
+  const chance = createRandom("turns");
+  await Promise.all(workshops.map((workshop) => killRepeatedly(workshop, Math.ceil(kills / houses), chance)));
 }, Math.max(150_000, kills * 2_000));
 
 /** Kills one house's main again and again while its agents work, and then looks at what is left. */
-async function rage(workshop: Workshop, kills: number, chance: Random): Promise<void> {
+async function killRepeatedly(workshop: Testbed, kills: number, chance: Random): Promise<void> {
   const { bell } = workshop;
   const agents = await Promise.all(Array.from({ length: senders }, () => workshop.newAgent({ model: "scripted:worker" })));
   const sent = agents.map((): string[] => []);
@@ -91,7 +91,7 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
       token: workshop.house().token,
       leave: () => chance.chance(0.02),
       onEvent: ({ type }) => {
-        if (endings.includes(type)) ended[index] = (ended[index] ?? 0) + 1;
+        if (turnEndTypes.includes(type)) ended[index] = (ended[index] ?? 0) + 1;
         if (type === "model.completed" || type === "tool.output") advanced.add(index);
         if (type === "model.delta" || type === "model.started") reached("streaming");
         if (type === "tool.started") reached("tool started");
@@ -100,7 +100,7 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
   );
 
   /** Like any careful client: the same message with the same key until there is an answer. */
-  async function send(agent: WorkshopAgent, name: string): Promise<void> {
+  async function send(agent: TestAgent, name: string): Promise<void> {
     const body = { message: name, idempotencyKey: name };
     const post = () => workshop.api(`${agent.at}/invoke`, "POST", body).catch(() => undefined);
     for (let answers = 0; answers === 0 || chance.chance(0.1); ) {
@@ -110,7 +110,7 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
       // Some clients forget that they were answered, and send it once more.
       if (answer?.status === 202) answers++;
       else if (answer && answer.status !== 503) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
-      else await pause(5);
+      else await sleep(5);
     }
     reached("acknowledged");
     reached("random");
@@ -122,7 +122,7 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
       const name = `s${index}-${mine.length} ${chance.pick(["talk", "plan", "once", "again", "many"])}`;
       mine.push(name);
       await send(agent, name);
-      while (!over && mine.length - (ended[index] ?? 0) > maxOpen) await pause(5);
+      while (!over && mine.length - (ended[index] ?? 0) > maxOpen) await sleep(5);
     }
   });
 
@@ -132,18 +132,18 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
   for (let kill = 0; kill < kills; kill++) {
     // A turn that never gets to finish a step is given up, and rightly so; here each is let live in time.
     if (kill % breath === breath - 1) {
-      await until("every agent to get somewhere", () => advanced.size === senders);
+      await waitUntil("every agent to get somewhere", () => advanced.size === senders);
       advanced.clear();
     }
     const before = signs;
-    await until("a sign of life", () => signs > before);
-    const main = await until("main to live", () => mainOf(workshop.home, killed), { every: 30 });
+    await waitUntil("a sign of life", () => signs > before);
+    const main = await waitUntil("main to live", () => findMain(workshop.home, killed), { every: 30 });
     killed = main.pid;
     const point = nextPoint();
     const hit = new Promise<boolean>((resolve) => (reach = () => resolve(true)));
     armed = point;
-    if (!(await Promise.race([hit, pause(6_000)]))) missed.push(point);
-    await pause(chance.below(point === "random" ? 120 : point === "sent" ? 8 : 1));
+    if (!(await Promise.race([hit, sleep(6_000)]))) missed.push(point);
+    await sleep(chance.below(point === "random" ? 120 : point === "sent" ? 8 : 1));
     process.kill(main.pid, "SIGKILL");
     armed = undefined;
   }
@@ -156,13 +156,13 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
     await send(agent, `s${index} last`);
   }
   await Promise.all(followers.map((follower) => follower.stop()));
-  process.kill((await until("main to live", () => mainOf(workshop.home, killed))).pid, "SIGKILL");
-  await until("the last ring of every agent", () => agents.every((_, index) => bell.rings.some(({ id }) => id === `s${index} last`)), { within: 60_000 });
+  process.kill((await waitUntil("main to live", () => findMain(workshop.home, killed))).pid, "SIGKILL");
+  await waitUntil("the last ring of every agent", () => agents.every((_, index) => bell.rings.some(({ id }) => id === `s${index} last`)), { within: 60_000 });
 
-  const usual = await uninterrupted(workshop);
+  const usual = await recordUninterrupted(workshop);
   const messages: Message[] = [];
   for (const [index, agent] of agents.entries()) {
-    await until("the last turn's end", async () => (await agent.run()).status === "completed");
+    await waitUntil("the last turn's end", async () => (await agent.run()).status === "completed");
     const whole = (await workshop.api(`${agent.at}/export`)).body as AgentExport;
     const log = whole.events;
     expectWholeLog(log, followers[index] as Follower);
@@ -171,7 +171,7 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
     expectRings(whole.messages, bell.rings);
     expect(whole.usage.turns).toEqual({ completed: sent[index]?.length, error: 0, canceled: 0, open: 0 });
     const { format: _, version: __, agent: ___, events: ____, ...derived } = whole;
-    expect(await rebuilt(workshop, agent.name, log)).toEqual(derived);
+    expect(await rebuildState(workshop, agent.name, log)).toEqual(derived);
     messages.push(...whole.messages);
   }
   expectNoEffectUnknownToTheLog(messages, bell.rings.filter(({ id }) => !id.includes("NAME")));
@@ -183,10 +183,10 @@ async function rage(workshop: Workshop, kills: number, chance: Random): Promise<
 }
 
 /** Every number once and in order, and whoever listened all the time was told exactly what is stored. */
-function expectWholeLog(log: AgentEvent[], { told }: Follower): void {
+function expectWholeLog(log: AgentEvent[], { received }: Follower): void {
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
-  expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => index + 1));
-  for (const { seq, text } of told) expect(JSON.parse(text)).toEqual(log[seq - 1]);
+  expect(received.map(({ seq }) => seq)).toEqual(received.map((_, index) => index + 1));
+  for (const { seq, text } of received) expect(JSON.parse(text)).toEqual(log[seq - 1]);
 }
 
 function expectOutcomes(log: AgentEvent[], sent: string[]): void {
@@ -200,17 +200,17 @@ function expectOutcomes(log: AgentEvent[], sent: string[]): void {
 
 type Line = [role: string, content: string, calls: unknown];
 
-const lineOf = ({ role, content, toolCalls }: Message): Line => [role, content, (toolCalls ?? []).map(({ name, input }) => ({ name, input }))];
+const toLine = ({ role, content, toolCalls }: Message): Line => [role, content, (toolCalls ?? []).map(({ name, input }) => ({ name, input }))];
 
 /** The transcript of one message of each kind, in peace. */
-async function uninterrupted(workshop: Workshop): Promise<Map<string, Line[]>> {
+async function recordUninterrupted(workshop: Testbed): Promise<Map<string, Line[]>> {
   workshop.bell.onRing = () => {};
   const agent = await workshop.newAgent({ model: "scripted:worker" });
   const usual = new Map<string, Line[]>();
   for (const kind of Object.keys(kinds)) {
     const before = (await agent.messages()).length;
     await agent.say(`NAME ${kind}`);
-    usual.set(kind, (await agent.messages()).slice(before).map(lineOf));
+    usual.set(kind, (await agent.messages()).slice(before).map(toLine));
   }
   return usual;
 }
@@ -222,7 +222,7 @@ function expectTranscript(messages: Message[], sent: string[], usual: Map<string
     return JSON.parse(JSON.stringify(usual.get(kind)).replaceAll("NAME", name)) as Line[];
   });
   const lines = messages.map((message, index): Line => {
-    const line = lineOf(message);
+    const line = toLine(message);
     return isUnknown(message) ? ["tool", expected[index]?.[1] ?? "", []] : line;
   });
   expect(lines).toEqual(expected);
@@ -254,9 +254,9 @@ function expectNoEffectUnknownToTheLog(messages: Message[], rings: Ring[]): void
 }
 
 /** Everything an agent derived from its log, derived once more elsewhere. */
-async function rebuilt({ home }: Workshop, name: string, log: AgentEvent[]): Promise<unknown> {
+async function rebuildState({ home }: Testbed, name: string, log: AgentEvent[]): Promise<unknown> {
   const body = JSON.stringify({ step: "load", log, agent: `global~${name}` });
   return (await fetch(`${shelf.url}/${encodeURIComponent(home + name)}`, { method: "POST", body })).json();
 }
 
-const pause = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms));

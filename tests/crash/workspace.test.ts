@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as Y from "yjs";
 import { type Editor, openEditor } from "../kit/editor.ts";
-import { mainOf } from "../kit/processes.ts";
-import { type Random, random } from "../kit/random.ts";
-import { repeatCount } from "../kit/sample.ts";
-import { until } from "../kit/until.ts";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { findMain } from "../kit/processes.ts";
+import { type Random, createRandom } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 /** Edits of each of three people and an agent. */
-const edits = repeatCount("edits", { sample: 80, full: 150 });
-const kills = repeatCount("workspace kills", { sample: 3, full: 4 });
+const edits = getRepeatCount("edits", { sample: 80, full: 150 });
+const kills = getRepeatCount("workspace kills", { sample: 3, full: 4 });
 /** The agent makes so many in one call. */
 const together = 5;
 const paths = ["one.md", "two.md"];
 const anchor = "# the agent's\n";
 
-let workshop: Workshop;
-let agent: WorkshopAgent;
+let workshop: Testbed;
+let agent: TestAgent;
 let at: string;
 const editors = new Set<Editor>();
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
     { when: "look", steps: [{ call: { tool: "readFile", input: { path: "one.md" } } }, { text: "I see." }] },
     { when: "/^agent/", steps: [{ call: { tool: "editFile", input: { path: "one.md", edits: many } } }, { text: "Done." }] },
   ];
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     scripts: { worker: { exchanges } },
     config: { failuresPerMinute: 100_000, sandboxSlots: 0, turn: { heartbeatSeconds: 1, strikes: 20, attempts: 20 } },
   });
@@ -54,7 +54,7 @@ function close(editor: Editor): void {
 /** Asks as a careful client would: again, until there is an answer. */
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const { url, token } = workshop.house();
-  return until(`an answer of ${path}`, async () => {
+  return waitUntil(`an answer of ${path}`, async () => {
     const response = await fetch(url + at + path, { ...init, headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) }, signal: AbortSignal.timeout(5_000) });
     if (response.status < 500) return response;
     await response.body?.cancel();
@@ -65,17 +65,17 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
 const read = async (path: string) => (await ask(`/files/${path}`)).text();
 
 async function kill(before = 0): Promise<number> {
-  const main = await until("main to live", () => mainOf(workshop.home, before), { every: 30 });
+  const main = await waitUntil("main to live", () => findMain(workshop.home, before), { every: 30 });
   process.kill(main.pid, "SIGKILL");
   return main.pid;
 }
 
 test(`three people and an agent, ${edits} edits each, over ${kills} kills of main: all have the same, and nothing is lost`, async () => {
-  const chance = random("workspace");
+  const chance = createRandom("workspace");
   for (const path of paths) await ask(`/files/${path}`, { method: "PUT", body: anchor });
   expect((await agent.say("look")).type).toBe("agent.completed");
   const people = [open(), open(), open()];
-  await Promise.all(people.map((person) => person.synced()));
+  await Promise.all(people.map((person) => person.waitForSync()));
   const expected = new Set<string>();
   let done = 0;
 
@@ -87,24 +87,24 @@ test(`three people and an agent, ${edits} edits each, over ${kills} kills of mai
     let killed = 0;
     for (let count = 0; count < kills; count += 1) {
       // Main has to have lived in between, or the daemon would let more and more time pass before it starts another.
-      const before = vectors(people);
-      await until("everybody to hear of others' edits", () => people.every((person) => person.provider.synced) && vectors(people).every((vector, index) => vector !== before[index]), { within: 60_000 });
-      await until("some more edits", () => done >= ((count + 0.5) * all) / kills, { within: 120_000 });
+      const before = listStateVectors(people);
+      await waitUntil("everybody to hear of others' edits", () => people.every((person) => person.provider.synced) && listStateVectors(people).every((vector, index) => vector !== before[index]), { within: 60_000 });
+      await waitUntil("some more edits", () => done >= ((count + 0.5) * all) / kills, { within: 120_000 });
       await new Promise((resolve) => setTimeout(resolve, chance.below(20)));
       killed = await kill(killed);
     }
   })();
   await Promise.all([...typing, working, putting, killing]);
 
-  await until("all people to have the same", () => people.every((person) => person.provider.synced && lines(person).length === lines(people[0] as Editor).length) && lines(people[0] as Editor).length >= expected.size, {
+  await waitUntil("all people to have the same", () => people.every((person) => person.provider.synced && readLines(person).length === readLines(people[0] as Editor).length) && readLines(people[0] as Editor).length >= expected.size, {
     within: 30_000,
   });
   const files = Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
   const late = open();
-  await late.synced();
-  for (const one of [...people, late]) expect(one.all()).toEqual(files);
+  await late.waitForSync();
+  for (const one of [...people, late]) expect(one.readAll()).toEqual(files);
   // Each edit is there, and once.
-  expect(lines(late).sort()).toEqual([...expected].sort());
+  expect(readLines(late).sort()).toEqual([...expected].sort());
   for (const one of [...people, late]) {
     expect(one.closed).toEqual([]);
     close(one);
@@ -115,8 +115,8 @@ test("what somebody else was shown is there after main was killed at that moment
   await ask("/files/shown.md", { method: "PUT", body: "" });
   for (let round = 0; round < Math.max(3, kills); round += 1) {
     const [ada, ben] = [open(), open()];
-    await Promise.all([ada.synced(), ben.synced()]);
-    const main = await until("main to live", () => mainOf(workshop.home));
+    await Promise.all([ada.waitForSync(), ben.waitForSync()]);
+    const main = await waitUntil("main to live", () => findMain(workshop.home));
     const mark = `seen-${round}\n`;
     const shown = new Promise<void>((resolve) => {
       ben.doc.on("update", () => {
@@ -129,10 +129,10 @@ test("what somebody else was shown is there after main was killed at that moment
     await shown;
     close(ada);
     close(ben);
-    await until("another main", () => mainOf(workshop.home, main.pid));
+    await waitUntil("another main", () => findMain(workshop.home, main.pid));
     expect(await read("shown.md")).toContain(mark);
     const late = open();
-    await late.synced();
+    await late.waitForSync();
     expect(late.read("shown.md")).toBe(await read("shown.md"));
     close(late);
   }
@@ -169,7 +169,7 @@ async function work(watcher: Editor, expected: Set<string>, onEdit: () => void):
     const body = JSON.stringify({ message, idempotencyKey: message });
     const response = await ask("/invoke", { method: "POST", headers: { "content-type": "application/json" }, body });
     expect(response.status).toBe(202);
-    await until(`the agent to have made the edits of ${message}`, () => watcher.read("one.md")?.includes(`${message}-${together - 1}\n`), { within: 30_000 });
+    await waitUntil(`the agent to have made the edits of ${message}`, () => watcher.read("one.md")?.includes(`${message}-${together - 1}\n`), { within: 30_000 });
     onEdit();
   }
 }
@@ -179,7 +179,7 @@ async function put(count: number, expected: Set<string>): Promise<void> {
   for (let edit = 0; edit < count; edit += 1) {
     const line = `put-${edit}`;
     expected.add(line);
-    await until(`${line} to be in the file`, async () => {
+    await waitUntil(`${line} to be in the file`, async () => {
       const response = await ask("/files/two.md");
       const text = await response.text();
       if (text.includes(`${line}\n`)) return true;
@@ -191,10 +191,10 @@ async function put(count: number, expected: Set<string>): Promise<void> {
 }
 
 /** How far each document has come in what others did. */
-function vectors(people: readonly Editor[]): string[] {
+function listStateVectors(people: readonly Editor[]): string[] {
   return people.map(({ doc }) => JSON.stringify([...Y.decodeStateVector(Y.encodeStateVector(doc))].filter(([client]) => client !== doc.clientID).sort()));
 }
 
-function lines(person: Editor): string[] {
+function readLines(person: Editor): string[] {
   return paths.flatMap((path) => (person.read(path) ?? "").split("\n")).filter((line) => line !== "" && `${line}\n` !== anchor);
 }

@@ -1,19 +1,19 @@
 import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
+import { createHomePath, type HostProcess, startHostProcess, removeHome } from "../kit/host-process.ts";
 
-let house: House;
+let house: HostProcess;
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
 });
 
 afterAll(() => house?.stop());
 
-const ids = async (client = house.client) => (await client.call("listAgencies")).agencies.map((agency) => agency.id);
+const listIds = async (client = house.client) => (await client.call("listAgencies")).agencies.map((agency) => agency.id);
 
 test("global is there from the start and cannot be deleted", async () => {
-  expect(await ids()).toEqual(["global"]);
+  expect(await listIds()).toEqual(["global"]);
   await expect(house.client.call("deleteAgency", { params: { agency: "global" } })).rejects.toMatchObject({ code: "conflict" });
 });
 
@@ -22,7 +22,7 @@ test("an agency is named by the caller, after its name, or by chance", async () 
   expect(await house.client.call("createAgency", { body: { name: "Night Shift!" } })).toMatchObject({ id: "night-shift", name: "Night Shift!" });
   const { id } = await house.client.call("createAgency", { body: {} });
   expect(id).toMatch(/^agency-[0-9a-f]{6}$/);
-  expect(await ids()).toEqual(["global", "night-shift", "review:pr-123", id].sort());
+  expect(await listIds()).toEqual(["global", "night-shift", "review:pr-123", id].sort());
 });
 
 test("a taken id and a bad one are refused", async () => {
@@ -37,25 +37,25 @@ test("another user has agencies of their own and cannot see, enter or take ours"
   await house.client.call("createAgency", { body: { id: "secret" } });
   const { token } = await house.client.call("createToken", { body: { name: "bob's", user: "bob", scopes: ["admin"] } });
   const bob = createClient({ url: house.url, token });
-  expect(await ids(bob)).toEqual([]);
+  expect(await listIds(bob)).toEqual([]);
   await bob.call("createAgency", { body: { id: "bobs" } });
-  expect(await ids(bob)).toEqual(["bobs"]);
-  expect(await ids()).not.toContain("bobs");
+  expect(await listIds(bob)).toEqual(["bobs"]);
+  expect(await listIds()).not.toContain("bobs");
   await expect(bob.call("listAgents", { params: { agency: "secret" } })).rejects.toMatchObject({ code: "not_found" });
   await expect(bob.call("deleteAgency", { params: { agency: "secret" } })).rejects.toMatchObject({ code: "not_found" });
   await expect(bob.call("createAgency", { body: { id: "secret" } })).rejects.toMatchObject({ code: "conflict" });
-  expect(await ids(bob)).toEqual(["bobs"]);
-  expect(await ids()).toContain("secret");
+  expect(await listIds(bob)).toEqual(["bobs"]);
+  expect(await listIds()).toContain("secret");
 });
 
 test("what is stored outlives the host", async () => {
-  const home = await emptyHome();
-  const first = await openHouse({ home });
+  const home = await createHomePath();
+  const first = await startHostProcess({ home });
   await first.client.call("createAgency", { body: { id: "lasting" } });
   await first.client.call("createAgent", { params: { agency: "lasting" }, body: { name: "alice" } });
   await first.stop();
-  const second = await openHouse({ home });
-  expect(await ids(second.client)).toEqual(["global", "lasting"]);
+  const second = await startHostProcess({ home });
+  expect(await listIds(second.client)).toEqual(["global", "lasting"]);
   expect((await second.client.call("listAgents", { params: { agency: "lasting" } })).agents.map(({ name }) => name)).toEqual(["alice"]);
   await second.stop();
   await removeHome(home);

@@ -1,15 +1,15 @@
 import { AgentClient } from "agents/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { type House, openHouse } from "../kit/house.ts";
-import { until } from "../kit/until.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 // The client that the Agents SDK publishes, as its users would use it.
 
-let house: House;
+let house: HostProcess;
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
   await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
 });
 
@@ -38,7 +38,7 @@ test("it connects with the token and gets identity and state", async () => {
   await client.ready;
   expect(client.agent).toBe("think");
   expect(client.name).toBe("global~alice");
-  await until("the state", () => states.length > 0);
+  await waitUntil("the state", () => states.length > 0);
   expect(states[0]).toMatchObject({ status: "idle", queued: 0 });
   client.close();
 });
@@ -50,7 +50,7 @@ test("it talks to the agent, and the state follows the turn", async () => {
   client.addEventListener("message", (message) => frames.push(JSON.parse(String(message.data))));
   await client.ready;
   client.send(JSON.stringify({ type: "chat", id: "first-words", content: "plan" }));
-  await until("the turn's end", () => frames.some(({ type }) => type === "task-complete"));
+  await waitUntil("the turn's end", () => frames.some(({ type }) => type === "task-complete"));
 
   const last = frames.findLast(({ type }) => type === "chat")?.message;
   expect(last).toMatchObject({ role: "assistant", content: expect.stringContaining("tool call") });
@@ -58,7 +58,7 @@ test("it talks to the agent, and the state follows the turn", async () => {
   for (const type of ["sync", "history", "task-queued", "text_delta", "tool_call", "tool_result", "message-complete", "agent.completed"]) {
     expect(types).toContain(type);
   }
-  await until("the state", () => states.at(-1)?.status === "idle" && states.at(-1)?.run.status === "completed");
+  await waitUntil("the state", () => states.at(-1)?.status === "idle" && states.at(-1)?.run.status === "completed");
   expect(states.map(({ status }) => status)).toContain("thinking");
   client.close();
 });
@@ -76,13 +76,13 @@ test("it may not write state", async () => {
   const client = connect("global~alice", house.token, { onStateUpdateError: (error: unknown) => errors.push(error) });
   await client.ready;
   client.setState({ status: "hacked" });
-  await until("the refusal", () => errors.length > 0);
+  await waitUntil("the refusal", () => errors.length > 0);
   client.close();
 
   const states: unknown[] = [];
   const second = connect("global~alice", house.token, { onStateUpdate: (state: unknown) => states.push(state) });
   await second.ready;
-  await until("the state", () => states.length > 0);
+  await waitUntil("the state", () => states.length > 0);
   expect(states[0]).toMatchObject({ status: "idle", queued: 0 });
   second.close();
 });
@@ -98,14 +98,14 @@ test("it cannot call a method of the object", async () => {
 });
 
 test("an unregistered child cannot be reached, nor made", async () => {
-  const close = await closeOf("/agents/think/global~alice/sub/think/child", house.token);
+  const close = await waitForClose("/agents/think/global~alice/sub/think/child", house.token);
   expect(close).toBe(4404);
 });
 
 test("somebody else's agent closes the socket with 4403", async () => {
   const { token } = await house.client.call("createToken", { body: { name: "t", user: "mallory", scopes: ["admin"] } });
   for (const path of ["/agents/think/global~alice", "/agents/agency/global", "/agents/user/owner", "/agents/think/global~nobody"]) {
-    expect([path, await closeOf(path, token)]).toEqual([path, 4403]);
+    expect([path, await waitForClose(path, token)]).toEqual([path, 4403]);
   }
 });
 
@@ -130,7 +130,7 @@ test("client-set props never reach an object", async () => {
   expect(response.status).toBe(404);
 });
 
-function closeOf(path: string, token: string): Promise<number> {
+function waitForClose(path: string, token: string): Promise<number> {
   const socket = new WebSocket(`ws://127.0.0.1:${house.port}${path}`, { headers: { authorization: `Bearer ${token}` } });
   return new Promise((resolve, reject) => {
     socket.on("error", reject);

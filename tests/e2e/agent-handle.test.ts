@@ -3,20 +3,20 @@ import { type AgentHandle, createClient, type Turn, type TurnEvent } from "@thin
 import { type Connection, LiveConversation } from "@thinkery/sdk/conversation";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
-import { openCutter } from "../kit/cutter.ts";
-import { random } from "../kit/random.ts";
-import { repeatCount } from "../kit/sample.ts";
-import { until } from "../kit/until.ts";
-import { openWorkshop, type Workshop } from "../kit/worker/workshop.ts";
+import { openFlakyProxy } from "../kit/flaky-proxy.ts";
+import { createRandom } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { openTestbed, type Testbed } from "../kit/worker/testbed.ts";
 
 // The typed client as a program uses it: agents, and turns that are told to the end whatever happens to the host.
 
-const words = (count: number, from: string) => Array.from({ length: count }, (_, n) => `${from}${n}`).join(" ");
+const createWords = (count: number, from: string) => Array.from({ length: count }, (_, n) => `${from}${n}`).join(" ");
 
-let workshop: Workshop;
+let workshop: Testbed;
 
 beforeAll(async () => {
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     config: { failuresPerMinute: 100, turn: { heartbeatSeconds: 1, strikes: 20 } },
     scripts: {
       teller: {
@@ -26,9 +26,9 @@ beforeAll(async () => {
             when: "tale",
             steps: [
               { reasoning: "They want a tale." },
-              { text: words(60, "a") },
+              { text: createWords(60, "a") },
               { calls: [{ tool: "echo", input: { text: "left" } }, { tool: "no_such_tool", input: {} }] },
-              { text: words(60, "ü") },
+              { text: createWords(60, "ü") },
             ],
           },
           { when: "again", steps: [{ fail: { status: 503, times: 1, retryAfter: 1 } }, { text: "Better now." }] },
@@ -46,12 +46,12 @@ afterAll(() => workshop?.stop());
 
 let made = 0;
 
-async function teller(port = workshop.house().port): Promise<AgentHandle> {
+async function createTeller(port = workshop.house().port): Promise<AgentHandle> {
   const client = createClient({ url: `http://127.0.0.1:${port}`, token: workshop.house().token });
   return workshop.house().client.agents().create({ name: `teller-${++made}`, model: "scripted:teller" }).then(({ name }) => client.agent(name));
 }
 
-async function told(turn: Turn, onEvent: (event: TurnEvent) => Promise<void> | void = () => {}): Promise<TurnEvent[]> {
+async function collectEvents(turn: Turn, onEvent: (event: TurnEvent) => Promise<void> | void = () => {}): Promise<TurnEvent[]> {
   const events: TurnEvent[] = [];
   for await (const event of turn) {
     events.push(event);
@@ -61,7 +61,7 @@ async function told(turn: Turn, onEvent: (event: TurnEvent) => Promise<void> | v
 }
 
 /** What the events say, put together: each message's words and thoughts, and everything else in its order. */
-function sum(events: readonly TurnEvent[]) {
+function summarizeEvents(events: readonly TurnEvent[]) {
   const said = new Map<string, { text: string; reasoning: string }>();
   const rest: TurnEvent[] = [];
   for (const event of events) {
@@ -74,20 +74,20 @@ function sum(events: readonly TurnEvent[]) {
   return { said: [...said], rest };
 }
 
-const stored = (messages: readonly Message[]) =>
+const toStoredTexts = (messages: readonly Message[]) =>
   messages.filter(({ role }) => role === "assistant").map(({ id, content, reasoning = "" }) => [id, { text: content, reasoning }]);
 
 test("a turn is told as it happens, and its outcome is what came of it", async () => {
-  const agent = await teller();
+  const agent = await createTeller();
   const turn = await agent.send("Tell me a tale.");
   let early: string | undefined;
-  const events = await told(turn, async ({ type }) => {
+  const events = await collectEvents(turn, async ({ type }) => {
     if (type === "text") early ??= (await agent.state()).run.status;
   });
   // The first words were here while the turn was still at work on the others.
   expect(early).toBe("running");
-  const { said, rest } = sum(events);
-  expect(said).toEqual(stored((await agent.messages()).messages));
+  const { said, rest } = summarizeEvents(events);
+  expect(said).toEqual(toStoredTexts((await agent.messages()).messages));
   expect(rest).toMatchObject([
     { type: "started", model: "scripted:teller" },
     { type: "tool_call", call: { name: "echo", input: { text: "left" } } },
@@ -99,15 +99,15 @@ test("a turn is told as it happens, and its outcome is what came of it", async (
   expect(rest).toContainEqual({ type: "tool_result", callId: expect.any(String), name: "echo", output: "left" });
   expect(rest).toContainEqual(expect.objectContaining({ type: "tool_result", name: "no_such_tool", failed: true }));
   const outcome = await turn.outcome();
-  expect(outcome).toMatchObject({ runId: turn.runId, agent: agent.name, status: "completed", content: words(60, "ü"), toolCalls: [{ name: "echo", output: "left" }, { failed: true }] });
+  expect(outcome).toMatchObject({ runId: turn.runId, agent: agent.name, status: "completed", content: createWords(60, "ü"), toolCalls: [{ name: "echo", output: "left" }, { failed: true }] });
   expect(outcome.usage.outputTokens).toBe((await agent.usage()).total.outputTokens);
   // Whoever comes later is told the same.
-  expect(await told(turn)).toEqual(events);
+  expect(await collectEvents(turn)).toEqual(events);
 });
 
 test("a failing provider is told of, with what it takes back and how the turn ends", async () => {
-  const agent = await teller();
-  expect(sum(await told(await agent.send("again")))).toMatchObject({ said: [[expect.any(String), { text: "Better now." }]], rest: [{ type: "started" }, { type: "retrying", attempt: 1 }] });
+  const agent = await createTeller();
+  expect(summarizeEvents(await collectEvents(await agent.send("again")))).toMatchObject({ said: [[expect.any(String), { text: "Better now." }]], rest: [{ type: "started" }, { type: "retrying", attempt: 1 }] });
   const refused = await agent.send("refuse");
   const outcome = await refused.outcome();
   expect(outcome).toMatchObject({ status: "error", failure: { code: "model_auth", advice: expect.any(String) } });
@@ -115,22 +115,22 @@ test("a failing provider is told of, with what it takes back and how the turn en
 });
 
 test("after kill -9 in mid-sentence nothing is lost and nothing is told twice", async () => {
-  const agent = await teller();
+  const agent = await createTeller();
   const turn = await agent.send("A tale, and do not mind the noise.");
   let kills = 0;
-  const events = await told(turn, async (event) => {
+  const events = await collectEvents(turn, async (event) => {
     if (event.type !== "text" || kills >= 3) return;
     kills++;
     await workshop.killMain();
   });
   expect(events.filter(({ type }) => type === "unsaid").length).toBeGreaterThan(0);
-  expect(sum(events).said).toEqual(stored((await agent.messages()).messages));
-  expect(sum(events).said.map(([, { text }]) => text)).toEqual([words(60, "a"), words(60, "ü")]);
-  expect(await turn.outcome()).toMatchObject({ status: "completed", content: words(60, "ü") });
+  expect(summarizeEvents(events).said).toEqual(toStoredTexts((await agent.messages()).messages));
+  expect(summarizeEvents(events).said.map(([, { text }]) => text)).toEqual([createWords(60, "a"), createWords(60, "ü")]);
+  expect(await turn.outcome()).toMatchObject({ status: "completed", content: createWords(60, "ü") });
 });
 
 test("a host that is stopped and started again is waited for", async () => {
-  const agent = await teller();
+  const agent = await createTeller();
   const turn = await agent.send("One more tale.");
   const waiting = turn.outcome();
   await workshop.stopHouse();
@@ -139,63 +139,63 @@ test("a host that is stopped and started again is waited for", async () => {
   const looking = agent.state();
   await workshop.startHouse();
   expect((await looking).state.agentType).toBe("think");
-  expect(await waiting).toMatchObject({ status: "completed", content: words(60, "ü") });
+  expect(await waiting).toMatchObject({ status: "completed", content: createWords(60, "ü") });
   expect(await (await saying).outcome()).toMatchObject({ status: "completed", content: "You said: And while you were away?" });
   expect((await agent.messages()).messages.filter(({ role }) => role === "user")).toHaveLength(2);
 });
 
 test("wherever the connection breaks, a message is said once and its turn is told once", async () => {
-  const chance = random("handle");
-  const whole = await openCutter(workshop.house().port, []);
-  await told(await (await teller(whole.port)).send("A tale."));
-  const length = whole.passed();
+  const chance = createRandom("handle");
+  const whole = await openFlakyProxy(workshop.house().port, []);
+  await collectEvents(await (await createTeller(whole.port)).send("A tale."));
+  const length = whole.countPassedBytes();
   whole.stop();
-  const rounds = repeatCount("broken turns", { sample: 3, full: 6 });
+  const rounds = getRepeatCount("broken turns", { sample: 3, full: 6 });
   let cuts = 0;
   for (let round = 0; round < rounds; round++) {
-    const cutter = await openCutter(workshop.house().port, Array.from({ length: 6 }, () => chance.below(length / 2)));
-    const agent = await teller(cutter.port);
+    const cutter = await openFlakyProxy(workshop.house().port, Array.from({ length: 6 }, () => chance.below(length / 2)));
+    const agent = await createTeller(cutter.port);
     const turn = await agent.send("A tale.");
-    const { said, rest } = sum(await told(turn));
+    const { said, rest } = summarizeEvents(await collectEvents(turn));
     const { messages } = await workshop.house().client.agent(agent.name).messages();
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "assistant"]);
-    expect(said).toEqual(stored(messages));
+    expect(said).toEqual(toStoredTexts(messages));
     expect(rest.map(({ type }) => type)).toEqual(["started", "tool_call", "tool_call", "tool_result", "tool_result"]);
-    cuts += cutter.cuts();
+    cuts += cutter.countCuts();
     cutter.stop();
   }
   expect(cuts).toBeGreaterThan((rounds * 10) / 6);
 });
 
 test("the same key is the same turn, told from its beginning, however long ago that was", async () => {
-  const agent = await teller();
+  const agent = await createTeller();
   const first = await agent.send({ message: "tale", idempotencyKey: "k" });
-  const events = await told(first);
+  const events = await collectEvents(first);
   await (await agent.send("Something else.")).outcome();
   const again = await agent.send({ message: "tale", idempotencyKey: "k" });
   expect([again.runId, again.messageId]).toEqual([first.runId, first.messageId]);
-  expect(await told(again)).toEqual(events);
+  expect(await collectEvents(again)).toEqual(events);
 });
 
 test("a turn can be canceled, and so can one that waits", async () => {
-  const agent = await teller();
+  const agent = await createTeller();
   const slow = await agent.send("slow");
   const next = await agent.send("next");
   await next.cancel();
   expect(await next.outcome()).toMatchObject({ status: "canceled", content: "" });
-  const events = await told(slow, ({ type }) => (type === "text" ? slow.cancel() : undefined));
-  expect(sum(events).said).toMatchObject([[expect.any(String), { text: "Begun. " }]]);
+  const events = await collectEvents(slow, ({ type }) => (type === "text" ? slow.cancel() : undefined));
+  expect(summarizeEvents(events).said).toMatchObject([[expect.any(String), { text: "Begun. " }]]);
   expect(await slow.outcome()).toMatchObject({ status: "canceled", content: "Begun. " });
   expect(await agent.cancel()).toMatchObject({ status: "idle" });
 });
 
 test("a message that joined a turn goes on with the turn it ends up in", async () => {
-  const agent = await teller();
+  const agent = await createTeller();
   const before = workshop.bell.rings.length;
   let letGo = () => {};
   workshop.bell.onRing = () => new Promise<void>((resolve) => (letGo = resolve));
   const ring = await agent.send("ring");
-  await until("the bell", () => workshop.bell.rings.length > before);
+  await waitUntil("the bell", () => workshop.bell.rings.length > before);
   const steered = await agent.send({ message: "not lost", mode: "steer" });
   expect(steered.runId).toBe(ring.runId);
   await ring.cancel();
@@ -205,7 +205,7 @@ test("a message that joined a turn goes on with the turn it ends up in", async (
 });
 
 test("a log read one event at a time, each over a connection of its own, misses nothing", async () => {
-  const agent = await teller();
+  const agent = await createTeller();
   const read: number[] = [];
   const turn = await agent.send("tale");
   while (read.length < 6) {
@@ -243,7 +243,7 @@ test("agents are made, listed, read page by page and deleted", async () => {
   expect(all).toEqual(["number 3", "number 2", "number 1", "number 0"]);
   expect((await agent.state()).state.thread.agencyId).toBe("review:pr-123");
   const last = await agent.send("slow");
-  const iterating = told(last, ({ type }) => (type === "text" ? agent.delete() : undefined));
+  const iterating = collectEvents(last, ({ type }) => (type === "text" ? agent.delete() : undefined));
   await expect(iterating).rejects.toMatchObject({ code: "not_found" });
   await expect(agent.send("Are you there?")).rejects.toMatchObject({ code: "not_found" });
 });
@@ -256,7 +256,7 @@ test("what cannot be the name of an agent is refused before anything is asked", 
 
 test("a whole conversation is followed in Node as in a page", async () => {
   const { url, token } = workshop.house();
-  const agent = await teller();
+  const agent = await createTeller();
   const connect = (url: string, headers: Record<string, string>) => new WebSocket(url, { headers }) as unknown as globalThis.WebSocket;
   const live = new LiveConversation({ agent: agent.name, url, token, connect });
   const connections: Connection["state"][] = [];
@@ -264,12 +264,12 @@ test("a whole conversation is followed in Node as in a page", async () => {
   // Said before anybody listens.
   const id = live.send("Hello from Node.");
   onTestFinished(live.open());
-  await until("the answer", () => live.get().conversation.entries.at(-1)?.text === "You said: Hello from Node.");
+  await waitUntil("the answer", () => live.get().conversation.entries.at(-1)?.text === "You said: Hello from Node.");
   expect((await agent.messages()).messages[0]?.id).toBe(id);
   expect(connections).toContain("open");
   // A browser's socket could not send it.
   const without = new LiveConversation({ agent: agent.name, url, token });
   onTestFinished(without.open());
-  await until("a word", () => without.get().connection.state === "refused");
+  await waitUntil("a word", () => without.get().connection.state === "refused");
   expect(without.get().connection).toMatchObject({ reason: expect.stringContaining("cannot send a token") });
 });

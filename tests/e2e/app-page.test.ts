@@ -1,8 +1,8 @@
 import { startHost, type TestHost } from "@thinkery/sdk/test";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loginLink, openBrowser, visit } from "../kit/browser.ts";
-import { until } from "../kit/until.ts";
+import { createLoginLink, openBrowser, openPage } from "../kit/browser.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 // An app's page has our address and must have nothing else of ours: tried in a real browser that is logged in.
 
@@ -76,20 +76,20 @@ test("whoever stops reading an answer, or never wanted its body, leaves the sand
   await answer.body?.getReader().read();
   expect(await held()).toBe(true);
   leaving.abort();
-  await until("the sandbox to be free", async () => !(await held()));
+  await waitUntil("the sandbox to be free", async () => !(await held()));
   await agent.fetchApp("", { method: "HEAD" });
-  await until("the sandbox to be free", async () => !(await held()));
+  await waitUntil("the sandbox to be free", async () => !(await held()));
   await agent.delete();
 });
 
 async function login() {
-  const { page, context, complaints } = await visit(browser);
-  await page.goto(await loginLink(host));
+  const { page, context, complaints } = await openPage(browser);
+  await page.goto(await createLoginLink(host));
   await page.getByRole("heading", { name: "Welcome" }).waitFor();
   return { page, context, complaints };
 }
 
-const names = async () => (await host.client.call("listAgents", { params: { agency: "global" } })).agents.map(({ name }) => name);
+const listNames = async () => (await host.client.call("listAgents", { params: { agency: "global" } })).agents.map(({ name }) => name);
 
 test("an app opens from its agent's page, and can do nothing there that a stranger's page could not", async () => {
   const { page, context, complaints } = await login();
@@ -100,7 +100,7 @@ test("an app opens from its agent's page, and can do nothing there that a strang
   const tab: Page = await opened;
   await tab.getByText("An app of alice.").waitFor();
   expect(tab.url()).toBe(host.url + address);
-  const came = JSON.parse(await until("what came of it", () => tab.locator("#out").textContent()));
+  const came = JSON.parse(await waitUntil("what came of it", () => tab.locator("#out").textContent()));
   expect(came).toEqual({
     origin: "got null",
     cookie: "refused SecurityError",
@@ -126,7 +126,7 @@ test("an app opens from its agent's page, and can do nothing there that a strang
   await tab.goto(host.url + address);
   await tab.evaluate(() => window.location.assign("/agency/global/agents"));
   await tab.getByText("Give a token").waitFor();
-  expect(await names()).toEqual(["alice"]);
+  expect(await listNames()).toEqual(["alice"]);
   // The person is still logged in, and our own page is as it was.
   await page.reload();
   await page.getByText("About").waitFor();

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createClient } from "@thinkery/sdk/client";
 import { startHost, type TestHost } from "@thinkery/sdk/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runCli } from "../kit/house.ts";
-import { send, upgrade } from "../kit/wire.ts";
+import { runCli } from "../kit/host-process.ts";
+import { send, upgradeHeaders } from "../kit/wire.ts";
 
 // Apps of agents, from the code to the answer, with everything real in between.
 
@@ -26,16 +26,16 @@ beforeAll(async () => {
 
 afterAll(() => host?.stop());
 
-let made = 0;
+let agentCount = 0;
 
 /** An agent with an app. */
-async function agentWith(code: string, modules?: Record<string, string>) {
-  const agent = await host.agent(`agent-${++made}`);
+async function createAgentWith(code: string, modules?: Record<string, string>) {
+  const agent = await host.agent(`agent-${++agentCount}`);
   await agent.putApp({ code, ...(modules ? { modules } : {}) });
   return agent;
 }
 
-const text = async (answer: Promise<Response>) => (await answer).text();
+const readText = async (answer: Promise<Response>) => (await answer).text();
 
 /** Answers what it was asked. */
 const mirror = `export default {
@@ -68,7 +68,7 @@ test("an agent is given an app, and the app answers", async () => {
 });
 
 test("an app is asked in every way, and answers whatever it likes", async () => {
-  const agent = await agentWith(mirror);
+  const agent = await createAgentWith(mirror);
   const json = async (path?: string, init?: RequestInit) => (await agent.fetchApp(path, init)).json();
   expect(await json()).toMatchObject({ method: "GET", url: "http://app/", body: [] });
   expect(await json("items/a%2Fb?x=1&y=%20")).toMatchObject({ url: "http://app/items/a%2Fb?x=1&y=%20" });
@@ -80,7 +80,7 @@ test("an app is asked in every way, and answers whatever it likes", async () => 
   expect(large).toMatchObject({ code: "too_large" });
 
   const whole = Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256);
-  const answers = await agentWith(`export default { fetch(request) {
+  const answers = await createAgentWith(`export default { fetch(request) {
     const { pathname } = new URL(request.url);
     if (pathname === "/bytes") return new Response(Uint8Array.from({ length: 300000 }, (_, index) => (index * 7) % 256), { headers: { "content-type": "application/octet-stream", etag: '"7"' } });
     if (pathname === "/zipped") return new Response("plain enough ".repeat(100), { headers: { "content-encoding": "gzip" } });
@@ -92,7 +92,7 @@ test("an app is asked in every way, and answers whatever it likes", async () => 
   const bytes = await answers.fetchApp("bytes");
   expect([bytes.headers.get("content-type"), bytes.headers.get("etag")]).toEqual(["application/octet-stream", '"7"']);
   expect(Buffer.compare(Buffer.from(await bytes.arrayBuffer()), Buffer.from(whole))).toBe(0);
-  expect(await text(answers.fetchApp("zipped"))).toBe("plain enough ".repeat(100));
+  expect(await readText(answers.fetchApp("zipped"))).toBe("plain enough ".repeat(100));
   expect((await answers.fetchApp("none")).status).toBe(204);
   expect((await answers.fetchApp("moved")).url).toBe(`${host.url}${(await answers.app()).address}bytes`);
   const away = await answers.fetchApp("away", { redirect: "manual" });
@@ -102,7 +102,7 @@ test("an app is asked in every way, and answers whatever it likes", async () => 
 });
 
 test("an answer comes as it is made, and other requests are answered meanwhile", async () => {
-  const agent = await agentWith(`let go = false;
+  const agent = await createAgentWith(`let go = false;
     export default { fetch(request) {
       if (request.url.endsWith("/go")) return new Response(String(go = true));
       const { readable, writable } = new TransformStream();
@@ -118,23 +118,23 @@ test("an answer comes as it is made, and other requests are answered meanwhile",
     } }`);
   const reader = (await agent.fetchApp("stream")).body!.pipeThrough(new TextDecoderStream()).getReader();
   expect((await reader.read()).value).toBe("first,");
-  expect(await text(agent.fetchApp("go"))).toBe("true");
+  expect(await readText(agent.fetchApp("go"))).toBe("true");
   expect((await reader.read()).value).toBe("second");
 });
 
 test("an app keeps what it has in memory, and another version of it has none of that", async () => {
-  const agent = await agentWith(counter);
+  const agent = await createAgentWith(counter);
   const first = await agent.app();
-  expect([await text(agent.fetchApp()), await text(agent.fetchApp("x")), await text(agent.fetchApp())]).toEqual(["1", "2", "3"]);
+  expect([await readText(agent.fetchApp()), await readText(agent.fetchApp("x")), await readText(agent.fetchApp())]).toEqual(["1", "2", "3"]);
   const second = await agent.putApp({ code: `${counter} // new` });
   expect(second.version).not.toBe(first.version);
-  expect([await text(agent.fetchApp()), await text(agent.fetchApp())]).toEqual(["1", "2"]);
+  expect([await readText(agent.fetchApp()), await readText(agent.fetchApp())]).toEqual(["1", "2"]);
   // Another agent with the same code has a sandbox of its own.
-  expect(await text((await agentWith(counter)).fetchApp())).toBe("1");
+  expect(await readText((await createAgentWith(counter)).fetchApp())).toBe("1");
 });
 
 test("what an app does wrong is its own answer, with the place in its code", async () => {
-  const agent = await agentWith("export default {\n  fetch() {\n    null.x;\n  }\n}");
+  const agent = await createAgentWith("export default {\n  fetch() {\n    null.x;\n  }\n}");
   const threw = await agent.fetchApp();
   expect([threw.status, threw.headers.get("x-thinkery-app-error")]).toEqual([500, "1"]);
   expect(await threw.text()).toMatch(/TypeError.*main\.ts:3:\d+/s);
@@ -154,16 +154,16 @@ test("an app that never answers or spins is given up, and the next request is an
     return new Response("well");
   } }`;
   const misuse = async (path: string) => {
-    const agent = await agentWith(code);
+    const agent = await createAgentWith(code);
     await expect(agent.fetchApp(path)).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("The app did not answer.") });
-    expect([path, await text(agent.fetchApp())]).toEqual([path, "well"]);
+    expect([path, await readText(agent.fetchApp())]).toEqual([path, "well"]);
   };
   await Promise.all(["never", "spin", "bomb"].map(misuse));
   expect((await host.client.call("health")).restarts).toBe(0);
 });
 
 test("nothing of who asks reaches an app, and nothing of its own reaches the browser but what is harmless", async () => {
-  const agent = await agentWith(mirror);
+  const agent = await createAgentWith(mirror);
   const secrets = { authorization: `Bearer ${host.token}`, "x-secret": host.token, cookie: `thinkery-1=${host.token}`, "x-thinkery-user": "mallory", "x-forwarded-for": "10.0.0.1", referer: `${host.url}/app/global`, "x-own": "fine" };
   const port = Number(new URL(host.url).port);
   const { address } = await agent.app();
@@ -194,7 +194,7 @@ test("nothing of who asks reaches an app, and nothing of its own reaches the bro
 });
 
 test("an app cannot use tools, the network or another agent's things", async () => {
-  const agent = await agentWith(`export default { async fetch(request, env) {
+  const agent = await createAgentWith(`export default { async fetch(request, env) {
     const tried = {};
     const attempts = { echo: () => env.echo({ a: 1 }), tool: () => env.tools.set_title({ title: "mine" }), fetch: () => env.fetch("https://example.com/"), global: () => fetch("http://127.0.0.1:${new URL(host.url).port}/health") };
     for (const [name, attempt] of Object.entries(attempts)) {
@@ -209,7 +209,7 @@ test("an app cannot use tools, the network or another agent's things", async () 
 });
 
 test("only its owner reaches an app, and to read is not to write", async () => {
-  const agent = await agentWith(mirror);
+  const agent = await createAgentWith(mirror);
   const as = async (user: string, ...scopes: ("read" | "chat" | "approve")[]) => {
     const { token } = await host.client.call("createToken", { body: { name: "t", user, scopes } });
     return createClient({ url: host.url, token }).agent(agent.name);
@@ -228,21 +228,21 @@ test("only its owner reaches an app, and to read is not to write", async () => {
   const { address } = await agent.app();
   const ask = (method: string, path: string, headers = {}) => send({ port: Number(new URL(host.url).port), method, path, headers: { authorization: `Bearer ${host.token}`, ...headers } });
   expect((await ask("GET", `${address}x`, { authorization: "" })).status).toBe(401);
-  expect((await ask("GET", address, upgrade)).body).toContain("An app takes no WebSockets");
+  expect((await ask("GET", address, upgradeHeaders)).body).toContain("An app takes no WebSockets");
   expect((await ask("OPTIONS", `${address}x`)).status).toBe(405);
   expect((await ask("POST", address.slice(0, -1))).status).toBe(405);
 });
 
 test("an app survives a restart, a crash and a cleared conversation, and is gone when it is removed", async () => {
-  const agent = await agentWith(counter);
+  const agent = await createAgentWith(counter);
   const params = { agency: "global", agent: agent.name };
   const app = await agent.app();
   await host.kill();
-  expect([await agent.app(), await text(agent.fetchApp())]).toEqual([app, "1"]);
+  expect([await agent.app(), await readText(agent.fetchApp())]).toEqual([app, "1"]);
   await host.restart();
-  expect([await agent.app(), await text(agent.fetchApp())]).toEqual([app, "1"]);
+  expect([await agent.app(), await readText(agent.fetchApp())]).toEqual([app, "1"]);
   await host.client.call("clearMessages", { params });
-  expect([await agent.app(), await text(agent.fetchApp())]).toEqual([app, "2"]);
+  expect([await agent.app(), await readText(agent.fetchApp())]).toEqual([app, "2"]);
   const exported = await host.client.call("exportAgent", { params });
   expect(exported.app).toEqual(app);
   const [blob] = exported.events.flatMap(({ type, data }) => (type === "history.cleared" ? [(data.app as { blob: string }).blob] : []));
@@ -255,15 +255,15 @@ test("an app survives a restart, a crash and a cleared conversation, and is gone
 
 test("what an app was asked ends with its agent, and a new agent of that name finds nothing of it", async () => {
   const code = "let count = 0; export default { fetch: (request) => (request.url.endsWith('/hang') ? new Promise((resolve) => setTimeout(resolve, 1e6)) : new Response(String(++count))) }";
-  const agent = await agentWith(code);
-  expect(await text(agent.fetchApp())).toBe("1");
+  const agent = await createAgentWith(code);
+  expect(await readText(agent.fetchApp())).toBe("1");
   await agent.delete();
   const next = await host.agent(agent.name);
   await expect(next.app()).rejects.toMatchObject({ code: "not_found" });
   await next.putApp({ code });
-  expect(await text(next.fetchApp())).toBe("1");
+  expect(await readText(next.fetchApp())).toBe("1");
   const hanging = next.fetchApp("hang").catch((error: unknown) => error);
-  expect(await text(next.fetchApp())).toBe("2");
+  expect(await readText(next.fetchApp())).toBe("2");
   await next.delete();
   expect(await hanging).toMatchObject({ code: "not_found" });
   await expect(next.fetchApp()).rejects.toMatchObject({ code: "not_found" });
@@ -276,7 +276,7 @@ test("an agent puts up its own app, if its blueprint has the tool", async () => 
   const app = await agent.app();
   expect(content).toBe(`The app is at /agency/global/agent/web/app/ on this host, version ${app.version}.`);
   expect(app.by).toBe("global~web");
-  expect(await text(agent.fetchApp())).toBe("by the agent");
+  expect(await readText(agent.fetchApp())).toBe("by the agent");
   expect((await agent.state()).state.tools.map(({ name }) => name)).toContain("serveApp");
   const clumsy = await host.agent("clumsy", { blueprint: "webmaster", model: "scripted:clumsy" });
   expect((await (await clumsy.send("Put it up.")).outcome()).content).toContain("write it as a plain path");
@@ -297,7 +297,7 @@ test("the command line puts up an app from files, shows it and removes it", asyn
     const agent = await host.agent("files");
     const put = await run("app", "put", "files", "server.ts", "words.ts");
     expect(put).toMatchObject({ version: (await agent.app()).version, modules: ["words.ts"], url: `${host.url}/agency/global/agent/files/app/` });
-    expect(await text(agent.fetchApp())).toBe("from files");
+    expect(await readText(agent.fetchApp())).toBe("from files");
     expect(await run("app", "files")).toEqual(put);
     expect(await run("app", "open", "files", "--print")).toEqual(put);
     expect(await run("app", "rm", "files", "--yes")).toEqual({ removed: "files", agency: "global" });

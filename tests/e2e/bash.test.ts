@@ -2,11 +2,11 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // A shell on an agent's workspace: through the tool, from code, under its policy. There is one slot: whatever waits for a second one never ends.
 
-let workshop: Workshop;
+let workshop: Testbed;
 let site: http.Server;
 let origin: string;
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     config: { sandboxSlots: 1, failuresPerMinute: 1000, toolOrigins: [origin] },
     scripts: { default: script },
@@ -41,21 +41,21 @@ afterAll(async () => {
   site?.closeAllConnections();
 });
 
-async function run(agent: WorkshopAgent, message: string): Promise<string> {
+async function run(agent: TestAgent, message: string): Promise<string> {
   const { type, data } = await agent.say(message);
   expect(type).toBe("agent.completed");
   return (data as { result: string }).result;
 }
 
-const withPolicy = async (...policy: object[]) => workshop.newAgent({ blueprint: await workshop.newBlueprint({ config: { policy } }) });
+const createAgentWithPolicy = async (...policy: object[]) => workshop.newAgent({ blueprint: await workshop.newBlueprint({ config: { policy } }) });
 
-const headers = () => ({ authorization: `Bearer ${workshop.house().token}` });
-const at = (agent: WorkshopAgent, path: string) => `${workshop.house().url}${agent.at}/files/${path}`;
-const read = async (agent: WorkshopAgent, path: string) => {
-  const response = await fetch(at(agent, path), { headers: headers() });
+const createHeaders = () => ({ authorization: `Bearer ${workshop.house().token}` });
+const buildFileUrl = (agent: TestAgent, path: string) => `${workshop.house().url}${agent.at}/files/${path}`;
+const read = async (agent: TestAgent, path: string) => {
+  const response = await fetch(buildFileUrl(agent, path), { headers: createHeaders() });
   return response.status === 200 ? response.text() : response.status;
 };
-const put = async (agent: WorkshopAgent, path: string, body: string | Uint8Array<ArrayBuffer>) => expect((await fetch(at(agent, path), { method: "PUT", headers: headers(), body })).ok).toBe(true);
+const put = async (agent: TestAgent, path: string, body: string | Uint8Array<ArrayBuffer>) => expect((await fetch(buildFileUrl(agent, path), { method: "PUT", headers: createHeaders(), body })).ok).toBe(true);
 
 test("what a command does to files is one version, with the call as its origin", async () => {
   const agent = await workshop.newAgent();
@@ -112,19 +112,19 @@ test("code runs commands in the sandbox that it is in, and imports files of the 
 });
 
 test("rules hold for each command that is run, however it is called", async () => {
-  const agent = await withPolicy({ tool: "bash", match: "rm", action: "deny" }, { tool: "bash", match: "mv * /tmp/*", action: "ask" });
+  const agent = await createAgentWithPolicy({ tool: "bash", match: "rm", action: "deny" }, { tool: "bash", match: "mv * /tmp/*", action: "ask" });
   await put(agent, "a.txt", "a");
   expect(await run(agent, "rm a.txt; echo a.txt | xargs rm; find . -name a.txt -exec rm {} +; mv a.txt /tmp/a; mv a.txt b.txt")).toBe(
     "rm: denied by this agent's policy\nrm: denied by this agent's policy\nrm: denied by this agent's policy\nmv: denied by this agent's policy",
   );
   expect(await read(agent, "b.txt")).toBe("a");
-  const closed = await withPolicy({ tool: "bash", action: "deny" });
+  const closed = await createAgentWithPolicy({ tool: "bash", action: "deny" });
   expect(await run(closed, "echo hi")).toContain("The policy of this agent denies bash");
 });
 
 test("the network is there where a rule for fetch says so, and each request passes it", async () => {
   expect(await run(await workshop.newAgent(), `curl -s ${origin}/a`)).toContain("curl: command not found");
-  const agent = await withPolicy({ tool: "fetch", match: `${origin}/a*`, action: "allow" }, { tool: "fetch", match: `${origin}/elsewhere`, action: "allow" });
+  const agent = await createAgentWithPolicy({ tool: "fetch", match: `${origin}/a*`, action: "allow" }, { tool: "fetch", match: `${origin}/elsewhere`, action: "allow" });
   expect(await run(agent, `curl -s ${origin}/a | tee got.txt`)).toBe("GET /a");
   expect(await read(agent, "got.txt")).toBe("GET /a\n");
   for (const command of [`curl -sS ${origin}/secret`, `curl -sSL ${origin}/elsewhere`, `curl -sS -X POST ${origin}/a`]) expect(await run(agent, command)).toContain("No rule of this agent allows fetch");
@@ -138,7 +138,7 @@ test("of a large workspace, and of what is not text, a command reads what it nee
   for (const letter of ["a", "b", "c", "d", "e", "f"]) await put(agent, `${letter}.txt`, text(letter));
   await put(agent, "p.png", Uint8Array.of(0x89, 0x50, 0xff, 0x00));
   expect(await run(agent, "cat *.txt | wc -c; grep -c ^eee e.txt; head -c 3 f.txt; echo; wc -c < p.png; cp p.png q.png; sed -i 1s/a/A/ a.txt")).toBe("5400000\n9000\nfff\n4");
-  const [q, a] = await Promise.all([fetch(at(agent, "q.png"), { headers: headers() }), read(agent, "a.txt")]);
+  const [q, a] = await Promise.all([fetch(buildFileUrl(agent, "q.png"), { headers: createHeaders() }), read(agent, "a.txt")]);
   expect([...new Uint8Array(await q.arrayBuffer())]).toEqual([0x89, 0x50, 0xff, 0x00]);
   expect(String(a).slice(0, 3)).toBe("Aaa");
   expect(await run(agent, "head -c 3 a.txt; diff p.png q.png && rm [b-f].txt; ls")).toBe("Aaaa.txt\np.png\nq.png");

@@ -1,12 +1,12 @@
 import { defaultBlueprint } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse } from "../kit/house.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 
-let house: House;
+let house: HostProcess;
 const params = { agency: "global" };
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
 });
 
 afterAll(() => house?.stop());

@@ -7,15 +7,15 @@ import type * as Sdk from "@thinkery/sdk/client";
 import { build } from "esbuild";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openBrowser, visit } from "../kit/browser.ts";
-import { counting } from "../kit/chat.ts";
-import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
-import { mainOf } from "../kit/processes.ts";
-import { until } from "../kit/until.ts";
+import { openBrowser, openPage } from "../kit/browser.ts";
+import { countingText } from "../kit/chat.ts";
+import { createHomePath, type HostProcess, startHostProcess, removeHome } from "../kit/host-process.ts";
+import { findMain } from "../kit/processes.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 // The typed client in a page of another origin, which the host's configuration names and which brings its own token.
 
-let house: House;
+let house: HostProcess;
 let browser: Browser;
 let site: http.Server;
 let origin: string;
@@ -35,11 +35,11 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  const home = await emptyHome();
+  const home = await createHomePath();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ allowedOrigins: [origin] }));
-  await writeFile(join(home, "scripts", "counter.yaml"), JSON.stringify({ pace: 15, exchanges: [{ steps: [{ text: counting }] }] }));
-  [house, browser] = await Promise.all([openHouse({ home }), openBrowser()]);
+  await writeFile(join(home, "scripts", "counter.yaml"), JSON.stringify({ pace: 15, exchanges: [{ steps: [{ text: countingText }] }] }));
+  [house, browser] = await Promise.all([startHostProcess({ home }), openBrowser()]);
 });
 
 afterAll(async () => {
@@ -56,7 +56,7 @@ interface Elsewhere {
 }
 
 test("it makes an agent, talks to it and is told the turn to its end, over kill -9", async () => {
-  const { page, context, complaints } = await visit(browser);
+  const { page, context, complaints } = await openPage(browser);
   await page.goto(origin);
   await page.evaluate(
     ([url, token]) => {
@@ -76,13 +76,13 @@ test("it makes an agent, talks to it and is told the turn to its end, over kill 
     [house.url, house.token],
   );
   const told = () => page.evaluate(() => (window as unknown as Elsewhere).told);
-  await until("some words", async () => Object.values((await told()).said).some((text) => text.includes("word9")));
-  const main = await until("main", () => mainOf(house.home));
+  await waitUntil("some words", async () => Object.values((await told()).said).some((text) => text.includes("word9")));
+  const main = await waitUntil("main", () => findMain(house.home));
   process.kill(main.pid, "SIGKILL");
-  const { said, status } = await until("the outcome", async () => ((await told()).status ? told() : undefined));
+  const { said, status } = await waitUntil("the outcome", async () => ((await told()).status ? told() : undefined));
   expect(status).toBe("completed");
   const { messages } = await house.client.agent("far").messages();
-  expect(Object.entries(said)).toEqual(messages.filter(({ role }) => role === "assistant").map(({ id }) => [id, counting]));
+  expect(Object.entries(said)).toEqual(messages.filter(({ role }) => role === "assistant").map(({ id }) => [id, countingText]));
   expect(complaints).toEqual([]);
   await context.close();
 });

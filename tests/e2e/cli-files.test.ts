@@ -5,13 +5,13 @@ import { startHost, type TestHost } from "@thinkery/sdk/test";
 import { unzipSync, zipSync } from "fflate";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { run as runHere } from "../../packages/daemon/src/cli/run.ts";
-import { type Ran, runCli } from "../kit/house.ts";
+import { type CliResult, runCli } from "../kit/host-process.ts";
 
 // Files, versions and branches from the command line.
 
 let host: TestHost;
 let folder: string;
-let made = 0;
+let agentCount = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "thinkery-files-"));
@@ -23,14 +23,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const newAgent = () => host.agent(`clerk-${++made}`);
+const newAgent = () => host.agent(`clerk-${++agentCount}`);
 
 /** The command line without a process of its own, which would be most of the time that this takes. */
-async function thinkery(argv: string[], { isTTY = false } = {}): Promise<Ran> {
+async function thinkery(argv: string[], { isTTY = false } = {}): Promise<CliResult> {
   const written: Record<"out" | "err", Buffer[]> = { out: [], err: [] };
   const sink = (chunks: Buffer[]) => ({ isTTY, write: (text: string | Uint8Array) => chunks.push(Buffer.from(text as string)) });
   const env = { THINKERY_HOME: join(folder, "home"), THINKERY_URL: host.url, THINKERY_TOKEN: host.token };
-  const surroundings = { argv, env, cwd: folder, entry: "", version: undefined, interactive: false, ownInterrupts: () => {} };
+  const surroundings = { argv, env, cwd: folder, entry: "", version: undefined, isInteractive: false, takeOverInterrupts: () => {} };
   const code = await runHere({ ...surroundings, stdout: sink(written.out), stderr: sink(written.err) });
   return { code, stdout: Buffer.concat(written.out).toString(), stderr: Buffer.concat(written.err).toString() };
 }
@@ -41,9 +41,9 @@ async function run(...args: string[]): Promise<string> {
   return stdout;
 }
 
-const json = async (...args: string[]) => JSON.parse(await run(...args, "--json"));
+const runJson = async (...args: string[]) => JSON.parse(await run(...args, "--json"));
 
-async function refused(args: string[], code: number, sentence: RegExp): Promise<void> {
+async function expectRefused(args: string[], code: number, sentence: RegExp): Promise<void> {
   const ran = await thinkery(args);
   expect({ args, code: ran.code, stdout: ran.stdout }).toEqual({ args, code, stdout: "" });
   expect(ran.stderr).toMatch(sentence);
@@ -63,45 +63,45 @@ test("a file is put, listed, got, moved and removed", async () => {
   expect(await run("files", "ls", to)).toBe(`${to} has no files; \`thinkery files put\` adds some.\n`);
   await writeFile(join(folder, "notes.md"), "# Notes\n");
   expect(await run("files", "put", to, "notes.md")).toBe("Wrote notes.md, 8 B, version 1.\n");
-  expect(await json("files", "put", to, "docs/other.md", "notes.md")).toMatchObject({ path: "docs/other.md", kind: "text", version: 2 });
+  expect(await runJson("files", "put", to, "docs/other.md", "notes.md")).toMatchObject({ path: "docs/other.md", kind: "text", version: 2 });
   const piped = await runCli(["files", "put", to, "piped.bin", "-"], host.home, { input: "from\u0000stdin" });
   expect([piped.code, piped.stdout]).toEqual([0, "Wrote piped.bin, 10 B, version 3.\n"]);
   expect(await run("files", "ls", to)).toMatch(/^SIZE +MODIFIED +VERSION +BY +PATH\n8 B +\S+ +2 +owner +docs\/other\.md\n8 B +\S+ +1 +owner +notes\.md\n10 B +\S+ +3 +owner +piped\.bin\n$/);
-  expect((await json("files", "ls", to, "docs/")).files).toMatchObject([{ path: "docs/other.md" }]);
+  expect((await runJson("files", "ls", to, "docs/")).files).toMatchObject([{ path: "docs/other.md" }]);
   expect(await run("files", "get", to, "notes.md")).toBe("# Notes\n");
   expect(await run("files", "get", to, "piped.bin")).toBe("from\u0000stdin");
-  expect(await json("files", "get", to, "notes.md")).toMatchObject({ path: "notes.md", content: "# Notes\n" });
-  expect(await json("files", "get", to, "piped.bin")).toMatchObject({ base64: Buffer.from("from\u0000stdin").toString("base64") });
+  expect(await runJson("files", "get", to, "notes.md")).toMatchObject({ path: "notes.md", content: "# Notes\n" });
+  expect(await runJson("files", "get", to, "piped.bin")).toMatchObject({ base64: Buffer.from("from\u0000stdin").toString("base64") });
   expect(await run("files", "get", to, "piped.bin", "-o", "saved.bin")).toBe("Saved piped.bin to saved.bin, 10 B.\n");
   expect(await readFile(join(folder, "saved.bin"), "utf8")).toBe("from\u0000stdin");
-  await refused(["files", "put", to, "notes.md", "--new"], 1, /is there already/);
+  await expectRefused(["files", "put", to, "notes.md", "--new"], 1, /is there already/);
   await agent.putFile("notes.md", "# Other notes\n");
   expect(await run("files", "get", to, "notes.md", "--at", "1")).toBe("# Notes\n");
   expect(await run("files", "mv", to, "notes.md", "docs/")).toBe("Moved notes.md to docs/notes.md.\n");
   expect(await run("files", "rm", to, "piped.bin")).toBe("Deleted piped.bin.\n");
-  await refused(["files", "rm", to, "docs"], 2, /is a folder/);
-  expect(await json("files", "rm", "-r", to, "docs/")).toEqual({ deleted: "docs" });
-  expect(await json("files", "ls", to)).toEqual({ files: [] });
+  await expectRefused(["files", "rm", to, "docs"], 2, /is a folder/);
+  expect(await runJson("files", "rm", "-r", to, "docs/")).toEqual({ deleted: "docs" });
+  expect(await runJson("files", "ls", to)).toEqual({ files: [] });
 });
 
 test("what cannot be is refused with a sentence and the right exit code", async () => {
   const { name } = await newAgent();
-  await refused(["files", "get", name, "nowhere.md"], 1, /There is no file “nowhere.md”/);
-  await refused(["files", "get", name, "../x"], 2, /cannot be a path/);
-  await refused(["files", "get", "nobody", "x"], 1, /There is no agent “nobody”/);
-  await refused(["files", "put", name, "x", "not-here.txt"], 2, /“not-here.txt” cannot be read: ENOENT/);
-  await refused(["files", "put", name, "con", "notes.md"], 2, /device/);
-  await refused(["files", "ls", name, "nowhere"], 1, /nothing in “nowhere”/);
-  await refused(["files", "get", name, "x", "--at", "zero"], 2, /whole number/);
-  await refused(["files", "get", name, "x", "--branch", "no/branch"], 2, /branch/);
-  await refused(["files", "unzip", name, "notes.md"], 2, /no end/);
-  await refused(["files", "zip", name, "-o", "."], 2, /“\.” cannot be written/);
-  await refused(["revert", name], 2, /a version, --turn <id> or --call <id>/);
-  await refused(["revert", name, "1", "--turn", "x"], 2, /Say what to take back/);
-  await refused(["revert", name, "1"], 1, /no version 1/);
-  await refused(["versions", "show", name, "7"], 1, /no version 7/);
-  await refused(["branch", "rm", name, "main"], 1, /stays/);
-  await refused(["branch", "merge", name, "nowhere"], 1, /no branch “nowhere”/);
+  await expectRefused(["files", "get", name, "nowhere.md"], 1, /There is no file “nowhere.md”/);
+  await expectRefused(["files", "get", name, "../x"], 2, /cannot be a path/);
+  await expectRefused(["files", "get", "nobody", "x"], 1, /There is no agent “nobody”/);
+  await expectRefused(["files", "put", name, "x", "not-here.txt"], 2, /“not-here.txt” cannot be read: ENOENT/);
+  await expectRefused(["files", "put", name, "con", "notes.md"], 2, /device/);
+  await expectRefused(["files", "ls", name, "nowhere"], 1, /nothing in “nowhere”/);
+  await expectRefused(["files", "get", name, "x", "--at", "zero"], 2, /whole number/);
+  await expectRefused(["files", "get", name, "x", "--branch", "no/branch"], 2, /branch/);
+  await expectRefused(["files", "unzip", name, "notes.md"], 2, /no end/);
+  await expectRefused(["files", "zip", name, "-o", "."], 2, /“\.” cannot be written/);
+  await expectRefused(["revert", name], 2, /a version, --turn <id> or --call <id>/);
+  await expectRefused(["revert", name, "1", "--turn", "x"], 2, /Say what to take back/);
+  await expectRefused(["revert", name, "1"], 1, /no version 1/);
+  await expectRefused(["versions", "show", name, "7"], 1, /no version 7/);
+  await expectRefused(["branch", "rm", name, "main"], 1, /stays/);
+  await expectRefused(["branch", "merge", name, "nowhere"], 1, /no branch “nowhere”/);
 });
 
 test("a folder is put as one version, without what is not to be kept, and comes back as a zip", async () => {
@@ -121,8 +121,8 @@ test("a folder is put as one version, without what is not to be kept, and comes 
 
   expect(await run("files", "zip", to, "--under", "web/src")).toMatch(new RegExp(`^Saved ${to}'s files to ${to}\\.zip, \\d+ B\\.\n$`));
   expect(Object.keys(unzipSync(await readFile(join(folder, `${to}.zip`))))).toEqual(["web/src/deep/a.ts"]);
-  await refused(["files", "zip", to], 1, /is there already/);
-  expect(await json("files", "zip", to, "-o", "all.zip")).toMatchObject({ agent: to, saved: "all.zip" });
+  await expectRefused(["files", "zip", to], 1, /is there already/);
+  expect(await runJson("files", "zip", to, "-o", "all.zip")).toMatchObject({ agent: to, saved: "all.zip" });
   expect(Object.keys(unzipSync(await readFile(join(folder, "all.zip"))))).toHaveLength(4);
 
   await writeFile(join(folder, "new.zip"), zipSync({ "only.txt": Buffer.from("only") }));
@@ -139,13 +139,13 @@ test("versions are listed, shown and reverted; what overlaps is told", async () 
   await agent.putFile("a.txt", "one\n2\nthree\n");
   await agent.putFile("b.bin", new Uint8Array([0, 1, 2]));
   expect(await run("versions", to)).toMatch(/^VERSION +WHEN +BY +CHANGED\n3 +\S+ +owner +\+b\.bin\n2 +\S+ +owner +~a\.txt\n1 +\S+ +owner +\+a\.txt\n$/);
-  expect((await json("versions", to, "a.txt")).versions.map(({ id }: { id: number }) => id)).toEqual([2, 1]);
+  expect((await runJson("versions", to, "a.txt")).versions.map(({ id }: { id: number }) => id)).toEqual([2, 1]);
   expect(await run("versions", to, "--limit", "2")).toMatch(/\nOlder ones: --before 2\n$/);
-  expect((await json("versions", to, "--before", "2")).versions).toHaveLength(1);
+  expect((await runJson("versions", to, "--before", "2")).versions).toHaveLength(1);
   const shown = await run("versions", "show", to, "2");
   expect(shown).toMatch(/^version +2\nwhen +\S+\nby +owner\n\nedit a\.txt {2}\(\+1 -1\)\n@@ [^\n]+\n one\n-two\n\+2\n three\n$/);
   expect(await run("versions", "show", to, "3")).toContain("add b.bin  (nothing > 3 B)");
-  expect((await json("versions", "show", to, "2")).diffs).toHaveLength(1);
+  expect((await runJson("versions", "show", to, "2")).diffs).toHaveLength(1);
   expect(await run("revert", to, "2", "--dry-run")).toBe("It would change ~a.txt.\n");
   await agent.putFile("a.txt", "one\nTWO\nthree\n");
   const overlapping = await run("revert", to, "2");
@@ -171,10 +171,10 @@ test("a branch is made, changed, merged and removed", async () => {
   expect(await run("branch", "merge", to, "try")).toBe("Merged try, as version 3: ~a.txt.\n");
   expect(await run("branch", "merge", to, "try")).toBe("There is nothing on try that is not there already.\n");
   expect(await run("files", "get", to, "a.txt")).toBe("two\n");
-  expect(await json("branch", "new", to, "--at", "1")).toMatchObject({ id: "branch-1", at: 1 });
+  expect(await runJson("branch", "new", to, "--at", "1")).toMatchObject({ id: "branch-1", at: 1 });
   expect(await run("files", "get", to, "a.txt", "--branch", "branch-1")).toBe("one\n");
   expect(await run("branch", "rm", to, "try", "--yes")).toBe("Deleted the branch try.\n");
-  expect((await json("branch", "ls", to)).branches).toHaveLength(1);
+  expect((await runJson("branch", "ls", to)).branches).toHaveLength(1);
 });
 
 test("a screen is shown text that is harmless and diffs in colour, and no bytes", async () => {

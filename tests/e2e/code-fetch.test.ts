@@ -2,7 +2,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Action } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // What code reaches with `fetch`: nothing, then what a rule allows, and of this machine only what its owner allows too.
 
@@ -12,7 +12,7 @@ interface Site {
   stop(): void;
 }
 
-let workshop: Workshop;
+let workshop: Testbed;
 let site: Site;
 let foreign: Site;
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
     if (path === "/silent") return;
     response.writeHead(200, { "content-type": "text/plain", "set-cookie": "a=b" }).end(`${request.method} ${path} ${request.headers["x-own"] ?? ""}${body}`);
   });
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     config: { toolOrigins: [site.origin] },
     // What is said is the code.
@@ -55,64 +55,64 @@ afterAll(async () => {
   foreign?.stop();
 });
 
-const anAgent = async (...policy: object[]) => workshop.newAgent({ blueprint: await workshop.newBlueprint({ config: { policy } }) });
+const createAgent = async (...policy: object[]) => workshop.newAgent({ blueprint: await workshop.newBlueprint({ config: { policy } }) });
 const allow = (match: string) => ({ tool: "fetch", match, action: "allow" });
 
-async function run(agent: WorkshopAgent, code: string): Promise<string> {
+async function run(agent: TestAgent, code: string): Promise<string> {
   const { type, data } = await agent.say(code);
   expect(type).toBe("agent.completed");
   return (data as { result: string }).result;
 }
 
 /** What the code's own `catch` is told. */
-const caught = (agent: WorkshopAgent, request: string) => run(agent, `try { await fetch(${request}); return "It came through." } catch (error) { return error.message }`);
+const catchFetchError = (agent: TestAgent, request: string) => run(agent, `try { await fetch(${request}); return "It came through." } catch (error) { return error.message }`);
 
 /** The request log, oldest first. */
-const requests = async (agent: WorkshopAgent): Promise<Action[]> => (await workshop.api(`${agent.at}/actions?tool=fetch`)).body.actions.toReversed();
+const listRequests = async (agent: TestAgent): Promise<Action[]> => (await workshop.api(`${agent.at}/actions?tool=fetch`)).body.actions.toReversed();
 
 test("nothing is reached without a rule; the code is told which one would do, and that one does", async () => {
   const before = site.asked.length;
-  const agent = await anAgent();
-  const told = await caught(agent, `"${site.origin}/hello?a=1"`);
+  const agent = await createAgent();
+  const told = await catchFetchError(agent, `"${site.origin}/hello?a=1"`);
   expect(told).toContain("No rule of this agent allows fetch to do this.");
   expect(site.asked).toHaveLength(before);
-  expect(await requests(agent)).toMatchObject([{ success: false, action: "fetch", error: told, input: expect.stringContaining(`${site.origin}/hello?a=1`) }]);
+  expect(await listRequests(agent)).toMatchObject([{ success: false, action: "fetch", error: told, input: expect.stringContaining(`${site.origin}/hello?a=1`) }]);
 
   const [, rule = ""] = /would: (\{.*\})$/.exec(told) ?? [];
-  const allowed = await anAgent(JSON.parse(rule));
+  const allowed = await createAgent(JSON.parse(rule));
   const code = `const answer = await fetch("${site.origin}/hello?a=1", { headers: { "x-own": "mine" } });
     return { status: answer.status, url: answer.url, cookie: answer.headers.get("set-cookie"), text: await answer.text() };`;
   expect(JSON.parse(await run(allowed, code))).toEqual({ status: 200, url: `${site.origin}/hello?a=1`, cookie: null, text: "GET /hello mine" });
-  expect(await requests(allowed)).toMatchObject([{ success: true, action: "fetch", outputSummary: `GET ${site.origin}/hello?a=1 → 200, 15 bytes` }]);
+  expect(await listRequests(allowed)).toMatchObject([{ success: true, action: "fetch", outputSummary: `GET ${site.origin}/hello?a=1 → 200, 15 bytes` }]);
 });
 
 test("a rule does not open this machine: its owner has to name the origin too", async () => {
-  const agent = await anAgent(allow(`* ${foreign.origin}/*`));
-  expect(await caught(agent, `"${foreign.origin}/"`)).toBe(`fetch failed: ${new URL(foreign.origin).host} cannot be reached from here.`);
+  const agent = await createAgent(allow(`* ${foreign.origin}/*`));
+  expect(await catchFetchError(agent, `"${foreign.origin}/"`)).toBe(`fetch failed: ${new URL(foreign.origin).host} cannot be reached from here.`);
   expect(foreign.asked).toEqual([]);
-  expect(await requests(agent)).toMatchObject([{ success: false, error: expect.stringContaining("cannot be reached") }]);
+  expect(await listRequests(agent)).toMatchObject([{ success: false, error: expect.stringContaining("cannot be reached") }]);
 });
 
 test("a rule without methods is for looking only, and one that denies comes first", async () => {
   const before = site.asked.length;
-  const agent = await anAgent(allow(`${site.origin}/*`), { tool: "fetch", match: `${site.origin}/admin*`, action: "deny" });
-  expect(await caught(agent, `"${site.origin}/x", { method: "POST", body: "x" }`)).toContain(`{"tool": "fetch", "match": "POST ${site.origin}/*", "action": "allow"}`);
-  expect(await caught(agent, `"${site.origin}/%61dmin"`)).toBe("The policy of this agent denies fetch with such an input.");
-  expect(await caught(agent, `"${site.origin}/x", { headers: { cookie: "a=b" } }`)).toContain("headers.cookie: this header cannot be set here");
+  const agent = await createAgent(allow(`${site.origin}/*`), { tool: "fetch", match: `${site.origin}/admin*`, action: "deny" });
+  expect(await catchFetchError(agent, `"${site.origin}/x", { method: "POST", body: "x" }`)).toContain(`{"tool": "fetch", "match": "POST ${site.origin}/*", "action": "allow"}`);
+  expect(await catchFetchError(agent, `"${site.origin}/%61dmin"`)).toBe("The policy of this agent denies fetch with such an input.");
+  expect(await catchFetchError(agent, `"${site.origin}/x", { headers: { cookie: "a=b" } }`)).toContain("headers.cookie: this header cannot be set here");
   expect(site.asked).toHaveLength(before);
-  expect(await caught(agent, `"${site.origin}/x", { method: "HEAD" }`)).toBe("It came through.");
-  expect((await requests(agent)).map(({ success }) => success)).toEqual([false, false, false, true]);
+  expect(await catchFetchError(agent, `"${site.origin}/x", { method: "HEAD" }`)).toBe("It came through.");
+  expect((await listRequests(agent)).map(({ success }) => success)).toEqual([false, false, false, true]);
 });
 
 test("bytes go and come as they are", async () => {
-  const agent = await anAgent(allow(`POST ${site.origin}/bytes`));
+  const agent = await createAgent(allow(`POST ${site.origin}/bytes`));
   const code = `const answer = await fetch("${site.origin}/bytes", { method: "POST", body: Uint8Array.of(0, 1, 127, 128, 255) });
     return [...new Uint8Array(await answer.arrayBuffer())];`;
   expect(await run(agent, code)).toBe("[255,254,128,127,0]");
 });
 
 test("a redirect is the code's to read, and where it leads is asked for anew", async () => {
-  const agent = await anAgent(allow(`${site.origin}/*`));
+  const agent = await createAgent(allow(`${site.origin}/*`));
   const code = `const { status, headers } = await fetch("${site.origin}/elsewhere");
     const next = await fetch(headers.get("location")).catch((error) => error.message);
     return { status, next };`;
@@ -123,31 +123,31 @@ test("a redirect is the code's to read, and where it leads is asked for anew", a
 });
 
 test("many requests go at once, each with its own answer and its own line in the log", async () => {
-  const agent = await anAgent(allow(`${site.origin}/*`));
+  const agent = await createAgent(allow(`${site.origin}/*`));
   const code = `const all = Array.from({ length: 40 }, async (_, index) => (await fetch("${site.origin}/" + index)).text());
     return (await Promise.all(all)).map((text) => text.trim());`;
   expect(JSON.parse(await run(agent, code))).toEqual(Array.from({ length: 40 }, (_, index) => `GET /${index}`));
-  const lines = (await requests(agent)).map(({ outputSummary }) => outputSummary);
+  const lines = (await listRequests(agent)).map(({ outputSummary }) => outputSummary);
   expect(lines.toSorted()).toEqual(Array.from({ length: 40 }, (_, index) => `GET ${site.origin}/${index} → 200, ${index < 10 ? 7 : 8} bytes`).toSorted());
 });
 
 test("a request that is under way when its run ends is ended with it, and none is made later", async () => {
-  const agent = await anAgent(allow(`${site.origin}/*`));
+  const agent = await createAgent(allow(`${site.origin}/*`));
   const code = `fetch("${site.origin}/silent"); await echo(1);
     setTimeout(() => fetch("${site.origin}/late"), 1); setTimeout(() => fetch("${site.origin}/later"), 200);
     return "Done.";`;
   expect(await run(agent, code)).toMatch(/^Done\./);
-  expect(await requests(agent)).toMatchObject([{ success: false, error: "fetch was canceled." }]);
+  expect(await listRequests(agent)).toMatchObject([{ success: false, error: "fetch was canceled." }]);
   expect(await run(agent, `await new Promise((resolve) => setTimeout(resolve, 400)); return (await fetch("${site.origin}/after")).status`)).toBe("200");
   expect(site.asked.filter((line) => /late|after/.test(line))).toEqual(["GET /after"]);
 });
 
 test("neither the log nor the request log keeps what was sent, or a secret in the address", async () => {
-  const agent = await anAgent(allow(`* ${site.origin}/*`));
+  const agent = await createAgent(allow(`* ${site.origin}/*`));
   const code = `const secret = ["hush", "hush"].join("-");
     return (await fetch("${site.origin}/?token=" + secret, { method: "POST", headers: { authorization: secret }, body: secret })).text();`;
   expect(await run(agent, code)).toContain("hush-hush");
-  expect(await requests(agent)).toMatchObject([{ input: JSON.stringify({ method: "POST", url: `${site.origin}/?token=…`, headers: ["authorization", "content-type"], body: "9 bytes" }) }]);
+  expect(await listRequests(agent)).toMatchObject([{ input: JSON.stringify({ method: "POST", url: `${site.origin}/?token=…`, headers: ["authorization", "content-type"], body: "9 bytes" }) }]);
   const events = (await agent.log()).filter(({ type }) => type.startsWith("capability."));
   expect(events).toHaveLength(2);
   expect(JSON.stringify(events)).not.toContain("hush-hush");

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import type { TurnEvent } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cli, type House, openHouse } from "../kit/house.ts";
-import { exitOf } from "../kit/processes.ts";
-import { begin } from "../kit/talkers.ts";
-import { until } from "../kit/until.ts";
+import { cliPath, type HostProcess, startHostProcess } from "../kit/host-process.ts";
+import { waitForExit } from "../kit/processes.ts";
+import { spawnProgram } from "../kit/scripted-host.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 // Who looks on while code runs, other than at the page: a program, and a person at a terminal.
 
@@ -17,10 +17,10 @@ const code = `for (let round = 1; round <= 8; round++) {
 await tools.write_todos({ todos: "not a list" }).catch((error) => console.log("caught"));
 return 42;`;
 
-let house: House;
+let house: HostProcess;
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
   await mkdir(join(house.home, "scripts"));
   const run = (code: string) => ({ call: { tool: "executeCode", input: { code, timeoutMs: 60_000 } } });
   const script = [{ when: "Run on", steps: [run(code.replace("round <= 8", ""))] }, { steps: [run(code), { text: "It is {{ results.0 }}" }] }];
@@ -54,25 +54,25 @@ test("a program hears what code writes while it runs, and what it calls", async 
 });
 
 test("what is piped has the code in a line and what it called, and nothing that is only for people", async () => {
-  const { code: exit, stderr } = await house.run(["run", "coder", "Run it."]);
+  const { code: exit, stderr } = await house.runCli(["run", "coder", "Run it."]);
   expect(exit).toBe(0);
   const lines = stderr.trimEnd().split("\n");
   expect(lines[0]).toBe("· executeCode for (let round = 1; round <= 8; round++) { (6 lines)");
   expect(lines[1]).toMatch(/^ {2}· write_todos \{"todos":"not a list"\} → failed: .* \(\d+ ms\)$/);
   expect(lines[2]).toMatch(/^ {2}→ 42 console: round 1 /);
   expect(lines).toHaveLength(3);
-  const { stdout, stderr: waited } = await house.run(["send", "coder", "--wait", "Run it."]);
+  const { stdout, stderr: waited } = await house.runCli(["send", "coder", "--wait", "Run it."]);
   expect(stdout).toMatch(/^It is 42\n/);
   expect(waited).toBe("");
 });
 
 test("a person at a terminal sees every line as it comes", async () => {
   for (const command of ["run coder Run it.", "send coder --wait Run it."]) {
-    const { child, out } = begin(house, "script", ["-qec", `exec '${process.execPath}' '${cli}' ${command}`, "/dev/null"]);
+    const { child, out } = spawnProgram(house, "script", ["-qec", `exec '${process.execPath}' '${cliPath}' ${command}`, "/dev/null"]);
     const read = () => stripVTControlCharacters(out()).replaceAll("\r\n", "\n");
-    await until("the third round", () => read().includes("  │ round 3\n"));
+    await waitUntil("the third round", () => read().includes("  │ round 3\n"));
     expect(read()).not.toContain("It is 42");
-    expect(await exitOf(child)).toBe(0);
+    expect(await waitForExit(child)).toBe(0);
     expect(read()).toMatch(/^· executeCode for .*\n {2}│ round 1\n {2}│ round 2\n[\s\S]* {2}· write_todos .*\n(?: {2}│ .*\n)* {2}→ 42 console: round 1 .*\nIt is 42\n/);
   }
 });
@@ -80,7 +80,7 @@ test("a person at a terminal sees every line as it comes", async () => {
 test("status tells of the sandboxes", async () => {
   const turn = await house.client.agent("coder").send("Run on.");
   for await (const event of turn) if (event.type === "progress") break;
-  const { stdout } = await house.run(["status"]);
+  const { stdout } = await house.runCli(["status"]);
   expect(stdout).toMatch(/^sandboxes +2 of 2 ready$/m);
   expect(stdout).toMatch(/^ +sandbox-\d: runs code of coder@global, \d+ MB, \d+ runs?(, \d+ restarts?)?$/m);
   expect(stdout).toMatch(/^ +sandbox-\d: free, \d+ MB/m);

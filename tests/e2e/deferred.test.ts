@@ -1,32 +1,32 @@
 import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { random } from "../kit/random.ts";
-import { isLongRun, repeatCount } from "../kit/sample.ts";
-import { until } from "../kit/until.ts";
-import { endings, openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { createRandom } from "../kit/random.ts";
+import { isLongRun, getRepeatCount } from "../kit/sample.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { turnEndTypes, openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // Tools whose answers are reported later: the turn waits, nothing is held open, and every call gets exactly one result.
 
-const later = (tool = "later", note = "", ms = 0) => ({ tool, input: { note, ms } });
-const thenSay = (when: string, ...calls: object[]) => ({ when, steps: [{ calls }, { text: "Heard: {{ results.0 }}" }] });
+const createLaterCall = (tool = "later", note = "", ms = 0) => ({ tool, input: { note, ms } });
+const createExchange = (when: string, ...calls: object[]) => ({ when, steps: [{ calls }, { text: "Heard: {{ results.0 }}" }] });
 
-let workshop: Workshop;
+let workshop: Testbed;
 
 beforeAll(async () => {
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     config: { failuresPerMinute: 1000, turn: { heartbeatSeconds: 1, strikes: 20, attempts: 20 } },
     scripts: {
       default: [
-        thenSay("ask one", later()),
-        { when: "ask two", steps: [{ calls: [later("later", "a"), later("later", "b")] }, { text: "{{ results.0 }}, {{ results.1 }}" }] },
-        { when: "ask twice", steps: [{ call: later("later", "a") }, { call: later("later", "b") }, { text: "{{ results.0 }}, {{ results.1 }}" }] },
-        thenSay("ask alone", later("later_alone")),
-        thenSay("ask locally", later("later_locally")),
-        thenSay("ask slowly", later("later_slowly", "", 1_500)),
-        thenSay("ask soon", later("later_slowly", "", 100)),
-        thenSay("answer anyway", later("answers_anyway", "", 1_500)),
-        { when: "mix", steps: [{ calls: [{ tool: "echo", input: { text: "at once" } }, later(), { tool: "throws", input: {} }] }, { text: "{{ results.0 }}, {{ results.1 }}" }] },
+        createExchange("ask one", createLaterCall()),
+        { when: "ask two", steps: [{ calls: [createLaterCall("later", "a"), createLaterCall("later", "b")] }, { text: "{{ results.0 }}, {{ results.1 }}" }] },
+        { when: "ask twice", steps: [{ call: createLaterCall("later", "a") }, { call: createLaterCall("later", "b") }, { text: "{{ results.0 }}, {{ results.1 }}" }] },
+        createExchange("ask alone", createLaterCall("later_alone")),
+        createExchange("ask locally", createLaterCall("later_locally")),
+        createExchange("ask slowly", createLaterCall("later_slowly", "", 1_500)),
+        createExchange("ask soon", createLaterCall("later_slowly", "", 100)),
+        createExchange("answer anyway", createLaterCall("answers_anyway", "", 1_500)),
+        { when: "mix", steps: [{ calls: [{ tool: "echo", input: { text: "at once" } }, createLaterCall(), { tool: "throws", input: {} }] }, { text: "{{ results.0 }}, {{ results.1 }}" }] },
         { steps: [{ text: "You said: {{ message }}" }] },
       ],
     },
@@ -35,102 +35,102 @@ beforeAll(async () => {
 
 afterAll(() => workshop?.stop());
 
-const callsIn = (log: AgentEvent[]) => log.flatMap(({ type, data }) => (type === "model.completed" ? data.toolCalls.map(({ id }) => id) : []));
-const deferredIn = (log: AgentEvent[]) => log.flatMap(({ type, data }) => (type === "tool.deferred" ? [data.callId] : []));
-const paused = (agent: WorkshopAgent, times = 1) =>
-  until("a pause", async () => (await agent.log()).filter(({ type }) => type === "run.paused").length === times);
+const listCalls = (log: AgentEvent[]) => log.flatMap(({ type, data }) => (type === "model.completed" ? data.toolCalls.map(({ id }) => id) : []));
+const listDeferred = (log: AgentEvent[]) => log.flatMap(({ type, data }) => (type === "tool.deferred" ? [data.callId] : []));
+const waitForPause = (agent: TestAgent, times = 1) =>
+  waitUntil("a pause", async () => (await agent.log()).filter(({ type }) => type === "run.paused").length === times);
 
 /** An agent that waits for the reports of its calls. */
-async function waiting(message: string, blueprint = "think") {
+async function startWaitingTurn(message: string, blueprint = "think") {
   const agent = await workshop.newAgent({ blueprint });
   const { runId } = await agent.invoke({ message });
-  await paused(agent);
-  return { agent, runId, calls: deferredIn(await agent.log()) };
+  await waitForPause(agent);
+  return { agent, runId, calls: listDeferred(await agent.log()) };
 }
 
 /** An agent whose tool is at work and has not come back. */
-async function atWork(message: string, blueprint = "think") {
+async function startToolCall(message: string, blueprint = "think") {
   const agent = await workshop.newAgent({ blueprint });
   const { runId } = await agent.invoke({ message });
   const started = await agent.seen("the call", ({ type }) => type === "tool.started");
   return { agent, runId, callId: (started.data as { callId: string }).callId };
 }
 
-async function expectOneResultEach(agent: WorkshopAgent): Promise<void> {
+async function expectOneResultEach(agent: TestAgent): Promise<void> {
   const log = await agent.log();
   const results = log.flatMap(({ type, data }) => (type === "tool.output" || type === "tool.error" ? [data.callId] : []));
-  expect(results.toSorted()).toEqual(callsIn(log).toSorted());
+  expect(results.toSorted()).toEqual(listCalls(log).toSorted());
   const told = (await agent.messages()).flatMap(({ toolResult }) => toolResult?.callId ?? []);
-  expect(told).toEqual(callsIn(log));
+  expect(told).toEqual(listCalls(log));
   const turns = new Set(log.flatMap(({ type, data }) => (type === "request.accepted" && !data.joined ? [data.runId] : [])));
-  expect(log.filter(({ type }) => endings.includes(type))).toHaveLength(turns.size);
+  expect(log.filter(({ type }) => turnEndTypes.includes(type))).toHaveLength(turns.size);
 }
 
-async function ends(agent: WorkshopAgent, runId: string, result: string): Promise<void> {
+async function expectEnd(agent: TestAgent, runId: string, result: string): Promise<void> {
   expect(await agent.over(runId)).toMatchObject({ type: "agent.completed", data: { result } });
   await expectOneResultEach(agent);
 }
 
 test.each(["ask one", "ask alone", "ask locally"])("a tool that defers its answer pauses the turn until it is reported (%s)", async (message) => {
-  const { agent, runId, calls } = await waiting(message);
+  const { agent, runId, calls } = await startWaitingTurn(message);
   expect(await agent.run()).toMatchObject({ runId, status: "paused", step: 1, reason: "deferred" });
   // Nothing looks after it: the agent may sleep.
-  await until("nothing to be armed", async () => (await agent.state()).armed === 0);
+  await waitUntil("nothing to be armed", async () => (await agent.state()).armed === 0);
   expect((await agent.messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
   expect(await agent.report({ callId: calls[0], output: "the answer" })).toMatchObject({ status: 200, body: { runId, status: "running" } });
-  await ends(agent, runId, "Heard: the answer");
+  await expectEnd(agent, runId, "Heard: the answer");
   expect((await workshop.api(`${agent.at}/actions`)).body.actions).toMatchObject([{ id: calls[0], success: true, action: "report", outputSummary: "the answer" }]);
 });
 
 test("a result may be any JSON value, and the client gives it", async () => {
-  const { agent, runId, calls } = await waiting("ask one");
+  const { agent, runId, calls } = await startWaitingTurn("ask one");
   const { client } = workshop.house();
   const [callId = ""] = calls;
   expect(await client.agent(agent.name).resolveToolCall(callId, { output: { found: [1, 2], by: null } })).toMatchObject({ runId, status: "running" });
-  await ends(agent, runId, 'Heard: {"found":[1,2],"by":null}');
+  await expectEnd(agent, runId, 'Heard: {"found":[1,2],"by":null}');
   // Sent again, it is the same.
   expect(await client.agent(agent.name).resolveToolCall(callId, { output: "other" })).toMatchObject({ runId });
   await expect(client.agent(agent.name).resolveToolCall("nobody-asked", { error: "no" })).rejects.toMatchObject({ code: "not_found" });
 });
 
 test("of several deferred calls the last report lets the turn go on, and results stand in the order of the calls", async () => {
-  const { agent, runId, calls } = await waiting("ask two");
+  const { agent, runId, calls } = await startWaitingTurn("ask two");
   expect(await agent.report({ callId: calls[1], output: "second" })).toMatchObject({ body: { status: "paused" } });
   expect(await agent.run()).toMatchObject({ status: "paused" });
   expect(await agent.report({ callId: calls[0], output: "first" })).toMatchObject({ body: { status: "running" } });
-  await ends(agent, runId, "first, second");
+  await expectEnd(agent, runId, "first, second");
 });
 
 test("a turn may wait more than once", async () => {
-  const { agent, runId, calls } = await waiting("ask twice");
+  const { agent, runId, calls } = await startWaitingTurn("ask twice");
   await agent.report({ callId: calls[0], output: "once" });
-  await paused(agent, 2);
-  const [, second] = deferredIn(await agent.log());
+  await waitForPause(agent, 2);
+  const [, second] = listDeferred(await agent.log());
   await agent.report({ callId: second, output: "twice" });
-  await ends(agent, runId, "once, twice");
+  await expectEnd(agent, runId, "once, twice");
 });
 
 test("calls beside a deferred one are done before the turn waits", async () => {
-  const { agent, runId, calls } = await waiting("mix");
+  const { agent, runId, calls } = await startWaitingTurn("mix");
   expect((await agent.messages()).flatMap(({ toolResult }) => (toolResult ? [[toolResult.name, toolResult.failed ?? false]] : []))).toEqual([["echo", false], ["throws", true]]);
   await agent.report({ callId: calls[0], output: "later" });
-  await ends(agent, runId, "at once, later");
+  await expectEnd(agent, runId, "at once, later");
 });
 
 test("a report that comes before the tool came back counts, and nothing is waited for", async () => {
-  const { agent, runId, callId } = await atWork("ask slowly");
+  const { agent, runId, callId } = await startToolCall("ask slowly");
   expect(await agent.report({ callId, output: "quick" })).toMatchObject({ status: 200, body: { status: "running" } });
-  await ends(agent, runId, "Heard: quick");
+  await expectEnd(agent, runId, "Heard: quick");
   expect((await agent.log()).some(({ type }) => type === "run.paused")).toBe(false);
 });
 
 test("a report that comes just when the tool comes back lets no turn wait for ever", async () => {
-  const { below, seed } = random("reports at any moment");
+  const { below, seed } = createRandom("reports at any moment");
   const one = async () => {
-    const { agent, runId, callId } = await atWork("ask soon");
+    const { agent, runId, callId } = await startToolCall("ask soon");
     await new Promise((resolve) => setTimeout(resolve, 40 + below(100)));
     expect(await agent.report({ callId, output: "just now" })).toMatchObject({ status: 200 });
-    await ends(agent, runId, "Heard: just now").catch((error: unknown) => {
+    await expectEnd(agent, runId, "Heard: just now").catch((error: unknown) => {
       throw new Error(`SEED=${seed}`, { cause: error });
     });
   };
@@ -139,13 +139,13 @@ test("a report that comes just when the tool comes back lets no turn wait for ev
 });
 
 test("a tool that answers by itself after somebody reported gives no second result", async () => {
-  const { agent, runId, callId } = await atWork("answer anyway");
+  const { agent, runId, callId } = await startToolCall("answer anyway");
   await agent.report({ callId, output: "reported first" });
-  await ends(agent, runId, "Heard: reported first");
+  await expectEnd(agent, runId, "Heard: reported first");
 });
 
 test("a report told twice, or ten times at once, is the same one", async () => {
-  const { agent, runId, calls } = await waiting("ask one");
+  const { agent, runId, calls } = await startWaitingTurn("ask one");
   const answers = await Promise.all(Array.from({ length: 10 }, (_, number) => agent.report({ callId: calls[0], output: `answer ${number}` })));
   expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
   const outcome = await agent.over(runId);
@@ -156,14 +156,14 @@ test("a report told twice, or ten times at once, is the same one", async () => {
 });
 
 test("a report may say that it failed, and the model reads why", async () => {
-  const { agent, runId, calls } = await waiting("ask one");
+  const { agent, runId, calls } = await startWaitingTurn("ask one");
   await agent.report({ callId: calls[0], error: "The line is dead." });
-  await ends(agent, runId, "Heard: The line is dead.");
+  await expectEnd(agent, runId, "Heard: The line is dead.");
   expect((await agent.messages()).find(({ role }) => role === "tool")).toMatchObject({ toolResult: { failed: true } });
 });
 
 test("a long report lies in a blob", async () => {
-  const { agent, runId, calls } = await waiting("ask one");
+  const { agent, runId, calls } = await startWaitingTurn("ask one");
   await agent.report({ callId: calls[0], output: "y".repeat(60 * 1024) });
   await agent.over(runId);
   const { toolResult } = (await agent.messages()).find(({ role }) => role === "tool") ?? {};
@@ -171,7 +171,7 @@ test("a long report lies in a blob", async () => {
 });
 
 test("a report on nothing, or of nothing, is refused", async () => {
-  const { agent, calls } = await waiting("ask one");
+  const { agent, calls } = await startWaitingTurn("ask one");
   const other = await workshop.newAgent();
   expect(await agent.report({ callId: "call_nobody_made", output: "x" })).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
   expect(await other.report({ callId: calls[0], output: "x" })).toMatchObject({ status: 404 });
@@ -182,7 +182,7 @@ test("a report on nothing, or of nothing, is refused", async () => {
 });
 
 test("a turn that waits can be canceled; a report after that is refused", async () => {
-  const { agent, runId, calls } = await waiting("ask two");
+  const { agent, runId, calls } = await startWaitingTurn("ask two");
   await agent.report({ callId: calls[0], output: "in time" });
   expect(await agent.cancel()).toEqual({ runId, status: "canceled" });
   expect(await agent.report({ callId: calls[1], output: "too late" })).toMatchObject({ status: 409, body: { error: { code: "conflict", message: "The turn that asked for this is over." } } });
@@ -193,7 +193,7 @@ test("a turn that waits can be canceled; a report after that is refused", async 
 });
 
 test("what is said while it waits: steering joins it, the queue stays behind it, an interrupt ends it", async () => {
-  const { agent, runId, calls } = await waiting("ask one");
+  const { agent, runId, calls } = await startWaitingTurn("ask one");
   expect(await agent.invoke({ message: "and mind this", mode: "steer" })).toMatchObject({ runId });
   const queued = await agent.invoke({ message: "queued" });
   expect(queued).toMatchObject({ status: "registered", position: 1 });
@@ -204,7 +204,7 @@ test("what is said while it waits: steering joins it, the queue stays behind it,
   expect((await agent.messages()).map(({ content }) => content)).toEqual(["ask one", "", "the answer", "and mind this", "You said: and mind this", "queued", "You said: queued"]);
   await expectOneResultEach(agent);
 
-  const second = await waiting("ask one");
+  const second = await startWaitingTurn("ask one");
   const urgent = await second.agent.invoke({ message: "urgent", mode: "interrupt" });
   expect(await second.agent.over(urgent.runId)).toMatchObject({ data: { result: "You said: urgent" } });
   expect(await second.agent.over(second.runId)).toMatchObject({ type: "run.canceled" });
@@ -212,22 +212,22 @@ test("what is said while it waits: steering joins it, the queue stays behind it,
 });
 
 test("the history of an agent that waits is not cleared under it", async () => {
-  const { agent, runId, calls } = await waiting("ask one");
+  const { agent, runId, calls } = await startWaitingTurn("ask one");
   expect((await workshop.api(`${agent.at}/messages`, "DELETE")).status).toBe(409);
   await agent.report({ callId: calls[0], output: "the answer" });
-  await ends(agent, runId, "Heard: the answer");
+  await expectEnd(agent, runId, "Heard: the answer");
 });
 
 test("whoever waits for the outcome waits through the pause", async () => {
   const agent = await workshop.newAgent();
   const served = workshop.api("/serve", "POST", { agent: agent.name, message: "ask one" });
-  await paused(agent);
-  await agent.report({ callId: deferredIn(await agent.log())[0], output: "the answer" });
+  await waitForPause(agent);
+  await agent.report({ callId: listDeferred(await agent.log())[0], output: "the answer" });
   expect(await served).toMatchObject({ status: 200, body: { content: "Heard: the answer" } });
 });
 
 test("a turn that waits survives a kill, and a stop of the host", async () => {
-  const { agent, runId, calls } = await waiting("ask two");
+  const { agent, runId, calls } = await startWaitingTurn("ask two");
   await workshop.restartMain();
   expect(await agent.run()).toMatchObject({ runId, status: "paused" });
   await agent.report({ callId: calls[0], output: "first" });
@@ -235,43 +235,43 @@ test("a turn that waits survives a kill, and a stop of the host", async () => {
   await workshop.startHouse();
   expect(await agent.run()).toMatchObject({ runId, status: "paused" });
   await agent.report({ callId: calls[1], output: "second" });
-  await ends(agent, runId, "first, second");
+  await expectEnd(agent, runId, "first, second");
   expect((await agent.log()).filter(({ type }) => type === "run.resumed")).toMatchObject([{ data: { reason: "reported", strikes: 0 } }]);
 });
 
 test("a report that was answered is not lost, whenever main is killed after it", async () => {
-  const { below, seed } = random("kills after a report");
-  for (let round = 0; round < repeatCount("kills", { sample: 3, full: 6 }); round++) {
-    const { agent, runId, calls } = await waiting("ask one");
+  const { below, seed } = createRandom("kills after a report");
+  for (let round = 0; round < getRepeatCount("kills", { sample: 3, full: 6 }); round++) {
+    const { agent, runId, calls } = await startWaitingTurn("ask one");
     expect(await agent.report({ callId: calls[0], output: "the answer" })).toMatchObject({ status: 200 });
     await new Promise((resolve) => setTimeout(resolve, below(20)));
     await workshop.restartMain();
-    await ends(agent, runId, "Heard: the answer").catch((error: unknown) => {
+    await expectEnd(agent, runId, "Heard: the answer").catch((error: unknown) => {
       throw new Error(`round ${round}, SEED=${seed}`, { cause: error });
     });
   }
 });
 
 /** What the first witness wrote of reports and of going on. */
-async function heard(agent: WorkshopAgent): Promise<string[]> {
+async function readWitnessed(agent: TestAgent): Promise<string[]> {
   return (await agent.log()).flatMap(({ type, data }) =>
     type === "middleware.kept" && data.middlewareName === "first" && /^on(Resume|ChildReport)/.test(String(data.value)) ? [String(data.value)] : [],
   );
 }
 
 test("middleware hears every report once, when the turn goes on, also those from before a kill", async () => {
-  const { agent, runId, calls } = await waiting("ask two", "watched");
+  const { agent, runId, calls } = await startWaitingTurn("ask two", "watched");
   await agent.report({ callId: calls[1], error: "no" });
   await workshop.restartMain();
-  expect(await heard(agent)).toEqual([]);
+  expect(await readWitnessed(agent)).toEqual([]);
   await agent.report({ callId: calls[0], output: "yes" });
   await agent.over(runId);
-  expect(await heard(agent)).toEqual(["onChildReport later failed: no", "onChildReport later yes", "onResume reported 2"]);
+  expect(await readWitnessed(agent)).toEqual(["onChildReport later failed: no", "onChildReport later yes", "onResume reported 2"]);
 });
 
 test("middleware also hears a report that came before the tool came back", async () => {
-  const { agent, runId, callId } = await atWork("ask slowly", "watched");
+  const { agent, runId, callId } = await startToolCall("ask slowly", "watched");
   await agent.report({ callId, output: "quick" });
   await agent.over(runId);
-  expect(await heard(agent)).toEqual(["onChildReport later_slowly quick"]);
+  expect(await readWitnessed(agent)).toEqual(["onChildReport later_slowly quick"]);
 });

@@ -3,20 +3,20 @@ import { talk } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { follow } from "../crash/follower.ts";
-import { type Cutter, openCutter } from "../kit/cutter.ts";
-import { type Random, random } from "../kit/random.ts";
-import { repeatCount } from "../kit/sample.ts";
-import { until } from "../kit/until.ts";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { type FlakyProxy, openFlakyProxy } from "../kit/flaky-proxy.ts";
+import { type Random, createRandom } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // Connections that break anywhere, and clients that come back: nothing is missed, nothing is told twice.
 
-const words = (count: number, from: string) => Array.from({ length: count }, (_, n) => `${from}${n}`).join(" ");
+const createWords = (count: number, from: string) => Array.from({ length: count }, (_, n) => `${from}${n}`).join(" ");
 
-let workshop: Workshop;
+let workshop: Testbed;
 
 beforeAll(async () => {
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     config: { failuresPerMinute: 100, turn: { heartbeatSeconds: 1, strikes: 20 } },
     scripts: {
       tale: {
@@ -24,12 +24,12 @@ beforeAll(async () => {
         exchanges: [
           {
             steps: [
-              { reasoning: words(10, "hm") },
-              { text: words(40, "a") },
+              { reasoning: createWords(10, "hm") },
+              { text: createWords(40, "a") },
               { calls: [{ tool: "echo", input: { text: "left" } }, { tool: "wait", input: { ms: 50 } }] },
-              { text: words(30, "b") },
+              { text: createWords(30, "b") },
               { call: { tool: "write_todos", input: { todos: [{ content: "rest", status: "pending" }] } } },
-              { text: words(40, "ü") },
+              { text: createWords(40, "ü") },
             ],
           },
         ],
@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => workshop?.stop());
 
 /** A client of the socket, as a page is one: it puts together what it is told. */
-function listener(agent: WorkshopAgent, port: number) {
+function createListener(agent: TestAgent, port: number) {
   const events: AgentEvent[] = [];
   const messages = new Map<string, string>();
   const streaming = new Map<string, string>();
@@ -72,56 +72,56 @@ function listener(agent: WorkshopAgent, port: number) {
   return { events, messages, wrong, send: line.send, stop: () => line.close() };
 }
 
-async function drop(agent: WorkshopAgent, chance: Random, lengths: { socket: number; stream: number }) {
+async function drop(agent: TestAgent, chance: Random, lengths: { socket: number; stream: number }) {
   const { port, token } = workshop.house();
-  const cutters: Cutter[] = [];
+  const cutters: FlakyProxy[] = [];
   const cutter = async (length: number) => {
-    const made = await openCutter(port, [chance.below(length), chance.below(length)]);
+    const made = await openFlakyProxy(port, [chance.below(length), chance.below(length)]);
     cutters.push(made);
     return made.port;
   };
-  const sockets = await Promise.all(Array.from({ length: 5 }, async () => listener(agent, await cutter(lengths.socket))));
+  const sockets = await Promise.all(Array.from({ length: 5 }, async () => createListener(agent, await cutter(lengths.socket))));
   const streams = await Promise.all(
     Array.from({ length: 5 }, async () => follow({ url: `http://127.0.0.1:${await cutter(lengths.stream)}${agent.at}/events`, token, leave: () => false, onEvent: () => {} })),
   );
   const { runId } = await agent.invoke({ message: "tell" });
   await agent.over(runId);
   const [log, messages] = [await agent.log(), await agent.messages()];
-  await until("everybody to know everything", () => sockets.every(({ events }) => events.at(-1)?.seq === log.length) && streams.every(({ told }) => told.at(-1)?.seq === log.length));
+  await waitUntil("everybody to know everything", () => sockets.every(({ events }) => events.at(-1)?.seq === log.length) && streams.every(({ received }) => received.at(-1)?.seq === log.length));
   for (const { events, messages: known, wrong, stop } of sockets) {
     expect(events).toEqual(log);
     // After what it missed, a client is told the conversation.
-    await until("the last of the conversation", () => known.size === messages.length);
+    await waitUntil("the last of the conversation", () => known.size === messages.length);
     stop();
     expect(wrong).toEqual([]);
     expect([...known].sort()).toEqual(messages.map(({ id, content }) => [id, content]).sort());
   }
-  for (const { told, stop } of streams) {
+  for (const { received, stop } of streams) {
     await stop();
-    expect(told.map(({ text }) => JSON.parse(text))).toEqual(log);
+    expect(received.map(({ text }) => JSON.parse(text))).toEqual(log);
   }
   for (const { stop } of cutters) stop();
-  return { contents: messages.map(({ role, content }) => [role, content]), cuts: cutters.reduce((sum, { cuts }) => sum + cuts(), 0) };
+  return { contents: messages.map(({ role, content }) => [role, content]), cuts: cutters.reduce((sum, { countCuts }) => sum + countCuts(), 0) };
 }
 
 /** Turns whose clients lose their connections in about 20 places each. */
-const broken = repeatCount("broken turns", { sample: 3, full: 5 });
+const broken = getRepeatCount("broken turns", { sample: 3, full: 5 });
 
 test("clients whose connections break again and again during a turn end up with the same conversation and every event once", async () => {
-  const chance = random("disconnect");
+  const chance = createRandom("disconnect");
   // One undisturbed turn first, to know how long an answer is and what it says.
   const first = await workshop.newAgent({ model: "scripted:tale" });
   const { port, token } = workshop.house();
-  const [socketLine, streamLine] = [await openCutter(port, []), await openCutter(port, [])];
-  const socket = listener(first, socketLine.port);
+  const [socketLine, streamLine] = [await openFlakyProxy(port, []), await openFlakyProxy(port, [])];
+  const socket = createListener(first, socketLine.port);
   const stream = follow({ url: `http://127.0.0.1:${streamLine.port}${first.at}/events`, token, leave: () => false, onEvent: () => {} });
   await first.say("tell");
   const log = await first.log();
-  await until("the whole log", () => socket.events.length === log.length && stream.told.length === log.length);
+  await waitUntil("the whole log", () => socket.events.length === log.length && stream.received.length === log.length);
   socket.stop();
   await stream.stop();
   const undisturbed = (await first.messages()).map(({ role, content }) => [role, content]);
-  const lengths = { socket: socketLine.passed(), stream: streamLine.passed() };
+  const lengths = { socket: socketLine.countPassedBytes(), stream: streamLine.countPassedBytes() };
   for (const line of [socketLine, streamLine]) line.stop();
 
   const agents = await Promise.all(Array.from({ length: broken }, () => workshop.newAgent({ model: "scripted:tale" })));
@@ -138,29 +138,29 @@ test("an agent with many megabytes behind it can be followed from its beginning,
   expect(JSON.stringify(await agent.messages()).length).toBeGreaterThan(9_000_000);
   const { port, token } = workshop.house();
   const stream = follow({ url: `http://127.0.0.1:${port}${agent.at}/events`, token, leave: () => false, onEvent: () => {} });
-  const socket = listener(agent, port);
+  const socket = createListener(agent, port);
   // What happens meanwhile comes after what they missed, not in its place.
   for (const word of ["meanwhile", "this", "happened"]) await agent.say(word);
   const log = await agent.log();
-  await until("the whole log, twice", () => stream.told.length >= log.length && socket.events.length >= log.length);
-  await until("the newest message", () => [...socket.messages.values()].includes("happened"));
+  await waitUntil("the whole log, twice", () => stream.received.length >= log.length && socket.events.length >= log.length);
+  await waitUntil("the newest message", () => [...socket.messages.values()].includes("happened"));
   await stream.stop();
   socket.stop();
-  expect(stream.told.map(({ seq }) => seq)).toEqual(log.map(({ seq }) => seq));
+  expect(stream.received.map(({ seq }) => seq)).toEqual(log.map(({ seq }) => seq));
   expect(socket.events.map(({ seq }) => seq)).toEqual(log.map(({ seq }) => seq));
 });
 
 test("what is said over a socket while the host crashes is said once", async () => {
   const agent = await workshop.newAgent({ model: "scripted:parrot" });
-  const socket = listener(agent, workshop.house().port);
+  const socket = createListener(agent, workshop.house().port);
   const said = Array.from({ length: 12 }, (_, n) => `message ${n}`);
   for (const [n, content] of said.entries()) {
     socket.send({ type: "chat", id: `chat-${n}`, content });
     if (n % 4 === 1) await workshop.killMain();
   }
-  await until("every answer", async () => (await agent.messages()).filter(({ role }) => role === "assistant").length === said.length);
+  await waitUntil("every answer", async () => (await agent.messages()).filter(({ role }) => role === "assistant").length === said.length);
   const log = await agent.log();
-  await until("the whole log", () => socket.events.length === log.length);
+  await waitUntil("the whole log", () => socket.events.length === log.length);
   socket.stop();
   expect(socket.events).toEqual(log);
   expect((await agent.messages()).filter(({ role }) => role === "user").map(({ id, content }) => [id, content])).toEqual(said.map((content, n) => [`chat-${n}`, content]));
@@ -180,7 +180,7 @@ test("a message with another message's id is refused, and nothing of it is left"
     connect: (url, headers) => new WebSocket(url, { headers }) as unknown as globalThis.WebSocket,
   });
   line.send({ type: "chat", id, content: "impostor" });
-  expect(await until("the refusal", () => frames.find(({ type }) => type === "error"))).toMatchObject({ code: "conflict", id });
+  expect(await waitUntil("the refusal", () => frames.find(({ type }) => type === "error"))).toMatchObject({ code: "conflict", id });
   line.close();
   expect(await agent.log()).toEqual(before);
   expect(await agent.say("still there?")).toMatchObject({ type: "agent.completed" });

@@ -1,28 +1,28 @@
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { openHouse, runCli } from "../kit/house.ts";
-import { type SmallDisk, smallDisk } from "../kit/mount.ts";
-import { processesOf } from "../kit/processes.ts";
-import { snapshot } from "../kit/snapshot.ts";
+import { startHostProcess, runCli } from "../kit/host-process.ts";
+import { type SmallDisk, mountSmallDisk } from "../kit/mount.ts";
+import { findHomeProcesses } from "../kit/processes.ts";
+import { snapshotFolder } from "../kit/snapshot.ts";
 
 let disk: SmallDisk;
 let home: string;
 
 // Mounting needs rights that not every machine gives.
 beforeEach(async (context) => {
-  const made = await smallDisk(8 * 1024);
+  const made = await mountSmallDisk(8 * 1024);
   if (!made) return context.skip("this user may not mount a small disk");
   disk = made;
   home = join(disk.path, "home");
   onTestFinished(() => made.remove());
 });
 
-const ballast = () => join(disk.path, "ballast");
+const getBallastPath = () => join(disk.path, "ballast");
 
 /** Leaves no room on the disk, not even for a byte. */
 async function fill(): Promise<void> {
-  const file = await open(ballast(), "a");
+  const file = await open(getBallastPath(), "a");
   try {
     for (;;) await file.write(Buffer.alloc(4096));
   } catch (error) {
@@ -33,8 +33,8 @@ async function fill(): Promise<void> {
 }
 
 /** What must survive: everything but what a start writes anew. */
-async function kept(): Promise<Record<string, string>> {
-  const all = Object.entries(await snapshot(home));
+async function snapshotKeptFiles(): Promise<Record<string, string>> {
+  const all = Object.entries(await snapshotFolder(home));
   return Object.fromEntries(all.filter(([name]) => !/^(logs|run)\//.test(name)));
 }
 
@@ -43,7 +43,7 @@ test("a full disk is one sentence at the start, and nothing is lost or overwritt
   expect(first.code).toBe(0);
   await runCli(["stop"], home);
   await fill();
-  const before = await kept();
+  const before = await snapshotKeptFiles();
   for (const args of [["start"], ["start", "--foreground"], ["ls"]]) {
     const { code, stdout, stderr } = await runCli(args, home);
     expect([args, code, stdout]).toEqual([args, 3, ""]);
@@ -51,16 +51,16 @@ test("a full disk is one sentence at the start, and nothing is lost or overwritt
       `thinkery: The data folder ${home} is on a full disk; free some space and try again.\n`,
     );
   }
-  expect(processesOf(home)).toEqual([]);
-  expect(await kept()).toEqual(before);
+  expect(findHomeProcesses(home)).toEqual([]);
+  expect(await snapshotKeptFiles()).toEqual(before);
 
-  await rm(ballast());
+  await rm(getBallastPath());
   expect((await runCli(["info", "alice"], home)).code).toBe(0);
   await runCli(["stop"], home);
 });
 
 test("a disk that fills up refuses what is new, keeps what is there, and recovers when there is room", async () => {
-  const house = await openHouse({ home });
+  const house = await startHostProcess({ home });
   onTestFinished(() => house.stop());
   const params = { agency: "global" };
   const names = async () => (await house.client.call("listAgents", { params })).agents.map(({ name }) => name);
@@ -73,14 +73,14 @@ test("a disk that fills up refuses what is new, keeps what is there, and recover
   });
   expect(await names()).toEqual(["alice"]);
 
-  await rm(ballast());
+  await rm(getBallastPath());
   await house.client.call("createAgent", { params, body: { name: "bob" } });
   expect(await names()).toEqual(["alice", "bob"]);
   expect((await house.client.call("health")).restarts).toBe(0);
 });
 
 test("a disk that cannot be written is one sentence", async () => {
-  await disk.readOnly();
+  await disk.remountReadOnly();
   for (const args of [["start"], ["start", "--foreground"], ["ls"]]) {
     const { code, stdout, stderr } = await runCli(args, home, { cwd: "/" });
     expect([args, code, stdout]).toEqual([args, 3, ""]);

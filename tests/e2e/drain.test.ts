@@ -2,17 +2,17 @@ import http from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { type Aviary, openAviary } from "../kit/aviary.ts";
-import type { House } from "../kit/house.ts";
-import { until } from "../kit/until.ts";
+import { type EchoHost, openEchoHost } from "../kit/echo-host.ts";
+import type { HostProcess } from "../kit/host-process.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
 
 // A drain is for good, so each test has a house of its own.
-let aviary: Aviary;
-let house: House;
+let aviary: EchoHost;
+let house: HostProcess;
 
 beforeEach(async () => {
-  aviary = await openAviary();
+  aviary = await openEchoHost();
   house = aviary.house;
 });
 
@@ -81,7 +81,7 @@ test("a drain waits for no turn, and for no answer that has begun or waits for o
     () => (served = true),
     () => {},
   );
-  await until("the second turn to be admitted", async () => (await agent.log()).filter(({ type }) => type === "request.accepted").length === 2);
+  await waitUntil("the second turn to be admitted", async () => (await agent.log()).filter(({ type }) => type === "request.accepted").length === 2);
 
   expect(await drain()).toBe(204);
   expect(served).toBe(false);

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { until } from "../kit/until.ts";
-import { endings, openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { turnEndTypes, openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // A driver that is not ours, chosen by agent or blueprint: turns, calls, crashes and budgets work as with our own loop.
 
-let workshop: Workshop;
+let workshop: Testbed;
 
 beforeAll(async () => {
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     worker: new URL("../kit/worker/drivers.worker.ts", import.meta.url),
     config: { failuresPerMinute: 1000, turn: { heartbeatSeconds: 1 } },
     scripts: { default: [{ steps: [{ text: "The loop says: {{ message }}" }] }] },
@@ -16,22 +16,22 @@ beforeAll(async () => {
 
 afterAll(() => workshop?.stop());
 
-const echoing = () => workshop.newAgent({ blueprint: "echoing" });
-const rings = (id: string) => workshop.bell.rings.filter((ring) => ring.id === id);
-const outcomes = async (agent: WorkshopAgent) => (await agent.log()).filter(({ type }) => endings.includes(type));
+const createEchoAgent = () => workshop.newAgent({ blueprint: "echoing" });
+const findRings = (id: string) => workshop.bell.rings.filter((ring) => ring.id === id);
+const listOutcomes = async (agent: TestAgent) => (await agent.log()).filter(({ type }) => turnEndTypes.includes(type));
 const create = (body: object) => workshop.api("/agents", "POST", body);
 
-async function say(agent: WorkshopAgent, message: string): Promise<string> {
+async function say(agent: TestAgent, message: string): Promise<string> {
   const { type, data } = await agent.say(message);
   expect(type).toBe("agent.completed");
   return (data as { result: string }).result;
 }
 
 test("a blueprint chooses the driver, and turns go through the log like any other", async () => {
-  const agent = await echoing();
+  const agent = await createEchoAgent();
   expect(await say(agent, "hello")).toBe("Echo: hello");
   expect(await say(agent, `ring ${workshop.bell.url} first`)).toBe("Echo: rang first");
-  expect(rings("first")).toHaveLength(1);
+  expect(findRings("first")).toHaveLength(1);
   const types = (await agent.log()).map(({ type }) => type);
   for (const type of ["run.started", "model.started", "model.completed", "tool.started", "tool.output"]) expect(types).toContain(type);
   const messages = await agent.messages();
@@ -86,28 +86,28 @@ test("its steps count against the budget", async () => {
 });
 
 test("killed while its call runs, it continues from the log: a call that may not be repeated is not", async () => {
-  const agent = await echoing();
+  const agent = await createEchoAgent();
   workshop.bell.onRing = () => new Promise(() => {});
   const { runId } = await agent.invoke({ message: `ring ${workshop.bell.url} killed` });
-  await until("the bell to be rung", () => rings("killed").length === 1);
+  await waitUntil("the bell to be rung", () => findRings("killed").length === 1);
   await workshop.killMain();
   workshop.bell.onRing = () => {};
   const outcome = await agent.over(runId);
   expect(outcome).toMatchObject({ type: "agent.completed", data: { result: expect.stringMatching(/Whether it took effect is unknown/) } });
-  expect(rings("killed")).toHaveLength(1);
-  expect(await outcomes(agent)).toHaveLength(1);
+  expect(findRings("killed")).toHaveLength(1);
+  expect(await listOutcomes(agent)).toHaveLength(1);
   expect(await say(agent, "still there?")).toBe("Echo: still there?");
 });
 
 test("killed while a repeatable call runs, it makes it again, and says it once", async () => {
-  const agent = await echoing();
+  const agent = await createEchoAgent();
   workshop.bell.onRing = () => new Promise(() => {});
   const { runId } = await agent.invoke({ message: `ring_again ${workshop.bell.url} repeated` });
-  await until("the bell to be rung", () => rings("repeated").length === 1);
+  await waitUntil("the bell to be rung", () => findRings("repeated").length === 1);
   await workshop.killMain();
   workshop.bell.onRing = () => {};
   expect(await agent.over(runId)).toMatchObject({ type: "agent.completed", data: { result: "Echo: rang repeated" } });
-  expect(rings("repeated").length).toBe(2);
+  expect(findRings("repeated").length).toBe(2);
   const said = (await agent.messages()).filter(({ role }) => role === "assistant").map(({ content }) => content);
   expect(said).toEqual(["One moment. ", "Echo: rang repeated"]);
 });

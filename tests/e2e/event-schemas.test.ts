@@ -1,16 +1,16 @@
 import { type AgentEvent, eventSchema } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectValidEvents } from "../kit/event-check.ts";
-import { until } from "../kit/until.ts";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // The schemas are not run where the log is written. Here a log with a bit of everything is held against them.
 
-let workshop: Workshop;
+let workshop: Testbed;
 
 beforeAll(async () => {
   const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     config: { turn: { heartbeatSeconds: 1 } },
     scripts: {
@@ -35,12 +35,12 @@ afterAll(() => workshop?.stop());
 
 // Sandboxes take their time to start on a busy machine.
 const within = 60_000;
-const say = async (agent: WorkshopAgent, message: string) => agent.over((await agent.invoke({ message })).runId, within);
-const seen = (agent: WorkshopAgent, type: AgentEvent["type"], runId: string) =>
-  until(`${type} of ${runId}`, async () => (await agent.log()).find((event) => event.type === type && Object.values(event.data).includes(runId)), { within });
+const say = async (agent: TestAgent, message: string) => agent.over((await agent.invoke({ message })).runId, within);
+const waitForEvent = (agent: TestAgent, type: AgentEvent["type"], runId: string) =>
+  waitUntil(`${type} of ${runId}`, async () => (await agent.log()).find((event) => event.type === type && Object.values(event.data).includes(runId)), { within });
 
 /** Which of these types the log has none of. */
-function missingIn(log: readonly AgentEvent[], types: readonly AgentEvent["type"][]): string[] {
+function findMissingTypes(log: readonly AgentEvent[], types: readonly AgentEvent["type"][]): string[] {
   const found = new Set(log.map(({ type }) => type));
   return types.filter((type) => !found.has(type));
 }
@@ -51,22 +51,22 @@ test("every event of a log that holds most of what can happen is what its schema
   for (const message of ["hello", "files", "code", "errors", "retry", "broken"]) await say(agent, message);
 
   const deferred = await agent.invoke({ message: "later", props: { data: { n: [1, { deep: true }] } } });
-  const { data } = await seen(agent, "tool.deferred", deferred.runId);
-  await seen(agent, "run.paused", deferred.runId);
+  const { data } = await waitForEvent(agent, "tool.deferred", deferred.runId);
+  await waitForEvent(agent, "run.paused", deferred.runId);
   await agent.report({ callId: (data as { callId: string }).callId, output: "reported" });
   await agent.over(deferred.runId, within);
 
   const slow = await agent.invoke({ message: "slow", attachments: [{ name: "a.txt", mediaType: "text/plain", data: "aGk=" }] });
-  await seen(agent, "model.delta", slow.runId);
+  await waitForEvent(agent, "model.delta", slow.runId);
   expect((await agent.invoke({ message: "joined", mode: "steer" })).runId).toBe(slow.runId);
   await agent.cancel({ runId: slow.runId });
-  const requeued = await seen(agent, "message.requeued", slow.runId);
+  const requeued = await waitForEvent(agent, "message.requeued", slow.runId);
   await agent.over((requeued.data as { runId: string }).runId, within);
 
   const killed = await agent.invoke({ message: "slow" });
-  await seen(agent, "model.delta", killed.runId);
+  await waitForEvent(agent, "model.delta", killed.runId);
   await workshop.restartMain();
-  await seen(agent, "run.resumed", killed.runId);
+  await waitForEvent(agent, "run.resumed", killed.runId);
   await agent.cancel({ runId: killed.runId });
 
   const app = await workshop.api(`${agent.at}/app`, "PUT", { code: "export default { fetch: () => new Response('hi') }" });
@@ -80,12 +80,12 @@ test("every event of a log that holds most of what can happen is what its schema
     "tool.started", "tool.output", "tool.error", "tool.deferred", "capability.called", "capability.answered",
     "middleware.failed", "files.changed", "todos.written", "title.set", "app.set",
   ];
-  expect(missingIn(log, expected)).toEqual([]);
+  expect(findMissingTypes(log, expected)).toEqual([]);
 
   expect((await workshop.api(`${agent.at}/messages`, "DELETE")).status).toBe(204);
   const left = await agent.log();
   expectValidEvents(left);
-  expect(missingIn(left, ["history.cleared"])).toEqual([]);
+  expect(findMissingTypes(left, ["history.cleared"])).toEqual([]);
 });
 
 test("a log of the tour is valid too", { timeout: 240_000 }, async () => {
@@ -93,7 +93,7 @@ test("a log of the tour is valid too", { timeout: 240_000 }, async () => {
   for (const message of ["hi", "plan", "code", "files", "models"]) await say(agent, message);
   const log = await agent.log();
   expectValidEvents(log);
-  expect(missingIn(log, ["todos.written", "title.set", "capability.called", "files.changed"])).toEqual([]);
+  expect(findMissingTypes(log, ["todos.written", "title.set", "capability.called", "files.changed"])).toEqual([]);
 });
 
 test("an event with a key too many, a field too few or an unknown type is not", () => {

@@ -3,14 +3,14 @@ import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { emptyHome, removeHome, runCli } from "../kit/house.ts";
-import { exitOf, processesOf } from "../kit/processes.ts";
-import { until } from "../kit/until.ts";
+import { createHomePath, removeHome, runCli } from "../kit/host-process.ts";
+import { waitForExit, findHomeProcesses } from "../kit/processes.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 const folder = fileURLToPath(new URL("../../examples/", import.meta.url));
 
 test.each(readdirSync(folder))("examples/%s starts as its README says, and answers without a key", async (name) => {
-  const home = await emptyHome();
+  const home = await createHomePath();
   onTestFinished(() => removeHome(home));
   const cwd = folder + name;
   const env = { PATH: process.env.PATH ?? "", HOME: dirname(home), THINKERY_HOME: home, NO_COLOR: "1", npm_config_update_notifier: "false" };
@@ -19,9 +19,9 @@ test.each(readdirSync(folder))("examples/%s starts as its README says, and answe
   for (const stream of [started.stdout, started.stderr]) stream.on("data", (chunk) => (printed += chunk));
   onTestFinished(async () => {
     await runCli(["stop"], home);
-    await exitOf(started);
+    await waitForExit(started);
   });
-  await until("the host to start, or not to", () => printed.includes("Thinkery is running at") || started.exitCode !== null, { within: 50_000 });
+  await waitUntil("the host to start, or not to", () => printed.includes("Thinkery is running at") || started.exitCode !== null, { within: 50_000 });
   expect(printed).toContain("Thinkery is running at");
 
   const run = (...args: string[]) => runCli(args, home, { cwd });
@@ -29,6 +29,6 @@ test.each(readdirSync(folder))("examples/%s starts as its README says, and answe
   expect(await run("run", "sam", "Hello")).toMatchObject({ code: 0, stdout: expect.stringContaining("scripted") });
   expect((await run("status")).stdout).toContain(`${cwd}/src/worker.ts (own+`);
   expect(await run("stop")).toMatchObject({ code: 0 });
-  expect(await exitOf(started)).toBe(0);
-  expect(processesOf(home)).toEqual([]);
+  expect(await waitForExit(started)).toBe(0);
+  expect(findHomeProcesses(home)).toEqual([]);
 });

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { until } from "../kit/until.ts";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // A facet of Think knows its address from the Agents SDK's path, and takes turns like any other agent.
 
-let workshop: Workshop;
+let workshop: Testbed;
 
 const ask = (name: string, message: string) => ({ call: { tool: "ask_facet", input: { name, message } } });
 const write = (path: string, content: string) => ({ call: { tool: "writeFile", input: { path, content } } });
 const answered = { text: "{{ results.0 }}" };
 
 beforeAll(async () => {
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     worker: new URL("../kit/worker/facets.worker.ts", import.meta.url),
     config: { failuresPerMinute: 1000, turn: { heartbeatSeconds: 1, strikes: 20, attempts: 20 } },
     scripts: {
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => workshop?.stop());
 
-async function say(agent: WorkshopAgent, message: string): Promise<{ address: string; content: string }> {
+async function say(agent: TestAgent, message: string): Promise<{ address: string; content: string }> {
   const { type, data } = await agent.say(message);
   expect([message, type, JSON.stringify(data)]).toEqual([message, "agent.completed", expect.any(String)]);
   return JSON.parse((data as { result: string }).result);
@@ -68,7 +68,7 @@ test("an agent and its facet run code in the same process, one after the other",
 test("a facet's turn goes on after main is killed, and its parent gets the answer", async () => {
   const agent = await workshop.newAgent({ name: "dan" });
   const { runId } = await agent.invoke({ message: "slow" });
-  await until("the facet to work", async () => (await agent.log()).some(({ type }) => type === "tool.started"));
+  await waitUntil("the facet to work", async () => (await agent.log()).some(({ type }) => type === "tool.started"));
   await workshop.restartMain();
   const { type, data } = await agent.over(runId, 60_000);
   expect(type).toBe("agent.completed");
@@ -78,7 +78,7 @@ test("a facet's turn goes on after main is killed, and its parent gets the answe
 test("what a facet spends is in the books of its agency under its own path", async () => {
   const agent = await workshop.newAgent({ name: "eve" });
   await say(agent, "facet");
-  await until("the agency to have heard", async () => {
+  await waitUntil("the agency to have heard", async () => {
     const { byAgent } = (await workshop.api("/agency/global/usage")).body as { byAgent: { agent: string; calls: number }[] };
     const calls = (name: string) => byAgent.find((share) => share.agent === name)?.calls;
     return calls("eve") === 2 && calls("eve/child") === 1;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Answer, Fault, Phase } from "../kit/model-server/answer.ts";
 import { type ModelServer, openModelServer } from "../kit/model-server.ts";
 import { sample } from "../kit/sample.ts";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // Providers that fail in every way, at every point of their answer, through a whole host.
 
@@ -27,7 +27,7 @@ const scenarios = new Map<string, Scenario>();
 const calls = new Map<string, number>();
 
 let server: ModelServer;
-let workshop: Workshop;
+let workshop: Testbed;
 
 beforeAll(async () => {
   server = await openModelServer();
@@ -39,7 +39,7 @@ beforeAll(async () => {
     return scenario && results.length === 0 ? note : done;
   });
   const base = `${server.url}/v1`;
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     config: { providers: { openai: { base }, anthropic: { base }, local: { base, wire: "chat" } }, turn: { heartbeatSeconds: 1, noProgressSeconds: 10 } },
     env: { OPENAI_API_KEY: "sk-test-0123456789", ANTHROPIC_API_KEY: "sk-ant-0123456789" },
   });
@@ -63,15 +63,15 @@ const passing: [string, Fault][] = [
   ...phases.map((phase): [string, Fault] => [`error-event ${phase}`, { kind: "error-event", phase, code: "server_error" }]),
 ];
 
-const phaseOf = (fault: Fault) => ("phase" in fault ? fault.phase : "status");
+const getPhase = (fault: Fault) => ("phase" in fault ? fault.phase : "status");
 
 /** In a sample each wire meets every kind of fault and every phase. */
 const passingCases = sample(
   wireNames.flatMap((wire) => passing.map(([name, fault]) => ({ wire, name, fault }))),
-  { name: "passing faults", size: 27, kindOf: ({ wire, fault }) => [`${wire} ${fault.kind}`, `${wire} ${phaseOf(fault)}`] },
+  { name: "passing faults", size: 27, kindOf: ({ wire, fault }) => [`${wire} ${fault.kind}`, `${wire} ${getPhase(fault)}`] },
 );
 
-async function play(wire: Wire, name: string, scenario: Scenario): Promise<{ agent: WorkshopAgent; outcome: AgentEvent; message: string }> {
+async function play(wire: Wire, name: string, scenario: Scenario): Promise<{ agent: TestAgent; outcome: AgentEvent; message: string }> {
   const message = `${wire}: ${name}`;
   scenarios.set(message, scenario);
   const agent = await workshop.newAgent({ model: wires[wire] });
@@ -79,9 +79,9 @@ async function play(wire: Wire, name: string, scenario: Scenario): Promise<{ age
   return { agent, message, outcome: await agent.over(runId, 45_000) };
 }
 
-const spoken = async (agent: WorkshopAgent) => (await agent.messages()).map(({ role, content, status }) => [role, status === "error" ? "error" : content]);
+const readMessages = async (agent: TestAgent) => (await agent.messages()).map(({ role, content, status }) => [role, status === "error" ? "error" : content]);
 
-async function expectUsable(agent: WorkshopAgent): Promise<void> {
+async function expectUsable(agent: TestAgent): Promise<void> {
   expect(await agent.say("and now?")).toMatchObject({ type: "agent.completed", data: { result: "All done." } });
 }
 
@@ -91,7 +91,7 @@ test.each(wireNames)("a fault that passes is retried, and nothing is said or don
       const { agent, outcome, message } = await play(wire, name, { fault, times: 1 });
       expect([name, outcome]).toMatchObject([name, { type: "agent.completed", data: { result: "All done." } }]);
       expect([name, calls.get(message)]).toEqual([name, 3]);
-      expect([name, await spoken(agent)]).toEqual([
+      expect([name, await readMessages(agent)]).toEqual([
         name,
         [["user", message], ["assistant", "Let me note it. "], ["tool", "1 todos, 0 completed."], ["assistant", "All done."]],
       ]);
@@ -123,7 +123,7 @@ test.each(wireNames)("what will not pass is asked once and told with what to do 
       const { agent, outcome, message } = await play(wire, name, { fault, times: 99 });
       expect([name, outcome]).toMatchObject([name, { type: "agent.error", data: { code, error: expect.any(String), advice: expect.any(String) } }]);
       expect([name, calls.get(message)]).toEqual([name, 1]);
-      expect([name, await spoken(agent)]).toEqual([name, [["user", message], ["assistant", "error"]]]);
+      expect([name, await readMessages(agent)]).toEqual([name, [["user", message], ["assistant", "error"]]]);
       await expectUsable(agent);
     }),
   );
@@ -136,16 +136,16 @@ test("what never passes is tried four times, and a provider that falls silent do
         const { agent, outcome, message } = await play(wire, name, { fault, times: 99 });
         expect([name, outcome]).toMatchObject([name, { type: "agent.error", data: { code, advice: expect.any(String) } }]);
         expect([name, calls.get(message)]).toEqual([name, 4]);
-        expect([name, await spoken(agent)]).toEqual([name, [["user", message], ["assistant", "error"]]]);
+        expect([name, await readMessages(agent)]).toEqual([name, [["user", message], ["assistant", "error"]]]);
         await expectUsable(agent);
       },
     ),
     (async () => {
-      const before = server.abandoned();
+      const before = server.countAbandoned();
       const { agent, outcome, message } = await play(wire, "stall", { fault: { kind: "stall", phase: "text" }, times: 99 });
       expect(outcome).toMatchObject({ type: "agent.error", data: { code: "no_progress" } });
       expect(calls.get(message)).toBe(1);
-      expect(server.abandoned()).toBeGreaterThan(before);
+      expect(server.countAbandoned()).toBeGreaterThan(before);
       await expectUsable(agent);
     })(),
   ]);

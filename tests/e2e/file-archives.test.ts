@@ -2,13 +2,13 @@ import { buffer } from "node:stream/consumers";
 import { startHost, type TestHost } from "@thinkery/sdk/test";
 import { unzipSync, zipSync } from "fflate";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { random } from "../kit/random.ts";
+import { createRandom } from "../kit/random.ts";
 import { send } from "../kit/wire.ts";
 
 // A whole workspace as a zip, both ways.
 
 let host: TestHost;
-let made = 0;
+let agentCount = 0;
 
 beforeAll(async () => {
   host = await startHost({ config: { workspace: { fileMb: 4, totalMb: 12, textMb: 1 } } });
@@ -17,40 +17,40 @@ beforeAll(async () => {
 afterAll(() => host?.stop());
 
 function newAgent() {
-  return host.agent(`packer-${++made}`);
+  return host.agent(`packer-${++agentCount}`);
 }
 
 type Agent = Awaited<ReturnType<typeof newAgent>>;
 
-const port = () => Number(new URL(host.url).port);
+const getPort = () => Number(new URL(host.url).port);
 const bytes = (text: string) => new TextEncoder().encode(text);
-const saved = async (agent: Agent, query = {}) => unzipSync(await buffer((await agent.archive(query)) as never));
-const paths = async (agent: Agent) => (await agent.files()).files.map(({ path }) => path);
+const readArchive = async (agent: Agent, query = {}) => unzipSync(await buffer((await agent.archive(query)) as never));
+const listPaths = async (agent: Agent) => (await agent.files()).files.map(({ path }) => path);
 const put = (agent: Agent, body: Buffer | string, query = "") =>
-  send({ port: port(), method: "PUT", path: `/agents/${agent.name}/archive${query}`, headers: { authorization: `Bearer ${host.token}` }, body });
+  send({ port: getPort(), method: "PUT", path: `/agents/${agent.name}/archive${query}`, headers: { authorization: `Bearer ${host.token}` }, body });
 
 test("all files are saved as a zip: of a folder, of a branch, as they were", async () => {
   const agent = await newAgent();
-  expect(await saved(agent)).toEqual({});
-  const chance = random("archive");
+  expect(await readArchive(agent)).toEqual({});
+  const chance = createRandom("archive");
   const large = Buffer.from(Array.from({ length: 3_000_000 }, () => chance.below(256)));
   await agent.editFiles([{ write: "a.txt", content: "one" }, { write: "docs/résumé.md", content: "# é" }, { write: "docs/empty.txt", content: "" }]);
   await agent.putFile("large.bin", large);
   await agent.createBranch({ name: "try" });
   await agent.putFile("a.txt", "tried", { branch: "try" });
   await agent.putFile("a.txt", "two");
-  const whole = await saved(agent);
+  const whole = await readArchive(agent);
   expect(Object.keys(whole)).toEqual(["a.txt", "docs/empty.txt", "docs/résumé.md", "large.bin"]);
   expect(Buffer.compare(whole["large.bin"] as Uint8Array, large)).toBe(0);
   expect(Buffer.from(whole["docs/résumé.md"] as Uint8Array).toString()).toBe("# é");
-  expect(Object.keys(await saved(agent, { under: "docs/" }))).toEqual(["docs/empty.txt", "docs/résumé.md"]);
-  const text = async (query: object) => Buffer.from((await saved(agent, query))["a.txt"] as Uint8Array).toString();
+  expect(Object.keys(await readArchive(agent, { under: "docs/" }))).toEqual(["docs/empty.txt", "docs/résumé.md"]);
+  const text = async (query: object) => Buffer.from((await readArchive(agent, query))["a.txt"] as Uint8Array).toString();
   expect([await text({}), await text({ version: 1 }), await text({ branch: "try" })]).toEqual(["two", "one", "tried"]);
   for (const query of [{ version: 99 }, { branch: "nowhere" }, { under: "nowhere" }]) await expect(agent.archive(query)).rejects.toMatchObject({ code: "not_found" });
   await expect(agent.archive({ under: "../x" })).rejects.toMatchObject({ code: "bad_request" });
-  const { headers } = await send({ port: port(), path: `/agents/${agent.name}/archive`, headers: { authorization: `Bearer ${host.token}` } });
+  const { headers } = await send({ port: getPort(), path: `/agents/${agent.name}/archive`, headers: { authorization: `Bearer ${host.token}` } });
   expect(headers).toMatchObject({ "content-type": "application/zip", "content-disposition": `attachment; filename*=UTF-8''${agent.name}.zip`, "x-content-type-options": "nosniff" });
-  const head = await send({ port: port(), method: "HEAD", path: `/agents/${agent.name}/archive`, headers: { authorization: `Bearer ${host.token}` } });
+  const head = await send({ port: getPort(), method: "HEAD", path: `/agents/${agent.name}/archive`, headers: { authorization: `Bearer ${host.token}` } });
   expect([head.status, head.body]).toEqual([200, ""]);
 });
 
@@ -62,7 +62,7 @@ test("a reader who does not read, and one who leaves, are no trouble", async () 
     await reader.read();
     await reader.cancel();
   }
-  expect(Object.keys(await saved(agent))).toEqual(["a.bin", "b.bin", "c.bin"]);
+  expect(Object.keys(await readArchive(agent))).toEqual(["a.bin", "b.bin", "c.bin"]);
   expect((await host.client.call("health")).restarts).toBe(0);
 });
 
@@ -72,7 +72,7 @@ test("a zip is written as one version, and with replace nothing else is left", a
   const zip = zipSync({ "src/": bytes(""), "src/new.ts": bytes("new"), "p.png": Uint8Array.from([137, 80, 0, 255]), "keep.txt": bytes("kept") });
   const { version, overlaps } = await agent.putArchive(zip);
   expect([version?.id, version?.changes, overlaps]).toEqual([2, [{ path: "p.png", kind: "add" }, { path: "src/new.ts", kind: "add" }], []]);
-  expect(await paths(agent)).toEqual(["keep.txt", "p.png", "src/new.ts", "src/old.ts", "thing"]);
+  expect(await listPaths(agent)).toEqual(["keep.txt", "p.png", "src/new.ts", "src/old.ts", "thing"]);
   expect((await agent.file("p.png")).kind).toBe("binary");
   expect(await agent.putArchive(zip)).toEqual({ overlaps: [] });
   // A folder comes where a file was, because the file goes.
@@ -80,12 +80,12 @@ test("a zip is written as one version, and with replace nothing else is left", a
   await expect(agent.putArchive(other)).rejects.toMatchObject({ code: "conflict" });
   const replaced = await agent.putArchive(other, { replace: true });
   expect(replaced.version?.changes.map(({ path, kind }) => `${kind} ${path}`)).toEqual(["delete p.png", "delete src/new.ts", "delete src/old.ts", "delete thing", "add thing/inside.txt"]);
-  expect(await paths(agent)).toEqual(["keep.txt", "thing/inside.txt"]);
+  expect(await listPaths(agent)).toEqual(["keep.txt", "thing/inside.txt"]);
   await agent.revert({ version: 3 });
-  expect(await paths(agent)).toEqual(["keep.txt", "p.png", "src/new.ts", "src/old.ts", "thing"]);
+  expect(await listPaths(agent)).toEqual(["keep.txt", "p.png", "src/new.ts", "src/old.ts", "thing"]);
   await agent.createBranch({ name: "try" });
   await agent.putArchive(zipSync({ "only.txt": bytes("x") }), { branch: "try", replace: true });
-  expect([await paths(agent), (await agent.files({ branch: "try" })).files.map(({ path }) => path)]).toEqual([["keep.txt", "p.png", "src/new.ts", "src/old.ts", "thing"], ["only.txt"]]);
+  expect([await listPaths(agent), (await agent.files({ branch: "try" })).files.map(({ path }) => path)]).toEqual([["keep.txt", "p.png", "src/new.ts", "src/old.ts", "thing"], ["only.txt"]]);
 });
 
 test("what was saved is what is written, thousands of files included", async () => {
@@ -106,7 +106,7 @@ test("what was saved is what is written, thousands of files included", async () 
 
 test("files of any size are unpacked as they were", async () => {
   const agent = await newAgent();
-  const chance = random("sizes");
+  const chance = createRandom("sizes");
   const words = Array.from({ length: 500 }, () => chance.text(1 + chance.below(9), "abcdefghijklm"));
   let text = "";
   while (text.length < 400_000) text += `${chance.pick(words)} `;
@@ -116,7 +116,7 @@ test("files of any size are unpacked as they were", async () => {
   for (const part of [sizes.slice(0, 10), sizes.slice(10, 12), ...sizes.slice(12).map((size) => [size])]) {
     const files = Object.fromEntries(part.map((size) => [`f${size}.txt`, bytes(text.slice(0, size))]));
     await agent.putArchive(zipSync(files), { replace: true });
-    expect(Object.entries(await saved(agent)).map(([path, data]) => [path, data.length, Buffer.compare(data, files[path] as Uint8Array)])).toEqual(Object.entries(files).map(([path, data]) => [path, data.length, 0]).sort());
+    expect(Object.entries(await readArchive(agent)).map(([path, data]) => [path, data.length, Buffer.compare(data, files[path] as Uint8Array)])).toEqual(Object.entries(files).map(([path, data]) => [path, data.length, 0]).sort());
   }
 });
 

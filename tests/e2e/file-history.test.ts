@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse } from "../kit/house.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 import { send } from "../kit/wire.ts";
 
 // Versions, reverts and branches over HTTP and by the client.
 
-let house: House;
+let house: HostProcess;
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
 });
 
 afterAll(() => house?.stop());

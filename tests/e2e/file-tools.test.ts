@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { until } from "../kit/until.ts";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // What a model does with files: from its call to what is in the workspace, its history and the logs.
 
-let workshop: Workshop;
+let workshop: Testbed;
 
 const call = (tool: string, input: object) => ({ call: { tool, input } });
 const last = { text: "{{ results.0 }}" };
 
 beforeAll(async () => {
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     config: { sandboxSlots: 1, failuresPerMinute: 1000, turn: { hookSeconds: 30 } },
     scripts: {
@@ -33,23 +33,23 @@ beforeAll(async () => {
 
 afterAll(() => workshop?.stop());
 
-async function said(agent: WorkshopAgent, message: string): Promise<string> {
+async function runAndGetResult(agent: TestAgent, message: string): Promise<string> {
   const { type, data } = await agent.say(message);
   expect(type).toBe("agent.completed");
   return (data as { result: string }).result;
 }
 
-const headers = () => ({ authorization: `Bearer ${workshop.house().token}` });
-const at = (agent: WorkshopAgent, path: string) => `${workshop.house().url}${agent.at}/files/${path}`;
-const put = async (agent: WorkshopAgent, path: string, body: string | Uint8Array) => expect((await fetch(at(agent, path), { method: "PUT", headers: headers(), body: body as BodyInit })).ok).toBe(true);
-const read = async (agent: WorkshopAgent, path: string) => {
-  const response = await fetch(at(agent, path), { headers: headers() });
+const createHeaders = () => ({ authorization: `Bearer ${workshop.house().token}` });
+const buildFileUrl = (agent: TestAgent, path: string) => `${workshop.house().url}${agent.at}/files/${path}`;
+const put = async (agent: TestAgent, path: string, body: string | Uint8Array) => expect((await fetch(buildFileUrl(agent, path), { method: "PUT", headers: createHeaders(), body: body as BodyInit })).ok).toBe(true);
+const read = async (agent: TestAgent, path: string) => {
+  const response = await fetch(buildFileUrl(agent, path), { headers: createHeaders() });
   return response.ok ? response.text() : response.status;
 };
 
 test("a model writes, edits and reads; each change is a version with its call, and the logs have no content", async () => {
   const agent = await workshop.newAgent();
-  expect(await said(agent, "make")).toBe("1\texport const secret = 1;\n2\texport const b = 3;");
+  expect(await runAndGetResult(agent, "make")).toBe("1\texport const secret = 1;\n2\texport const b = 3;");
   expect(await read(agent, "src/a.ts")).toBe("export const secret = 1;\nexport const b = 3;\n");
   const { body } = await workshop.api(`${agent.at}/versions`);
   expect(body.versions.map(({ origin, changes }: any) => [origin.tool, changes[0].kind])).toEqual([["editFile", "edit"], ["writeFile", "add"]]);
@@ -58,40 +58,40 @@ test("a model writes, edits and reads; each change is a version with its call, a
   const { body: log } = await workshop.api(`${agent.at}/actions`);
   expect(log.actions.map(({ tool, action, success }: any) => [tool, action, success])).toEqual(expect.arrayContaining([["writeFile", "write", true], ["editFile", "edit", true], ["readFile", "read", true]]));
   expect(JSON.stringify(log)).not.toContain("secret");
-  expect(await said(agent, "find")).toBe("src/a.ts|src/a.ts\n2\texport const b = 3;|src/a.ts (45 bytes)");
-  expect(await said(agent, "tidy")).toBe("Moved src to lib, 1 file.");
+  expect(await runAndGetResult(agent, "find")).toBe("src/a.ts|src/a.ts\n2\texport const b = 3;|src/a.ts (45 bytes)");
+  expect(await runAndGetResult(agent, "tidy")).toBe("Moved src to lib, 1 file.");
   expect((await workshop.api(`${agent.at}/files`)).body.files).toEqual([]);
 });
 
 test("what a person changed since is not overwritten, and what is still there can be edited", async () => {
   const agent = await workshop.newAgent();
   await put(agent, "notes.md", "first line\nsecond line\n");
-  expect(await said(agent, "edit")).toContain("You have not read “notes.md” yet");
-  expect(await said(agent, "replace")).toContain("is there already, and you have not read it");
-  expect(await said(agent, "read")).toBe("1\tfirst line\n2\tsecond line");
+  expect(await runAndGetResult(agent, "edit")).toContain("You have not read “notes.md” yet");
+  expect(await runAndGetResult(agent, "replace")).toContain("is there already, and you have not read it");
+  expect(await runAndGetResult(agent, "read")).toBe("1\tfirst line\n2\tsecond line");
   await put(agent, "notes.md", "first line\nsecond line\nthird, by a person\n");
-  expect(await said(agent, "replace")).toContain("has changed since you read it");
-  expect(await said(agent, "loosely")).toContain("has changed since you read it");
-  expect(await said(agent, "edit")).toMatch(/^Changed notes\.md\. “notes\.md” has changed since you read it\..*\n1\tfirst line\n2\tSECOND LINE\n3\tthird, by a person$/);
+  expect(await runAndGetResult(agent, "replace")).toContain("has changed since you read it");
+  expect(await runAndGetResult(agent, "loosely")).toContain("has changed since you read it");
+  expect(await runAndGetResult(agent, "edit")).toMatch(/^Changed notes\.md\. “notes\.md” has changed since you read it\..*\n1\tfirst line\n2\tSECOND LINE\n3\tthird, by a person$/);
   expect(await read(agent, "notes.md")).toBe("first line\nSECOND LINE\nthird, by a person\n");
-  await said(agent, "read");
-  expect(await said(agent, "loosely")).toContain("Changed notes.md.");
-  expect(await said(agent, "replace")).toContain("Changed notes.md: 1 line added, 3 removed.");
+  await runAndGetResult(agent, "read");
+  expect(await runAndGetResult(agent, "loosely")).toContain("Changed notes.md.");
+  expect(await runAndGetResult(agent, "replace")).toContain("Changed notes.md: 1 line added, 3 removed.");
 });
 
 test("what was read is known after a restart too", async () => {
   const agent = await workshop.newAgent();
   await put(agent, "notes.md", "second line\n");
-  await said(agent, "read");
+  await runAndGetResult(agent, "read");
   await workshop.restartMain();
-  expect(await said(agent, "edit")).toBe("Changed notes.md.\n1\tSECOND LINE");
+  expect(await runAndGetResult(agent, "edit")).toBe("Changed notes.md.\n1\tSECOND LINE");
 });
 
 test("a change that was made when main died is not made again, even if what comes after it was under way", async () => {
   const blueprint = await workshop.newBlueprint({ tags: ["default", "puppet"], config: { puppet: { onToolResult: "hang" } } });
   const agent = await workshop.newAgent({ blueprint });
   const { runId } = await agent.invoke({ message: "create" });
-  await until("the file", async () => (await read(agent, "new.md")) === "once\n");
+  await waitUntil("the file", async () => (await read(agent, "new.md")) === "once\n");
   await workshop.restartMain();
   await agent.over(runId, 40_000);
   const ends = (await agent.log()).flatMap(({ type, data }: any) => (type === "tool.error" || type === "tool.output" ? [data.trouble ?? data.output] : []));
@@ -103,7 +103,7 @@ test("a picture is shown as one", async () => {
   const agent = await workshop.newAgent();
   const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
   await put(agent, "dot.png", png);
-  expect(await said(agent, "look")).toBe(`[picture: dot.png, image/png, ${png.length} bytes]`);
+  expect(await runAndGetResult(agent, "look")).toBe(`[picture: dot.png, image/png, ${png.length} bytes]`);
   const outputs = (await agent.log()).flatMap(({ type, data }: any) => (type === "tool.output" ? [data.result] : []));
   expect(outputs).toEqual([expect.objectContaining({ mediaType: "image/png", blob: expect.any(String) })]);
 });
@@ -111,15 +111,15 @@ test("a picture is shown as one", async () => {
 test("code has the files too, and every rule for a tool holds there", async () => {
   const blueprint = await workshop.newBlueprint({ tags: ["default"], config: { policy: [{ tool: "writeFile", match: "secrets/*", action: "deny" }, { tool: "deleteFile", action: "deny" }] } });
   const agent = await workshop.newAgent({ blueprint });
-  expect(await said(agent, `await fs.writeFile("lib/twice.ts", "export const twice = (n: number) => n * 2;"); return (await fs.list()).map((file) => file.path)`)).toBe('["lib/twice.ts"]');
-  expect(await said(agent, `import { twice } from "./lib/twice.ts"; return [twice(21), await fs.exists("lib"), await fs.exists("none"), (await bash("wc -l < lib/twice.ts")).stdout.trim()]`)).toBe('[42,true,false,"0"]');
-  expect(await said(agent, `await fs.writeFile("x.bin", new Uint8Array([0, 255])); return [...(await fs.readFile("x.bin"))]`)).toBe("[0,255]");
-  expect(await said(agent, `await fs.move("x.bin", "y.bin"); return (await fs.stat("y.bin")).size`)).toBe("2");
-  expect(await said(agent, `await fs.readFile("none")`)).toMatch(/There is no “none” in the workspace\.\n\s+at code:1:\d+/);
-  expect(await said(agent, "secret")).toContain("denies writeFile");
-  for (const path of ["secrets/key", "/work/secrets/key", "./secrets/key"]) expect(await said(agent, `await fs.writeFile(${JSON.stringify(path)}, "x")`)).toContain("denies writeFile");
-  expect(await said(agent, `await tools.writeFile({ file_path: "/work/secrets/key", content: "x" })`)).toContain("denies writeFile");
-  expect(await said(agent, `await fs.delete("y.bin")`)).toContain("denies deleteFile");
+  expect(await runAndGetResult(agent, `await fs.writeFile("lib/twice.ts", "export const twice = (n: number) => n * 2;"); return (await fs.list()).map((file) => file.path)`)).toBe('["lib/twice.ts"]');
+  expect(await runAndGetResult(agent, `import { twice } from "./lib/twice.ts"; return [twice(21), await fs.exists("lib"), await fs.exists("none"), (await bash("wc -l < lib/twice.ts")).stdout.trim()]`)).toBe('[42,true,false,"0"]');
+  expect(await runAndGetResult(agent, `await fs.writeFile("x.bin", new Uint8Array([0, 255])); return [...(await fs.readFile("x.bin"))]`)).toBe("[0,255]");
+  expect(await runAndGetResult(agent, `await fs.move("x.bin", "y.bin"); return (await fs.stat("y.bin")).size`)).toBe("2");
+  expect(await runAndGetResult(agent, `await fs.readFile("none")`)).toMatch(/There is no “none” in the workspace\.\n\s+at code:1:\d+/);
+  expect(await runAndGetResult(agent, "secret")).toContain("denies writeFile");
+  for (const path of ["secrets/key", "/work/secrets/key", "./secrets/key"]) expect(await runAndGetResult(agent, `await fs.writeFile(${JSON.stringify(path)}, "x")`)).toContain("denies writeFile");
+  expect(await runAndGetResult(agent, `await tools.writeFile({ file_path: "/work/secrets/key", content: "x" })`)).toContain("denies writeFile");
+  expect(await runAndGetResult(agent, `await fs.delete("y.bin")`)).toContain("denies deleteFile");
   expect((await workshop.api(`${agent.at}/files`)).body.files.map(({ path }: any) => path)).toEqual(["lib/twice.ts", "y.bin"]);
 });
 
@@ -129,9 +129,9 @@ test("what may not be read is neither imported nor found by a search", async () 
   await put(agent, "secrets/key.ts", "export const key = 1;\n");
   await put(agent, "src/.env", "export const key = 2\n");
   await put(agent, "src/own.ts", "export const key = 3;\n");
-  for (const path of ["./secrets/key.ts", "./src/../secrets/key", "/work/secrets/key.ts"]) expect(await said(agent, `const { key } = await import("${path}"); return "got " + key`)).not.toContain("got");
-  expect(await said(agent, `import { key } from "./secrets/key.ts"; return key`)).toContain("denies readFile");
-  expect(await said(agent, `import { key } from "./src/own.ts"; return key`)).toBe("3");
-  expect(await said(agent, `return await tools.grep({ pattern: "key", path: "src" })`)).toBe("src/own.ts\n1\texport const key = 3;");
-  expect(await said(agent, "find")).toContain("|secrets/key.ts (22 bytes)");
+  for (const path of ["./secrets/key.ts", "./src/../secrets/key", "/work/secrets/key.ts"]) expect(await runAndGetResult(agent, `const { key } = await import("${path}"); return "got " + key`)).not.toContain("got");
+  expect(await runAndGetResult(agent, `import { key } from "./secrets/key.ts"; return key`)).toContain("denies readFile");
+  expect(await runAndGetResult(agent, `import { key } from "./src/own.ts"; return key`)).toBe("3");
+  expect(await runAndGetResult(agent, `return await tools.grep({ pattern: "key", path: "src" })`)).toBe("src/own.ts\n1\texport const key = 3;");
+  expect(await runAndGetResult(agent, "find")).toContain("|secrets/key.ts (22 bytes)");
 });

@@ -1,55 +1,55 @@
 import http from "node:http";
 import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse } from "../kit/house.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 import { send } from "../kit/wire.ts";
 
 // An agent's files over HTTP, as a person, a program and a browser meet them.
 
-let house: House;
-let made = 0;
+let house: HostProcess;
+let agentCount = 0;
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
 });
 
 afterAll(() => house?.stop());
 
 /** An agent with a workspace of its own. */
 async function newAgent() {
-  const { name } = await house.client.agents().create({ name: `keeper-${++made}` });
+  const { name } = await house.client.agents().create({ name: `keeper-${++agentCount}` });
   return house.client.agent(name);
 }
 
-const at = (agent: { name: string }, rest: string) => `/agents/${agent.name}/${rest}`;
+const buildAgentPath = (agent: { name: string }, rest: string) => `/agents/${agent.name}/${rest}`;
 
 function ask(method: string, path: string, { headers = {}, body, token = house.token }: { headers?: Record<string, string>; body?: string | Buffer; token?: string } = {}) {
   return send({ port: house.port, method, path, headers: { authorization: `Bearer ${token}`, ...headers }, ...(body === undefined ? {} : { body }) });
 }
 
-const paths = async (agent: { files(): Promise<{ files: { path: string }[] }> }) => (await agent.files()).files.map(({ path }) => path);
+const listPaths = async (agent: { files(): Promise<{ files: { path: string }[] }> }) => (await agent.files()).files.map(({ path }) => path);
 
 test("a file is written, read, listed, changed and deleted, each time as one version", async () => {
   const agent = await newAgent();
   expect(await agent.files()).toEqual({ files: [], version: 0 });
-  const first = await ask("PUT", at(agent, "files/docs/r%C3%A9sum%C3%A9%20(1).md"), { body: "# one\n" });
+  const first = await ask("PUT", buildAgentPath(agent, "files/docs/r%C3%A9sum%C3%A9%20(1).md"), { body: "# one\n" });
   expect(first.status).toBe(201);
   const file = JSON.parse(first.body);
   expect(file).toEqual({ path: "docs/résumé (1).md", kind: "text", size: 6, mediaType: "text/markdown", hash: expect.stringMatching(/^[0-9a-f]{64}$/), version: 1, modifiedAt: expect.any(String) });
   expect(first.headers.etag).toBe(`"${file.hash}"`);
   expect(await agent.files()).toEqual({ files: [file], version: 1 });
-  const second = await ask("PUT", at(agent, "files/docs/r%C3%A9sum%C3%A9%20(1).md"), { body: "# two\n" });
+  const second = await ask("PUT", buildAgentPath(agent, "files/docs/r%C3%A9sum%C3%A9%20(1).md"), { body: "# two\n" });
   expect([second.status, JSON.parse(second.body).version]).toEqual([200, 2]);
   // The same once more changes nothing.
-  expect(JSON.parse((await ask("PUT", at(agent, "files/docs/r%C3%A9sum%C3%A9%20(1).md"), { body: "# two\n" })).body).version).toBe(2);
+  expect(JSON.parse((await ask("PUT", buildAgentPath(agent, "files/docs/r%C3%A9sum%C3%A9%20(1).md"), { body: "# two\n" })).body).version).toBe(2);
   expect((await agent.file("docs/résumé (1).md")).text()).toBe("# two\n");
   expect((await agent.file("docs/résumé (1).md", { version: 1 })).text()).toBe("# one\n");
   await agent.putFile("b.bin", new Uint8Array([0, 255, 10, 13]));
-  expect(await paths(agent)).toEqual(["b.bin", "docs/résumé (1).md"]);
+  expect(await listPaths(agent)).toEqual(["b.bin", "docs/résumé (1).md"]);
   expect((await agent.files({ under: "docs/" })).files).toHaveLength(1);
-  expect((await ask("DELETE", at(agent, "files/b.bin"))).status).toBe(204);
-  expect((await ask("DELETE", at(agent, "files/b.bin"))).status).toBe(404);
-  expect(await paths(agent)).toEqual(["docs/résumé (1).md"]);
+  expect((await ask("DELETE", buildAgentPath(agent, "files/b.bin"))).status).toBe(204);
+  expect((await ask("DELETE", buildAgentPath(agent, "files/b.bin"))).status).toBe(404);
+  expect(await listPaths(agent)).toEqual(["docs/résumé (1).md"]);
   const { versions } = await agent.versions();
   expect(versions.map(({ id, origin, changes }) => [id, origin, changes[0]?.kind])).toEqual([
     [4, { kind: "user", user: "owner" }, "delete"],
@@ -64,7 +64,7 @@ test("a file is written, read, listed, changed and deleted, each time as one ver
 test("whoever has a file already is told so, and a HEAD tells all but what is in it", async () => {
   const agent = await newAgent();
   const { hash, modifiedAt } = await agent.putFile("a.txt", "hello");
-  const read = (headers: Record<string, string>, method = "GET") => ask(method, at(agent, "files/a.txt"), { headers });
+  const read = (headers: Record<string, string>, method = "GET") => ask(method, buildAgentPath(agent, "files/a.txt"), { headers });
   for (const known of [`"${hash}"`, `W/"${hash}"`, `"x", "${hash}"`, "*"]) {
     const answer = await read({ "if-none-match": known });
     expect([known, answer.status, answer.body, answer.headers.etag]).toEqual([known, 304, "", `"${hash}"`]);
@@ -83,7 +83,7 @@ test("a part of a file is read by whoever asks for one, and what was cut off is 
   const large = Buffer.alloc(3_000_000, "0123456789");
   const [{ hash }] = [await agent.putFile("a.txt", "0123456789"), await agent.putFile("b.bin", Buffer.concat([Buffer.of(0), large])), await agent.putFile("empty", "")];
   const part = async (range: string, path = "a.txt", more: Record<string, string> = {}) => {
-    const { status, headers, body } = await ask("GET", at(agent, `files/${path}`), { headers: { range, ...more } });
+    const { status, headers, body } = await ask("GET", buildAgentPath(agent, `files/${path}`), { headers: { range, ...more } });
     return [status, headers["content-range"], status === 416 ? "" : body];
   };
   expect(await part("bytes=0-3")).toEqual([206, "bytes 0-3/10", "0123"]);
@@ -99,13 +99,13 @@ test("a part of a file is read by whoever asks for one, and what was cut off is 
   expect(await part("bytes=2000001-2000005", "b.bin")).toEqual([206, "bytes 2000001-2000005/3000001", "01234"]);
   const [, , rest] = await part("bytes=1-", "b.bin");
   expect(Buffer.compare(Buffer.from(rest as string), large)).toBe(0);
-  expect((await ask("GET", at(agent, "files/b.bin"))).headers).toMatchObject({ "content-length": "3000001", "accept-ranges": "bytes" });
+  expect((await ask("GET", buildAgentPath(agent, "files/b.bin"))).headers).toMatchObject({ "content-length": "3000001", "accept-ranges": "bytes" });
 });
 
 test("a change is made only if the file is what its sender believes", async () => {
   const agent = await newAgent();
   const { hash } = await agent.putFile("a.txt", "one");
-  const put = (path: string, body: string, headers: Record<string, string>) => ask("PUT", at(agent, `files/${path}`), { body, headers });
+  const put = (path: string, body: string, headers: Record<string, string>) => ask("PUT", buildAgentPath(agent, `files/${path}`), { body, headers });
   expect((await put("a.txt", "two", { "if-match": `"${hash}"` })).status).toBe(200);
   const late = await put("a.txt", "three", { "if-match": `"${hash}"` });
   const now = (await agent.file("a.txt")).hash;
@@ -121,7 +121,7 @@ test("a change is made only if the file is what its sender believes", async () =
   expect((await agent.file("a.txt")).text()).toBe("two");
   await expect(agent.deleteFile("a.txt", { ifMatch: hash })).rejects.toMatchObject({ code: "precondition_failed", details: { hash: now } });
   await agent.deleteFile("a.txt", { ifMatch: now });
-  expect(await paths(agent)).toEqual(["b.txt"]);
+  expect(await listPaths(agent)).toEqual(["b.txt"]);
   for (const [headers, status] of [[{ "content-range": "bytes 0-1/9" }, 400], [{ "content-encoding": "gzip" }, 415]] as [Record<string, string>, number][]) {
     expect([headers, (await put("b.txt", "part", headers)).status]).toEqual([headers, status]);
   }
@@ -143,15 +143,15 @@ test("a folder is deleted only by who says so", async () => {
   const agent = await newAgent();
   await agent.editFiles([{ write: "src/a.ts", content: "a" }, { write: "src/lib/b.ts", content: "b" }, { write: "c.ts", content: "c" }]);
   for (const [method, words] of [["GET", "under=src"], ["DELETE", "recursive"]] as const) {
-    const answer = await ask(method, at(agent, "files/src"));
+    const answer = await ask(method, buildAgentPath(agent, "files/src"));
     expect([method, answer.status]).toEqual([method, 400]);
     expect(JSON.parse(answer.body).error.message).toContain(words);
   }
-  expect((await ask("PUT", at(agent, "files/src"), { body: "x" })).status).toBe(409);
-  expect((await ask("PUT", at(agent, "files/c.ts/d.ts"), { body: "x" })).status).toBe(409);
-  expect((await ask("PUT", at(agent, "files/C.ts"), { body: "x" })).status).toBe(409);
+  expect((await ask("PUT", buildAgentPath(agent, "files/src"), { body: "x" })).status).toBe(409);
+  expect((await ask("PUT", buildAgentPath(agent, "files/c.ts/d.ts"), { body: "x" })).status).toBe(409);
+  expect((await ask("PUT", buildAgentPath(agent, "files/C.ts"), { body: "x" })).status).toBe(409);
   await agent.deleteFile("src", { recursive: true });
-  expect(await paths(agent)).toEqual(["c.ts"]);
+  expect(await listPaths(agent)).toEqual(["c.ts"]);
 });
 
 test("several edits are one version or none, and what was changed since their base is merged", async () => {
@@ -177,10 +177,10 @@ test("several edits are one version or none, and what was changed since their ba
   expect(both.overlaps).toMatchObject([{ path: "list.txt", line: 1 }]);
   const text = (await agent.file("list.txt")).text();
   for (const line of ["<<<<<<<", "ONE", "uno", ">>>>>>>", "FIVE"]) expect(text).toContain(line);
-  const nothing = await ask("POST", at(agent, "files"), { headers: { "content-type": "application/json" }, body: JSON.stringify({ edits: [{ write: "p.png", base64: picture.toString("base64") }] }) });
+  const nothing = await ask("POST", buildAgentPath(agent, "files"), { headers: { "content-type": "application/json" }, body: JSON.stringify({ edits: [{ write: "p.png", base64: picture.toString("base64") }] }) });
   expect(nothing.status).toBe(200);
   for (const edit of [{ write: "a.txt", content: "\ud800" }, { write: "a.txt", base64: "???" }, { write: "a.txt" }, { write: "a.txt", content: "x", mode: 7 }, { chmod: "a.txt" }]) {
-    const refused = await ask("POST", at(agent, "files"), { headers: { "content-type": "application/json" }, body: JSON.stringify({ edits: [edit] }) });
+    const refused = await ask("POST", buildAgentPath(agent, "files"), { headers: { "content-type": "application/json" }, body: JSON.stringify({ edits: [edit] }) });
     expect([edit, refused.status]).toEqual([edit, 400]);
   }
 });
@@ -218,20 +218,20 @@ test("a browser shows what cannot run, and saves all else", async () => {
   ];
   for (const [path, type, kind] of all) {
     await agent.putFile(path, "<script>alert(1)</script>");
-    const { headers } = await ask("GET", at(agent, `files/${path}`));
+    const { headers } = await ask("GET", buildAgentPath(agent, `files/${path}`));
     expect(headers).toMatchObject({ "content-type": type, "x-content-type-options": "nosniff", "x-frame-options": "DENY", "cross-origin-resource-policy": "same-origin", "cache-control": "no-store" });
     expect(headers["content-security-policy"]).toMatch(/^sandbox; default-src 'none'/);
     expect(headers["content-disposition"]).toBe(`${kind}; filename*=UTF-8''${path}`);
   }
-  expect((await ask("GET", at(agent, "files/a.txt?download=1"))).headers["content-disposition"]).toMatch(/^attachment/);
+  expect((await ask("GET", buildAgentPath(agent, "files/a.txt?download=1"))).headers["content-disposition"]).toMatch(/^attachment/);
   await agent.putFile("“quoted” ';\u00e9.txt", "x");
-  const odd = await ask("GET", at(agent, `files/${encodeURIComponent("“quoted” ';\u00e9.txt")}`));
+  const odd = await ask("GET", buildAgentPath(agent, `files/${encodeURIComponent("“quoted” ';\u00e9.txt")}`));
   expect(odd.headers["content-disposition"]).toBe("inline; filename*=UTF-8''%E2%80%9Cquoted%E2%80%9D%20%27%3B%C3%A9.txt");
 
   const { code } = await house.client.call("createLoginCode");
   const login = await send({ port: house.port, method: "POST", path: "/login", headers: { "content-type": "application/json", origin: house.url }, body: JSON.stringify({ code }) });
   const cookie = String(login.headers["set-cookie"]).split(";")[0] ?? "";
-  const asPage = (use: string, rest = "files/a.js") => send({ port: house.port, path: at(agent, rest), headers: { cookie, "sec-fetch-site": "same-origin", "sec-fetch-dest": use } });
+  const asPage = (use: string, rest = "files/a.js") => send({ port: house.port, path: buildAgentPath(agent, rest), headers: { cookie, "sec-fetch-site": "same-origin", "sec-fetch-dest": use } });
   for (const use of ["document", "empty", "image"]) expect([use, (await asPage(use)).status]).toEqual([use, 200]);
   for (const use of ["script", "style", "worker", "serviceworker", "iframe", "object", "embed", "manifest"]) expect([use, (await asPage(use)).status]).toEqual([use, 403]);
   expect((await asPage("iframe", "archive")).status).toBe(403);
@@ -249,32 +249,32 @@ test("whatever an address says, the file lies in the workspace or nowhere", asyn
   ];
   for (const [rest, why] of refused) {
     for (const method of ["GET", "PUT", "DELETE"]) {
-      const answer = await ask(method, at(agent, rest), method === "PUT" ? { body: "x" } : {});
+      const answer = await ask(method, buildAgentPath(agent, rest), method === "PUT" ? { body: "x" } : {});
       expect([rest, method, answer.status]).toEqual([rest, method, 400]);
       expect(JSON.parse(answer.body).error.message).toMatch(why);
     }
   }
   // A parser of addresses takes these for the way up, before anybody can look: they lead to other routes, or to none.
   for (const rest of ["files/../x", "files/%2e%2e/x", "files/a/../../../x", "files\\..\\x"]) {
-    expect([rest, (await ask("PUT", at(agent, rest), { body: "x" })).status]).toEqual([rest, expect.toSatisfy((status: number) => status === 404 || status === 405)]);
+    expect([rest, (await ask("PUT", buildAgentPath(agent, rest), { body: "x" })).status]).toEqual([rest, expect.toSatisfy((status: number) => status === 404 || status === 405)]);
   }
-  expect(await paths(agent)).toEqual([]);
+  expect(await listPaths(agent)).toEqual([]);
   // Decoded once, and written in one way.
-  expect(JSON.parse((await ask("PUT", at(agent, "files/%252e%252e%252Fx"), { body: "x" })).body).path).toBe("%2e%2e%2Fx");
-  expect(JSON.parse((await ask("PUT", at(agent, "files/work/e%CC%81.txt"), { body: "x" })).body).path).toBe("work/é.txt");
-  expect((await ask("GET", at(agent, "files/work/%C3%A9.txt"))).body).toBe("x");
+  expect(JSON.parse((await ask("PUT", buildAgentPath(agent, "files/%252e%252e%252Fx"), { body: "x" })).body).path).toBe("%2e%2e%2Fx");
+  expect(JSON.parse((await ask("PUT", buildAgentPath(agent, "files/work/e%CC%81.txt"), { body: "x" })).body).path).toBe("work/é.txt");
+  expect((await ask("GET", buildAgentPath(agent, "files/work/%C3%A9.txt"))).body).toBe("x");
 });
 
 test("an upload that is too large is refused before it is read", async () => {
   const agent = await newAgent();
-  const path = at(agent, "files/large.bin");
+  const path = buildAgentPath(agent, "files/large.bin");
   const open = (headers: http.OutgoingHttpHeaders, target = path) => http.request({ host: "127.0.0.1", port: house.port, method: "PUT", path: target, headers: { authorization: `Bearer ${house.token}`, ...headers } });
   const answerOf = (request: http.ClientRequest) =>
     new Promise<number>((resolve, reject) => {
       request.on("response", (response) => resolve(response.statusCode ?? 0));
       request.on("error", reject);
     });
-  for (const target of [path, at(agent, "archive")]) {
+  for (const target of [path, buildAgentPath(agent, "archive")]) {
     const announced = open({ "content-length": 200_000_000 }, target);
     const answered = answerOf(announced);
     announced.flushHeaders();
@@ -296,7 +296,7 @@ test("an upload that is too large is refused before it is read", async () => {
   unannounced.on("error", () => {});
   unannounced.destroy();
   expect(sent).toBeLessThan(120);
-  expect(await paths(agent)).toEqual([]);
+  expect(await listPaths(agent)).toEqual([]);
   expect((await house.client.call("health")).restarts).toBe(0);
 });
 

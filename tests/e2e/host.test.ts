@@ -4,26 +4,26 @@ import { join } from "node:path";
 import { createClient } from "@thinkery/sdk/client";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
-import { type House, openHouse } from "../kit/house.ts";
-import { exitOf, mainOf, processesOf } from "../kit/processes.ts";
-import { until } from "../kit/until.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
+import { waitForExit, findMain, findHomeProcesses } from "../kit/processes.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
 
-async function open(): Promise<House> {
-  const house = await openHouse();
+async function open(): Promise<HostProcess> {
+  const house = await startHostProcess();
   onTestFinished(() => house.stop());
   return house;
 }
 
-const mode = async (path: string) => (await stat(path)).mode & 0o777;
+const readMode = async (path: string) => (await stat(path)).mode & 0o777;
 const link = /http:\/\/127\.0\.0\.1:\d+\/#code=(\S+)/;
 
 /** The code of the login link that the host prints once it runs. */
-const codeOf = (house: House) => until("the login link", () => link.exec(house.printed())?.[1]);
+const waitForLoginCode = (house: HostProcess) => waitUntil("the login link", () => link.exec(house.readOutput())?.[1]);
 
-async function expectGone(house: House): Promise<void> {
-  expect(await exitOf(house.daemon)).toBe(0);
-  expect(processesOf(house.home)).toEqual([]);
+async function expectGone(house: HostProcess): Promise<void> {
+  expect(await waitForExit(house.daemon)).toBe(0);
+  expect(findHomeProcesses(house.home)).toEqual([]);
   expect(existsSync(join(house.home, "daemon.json"))).toBe(false);
 }
 
@@ -37,9 +37,9 @@ test("a running host says in its home where it is, and keeps its secrets private
     version: expect.stringMatching(/^\d+\.\d+\.\d+\+[0-9a-f]+$/),
   });
   expect(house.token).toMatch(/^[0-9a-f]{64}$/);
-  expect(await mode(house.home)).toBe(0o700);
-  expect(await mode(join(house.home, "token"))).toBe(0o600);
-  expect(await mode(join(house.home, "signing-key"))).toBe(0o600);
+  expect(await readMode(house.home)).toBe(0o700);
+  expect(await readMode(join(house.home, "token"))).toBe(0o600);
+  expect(await readMode(join(house.home, "signing-key"))).toBe(0o600);
 });
 
 test("health tells strangers that it lives, and the owner how it is", async () => {
@@ -49,7 +49,7 @@ test("health tells strangers that it lives, and the owner how it is", async () =
   expect(stranger.status).toBe(200);
   expect(JSON.parse(stranger.body)).toEqual({ status: "ok" });
 
-  const health = await until("both sandboxes", async () => {
+  const health = await waitUntil("both sandboxes", async () => {
     const said = await house.client.call("health");
     return said.sandboxes?.every(({ state }) => state === "ready") && said;
   });
@@ -70,13 +70,13 @@ test("a request can shut the host down, and nothing is left of it", async () => 
 
 test("a start in the foreground says where it is, and Ctrl+C stops it cleanly", async () => {
   const house = await open();
-  await codeOf(house);
-  expect(house.printed()).toContain(`Thinkery is running at ${house.url}\n`);
-  expect(house.printed()).not.toContain(house.token);
-  expect(house.printed().trim().split("\n").length).toBeLessThan(8);
+  await waitForLoginCode(house);
+  expect(house.readOutput()).toContain(`Thinkery is running at ${house.url}\n`);
+  expect(house.readOutput()).not.toContain(house.token);
+  expect(house.readOutput().trim().split("\n").length).toBeLessThan(8);
   house.daemon.kill("SIGINT");
   await expectGone(house);
-  expect(house.printed()).toContain("Thinkery has stopped.");
+  expect(house.readOutput()).toContain("Thinkery has stopped.");
 });
 
 test("an open WebSocket does not keep the host from stopping", async () => {
@@ -100,7 +100,7 @@ test("the login link works once, and what it gives is a cookie that scripts cann
     method: "POST",
     path: "/login",
     headers: { "content-type": "application/json", origin: house.url },
-    body: JSON.stringify({ code: await codeOf(house) }),
+    body: JSON.stringify({ code: await waitForLoginCode(house) }),
   };
   const first = await send(login);
   expect(first.status).toBe(200);
@@ -116,15 +116,15 @@ test("the login link works once, and what it gives is a cookie that scripts cann
 
 test("a second start finds the running host, with a new link to it, and starts none", async () => {
   const house = await open();
-  const main = mainOf(house.home);
+  const main = findMain(house.home);
   for (const args of [["start"], ["start", "--foreground"]]) {
-    const { code, stdout } = await house.run(args);
+    const { code, stdout } = await house.runCli(args);
     expect([args, code]).toEqual([args, 0]);
     expect(stdout).toContain(`Thinkery is already running at ${house.url}\n`);
     const [, fresh = ""] = link.exec(stdout) ?? [];
     await createClient({ url: house.url }).call("login", { body: { code: fresh } });
   }
-  expect(mainOf(house.home)).toEqual(main);
+  expect(findMain(house.home)).toEqual(main);
   expect(JSON.parse(await readFile(join(house.home, "daemon.json"), "utf8")).pid).toBe(house.daemon.pid);
 });
 

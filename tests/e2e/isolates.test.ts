@@ -6,14 +6,14 @@ import { type Client, createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openHome } from "../../packages/daemon/src/home/home.ts";
 import { type RunningHost, runHost } from "../../packages/daemon/src/host/host.ts";
-import { builtParts } from "../../packages/daemon/src/host/parts.ts";
-import { mainConfig } from "../../packages/daemon/src/host/workerd-config.ts";
-import { emptyHome, removeHome } from "../kit/house.ts";
+import { locateParts } from "../../packages/daemon/src/host/parts.ts";
+import { formatMainConfig } from "../../packages/daemon/src/host/workerd-config.ts";
+import { createHomePath, removeHome } from "../kit/host-process.ts";
 import { type ModelServer, openModelServer } from "../kit/model-server.ts";
-import { spend } from "../kit/spenders.ts";
+import { spend } from "../kit/budget-testbed.ts";
 import { splitIsolates } from "../kit/split-isolates.ts";
-import { until } from "../kit/until.ts";
-import { freePort } from "../kit/workerd.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { findFreePort } from "../kit/workerd.ts";
 
 // On Cloudflare the handler, agents, agencies and users live in different isolates, and of each there may be several.
 // Here a real host runs so: nothing may depend on what another isolate keeps in its modules' variables.
@@ -48,18 +48,18 @@ let noticing: Promise<unknown>;
 beforeAll(async () => {
   server = await openModelServer({ models: ["priced"] });
   server.answer(spend);
-  home = await emptyHome();
+  home = await createHomePath();
   const otherObjects = join(home, "other");
   await mkdir(otherObjects, { recursive: true, mode: 0o700 });
   await mkdir(join(home, "scripts"), { mode: 0o700 });
   for (const [name, script] of Object.entries(scripts)) await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify(script));
-  secondPort = await freePort();
-  const otherPort = await freePort();
+  secondPort = await findFreePort();
+  const otherPort = await findFreePort();
   host = await runHost({
     home: await openHome({ THINKERY_HOME: home }),
     host: "127.0.0.1",
     port: 0,
-    portGiven: false,
+    isPortFixed: false,
     slots: 1,
     allowedHosts: [],
     allowedOrigins: [],
@@ -72,17 +72,17 @@ beforeAll(async () => {
     linux: linuxLimitsSchema.parse({}),
     workspace: workspaceLimitsSchema.parse({}),
     scriptFolders: [join(home, "scripts")],
-    parts: builtParts(fileURLToPath(new URL("../../packages/daemon/dist", import.meta.url))),
-    configure: (config) => splitIsolates(mainConfig(config), { secondPort, otherPort, otherObjects }),
+    parts: locateParts(fileURLToPath(new URL("../../packages/daemon/dist", import.meta.url))),
+    configure: (config) => splitIsolates(formatMainConfig(config), { secondPort, otherPort, otherObjects }),
   });
-  [client, second, other] = [clientAt(host.port), clientAt(secondPort), clientAt(otherPort)];
+  [client, second, other] = [createClientAt(host.port), createClientAt(secondPort), createClientAt(otherPort)];
   // Asked again and again, so that its object is not evicted; the last test awaits it, and the others run meanwhile.
   await putBlueprint("one");
   await client.agents().create({ name: "follower", blueprint: "changing" });
   expect(await say(client, "follower", "Who are you?")).toBe("I am one.");
   await putBlueprint("two");
   const noticed = async () => (await say(client, "follower", "Who are you?")) === "I am two.";
-  noticing = until("the agent to notice", noticed, { within: blueprintTrustMs + slackMs, every: 500 }).catch((error: unknown) => error);
+  noticing = waitUntil("the agent to notice", noticed, { within: blueprintTrustMs + slackMs, every: 500 }).catch((error: unknown) => error);
 });
 
 afterAll(async () => {
@@ -91,7 +91,7 @@ afterAll(async () => {
   await removeHome(home);
 });
 
-const clientAt = (port: number, token = host.token) => createClient({ url: `http://127.0.0.1:${port}`, token });
+const createClientAt = (port: number, token = host.token) => createClient({ url: `http://127.0.0.1:${port}`, token });
 
 const global = { agency: "global" };
 
@@ -104,7 +104,7 @@ async function say(to: Client, agent: string, message: string): Promise<string> 
   return status === "completed" ? content : (failure?.code ?? status);
 }
 
-const eventsOf = async (to: Client, agent: string) => (await to.call("listEvents", { params: { ...global, agent }, query: { limit: 1000 } })).events;
+const listEvents = async (to: Client, agent: string) => (await to.call("listEvents", { params: { ...global, agent }, query: { limit: 1000 } })).events;
 
 test("an agent answers with a model of a provider, and both handlers see its messages", async () => {
   await client.agents().create({ name: "speaker", model: "local:priced" });
@@ -134,12 +134,12 @@ test("a deleted agent is gone for every handler at once, also for one that knew 
 
 test("a revoked token is refused at once where it was revoked, and elsewhere after ten seconds at the latest", async () => {
   const { token, id } = await client.call("createToken", { body: { name: "short" } });
-  const [here, there] = [clientAt(host.port, token), clientAt(secondPort, token)];
+  const [here, there] = [createClientAt(host.port, token), createClientAt(secondPort, token)];
   await Promise.all([here.call("who"), there.call("who")]);
   await client.call("revokeToken", { params: { id } });
   await expect(here.call("who")).rejects.toMatchObject({ code: "unauthorized" });
   const refused = () => there.call("who").then(() => false, (error: { code: string }) => error.code === "unauthorized");
-  await until("the other handler to notice", refused, { within: tokenTrustMs + slackMs, every: 200 });
+  await waitUntil("the other handler to notice", refused, { within: tokenTrustMs + slackMs, every: 200 });
 });
 
 test("a budget that two agents share holds for both together", async () => {
@@ -153,23 +153,23 @@ test("a budget that two agents share holds for both together", async () => {
 
 test("agents in two isolates cannot hold one slot at once", async () => {
   const health = () => client.call("health");
-  await until("the slot", async () => (await health()).sandboxes?.every(({ state }) => state === "ready"));
+  await waitUntil("the slot", async () => (await health()).sandboxes?.every(({ state }) => state === "ready"));
   for (const [to, name] of [[client, "holder"], [other, "waiter"]] as const) await to.agents().create({ name, model: "scripted:code" });
   const holding = await client.agent("holder").send("await echo('begun'); await new Promise((resolve) => setTimeout(resolve, 60_000))");
-  await until("the holder's code to run", async () => (await eventsOf(client, "holder")).some(({ type }) => type === "capability.answered"));
+  await waitUntil("the holder's code to run", async () => (await listEvents(client, "holder")).some(({ type }) => type === "capability.answered"));
 
   const canceled = await other.agent("waiter").send("await echo('never')");
-  await until("the waiter to be in the line", async () => (await health()).waitingRuns === 1);
+  await waitUntil("the waiter to be in the line", async () => (await health()).waitingRuns === 1);
   expect((await health()).sandboxes).toMatchObject([{ agent: "global~holder" }]);
   await canceled.cancel();
-  await until("the line to be empty", async () => (await health()).waitingRuns === 0);
+  await waitUntil("the line to be empty", async () => (await health()).waitingRuns === 0);
 
   const waiting = await other.agent("waiter").send("await echo('begun'); return 'ran'");
-  await until("the waiter to be in the line again", async () => (await health()).waitingRuns === 1);
+  await waitUntil("the waiter to be in the line again", async () => (await health()).waitingRuns === 1);
   // A holder that is deleted gives its slot up.
   await client.agent("holder").delete();
   expect((await waiting.outcome()).status).toBe("completed");
-  const events = await eventsOf(other, "waiter");
+  const events = await listEvents(other, "waiter");
   expect(events.filter(({ type }) => type === "capability.answered")).toHaveLength(1);
   expect(events.some((event) => event.type === "tool.output" && event.data.output === "ran")).toBe(true);
   await holding.cancel().catch(() => {});

@@ -1,15 +1,15 @@
 import { execFile } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Aviary, openAviary } from "../kit/aviary.ts";
-import { events as sse } from "../kit/sse.ts";
-import { until } from "../kit/until.ts";
+import { type EchoHost, openEchoHost } from "../kit/echo-host.ts";
+import { readEvents as sse } from "../kit/sse.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 // Jobs over plain HTTP: one message to an agent or to several, streamed or answered when done.
 
-let aviary: Aviary;
+let aviary: EchoHost;
 
 beforeAll(async () => {
-  aviary = await openAviary();
+  aviary = await openEchoHost();
 });
 
 afterAll(() => aviary?.stop());
@@ -38,7 +38,7 @@ describe("/run", () => {
     curl.stdout?.on("data", (chunk) => (printed += chunk));
     const left = new Promise((resolve) => curl.on("exit", resolve));
     // The model is silent for ten minutes after its first word: what is here came while the turn runs.
-    await until("the first words", () => printed.includes("Begun."));
+    await waitUntil("the first words", () => printed.includes("Begun."));
     expect(printed).toMatch(/^event: chunk\ndata: \{.*\}\n\n/);
     await agent.cancel();
     expect(await left).toBe(0);
@@ -63,7 +63,7 @@ describe("/run", () => {
     await agent.invoke({ message: "next", mode: "queue" });
     expect((await agent.run()).status).toBe("running");
     await agent.cancel();
-    await until("the next turn", async () => (await agent.log()).filter(({ type }) => type === "agent.completed").length === 1);
+    await waitUntil("the next turn", async () => (await agent.log()).filter(({ type }) => type === "agent.completed").length === 1);
   });
 });
 
@@ -92,7 +92,7 @@ describe("/serve", () => {
     expect(failed.status).toBe(503);
     expect(failed.body.error).toMatchObject({ code: "unavailable", message: expect.any(String), details: { suggestion: expect.any(String) } });
     const canceled = aviary.api("/serve", "POST", { agent: agent.name, message: "slow" });
-    await until("the turn to run", async () => (await agent.run()).status === "running");
+    await waitUntil("the turn to run", async () => (await agent.run()).status === "running");
     await agent.cancel();
     expect((await canceled).status).toBe(409);
   });

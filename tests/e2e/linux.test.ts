@@ -6,14 +6,14 @@ import type { AgentEvent, ToolTrouble } from "@thinkery/sdk";
 import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, onTestFinished, test as always } from "vitest";
 import { WebSocket } from "ws";
-import { runCli } from "../kit/house.ts";
-import { processesRunning } from "../kit/processes.ts";
-import { until } from "../kit/until.ts";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { runCli } from "../kit/host-process.ts";
+import { findProgramProcesses } from "../kit/processes.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // Programs of this machine in an agent's Linux sandbox: through the tool, over HTTP and with the command line.
 
-let workshop: Workshop;
+let workshop: Testbed;
 
 const say = (tool: string, input: object) => [{ call: { tool, input } }, { text: "{{ results.0 }}" }];
 
@@ -34,41 +34,41 @@ if (!hasBubblewrap) console.warn("These tests need bubblewrap, which is not inst
 const test = always.skipIf(!hasBubblewrap);
 
 beforeAll(async () => {
-  workshop = await openWorkshop({ worker, config: { failuresPerMinute: 1000, linux: { processes: 3 } }, scripts: { default: script } });
+  workshop = await openTestbed({ worker, config: { failuresPerMinute: 1000, linux: { processes: 3 } }, scripts: { default: script } });
 });
 
 afterAll(() => workshop?.stop());
 
-async function told(agent: WorkshopAgent, message: string): Promise<string> {
+async function runAndGetResult(agent: TestAgent, message: string): Promise<string> {
   const { type, data } = await agent.say(message);
   expect(type).toBe("agent.completed");
   return (data as { result: string }).result;
 }
 
-const troubles = (log: AgentEvent[]): [ToolTrouble, string][] => log.flatMap(({ type, data }) => (type === "tool.error" ? [[data.trouble, data.error]] : [])) as never;
+const listErrors = (log: AgentEvent[]): [ToolTrouble, string][] => log.flatMap(({ type, data }) => (type === "tool.error" ? [[data.trouble, data.error]] : [])) as never;
 
-const folderOf = ({ name }: WorkshopAgent) => join(workshop.home, "linux/global", name);
-const go = (agent: WorkshopAgent) => writeFile(join(folderOf(agent), "go"), "");
+const getFolder = ({ name }: TestAgent) => join(workshop.home, "linux/global", name);
+const signalGo = (agent: TestAgent) => writeFile(join(getFolder(agent), "go"), "");
 
 /** A word that is nowhere else, and whether a process of this machine has it in its command line. */
-const mark = () => `mark-${Math.random().toString(36).slice(2)}`;
-const isRunning = (word: string) => processesRunning(word).length > 0;
-const over = (word: string) => until("the command to be over", () => !isRunning(word));
+const createMark = () => `mark-${Math.random().toString(36).slice(2)}`;
+const isRunning = (word: string) => findProgramProcesses(word).length > 0;
+const waitForEnd = (word: string) => waitUntil("the command to be over", () => !isRunning(word));
 
 /** Starts a process by the tool; its id stands in the answer. */
-async function inBackground(): Promise<{ agent: WorkshopAgent; id: string; at: string }> {
+async function startInBackground(): Promise<{ agent: TestAgent; id: string; at: string }> {
   const agent = await workshop.newAgent();
-  const [, id = ""] = /^It runs as process ([0-9a-f]{8})\.$/.exec(await told(agent, "in the background")) ?? [];
+  const [, id = ""] = /^It runs as process ([0-9a-f]{8})\.$/.exec(await runAndGetResult(agent, "in the background")) ?? [];
   const at = `${agent.at}/processes/${id}`;
-  await until("its first words", async () => (await workshop.api(at)).body.output === "up\n");
+  await waitUntil("its first words", async () => (await workshop.api(at)).body.output === "up\n");
   return { agent, id, at };
 }
 
 test("a command's output is the answer, with its exit code where that is not 0; its folder stays", async () => {
   const agent = await workshop.newAgent();
-  expect(await told(agent, "echo hello | tee note")).toBe("hello\n");
-  expect(await told(agent, "cat note; ls missing; exit 3")).toMatch(/^hello\nls: .*missing.*\n\nexit code 3$/);
-  expect(await told(agent, "true")).toBe("It ran, and wrote nothing.");
+  expect(await runAndGetResult(agent, "echo hello | tee note")).toBe("hello\n");
+  expect(await runAndGetResult(agent, "cat note; ls missing; exit 3")).toMatch(/^hello\nls: .*missing.*\n\nexit code 3$/);
+  expect(await runAndGetResult(agent, "true")).toBe("It ran, and wrote nothing.");
   const { actions } = (await workshop.api(`${agent.at}/actions?tool=sandbox`)).body;
   expect(actions[0]).toMatchObject({ tool: "sandbox", action: "run", success: true, outputSummary: "It ran, and wrote nothing." });
   expect(actions[1]).toMatchObject({ outputSummary: "2 lines, exit code 3" });
@@ -91,7 +91,7 @@ test("a command works on the workspace, and what it changes there is one version
   expect((await files.file("big.txt")).size).toBe(1288895);
   // Somebody takes it back, and the next command finds it so.
   await files.revert({ turn: runId });
-  expect(await told(agent, "cat src/a.txt; ls")).toBe("one\ngone\nlink\nphoto.bin\nsrc\n");
+  expect(await runAndGetResult(agent, "cat src/a.txt; ls")).toBe("one\ngone\nlink\nphoto.bin\nsrc\n");
   expect((await files.versions()).versions).toHaveLength(3);
 });
 
@@ -103,15 +103,15 @@ test("a person and a command that change the same file lose nothing", async () =
   await files.putFile("a", lines("1", "2", "3", "4", "5", "6", "7"));
   await files.putFile("b", lines("1"));
   const { runId } = await agent.invoke({ message: "sed -i s/7/seven/ a; echo command > b; until [ -e go ]; do sleep 0.05; done" });
-  await until("the command", () => existsSync(join(folderOf(agent), "a")));
+  await waitUntil("the command", () => existsSync(join(getFolder(agent), "a")));
   await files.putFile("a", lines("one", "2", "3", "4", "5", "6", "7"));
   await files.putFile("b", lines("person"));
-  await go(agent);
+  await signalGo(agent);
   const { data } = (await agent.over(runId)) as { data: { result: string } };
   expect(data.result).toContain("“b” was changed in the workspace while it was changed in the sandbox.");
   expect((await files.file("a")).text()).toBe(lines("one", "2", "3", "4", "5", "6", "seven"));
   expect((await files.file("b")).text()).toMatch(/person\n[^]*command\n/);
-  expect(await told(agent, "cat a | head -1; rm go")).toBe("one\n");
+  expect(await runAndGetResult(agent, "cat a | head -1; rm go")).toBe("one\n");
 });
 
 test("what a command writes is shown while it runs", async () => {
@@ -121,37 +121,37 @@ test("what a command writes is shown while it runs", async () => {
   onTestFinished(() => socket.terminate());
   const frames: { type: string; text?: string }[] = [];
   socket.on("message", (data) => frames.push(...[JSON.parse(String(data))].flat()));
-  await until("the greeting", () => frames.some(({ type }) => type === "history"));
+  await waitUntil("the greeting", () => frames.some(({ type }) => type === "history"));
   const { runId } = await agent.invoke({ message: "echo first; until [ -e go ]; do sleep 0.05; done; echo second" });
-  await until("the first words", () => frames.some(({ type, text }) => type === "tool_progress" && text === "first\n"));
+  await waitUntil("the first words", () => frames.some(({ type, text }) => type === "tool_progress" && text === "first\n"));
   expect(frames.map(({ type }) => type)).not.toContain("tool_result");
-  await go(agent);
+  await signalGo(agent);
   expect(await agent.over(runId)).toMatchObject({ data: { result: "first\nsecond\n" } });
 });
 
 test("a command that takes too long fails with its kind and what it had written", async () => {
   const agent = await workshop.newAgent();
-  await told(agent, "in time");
-  expect(troubles(await agent.log())).toEqual([["timeout", expect.stringMatching(/^before\n\nThe command did not end within [\d.]+ m?s and was ended\.$/)]]);
+  await runAndGetResult(agent, "in time");
+  expect(listErrors(await agent.log())).toEqual([["timeout", expect.stringMatching(/^before\n\nThe command did not end within [\d.]+ m?s and was ended\.$/)]]);
 });
 
 test("a command ends when its turn is canceled, and when main is lost", async () => {
   const agent = await workshop.newAgent();
   for (const end of [() => agent.cancel(), () => workshop.restartMain()]) {
-    const word = mark();
+    const word = createMark();
     const { runId } = await agent.invoke({ message: `exec -a ${word} sleep 300` });
-    await until("the command", () => isRunning(word));
+    await waitUntil("the command", () => isRunning(word));
     await end();
-    await over(word);
+    await waitForEnd(word);
     await agent.over(runId);
   }
-  expect(troubles(await agent.log()).map(([trouble]) => trouble)).toEqual(["canceled", "outcome_unknown"]);
+  expect(listErrors(await agent.log()).map(([trouble]) => trouble)).toEqual(["canceled", "outcome_unknown"]);
 });
 
 test("what a canceled command had done by then is a version, and the log says so", async () => {
   const agent = await workshop.newAgent();
   const { runId } = await agent.invoke({ message: "echo half > half; sleep 300" });
-  await until("the file", () => existsSync(join(folderOf(agent), "half")));
+  await waitUntil("the file", () => existsSync(join(getFolder(agent), "half")));
   await agent.cancel();
   await agent.over(runId);
   const changed = await agent.seen("the files", ({ type }) => type === "files.changed");
@@ -162,36 +162,36 @@ test("a script of the workspace can be run", async () => {
   const agent = await workshop.newAgent();
   const { url, token } = workshop.house();
   await createClient({ url, token }).agent(agent.name).editFiles([{ write: "bin/hi", content: "#!/bin/sh\necho hi $1\n" }, { write: "text", content: "echo no" }]);
-  expect(await told(agent, "bin/hi you; ./text")).toMatch(/^hi you\n.*text: Permission denied\n\nexit code 126$/);
+  expect(await runAndGetResult(agent, "bin/hi you; ./text")).toMatch(/^hi you\n.*text: Permission denied\n\nexit code 126$/);
 });
 
 test("code may run commands too, only so many at a time", async () => {
   const agent = await workshop.newAgent();
-  expect(await told(agent, "return (await tools.sandbox({ command: 'echo from code' })).trim()")).toBe("from code");
+  expect(await runAndGetResult(agent, "return (await tools.sandbox({ command: 'echo from code' })).trim()")).toBe("from code");
   const many = "return (await Promise.allSettled([1, 2, 3, 4].map((n) => tools.sandbox({ command: `sleep 0.3; echo ${n}` })))).map((one) => one.value ?? one.reason.message)";
-  expect(JSON.parse(await told(agent, many))).toEqual(["1\n", "2\n", "3\n", expect.stringContaining("3 commands of this agent are running")]);
+  expect(JSON.parse(await runAndGetResult(agent, many))).toEqual(["1\n", "2\n", "3\n", expect.stringContaining("3 commands of this agent are running")]);
   const wrong = "return await tools.sandbox({ command: 'x', process: 'y' }).catch((error) => error.message)";
-  expect(await told(agent, wrong)).toContain("give a command or a process, not both");
+  expect(await runAndGetResult(agent, wrong)).toContain("give a command or a process, not both");
 });
 
 test("a process goes on after the call and after a crash of main; it is read and stopped by the tool", async () => {
-  const { agent, id } = await inBackground();
-  expect(await told(agent, "list")).toBe(`process ${id}, running: echo up; until [ -e go ]; do sleep 0.05; done; echo done; sleep 300`);
+  const { agent, id } = await startInBackground();
+  expect(await runAndGetResult(agent, "list")).toBe(`process ${id}, running: echo up; until [ -e go ]; do sleep 0.05; done; echo done; sleep 300`);
   await workshop.restartMain();
-  await go(agent);
-  await until("its last words", async () => (await told(agent, id)).endsWith("\n\nup\ndone\n"));
-  expect(await told(agent, `return await tools.sandbox({ process: "${id}", stop: true })`)).toMatch(new RegExp(`^process ${id}, stopped: `));
-  expect(await told(agent, "list")).toMatch(new RegExp(`^process ${id}, stopped: `));
-  await told(agent, "0badcafe");
-  expect(troubles(await agent.log())).toEqual([["threw", expect.stringContaining("This agent has no process “0badcafe”.")]]);
+  await signalGo(agent);
+  await waitUntil("its last words", async () => (await runAndGetResult(agent, id)).endsWith("\n\nup\ndone\n"));
+  expect(await runAndGetResult(agent, `return await tools.sandbox({ process: "${id}", stop: true })`)).toMatch(new RegExp(`^process ${id}, stopped: `));
+  expect(await runAndGetResult(agent, "list")).toMatch(new RegExp(`^process ${id}, stopped: `));
+  await runAndGetResult(agent, "0badcafe");
+  expect(listErrors(await agent.log())).toEqual([["threw", expect.stringContaining("This agent has no process “0badcafe”.")]]);
 });
 
 test("processes are listed, read and stopped over HTTP, by whoever may", async () => {
-  const { agent, id, at } = await inBackground();
+  const { agent, id, at } = await startInBackground();
   const { url, token, client } = workshop.house();
   expect((await workshop.api(`${agent.at}/processes`)).body.processes).toMatchObject([{ id, state: "running", outputBytes: 3 }]);
-  await go(agent);
-  await until("more", async () => (await workshop.api(`${at}?after=3`)).body.output === "done\n");
+  await signalGo(agent);
+  await waitUntil("more", async () => (await workshop.api(`${at}?after=3`)).body.output === "done\n");
   expect((await workshop.api(`${at}?after=x`)).status).toBe(400);
   expect(await workshop.api(`${agent.at}/processes/0badcafe`)).toMatchObject({ status: 404, body: { error: { message: expect.stringContaining("Processes end with the host") } } });
   const other = await workshop.newAgent();
@@ -206,7 +206,7 @@ test("processes are listed, read and stopped over HTTP, by whoever may", async (
 });
 
 test("the command line lists processes, follows what they write, and stops them", async () => {
-  const { agent, id, at } = await inBackground();
+  const { agent, id, at } = await startInBackground();
   const run = (...args: string[]) => runCli(["process", ...args], workshop.home, { program: workshop.program });
   const [listed, json, logs] = await Promise.all([run("ls", agent.name), run("ls", agent.name, "--json"), run("logs", agent.name)]);
   expect(listed.stdout).toMatch(new RegExp(`ID +STATE +STARTED +COMMAND\n${id} +running +20.*echo up;`));
@@ -214,8 +214,8 @@ test("the command line lists processes, follows what they write, and stops them"
   // Without an id, the only one is meant.
   expect(logs).toMatchObject({ code: 0, stdout: "up\n", stderr: `${id}: running\n` });
   const following = run("logs", "-f", agent.name, id);
-  await go(agent);
-  await until("more", async () => (await workshop.api(at)).body.output === "up\ndone\n");
+  await signalGo(agent);
+  await waitUntil("more", async () => (await workshop.api(at)).body.output === "up\ndone\n");
   expect(await run("stop", agent.name, id)).toMatchObject({ code: 0, stdout: `Stopped ${id} of ${agent.name}.\n` });
   expect(await following).toMatchObject({ code: 0, stdout: "up\ndone\n", stderr: `${id}: stopped\n` });
   const { name } = await workshop.newAgent();
@@ -226,38 +226,38 @@ test("the command line lists processes, follows what they write, and stops them"
 });
 
 test("a deleted agent leaves neither processes nor files, and the next of its name finds nothing", async () => {
-  const word = mark();
+  const word = createMark();
   const agent = await workshop.newAgent();
-  await told(agent, `return await tools.sandbox({ command: "touch mine; exec -a ${word} sleep 300", background: true })`);
-  await until("the process", () => isRunning(word) && existsSync(join(folderOf(agent), "mine")));
+  await runAndGetResult(agent, `return await tools.sandbox({ command: "touch mine; exec -a ${word} sleep 300", background: true })`);
+  await waitUntil("the process", () => isRunning(word) && existsSync(join(getFolder(agent), "mine")));
   expect((await workshop.api(agent.at, "DELETE")).status).toBe(204);
-  await over(word);
-  await until("the folder to be gone", async () => !(await readdir(join(workshop.home, "linux"))).some((name) => name.startsWith(".gone-")));
+  await waitForEnd(word);
+  await waitUntil("the folder to be gone", async () => !(await readdir(join(workshop.home, "linux"))).some((name) => name.startsWith(".gone-")));
   expect(existsSync(join(workshop.home, "linux/.beside", `global~${agent.name}`))).toBe(false);
-  expect(existsSync(folderOf(agent))).toBe(false);
+  expect(existsSync(getFolder(agent))).toBe(false);
   const next = await workshop.newAgent({ name: agent.name });
   expect((await workshop.api(`${next.at}/processes`)).body.processes).toEqual([]);
-  expect(await told(next, "ls -A")).toBe("It ran, and wrote nothing.");
+  expect(await runAndGetResult(next, "ls -A")).toBe("It ran, and wrote nothing.");
 });
 
 test("processes end with the host, and are not known after it", async () => {
-  const { agent, at } = await inBackground();
-  const word = mark();
-  await told(agent, `return await tools.sandbox({ command: "exec -a ${word} sleep 300", background: true })`);
-  await until("the process", () => isRunning(word));
+  const { agent, at } = await startInBackground();
+  const word = createMark();
+  await runAndGetResult(agent, `return await tools.sandbox({ command: "exec -a ${word} sleep 300", background: true })`);
+  await waitUntil("the process", () => isRunning(word));
   await workshop.stopHouse();
-  await over(word);
+  await waitForEnd(word);
   await workshop.startHouse();
   expect(await workshop.api(at)).toMatchObject({ status: 404, body: { error: { message: expect.stringContaining("Processes end with the host") } } });
-  expect(await told(agent, "ls")).toBe("It ran, and wrote nothing.");
+  expect(await runAndGetResult(agent, "ls")).toBe("It ran, and wrote nothing.");
 });
 
 always("without bubblewrap the tool says what to install, and nothing else is wrong", async () => {
-  const bare = await openWorkshop({ worker, env: { PATH: "/nowhere" }, scripts: { default: script } });
+  const bare = await openTestbed({ worker, env: { PATH: "/nowhere" }, scripts: { default: script } });
   onTestFinished(() => bare.stop());
   const agent = await bare.newAgent();
   await agent.say("echo hello");
-  expect(troubles(await agent.log())).toEqual([["no_sandbox", expect.stringMatching(/^The Linux sandbox needs bubblewrap\. .*apt-get install bubblewrap/)]]);
+  expect(listErrors(await agent.log())).toEqual([["no_sandbox", expect.stringMatching(/^The Linux sandbox needs bubblewrap\. .*apt-get install bubblewrap/)]]);
   expect((await bare.api(`${agent.at}/processes`)).body).toEqual({ processes: [] });
   expect((await bare.api(agent.at, "DELETE")).status).toBe(204);
 });

@@ -1,18 +1,18 @@
 import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ModelServer, openModelServer } from "../kit/model-server.ts";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // Middleware that behaves: what it sees and when, what it can do, and what is kept of it.
 
 const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
 
-let workshop: Workshop;
+let workshop: Testbed;
 let models: ModelServer;
 
 beforeAll(async () => {
   models = await openModelServer({ models: ["house", "small"] });
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" },
     config: { failuresPerMinute: 1000, turn: { heartbeatSeconds: 1, hookSeconds: 5 } },
@@ -33,26 +33,26 @@ afterAll(async () => {
   await models?.stop();
 });
 
-const dataOf = <T extends AgentEvent["type"]>(log: AgentEvent[], type: T) =>
+const getEventData = <T extends AgentEvent["type"]>(log: AgentEvent[], type: T) =>
   log.flatMap((event) => (event.type === type ? [event.data as Extract<AgentEvent, { type: T }>["data"]] : []));
 
 /** What each witness wrote down, in the order of the log. */
-async function witnessed(agent: WorkshopAgent): Promise<string[]> {
-  return dataOf(await agent.log(), "middleware.kept").flatMap(({ middlewareName, key, value }) => (key === "last" ? [`${middlewareName}: ${String(value)}`] : []));
+async function readWitnessed(agent: TestAgent): Promise<string[]> {
+  return getEventData(await agent.log(), "middleware.kept").flatMap(({ middlewareName, key, value }) => (key === "last" ? [`${middlewareName}: ${String(value)}`] : []));
 }
 
-const both = (...seen: string[]) => seen.flatMap((words) => [`first: ${words}`, `second: ${words}`]);
+const expectBoth = (...seen: string[]) => seen.flatMap((words) => [`first: ${words}`, `second: ${words}`]);
 
 test("every hook runs at its point, in the order in which the middleware was added, async or not", async () => {
   const agent = await workshop.newAgent({ blueprint: "watched" });
   expect(await agent.say("work")).toMatchObject({ type: "agent.completed", data: { result: "Ended." } });
-  expect(await witnessed(agent)).toEqual([
-    ...both("onInit"),
-    ...both("onTick 1", "beforeModel 1 of 1, run running", "onModelResult “So. ” [echo], 2 said"),
-    ...both('onToolStart echo {"text":"hi"}', 'onToolResult echo "hi"'),
-    ...both("onTick 2", "beforeModel 2 of 3, run running", "onModelResult “” [throws], 4 said"),
-    ...both("onToolStart throws {}", "onToolError throws This tool throws."),
-    ...both("onTick 3", "beforeModel 3 of 5, run running", "onModelResult “Ended.” [], 6 said"),
+  expect(await readWitnessed(agent)).toEqual([
+    ...expectBoth("onInit"),
+    ...expectBoth("onTick 1", "beforeModel 1 of 1, run running", "onModelResult “So. ” [echo], 2 said"),
+    ...expectBoth('onToolStart echo {"text":"hi"}', 'onToolResult echo "hi"'),
+    ...expectBoth("onTick 2", "beforeModel 2 of 3, run running", "onModelResult “” [throws], 4 said"),
+    ...expectBoth("onToolStart throws {}", "onToolError throws This tool throws."),
+    ...expectBoth("onTick 3", "beforeModel 3 of 5, run running", "onModelResult “Ended.” [], 6 said"),
   ]);
 });
 
@@ -69,7 +69,7 @@ test("before and after events are in the log, one for each middleware and call",
     "middleware.after_model first",
     "middleware.after_model second",
   ]);
-  expect(dataOf(await agent.log(), "middleware.before_model")[0]).toMatchObject({ step: 1, runId: expect.any(String) });
+  expect(getEventData(await agent.log(), "middleware.before_model")[0]).toMatchObject({ step: 1, runId: expect.any(String) });
 });
 
 test("tags select: what shares none with the blueprint is neither run nor offered", async () => {
@@ -139,25 +139,25 @@ interface Wire {
 }
 
 /** The bodies of the calls that a turn of such an agent made. */
-async function calls(config: object, tags = ["default", "coach"]): Promise<{ agent: WorkshopAgent; bodies: Wire[] }> {
+async function recordCalls(config: object, tags = ["default", "coach"]): Promise<{ agent: TestAgent; bodies: Wire[] }> {
   const blueprint = await workshop.newBlueprint({ tags, prompt: "A role.", model: "openai:house", config });
   const agent = await workshop.newAgent({ blueprint });
-  const before = models.calls();
+  const before = models.countCalls();
   expect(await agent.say("hello")).toMatchObject({ type: "agent.completed" });
-  return { agent, bodies: models.requests().slice(before).map(({ body }) => body as unknown as Wire) };
+  return { agent, bodies: models.listRequests().slice(before).map(({ body }) => body as unknown as Wire) };
 }
 
-const offered = ({ tools = [] }: Wire) => tools.map((tool) => tool.function.name);
+const listToolNames = ({ tools = [] }: Wire) => tools.map((tool) => tool.function.name);
 
 test("the plan is what the model is told: system parts last, reminders at the end, tools and settings as planned", async () => {
   models.answer([{ toolCalls: [{ name: "echo", input: { text: "x" } }] }, { text: "Done." }]);
   const coach = { system: "Be kind.", reminder: "Be brief.", only: ["echo", "from_init"], without: ["from_init"], temperature: 0.5, maxOutputTokens: 77 };
-  const { bodies } = await calls({ coach });
+  const { bodies } = await recordCalls({ coach });
   expect(bodies).toHaveLength(2);
   for (const body of bodies) {
     expect(body.messages[0]?.content).toMatch(/^You are an agent[^]*\n\n## Your role\nA role\.\n\n## Additional Context\nThe class was here\.\n\nBe kind\.$/);
     expect(body.messages.at(-1)).toMatchObject({ role: "user", content: expect.stringMatching(/<reminder>\nBe brief\.\n<\/reminder>$/) });
-    expect(offered(body)).toEqual(["set_title", "echo"]);
+    expect(listToolNames(body)).toEqual(["set_title", "echo"]);
     expect([body.temperature, body.max_tokens ?? body.max_completion_tokens]).toEqual([0.5, 77]);
   }
   expect(bodies[1]?.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool", "user"]);
@@ -166,7 +166,7 @@ test("the plan is what the model is told: system parts last, reminders at the en
 
 test("a reminder is for one call only, and nobody reads it in the conversation", async () => {
   models.answer([{ text: "Yes." }]);
-  const { agent } = await calls({ coach: { reminder: "Be brief." } });
+  const { agent } = await recordCalls({ coach: { reminder: "Be brief." } });
   expect(JSON.stringify(await agent.messages())).not.toContain("Be brief");
 });
 
@@ -179,8 +179,8 @@ test("a tool registered while the request is planned is offered in the same call
   // For the rest of the turn: what was given in onInit stays.
   expect((await agent.state()).tools.map(({ name }: { name: string }) => name)).toEqual(["set_title", "of_the_class", "from_init"]);
   models.answer([{ text: "Yes." }]);
-  const { bodies } = await calls({ coach: { give: [1] } });
-  expect(bodies.map(offered)[0]).toContain("from_step_1");
+  const { bodies } = await recordCalls({ coach: { give: [1] } });
+  expect(bodies.map(listToolNames)[0]).toContain("from_step_1");
 });
 
 test("a model can be consulted beside the conversation, and is counted like every call", async () => {
@@ -189,7 +189,7 @@ test("a model can be consulted beside the conversation, and is counted like ever
   const agent = await workshop.newAgent({ blueprint });
   const { runId } = (await agent.say("hello")).data as { runId: string };
   expect(await agent.state()).toMatchObject({ answered: "A quick answer." });
-  expect(dataOf(await agent.log(), "model.consulted")).toMatchObject([{ runId, step: 1, role: "fast", model: "scripted:quick", purpose: "test", usage: { inputTokens: expect.any(Number) } }]);
+  expect(getEventData(await agent.log(), "model.consulted")).toMatchObject([{ runId, step: 1, role: "fast", model: "scripted:quick", purpose: "test", usage: { inputTokens: expect.any(Number) } }]);
   expect((await workshop.api(`${agent.at}/usage`)).body).toMatchObject({ byModel: [{ model: "scripted:default", calls: 1 }, { model: "scripted:quick", calls: 1 }] });
   expect(JSON.stringify(await agent.messages())).not.toContain("quick answer");
 });

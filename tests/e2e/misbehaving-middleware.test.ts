@@ -2,21 +2,21 @@ import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ModelServer, openModelServer } from "../kit/model-server.ts";
 import { sample } from "../kit/sample.ts";
-import { until } from "../kit/until.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 import type { TrickName } from "../kit/worker/system/puppet.ts";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // Middleware that does what it should not: contained, named, undone, and the turn goes on.
 
 const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
 
-let workshop: Workshop;
+let workshop: Testbed;
 let models: ModelServer;
 
 beforeAll(async () => {
   models = await openModelServer({ models: ["house"] });
   models.answer(() => ({ text: "Fine." }));
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" },
     config: { failuresPerMinute: 1000, silenceSeconds: 3, turn: { heartbeatSeconds: 1, hookSeconds: 1 } },
@@ -37,18 +37,18 @@ afterAll(async () => {
 
 type Puppet = Partial<Record<string, TrickName>>;
 
-async function newPuppet(puppet: Puppet, { tags = [], config = {}, ...more }: { tags?: string[]; config?: object; model?: string; models?: object } = {}): Promise<WorkshopAgent> {
+async function newPuppet(puppet: Puppet, { tags = [], config = {}, ...more }: { tags?: string[]; config?: object; model?: string; models?: object } = {}): Promise<TestAgent> {
   const blueprint = await workshop.newBlueprint({ tags: ["default", "puppet", ...tags], config: { puppet, ...config }, ...more });
   return workshop.newAgent({ blueprint });
 }
 
-const failures = async (agent: WorkshopAgent) =>
+const listFailures = async (agent: TestAgent) =>
   (await agent.log()).flatMap(({ type, data }) => (type === "middleware.failed" ? [`${data.middlewareName} ${data.hook} ${data.step}: ${data.error}`] : []));
 
-const kept = async (agent: WorkshopAgent, name: string) =>
+const readKeptState = async (agent: TestAgent, name: string) =>
   (await agent.log()).flatMap(({ type, data }) => (type === "middleware.kept" && data.middlewareName === name ? [[data.key, data.value]] : []));
 
-const completes = async (agent: WorkshopAgent, message = "hello") => expect(await agent.say(message)).toMatchObject({ type: "agent.completed" });
+const expectCompletion = async (agent: TestAgent, message = "hello") => expect(await agent.say(message)).toMatchObject({ type: "agent.completed" });
 
 test("a middleware that throws in every hook is named each time, leaves nothing behind, and the turn completes", async () => {
   const hooks = ["onInit", "onTick", "beforeModel", "onModelResult", "onToolStart", "onToolResult", "onToolError", "onResume", "onChildReport"];
@@ -59,7 +59,7 @@ test("a middleware that throws in every hook is named each time, leaves nothing 
   await agent.report({ callId: (deferred.data as { callId: string }).callId, output: "reported" });
   expect(await agent.over(runId)).toMatchObject({ type: "agent.completed", data: { result: "Ended." } });
   const step = (number: number, ...between: string[]) => ["onTick", "beforeModel", "onModelResult", ...between].map((hook) => `puppet ${hook} ${number}: This hook throws.`);
-  expect(await failures(agent)).toEqual([
+  expect(await listFailures(agent)).toEqual([
     "puppet onInit 0: This hook throws.",
     ...step(1, "onToolStart", "onToolResult"),
     ...step(2, "onToolStart", "onToolError"),
@@ -67,10 +67,10 @@ test("a middleware that throws in every hook is named each time, leaves nothing 
     ...step(4),
   ]);
   // Those before and after it were not disturbed.
-  const saw = async (name: string) => (await kept(agent, name)).flatMap(([key, value]) => (key === "last" ? [String(value).split(" ")[0]] : []));
+  const saw = async (name: string) => (await readKeptState(agent, name)).flatMap(([key, value]) => (key === "last" ? [String(value).split(" ")[0]] : []));
   expect(await saw("second")).toEqual(await saw("first"));
   expect(new Set(await saw("second"))).toEqual(new Set(hooks));
-  expect(await kept(agent, "puppet")).toEqual([]);
+  expect(await readKeptState(agent, "puppet")).toEqual([]);
   expect(JSON.stringify((await agent.state()).tools)).not.toContain("prop_of_");
   const order = (await agent.log()).flatMap(({ type, data }) => (type.startsWith("middleware.before") && "middlewareName" in data ? [data.middlewareName] : []));
   expect(order).not.toContain("puppet");
@@ -87,17 +87,17 @@ const thrown: [TrickName, string][] = [
 
 test.each(thrown)("a hook that would %s is contained", async (trick, words) => {
   const agent = await newPuppet({ onTick: trick, onModelResult: trick });
-  await completes(agent);
-  expect(await failures(agent)).toEqual([`puppet onTick 1: ${words}`, `puppet onModelResult 1: ${words}`]);
+  await expectCompletion(agent);
+  expect(await listFailures(agent)).toEqual([`puppet onTick 1: ${words}`, `puppet onModelResult 1: ${words}`]);
 });
 
 /** What the model was told in a turn whose plan a coach shaped as well. */
-async function planned(puppet: Puppet, coach: object = {}) {
+async function recordPlan(puppet: Puppet, coach: object = {}) {
   const config = { coach: { system: "Be kind.", without: ["throws"], ...coach } };
   const agent = await newPuppet(puppet, { tags: ["coach"], config, model: "openai:house", models: { fast: "scripted:slow" } });
-  const before = models.calls();
-  await completes(agent);
-  const bodies = models.requests().slice(before).map(({ body, raw }) => ({ raw, body: body as { messages: { content: string }[]; tools: { function: { name: string } }[] } }));
+  const before = models.countCalls();
+  await expectCompletion(agent);
+  const bodies = models.listRequests().slice(before).map(({ body, raw }) => ({ raw, body: body as { messages: { content: string }[]; tools: { function: { name: string } }[] } }));
   const { raw, body } = bodies[0] as (typeof bodies)[0];
   return { agent, raw, system: body.messages[0]?.content, tools: body.tools.map((tool) => tool.function.name), calls: bodies.length };
 }
@@ -136,32 +136,32 @@ const invalidPlans: [TrickName, RegExp][] = [
 ];
 
 test.each(invalidPlans)("a hook that would %s changes nothing, and what others planned stays", async (trick, words) => {
-  const { agent, raw, system, tools, calls } = await planned({ beforeModel: trick });
-  expect(await failures(agent)).toEqual([expect.stringMatching(/^puppet beforeModel 1: /)]);
-  expect((await failures(agent))[0]?.slice("puppet beforeModel 1: ".length)).toMatch(words);
+  const { agent, raw, system, tools, calls } = await recordPlan({ beforeModel: trick });
+  expect(await listFailures(agent)).toEqual([expect.stringMatching(/^puppet beforeModel 1: /)]);
+  expect((await listFailures(agent))[0]?.slice("puppet beforeModel 1: ".length)).toMatch(words);
   expect(calls).toBe(1);
   expect(system).toMatch(/Be kind\.$/);
   expect(raw).not.toMatch(/puppet was here|prop_of_|Forget everything|flood_/);
   expect(tools).toEqual(["set_title", "executeCode", "sandbox", "bash", "echo", "later", "later_alone", "later_slowly", "later_locally", "answers_anyway", "of_the_class", "write_todos", "listFiles", "readFile", "writeFile", "editFile", "deleteFile", "moveFile", "glob", "grep", "from_init"]);
-  expect(await kept(agent, "puppet")).toEqual([]);
+  expect(await readKeptState(agent, "puppet")).toEqual([]);
 });
 
 test("what a hook does that was given up does not reach the plan any more", async () => {
   // The next middleware is still planning when the late one comes back.
-  const { agent, raw } = await planned({ beforeModel: "go on when it is too late" }, { ask: { prompt: "Well?" } });
-  expect(await failures(agent)).toEqual([expect.stringMatching(/^puppet .* within 1 s\.$/)]);
+  const { agent, raw } = await recordPlan({ beforeModel: "go on when it is too late" }, { ask: { prompt: "Well?" } });
+  expect(await listFailures(agent)).toEqual([expect.stringMatching(/^puppet .* within 1 s\.$/)]);
   expect(await agent.state()).toMatchObject({ answered: "A slow answer." });
   expect(raw).not.toContain("Too late");
 });
 
 test("a hook may keep what there is room for, however often it says so, and one thing said often is written once", async () => {
   const often = await newPuppet({ onTick: "keep one thing very often" });
-  await completes(often);
-  expect(await kept(often, "puppet")).toEqual([["onTick", "begun"], ["number", 9999]]);
+  await expectCompletion(often);
+  expect(await readKeptState(often, "puppet")).toEqual([["onTick", "begun"], ["number", 9999]]);
   const much = await newPuppet({ onTick: "keep nearly too much" });
-  await completes(much);
-  expect(await failures(much)).toEqual([]);
-  const sizes = (await kept(much, "puppet")).map(([, value]) => String(value).length);
+  await expectCompletion(much);
+  expect(await listFailures(much)).toEqual([]);
+  const sizes = (await readKeptState(much, "puppet")).map(([, value]) => String(value).length);
   expect(sizes.filter((size) => size === 60_000)).toHaveLength(60);
 });
 
@@ -181,7 +181,7 @@ test.each(states)("a state() that would %s says why in its own place, and the re
 test("a cancel does not wait for a hook, and those after it do not run", async () => {
   const agent = await newPuppet({ onTick: "hang" }, { tags: ["witness"] });
   const { runId } = await agent.invoke({ message: "hello" });
-  await until("the first witness", async () => (await kept(agent, "first")).some(([, value]) => value === "onTick 1"));
+  await waitUntil("the first witness", async () => (await readKeptState(agent, "first")).some(([, value]) => value === "onTick 1"));
   expect(await agent.cancel()).toEqual({ runId, status: "canceled" });
   expect(await agent.over(runId)).toMatchObject({ type: "run.canceled" });
   const next = await agent.invoke({ message: "another" });
@@ -200,7 +200,7 @@ test("tools of one name from the system and the class meet in the agent that wou
     type: "agent.error",
     data: { code: "internal", error: "Two tools are named “of_the_class”: one is from the system, the other from the class. Rename one." },
   });
-  await completes(await workshop.newAgent());
+  await expectCompletion(await workshop.newAgent());
 });
 
 test("a blueprint with a tag that nobody has is stored, with a warning that names the nearest one", async () => {
@@ -221,8 +221,8 @@ const spinningHooks: [when: string, hook: string][] = [
 test.each(sample(spinningHooks, { name: "spinning hooks", size: 1, kindOf: () => "spin" }))("a hook that spins when %s takes main with it; in the end its turn fails, and the host answers", async (_, hook) => {
   const [spins, other] = [await newPuppet({ [hook]: "spin" }), await workshop.newAgent()];
   // It may take main with it before it is answered: the same key is the same turn.
-  const { runId } = await until("an answer", () => spins.invoke({ message: "hello", idempotencyKey: "once" }), { within: 80_000 });
+  const { runId } = await waitUntil("an answer", () => spins.invoke({ message: "hello", idempotencyKey: "once" }), { within: 80_000 });
   expect(await spins.over(runId, 80_000)).toMatchObject({ type: "agent.error", data: { code: "crashed" } });
-  await completes(other);
+  await expectCompletion(other);
   expect((await spins.log()).filter(({ type }) => type === "agent.error" || type === "request.accepted")).toHaveLength(2);
 }, 100_000);

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { emptyHome, type House, openHouse, removeHome, runCli } from "../kit/house.ts";
+import { createHomePath, type HostProcess, startHostProcess, removeHome, runCli } from "../kit/host-process.ts";
 import { type ModelServer, openModelServer } from "../kit/model-server.ts";
 import { send } from "../kit/wire.ts";
 
@@ -18,15 +18,15 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-interface Given {
+interface HostOptions {
   env?: Record<string, string>;
   config?: unknown;
   /** Files of the working folder. */
   files?: Record<string, string>;
 }
 
-async function prepare({ config, files = {} }: Given): Promise<string> {
-  const home = await emptyHome();
+async function prepare({ config, files = {} }: HostOptions): Promise<string> {
+  const home = await createHomePath();
   onTestFinished(() => removeHome(home));
   await mkdir(home, { mode: 0o700 });
   if (config) await writeFile(join(home, "config.jsonc"), JSON.stringify(config));
@@ -37,20 +37,20 @@ async function prepare({ config, files = {} }: Given): Promise<string> {
   return home;
 }
 
-async function open(given: Given = {}): Promise<House> {
-  const house = await openHouse({ home: await prepare(given), env: { OLLAMA_HOST: nowhere, ...given.env } });
+async function open(given: HostOptions = {}): Promise<HostProcess> {
+  const house = await startHostProcess({ home: await prepare(given), env: { OLLAMA_HOST: nowhere, ...given.env } });
   onTestFinished(() => house.stop());
   return house;
 }
 
-async function listening(answer: RequestListener): Promise<string> {
+async function startServer(answer: RequestListener): Promise<string> {
   const own = createServer(answer);
   await new Promise<void>((resolve) => own.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void own.close());
   return `http://127.0.0.1:${(own.address() as AddressInfo).port}`;
 }
 
-async function provider(house: House, name: string) {
+async function findProvider(house: HostProcess, name: string) {
   const { providers } = await house.client.call("listProviders");
   return providers.find((one) => one.name === name);
 }
@@ -62,15 +62,15 @@ test("without a key the tour plays, and everybody is told why", async () => {
   const { models, default: told } = await house.client.call("listModels");
   expect(told).toEqual(fallback);
   expect(models).toContainEqual({ id: "scripted:tour", price: { input: 0, output: 0 } });
-  expect(await provider(house, "anthropic")).toMatchObject({ status: "no key", problem: expect.stringContaining("ANTHROPIC_API_KEY") });
-  const { stdout } = await house.run(["providers"]);
+  expect(await findProvider(house, "anthropic")).toMatchObject({ status: "no key", problem: expect.stringContaining("ANTHROPIC_API_KEY") });
+  const { stdout } = await house.runCli(["providers"]);
   expect(stdout).toMatch(/^anthropic +no key +ANTHROPIC_API_KEY/m);
-  expect((await house.run(["models"])).stdout).toMatch(/^\* +scripted:tour +free/m);
+  expect((await house.runCli(["models"])).stdout).toMatch(/^\* +scripted:tour +free/m);
 });
 
 test("LLM_API_BASE is asked what it has, on loopback, with its own key only", async () => {
   const seen: unknown[] = [];
-  const address = await listening((request, response) => {
+  const address = await startServer((request, response) => {
     seen.push(request.headers.authorization);
     response.end(JSON.stringify({ data: [{ id: "house-model" }] }));
   });
@@ -78,7 +78,7 @@ test("LLM_API_BASE is asked what it has, on loopback, with its own key only", as
   const { default: fallback, models } = await house.client.call("listModels");
   expect(fallback).toEqual({ id: "openai:house-model", why: "LLM_API_BASE is set" });
   expect(models.map(({ id }) => id)).toContain("openai:house-model");
-  expect(await provider(house, "openai")).toMatchObject({ status: "ready", address: `${address}/v1`, keyVariable: "LLM_API_KEY" });
+  expect(await findProvider(house, "openai")).toMatchObject({ status: "ready", address: `${address}/v1`, keyVariable: "LLM_API_KEY" });
   expect(seen.length).toBeGreaterThan(0);
   expect(new Set(seen)).toEqual(new Set(["Bearer sk-house-secret"]));
   for (const file of ["run/main.capnp", "logs/thinkery.log"]) expect(await readFile(join(house.home, file), "utf8")).not.toContain("sk-");
@@ -104,10 +104,10 @@ test("scripts of the data folder and the working folder are there, and wrong one
   const house = await open({ files: { "scripts/mine.yaml": "- text: hello\n", "scripts/bad.yaml": "- steps:\n    - txt: x\n" } });
   await mkdir(join(house.home, "scripts"));
   await writeFile(join(house.home, "scripts", "own.yaml"), "- text: own\n");
-  expect(JSON.parse((await house.run(["mock", "ls", "--json"])).stdout)).toEqual({ scripts: ["bad", "mine", "own", "tour"] });
-  expect(await house.run(["mock", "check", "scripts/mine.yaml"])).toMatchObject({ code: 0, stdout: expect.stringContaining("1 exchanges") });
-  expect(await house.run(["mock", "check", "scripts/bad.yaml"])).toMatchObject({ code: 2, stderr: expect.stringContaining("scripts/bad.yaml, line 2, column 12: 0.steps.0.txt: unknown field") });
-  expect(await house.run(["mock", "check", "scripts/none.yaml"])).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot be read") });
+  expect(JSON.parse((await house.runCli(["mock", "ls", "--json"])).stdout)).toEqual({ scripts: ["bad", "mine", "own", "tour"] });
+  expect(await house.runCli(["mock", "check", "scripts/mine.yaml"])).toMatchObject({ code: 0, stdout: expect.stringContaining("1 exchanges") });
+  expect(await house.runCli(["mock", "check", "scripts/bad.yaml"])).toMatchObject({ code: 2, stderr: expect.stringContaining("scripts/bad.yaml, line 2, column 12: 0.steps.0.txt: unknown field") });
+  expect(await house.runCli(["mock", "check", "scripts/none.yaml"])).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot be read") });
 });
 
 test("an unknown provider is 404 with the one that was meant", async () => {
@@ -131,12 +131,12 @@ test("a folder cannot have the user's key sent elsewhere", async () => {
 test("an openai id goes to LLM_API_BASE in the chat format, and its cost is counted", async () => {
   const house = await open({ env: { LLM_API_BASE: `${server.url}/v1`, LLM_API_KEY: "sk-house-secret" } });
   server.answer({ text: "Good day.", usage: { input: 1_000_000, output: 100_000 } });
-  const before = server.calls();
+  const before = server.countCalls();
   await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice", model: "openai:gpt-4.1-mini" } });
   const { content, usage } = await house.client.call("serve", { body: { agent: "alice", message: "Hello" } });
   expect(content).toBe("Good day.");
   expect(usage.costUsd).toBeCloseTo(0.4 + 0.16, 6);
-  expect(server.requests().slice(before)).toMatchObject([{ path: "/v1/chat/completions", model: "gpt-4.1-mini", headers: { authorization: "Bearer sk-house-secret" } }]);
+  expect(server.listRequests().slice(before)).toMatchObject([{ path: "/v1/chat/completions", model: "gpt-4.1-mini", headers: { authorization: "Bearer sk-house-secret" } }]);
 });
 
 test("a script can be played from a file, and leaves nothing behind", async () => {
@@ -149,12 +149,12 @@ test("a script can be played from a file, and leaves nothing behind", async () =
     "- fail: 401",
   ];
   const house = await open({ files: { "demo.yaml": script.join("\n") } });
-  const { code, stdout } = await house.run(["mock", "play", "demo.yaml", "plan a party"]);
+  const { code, stdout } = await house.runCli(["mock", "play", "demo.yaml", "plan a party"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/> plan a party\nWriting it down\.\n {2}write_todos .*plan a party.*\n.*1 todos?.*\nIt said: /);
-  expect(await house.run(["mock", "play", "demo.yaml", "else"])).toMatchObject({ code: 1, stderr: expect.stringContaining("401") });
+  expect(await house.runCli(["mock", "play", "demo.yaml", "else"])).toMatchObject({ code: 1, stderr: expect.stringContaining("401") });
   expect((await house.client.call("listAgents", { params: { agency: "global" } })).agents).toEqual([]);
-  expect(JSON.parse((await house.run(["mock", "ls", "--json"])).stdout)).toEqual({ scripts: ["tour"] });
+  expect(JSON.parse((await house.runCli(["mock", "ls", "--json"])).stdout)).toEqual({ scripts: ["tour"] });
 });
 
 test("a script that cannot be read ends the turn with its line, and the agent lives on", async () => {

@@ -1,12 +1,12 @@
 import { endpoints } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse } from "../kit/house.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 
-let house: House;
+let house: HostProcess;
 let description: any;
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
   description = await house.client.call("openapi");
 });
 

@@ -1,19 +1,19 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
+import { createHomePath, type HostProcess, startHostProcess, removeHome } from "../kit/host-process.ts";
 import { send } from "../kit/wire.ts";
 
 // A host that is told, in its configuration, of a name and a page that are not its own.
 
-let house: House;
+let house: HostProcess;
 const friend = "https://friend.example";
 
 beforeAll(async () => {
-  const home = await emptyHome();
+  const home = await createHomePath();
   await mkdir(home, { mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), `{ "allowedHosts": ["My.House"], "allowedOrigins": ["${friend}"] }`);
-  house = await openHouse({ home });
+  house = await startHostProcess({ home });
 });
 
 afterAll(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openWorkshop, type Workshop } from "../kit/worker/workshop.ts";
+import { openTestbed, type Testbed } from "../kit/worker/testbed.ts";
 
 // What a Worker of one's own may bring beside tools and middleware: models, a default, a secret.
 
-let workshop: Workshop;
+let workshop: Testbed;
 
 beforeAll(async () => {
-  workshop = await openWorkshop({ worker: new URL("../kit/worker/provider.worker.ts", import.meta.url) });
+  workshop = await openTestbed({ worker: new URL("../kit/worker/provider.worker.ts", import.meta.url) });
 });
 
 afterAll(() => workshop?.stop());

@@ -2,20 +2,20 @@ import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { loginLink, openBrowser, visit } from "../kit/browser.ts";
-import { counting, Guest, idle, lastWords, say, shown, transcript } from "../kit/chat.ts";
-import { type House, openHouse } from "../kit/house.ts";
-import { until } from "../kit/until.ts";
+import { createLoginLink, openBrowser, openPage } from "../kit/browser.ts";
+import { countingText, ChatUser, findIdleStatus, readLastText, say, findText, readTranscript } from "../kit/chat.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 const shots = fileURLToPath(new URL("../../test-output/page/", import.meta.url));
-let house: House;
+let house: HostProcess;
 let browser: Browser;
-let guest: Guest;
+let guest: ChatUser;
 
 beforeAll(async () => {
   mkdirSync(shots, { recursive: true });
-  [house, browser] = await Promise.all([openHouse(), openBrowser()]);
-  guest = new Guest(house, browser);
+  [house, browser] = await Promise.all([startHostProcess(), openBrowser()]);
+  guest = new ChatUser(house, browser);
 });
 
 afterAll(async () => {
@@ -24,19 +24,19 @@ afterAll(async () => {
 });
 
 test("a newcomer starts the tour with one click and sees an agent at work", async () => {
-  const { page, context, complaints } = await visit(browser, { viewport: { width: 1280, height: 800 } });
+  const { page, context, complaints } = await openPage(browser, { viewport: { width: 1280, height: 800 } });
   onTestFinished(() => context.close());
-  await page.goto(await loginLink(house));
+  await page.goto(await createLoginLink(house));
   await page.getByRole("button", { name: "Start the tour" }).click();
   await page.getByText("This is a scripted tour.").waitFor();
-  await shown(page, "Hello! Show me around.").waitFor();
+  await findText(page, "Hello! Show me around.").waitFor();
   await page.getByRole("heading", { name: "A tour of Thinkery" }).waitFor();
   await page.getByText("1 of 3").waitFor();
-  await shown(page, "That was the tour.").waitFor();
-  await idle(page).waitFor();
+  await findText(page, "That was the tour.").waitFor();
+  await findIdleStatus(page).waitFor();
   await page.getByText("3 of 3").waitFor();
   await page.getByText(/tokens · \$0/).waitFor();
-  await guest.expectTruth(page, "tour");
+  await guest.expectAllMessages(page, "tour");
   expect(await page.locator('.entry[data-role="user"]').count()).toBe(1);
   const card = page.locator(".call").first();
   expect(await card.getAttribute("data-state")).toBe("done");
@@ -47,14 +47,14 @@ test("a newcomer starts the tour with one click and sees an agent at work", asyn
   await page.screenshot({ path: `${shots}chat-tour-dark.png` });
   expect(complaints).toEqual([]);
   await page.reload();
-  await shown(page, "That was the tour.").waitFor();
-  await guest.expectTruth(page, "tour");
+  await findText(page, "That was the tour.").waitFor();
+  await guest.expectAllMessages(page, "tour");
 });
 
 test("on a phone everything is in reach and nothing sticks out", async () => {
-  const { page, complaints } = await guest.meet(
+  const { page, complaints } = await guest.createAndOpenAgent(
     "pocket",
-    { pace: 10, exchanges: [{ steps: [{ text: `Here is \`code\`:\n\n\`\`\`\n${"long ".repeat(60)}\n\`\`\`` }, { call: { tool: "write_todos", input: { todos: [{ content: "Fit on a phone", status: "in_progress" }] } } }, { text: counting }] }] },
+    { pace: 10, exchanges: [{ steps: [{ text: `Here is \`code\`:\n\n\`\`\`\n${"long ".repeat(60)}\n\`\`\`` }, { call: { tool: "write_todos", input: { todos: [{ content: "Fit on a phone", status: "in_progress" }] } } }, { text: countingText }] }] },
     { viewport: { width: 390, height: 780 }, hasTouch: true, colorScheme: "dark" },
   );
   await say(page, "Hello from a rather small screen, where a message may well take more than one line.");
@@ -64,25 +64,25 @@ test("on a phone everything is in reach and nothing sticks out", async () => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)).toBe(true);
   expect(await page.evaluate(() => document.documentElement.scrollHeight <= window.innerHeight)).toBe(true);
   await page.getByRole("button", { name: "Cancel" }).click();
-  await idle(page).waitFor();
+  await findIdleStatus(page).waitFor();
   await page.screenshot({ path: `${shots}chat-phone.png` });
   expect(complaints).toEqual([]);
 });
 
 test("words are shown while they come, and only finished ones are read out", async () => {
-  const { page, complaints } = await guest.meet("streamer", { pace: 20, exchanges: [{ steps: [{ reasoning: "They want words." }, { text: counting }] }] });
+  const { page, complaints } = await guest.createAndOpenAgent("streamer", { pace: 20, exchanges: [{ steps: [{ reasoning: "They want words." }, { text: countingText }] }] });
   await say(page, "Count!");
   const seen: number[] = [];
-  await until("all words", async () => {
-    const length = (await transcript(page)).at(1)?.words.length ?? 0;
+  await waitUntil("all words", async () => {
+    const length = (await readTranscript(page)).at(1)?.words.length ?? 0;
     if (length !== seen.at(-1)) seen.push(length);
-    return length === counting.length;
+    return length === countingText.length;
   });
   expect(seen.length).toBeGreaterThan(5);
   expect(seen).toEqual(seen.toSorted((one, other) => one - other));
-  await idle(page).waitFor();
-  await shown(page, "Thoughts").click();
-  await shown(page, "They want words.").waitFor();
+  await findIdleStatus(page).waitFor();
+  await findText(page, "Thoughts").click();
+  await findText(page, "They want words.").waitFor();
   const spoken = page.getByRole("status").filter({ hasText: "streamer: word0" });
   expect((await spoken.textContent())?.endsWith("word149")).toBe(true);
   expect(await page.getByRole("log").getAttribute("aria-live")).toBe("off");
@@ -90,82 +90,82 @@ test("words are shown while they come, and only finished ones are read out", asy
 });
 
 test("a tool that fails says so on its card, and the turn goes on", async () => {
-  const { page } = await guest.meet("clumsy", {
+  const { page } = await guest.createAndOpenAgent("clumsy", {
     exchanges: [{ steps: [{ calls: [{ tool: "no_such_tool", input: { a: 1 } }, { tool: "set_title", input: { title: "Clumsy" } }] }, { text: "Done anyway." }] }],
   });
   await say(page, "Try.");
-  await shown(page, "Done anyway.").waitFor();
+  await findText(page, "Done anyway.").waitFor();
   const card = page.locator('.call[data-state="failed"]');
   await card.locator("summary").click();
   await card.getByText("What went wrong").waitFor();
   await page.locator('.call[data-state="done"]').waitFor();
-  await guest.expectTruth(page, "clumsy");
+  await guest.expectAllMessages(page, "clumsy");
 });
 
 test("Escape cancels in mid-sentence; what was said stays", async () => {
-  const { page } = await guest.meet("talker", { pace: 30, exchanges: [{ steps: [{ text: counting }] }] });
+  const { page } = await guest.createAndOpenAgent("talker", { pace: 30, exchanges: [{ steps: [{ text: countingText }] }] });
   await say(page, "Talk.");
-  await until("some words", async () => (await lastWords(page)).includes("word3"));
+  await waitUntil("some words", async () => (await readLastText(page)).includes("word3"));
   await page.keyboard.press("Escape");
-  await shown(page, "Canceled here.").waitFor();
-  await idle(page).waitFor();
-  await guest.expectTruth(page, "talker");
-  expect(await lastWords(page)).not.toContain("word149");
+  await findText(page, "Canceled here.").waitFor();
+  await findIdleStatus(page).waitFor();
+  await guest.expectAllMessages(page, "talker");
+  expect(await readLastText(page)).not.toContain("word149");
   await say(page, "Again.");
   await page.getByRole("button", { name: "Cancel" }).click();
-  await idle(page).waitFor();
-  await guest.expectTruth(page, "talker");
+  await findIdleStatus(page).waitFor();
+  await guest.expectAllMessages(page, "talker");
 });
 
 test("while a turn runs a message can wait, be taken back, or take the turn's place", async () => {
-  const { page } = await guest.meet("busy", { pace: 25, exchanges: [{ when: "now", steps: [{ text: "At once." }] }, { steps: [{ text: counting }] }] });
+  const { page } = await guest.createAndOpenAgent("busy", { pace: 25, exchanges: [{ when: "now", steps: [{ text: "At once." }] }, { steps: [{ text: countingText }] }] });
   await say(page, "First.");
-  await until("some words", async () => (await lastWords(page)).includes("word3"));
+  await waitUntil("some words", async () => (await readLastText(page)).includes("word3"));
   await say(page, "Second.");
-  await shown(page, "Next in line.").waitFor();
+  await findText(page, "Next in line.").waitFor();
   await say(page, "Third.");
-  await shown(page, "Waits behind one other message.").waitFor();
+  await findText(page, "Waits behind one other message.").waitFor();
   await page.locator(".entry", { hasText: "Third." }).getByRole("button", { name: "Take back" }).click();
-  await shown(page, "Canceled before its turn came.").waitFor();
+  await findText(page, "Canceled before its turn came.").waitFor();
   await page.screenshot({ path: `${shots}chat-queue.png` });
   await page.getByLabel("When to send").selectOption("interrupt");
   await say(page, "Do this now.");
-  await shown(page, "At once.").waitFor();
+  await findText(page, "At once.").waitFor();
   const asked = page.locator('.entry[data-role="user"][data-stage="done"] .words');
-  await until("the second's turn", async () => (await asked.count()) === 3);
+  await waitUntil("the second's turn", async () => (await asked.count()) === 3);
   expect(await asked.allInnerTexts()).toEqual(["First.", "Do this now.", "Second."]);
   await page.keyboard.press("Escape");
-  await idle(page).waitFor();
-  await guest.expectTruth(page, "busy");
+  await findIdleStatus(page).waitFor();
+  await guest.expectAllMessages(page, "busy");
   // What was taken back took nothing from the turn that ran.
-  const [first, ...more] = (await guest.messages("busy")).filter(({ role, status }) => role === "assistant" && status === "cancelled");
-  expect(counting.startsWith(first?.content ?? "none")).toBe(true);
+  const [first, ...more] = (await guest.readMessages("busy")).filter(({ role, status }) => role === "assistant" && status === "cancelled");
+  expect(countingText.startsWith(first?.content ?? "none")).toBe(true);
   expect(new Set(more.map(({ runId }) => runId))).not.toContain(first?.runId);
 });
 
 test("after kill -9 in mid-sentence the page shows the truth: nothing lost, nothing twice", async () => {
-  const { page } = await guest.meet("survivor", {
+  const { page } = await guest.createAndOpenAgent("survivor", {
     pace: 20,
-    exchanges: [{ steps: [{ text: "Let me write that down. " }, { call: { tool: "set_title", input: { title: "Survived" } } }, { text: counting }] }],
+    exchanges: [{ steps: [{ text: "Let me write that down. " }, { call: { tool: "set_title", input: { title: "Survived" } } }, { text: countingText }] }],
   });
   await say(page, "Go on whatever happens.");
-  await until("some words", async () => (await lastWords(page)).includes("word9"));
+  await waitUntil("some words", async () => (await readLastText(page)).includes("word9"));
   await page.getByLabel("Message to").fill("Said while you were away.");
   const lost = page.getByText("The connection is lost").waitFor();
   await guest.killMain();
   await lost;
   await page.getByLabel("Message to").press("Enter");
-  await until("both answers", async () => (await guest.messages("survivor")).filter(({ role, content }) => role === "assistant" && content === counting).length === 2);
-  await idle(page).waitFor();
-  await guest.expectTruth(page, "survivor");
-  expect((await guest.messages("survivor")).filter(({ role }) => role === "user").map(({ content }) => content)).toEqual([
+  await waitUntil("both answers", async () => (await guest.readMessages("survivor")).filter(({ role, content }) => role === "assistant" && content === countingText).length === 2);
+  await findIdleStatus(page).waitFor();
+  await guest.expectAllMessages(page, "survivor");
+  expect((await guest.readMessages("survivor")).filter(({ role }) => role === "user").map(({ content }) => content)).toEqual([
     "Go on whatever happens.",
     "Said while you were away.",
   ]);
 });
 
 test("a failing model is told of with the reason, while it is tried again and at the end", async () => {
-  const { page } = await guest.meet("failing", {
+  const { page } = await guest.createAndOpenAgent("failing", {
     exchanges: [
       { when: "retry", steps: [{ fail: { status: 503, times: 1, retryAfter: 1 } }, { text: "Better now." }] },
       { steps: [{ fail: { status: 401 } }] },
@@ -173,70 +173,70 @@ test("a failing model is told of with the reason, while it is tried again and at
   });
   await say(page, "retry");
   await page.getByText(/Trying again .*attempt 2/).waitFor();
-  await shown(page, "Better now.").waitFor();
+  await findText(page, "Better now.").waitFor();
   await say(page, "Hello?");
-  await shown(page, "This turn failed.").waitFor();
+  await findText(page, "This turn failed.").waitFor();
   await page.screenshot({ path: `${shots}chat-failed.png` });
-  await idle(page).waitFor();
-  await guest.expectTruth(page, "failing");
+  await findIdleStatus(page).waitFor();
+  await guest.expectAllMessages(page, "failing");
 });
 
 test("a message too long to be sent is not lost and does not harm", async () => {
-  const { page } = await guest.meet("patient", { exchanges: [{ steps: [{ text: "Short is good." }] }] });
+  const { page } = await guest.createAndOpenAgent("patient", { exchanges: [{ steps: [{ text: "Short is good." }] }] });
   const long = "x".repeat(1_000_001);
   await say(page, long);
   await page.getByText("This is too long to be sent").waitFor();
   expect((await page.getByLabel("Message to").inputValue()).length).toBe(long.length);
   await say(page, "Short.");
-  await shown(page, "Short is good.").waitFor();
+  await findText(page, "Short is good.").waitFor();
   expect(await page.getByText("This is too long to be sent").count()).toBe(0);
-  await guest.expectTruth(page, "patient");
+  await guest.expectAllMessages(page, "patient");
 });
 
 test("two tabs show the same, and what is being written stays in its tab's place over a reload", async () => {
-  const one = await guest.meet("shared", { pace: 15, exchanges: [{ steps: [{ text: counting }] }] });
-  const two = await guest.enter("shared");
+  const one = await guest.createAndOpenAgent("shared", { pace: 15, exchanges: [{ steps: [{ text: countingText }] }] });
+  const two = await guest.openAgent("shared");
   await say(one.page, "Hello from one.");
   await two.page.getByText("Hello from one.").waitFor();
-  await until("some words", async () => (await lastWords(two.page)).includes("word3"));
-  const three = await guest.enter("shared");
-  await until("the end in both", async () => (await lastWords(one.page)) === counting && (await lastWords(two.page)) === counting);
-  for (const { page } of [one, two, three]) await guest.expectTruth(page, "shared");
+  await waitUntil("some words", async () => (await readLastText(two.page)).includes("word3"));
+  const three = await guest.openAgent("shared");
+  await waitUntil("the end in both", async () => (await readLastText(one.page)) === countingText && (await readLastText(two.page)) === countingText);
+  for (const { page } of [one, two, three]) await guest.expectAllMessages(page, "shared");
   await two.page.getByLabel("Message to").fill("half a thou");
   await two.page.reload();
   expect(await two.page.getByLabel("Message to").inputValue()).toBe("half a thou");
 });
 
 test("older messages come when a reader scrolls up, and the page stays where it is read", async () => {
-  const { page } = await guest.meet("chronicler", { exchanges: [{ steps: [{ text: "Noted: {{ message }}" }] }] });
+  const { page } = await guest.createAndOpenAgent("chronicler", { exchanges: [{ steps: [{ text: "Noted: {{ message }}" }] }] });
   for (let index = 0; index < 40; index++) {
     await house.client.call("serve", { body: { agent: "chronicler", message: `entry ${index}` } });
   }
   await page.reload();
-  await shown(page, "Noted: entry 39").waitFor();
+  await findText(page, "Noted: entry 39").waitFor();
   expect(await page.locator(".entry").count()).toBe(50);
   const log = page.getByRole("log");
   await log.evaluate((element) => element.scrollTo({ top: 0 }));
-  await shown(page, "Noted: entry 0", true).waitFor({ state: "attached" });
+  await findText(page, "Noted: entry 0", true).waitFor({ state: "attached" });
   expect(await page.locator(".entry").count()).toBe(80);
-  await guest.expectTruth(page, "chronicler");
+  await guest.expectAllMessages(page, "chronicler");
   // The reader is not thrown about: what was at the top is still in sight, and news does not pull them down.
   const at = await log.evaluate((element) => element.scrollTop);
   expect(at).toBeGreaterThan(0);
   await house.client.call("serve", { body: { agent: "chronicler", message: "news" } });
-  await shown(page, "Noted: news").waitFor({ state: "attached" });
+  await findText(page, "Noted: news").waitFor({ state: "attached" });
   expect(await log.evaluate((element) => element.scrollTop)).toBe(at);
   await page.getByRole("button", { name: "Latest" }).click();
-  await until("the end", () => log.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight < 5));
+  await waitUntil("the end", () => log.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight < 5));
 });
 
 test("hostile words of a model, a person and a tool are shown and do nothing", async () => {
   const evil = '<img src=x onerror="window.hacked=1"> [click](javascript:window.hacked=1) <script>window.hacked=1</script> \u001b[31mred\u001b[0m \u202Egnirts';
-  const { page, complaints } = await guest.meet("mallory", {
+  const { page, complaints } = await guest.createAndOpenAgent("mallory", {
     exchanges: [{ steps: [{ reasoning: evil }, { text: `${evil}\n\n\`\`\`html\n${evil}\n\`\`\`` }, { call: { tool: "write_todos", input: { todos: [{ content: evil, status: "pending" }] } } }, { call: { tool: "set_title", input: { title: evil.slice(0, 60) } } }, { call: { tool: evil, input: { [evil]: evil } } }, { text: "End." }] }],
   });
   await say(page, evil);
-  await shown(page, "End.").waitFor();
+  await findText(page, "End.").waitFor();
   for (const summary of await page.locator(".chat details > summary").all()) await summary.click();
   await page.getByText("<img src=x").first().waitFor();
   await page.getByText("\u241b[31mred").first().waitFor();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { editor, type FilesPage, live, openFilesPage, row, text } from "../kit/page-files.ts";
-import { mainOf } from "../kit/processes.ts";
-import { until } from "../kit/until.ts";
+import { findEditor, type FilesPage, findLiveStatus, openFilesPage, findRow, readEditorText } from "../kit/page-files.ts";
+import { findMain } from "../kit/processes.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 // The files of an agent in the page when something gets in the way: a host that dies, a branch that goes, a great many files.
 
@@ -14,13 +14,13 @@ beforeAll(async () => {
 afterAll(() => files?.close());
 
 test("what was typed and never stored is sent again, though the page had sent it and one has gone elsewhere", async () => {
-  const agent = await files.agentWith("eve", { "notes.md": "kept\n" });
-  const { page, context } = await files.enter("eve/files/notes.md");
+  const agent = await files.createAgent("eve", { "notes.md": "kept\n" });
+  const { page, context } = await files.openAddress("eve/files/notes.md");
   await page.clock.install();
   await page.reload();
-  await live(page).waitFor();
-  await editor(page).press("Control+End");
-  const { pid } = await until("main", () => mainOf(files.house.home));
+  await findLiveStatus(page).waitFor();
+  await findEditor(page).press("Control+End");
+  const { pid } = await waitUntil("main", () => findMain(files.house.home));
   // It takes what is sent to it, and does nothing with it any more.
   process.kill(pid, "SIGSTOP");
   await page.keyboard.type("typed to nobody");
@@ -33,41 +33,41 @@ test("what was typed and never stored is sent again, though the page had sent it
   // Longer than a connection would be kept for whoever comes back.
   await page.clock.fastForward(5_000);
   await context.setOffline(false);
-  await until("the file to have it", async () => (await agent.file("notes.md")).text() === "kept\ntyped to nobody");
+  await waitUntil("the file to have it", async () => (await agent.file("notes.md")).text() === "kept\ntyped to nobody");
 });
 
 test("what somebody types is one version, though they and others have the list of files before them", async () => {
-  const agent = await files.agentWith("ian", { "a.md": "one\n" });
-  const [{ page }, other] = await Promise.all([files.enter("ian/files/a.md"), files.enter("ian/history")]);
-  await Promise.all([live(page).waitFor(), other.page.locator(".version-line").waitFor()]);
-  await editor(page).press("Control+End");
+  const agent = await files.createAgent("ian", { "a.md": "one\n" });
+  const [{ page }, other] = await Promise.all([files.openAddress("ian/files/a.md"), files.openAddress("ian/history")]);
+  await Promise.all([findLiveStatus(page).waitFor(), other.page.locator(".version-line").waitFor()]);
+  await findEditor(page).press("Control+End");
   // Long enough for a page that looks on to look again several times.
   await page.keyboard.type("two, word by word", { delay: 100 });
-  await until("the file to have it", async () => (await agent.file("a.md")).text() === "one\ntwo, word by word");
+  await waitUntil("the file to have it", async () => (await agent.file("a.md")).text() === "one\ntwo, word by word");
   const { versions } = await agent.versions();
   expect(versions.map(({ id }) => id)).toEqual([2, 1]);
 });
 
 test("a branch that is removed while somebody is in it is told as that", async () => {
-  const agent = await files.agentWith("ben", { "a.md": "one\n" });
+  const agent = await files.createAgent("ben", { "a.md": "one\n" });
   await agent.createBranch({ name: "draft" });
-  const { page, complaints } = await files.enter("ben/files/a.md?branch=draft");
-  await live(page).waitFor();
+  const { page, complaints } = await files.openAddress("ben/files/a.md?branch=draft");
+  await findLiveStatus(page).waitFor();
   await agent.deleteBranch("draft");
   await page.getByText("The branch “draft” was removed.").waitFor();
   expect(await page.getByText("was not taken").count()).toBe(0);
-  expect(await text(page)).toBe("one\n");
+  expect(await readEditorText(page)).toBe("one\n");
   await page.getByText("This list may be old").waitFor();
   await page.getByRole("link", { name: "the files on main" }).click();
-  await row(page, "a.md").waitFor();
-  await until("no branch to be left", async () => (await page.getByLabel("Branch").count()) === 0);
+  await findRow(page, "a.md").waitFor();
+  await waitUntil("no branch to be left", async () => (await page.getByLabel("Branch").count()) === 0);
   expect(complaints).toEqual([]);
 });
 
 test("a folder that is uploaded is one version, a name that cannot be keeps no other back, and a zip is unpacked", async () => {
-  const agent = await files.agentWith("zoe", { "app/README.md": "here\n" });
-  const { page, complaints } = await files.enter("zoe/files");
-  await row(page, "README.md").waitFor();
+  const agent = await files.createAgent("zoe", { "app/README.md": "here\n" });
+  const { page, complaints } = await files.openAddress("zoe/files");
+  await findRow(page, "README.md").waitFor();
   const drop = (names: string[]) =>
     page.locator(".files").evaluate((area, names) => {
       const dataTransfer = new DataTransfer();
@@ -90,7 +90,7 @@ test("a folder that is uploaded is one version, a name that cannot be keeps no o
   const zip = new Response(await agent.archive({ under: "app" })).arrayBuffer();
   await agent.deleteFile("app/README.md");
   await page.locator('input[accept=".zip"]').setInputFiles({ name: "app.zip", mimeType: "application/zip", buffer: Buffer.from(await zip) });
-  await until("what was in it", async () => (await agent.file("app/README.md")).text() === "here\n");
+  await waitUntil("what was in it", async () => (await agent.file("app/README.md")).text() === "here\n");
 
   // What is dropped beside the place for it does not take the page away.
   const prevented = await page.locator(".chat-head").evaluate((head) => {
@@ -104,8 +104,8 @@ test("a folder that is uploaded is one version, a name that cannot be keeps no o
 
 test("of a great many files the list is read again only when it is another one, and a folder of them moves as one", async () => {
   const deep = "deep/a/b/c/d/e/last.md";
-  const agent = await files.agentWith("max", { [deep]: "# Deep\n", ...Object.fromEntries(Array.from({ length: 1010 }, (_, index) => [`many/f${index}.txt`, `${index}`])) });
-  const { page, complaints } = await files.enter("max/files/many");
+  const agent = await files.createAgent("max", { [deep]: "# Deep\n", ...Object.fromEntries(Array.from({ length: 1010 }, (_, index) => [`many/f${index}.txt`, `${index}`])) });
+  const { page, complaints } = await files.openAddress("max/files/many");
   const rowOf = (path: string) => page.locator(`.file-row[data-path="${path}"]`);
   await page.getByRole("button", { name: "Rename or move many" }).click();
   await page.getByLabel("Path").fill("lots");
@@ -117,8 +117,8 @@ test("of a great many files the list is read again only when it is another one, 
   const asked: string[] = [];
   page.on("request", (request) => void (/\/files\?/.test(request.url()) && asked.push(new URL(request.url()).search)));
   await page.locator(".folder-list a", { hasText: "f7.txt" }).first().click();
-  await live(page).waitFor();
-  await until("the list to be asked for", () => asked.length > 0);
+  await findLiveStatus(page).waitFor();
+  await waitUntil("the list to be asked for", () => asked.length > 0);
   await agent.putFile("new.md", "new\n");
   await rowOf("new.md").waitFor();
   expect(asked[0]).toBe("?limit=1");
@@ -126,7 +126,7 @@ test("of a great many files the list is read again only when it is another one, 
 
   // Where an address leads is in sight, however many are above it.
   await page.goto(`${files.house.url}/app/global/max/files/lots/f999.txt`);
-  await until("its line to be in sight", () => rowOf("lots/f999.txt").evaluate((one) => one.getBoundingClientRect().bottom <= window.innerHeight));
+  await waitUntil("its line to be in sight", () => rowOf("lots/f999.txt").evaluate((one) => one.getBoundingClientRect().bottom <= window.innerHeight));
   await page.getByLabel("Find a file by its name").fill("last");
   await rowOf(deep).click();
   await page.getByText("# Deep").waitFor();

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { editor, type FilesPage, fits, live, openFilesPage, phone, plan, row, shot, source, text } from "../kit/page-files.ts";
-import { mainOf } from "../kit/processes.ts";
-import { until } from "../kit/until.ts";
+import { findEditor, type FilesPage, hasNoOverflow, findLiveStatus, openFilesPage, phone, plan, findRow, takeScreenshots, source, readEditorText } from "../kit/page-files.ts";
+import { findMain } from "../kit/processes.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 // The files of an agent in the page: who looks at them sees what is there, who writes in them writes with everybody else.
 
 let files: FilesPage;
-const agentWith: FilesPage["agentWith"] = (...given) => files.agentWith(...given);
-const enter: FilesPage["enter"] = (...given) => files.enter(...given);
+const createAgent: FilesPage["createAgent"] = (...given) => files.createAgent(...given);
+const openAddress: FilesPage["openAddress"] = (...given) => files.openAddress(...given);
 
 beforeAll(async () => {
   files = await openFilesPage({ fileMb: 1, textKb: 64 });
@@ -16,10 +16,10 @@ beforeAll(async () => {
 afterAll(() => files?.close());
 
 test("the tree is found by name, goes by arrow keys, and every place in it has an address that survives a reload", async () => {
-  await agentWith("ada", { "README.md": "# Words\n\nCounts the words of a text.\n", "src/words.ts": source, "src/deep/data.json": '{"a": [1, true]}\n', "notes/plan.md": plan });
-  const { page, complaints } = await enter("ada");
+  await createAgent("ada", { "README.md": "# Words\n\nCounts the words of a text.\n", "src/words.ts": source, "src/deep/data.json": '{"a": [1, true]}\n', "notes/plan.md": plan });
+  const { page, complaints } = await openAddress("ada");
   await page.getByRole("link", { name: "Files" }).click();
-  await row(page, "words.ts").waitFor();
+  await findRow(page, "words.ts").waitFor();
   expect(await page.getByRole("treeitem").evaluateAll((rows) => rows.map((one) => (one as HTMLElement).dataset.path))).toEqual([
     "notes",
     "notes/plan.md",
@@ -32,50 +32,50 @@ test("the tree is found by name, goes by arrow keys, and every place in it has a
   await page.getByLabel("Find a file by its name").fill("TS wor");
   expect(await page.getByRole("treeitem").count()).toBe(2);
   await page.getByLabel("Find a file by its name").fill("");
-  await row(page, "notes").focus();
+  await findRow(page, "notes").focus();
   for (const key of ["ArrowDown", "ArrowDown", "ArrowLeft"]) await page.keyboard.press(key);
-  expect(await row(page, "src").getAttribute("aria-expanded")).toBe("false");
+  expect(await findRow(page, "src").getAttribute("aria-expanded")).toBe("false");
   for (const key of ["ArrowRight", "ArrowRight", "End", "w", "Enter"]) await page.keyboard.press(key);
-  await live(page).waitFor();
-  await until("its text", async () => (await text(page)) === source);
+  await findLiveStatus(page).waitFor();
+  await waitUntil("its text", async () => (await readEditorText(page)) === source);
   expect(new URL(page.url()).pathname).toBe("/app/global/ada/files/src/words.ts");
   await page.reload();
-  await live(page).waitFor();
+  await findLiveStatus(page).waitFor();
   expect(await page.title()).toBe("src/words.ts · ada · Thinkery");
-  await shot(page, "files", ["light", "dark"]);
+  await takeScreenshots(page, "files", ["light", "dark"]);
   expect(complaints).toEqual([]);
 });
 
 test("two people and the agent write in one file at once; each undoes only their own, and the conversation leads to what the agent did", async () => {
-  const agent = await agentWith("tom", { "plan.md": plan }, [
+  const agent = await createAgent("tom", { "plan.md": plan }, [
     { call: { tool: "readFile", input: { path: "plan.md" } } },
     { call: { tool: "editFile", input: { path: "plan.md", oldString: "second", newString: "second, by the agent" } } },
     { text: "Edited." },
   ]);
-  const [one, two] = await Promise.all([enter("tom/files/plan.md"), enter("tom/files/plan.md")]);
-  await Promise.all([live(one.page).waitFor(), live(two.page).waitFor()]);
-  await editor(one.page).press("Control+Home");
+  const [one, two] = await Promise.all([openAddress("tom/files/plan.md"), openAddress("tom/files/plan.md")]);
+  await Promise.all([findLiveStatus(one.page).waitFor(), findLiveStatus(two.page).waitFor()]);
+  await findEditor(one.page).press("Control+Home");
   await one.page.keyboard.type("One was here. ");
-  await editor(two.page).press("Control+End");
+  await findEditor(two.page).press("Control+End");
   await two.page.keyboard.type("fourth, by two");
   const turn = await agent.send("Go.");
   expect((await turn.outcome()).status).toBe("completed");
   const all = "One was here. # Plan\n\nfirst\nsecond, by the agent\nthird\nfourth, by two";
-  for (const { page } of [one, two]) await until("what all three wrote", async () => (await text(page)) === all);
-  await until("the file to have it", async () => (await agent.file("plan.md")).text() === all);
+  for (const { page } of [one, two]) await waitUntil("what all three wrote", async () => (await readEditorText(page)) === all);
+  await waitUntil("the file to have it", async () => (await agent.file("plan.md")).text() === all);
   // Each sees the name of the other at their cursor.
   await one.page.locator(".other-name", { hasText: "owner" }).waitFor();
   await one.page.getByRole("list", { name: "Who else is here" }).getByText("owner").waitFor();
-  await shot(one.page, "files-together", ["light"]);
-  await editor(one.page).press("Control+z");
+  await takeScreenshots(one.page, "files-together", ["light"]);
+  await findEditor(one.page).press("Control+z");
   const undone = all.replace("One was here. ", "");
-  for (const { page } of [one, two]) await until("only one's own to be undone", async () => (await text(page)) === undone);
+  for (const { page } of [one, two]) await waitUntil("only one's own to be undone", async () => (await readEditorText(page)) === undone);
 
   await one.page.getByRole("link", { name: "Conversation" }).click();
   const card = one.page.locator(".call", { hasText: "editFile" });
   await card.locator("summary").click();
   await card.getByText("+1").waitFor();
-  await shot(one.page, "files-call", ["light"]);
+  await takeScreenshots(one.page, "files-call", ["light"]);
   await card.getByRole("link", { name: "plan.md" }).click();
   await one.page.getByText("tom edited plan.md").waitFor();
   await one.page.locator('tr[data-kind="added"]', { hasText: "second, by the agent" }).waitFor();
@@ -83,46 +83,46 @@ test("two people and the agent write in one file at once; each undoes only their
 });
 
 test("what is typed while the host is away is kept and sent when it is back, to where it was typed", async () => {
-  const agent = await agentWith("eve", { "notes.md": "kept\r\nwith other line ends\r\n" });
-  const { page } = await enter("eve/files/notes.md");
-  await live(page).waitFor();
+  const agent = await createAgent("eve", { "notes.md": "kept\r\nwith other line ends\r\n" });
+  const { page } = await openAddress("eve/files/notes.md");
+  await findLiveStatus(page).waitFor();
   await page.context().setOffline(true);
-  const { pid } = await until("main", () => mainOf(files.house.home));
+  const { pid } = await waitUntil("main", () => findMain(files.house.home));
   process.kill(pid, "SIGKILL");
   await page.getByText("Offline: your changes are kept").waitFor();
-  await editor(page).press("Control+End");
+  await findEditor(page).press("Control+End");
   await page.keyboard.type("typed alone");
   await page.context().setOffline(false);
-  await until("the file to have it", async () => (await agent.file("notes.md")).text() === "kept\r\nwith other line ends\r\ntyped alone");
-  await live(page).waitFor();
+  await waitUntil("the file to have it", async () => (await agent.file("notes.md")).text() === "kept\r\nwith other line ends\r\ntyped alone");
+  await findLiveStatus(page).waitFor();
 });
 
 test("an edit that the host does not take is told with the reason, and one goes on with what the host has", async () => {
   const full = "x\n".repeat(30_000);
-  const agent = await agentWith("max", { "full.md": full });
-  const { page, complaints } = await enter("max/files/full.md");
-  await live(page).waitFor();
-  await editor(page).press("Control+Home");
+  const agent = await createAgent("max", { "full.md": full });
+  const { page, complaints } = await openAddress("max/files/full.md");
+  await findLiveStatus(page).waitFor();
+  await findEditor(page).press("Control+Home");
   await page.keyboard.insertText("y".repeat(10_000));
   await page.getByText("has more text than can be edited together").waitFor();
-  expect(await editor(page).getAttribute("contenteditable")).toBe("false");
+  expect(await findEditor(page).getAttribute("contenteditable")).toBe("false");
   await page.getByRole("button", { name: "Go on with what the host has" }).click();
-  await live(page).waitFor();
-  await editor(page).press("Control+Home");
+  await findLiveStatus(page).waitFor();
+  await findEditor(page).press("Control+Home");
   await page.keyboard.type("A little more");
-  await until("the file to have it", async () => (await agent.file("full.md")).text() === `A little more${full}`);
+  await waitUntil("the file to have it", async () => (await agent.file("full.md")).text() === `A little more${full}`);
   expect(complaints).toEqual([]);
 });
 
 test("history tells who did what; a revert is tried first, keeps both where later edits overlap, and leads to the place", async () => {
-  const agent = await agentWith("ida", { "plan.md": plan, "other.md": "untouched\n" }, [
+  const agent = await createAgent("ida", { "plan.md": plan, "other.md": "untouched\n" }, [
     { call: { tool: "writeFile", input: { path: "out/numbers.txt", content: Array.from({ length: 300 }, (_, line) => `${line + 1}\n`).join("") } } },
     { call: { tool: "readFile", input: { path: "plan.md" } } },
     { call: { tool: "editFile", input: { path: "plan.md", oldString: "second\nthird", newString: "second, by the agent\nthird\nand one more" } } },
     { text: "Done." },
   ]);
   await (await agent.send("Go.")).outcome();
-  const { page, complaints } = await enter("ida/files");
+  const { page, complaints } = await openAddress("ida/files");
   const versions = page.locator(".version-line");
   await versions.first().waitFor();
   expect((await versions.allInnerTexts()).map((line) => line.replaceAll("\n", " "))).toEqual([
@@ -135,7 +135,7 @@ test("history tells who did what; a revert is tried first, keeps both where late
   await page.getByRole("link", { name: "All versions" }).click();
   await versions.first().click();
   await page.locator('tr[data-kind="added"]', { hasText: "second, by the agent" }).waitFor();
-  await shot(page, "history", ["light", "dark"]);
+  await takeScreenshots(page, "history", ["light", "dark"]);
 
   // Somebody changes the same line, and something else, before it is taken back.
   await agent.putFile("plan.md", plan.replace("second", "second, by a person").replace("# Plan", "# The plan"));
@@ -146,37 +146,37 @@ test("history tells who did what; a revert is tried first, keeps both where late
   await dialog.getByRole("figure", { name: "What is there now" }).getByText("second, by a person").waitFor();
   await dialog.getByRole("figure", { name: "What would come beside it" }).getByText("second").waitFor();
   expect(await agent.file("out/numbers.txt")).toMatchObject({ path: "out/numbers.txt" });
-  await shot(page, "revert", ["light"]);
+  await takeScreenshots(page, "revert", ["light"]);
   await dialog.getByRole("button", { name: "Revert" }).click();
   await dialog.getByText("look through them").waitFor();
   await dialog.getByRole("link", { name: /^plan\.md, line \d/ }).click();
-  await live(page).waitFor();
-  await until("both of what overlaps", async () => (await text(page)).includes("<<<<<<<"));
-  expect(await text(page)).toContain("# The plan");
-  await until("the file to be gone from the tree", async () => (await row(page, "numbers.txt").count()) === 0);
+  await findLiveStatus(page).waitFor();
+  await waitUntil("both of what overlaps", async () => (await readEditorText(page)).includes("<<<<<<<"));
+  expect(await readEditorText(page)).toContain("# The plan");
+  await waitUntil("the file to be gone from the tree", async () => (await findRow(page, "numbers.txt").count()) === 0);
 
   // Any file can be read as it was.
   await page.goto(`${files.house.url}/app/global/ida/files/plan.md?version=1`);
   await page.getByText("as of version 1").waitFor();
-  await until("the old text", async () => (await text(page)) === plan);
-  expect(await editor(page).getAttribute("contenteditable")).toBe("false");
+  await waitUntil("the old text", async () => (await readEditorText(page)) === plan);
+  expect(await findEditor(page).getAttribute("contenteditable")).toBe("false");
   expect(complaints).toEqual([]);
 });
 
 test("a newcomer is told what this is; files are made, uploaded, looked at, moved and deleted, and whoever has one open is told", async () => {
-  const agent = await agentWith("bo");
-  const { page, complaints } = await enter("bo/files");
+  const agent = await createAgent("bo");
+  const { page, complaints } = await openAddress("bo/files");
   await page.getByText("No files yet").waitFor();
-  await shot(page, "files-empty", ["light"]);
+  await takeScreenshots(page, "files-empty", ["light"]);
   await page.getByRole("button", { name: "New file" }).click();
   await page.getByLabel("Path").fill("../outside.md");
   await page.getByText("This cannot be a path").waitFor();
   await page.getByLabel("Path").fill("docs/first.md");
   await page.getByLabel("Path").press("Enter");
-  await live(page).waitFor();
-  await editor(page).click();
+  await findLiveStatus(page).waitFor();
+  await findEditor(page).click();
   await page.keyboard.type("Hello");
-  await until("it to be written", async () => (await agent.file("docs/first.md")).text() === "Hello");
+  await waitUntil("it to be written", async () => (await agent.file("docs/first.md")).text() === "Hello");
 
   const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
   await page.locator('input[type="file"][multiple]').setInputFiles([
@@ -187,8 +187,8 @@ test("a newcomer is told what this is; files are made, uploaded, looked at, move
   await page.getByText("2 files uploaded, 1 not").waitFor();
   expect(await page.locator(".upload-problem").innerText()).toContain("larger than a file may be");
   // They went where the open file is.
-  await row(page, "dot.png").click();
-  await until("the picture", () => page.locator(".picture img").evaluate((picture) => (picture as HTMLImageElement).naturalWidth === 1));
+  await findRow(page, "dot.png").click();
+  await waitUntil("the picture", () => page.locator(".picture img").evaluate((picture) => (picture as HTMLImageElement).naturalWidth === 1));
   // What is dropped goes there too. It is text, but too large for many to write in it.
   const dropped = await page.evaluateHandle(() => {
     const items = new DataTransfer();
@@ -196,24 +196,24 @@ test("a newcomer is told what this is; files are made, uploaded, looked at, move
     return items;
   });
   await page.locator(".files").dispatchEvent("drop", { dataTransfer: dropped });
-  await row(page, "long.txt").click();
+  await findRow(page, "long.txt").click();
   await page.getByText("too large to be edited together").waitFor();
-  await until("its text", async () => (await text(page)).startsWith("a long line of text\n"));
-  await row(page, "dot.png").click();
+  await waitUntil("its text", async () => (await readEditorText(page)).startsWith("a long line of text\n"));
+  await findRow(page, "dot.png").click();
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download docs/dot.png" }).click()]);
   expect(download.suggestedFilename()).toBe("dot.png");
   await page.getByRole("button", { name: "More" }).click();
   const [zip] = await Promise.all([page.waitForEvent("download"), page.getByText("Download all as a zip").click()]);
   expect(zip.suggestedFilename()).toBe("bo.zip");
 
-  await row(page, "first.md").click();
-  await live(page).waitFor();
+  await findRow(page, "first.md").click();
+  await findLiveStatus(page).waitFor();
   await agent.editFiles([{ move: "docs/first.md", to: "docs/second.md" }]);
   await page.getByText("This file was moved.").waitFor();
-  await row(page, "second.md").waitFor();
-  expect(await text(page)).toBe("Hello");
+  await findRow(page, "second.md").waitFor();
+  expect(await readEditorText(page)).toBe("Hello");
   await page.getByRole("alert").getByRole("link", { name: "docs/second.md" }).click();
-  await live(page).waitFor();
+  await findLiveStatus(page).waitFor();
   await page.getByRole("button", { name: "Delete docs/second.md" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("heading", { name: /^docs \d/ }).waitFor();
@@ -222,26 +222,26 @@ test("a newcomer is told what this is; files are made, uploaded, looked at, move
 });
 
 test("on a phone the tree and a file are there one at a time, nothing sticks out, and a branch is made, merged and deleted", async () => {
-  const agent = await agentWith("kim", { "src/words.ts": source, "plan.md": plan });
-  const { page, complaints } = await enter("kim/files", { viewport: phone, hasTouch: true });
-  await row(page, "words.ts").waitFor();
+  const agent = await createAgent("kim", { "src/words.ts": source, "plan.md": plan });
+  const { page, complaints } = await openAddress("kim/files", { viewport: phone, hasTouch: true });
+  await findRow(page, "words.ts").waitFor();
   expect(await page.locator(".pane").isVisible()).toBe(false);
   await page.getByRole("button", { name: "More" }).click();
   await page.getByRole("button", { name: "New branch" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("draft");
   await page.keyboard.press("Enter");
   await page.getByText("Nothing to merge.").waitFor();
-  await row(page, "words.ts").click();
-  await live(page).waitFor();
+  await findRow(page, "words.ts").click();
+  await findLiveStatus(page).waitFor();
   expect(await page.locator(".side").isVisible()).toBe(false);
   // Whoever does not see it goes on from there, not from the top of the page.
   expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("src/words.ts");
   await page.getByText("on the branch draft").waitFor();
-  expect(await fits(page)).toBe(true);
-  await shot(page, "files-phone", ["light"]);
-  await editor(page).press("Control+Home");
+  expect(await hasNoOverflow(page)).toBe(true);
+  await takeScreenshots(page, "files-phone", ["light"]);
+  await findEditor(page).press("Control+Home");
   await page.keyboard.type("// On a branch.\n");
-  await until("the branch to have it", async () => (await agent.file("src/words.ts", { branch: "draft" })).text().startsWith("// On a branch."));
+  await waitUntil("the branch to have it", async () => (await agent.file("src/words.ts", { branch: "draft" })).text().startsWith("// On a branch."));
   expect((await agent.file("src/words.ts")).text()).toBe(source);
   await page.getByRole("link", { name: "Back to all files" }).click();
   await page.getByRole("button", { name: "Merge…" }).click();
@@ -253,23 +253,23 @@ test("on a phone the tree and a file are there one at a time, nothing sticks out
   await page.getByLabel("Branch").selectOption("draft");
   await page.getByRole("button", { name: "Delete…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete branch" }).click();
-  await until("no branch to be left", async () => (await page.getByLabel("Branch").count()) === 0);
+  await waitUntil("no branch to be left", async () => (await page.getByLabel("Branch").count()) === 0);
   expect(complaints).toEqual([]);
 });
 
 test("who may only read can look at everything and change nothing", async () => {
-  const agent = await agentWith("lee", { "plan.md": plan });
-  const { page, context, complaints } = await enter("lee/files/plan.md");
-  await live(page).waitFor();
+  const agent = await createAgent("lee", { "plan.md": plan });
+  const { page, context, complaints } = await openAddress("lee/files/plan.md");
+  await findLiveStatus(page).waitFor();
   const { token } = await files.house.client.call("createToken", { body: { name: "reader", scopes: ["read"] } });
   const [cookie] = await context.cookies();
   await context.addCookies([{ ...(cookie as NonNullable<typeof cookie>), value: token }]);
   await page.reload();
   await page.getByText("You may read here, not write.").waitFor();
   expect(await page.locator(".pane-deeds button, .side-head button[aria-label='New file']").count()).toBe(0);
-  await editor(page).focus();
+  await findEditor(page).focus();
   await page.keyboard.type("not mine to write");
   await agent.putFile("plan.md", `${plan}more\n`);
-  await until("what others write", async () => (await text(page)) === `${plan}more\n`);
+  await waitUntil("what others write", async () => (await readEditorText(page)) === `${plan}more\n`);
   expect(complaints).toEqual([]);
 });

@@ -3,17 +3,17 @@ import { fileURLToPath } from "node:url";
 import type { AgencyUsage, UserUsage } from "@thinkery/sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { loginLink, openBrowser, visit } from "../kit/browser.ts";
+import { createLoginLink, openBrowser, openPage } from "../kit/browser.ts";
 import { type ModelServer, openModelServer, type SeenRequest } from "../kit/model-server.ts";
-import { until } from "../kit/until.ts";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // What the page shows of usage and budgets, in a house whose day can be set: models say how many tokens they used by the message.
 
 const shots = fileURLToPath(new URL("../../test-output/page/", import.meta.url));
 const phone = { viewport: { width: 390, height: 780 }, hasTouch: true };
 let server: ModelServer;
-let workshop: Workshop;
+let workshop: Testbed;
 let browser: Browser;
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
   server = await openModelServer({ models: ["large", "small", "secret"] });
   server.answer(answer);
   [workshop, browser] = await Promise.all([
-    openWorkshop({
+    openTestbed({
       worker: new URL("../kit/worker/calendar.worker.ts", import.meta.url),
       config: {
         providers: { local: { base: `${server.url}/v1` } },
@@ -46,30 +46,30 @@ function answer({ latest }: SeenRequest) {
   return { text: `Used ${amount}.`, usage: { input: amount - output, output, cached: latest.startsWith("again") ? Math.floor(amount / 2) : 0 } };
 }
 
-async function enter(path: string, options: Parameters<typeof visit>[1] = {}) {
-  const visited = await visit(browser, { viewport: { width: 1280, height: 900 }, ...options });
+async function openAddress(path: string, options: Parameters<typeof openPage>[1] = {}) {
+  const visited = await openPage(browser, { viewport: { width: 1280, height: 900 }, ...options });
   onTestFinished(() => visited.context.close());
-  await visited.page.goto(await loginLink(workshop.house()));
+  await visited.page.goto(await createLoginLink(workshop.house()));
   await visited.page.getByRole("heading", { name: "Welcome" }).waitFor();
   await visited.page.goto(workshop.house().url + path);
   return visited;
 }
 
-async function newAgent(agency: string, name: string, model: string): Promise<WorkshopAgent> {
+async function newAgent(agency: string, name: string, model: string): Promise<TestAgent> {
   await workshop.house().client.call("createAgent", { params: { agency }, body: { name, model } });
   return workshop.agentAt(`/agency/${agency}/agent/${name}`, name);
 }
 
 const setDay = (daysAgo: number) => workshop.api("/health", "GET", undefined, { "x-days-ago": String(daysAgo) });
 
-const fits = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+const hasNoOverflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
 
-const figure = (page: Page, name: string) => page.locator(".figure", { has: page.getByText(name, { exact: true }) }).locator(".figure-value").innerText();
+const findFigure = (page: Page, name: string) => page.locator(".figure", { has: page.getByText(name, { exact: true }) }).locator(".figure-value").innerText();
 
 let seeding: Promise<void> | undefined;
 
 /** Forty days of three agents in three agencies, made once. */
-const seeded = () => (seeding ??= seed());
+const seedOnce = () => (seeding ??= seed());
 
 async function seed(): Promise<void> {
   const { client } = workshop.house();
@@ -77,7 +77,7 @@ async function seed(): Promise<void> {
   await client.call("createAgency", { body: { id: "review", name: "Code review" } });
   await client.call("createAgency", { body: { id: "gone" } });
   const [ann, bob, eve] = [await newAgent("global", "ann", "local:large"), await newAgent("review", "bob", "local:small"), await newAgent("gone", "eve", "local:secret")];
-  const plan: [daysAgo: number, agent: WorkshopAgent, message: string][] = [
+  const plan: [daysAgo: number, agent: TestAgent, message: string][] = [
     [40, ann, "use 999000"],
     [26, ann, "use 12000"],
     [22, ann, "use 48000"],
@@ -102,11 +102,11 @@ async function seed(): Promise<void> {
     expect(await agent.say(message)).toMatchObject({ type: "agent.completed" });
   }
   const calls = async () => (await client.call("getUserUsage", { query: { days: 90 } })).total.calls;
-  await until("the books", async () => (await calls()) === plan.length);
+  await waitUntil("the books", async () => (await calls()) === plan.length);
 }
 
 test("where nothing was used the page says what would be there, and offers a budget", async () => {
-  const { page, complaints } = await enter("/app");
+  const { page, complaints } = await openAddress("/app");
   await page.getByRole("link", { name: "Usage and budget" }).click();
   await page.getByText("Nothing was used in the last 30 days").waitFor();
   expect(new URL(page.url()).pathname).toBe("/app/~usage");
@@ -122,14 +122,14 @@ test("where nothing was used the page says what would be there, and offers a bud
 
 test("what was used is shown by day, by model and by whose it is, as the host counts it", async () => {
   const { client } = workshop.house();
-  await seeded();
+  await seedOnce();
   const usage = (days: number): Promise<UserUsage> => client.call("getUserUsage", { query: { days } });
-  const { page, complaints } = await enter("/app/~usage");
+  const { page, complaints } = await openAddress("/app/~usage");
   const sum = ({ inputTokens, outputTokens }: UserUsage["total"]) => `${(inputTokens + outputTokens) / 1000}k`;
-  await until("the figures", async () => (await figure(page, "Tokens")) === sum((await usage(30)).total));
-  expect(await figure(page, "Calls")).toBe("17");
+  await waitUntil("the figures", async () => (await findFigure(page, "Tokens")) === sum((await usage(30)).total));
+  expect(await findFigure(page, "Calls")).toBe("17");
   // One price is not known, so that of all is not, and no zero stands in its place.
-  expect(await figure(page, "Cost")).toMatch(/^at least \$\d+\.\d\d$/);
+  expect(await findFigure(page, "Cost")).toMatch(/^at least \$\d+\.\d\d$/);
   await page.getByText("The price of local:secret is not known").waitFor();
   const rows = await page.locator(".usage-table").first().locator("tbody tr").allInnerTexts();
   expect(rows.map((row) => row.split(/\s+/)[0])).toEqual(["local:large", "local:small", "local:secret"]);
@@ -140,11 +140,11 @@ test("what was used is shown by day, by model and by whose it is, as the host co
   expect(await page.locator(".day-chart-plot g").count()).toBe(30);
   expect(await page.locator(".day-chart-plot rect[data-series]").count()).toBe(17);
   const words = page.locator(".day-chart-words");
-  await until("today", async () => /^Today\s+30k tokens · 2 calls/.test(await words.innerText()));
+  await waitUntil("today", async () => /^Today\s+30k tokens · 2 calls/.test(await words.innerText()));
   const plot = page.getByRole("slider", { name: "Tokens by day" });
   const { x, width, y } = (await plot.boundingBox()) ?? { x: 0, width: 0, y: 0 };
   await page.mouse.move(x + (23.5 / 30) * width, y + 40);
-  await until("the day under the pointer", async () => /124k tokens · 3 calls · cost unknown/.test(await words.innerText()));
+  await waitUntil("the day under the pointer", async () => /124k tokens · 3 calls · cost unknown/.test(await words.innerText()));
   expect(await words.innerText()).toContain("local:large 67k, local:small 41k, local:secret 16k");
   await page.screenshot({ path: `${shots}usage-light.png`, fullPage: true });
   await page.emulateMedia({ colorScheme: "dark" });
@@ -166,30 +166,30 @@ test("what was used is shown by day, by model and by whose it is, as the host co
 
   // Longer ago there was more; what is shown meanwhile stays.
   await page.getByText("90 days").click();
-  await until("90 days", async () => (await figure(page, "Calls")) === "18");
+  await waitUntil("90 days", async () => (await findFigure(page, "Calls")) === "18");
   expect(await page.locator(".day-chart-plot g").count()).toBe(90);
   await page.getByText("7 days", { exact: true }).click();
-  await until("7 days", async () => (await figure(page, "Calls")) === "7");
+  await waitUntil("7 days", async () => (await findFigure(page, "Calls")) === "7");
   await shares.getByRole("link", { name: "Code review" }).click();
   await page.getByRole("heading", { name: "Code review" }).waitFor();
   await page.getByRole("link", { name: "Usage", exact: true }).click();
   const ofAgency: AgencyUsage = await client.call("getAgencyUsage", { params: { agency: "review" }, query: { days: 30 } });
-  await until("the agency's", async () => (await figure(page, "Calls")) === String(ofAgency.total.calls));
+  await waitUntil("the agency's", async () => (await findFigure(page, "Calls")) === String(ofAgency.total.calls));
   await page.getByRole("region", { name: "By agent" }).getByRole("link", { name: "bob" }).waitFor();
   expect(complaints).toEqual([]);
 });
 
 test("on a phone the usage fits, and a touch tells of a day", async () => {
-  await seeded();
-  const { page, complaints } = await enter("/app/~usage", { ...phone, colorScheme: "dark" });
+  await seedOnce();
+  const { page, complaints } = await openAddress("/app/~usage", { ...phone, colorScheme: "dark" });
   const plot = page.getByRole("slider", { name: "Tokens by day" });
   await plot.waitFor();
-  expect(await fits(page)).toBe(true);
+  expect(await hasNoOverflow(page)).toBe(true);
   const { x, width, y } = (await plot.boundingBox()) ?? { x: 0, width: 0, y: 0 };
   await page.touchscreen.tap(x + (17.5 / 30) * width, y + 40);
-  await until("the day", async () => /91k tokens/.test(await page.locator(".day-chart-words").innerText()));
+  await waitUntil("the day", async () => /91k tokens/.test(await page.locator(".day-chart-words").innerText()));
   await page.screenshot({ path: `${shots}usage-phone.png`, fullPage: true });
-  expect(await fits(page)).toBe(true);
+  expect(await hasNoOverflow(page)).toBe(true);
   expect(complaints).toEqual([]);
 });
 
@@ -198,7 +198,7 @@ test("a budget is refused at its field in the host's own words, set, used up, ch
   await client.call("createAgency", { body: { id: "frugal" } });
   const agent = await newAgent("frugal", "fay", "local:large");
   await agent.say("use 600");
-  const { page, complaints } = await enter("/app/frugal/~usage");
+  const { page, complaints } = await openAddress("/app/frugal/~usage");
   await page.getByText("Nothing is limited in this agency").waitFor();
   await page.getByRole("button", { name: "Set a budget" }).click();
   const dialog = page.getByRole("dialog");
@@ -228,7 +228,7 @@ test("a budget is refused at its field in the host's own words, set, used up, ch
   await dialog.waitFor({ state: "detached" });
   expect((await client.call("getAgencyBudget", { params: { agency: "frugal" } })).budget).toEqual({ tokens: 1000, seconds: 5400, per: "day" });
   const bar = page.getByRole("meter", { name: "Tokens a day" });
-  await until("the bar", async () => (await bar.getAttribute("aria-valuetext")) === "60 %: 600 of 1k tokens");
+  await waitUntil("the bar", async () => (await bar.getAttribute("aria-valuetext")) === "60 %: 600 of 1k tokens");
 
   // A turn that it ends says so where it happens, with the same bar, and leads here.
   expect(await agent.say("use 500")).toMatchObject({ type: "agent.completed" });
@@ -249,19 +249,19 @@ test("a budget is refused at its field in the host's own words, set, used up, ch
   await page.locator(".about").getByRole("meter", { name: "Tokens a day" }).waitFor();
   await page.screenshot({ path: `${shots}budget-about.png` });
   await page.setViewportSize(phone.viewport);
-  expect(await fits(page)).toBe(true);
+  expect(await hasNoOverflow(page)).toBe(true);
   await page.screenshot({ path: `${shots}budget-about-phone.png`, animations: "disabled" });
   await page.setViewportSize({ width: 1280, height: 900 });
   await trouble.getByRole("link", { name: "See or raise the budget" }).click();
 
-  await until("more than all", async () => (await bar.getAttribute("data-tone")) === "bad");
+  await waitUntil("more than all", async () => (await bar.getAttribute("data-tone")) === "bad");
   await page.getByRole("button", { name: "Change" }).click();
   expect([await dialog.getByLabel("Tokens").inputValue(), await dialog.getByLabel("Minutes").inputValue()]).toEqual(["1000", "90"]);
   await dialog.getByLabel("Tokens").fill("5000");
   await dialog.getByLabel("Minutes").fill("");
   await dialog.getByRole("button", { name: "Set the budget" }).click();
   await dialog.waitFor({ state: "detached" });
-  await until("room again", async () => (await bar.getAttribute("aria-valuetext")) === "22 %: 1.1k of 5k tokens");
+  await waitUntil("room again", async () => (await bar.getAttribute("aria-valuetext")) === "22 %: 1.1k of 5k tokens");
   expect(await page.getByRole("meter").count()).toBe(1);
   expect(await agent.say("use 1")).toMatchObject({ type: "agent.completed" });
 
@@ -283,7 +283,7 @@ test("a limit that could not be kept is not said to be used up", async () => {
   await client.call("createAgency", { body: { id: "unpriced" } });
   await client.call("putAgencyBudget", { params: { agency: "unpriced" }, body: { costUsd: 5 } });
   await newAgent("unpriced", "una", "local:secret");
-  const { page } = await enter("/app/unpriced/una");
+  const { page } = await openAddress("/app/unpriced/una");
   await page.getByLabel("Message to").fill("use 1");
   await page.getByLabel("Message to").press("Enter");
   const trouble = page.locator(".entry-trouble");

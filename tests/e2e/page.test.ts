@@ -2,19 +2,19 @@ import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loginLink, openBrowser, visit } from "../kit/browser.ts";
-import { type House, openHouse } from "../kit/house.ts";
-import { mainOf } from "../kit/processes.ts";
-import { until } from "../kit/until.ts";
+import { createLoginLink, openBrowser, openPage } from "../kit/browser.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
+import { findMain } from "../kit/processes.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 const shots = fileURLToPath(new URL("../../test-output/page/", import.meta.url));
 const params = { agency: "global" };
-let house: House;
+let house: HostProcess;
 let browser: Browser;
 
 beforeAll(async () => {
   mkdirSync(shots, { recursive: true });
-  [house, browser] = await Promise.all([openHouse(), openBrowser()]);
+  [house, browser] = await Promise.all([startHostProcess(), openBrowser()]);
 });
 
 afterAll(async () => {
@@ -23,8 +23,8 @@ afterAll(async () => {
 });
 
 test("a login link lets a person in once, and leaves no code behind", async () => {
-  const link = await loginLink(house);
-  const { page, context, complaints } = await visit(browser);
+  const link = await createLoginLink(house);
+  const { page, context, complaints } = await openPage(browser);
   await page.goto(link);
   await page.getByRole("heading", { name: "Welcome" }).waitFor();
   await page.getByText("Host is up").waitFor();
@@ -33,7 +33,7 @@ test("a login link lets a person in once, and leaves no code behind", async () =
   expect(cookie).toMatchObject({ name: `thinkery-${house.port}`, httpOnly: true, sameSite: "Strict" });
   await page.screenshot({ path: `${shots}welcome-light.png`, fullPage: true });
 
-  const second = await visit(browser);
+  const second = await openPage(browser);
   await second.page.goto(link);
   await second.page.getByText("did not work").waitFor();
   await second.page.screenshot({ path: `${shots}login-used.png` });
@@ -48,8 +48,8 @@ test("a login link lets a person in once, and leaves no code behind", async () =
 });
 
 test("agents and agencies made elsewhere appear by themselves", async () => {
-  const { page, context, complaints } = await visit(browser, { colorScheme: "dark" });
-  await page.goto(await loginLink(house));
+  const { page, context, complaints } = await openPage(browser, { colorScheme: "dark" });
+  await page.goto(await createLoginLink(house));
   await page.getByRole("heading", { name: "Welcome" }).waitFor();
   await page.goto(`${house.url}/app/global`);
   await page.getByText("No agents here yet").waitFor();
@@ -65,8 +65,8 @@ test("agents and agencies made elsewhere appear by themselves", async () => {
 });
 
 test("a person creates an agent, is told what is wrong at the field, and deletes it", async () => {
-  const { page, context, complaints } = await visit(browser, { viewport: { width: 390, height: 780 }, hasTouch: true });
-  await page.goto(await loginLink(house));
+  const { page, context, complaints } = await openPage(browser, { viewport: { width: 390, height: 780 }, hasTouch: true });
+  await page.goto(await createLoginLink(house));
   await page.getByRole("heading", { name: "Welcome" }).waitFor();
   await page.goto(`${house.url}/app/global`);
   await page.getByRole("button", { name: "New agent" }).click();
@@ -86,19 +86,19 @@ test("a person creates an agent, is told what is wrong at the field, and deletes
   await page.getByText("About").click();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Delete agent" }).click();
-  await until("the agent to be gone", async () => (await house.client.call("listAgents", { params })).agents.length === 0);
+  await waitUntil("the agent to be gone", async () => (await house.client.call("listAgents", { params })).agents.length === 0);
   expect(complaints).toEqual([]);
   await context.close();
 });
 
 test("an open page goes on by itself when main is back after kill -9", async () => {
-  const { page, context } = await visit(browser);
-  await page.goto(await loginLink(house));
+  const { page, context } = await openPage(browser);
+  await page.goto(await createLoginLink(house));
   await page.getByRole("heading", { name: "Welcome" }).waitFor();
   await page.goto(`${house.url}/app/global`);
   await page.getByText("Host is up").waitFor();
-  process.kill((await until("main", () => mainOf(house.home))).pid, "SIGKILL");
-  await until("main to be back", async () => (await house.client.call("health")).restarts === 1);
+  process.kill((await waitUntil("main", () => findMain(house.home))).pid, "SIGKILL");
+  await waitUntil("main to be back", async () => (await house.client.call("health")).restarts === 1);
   await house.client.call("createAgent", { params, body: { name: "after-the-crash" } });
   await page.getByRole("navigation").getByText("after-the-crash").waitFor();
   await page.getByText("Host is up").waitFor();
@@ -110,8 +110,8 @@ test("names and texts of others are shown, never run", async () => {
   await house.client.call("createAgency", { body: { id: "evil", name: evil } });
   await house.client.call("putBlueprint", { params: { agency: "evil" }, body: { name: "evil", description: evil, prompt: evil, tags: [evil.slice(0, 60)] } });
   await house.client.call("createAgent", { params: { agency: "evil" }, body: { name: "mallory", system: evil } });
-  const { page, context } = await visit(browser);
-  await page.goto(await loginLink(house));
+  const { page, context } = await openPage(browser);
+  await page.goto(await createLoginLink(house));
   await page.getByRole("heading", { name: "Welcome" }).waitFor();
   for (const path of ["/app", "/app/evil", "/app/evil/mallory", `/app/${encodeURIComponent(evil)}`]) {
     await page.goto(house.url + path);
@@ -125,8 +125,8 @@ test("names and texts of others are shown, never run", async () => {
 
 test("another site's page can neither read from the host nor act on it", async () => {
   await house.client.call("createAgent", { params, body: { name: "victim" } });
-  const { page, context } = await visit(browser);
-  await page.goto(await loginLink(house));
+  const { page, context } = await openPage(browser);
+  await page.goto(await createLoginLink(house));
   await page.getByRole("heading", { name: "Welcome" }).waitFor();
   const foreign = await context.newPage();
   // The same machine, another port: as close to us as a foreign page can come.

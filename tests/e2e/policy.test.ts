@@ -2,7 +2,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // The same rules, through every way in which something is called: by the model, by code, and by a command in a shell.
 
@@ -41,32 +41,32 @@ const echo = (text: string): Call => ({
 });
 const request = (path: string): Call => ({ capability: `fetch("SITE${path}")`, shell: `curl -sS "SITE${path}"` });
 
-const rule = (tool: string, action: Action, match?: string) => ({ tool, action, ...(match === undefined ? {} : { match }) });
+const createRule = (tool: string, action: Action, match?: string) => ({ tool, action, ...(match === undefined ? {} : { match }) });
 
 const table: Row[] = [
   { rules: [], call: command("rm a.txt"), allowed: true },
-  { rules: [rule("bash", "deny", "rm *")], call: command("rm a.txt"), allowed: false },
-  { rules: [rule("bash", "deny", "rm *")], call: command("cat a.txt"), allowed: true },
-  { rules: [rule("bash", "ask", "rm")], call: command("rm a.txt"), allowed: false },
-  { rules: [rule("bash", "allow", "rm"), rule("bash", "deny", "rm -r*")], call: command("rm a.txt"), allowed: true },
-  { rules: [rule("bash", "allow"), rule("*", "deny", "secret")], call: command("echo secret"), allowed: false },
-  { rules: [rule("ba*", "deny", "a.txt")], call: command("cat ./a.txt"), allowed: false },
-  { rules: [rule("bash", "deny")], call: command("true"), allowed: false },
+  { rules: [createRule("bash", "deny", "rm *")], call: command("rm a.txt"), allowed: false },
+  { rules: [createRule("bash", "deny", "rm *")], call: command("cat a.txt"), allowed: true },
+  { rules: [createRule("bash", "ask", "rm")], call: command("rm a.txt"), allowed: false },
+  { rules: [createRule("bash", "allow", "rm"), createRule("bash", "deny", "rm -r*")], call: command("rm a.txt"), allowed: true },
+  { rules: [createRule("bash", "allow"), createRule("*", "deny", "secret")], call: command("echo secret"), allowed: false },
+  { rules: [createRule("ba*", "deny", "a.txt")], call: command("cat ./a.txt"), allowed: false },
+  { rules: [createRule("bash", "deny")], call: command("true"), allowed: false },
   { rules: [], hitl: ["bash"], call: command("true"), allowed: false },
-  { rules: [rule("readFile", "deny", "keys/")], call: read("keys/one.txt"), allowed: false },
-  { rules: [rule("readFile", "deny", "keys/")], call: read("a.txt"), allowed: true },
-  { rules: [rule("read*", "ask")], call: read("a.txt"), allowed: false },
-  { rules: [rule("*", "deny", "KEYS")], call: read("keys/one.txt"), allowed: false },
-  { rules: [rule("writeFile", "deny", "a.txt")], call: read("a.txt"), allowed: true },
-  { rules: [rule("echo", "deny", "pass*word")], call: echo("the pass is a word"), allowed: false },
-  { rules: [rule("echo", "deny", "pass*word")], call: echo("the pass"), allowed: true },
-  { rules: [rule("echo", "allow"), rule("echo", "ask", "now")], call: echo("do it now"), allowed: false },
+  { rules: [createRule("readFile", "deny", "keys/")], call: read("keys/one.txt"), allowed: false },
+  { rules: [createRule("readFile", "deny", "keys/")], call: read("a.txt"), allowed: true },
+  { rules: [createRule("read*", "ask")], call: read("a.txt"), allowed: false },
+  { rules: [createRule("*", "deny", "KEYS")], call: read("keys/one.txt"), allowed: false },
+  { rules: [createRule("writeFile", "deny", "a.txt")], call: read("a.txt"), allowed: true },
+  { rules: [createRule("echo", "deny", "pass*word")], call: echo("the pass is a word"), allowed: false },
+  { rules: [createRule("echo", "deny", "pass*word")], call: echo("the pass"), allowed: true },
+  { rules: [createRule("echo", "allow"), createRule("echo", "ask", "now")], call: echo("do it now"), allowed: false },
   // Without a rule that allows anything, the shell has no curl at all.
   { rules: [], call: { capability: `fetch("SITE/open")` }, allowed: false },
-  { rules: [rule("fetch", "allow", "SITE/open")], call: request("/open"), allowed: true },
-  { rules: [rule("fetch", "allow", "SITE/open")], call: request("/other"), allowed: false },
-  { rules: [rule("fetch", "allow", "SITE/*"), rule("fetch", "deny", "SITE/other")], call: request("/OTHER"), allowed: false },
-  { rules: [rule("fetch", "allow", "SITE/*"), rule("*", "ask")], call: request("/open"), allowed: false },
+  { rules: [createRule("fetch", "allow", "SITE/open")], call: request("/open"), allowed: true },
+  { rules: [createRule("fetch", "allow", "SITE/open")], call: request("/other"), allowed: false },
+  { rules: [createRule("fetch", "allow", "SITE/*"), createRule("fetch", "deny", "SITE/other")], call: request("/OTHER"), allowed: false },
+  { rules: [createRule("fetch", "allow", "SITE/*"), createRule("*", "ask")], call: request("/open"), allowed: false },
 ];
 
 const rows = table.map((row, index) => ({
@@ -77,8 +77,8 @@ const rows = table.map((row, index) => ({
   ways: Object.keys(row.call) as Way[],
 }));
 
-let workshop: Workshop;
-let agent: WorkshopAgent;
+let workshop: Testbed;
+let agent: TestAgent;
 let site: http.Server;
 let origin: string;
 
@@ -93,7 +93,7 @@ beforeAll(async () => {
     const code = `try { const value = await ${at(call[way] ?? "")}; return typeof value === "string" ? value : JSON.stringify(value) } catch (error) { return error.message }`;
     return { tool: "executeCode", input: { code } };
   };
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     config: { toolOrigins: [origin] },
     scripts: {

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type ModelServer, openModelServer } from "../kit/model-server.ts";
-import { random } from "../kit/random.ts";
-import { repeatCount } from "../kit/sample.ts";
-import { until } from "../kit/until.ts";
+import { createRandom } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 import { openWebhook, type Webhook } from "../kit/webhook.ts";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // The three layers, seen from both ends: what a request may add, and what the model is told.
 
-let workshop: Workshop;
+let workshop: Testbed;
 let models: ModelServer;
 let hook: Webhook;
 let foreign: Webhook;
 
 const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
-const thenSay = (when: string, tool: string, input: object = {}) => ({ when, steps: [call(tool, input), { text: "Heard: {{ results.0 }}" }] });
+const createExchange = (when: string, tool: string, input: object = {}) => ({ when, steps: [call(tool, input), { text: "Heard: {{ results.0 }}" }] });
 
 beforeAll(async () => {
   models = await openModelServer({ models: ["house", "other"] });
@@ -27,17 +27,17 @@ beforeAll(async () => {
     return { text: `${body.tool} got ${JSON.stringify(body.input)}` };
   });
   foreign = await openWebhook(() => ({ text: "You should not be here." }));
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" },
     config: { failuresPerMinute: 1000, toolOrigins: [hook.origin], turn: { heartbeatSeconds: 1 } },
     scripts: {
       default: [
-        thenSay("read", "read_props"),
-        thenSay("wrong weather", "weather", { city: 5 }),
-        thenSay("weather", "weather", { city: "Athens" }),
-        thenSay("recursive", "recursive", {}),
-        thenSay("shout", "shout", { word: "hello" }),
+        createExchange("read", "read_props"),
+        createExchange("wrong weather", "weather", { city: 5 }),
+        createExchange("weather", "weather", { city: "Athens" }),
+        createExchange("recursive", "recursive", {}),
+        createExchange("shout", "shout", { word: "hello" }),
         { steps: [{ text: "You said: {{ message }}" }] },
       ],
     },
@@ -56,17 +56,17 @@ interface Wire {
   tools: { function: { name: string } }[];
 }
 
-async function told(turn: () => Promise<unknown>): Promise<Wire> {
-  const before = models.calls();
+async function recordRequestBody(turn: () => Promise<unknown>): Promise<Wire> {
+  const before = models.countCalls();
   await turn();
-  const { body } = await until("a call to the model", () => models.requests()[before]);
+  const { body } = await waitUntil("a call to the model", () => models.listRequests()[before]);
   return body as unknown as Wire;
 }
 
-const systemOf = ({ messages }: Wire) => messages[0]?.content ?? "";
-const names = ({ tools }: Wire) => tools.map((tool) => tool.function.name);
+const getSystem = ({ messages }: Wire) => messages[0]?.content ?? "";
+const listToolNames = ({ tools }: Wire) => tools.map((tool) => tool.function.name);
 
-async function turnWith(agent: WorkshopAgent, message: string, props?: object) {
+async function runTurn(agent: TestAgent, message: string, props?: object) {
   const { runId } = await agent.invoke({ message, ...(props ? { props } : {}) });
   return agent.over(runId);
 }
@@ -79,51 +79,51 @@ test("the prompt is the core, the role, the class, then the agent's props and th
   const session = (text: string) => new RegExp(`^You are an agent in Thinkery[^#]*\\n\\n## Your role\\nA role\\.\\n\\n## Additional Context\\nThe class was here\\.\\n\\n## Session Context\\n${text}$`);
   const props = { additionalInstructions: "Of the request." };
   const whole = session("Of the agent\\.\\n\\nOf its maker\\.\\n\\nOf the request\\.");
-  expect(systemOf(await told(() => turnWith(agent, "hello", props)))).toMatch(whole);
-  expect(systemOf(await told(() => workshop.api("/serve", "POST", { agent: "layered", message: "hello", props })))).toMatch(whole);
-  expect(systemOf(await told(() => workshop.api("/run", "POST", { agent: "layered", message: "hello", props })))).toMatch(whole);
+  expect(getSystem(await recordRequestBody(() => runTurn(agent, "hello", props)))).toMatch(whole);
+  expect(getSystem(await recordRequestBody(() => workshop.api("/serve", "POST", { agent: "layered", message: "hello", props })))).toMatch(whole);
+  expect(getSystem(await recordRequestBody(() => workshop.api("/run", "POST", { agent: "layered", message: "hello", props })))).toMatch(whole);
   // For that turn only.
-  expect(systemOf(await told(() => turnWith(agent, "hello")))).toMatch(session("Of the agent\\.\\n\\nOf its maker\\."));
+  expect(getSystem(await recordRequestBody(() => runTurn(agent, "hello")))).toMatch(session("Of the agent\\.\\n\\nOf its maker\\."));
 });
 
 test("a request chooses its model and settings before the agent's own, the blueprint's and the default", async () => {
   const agent = await workshop.newAgent({ model: "scripted:default", props: { models: { primary: "openai:house" }, settings: { temperature: 0.1 } } });
-  expect(await told(() => turnWith(agent, "hello"))).toMatchObject({ model: "house", temperature: 0.1 });
+  expect(await recordRequestBody(() => runTurn(agent, "hello"))).toMatchObject({ model: "house", temperature: 0.1 });
   const props = { models: { primary: "openai:other" }, settings: { temperature: 0.9 } };
-  expect(await told(() => turnWith(agent, "hello", props))).toMatchObject({ model: "other", temperature: 0.9 });
+  expect(await recordRequestBody(() => runTurn(agent, "hello", props))).toMatchObject({ model: "other", temperature: 0.9 });
 });
 
 test("a registered tool comes by its name, for one turn or for good, and reads the data that came along", async () => {
   const plain = await workshop.newAgent({ blueprint: await workshop.newBlueprint({ tags: ["words"] }) });
   const props = { tools: ["read_props", "echo"], data: { tenant: "acme", deep: [{ a: null }] } };
-  expect(await turnWith(plain, "read", props)).toMatchObject({ data: { result: 'Heard: {"tenant":"acme","deep":[{"a":null}]}' } });
-  expect(await turnWith(plain, "read")).toMatchObject({ data: { result: expect.stringContaining("There is no tool “read_props”") } });
+  expect(await runTurn(plain, "read", props)).toMatchObject({ data: { result: 'Heard: {"tenant":"acme","deep":[{"a":null}]}' } });
+  expect(await runTurn(plain, "read")).toMatchObject({ data: { result: expect.stringContaining("There is no tool “read_props”") } });
   const given = await workshop.newAgent({ props: { tools: ["read_props"], data: { tenant: "acme", of: "agent" } } });
-  expect(await turnWith(given, "read", { data: { of: "request" } })).toMatchObject({ data: { result: 'Heard: {"tenant":"acme","of":"request"}' } });
-  const wire = await told(() => turnWith(given, "hello", { models: { primary: "openai:house" } }));
-  expect(names(wire).filter((name) => name === "read_props")).toHaveLength(1);
+  expect(await runTurn(given, "read", { data: { of: "request" } })).toMatchObject({ data: { result: 'Heard: {"tenant":"acme","of":"request"}' } });
+  const wire = await recordRequestBody(() => runTurn(given, "hello", { models: { primary: "openai:house" } }));
+  expect(listToolNames(wire).filter((name) => name === "read_props")).toHaveLength(1);
 });
 
 const parameters = { type: "object", properties: { city: { type: "string", pattern: "^[A-Z]" } }, required: ["city"] };
-const weather = (path = "/", origin = hook.origin) => ({ name: "weather", description: "Says the weather.", parameters, webhook: { url: origin + path } });
+const createWeatherTool = (path = "/", origin = hook.origin) => ({ name: "weather", description: "Says the weather.", parameters, webhook: { url: origin + path } });
 
 test("a tool may be a schema and an address: the call is posted there, and the answer is the result", async () => {
-  const agent = await workshop.newAgent({ props: { tools: [weather()] } });
-  expect(await turnWith(agent, "weather")).toMatchObject({ data: { result: 'Heard: weather got {"city":"Athens"}' } });
+  const agent = await workshop.newAgent({ props: { tools: [createWeatherTool()] } });
+  expect(await runTurn(agent, "weather")).toMatchObject({ data: { result: 'Heard: weather got {"city":"Athens"}' } });
   const [sent] = hook.calls.slice(-1);
   const { runId } = await agent.run();
   expect(sent?.body).toMatchObject({ tool: "weather", input: { city: "Athens" }, runId, agent: `global~${agent.name}`, callId: expect.any(String) });
   expect(sent?.headers).toMatchObject({ "idempotency-key": sent?.body.callId, "content-type": "application/json" });
   expect(sent?.headers.authorization).toBeUndefined();
-  const wire = await told(() => turnWith(agent, "hello", { models: { primary: "openai:house" } }));
+  const wire = await recordRequestBody(() => runTurn(agent, "hello", { models: { primary: "openai:house" } }));
   expect(wire.tools.map((tool) => tool.function)).toContainEqual({ name: "weather", description: "Says the weather.", parameters });
   const before = hook.calls.length;
-  expect(await turnWith(agent, "wrong weather")).toMatchObject({ data: { result: expect.stringContaining("The input of weather is not valid. city:") } });
+  expect(await runTurn(agent, "wrong weather")).toMatchObject({ data: { result: expect.stringContaining("The input of weather is not valid. city:") } });
   expect(hook.calls).toHaveLength(before);
 });
 
 test("an address that answers 202 reports later", async () => {
-  const agent = await workshop.newAgent({ props: { tools: [weather("/later")] } });
+  const agent = await workshop.newAgent({ props: { tools: [createWeatherTool("/later")] } });
   const { runId } = await agent.invoke({ message: "weather" });
   await agent.seen("a pause", ({ type }) => type === "run.paused");
   const { callId } = hook.calls.at(-1)?.body ?? {};
@@ -136,14 +136,14 @@ test.each([
   ["leads elsewhere", "/elsewhere", /weather failed: it answered 302/],
   ["says too much", "/long", /more than 1048576 bytes/],
 ])("an address that %s is the model's to read", async (_, path, words) => {
-  const agent = await workshop.newAgent({ props: { tools: [weather(path)] } });
-  const { data } = await turnWith(agent, "weather");
+  const agent = await workshop.newAgent({ props: { tools: [createWeatherTool(path)] } });
+  const { data } = await runTurn(agent, "weather");
   expect((data as { result: string }).result).toMatch(words);
 });
 
 test("what runs on this machine is not reached, but for the origins that its owner named", async () => {
-  const agent = await workshop.newAgent({ props: { tools: [weather("/", foreign.origin)] } });
-  expect(await turnWith(agent, "weather")).toMatchObject({ data: { result: expect.stringContaining("cannot be reached from here") } });
+  const agent = await workshop.newAgent({ props: { tools: [createWeatherTool("/", foreign.origin)] } });
+  expect(await runTurn(agent, "weather")).toMatchObject({ data: { result: expect.stringContaining("cannot be reached from here") } });
   expect(foreign.calls).toEqual([]);
 });
 
@@ -156,12 +156,12 @@ test("a tool may be code: each call runs it in a sandbox, and what it returns is
     modules: { "loud.js": "export const loud = (word) => word.toUpperCase();" },
   };
   const agent = await workshop.newAgent();
-  expect(await turnWith(agent, "shout", { tools: [shout] })).toMatchObject({ data: { result: 'Heard: {"said":"HELLO","seen":"undefined"}' } });
+  expect(await runTurn(agent, "shout", { tools: [shout] })).toMatchObject({ data: { result: 'Heard: {"said":"HELLO","seen":"undefined"}' } });
   const failing = { ...shout, code: "const word = input.word;\nword.shout();" };
-  expect(await turnWith(agent, "shout", { tools: [failing] })).toMatchObject({ data: { result: expect.stringMatching(/^Heard: .*TypeError: word\.shout is not a function[\s\S]*code:2:/) } });
+  expect(await runTurn(agent, "shout", { tools: [failing] })).toMatchObject({ data: { result: expect.stringMatching(/^Heard: .*TypeError: word\.shout is not a function[\s\S]*code:2:/) } });
   const unread = { ...shout, code: "return (" };
-  expect(await turnWith(agent, "shout", { tools: [unread] })).toMatchObject({ data: { result: expect.stringContaining("SyntaxError") } });
-  expect(await turnWith(agent, "shout")).toMatchObject({ data: { result: expect.stringContaining("There is no tool “shout”") } });
+  expect(await runTurn(agent, "shout", { tools: [unread] })).toMatchObject({ data: { result: expect.stringContaining("SyntaxError") } });
+  expect(await runTurn(agent, "shout")).toMatchObject({ data: { result: expect.stringContaining("There is no tool “shout”") } });
 });
 
 test("a schema that refers to itself for ever fails its call, not the turn", async () => {
@@ -179,12 +179,12 @@ const wrong: [string, object, (string | number)[], RegExp?][] = [
   ["name a tool with a minus", { tools: ["-bash"] }, ["props", "tools", 0], /a letter or _ first/],
   ["have no tool in place of one", { tools: ["echo", null] }, ["props", "tools", 1], /props can only add tools/],
   ["name a tool that nobody registered", { tools: ["echo", "nobody"] }, ["props", "tools", 1], /There is no registered tool “nobody”\. There are: .*echo/],
-  ["replace a core tool", { tools: [{ ...weather("/", "https://example.com"), name: "set_title" }] }, ["props", "tools", 0], /Two tools are named “set_title”: one is from the core, the other from the props/],
-  ["replace a tool by its other name", { tools: [{ ...weather("/", "https://example.com"), name: "say_again" }] }, ["props", "tools", 0], /one is from the system/],
-  ["bring two of one name", { tools: [weather("/", "https://example.com"), weather("/", "https://example.com")] }, ["props", "tools", 1], /one is from the props, the other from the props/],
-  ["post to a file", { tools: [weather("/etc/passwd", "file://")] }, ["props", "tools", 0, "webhook", "url"]],
-  ["be code and an address at once", { tools: [{ ...weather("/", "https://example.com"), code: "return 1" }] }, ["props", "tools", 0], /props can only add tools/],
-  ["describe an input that is no object", { tools: [{ ...weather("/", "https://example.com"), parameters: { type: "string" } }] }, ["props", "tools", 0, "parameters"]],
+  ["replace a core tool", { tools: [{ ...createWeatherTool("/", "https://example.com"), name: "set_title" }] }, ["props", "tools", 0], /Two tools are named “set_title”: one is from the core, the other from the props/],
+  ["replace a tool by its other name", { tools: [{ ...createWeatherTool("/", "https://example.com"), name: "say_again" }] }, ["props", "tools", 0], /one is from the system/],
+  ["bring two of one name", { tools: [createWeatherTool("/", "https://example.com"), createWeatherTool("/", "https://example.com")] }, ["props", "tools", 1], /one is from the props, the other from the props/],
+  ["post to a file", { tools: [createWeatherTool("/etc/passwd", "file://")] }, ["props", "tools", 0, "webhook", "url"]],
+  ["be code and an address at once", { tools: [{ ...createWeatherTool("/", "https://example.com"), code: "return 1" }] }, ["props", "tools", 0], /props can only add tools/],
+  ["describe an input that is no object", { tools: [{ ...createWeatherTool("/", "https://example.com"), parameters: { type: "string" } }] }, ["props", "tools", 0, "parameters"]],
   ["choose a model there cannot be", { models: { primary: "nobody:x" } }, ["props", "models", "primary"], /no provider “nobody”/],
   ["be hotter than hot", { settings: { temperature: 9 } }, ["props", "settings", "temperature"]],
   ["be very large", { data: { a: "x".repeat(70_000) } }, ["props"], /larger than/],
@@ -215,25 +215,25 @@ test("props may be as deep as people write, and a bomb of brackets is refused li
 });
 
 test("the path of a problem is the request's own, whatever tools the agent has", async () => {
-  const agent = await workshop.newAgent({ props: { tools: ["read_props", weather()] } });
+  const agent = await workshop.newAgent({ props: { tools: ["read_props", createWeatherTool()] } });
   expect(await workshop.api(`${agent.at}/invoke`, "POST", { message: "hello", props: { tools: ["nobody"] } })).toMatchObject({
     body: { error: { details: { problems: [{ path: ["props", "tools", 0] }] } } },
   });
-  expect(await workshop.api(`${agent.at}/invoke`, "POST", { message: "hello", props: { tools: [weather()] } })).toMatchObject({
+  expect(await workshop.api(`${agent.at}/invoke`, "POST", { message: "hello", props: { tools: [createWeatherTool()] } })).toMatchObject({
     status: 400,
     body: { error: { message: expect.stringContaining("Two tools are named “weather”: one is from the props, the other from the props") } },
   });
 });
 
 test("an agent with props is made or not made, whenever main is killed, and its agency answers", async () => {
-  const { below, seed } = random("kills while agents are made");
-  for (let round = 0; round < repeatCount("kills", { sample: 4, full: 12 }); round++) {
+  const { below, seed } = createRandom("kills while agents are made");
+  for (let round = 0; round < getRepeatCount("kills", { sample: 4, full: 12 }); round++) {
     const name = `made-${round}`;
     const making = workshop.api("/agents", "POST", { name, props: { tools: ["read_props"], models: { primary: "openai:house" } } }).catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, below(14)));
     await workshop.restartMain();
     await making;
-    const { agents } = (await until(`the agency to answer, SEED=${seed}`, () => workshop.api("/agents"))).body;
+    const { agents } = (await waitUntil(`the agency to answer, SEED=${seed}`, () => workshop.api("/agents"))).body;
     if (!agents.some((agent: { name: string }) => agent.name === name)) expect((await workshop.api("/agents", "POST", { name })).status).toBe(201);
     const agent = workshop.agentAt(`/agents/${name}`, name);
     expect(await agent.say("hello")).toMatchObject({ type: "agent.completed" });
@@ -241,7 +241,7 @@ test("an agent with props is made or not made, whenever main is killed, and its 
 });
 
 test("a class cannot put another tool in the place of a core one: its turns say whose it is", async () => {
-  const replacing = await openWorkshop({ worker: new URL("../kit/worker/replacing.worker.ts", import.meta.url) });
+  const replacing = await openTestbed({ worker: new URL("../kit/worker/replacing.worker.ts", import.meta.url) });
   onTestFinished(() => replacing.stop());
   const agent = await replacing.newAgent();
   expect(await agent.say("hello")).toMatchObject({

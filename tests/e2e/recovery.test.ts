@@ -1,21 +1,21 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type House, openHouse } from "../kit/house.ts";
-import { exitOf, mainOf, processesOf } from "../kit/processes.ts";
-import { until } from "../kit/until.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
+import { waitForExit, findMain, findHomeProcesses } from "../kit/processes.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
 
-async function open(): Promise<House> {
-  const house = await openHouse();
+async function open(): Promise<HostProcess> {
+  const house = await startHostProcess();
   onTestFinished(() => house.stop());
   return house;
 }
 
 /** A main other than this one that answers. */
-async function nextMain(house: House, last = 0): Promise<number> {
-  return until("main to answer", async () => {
-    const main = mainOf(house.home);
+async function waitForNextMain(house: HostProcess, last = 0): Promise<number> {
+  return waitUntil("main to answer", async () => {
+    const main = findMain(house.home);
     if (!main || main.pid === last) return false;
     return (await send({ port: house.port, path: "/health" })).status === 200 && main.pid;
   });
@@ -26,35 +26,35 @@ test("a main that cannot stay up ends the host with the reason and the log's pla
   let pid = 0;
   for (let failure = 1; failure <= 5; failure++) {
     expect(house.daemon.exitCode, `after ${failure - 1} failures`).toBe(null);
-    pid = await nextMain(house, pid);
+    pid = await waitForNextMain(house, pid);
     process.kill(pid, "SIGKILL");
   }
-  expect(await exitOf(house.daemon)).toBe(1);
-  expect(house.printed()).toContain("main was ended by SIGKILL, 5 failures in a short time.");
-  const [, log = ""] = /The log is (\S+)\.\n/.exec(house.printed()) ?? [];
+  expect(await waitForExit(house.daemon)).toBe(1);
+  expect(house.readOutput()).toContain("main was ended by SIGKILL, 5 failures in a short time.");
+  const [, log = ""] = /The log is (\S+)\.\n/.exec(house.readOutput()) ?? [];
   expect(log).toMatch(/thinkery\.log$/);
   expect(existsSync(join(house.home, "logs", "thinkery.log"))).toBe(true);
-  expect(processesOf(house.home)).toEqual([]);
+  expect(findHomeProcesses(house.home)).toEqual([]);
   expect(existsSync(join(house.home, "daemon.json"))).toBe(false);
-  expect(house.printed()).not.toMatch(/^ +at /m);
+  expect(house.readOutput()).not.toMatch(/^ +at /m);
 });
 
 test("a main that hangs is replaced, and what it knew is there", async () => {
   const house = await open();
   await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
-  const hung = await nextMain(house);
+  const hung = await waitForNextMain(house);
   process.kill(hung, "SIGSTOP");
-  await nextMain(house, hung);
+  await waitForNextMain(house, hung);
   expect((await house.client.call("health")).restarts).toBe(1);
   expect((await house.client.call("getAgent", { params: { agency: "global", agent: "alice" } })).name).toBe("alice");
-  expect(processesOf(house.home).map(({ pid }) => pid)).not.toContain(hung);
-  expect(house.printed()).toContain("main did not answer for 10 s and was killed; starting it again");
+  expect(findHomeProcesses(house.home).map(({ pid }) => pid)).not.toContain(hung);
+  expect(house.readOutput()).toContain("main did not answer for 10 s and was killed; starting it again");
 });
 
 test("a sandbox that is killed comes back, and the host answers throughout", async () => {
   const house = await open();
   const slot = async () => (await house.client.call("health")).sandboxes?.[0];
-  const first = await until("the sandbox", async () => {
+  const first = await waitUntil("the sandbox", async () => {
     const found = await slot();
     return found?.state === "ready" && found;
   });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { emptyHome, removeHome, runCli } from "../kit/house.ts";
+import { createHomePath, removeHome, runCli } from "../kit/host-process.ts";
 import { type Answer, type ModelServer, openModelServer, type SeenRequest } from "../kit/model-server.ts";
-import { pixel } from "../kit/worker/beside.ts";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { pixel } from "../kit/worker/model-tools.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -17,36 +17,36 @@ beforeAll(async () => {
 
 afterAll(() => server?.stop());
 
-const asked = ["fast", "summarizer", "vision"];
+const askedRoles = ["fast", "summarizer", "vision"];
 
 /** Who is asked something beside the conversation says who it is; in the conversation all are asked. */
 function answer({ body, model, latest, results }: SeenRequest): Answer {
   if (!body.tools) return { text: `I am ${model}.` };
   if (latest.includes("picture") && results.length === 0) return { toolCalls: [{ name: "picture", input: {} }] };
-  if (latest.includes("who") && results.length === 0) return { toolCalls: asked.map((role) => ({ name: "ask", input: { role, prompt: "Who are you?" } })) };
+  if (latest.includes("who") && results.length === 0) return { toolCalls: askedRoles.map((role) => ({ name: "ask", input: { role, prompt: "Who are you?" } })) };
   return { text: `${model} is done.` };
 }
 
-const box = () => ({ box: { base: `${server.url}/v1` }, eyes: { base: `${server.url}/v1` } });
+const createProviders = () => ({ box: { base: `${server.url}/v1` }, eyes: { base: `${server.url}/v1` } });
 
 /** The models of all roles, as the agent finds them. */
-async function cast(agent: WorkshopAgent, more: object = {}): Promise<Record<string, string>> {
+async function readModels(agent: TestAgent, more: object = {}): Promise<Record<string, string>> {
   const { runId } = await agent.invoke({ message: "who?", ...more });
   expect(await agent.over(runId)).toMatchObject({ type: "agent.completed" });
   const messages = (await agent.messages()).filter((message) => message.runId === runId);
   const results = messages.flatMap(({ toolResult }) => (toolResult ? [toolResult.preview.replace(/^I am (.*)\.$/, "box:$1")] : []));
   const primary = messages.find(({ role }) => role === "assistant")?.model ?? "";
-  return Object.fromEntries([["primary", primary], ...asked.map((role, index) => [role, results[index] ?? ""])]);
+  return Object.fromEntries([["primary", primary], ...askedRoles.map((role, index) => [role, results[index] ?? ""])]);
 }
 
-const all = (layer: string) => ({ primary: `box:${layer}`, fast: `box:${layer}-fast`, summarizer: `box:${layer}-short`, vision: `box:${layer}-eyes` });
+const createRoles = (layer: string) => ({ primary: `box:${layer}`, fast: `box:${layer}-fast`, summarizer: `box:${layer}-short`, vision: `box:${layer}-eyes` });
 
 describe("a Worker with models of its own", () => {
-  let workshop: Workshop;
+  let workshop: Testbed;
 
   beforeAll(async () => {
-    workshop = await openWorkshop({ worker: new URL("../kit/worker/roles.worker.ts", import.meta.url), config: { model: "box:host", models: { fast: "box:host-fast", vision: "box:host-eyes" }, providers: box() } });
-    const { primary, ...others } = all("blueprint");
+    workshop = await openTestbed({ worker: new URL("../kit/worker/roles.worker.ts", import.meta.url), config: { model: "box:host", models: { fast: "box:host-fast", vision: "box:host-eyes" }, providers: createProviders() } });
+    const { primary, ...others } = createRoles("blueprint");
     const { status } = await workshop.api("/agency/global/blueprints", "POST", { name: "own", model: primary, models: others });
     expect(status).toBe(201);
   });
@@ -54,43 +54,43 @@ describe("a Worker with models of its own", () => {
   afterAll(() => workshop?.stop());
 
   test("every layer wins over the ones under it, role by role", async () => {
-    const request = { props: { models: all("request") } };
-    const props = { models: all("props") };
+    const request = { props: { models: createRoles("request") } };
+    const props = { models: createRoles("props") };
     // From the strongest: each row leaves the strongest of the row before away.
     const everything = await workshop.newAgent({ name: "classy-1", blueprint: "own", model: "box:agent", props });
-    expect(await cast(everything, request)).toEqual(all("request"));
-    expect(await cast(everything)).toEqual(all("props"));
+    expect(await readModels(everything, request)).toEqual(createRoles("request"));
+    expect(await readModels(everything)).toEqual(createRoles("props"));
     const named = await workshop.newAgent({ name: "classy-2", blueprint: "own", model: "box:agent" });
-    expect(await cast(named)).toEqual({ ...all("blueprint"), primary: "box:agent" });
-    expect(await cast(await workshop.newAgent({ name: "classy-3", blueprint: "own" }))).toEqual(all("blueprint"));
-    expect(await cast(await workshop.newAgent({ name: "classy-4" }))).toEqual(all("class"));
-    expect(await cast(await workshop.newAgent({ name: "plain" }))).toEqual({ primary: "box:system", fast: "box:host-fast", summarizer: "box:host-fast", vision: "box:host-eyes" });
+    expect(await readModels(named)).toEqual({ ...createRoles("blueprint"), primary: "box:agent" });
+    expect(await readModels(await workshop.newAgent({ name: "classy-3", blueprint: "own" }))).toEqual(createRoles("blueprint"));
+    expect(await readModels(await workshop.newAgent({ name: "classy-4" }))).toEqual(createRoles("class"));
+    expect(await readModels(await workshop.newAgent({ name: "plain" }))).toEqual({ primary: "box:system", fast: "box:host-fast", summarizer: "box:host-fast", vision: "box:host-eyes" });
     // A layer that says something of one role says nothing of the others.
     const mixed = await workshop.newAgent({ name: "classy-5", props: { models: { vision: "box:props-eyes" } } });
-    expect(await cast(mixed, { props: { models: { fast: "box:request-fast" } } })).toEqual({ ...all("class"), fast: "box:request-fast", vision: "box:props-eyes" });
+    expect(await readModels(mixed, { props: { models: { fast: "box:request-fast" } } })).toEqual({ ...createRoles("class"), fast: "box:request-fast", vision: "box:props-eyes" });
     // What a request says holds for its own turn.
-    expect(await cast(mixed)).toEqual({ ...all("class"), vision: "box:props-eyes" });
+    expect(await readModels(mixed)).toEqual({ ...createRoles("class"), vision: "box:props-eyes" });
   });
 });
 
 describe("a stock Worker", () => {
-  let workshop: Workshop;
+  let workshop: Testbed;
 
   beforeAll(async () => {
-    workshop = await openWorkshop({ config: { model: "box:host", providers: { ...box(), wise: { base: `${server.url}/v1`, wire: "messages" }, open: { base: `${server.url}/v1`, wire: "responses" } } } });
+    workshop = await openTestbed({ config: { model: "box:host", providers: { ...createProviders(), wise: { base: `${server.url}/v1`, wire: "messages" }, open: { base: `${server.url}/v1`, wire: "responses" } } } });
   });
 
   afterAll(() => workshop?.stop());
 
-  const since = (before: number) => server.requests().slice(before);
+  const since = (before: number) => server.listRequests().slice(before);
 
   test("where nobody says anything, one model does it all", async () => {
-    expect(await cast(await workshop.newAgent())).toEqual({ primary: "box:host", fast: "box:host", summarizer: "box:host", vision: "box:host" });
+    expect(await readModels(await workshop.newAgent())).toEqual({ primary: "box:host", fast: "box:host", summarizer: "box:host", vision: "box:host" });
   });
 
   test("what models were asked beside the conversation is recorded and paid for", async () => {
     const agent = await workshop.newAgent({ props: { models: { fast: "eyes:small" } } });
-    await cast(agent);
+    await readModels(agent);
     const consulted = (await agent.log()).flatMap((event) => (event.type === "model.consulted" ? [event.data] : []));
     expect(consulted.map(({ role, model, purpose, usage }) => [role, model, purpose, usage.inputTokens])).toEqual(
       expect.arrayContaining([["fast", "eyes:small", "test", 10], ["summarizer", "eyes:small", "test", 10], ["vision", "box:host", "test", 10]]),
@@ -103,7 +103,7 @@ describe("a stock Worker", () => {
 
   test("images go to the model that sees, and the others are told in words", async () => {
     const agent = await workshop.newAgent({ props: { models: { vision: "eyes:sharp" } } });
-    const before = server.calls();
+    const before = server.countCalls();
     const { runId } = await agent.invoke({ message: "What is this?", attachments });
     expect(await agent.over(runId)).toMatchObject({ data: { result: "sharp is done." } });
     expect(await agent.say("Thanks.")).toMatchObject({ data: { result: "host is done." } });
@@ -122,7 +122,7 @@ describe("a stock Worker", () => {
 
   test("a model that sees by itself is shown everything", async () => {
     const agent = await workshop.newAgent();
-    const before = server.calls();
+    const before = server.countCalls();
     await agent.over((await agent.invoke({ message: "What is this?", attachments })).runId);
     await agent.say("Thanks.");
     expect(since(before).map(({ model, raw }) => [model, raw.includes(pixel)])).toEqual([["host", true], ["host", true]]);
@@ -148,7 +148,7 @@ describe("a stock Worker", () => {
 
   test.each(["box", "wise", "open"])("each request begins with all of the one before it, byte by byte (%s)", async (provider) => {
     const agent = await workshop.newAgent({ model: `${provider}:steady` });
-    const before = server.calls();
+    const before = server.countCalls();
     for (const message of ["who?", "Hello.", "Make a picture.", "who again?"]) expect(await agent.say(message)).toMatchObject({ type: "agent.completed" });
     const conversation = since(before).filter(({ body }) => body.tools).map(({ body: { system, instructions, tools, messages, input } }) => ({
       prompt: JSON.stringify({ system, instructions, tools }),
@@ -174,7 +174,7 @@ describe("a stock Worker", () => {
 });
 
 test("a host whose configuration names a provider there is not does not start, and says where it stands", async () => {
-  const home = await emptyHome();
+  const home = await createHomePath();
   onTestFinished(() => removeHome(home));
   await mkdir(home, { mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ models: { summarizer: "opnai:x" } }));

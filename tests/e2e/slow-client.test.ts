@@ -3,22 +3,22 @@ import { join } from "node:path";
 import { type Talk, talk } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { emptyHome, type House, openHouse, removeHome } from "../kit/house.ts";
-import { until } from "../kit/until.ts";
+import { createHomePath, type HostProcess, startHostProcess, removeHome } from "../kit/host-process.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 const params = { agency: "global", agent: "alice" };
 const turns = 8;
 
 let home: string;
-let house: House;
+let house: HostProcess;
 let healthy: Talk;
 
 beforeAll(async () => {
-  home = await emptyHome();
+  home = await createHomePath();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   // Every turn tells each client some megabytes: the words, the message, the outcome, and the events of all three.
   await writeFile(join(home, "scripts", "long.yaml"), `- text: "${"lorem ipsum ".repeat(30_000)}"\n`);
-  house = await openHouse({ home });
+  house = await startHostProcess({ home });
   await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice", model: "scripted:long" } });
 });
 
@@ -48,7 +48,7 @@ test("a client that does not read is cut off and may go on later; one that reads
     await house.client.call("serve", { body: { agent: "alice", message: `turn ${turn}` } });
   }
   const { events: total } = await house.client.call("getUsage", { params });
-  await until("the reader to have heard all", () => heard.at(-1) === total);
+  await waitUntil("the reader to have heard all", () => heard.at(-1) === total);
   expect(heard).toEqual(Array.from({ length: total - (heard[0] ?? 0) + 1 }, (_, index) => (heard[0] ?? 0) + index));
   expect(states).toEqual(["open"]);
 
@@ -60,7 +60,7 @@ test("a client that does not read is cut off and may go on later; one that reads
   const closed = new Promise<number>((resolve) => deaf.once("close", resolve));
   deaf.resume();
   // The line itself ends some seconds after the close frame, when the object sleeps.
-  await until("the close", () => deaf.readyState === WebSocket.CLOSING);
+  await waitUntil("the close", () => deaf.readyState === WebSocket.CLOSING);
   deaf.terminate();
   expect(await closed).toBe(1013);
   const last = seen.at(-1) ?? 0;

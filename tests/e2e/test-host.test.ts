@@ -8,8 +8,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { startHost, type TestHost } from "@thinkery/sdk/test";
 import { expect, onTestFinished, test } from "vitest";
-import { exitOf, processesOf } from "../kit/processes.ts";
-import { until } from "../kit/until.ts";
+import { waitForExit, findHomeProcesses } from "../kit/processes.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -21,7 +21,7 @@ async function open(options: Parameters<typeof startHost>[0] = {}): Promise<Test
   return host;
 }
 
-const nothingLeft = async (home: string) => !existsSync(dirname(home)) && processesOf(home).length === 0;
+const isRemoved = async (home: string) => !existsSync(dirname(home)) && findHomeProcesses(home).length === 0;
 
 test("a host for a test plays the scripts it was given, and nothing is left of it", async () => {
   let home: string;
@@ -35,7 +35,7 @@ test("a host for a test plays the scripts it was given, and nothing is left of i
     expect((await host.client.call("listAgents", { params: { agency: "global" } })).agents.map(({ name }) => name)).toEqual(["alice"]);
     expect(await host.log()).toContain(`ready at ${host.url}`);
   }
-  expect(await nothingLeft(home)).toBe(true);
+  expect(await isRemoved(home)).toBe(true);
 });
 
 test("killed and restarted, it is at the same address and its agents go on", async () => {
@@ -80,7 +80,7 @@ test("what cannot start says why, and leaves nothing", async () => {
 });
 
 /** A tester in a process of its own: starts a host, says where it is, and does what it is told then. */
-async function tester(then: string): Promise<{ child: ChildProcess; home: string }> {
+async function startTester(then: string): Promise<{ child: ChildProcess; home: string }> {
   const folder = await mkdtemp(join(tmpdir(), "tester-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, "tester.ts");
@@ -93,15 +93,15 @@ async function tester(then: string): Promise<{ child: ChildProcess; home: string
 }
 
 test("a tester that is killed takes its host along, folder and all", async () => {
-  const { child, home } = await tester("setInterval(() => {}, 1000);");
-  expect(processesOf(home)).not.toEqual([]);
+  const { child, home } = await startTester("setInterval(() => {}, 1000);");
+  expect(findHomeProcesses(home)).not.toEqual([]);
   child.kill("SIGKILL");
-  await exitOf(child);
-  await until("everything to be gone", () => nothingLeft(home));
+  await waitForExit(child);
+  await waitUntil("everything to be gone", () => isRemoved(home));
 });
 
 test("a tester that forgets its host comes to an end, and so does the host", async () => {
-  const { child, home } = await tester("");
-  expect(await exitOf(child)).toBe(0);
-  await until("everything to be gone", () => nothingLeft(home));
+  const { child, home } = await startTester("");
+  expect(await waitForExit(child)).toBe(0);
+  await waitUntil("everything to be gone", () => isRemoved(home));
 });

@@ -2,22 +2,22 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse } from "../kit/house.ts";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 
-let house: House;
+let house: HostProcess;
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
 });
 
 afterAll(() => house?.stop());
 
-const as = (token: string) => createClient({ url: house.url, token });
-const issue = (body: { name: string; scopes?: Array<"read" | "chat" | "approve" | "admin">; user?: string }) =>
+const createClientWith = (token: string) => createClient({ url: house.url, token });
+const issueToken = (body: { name: string; scopes?: Array<"read" | "chat" | "approve" | "admin">; user?: string }) =>
   house.client.call("createToken", { body });
 
 test("a token does what its scopes allow and nothing more", async () => {
-  const reader = as((await issue({ name: "reader", scopes: ["read"] })).token);
+  const reader = createClientWith((await issueToken({ name: "reader", scopes: ["read"] })).token);
   const params = { agency: "global" };
   expect((await reader.call("listAgents", { params })).agents).toEqual([]);
   expect(await reader.call("who")).toEqual({ user: "owner", scopes: ["read"] });
@@ -31,28 +31,28 @@ test("a token does what its scopes allow and nothing more", async () => {
   ];
   for (const attempt of refused) await expect(attempt()).rejects.toMatchObject({ code: "forbidden" });
 
-  const talker = as((await issue({ name: "talker", scopes: ["read", "chat"] })).token);
+  const talker = createClientWith((await issueToken({ name: "talker", scopes: ["read", "chat"] })).token);
   await talker.call("createAgent", { params, body: { name: "made-by-chat" } });
   await expect(talker.call("putBlueprint", { params, body: { name: "x" } })).rejects.toMatchObject({ code: "forbidden" });
 });
 
 test("a revoked token stops working at once", async () => {
-  const { token, id } = await issue({ name: "short" });
-  await as(token).call("who");
+  const { token, id } = await issueToken({ name: "short" });
+  await createClientWith(token).call("who");
   await house.client.call("revokeToken", { params: { id } });
-  await expect(as(token).call("who")).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(createClientWith(token).call("who")).rejects.toMatchObject({ code: "unauthorized" });
   await expect(house.client.call("revokeToken", { params: { id } })).rejects.toMatchObject({ code: "not_found" });
 });
 
 test("the list shows tokens of a user without their secrets", async () => {
-  const { token, id } = await issue({ name: "carol's", user: "carol" });
+  const { token, id } = await issueToken({ name: "carol's", user: "carol" });
   const { tokens } = await house.client.call("listTokens", { query: { user: "carol" } });
   expect(tokens).toMatchObject([{ id, kind: "token", name: "carol's", user: "carol", scopes: ["read"] }]);
   expect(JSON.stringify(tokens)).not.toContain(token);
 });
 
 test("no secret lies in the data folder in plain text, but for the two files made for it", async () => {
-  const { token } = await issue({ name: "secret" });
+  const { token } = await issueToken({ name: "secret" });
   const { code } = await house.client.call("createLoginCode");
   const key = (await readFile(join(house.home, "signing-key"), "utf8")).trim();
   for (const name of await readdir(house.home, { recursive: true })) {
@@ -95,8 +95,8 @@ test("a login code works once, its cookie works only from our own page, and logg
 
 test("a code is no token and a token is no code", async () => {
   const { code } = await house.client.call("createLoginCode");
-  await expect(as(code).call("who")).rejects.toMatchObject({ code: "unauthorized" });
-  await expect(house.client.call("login", { body: { code: (await issue({ name: "t" })).token } })).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(createClientWith(code).call("who")).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(house.client.call("login", { body: { code: (await issueToken({ name: "t" })).token } })).rejects.toMatchObject({ code: "unauthorized" });
 });
 
 test("an expired token is no token", async () => {

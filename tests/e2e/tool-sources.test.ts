@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openWorkshop, type Workshop, type WorkshopAgent } from "../kit/worker/workshop.ts";
+import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // Tools that come and go while an agent works: what a source lists is there from the next step on.
 
 const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
-const buy = (name: string) => call("shop", { name });
+const createPurchase = (name: string) => call("shop", { name });
 
-let workshop: Workshop;
+let workshop: Testbed;
 
 beforeAll(async () => {
-  workshop = await openWorkshop({
+  workshop = await openTestbed({
     worker: new URL("../kit/worker/drivers.worker.ts", import.meta.url),
     scripts: {
       default: [
-        { when: "^buy", steps: [buy("kite"), call("kite"), { text: "{{ results.kite }}" }] },
+        { when: "^buy", steps: [createPurchase("kite"), call("kite"), { text: "{{ results.kite }}" }] },
         { when: "^again", steps: [call("kite"), { text: "{{ results.kite }}" }] },
-        { when: "^lose", steps: [buy("nothing"), call("kite"), { text: "{{ results.1 }}" }] },
-        { when: "^clash", steps: [buy("set_title"), buy("boat"), call("boat"), { text: "{{ results.boat }}" }] },
-        { when: "^fail", steps: [buy("trouble"), call("kite"), { text: "{{ results.kite }}" }] },
+        { when: "^lose", steps: [createPurchase("nothing"), call("kite"), { text: "{{ results.1 }}" }] },
+        { when: "^clash", steps: [createPurchase("set_title"), createPurchase("boat"), call("boat"), { text: "{{ results.boat }}" }] },
+        { when: "^fail", steps: [createPurchase("trouble"), call("kite"), { text: "{{ results.kite }}" }] },
         { when: "^counter", steps: [call("from_counter"), { text: "{{ results.0 }}" }] },
       ],
     },
@@ -26,38 +26,38 @@ beforeAll(async () => {
 
 afterAll(() => workshop?.stop());
 
-const shopper = () => workshop.newAgent({ blueprint: "shopper" });
+const createShopper = () => workshop.newAgent({ blueprint: "shopper" });
 
-async function say(agent: WorkshopAgent, message: string): Promise<string> {
+async function say(agent: TestAgent, message: string): Promise<string> {
   const { type, data } = await agent.say(message);
   expect(type).toBe("agent.completed");
   return (data as { result: string }).result;
 }
 
-const tools = async (agent: WorkshopAgent): Promise<string[]> => (await agent.state()).tools.map((tool: { name: string } | string) => (typeof tool === "string" ? tool : tool.name));
+const listTools = async (agent: TestAgent): Promise<string[]> => (await agent.state()).tools.map((tool: { name: string } | string) => (typeof tool === "string" ? tool : tool.name));
 
 test("a tool that a source gained can be called in the next step and in later turns, by this agent only", async () => {
-  const agent = await shopper();
+  const agent = await createShopper();
   expect(await say(agent, "buy")).toBe("from kite");
   expect(await say(agent, "again")).toBe("from kite");
-  const other = await shopper();
+  const other = await createShopper();
   expect(await say(other, "again")).toMatch(/There is no tool “kite”/);
 });
 
 test("a tool that a source lost is unknown from the next step on", async () => {
-  const agent = await shopper();
+  const agent = await createShopper();
   await say(agent, "buy");
   expect(await say(agent, "lose")).toMatch(/There is no tool “kite”/);
 });
 
 test("a tool whose name is taken is left out, and the others of its source are there", async () => {
-  const agent = await shopper();
+  const agent = await createShopper();
   expect(await say(agent, "clash")).toBe("from boat");
-  expect((await tools(agent)).filter((name) => name === "set_title")).toHaveLength(1);
+  expect((await listTools(agent)).filter((name) => name === "set_title")).toHaveLength(1);
 });
 
 test("a source that fails keeps what it had; one that never worked costs the agent nothing", async () => {
-  const agent = await shopper();
+  const agent = await createShopper();
   await say(agent, "buy");
   expect(await say(agent, "fail")).toBe("from kite");
   expect(await say(agent, "counter")).toBe("from from_counter");
@@ -65,6 +65,6 @@ test("a source that fails keeps what it had; one that never worked costs the age
 
 test("tags select sources as they select tools", async () => {
   const agent = await workshop.newAgent({ blueprint: "think" });
-  expect(await tools(agent)).not.toContain("shop");
-  expect(await tools(await shopper())).toContain("shop");
+  expect(await listTools(agent)).not.toContain("shop");
+  expect(await listTools(await createShopper())).toContain("shop");
 });

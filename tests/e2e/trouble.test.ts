@@ -3,17 +3,17 @@ import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { buildCopy } from "../kit/build-copy.ts";
-import { emptyHome, removeHome, runCli } from "../kit/house.ts";
-import { processesOf } from "../kit/processes.ts";
-import { snapshot } from "../kit/snapshot.ts";
+import { copyBuildForTest } from "../kit/build-copy.ts";
+import { createHomePath, removeHome, runCli } from "../kit/host-process.ts";
+import { findHomeProcesses } from "../kit/processes.ts";
+import { snapshotFolder } from "../kit/snapshot.ts";
 
 // What a person can get wrong, or a machine: each is one sentence, the right exit code, and nothing is lost.
 
 let home: string;
 
 beforeEach(async () => {
-  home = await emptyHome();
+  home = await createHomePath();
   onTestFinished(async () => {
     await chmod(dirname(home), 0o700);
     await runCli(["stop"], home);
@@ -30,7 +30,7 @@ async function expectRefused(args: string[], code: number, sentence: RegExp, pro
   const said = ran.stderr.replace("No host is running; starting one.\n", "");
   expect(said).toMatch(/^thinkery: [^\n]+\n$/);
   expect(said).toMatch(sentence);
-  expect(processesOf(home)).toEqual([]);
+  expect(findHomeProcesses(home)).toEqual([]);
   expect(existsSync(join(home, "daemon.json"))).toBe(false);
 }
 
@@ -52,7 +52,7 @@ test("a data folder that is a file", async () => {
 
 test("a data folder that this user may not make or write", async (context) => {
   const user = process.getuid?.() === 0 ? 65_534 : undefined;
-  const program = await buildCopy();
+  const program = await copyBuildForTest();
   await chmod(dirname(dirname(program)), 0o755);
   // Permissions do not bind root, and another user may not be let near Node itself.
   if ((await runCli(["--version"], home, { program, user, cwd: "/" })).code !== 0) context.skip("no other user can run Node here");
@@ -69,17 +69,17 @@ test("a data folder that this user may not make or write", async (context) => {
   if (user === undefined) return;
   await mkdir(home, { mode: 0o755 });
   await refusals();
-  expect(await snapshot(home)).toEqual({});
+  expect(await snapshotFolder(home)).toEqual({});
 });
 
 test("a data folder of a newer version stays as it is, byte for byte", async () => {
   await mkdir(join(home, "objects"), { recursive: true });
   await writeFile(join(home, "format.json"), '{"format": 99}');
   await writeFile(join(home, "objects", "from-the-future"), Buffer.from([0, 255, 7]));
-  const before = await snapshot(home);
+  const before = await snapshotFolder(home);
   for (const args of [...starts, ["restart"]]) await expectRefused(args, 3, /newer Thinkery; update this one/);
   for (const args of [["status"], ["stop"], ["doctor"]]) await runCli(args, home);
-  expect(await snapshot(home)).toEqual(before);
+  expect(await snapshotFolder(home)).toEqual(before);
 });
 
 test("a damaged daemon.json does not matter", async () => {
@@ -94,7 +94,7 @@ test("a damaged daemon.json does not matter", async () => {
   await writeFile(join(home, "daemon.json"), "{");
   expect((await runCli(["ls"], home)).stderr).toBe("");
   expect((await runCli(["stop"], home)).stdout).toBe("Thinkery has stopped.\n");
-  expect(processesOf(home)).toEqual([]);
+  expect(findHomeProcesses(home)).toEqual([]);
 });
 
 test("a configuration with a mistake is told by key and line, and left alone", async () => {
@@ -113,7 +113,7 @@ test("a configuration with a mistake is told by key and line, and left alone", a
 });
 
 test("a workerd that is not installed", async () => {
-  const program = await buildCopy({ workerd: false });
+  const program = await copyBuildForTest({ workerd: false });
   for (const args of starts) await expectRefused(args, 3, /The workerd binary .* is missing .*; run npm install/, program);
   const { code, stdout } = await runCli(["doctor"], home, { program });
   expect(code).toBe(1);
@@ -121,7 +121,7 @@ test("a workerd that is not installed", async () => {
 });
 
 test("a build that is not complete", async () => {
-  const program = await buildCopy();
+  const program = await copyBuildForTest();
   await writeFile(join(program, "..", "build.json"), "");
   await expectRefused(["start", "--foreground"], 3, /not built completely; run npm run build/, program);
 });

@@ -1,15 +1,15 @@
 import { agentExportSchema, type AgentEvent, agentStateSchema, type Message } from "@thinkery/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Aviary, openAviary } from "../kit/aviary.ts";
-import { events as sse } from "../kit/sse.ts";
-import { until } from "../kit/until.ts";
+import { type EchoHost, openEchoHost } from "../kit/echo-host.ts";
+import { readEvents as sse } from "../kit/sse.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 // Talking to agents over plain HTTP, with a scripted model that goes through the real loop.
 
-let aviary: Aviary;
+let aviary: EchoHost;
 
 beforeAll(async () => {
-  aviary = await openAviary();
+  aviary = await openEchoHost();
 });
 
 afterAll(() => aviary?.stop());
@@ -21,7 +21,7 @@ describe("invoke", () => {
     expect(answer.status).toBe(202);
     expect(answer.body).toMatchObject({ runId: expect.any(String), messageId: expect.any(String), position: 0 });
     expect(["registered", "running"]).toContain(answer.body.status);
-    await until("the answer", async () => (await agent.run()).status === "completed");
+    await waitUntil("the answer", async () => (await agent.run()).status === "completed");
     const { messages } = await aviary.house.client.call("listMessages", { params: agent.params });
     expect(messages.map(({ role, content, status }) => [role, content, status])).toEqual([
       ["user", "hello", "complete"],
@@ -36,7 +36,7 @@ describe("invoke", () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
     expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(1);
     expect(answers.filter(({ body }) => body.duplicate)).toHaveLength(9);
-    await until("the end", async () => (await agent.run()).status === "completed");
+    await waitUntil("the end", async () => (await agent.run()).status === "completed");
     expect((await agent.invoke(body)).body).toMatchObject({ runId: answers[0]?.body.runId, duplicate: true, status: "completed" });
     expect((await aviary.api(`${agent.at}/messages`)).body.messages).toHaveLength(2);
   });
@@ -48,7 +48,7 @@ describe("invoke", () => {
     expect([second.body.position, third.body.position]).toEqual([1, 2]);
     expect((await agent.cancel({ runId: third.body.runId })).body).toEqual({ runId: third.body.runId, status: "canceled" });
     await agent.cancel();
-    await until("the second", async () => (await agent.log()).some(({ type, data }) => type === "agent.completed" && data.runId === second.body.runId));
+    await waitUntil("the second", async () => (await agent.log()).some(({ type, data }) => type === "agent.completed" && data.runId === second.body.runId));
     const { messages } = (await aviary.api(`${agent.at}/messages`)).body;
     expect(messages.filter(({ role }: Message) => role === "assistant").at(-1).content).toBe("You said: second");
   });
@@ -221,7 +221,7 @@ describe("what an agent keeps", () => {
     const refused = await aviary.api(`${agent.at}/messages`, "DELETE");
     expect(refused.status).toBe(409);
     await agent.cancel();
-    await until("the end", async () => (await agent.run()).status === "canceled");
+    await waitUntil("the end", async () => (await agent.run()).status === "canceled");
     expect((await aviary.api(`${agent.at}/messages`, "DELETE")).status).toBe(204);
     expect((await aviary.api(`${agent.at}/messages`)).body.messages).toEqual([]);
     await agent.say("anew");
@@ -233,7 +233,7 @@ test("a turn is canceled with a body and without, and an idle agent has nothing 
   const agent = await aviary.newAgent();
   for (const body of [undefined, {}]) {
     const { runId } = (await agent.invoke({ message: "slow" })).body;
-    await until("the turn to run", async () => (await agent.run()).status === "running");
+    await waitUntil("the turn to run", async () => (await agent.run()).status === "running");
     expect((await agent.cancel(body)).body).toEqual({ runId, status: "canceled" });
     expect((await agent.run())).toMatchObject({ runId, status: "canceled" });
   }

@@ -1,20 +1,20 @@
 import { agencyUsageSchema, type Agent, agentUsageAnswerSchema, budgetAnswerSchema, userSchema, userUsageSchema } from "@thinkery/sdk";
 import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Aviary, openAviary } from "../kit/aviary.ts";
-import { until } from "../kit/until.ts";
+import { type EchoHost, openEchoHost } from "../kit/echo-host.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
-let aviary: Aviary;
+let aviary: EchoHost;
 
 beforeAll(async () => {
-  aviary = await openAviary();
+  aviary = await openEchoHost();
 });
 
 afterAll(() => aviary?.stop());
 
-const api = (...args: Parameters<Aviary["api"]>) => aviary.api(...args);
+const api = (...args: Parameters<EchoHost["api"]>) => aviary.api(...args);
 
-const today = () => new Date().toISOString().slice(0, 10);
+const getToday = () => new Date().toISOString().slice(0, 10);
 
 let agencies = 0;
 
@@ -23,27 +23,27 @@ async function newAgency(): Promise<string> {
 }
 
 /** Makes an agent there and lets it say something. */
-async function speak(agency: string, name: string): Promise<void> {
+async function sendMessage(agency: string, name: string): Promise<void> {
   await api(`/agency/${agency}/agents`, "POST", { name, model: "scripted:parrot" });
   const { status } = await api("/serve", "POST", { agent: `${name}@${agency}`, message: "hello there" });
   expect(status).toBe(200);
 }
 
-const usageOf = async (agency: string) => agencyUsageSchema.parse((await api(`/agency/${agency}/usage`)).body);
+const readUsage = async (agency: string) => agencyUsageSchema.parse((await api(`/agency/${agency}/usage`)).body);
 
 test("what agents use stands in their agency's books and in their user's, by day, model and agent", async () => {
   const agency = await newAgency();
   const before = userUsageSchema.parse((await api("/user/usage")).body);
-  await speak(agency, "ann");
-  await speak(agency, "bob");
+  await sendMessage(agency, "ann");
+  await sendMessage(agency, "bob");
   const [ann, bob] = await Promise.all(["ann", "bob"].map(async (name) => agentUsageAnswerSchema.parse((await api(`/agency/${agency}/agent/${name}/usage`)).body)));
   expect(ann?.total).toMatchObject({ calls: 1, costUsd: 0 });
-  expect(ann?.byDay).toMatchObject([{ day: today(), calls: 1, byModel: [{ model: "scripted:parrot", calls: 1 }] }]);
-  const usage = await usageOf(agency);
+  expect(ann?.byDay).toMatchObject([{ day: getToday(), calls: 1, byModel: [{ model: "scripted:parrot", calls: 1 }] }]);
+  const usage = await readUsage(agency);
   const inputTokens = (ann?.total.inputTokens ?? 0) + (bob?.total.inputTokens ?? 0);
   expect(usage.total).toMatchObject({ calls: 2, inputTokens, costUsd: 0 });
   expect(usage.byModel).toMatchObject([{ model: "scripted:parrot", calls: 2, inputTokens }]);
-  expect(usage.byDay).toMatchObject([{ day: today(), calls: 2 }]);
+  expect(usage.byDay).toMatchObject([{ day: getToday(), calls: 2 }]);
   expect(usage.byAgent).toMatchObject([{ agent: "ann", calls: 1, inputTokens: ann?.total.inputTokens }, { agent: "bob", calls: 1 }]);
   expect(usage.budget).toEqual([]);
   const after = userUsageSchema.parse((await api("/user/usage")).body);
@@ -53,7 +53,7 @@ test("what agents use stands in their agency's books and in their user's, by day
 
 test("days narrow it, and nonsense for days is refused", async () => {
   const agency = await newAgency();
-  await speak(agency, "ann");
+  await sendMessage(agency, "ann");
   for (const path of [`/agency/${agency}/agent/ann/usage`, `/agency/${agency}/usage`, "/user/usage"]) {
     expect((await api(`${path}?days=1`)).body.total.calls, path).toBeGreaterThan(0);
     for (const days of ["0", "-1", "1.5", "week", "1e9", ""]) {
@@ -65,11 +65,11 @@ test("days narrow it, and nonsense for days is refused", async () => {
 
 test("what a deleted agent has spent stays in the books, apart from what a new one of its name spends", async () => {
   const agency = await newAgency();
-  await speak(agency, "phoenix");
+  await sendMessage(agency, "phoenix");
   await api(`/agency/${agency}/agent/phoenix`, "DELETE");
-  await speak(agency, "phoenix");
-  await speak(agency, "phoenix");
-  const usage = await usageOf(agency);
+  await sendMessage(agency, "phoenix");
+  await sendMessage(agency, "phoenix");
+  const usage = await readUsage(agency);
   expect(usage.byAgent.map(({ agent, calls }) => [agent, calls])).toEqual([["phoenix", 1], ["phoenix", 2]]);
   expect(usage.total.calls).toBe(3);
   expect((await api(`/agency/${agency}/agent/phoenix/usage`)).body.total.calls).toBe(2);
@@ -79,23 +79,23 @@ test("a deleted agency stays in its user's books, apart from a new one of its na
   const agency = await newAgency();
   const calls = async () =>
     userUsageSchema.parse((await api("/user/usage")).body).byAgency.filter((share) => share.agency === agency).map((share) => share.calls);
-  await speak(agency, "ann");
+  await sendMessage(agency, "ann");
   expect((await api(`/agencies/${agency}`, "DELETE")).status).toBe(204);
   expect(await calls()).toEqual([1]);
   await api("/agencies", "POST", { id: agency });
-  await speak(agency, "ann");
+  await sendMessage(agency, "ann");
   expect(await calls()).toEqual([1, 1]);
 });
 
 test("clearing a conversation gives nothing back", async () => {
   const agency = await newAgency();
-  await speak(agency, "ann");
+  await sendMessage(agency, "ann");
   const at = `/agency/${agency}/agent/ann`;
   const before = (await api(`${at}/usage`)).body;
   expect((await api(`${at}/messages`, "DELETE")).status).toBe(204);
   const { total, byModel, byDay, messages } = (await api(`${at}/usage`)).body;
   expect({ total, byModel, byDay, messages }).toEqual({ total: before.total, byModel: before.byModel, byDay: before.byDay, messages: 0 });
-  expect((await usageOf(agency)).total.calls).toBe(1);
+  expect((await readUsage(agency)).total.calls).toBe(1);
 });
 
 test("a budget is set, read and taken away; one that limits nothing or less than nothing is refused", async () => {
@@ -135,11 +135,11 @@ test("a budget is set, read and taken away; one that limits nothing or less than
 
 test("a budget that is set right after a turn shows what that turn has spent", async () => {
   const agency = await newAgency();
-  await speak(agency, "ann");
+  await sendMessage(agency, "ann");
   const path = `/agency/${agency}/budget`;
   const set = budgetAnswerSchema.parse((await api(path, "PUT", { steps: 50 })).body);
   expect(set.standings).toMatchObject([{ level: "agency", kind: "steps", spent: 1, limit: 50 }]);
-  await speak(agency, "bob");
+  await sendMessage(agency, "bob");
   expect(budgetAnswerSchema.parse((await api(path)).body).standings).toMatchObject([{ spent: 2 }]);
 });
 
@@ -191,7 +191,7 @@ test("a user is told who they are and what is theirs, page by page, and nothing 
   // An agency that goes while somebody pages through it is simply passed by.
   await zoe.call("deleteAgency", { params: { agency: "zoo:a" } });
   expect((await zoe.call("listUserAgents", { query: { after: "zoo:a~z0" } })).agents).toHaveLength(5);
-  expect(userSchema.parse(await until("the count", async () => ((await zoe.call("getUser")).agents === 5 ? zoe.call("getUser") : undefined)))).toMatchObject({ agencies: 3, agents: 5 });
+  expect(userSchema.parse(await waitUntil("the count", async () => ((await zoe.call("getUser")).agents === 5 ? zoe.call("getUser") : undefined)))).toMatchObject({ agencies: 3, agents: 5 });
   expect((await zoe.call("getUserUsage")).total.calls).toBe(0);
   await expect(zoe.call("putUserBudget", { body: { costUsd: 1 } })).rejects.toThrow("scope “admin”");
   await expect(zoe.call("getAgencyUsage", { params: { agency: "global" } })).rejects.toThrow("no agency");

@@ -5,13 +5,13 @@ import { fileURLToPath } from "node:url";
 import { createClient } from "@thinkery/sdk/client";
 import { startHost } from "@thinkery/sdk/test";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { emptyHome, openHouse, type Ran, removeHome, runCli } from "../kit/house.ts";
+import { createHomePath, startHostProcess, type CliResult, removeHome, runCli } from "../kit/host-process.ts";
 import { openModelServer } from "../kit/model-server.ts";
-import { mainOf, processesOf } from "../kit/processes.ts";
-import { until } from "../kit/until.ts";
+import { findMain, findHomeProcesses } from "../kit/processes.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 
 /** A product of somebody's own: its agents can greet, each in the words of the Worker that runs. */
-const greeting = (words: string) => `
+const createGreetingWorker = (words: string) => `
 import { Think as Base } from "@thinkery/runtime";
 import { defineTool, type Tool } from "@thinkery/sdk";
 import { z } from "zod";
@@ -34,8 +34,8 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "product-"));
   await symlink(fileURLToPath(new URL("../../node_modules", import.meta.url)), join(folder, "node_modules"));
   entry = join(folder, "worker.ts");
-  await writeFile(entry, greeting("hello"));
-  home = await emptyHome();
+  await writeFile(entry, createGreetingWorker("hello"));
+  home = await createHomePath();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   await writeFile(join(home, "scripts", "greet.yaml"), JSON.stringify(greet));
 });
@@ -46,25 +46,25 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const thinkery = (...args: string[]): Promise<Ran> => runCli(args, home, { cwd: folder });
+const thinkery = (...args: string[]): Promise<CliResult> => runCli(args, home, { cwd: folder });
 
-async function json(...args: string[]) {
+async function runJson(...args: string[]) {
   const { code, stdout, stderr } = await thinkery(...args, "--json");
   expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
   return JSON.parse(stdout);
 }
 
-const heard = async () => (await thinkery("run", "ann", "hi")).stdout.trim();
+const runAndGetReply = async () => (await thinkery("run", "ann", "hi")).stdout.trim();
 
 test("a host runs a Worker of one's own; where that lies is known on this machine only", async () => {
-  const { url } = await json("start", "--port", "0", "--worker", "worker.ts");
-  await json("new", "ann", "-m", "scripted:greet");
-  expect(await heard()).toBe("I say: hello");
+  const { url } = await runJson("start", "--port", "0", "--worker", "worker.ts");
+  await runJson("new", "ann", "-m", "scripted:greet");
+  expect(await runAndGetReply()).toBe("I say: hello");
 
-  const { worker } = await json("status");
+  const { worker } = await runJson("status");
   expect(worker).toMatch(/^own\+[0-9a-f]{8}$/);
   expect((await thinkery("status")).stdout).toContain(`${entry} (${worker})`);
-  expect(await json("info", "ann")).toMatchObject({ worker: entry });
+  expect(await runJson("info", "ann")).toMatchObject({ worker: entry });
   expect((await thinkery("doctor")).stdout).toContain(`Worker: ${entry}`);
   const token = (await readFile(join(home, "token"), "utf8")).trim();
   const health = await fetch(`${url}/health`, { headers: { authorization: `Bearer ${token}` } }).then((answer) => answer.text());
@@ -74,83 +74,83 @@ test("a host runs a Worker of one's own; where that lies is known on this machin
 });
 
 test("a host stays with its Worker until it is restarted with another, or with the stock one", async () => {
-  await json("start", "--port", "0", "--worker", "worker.ts");
-  await json("new", "ann", "-m", "scripted:greet");
+  await runJson("start", "--port", "0", "--worker", "worker.ts");
+  await runJson("new", "ann", "-m", "scripted:greet");
   const again = await thinkery("start", "--worker", "other.ts");
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("There is no file") });
-  await writeFile(join(folder, "other.ts"), greeting("other"));
+  await writeFile(join(folder, "other.ts"), createGreetingWorker("other"));
   expect((await thinkery("start", "--worker", "other.ts")).stderr).toContain("It goes on with the Worker it has");
 
-  await writeFile(entry, greeting("hello again"));
-  expect(await heard()).toBe("I say: hello");
-  await json("restart");
-  expect(await heard()).toBe("I say: hello again");
-  await json("restart", "--worker", "other.ts");
-  expect(await heard()).toBe("I say: other");
-  await json("restart", "--no-worker");
-  expect(await json("status")).not.toHaveProperty("worker");
-  expect(await heard()).not.toContain("other");
+  await writeFile(entry, createGreetingWorker("hello again"));
+  expect(await runAndGetReply()).toBe("I say: hello");
+  await runJson("restart");
+  expect(await runAndGetReply()).toBe("I say: hello again");
+  await runJson("restart", "--worker", "other.ts");
+  expect(await runAndGetReply()).toBe("I say: other");
+  await runJson("restart", "--no-worker");
+  expect(await runJson("status")).not.toHaveProperty("worker");
+  expect(await runAndGetReply()).not.toContain("other");
   // Four starts with three bundles, on a machine that has other things to do.
 }, 120_000);
 
 test("a running host is not stopped for a Worker that does not build", async () => {
-  const { pid } = await json("start", "--port", "0", "--worker", entry);
+  const { pid } = await runJson("start", "--port", "0", "--worker", entry);
   await writeFile(join(folder, "broken.ts"), "export const x = ;\n");
   const refused = await thinkery("restart", "--worker", "broken.ts");
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain(`${folder}/broken.ts:1:18: Unexpected ";"`);
   expect(refused.stderr).toContain("export const x = ;");
-  expect(await json("status")).toMatchObject({ running: true, pid });
+  expect(await runJson("status")).toMatchObject({ running: true, pid });
 });
 
 test("a start with a Worker that throws says what it threw, and leaves nothing running", async () => {
-  await writeFile(entry, `${greeting("never")}\nthrow new Error("not today");`);
+  await writeFile(entry, `${createGreetingWorker("never")}\nthrow new Error("not today");`);
   const refused = await thinkery("start", "--port", "0", "--worker", entry);
   expect(refused.code).toBe(3);
   expect(refused.stderr).toMatch(new RegExp(`^thinkery: The Worker ${entry} cannot be loaded: Error: not today \\(at main\\.js:\\d+:\\d+\\)\\.\\n$`));
-  expect(processesOf(home)).toEqual([]);
+  expect(findHomeProcesses(home)).toEqual([]);
 });
 
 test("the configuration of the data folder names a Worker for every start, the working folder's may not", async () => {
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ worker: entry }));
   // Any command starts the host.
-  await json("new", "ann", "-m", "scripted:greet");
-  expect(await heard()).toBe("I say: hello");
-  expect(await json("config", "show")).toMatchObject({ config: { worker: entry } });
-  await json("restart", "--no-worker");
-  expect(await heard()).not.toContain("hello");
-  await json("stop");
+  await runJson("new", "ann", "-m", "scripted:greet");
+  expect(await runAndGetReply()).toBe("I say: hello");
+  expect(await runJson("config", "show")).toMatchObject({ config: { worker: entry } });
+  await runJson("restart", "--no-worker");
+  expect(await runAndGetReply()).not.toContain("hello");
+  await runJson("stop");
   await rm(join(home, "config.jsonc"));
   await writeFile(join(folder, "thinkery.jsonc"), '{ "worker": "worker.ts" }');
   expect(await thinkery("start")).toMatchObject({ code: 2, stderr: expect.stringContaining("may not set “worker”") });
 });
 
 test("after a crash of main the same Worker goes on, whatever its file says by then", async () => {
-  const house = await openHouse({ home, args: ["--port", "0", "--worker", entry] });
+  const house = await startHostProcess({ home, args: ["--port", "0", "--worker", entry] });
   onTestFinished(() => house.stop());
-  await house.run(["new", "ann", "-m", "scripted:greet"]);
+  await house.runCli(["new", "ann", "-m", "scripted:greet"]);
   await writeFile(entry, "not even TypeScript");
-  const main = await until("main", () => mainOf(home));
+  const main = await waitUntil("main", () => findMain(home));
   process.kill(main.pid, "SIGKILL");
-  await until("another main", () => mainOf(home, main.pid));
-  expect((await house.run(["run", "ann", "hi"])).stdout.trim()).toBe("I say: hello");
+  await waitUntil("another main", () => findMain(home, main.pid));
+  expect((await house.runCli(["run", "ann", "hi"])).stdout.trim()).toBe("I say: hello");
 });
 
 test("a turn that runs while a watched Worker changes goes on with the new one", async () => {
   const models = await openModelServer();
   onTestFinished(() => models.stop());
   models.answer({ text: "So. ", fault: { kind: "stall", phase: "text" } });
-  const house = await openHouse({ home, args: ["--port", "0", "--worker", entry, "--watch"], env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" } });
+  const house = await startHostProcess({ home, args: ["--port", "0", "--worker", entry, "--watch"], env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" } });
   onTestFinished(() => house.stop());
   const client = createClient({ url: house.url, token: house.token });
   const ann = await client.agents().create({ name: "ann", model: "openai:test-model" });
   const turn = await ann.send("Greet me.");
-  await until("the model to be asked", () => models.calls());
+  await waitUntil("the model to be asked", () => models.countCalls());
   const before = (await client.call("health")).worker;
 
   models.answer([{ toolCalls: [{ name: "greet", input: {} }] }, { text: "Done." }]);
-  await writeFile(entry, greeting("good evening"));
-  await until("main with the changed Worker", async () => {
+  await writeFile(entry, createGreetingWorker("good evening"));
+  await waitUntil("main with the changed Worker", async () => {
     const { worker } = await client.call("health");
     return worker !== undefined && worker !== before;
   });
@@ -158,7 +158,7 @@ test("a turn that runs while a watched Worker changes goes on with the new one",
   const results = (await ann.messages()).messages.flatMap(({ toolResult }) => (toolResult ? [toolResult.preview] : []));
   expect(results.join()).toContain("good evening");
   expect((await client.call("health")).restarts).toBe(0);
-  expect(house.printed()).toContain("The Worker has changed; main starts again with it.");
+  expect(house.readOutput()).toContain("The Worker has changed; main starts again with it.");
 });
 
 test("a host for a test runs a Worker of one's own", async () => {

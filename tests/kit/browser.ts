@@ -1,26 +1,26 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import type { House } from "./house.ts";
+import type { HostProcess } from "./host-process.ts";
 
-const installed = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"];
+const installedPaths = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"];
 
 // A browser of its own accord talks to its makers; here it talks to loopback only.
 const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-quic"];
 
 /** A real browser: the one that comes as a package, which is the same everywhere and takes half the time; where it does not run, the one this machine has. */
 export async function openBrowser(): Promise<Browser> {
-  const executablePath = process.platform === "linux" && process.arch === "x64" ? await packagedBrowser() : installed.find((path) => existsSync(path));
-  if (!executablePath) throw new Error(`These tests need Chromium or Chrome; looked for ${installed.join(", ")}.`);
+  const executablePath = process.platform === "linux" && process.arch === "x64" ? await findPackagedBrowser() : installedPaths.find((path) => existsSync(path));
+  if (!executablePath) throw new Error(`These tests need Chromium or Chrome; looked for ${installedPaths.join(", ")}.`);
   return chromium.launch({ executablePath, args });
 }
 
 // Its own arguments are not used: they are made for a cloud function, and turn off what we test, such as origins.
-async function packagedBrowser(): Promise<string> {
+async function findPackagedBrowser(): Promise<string> {
   const { default: packaged } = await import("@sparticuz/chromium");
   return packaged.executablePath();
 }
 
-export interface Visit {
+export interface PageSession {
   page: Page;
   context: BrowserContext;
   /** What the browser complained about: violations of the CSP, errors of scripts. */
@@ -28,7 +28,7 @@ export interface Visit {
 }
 
 /** A new person at the page, not logged in. */
-export async function visit(browser: Browser, options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visit> {
+export async function openPage(browser: Browser, options: Parameters<Browser["newContext"]>[0] = {}): Promise<PageSession> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -40,7 +40,7 @@ export async function visit(browser: Browser, options: Parameters<Browser["newCo
 }
 
 /** The link that `thinkery open` prints. */
-export async function loginLink(house: Pick<House, "client" | "url">): Promise<string> {
+export async function createLoginLink(house: Pick<HostProcess, "client" | "url">): Promise<string> {
   const { code } = await house.client.call("createLoginCode");
   return `${house.url}/#code=${code}`;
 }

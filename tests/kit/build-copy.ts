@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { cli } from "./house.ts";
+import { cliPath } from "./host-process.ts";
 import { bundleWorker } from "./worker-bundle.ts";
 
 interface CopyOptions {
@@ -16,7 +16,7 @@ interface CopyOptions {
 }
 
 /** Another build of Thinkery, until the test ends: the same files somewhere else, so that its processes can be told apart. */
-export async function buildCopy(options: CopyOptions = {}): Promise<string> {
+export async function copyBuildForTest(options: CopyOptions = {}): Promise<string> {
   const { program, remove } = await copyBuild(options);
   onTestFinished(remove);
   return program;
@@ -25,7 +25,7 @@ export async function buildCopy(options: CopyOptions = {}): Promise<string> {
 /** The same for longer than one test. */
 export async function copyBuild({ version, workerd = true, worker, sandbox }: CopyOptions): Promise<{ program: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "thinkery-build-"));
-  await cp(dirname(cli), join(folder, "dist"), { recursive: true });
+  await cp(dirname(cliPath), join(folder, "dist"), { recursive: true });
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   if (version) await writeFile(join(folder, "dist", "build.json"), JSON.stringify({ version }));
   if (workerd) await symlink(fileURLToPath(new URL("../../node_modules", import.meta.url)), join(folder, "node_modules"));

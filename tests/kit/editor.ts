@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
-import { until } from "./until.ts";
+import { waitUntil } from "./wait-until.ts";
 
 interface EditorOptions {
   url: string;
@@ -21,8 +21,8 @@ export interface Editor {
   closed: { code: number; reason: string }[];
   text(path: string): Y.Text;
   read(path: string): string | undefined;
-  all(): Record<string, string>;
-  synced(): Promise<void>;
+  readAll(): Record<string, string>;
+  waitForSync(): Promise<void>;
   stop(): void;
 }
 
@@ -52,8 +52,8 @@ export function openEditor({ url, token, at, branch, doc = new Y.Doc() }: Editor
       return text;
     },
     read: (path) => files.get(path)?.toString(),
-    all: () => files.toJSON() as Record<string, string>,
-    synced: async () => void (await until("the editor to be synced", () => provider.synced)),
+    readAll: () => files.toJSON() as Record<string, string>,
+    waitForSync: async () => void (await waitUntil("the editor to be synced", () => provider.synced)),
     stop() {
       provider.destroy();
       doc.destroy();

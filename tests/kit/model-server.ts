@@ -1,34 +1,34 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Answer, type Fault, type Format, type Frame, type Phase, plain } from "./model-server/answer.ts";
+import { type Answer, type Fault, type Format, type Frame, type Phase, normalizeAnswer } from "./model-server/answer.ts";
 import { chat } from "./model-server/chat.ts";
 import { google } from "./model-server/google.ts";
-import { overflow, tokensOf, tokensSaid } from "./model-server/limit.ts";
+import { createOverflowFault, countRequestTokens, countAnswerTokens } from "./model-server/limit.ts";
 import { messages } from "./model-server/messages.ts";
-import { formatOf, type FormatName, type SeenRequest, seen } from "./model-server/request.ts";
+import { detectFormat, type FormatName, type RecordedRequest, recordRequest } from "./model-server/request.ts";
 import { responses } from "./model-server/responses.ts";
 
 export type { Answer, Phase } from "./model-server/answer.ts";
-export type { SeenRequest } from "./model-server/request.ts";
+export type { RecordedRequest as SeenRequest } from "./model-server/request.ts";
 
 export interface ModelServer {
   /** Without a path. OpenAI's formats and Anthropic's are under `/v1`, Google's under `/v1beta`. */
   url: string;
   /** What comes next: one answer after the other, or whatever the function says to each request. */
-  answer(answers: Answer | Answer[] | ((request: SeenRequest) => Answer)): void;
+  answer(answers: Answer | Answer[] | ((request: RecordedRequest) => Answer)): void;
   /**
    * From now on this model reads so many tokens at once, and says what it counted. Longer conversations are refused
    * as its format's provider refuses them, whatever the answer would have been.
    */
-  limit(model: string, tokens: number): void;
+  setLimit(model: string, tokens: number): void;
   /** Requests that were refused for their length. */
-  refused(): SeenRequest[];
-  requests(): SeenRequest[];
-  calls(): number;
+  listRefused(): RecordedRequest[];
+  listRequests(): RecordedRequest[];
+  countCalls(): number;
   /** Calls whose client went away before the answer was over. */
-  abandoned(): number;
+  countAbandoned(): number;
   /** Connections that were opened, to see that they serve more than one call. */
-  connections(): number;
+  countConnections(): number;
   /** Ends every silence. */
   release(): void;
   stop(): Promise<void>;
@@ -38,41 +38,41 @@ const formats: Record<FormatName, Format> = { chat, responses, messages, google 
 
 /** A server that speaks the providers' real wire formats, and fails in all their ways when it is told to. */
 export async function openModelServer({ models = ["test-model"], port = 0 } = {}): Promise<ModelServer> {
-  let next: (request: SeenRequest) => Answer = () => ({ text: "Hello." });
+  let next: (request: RecordedRequest) => Answer = () => ({ text: "Hello." });
   let waiting: (() => void)[] = [];
   let abandoned = 0;
   let connections = 0;
-  const requests: SeenRequest[] = [];
-  const refused: SeenRequest[] = [];
+  const requests: RecordedRequest[] = [];
+  const refused: RecordedRequest[] = [];
   const limits = new Map<string, number>();
-  const silence = () => new Promise<void>((resolve) => waiting.push(resolve));
+  const waitForRelease = () => new Promise<void>((resolve) => waiting.push(resolve));
 
   const server = http.createServer(async (request, response) => {
     const path = new URL(request.url ?? "/", "http://model").pathname;
-    const name = formatOf(path);
-    if (request.method !== "POST" || !name) return list(path, models, response);
+    const name = detectFormat(path);
+    if (request.method !== "POST" || !name) return sendModelList(path, models, response);
     response.on("close", () => {
       if (!response.writableFinished) abandoned += 1;
     });
     try {
-      const question = await seen(request, path, name);
+      const question = await recordRequest(request, path, name);
       requests.push(question);
-      await write(response, formats[name], limited(question, () => next(question)), question.model, silence);
+      await sendAnswer(response, formats[name], applyLimit(question, () => next(question)), question.model, waitForRelease);
     } catch (error) {
       if (!response.headersSent) response.writeHead(500);
       response.end(JSON.stringify({ error: { message: `The model server failed: ${String(error)}`, code: "kit" } }));
     }
   });
-  function limited(question: SeenRequest, answer: () => Answer): Answer {
+  function applyLimit(question: RecordedRequest, answer: () => Answer): Answer {
     const limit = limits.get(question.model);
     if (limit === undefined) return answer();
-    const input = tokensOf(question.body);
+    const input = countRequestTokens(question.body);
     if (input > limit) {
       refused.push(question);
-      return { fault: overflow(question.format, input, limit) };
+      return { fault: createOverflowFault(question.format, input, limit) };
     }
     const said = answer();
-    return { ...said, usage: { input, output: tokensSaid(said), ...said.usage } };
+    return { ...said, usage: { input, output: countAnswerTokens(said), ...said.usage } };
   }
 
   // On a busy machine Node's five seconds pass between two calls, and the second would find its connection closed.
@@ -92,12 +92,12 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
         next = () => queue.shift() ?? { fault: { kind: "status", status: 400, code: "no_answer_left", message: "The test has no answer left for this call." } };
       }
     },
-    limit: (model, tokens) => void limits.set(model, tokens),
-    refused: () => refused,
-    requests: () => requests,
-    calls: () => requests.length,
-    abandoned: () => abandoned,
-    connections: () => connections,
+    setLimit: (model, tokens) => void limits.set(model, tokens),
+    listRefused: () => refused,
+    listRequests: () => requests,
+    countCalls: () => requests.length,
+    countAbandoned: () => abandoned,
+    countConnections: () => connections,
     release() {
       for (const go of waiting) go();
       waiting = [];
@@ -111,7 +111,7 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
 }
 
 /** What `GET` finds: the models, as OpenAI and Anthropic, Ollama, and Google list them. */
-function list(path: string, models: string[], response: http.ServerResponse): void {
+function sendModelList(path: string, models: string[], response: http.ServerResponse): void {
   const lists: Record<string, object> = {
     "/v1/models": { object: "list", data: models.map((id) => ({ id, object: "model", type: "model", display_name: id })) },
     "/api/tags": { models: models.map((name) => ({ name, model: name })) },
@@ -121,20 +121,20 @@ function list(path: string, models: string[], response: http.ServerResponse): vo
   response.writeHead(found ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(found ?? { error: "not found" }));
 }
 
-async function write(response: http.ServerResponse, format: Format, answer: Answer, model: string, silence: () => Promise<void>): Promise<void> {
+async function sendAnswer(response: http.ServerResponse, format: Format, answer: Answer, model: string, silence: () => Promise<void>): Promise<void> {
   const { fault } = answer;
-  if (fault?.kind === "status") return fail(response, format, fault);
+  if (fault?.kind === "status") return sendFault(response, format, fault);
   if (answer.whole) {
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(format.whole(plain(answer), model)));
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(format.whole(normalizeAnswer(answer), model)));
     return;
   }
-  const frames = format.frames(plain(answer), model);
-  const bad = fault ? placeOf(fault.phase, frames) : Number.POSITIVE_INFINITY;
+  const frames = format.frames(normalizeAnswer(answer), model);
+  const bad = fault ? findFaultIndex(fault.phase, frames) : Number.POSITIVE_INFINITY;
   if (bad < 0 && fault?.kind === "cut") return void response.socket?.destroy();
   if (bad < 0 && fault?.kind === "stall") await silence();
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
   response.flushHeaders();
-  const out = outlet(response, format, answer.chunkBytes);
+  const out = createFrameWriter(response, format, answer.chunkBytes);
   let delay = answer.delayMs ?? 0;
   for (const [index, frame] of frames.entries()) {
     if (fault && index === Math.max(bad, 0)) {
@@ -152,7 +152,7 @@ async function write(response: http.ServerResponse, format: Format, answer: Answ
 }
 
 /** The frame in front of which it happens; below zero before everything. */
-function placeOf(phase: Phase, frames: Frame[]): number {
+function findFaultIndex(phase: Phase, frames: Frame[]): number {
   const end = frames.findIndex(({ kind }) => kind === "close");
   if (phase === "before") return -1;
   if (phase === "first") return frames.findIndex(({ kind }) => kind !== "open");
@@ -174,12 +174,12 @@ async function breakOff(response: http.ServerResponse, format: Format, fault: Ex
   }
   if (fault.kind === "malformed") response.write('data: {"choices": [{"delta": {"cont\n\n');
   if (fault.kind === "error-event") {
-    await outlet(response, format).send({ kind: "close", data: format.errorEvent(fault.code, fault.message ?? "Something went wrong here.") });
+    await createFrameWriter(response, format).send({ kind: "close", data: format.errorEvent(fault.code, fault.message ?? "Something went wrong here.") });
   }
   response.end();
 }
 
-function fail(response: http.ServerResponse, format: Format, fault: Extract<Fault, { kind: "status" }>): void {
+function sendFault(response: http.ServerResponse, format: Format, fault: Extract<Fault, { kind: "status" }>): void {
   const { status, code, type, message = "The provider says no.", retryAfter, location, body } = fault;
   const headers: Record<string, string> = { "content-type": "application/json" };
   if (retryAfter !== undefined) headers["retry-after"] = String(retryAfter);
@@ -188,7 +188,7 @@ function fail(response: http.ServerResponse, format: Format, fault: Extract<Faul
 }
 
 /** Writes a frame as it comes, or all frames as one run of bytes that is cut into chunks of one size. */
-function outlet(response: http.ServerResponse, format: Format, chunkBytes?: number) {
+function createFrameWriter(response: http.ServerResponse, format: Format, chunkBytes?: number) {
   let pending = Buffer.alloc(0);
   const cut = async (least: number) => {
     while (pending.length >= least) {

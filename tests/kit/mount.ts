@@ -8,12 +8,12 @@ const run = promisify(execFile);
 
 export interface SmallDisk {
   path: string;
-  readOnly(): Promise<void>;
+  remountReadOnly(): Promise<void>;
   remove(): Promise<void>;
 }
 
 /** A disk of so many KiB in memory; nothing where this user may not mount one. */
-export async function smallDisk(kib: number): Promise<SmallDisk | undefined> {
+export async function mountSmallDisk(kib: number): Promise<SmallDisk | undefined> {
   const path = await mkdtemp(join(tmpdir(), "thinkery-disk-"));
   try {
     await run("mount", ["-t", "tmpfs", "-o", `size=${kib}k,mode=0700`, "tmpfs", path]);
@@ -23,7 +23,7 @@ export async function smallDisk(kib: number): Promise<SmallDisk | undefined> {
   }
   return {
     path,
-    readOnly: () => run("mount", ["-o", "remount,ro", path]).then(() => {}),
+    remountReadOnly: () => run("mount", ["-o", "remount,ro", path]).then(() => {}),
     async remove() {
       await run("umount", ["-l", path]);
       await rm(path, { recursive: true });

@@ -5,19 +5,19 @@ import { fileURLToPath } from "node:url";
 import type { AgentHandle } from "@thinkery/sdk/client";
 import type { Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { loginLink, openBrowser, type Visit, visit } from "./browser.ts";
-import { emptyHome, type House, openHouse, removeHome } from "./house.ts";
+import { createLoginLink, openBrowser, type PageSession, openPage } from "./browser.ts";
+import { createHomePath, type HostProcess, startHostProcess, removeHome } from "./host-process.ts";
 
 // What a test sees of an agent's files in the page.
 
-export const shots = fileURLToPath(new URL("../../test-output/page/", import.meta.url));
+export const screenshotFolder = fileURLToPath(new URL("../../test-output/page/", import.meta.url));
 
-export async function shot(page: Page, name: string, schemes: ("light" | "dark")[]): Promise<void> {
+export async function takeScreenshots(page: Page, name: string, schemes: ("light" | "dark")[]): Promise<void> {
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
     // Two frames later it has been painted so.
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-    await page.screenshot({ path: `${shots}${name}${schemes.length > 1 || colorScheme === "dark" ? `-${colorScheme}` : ""}.png` });
+    await page.screenshot({ path: `${screenshotFolder}${name}${schemes.length > 1 || colorScheme === "dark" ? `-${colorScheme}` : ""}.png` });
   }
 }
 
@@ -26,11 +26,11 @@ export const phone = { width: 390, height: 780 };
 
 /** A host, and a browser in which somebody has logged in. */
 export interface FilesPage {
-  house: House;
+  house: HostProcess;
   /** An agent with these files, and with this to do when it is spoken to. */
-  agentWith(name: string, files?: Record<string, string>, steps?: object[]): Promise<AgentHandle>;
+  createAgent(name: string, files?: Record<string, string>, steps?: object[]): Promise<AgentHandle>;
   /** Somebody who is logged in, at this address of the agency, until the test ends. */
-  enter(address: string, options?: Parameters<typeof visit>[1]): Promise<Visit>;
+  openAddress(address: string, options?: Parameters<typeof openPage>[1]): Promise<PageSession>;
   close(): Promise<void>;
 }
 
@@ -38,13 +38,13 @@ export interface FilesPage {
 const maxEdits = 1000;
 
 export async function openFilesPage(workspace: object): Promise<FilesPage> {
-  mkdirSync(shots, { recursive: true });
-  const home = await emptyHome();
+  mkdirSync(screenshotFolder, { recursive: true });
+  const home = await createHomePath();
   await mkdir(home, { recursive: true, mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ workspace }));
-  const [house, browser] = await Promise.all([openHouse({ home }), openBrowser()]);
-  const { page, context } = await visit(browser);
-  await page.goto(await loginLink(house));
+  const [house, browser] = await Promise.all([startHostProcess({ home }), openBrowser()]);
+  const { page, context } = await openPage(browser);
+  await page.goto(await createLoginLink(house));
   await page.getByRole("heading", { name: "Welcome" }).waitFor();
   // What a browser keeps of somebody who has logged in.
   const login = await context.storageState();
@@ -52,7 +52,7 @@ export async function openFilesPage(workspace: object): Promise<FilesPage> {
 
   return {
     house,
-    async agentWith(name, files = {}, steps = [{ text: "Done." }]) {
+    async createAgent(name, files = {}, steps = [{ text: "Done." }]) {
       await mkdir(join(home, "scripts"), { recursive: true });
       await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify([{ steps }]));
       await house.client.call("createAgent", { params: { agency: "global" }, body: { name, model: `scripted:${name}` } });
@@ -61,8 +61,8 @@ export async function openFilesPage(workspace: object): Promise<FilesPage> {
       for (let from = 0; from < edits.length; from += maxEdits) await agent.editFiles(edits.slice(from, from + maxEdits));
       return agent;
     },
-    async enter(address, options = {}) {
-      const visited = await visit(browser, { viewport: desk, reducedMotion: "reduce", storageState: login, ...options });
+    async openAddress(address, options = {}) {
+      const visited = await openPage(browser, { viewport: desk, reducedMotion: "reduce", storageState: login, ...options });
       onTestFinished(() => visited.context.close());
       await visited.page.goto(`${house.url}/app/global/${address}`);
       return visited;
@@ -75,11 +75,11 @@ export async function openFilesPage(workspace: object): Promise<FilesPage> {
   };
 }
 
-export const row = (page: Page, name: string) => page.getByRole("treeitem", { name: new RegExp(`^${name.replaceAll(".", "\\.")}, `) });
-export const editor = (page: Page) => page.locator(".editor .cm-content");
+export const findRow = (page: Page, name: string) => page.getByRole("treeitem", { name: new RegExp(`^${name.replaceAll(".", "\\.")}, `) });
+export const findEditor = (page: Page) => page.locator(".editor .cm-content");
 /** What is written, without the names at the cursors of others. */
-export const text = (page: Page) =>
-  editor(page).locator(".cm-line").evaluateAll((lines) =>
+export const readEditorText = (page: Page) =>
+  findEditor(page).locator(".cm-line").evaluateAll((lines) =>
     lines
       .map((line) => {
         const copy = line.cloneNode(true) as HTMLElement;
@@ -88,8 +88,8 @@ export const text = (page: Page) =>
       })
       .join("\n"),
   );
-export const live = (page: Page) => page.locator('.live-line[data-line="open"]');
-export const fits = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth && document.documentElement.scrollHeight <= window.innerHeight);
+export const findLiveStatus = (page: Page) => page.locator('.live-line[data-line="open"]');
+export const hasNoOverflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth && document.documentElement.scrollHeight <= window.innerHeight);
 
 export const source = `import { readFile } from "node:fs/promises";
 

@@ -15,21 +15,21 @@ export interface Random {
 const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join("");
 
 /** Prints the run's seed beside `name`. Different names get independent streams of one seed. */
-export function random(name: string): Random {
-  const seed = runSeed();
+export function createRandom(name: string): Random {
+  const seed = getRunSeed();
   console.log(`${name}: SEED=${seed}`);
-  return seededRandom(seed, name);
+  return createSeededRandom(seed, name);
 }
 
 /** vitest.config.ts chooses a seed for each run unless one is given. */
-export function runSeed(): number {
+export function getRunSeed(): number {
   const seed = Number(process.env.SEED);
   if (!process.env.SEED || !Number.isSafeInteger(seed)) throw new Error(`SEED has to be an integer, not "${process.env.SEED ?? ""}"`);
   return seed;
 }
 
 /** Prints nothing. */
-export function seededRandom(seed: number, name: string): Random {
+export function createSeededRandom(seed: number, name: string): Random {
   let state = mix(seed, name);
   // mulberry32
   const next = () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { givenCount, repeatCount, sample } from "./sample.ts";
+import { readCountOverride, getRepeatCount, sample } from "./sample.ts";
 
 interface Case {
   id: number;
@@ -9,8 +9,8 @@ interface Case {
 /** 1,000 cases; each of the rare kinds has a single case. */
 const corpus: Case[] = Array.from({ length: 1_000 }, (_, id) => ({ id, kind: id % 100 === 0 ? `rare ${id}` : "common" }));
 const kinds = new Set(corpus.map(({ kind }) => kind));
-const take = (size: number) => sample(corpus, { name: "a corpus", size, kindOf: ({ kind }) => kind });
-const idsOf = (cases: Case[]) => cases.map(({ id }) => id);
+const takeSample = (size: number) => sample(corpus, { name: "a corpus", size, kindOf: ({ kind }) => kind });
+const listIds = (cases: Case[]) => cases.map(({ id }) => id);
 
 let printed: string[];
 
@@ -29,14 +29,14 @@ afterEach(() => {
 test("every sample has a case of every kind, whatever the seed", () => {
   for (let seed = 0; seed < 200; seed += 1) {
     vi.stubEnv("SEED", String(seed));
-    const cases = take(50);
+    const cases = takeSample(50);
     expect(cases).toHaveLength(50);
     expect(new Set(cases.map(({ kind }) => kind))).toEqual(kinds);
   }
 });
 
 test("a sample is larger than asked for if there are more kinds than that", () => {
-  const cases = take(3);
+  const cases = takeSample(3);
   expect(new Set(cases.map(({ kind }) => kind))).toEqual(kinds);
   expect(cases).toHaveLength(kinds.size);
 });
@@ -50,55 +50,55 @@ test("a case with several kinds counts for each, and every one of them is covere
 });
 
 test("the same seed takes the same sample again, and another seed another", () => {
-  const first = idsOf(take(100));
-  expect(idsOf(take(100))).toEqual(first);
+  const first = listIds(takeSample(100));
+  expect(listIds(takeSample(100))).toEqual(first);
   vi.stubEnv("SEED", "2");
-  expect(idsOf(take(100))).not.toEqual(first);
+  expect(listIds(takeSample(100))).not.toEqual(first);
 });
 
 test("every case is taken sooner or later", () => {
   const seen = new Set<number>();
   for (let seed = 0; seed < 150; seed += 1) {
     vi.stubEnv("SEED", String(seed));
-    for (const { id } of take(100)) seen.add(id);
+    for (const { id } of takeSample(100)) seen.add(id);
   }
   expect(seen.size).toBe(corpus.length);
 });
 
 test("a sample keeps the corpus's order and has no case twice", () => {
-  const ids = idsOf(take(100));
+  const ids = listIds(takeSample(100));
   expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b));
 });
 
 test("a long run takes the whole corpus", () => {
   vi.stubEnv("LONG", "1");
-  expect(take(10)).toEqual(corpus);
-  expect(repeatCount("kills", { sample: 5, full: 500 })).toBe(500);
+  expect(takeSample(10)).toEqual(corpus);
+  expect(getRepeatCount("kills", { sample: 5, full: 500 })).toBe(500);
 });
 
 test("a sample prints its name, its size and the seed that repeats it", () => {
-  take(50);
+  takeSample(50);
   vi.stubEnv("LONG", "1");
-  take(50);
+  takeSample(50);
   expect(printed).toEqual(["a corpus: 50 of 1000, SEED=1", "a corpus: all 1000, SEED=1"]);
 });
 
 test("without a seed nothing is sampled: a run that cannot be repeated fails", () => {
   for (const seed of [undefined, "", "x", "1.5"]) {
     vi.stubEnv("SEED", seed);
-    expect(() => take(50)).toThrow("SEED has to be an integer");
+    expect(() => takeSample(50)).toThrow("SEED has to be an integer");
   }
 });
 
 test("a count given in the environment overrides both the sample's and the long run's", () => {
-  expect(repeatCount("workspace kills", { sample: 5, full: 500 })).toBe(5);
-  expect(givenCount("workspace kills")).toBeUndefined();
+  expect(getRepeatCount("workspace kills", { sample: 5, full: 500 })).toBe(5);
+  expect(readCountOverride("workspace kills")).toBeUndefined();
   vi.stubEnv("COUNT_WORKSPACE_KILLS", "20");
-  expect(repeatCount("workspace kills", { sample: 5, full: 500 })).toBe(20);
+  expect(getRepeatCount("workspace kills", { sample: 5, full: 500 })).toBe(20);
   vi.stubEnv("LONG", "1");
-  expect(repeatCount("workspace kills", { sample: 5, full: 500 })).toBe(20);
+  expect(getRepeatCount("workspace kills", { sample: 5, full: 500 })).toBe(20);
   for (const wrong of ["", "0", "-1", "many"]) {
     vi.stubEnv("COUNT_WORKSPACE_KILLS", wrong);
-    expect(() => repeatCount("workspace kills", { sample: 5, full: 500 })).toThrow("COUNT_WORKSPACE_KILLS has to be a positive integer");
+    expect(() => getRepeatCount("workspace kills", { sample: 5, full: 500 })).toThrow("COUNT_WORKSPACE_KILLS has to be a positive integer");
   }
 });

@@ -1,4 +1,4 @@
-import { runSeed, seededRandom } from "./random.ts";
+import { getRunSeed, createSeededRandom } from "./random.ts";
 
 // `npm test` runs a random sample of each large corpus, `npm run test:long` (LONG=1) all of it.
 
@@ -15,12 +15,12 @@ interface SampleOptions<T> {
 
 /** Returns the whole corpus in a long run, otherwise a random sample that covers every kind, in the corpus's order. */
 export function sample<T>(corpus: readonly T[], { name, size, kindOf }: SampleOptions<T>): T[] {
-  const seed = runSeed();
+  const seed = getRunSeed();
   if (isLongRun() || size >= corpus.length) {
     console.log(`${name}: all ${corpus.length}, SEED=${seed}`);
     return [...corpus];
   }
-  const order = seededRandom(seed, name).shuffle(corpus.keys());
+  const order = createSeededRandom(seed, name).shuffle(corpus.keys());
   const chosen = new Set<number>();
   const covered = new Set<string>();
   for (const index of order) {
@@ -38,12 +38,12 @@ export function sample<T>(corpus: readonly T[], { name, size, kindOf }: SampleOp
 }
 
 /** How often a test that makes up its own cases repeats. `COUNT_<NAME>` in the environment overrides both numbers. */
-export function repeatCount(name: string, { sample, full }: { sample: number; full: number }): number {
-  return givenCount(name) ?? (isLongRun() ? full : sample);
+export function getRepeatCount(name: string, { sample, full }: { sample: number; full: number }): number {
+  return readCountOverride(name) ?? (isLongRun() ? full : sample);
 }
 
 /** The count asked for in the environment: `--workspace-kills 20` of `npm run test:long` is `COUNT_WORKSPACE_KILLS=20`. */
-export function givenCount(name: string): number | undefined {
+export function readCountOverride(name: string): number | undefined {
   const variable = `COUNT_${name.toUpperCase().replaceAll(/\W+/g, "_")}`;
   const given = process.env[variable];
   if (given === undefined) return undefined;

@@ -2,7 +2,7 @@ import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Every entry of a folder with its mode, and every file with its bytes. */
-export async function snapshot(folder: string): Promise<Record<string, string>> {
+export async function snapshotFolder(folder: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const name of (await readdir(folder, { recursive: true })).sort()) {
     const path = join(folder, name);

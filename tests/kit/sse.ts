@@ -5,7 +5,7 @@ export interface ServerSentEvent {
 }
 
 /** Reads an answer's events as they come; leaving the loop ends the connection. */
-export async function* events(response: Response): AsyncGenerator<ServerSentEvent> {
+export async function* readEvents(response: Response): AsyncGenerator<ServerSentEvent> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (!reader) return;
   let text = "";
@@ -17,7 +17,7 @@ export async function* events(response: Response): AsyncGenerator<ServerSentEven
       const blocks = text.split("\n\n");
       text = blocks.pop() ?? "";
       for (const block of blocks) {
-        const event = eventIn(block);
+        const event = parseEvent(block);
         if (event) yield event;
       }
     }
@@ -26,7 +26,7 @@ export async function* events(response: Response): AsyncGenerator<ServerSentEven
   }
 }
 
-function eventIn(block: string): ServerSentEvent | undefined {
+function parseEvent(block: string): ServerSentEvent | undefined {
   const lines = block.split("\n");
   const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
   const [id, data] = [field("id"), field("data")];

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import type { TestPage } from "./think-page/main.tsx";
 
-export interface Front {
+export interface Frontend {
   url: string;
   /** Sockets that were opened through it so far, and those that are open now. */
   sockets: { opened: number; open: number };
@@ -19,11 +19,11 @@ const html = '<!doctype html><meta charset="utf-8"><title>A page with the hook</
  * What a product puts before a host: its own page, and under /thinkery the host, with a token that the browser never sees.
  * `development` is React as developers run it.
  */
-export async function openFront(host: { port: number; token: string }, mode: "development" | "production" = "production"): Promise<Front> {
-  const script = await bundled(mode);
+export async function openFrontend(host: { port: number; token: string }, mode: "development" | "production" = "production"): Promise<Frontend> {
+  const script = await bundlePage(mode);
   const sockets = { opened: 0, open: 0 };
   const all = new Set<net.Socket>();
-  const forwarded = (request: http.IncomingMessage) => {
+  const toUpstreamRequest = (request: http.IncomingMessage) => {
     const { origin: _, cookie: __, ...headers } = request.headers;
     const path = (request.url ?? "").replace("/thinkery", "");
     return { host: "127.0.0.1", port: host.port, path, method: request.method ?? "GET", headers: { ...headers, host: `127.0.0.1:${host.port}`, authorization: `Bearer ${front.token}` } };
@@ -31,7 +31,7 @@ export async function openFront(host: { port: number; token: string }, mode: "de
   const server = http.createServer((request, response) => {
     if (request.url === "/main.js") return void response.writeHead(200, { "content-type": "text/javascript" }).end(script);
     if (!request.url?.startsWith("/thinkery/")) return void response.writeHead(200, { "content-type": "text/html" }).end(html);
-    const upstream = http.request(forwarded(request), (answer) => {
+    const upstream = http.request(toUpstreamRequest(request), (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
@@ -43,7 +43,7 @@ export async function openFront(host: { port: number; token: string }, mode: "de
     socket.on("close", () => all.delete(socket));
   });
   server.on("upgrade", (request, client: net.Socket) => {
-    const { path, headers } = forwarded(request);
+    const { path, headers } = toUpstreamRequest(request);
     const upstream = net.connect(host.port, "127.0.0.1", () => {
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`);
       upstream.write(`GET ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
@@ -64,7 +64,7 @@ export async function openFront(host: { port: number; token: string }, mode: "de
     for (const socket of [client, upstream]) socket.on("error", () => socket.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const front: Front = {
+  const front: Frontend = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sockets,
     token: host.token,
@@ -76,7 +76,7 @@ export async function openFront(host: { port: number; token: string }, mode: "de
   return front;
 }
 
-async function bundled(mode: string): Promise<string> {
+async function bundlePage(mode: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL("think-page/main.tsx", import.meta.url))],
     bundle: true,

@@ -1,15 +1,15 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface Hooked {
+export interface WebhookCall {
   path: string;
   headers: http.IncomingHttpHeaders;
   body: { tool: string; input: unknown; callId: string; runId: string; agent: string };
 }
 
 /** Something that tools are given by its address alone. Answers what `answer` says to each call. */
-export async function openWebhook(answer: (call: Hooked) => { status?: number; text?: string; headers?: Record<string, string> }) {
-  const calls: Hooked[] = [];
+export async function openWebhook(answer: (call: WebhookCall) => { status?: number; text?: string; headers?: Record<string, string> }) {
+  const calls: WebhookCall[] = [];
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);

@@ -1,7 +1,7 @@
 import http from "node:http";
 import net from "node:net";
 
-export interface WireAnswer {
+export interface WireResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
   body: string;
@@ -17,7 +17,7 @@ export interface WireRequest {
 }
 
 /** One request with exactly these headers, the Host header included. */
-export function send({ port, method = "GET", path, headers = {}, body, agent }: WireRequest): Promise<WireAnswer> {
+export function send({ port, method = "GET", path, headers = {}, body, agent }: WireRequest): Promise<WireResponse> {
   return new Promise((resolve, reject) => {
     // Node sends the body of a GET or DELETE without saying how long it is.
     const all = body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) };
@@ -49,7 +49,7 @@ export function send({ port, method = "GET", path, headers = {}, body, agent }: 
 const hasHost = (headers: Record<string, string>) => Object.keys(headers).some((name) => name.toLowerCase() === "host");
 
 /** The headers that ask for a WebSocket. */
-export const upgrade = {
+export const upgradeHeaders = {
   connection: "Upgrade",
   upgrade: "websocket",
   "sec-websocket-version": "13",

@@ -4,7 +4,7 @@ import { cp, mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildWorker } from "../../packages/runtime/build.mjs";
-import { until } from "./until.ts";
+import { waitUntil } from "./wait-until.ts";
 
 /** Puts a Worker's bundle into `outdir`. Within a test run it is built once, however many files start it. */
 export async function bundleWorker(entry: URL, outdir: string, name = "main"): Promise<void> {
@@ -18,7 +18,7 @@ export async function bundleWorker(entry: URL, outdir: string, name = "main"): P
     await buildWorker(fileURLToPath(entry), draft, { name });
     await rename(draft, bundle);
   }
-  await until(`the bundle of ${entry.pathname}`, () => existsSync(bundle), { within: 60_000 });
+  await waitUntil(`the bundle of ${entry.pathname}`, () => existsSync(bundle), { within: 60_000 });
   await cp(bundle, outdir, { recursive: true });
 }
 

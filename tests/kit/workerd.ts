@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { workerdBinary } from "../../packages/daemon/src/host/workerd.ts";
-import { until } from "./until.ts";
+import { findWorkerdBinary } from "../../packages/daemon/src/host/workerd.ts";
+import { waitUntil } from "./wait-until.ts";
 import { bundleWorker } from "./worker-bundle.ts";
 
 export interface BareWorker {
@@ -16,7 +16,7 @@ export interface BareWorker {
   stop(): Promise<void>;
 }
 
-interface BareOptions {
+interface BareWorkerOptions {
   /** Classes of Durable Objects that the Worker exports; each is bound under its own name. */
   objects?: string[];
   /** Further bindings and services, as pieces of configuration; `@` in them stands for the test's folder. */
@@ -29,19 +29,19 @@ interface BareOptions {
 }
 
 /** Runs one Worker of ours in workerd by itself, without the host around it. */
-export async function bareWorker(entry: URL, { objects = [], bindings = [], services = [], sandbox, slots }: BareOptions): Promise<BareWorker> {
+export async function startBareWorker(entry: URL, { objects = [], bindings = [], services = [], sandbox, slots }: BareWorkerOptions): Promise<BareWorker> {
   const folder = await mkdtemp(join(tmpdir(), "workerd-"));
   await mkdir(join(folder, "objects"));
   await mkdir(join(folder, "blobs"));
   await bundleWorker(entry, join(folder, "code"));
-  const modules = await modulesIn(folder, "code");
+  const modules = await listModules(folder, "code");
   const namespaces = objects.map((name) => `(className = "${name}", uniqueKey = "${name}", enableSql = true)`);
   const bound = [...objects.map((name) => `(name = "${name}", durableObjectNamespace = "${name}")`), ...bindings];
-  const isolates = sandbox ? await isolatesIn(folder, sandbox) : { services: [], sockets: [] };
+  const isolates = sandbox ? await bundleIsolates(folder, sandbox) : { services: [], sockets: [] };
   if (sandbox) bound.push(`(name = "SANDBOX", service = "sandbox")`);
   if (slots) bound.push(`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`);
-  const pool = slots ? [await slotPoolIn(folder, slots)] : [];
-  const port = await freePort();
+  const pool = slots ? [await bundleSlotPool(folder, slots)] : [];
+  const port = await findFreePort();
   const config = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
@@ -66,8 +66,8 @@ const main :Workerd.Worker = (
   const url = `http://127.0.0.1:${port}`;
   const start = async () => {
     const args = ["serve", join(folder, "config.capnp"), ...(sandbox ? ["--experimental"] : [])];
-    const child = spawn(workerdBinary(), args, { stdio: ["ignore", "inherit", "inherit"] });
-    await until("workerd to answer", async () => {
+    const child = spawn(findWorkerdBinary(), args, { stdio: ["ignore", "inherit", "inherit"] });
+    await waitUntil("workerd to answer", async () => {
       if (child.exitCode !== null) throw new Error("workerd could not start");
       return (await fetch(url).catch(() => undefined)) && true;
     });
@@ -97,9 +97,9 @@ const main :Workerd.Worker = (
 }
 
 /** What runs code that nobody vouches for, as pieces of configuration. */
-async function isolatesIn(folder: string, through: "service" | "socket"): Promise<{ services: string[]; sockets: string[] }> {
+async function bundleIsolates(folder: string, through: "service" | "socket"): Promise<{ services: string[]; sockets: string[] }> {
   await bundleWorker(new URL("../../packages/runtime/src/sandbox/process.ts", import.meta.url), join(folder, "sandbox"));
-  const modules = await modulesIn(folder, "sandbox");
+  const modules = await listModules(folder, "sandbox");
   const worker = `(modules = [${modules}], compatibilityDate = "2026-10-01", bindings = [(name = "LOADER", workerLoader = (id = "runs"))])`;
   if (through === "service") return { services: [`(name = "sandbox", worker = ${worker})`], sockets: [] };
   const place = `address = "unix:@/sandbox.sock", http = (capnpConnectHost = "sandbox")`;
@@ -110,10 +110,10 @@ async function isolatesIn(folder: string, through: "service" | "socket"): Promis
 }
 
 /** What lends the slots, as the daemon would configure it. */
-async function slotPoolIn(folder: string, count: number): Promise<string> {
+async function bundleSlotPool(folder: string, count: number): Promise<string> {
   await bundleWorker(new URL("../../packages/runtime/src/sandbox/slot-pool.ts", import.meta.url), join(folder, "slot-pool"));
   return `(name = "slot-pool", worker = (
-      modules = [${await modulesIn(folder, "slot-pool")}],
+      modules = [${await listModules(folder, "slot-pool")}],
       compatibilityDate = "2026-10-01",
       durableObjectNamespaces = [(className = "SlotPool", uniqueKey = "slot-pool", preventEviction = true)],
       durableObjectStorage = (inMemory = void),
@@ -126,12 +126,12 @@ async function slotPoolIn(folder: string, count: number): Promise<string> {
 }
 
 /** Of a folder of built code, the entry first. */
-async function modulesIn(folder: string, code: string): Promise<string> {
+async function listModules(folder: string, code: string): Promise<string> {
   const names = (await readdir(join(folder, code))).sort((a, b) => Number(b === "main.js") - Number(a === "main.js"));
   return names.map((name) => `(name = "${name}", esModule = embed "${code}/${name}")`).join(", ");
 }
 
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as net.AddressInfo;

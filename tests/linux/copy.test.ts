@@ -2,39 +2,39 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { encodeFileTransfer } from "@thinkery/sdk/internal";
 import { expect, test as always } from "vitest";
-import { troubleHere } from "../../packages/daemon/src/host/linux/fixture.ts";
-import { nobody } from "../../packages/daemon/src/host/linux/walls.ts";
-import { until } from "../kit/until.ts";
-import { agent, openBoth } from "./fixture.ts";
+import { findSandboxProblem } from "../../packages/daemon/src/host/linux/fixture.ts";
+import { nobody } from "../../packages/daemon/src/host/linux/isolation.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { agent, openLinuxFixture } from "./fixture.ts";
 
-const trouble = await troubleHere();
+const trouble = await findSandboxProblem();
 if (trouble) console.warn(`These tests need a Linux sandbox. ${trouble}`);
 const test = always.skipIf(trouble);
 
-const folderOf = (home: { path: string }) => join(home.path, "linux/global/alice");
-const manifestOf = (home: { path: string }) => join(home.path, "linux/.beside", agent, "manifest.json");
+const getFolder = (home: { path: string }) => join(home.path, "linux/global/alice");
+const getManifestPath = (home: { path: string }) => join(home.path, "linux/.beside", agent, "manifest.json");
 
 test("a command finds the workspace, and what it changes is one version", async () => {
-  const { home, workspace, run, asked } = await openBoth();
+  const { home, workspace, run, asked } = await openLinuxFixture();
   workspace.write({ "a.txt": "a\n", "src/b.txt": "b\n", "src/gone.txt": "x\n", "bin/x.dat": Buffer.from([0, 255, 10]) });
   const result = await run("cat a.txt src/b.txt; echo more >> a.txt; mkdir -p new/deep; echo c > new/deep/c.txt; rm src/gone.txt; printf '\\377\\0' > bytes");
   expect(result).toMatchObject({ exitCode: 0, output: "a\nb\n", version: { id: 2 } });
   expect(result.notes).toBeUndefined();
-  expect(workspace.version()).toBe(2);
+  expect(workspace.getVersion()).toBe(2);
   expect(workspace.texts).toMatchObject({ "a.txt": "a\nmore\n", "src/b.txt": "b\n", "new/deep/c.txt": "c\n" });
   expect(workspace.now.has("src/gone.txt")).toBe(false);
   expect([...(workspace.now.get("bytes") ?? [])]).toEqual([255, 0]);
   // Nothing is new: neither contents nor lists of files go there and back.
   asked.length = 0;
   expect(await run("cat a.txt; ls")).toMatchObject({ output: "a\nmore\na.txt\nbin\nbytes\nnew\nsrc\n" });
-  expect(workspace.version()).toBe(2);
+  expect(workspace.getVersion()).toBe(2);
   expect(asked.map(({ path }) => path)).toEqual(["/linux/files/collect", "/linux/run", "/linux/files/collect"]);
-  const { uid } = statSync(join(folderOf(home), "src/b.txt"));
+  const { uid } = statSync(join(getFolder(home), "src/b.txt"));
   expect(uid).toBe(process.getuid?.() === 0 ? nobody : process.getuid?.());
 });
 
 test("what a command changed need not come a second time, and the list of files need not go", async () => {
-  const { workspace, run, asked } = await openBoth();
+  const { workspace, run, asked } = await openLinuxFixture();
   workspace.write(Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`d${index % 20}/f${index}`, `content ${index}`])));
   await run("true");
   asked.length = 0;
@@ -44,13 +44,13 @@ test("what a command changed need not come a second time, and the list of files 
 });
 
 test("what people change meanwhile survives, here and there", async () => {
-  const { home, workspace, run } = await openBoth();
+  const { home, workspace, run } = await openLinuxFixture();
   workspace.write({ mine: "1", both: "1", gone: "1" });
   let isOn = false;
   const end = run("echo on; until [ -e go ]; do sleep 0.02; done; echo 2 > new; echo theirs > both", undefined, () => (isOn = true));
-  await until("the command", () => isOn);
+  await waitUntil("the command", () => isOn);
   workspace.write({ mine: "2", both: "2", gone: undefined });
-  writeFileSync(join(folderOf(home), "go"), "");
+  writeFileSync(join(getFolder(home), "go"), "");
   const { notes } = await end;
   expect(notes?.join()).toContain("both");
   expect(workspace.texts).toMatchObject({ mine: "2", both: "2", "both.theirs": "theirs\n", new: "2\n" });
@@ -58,10 +58,10 @@ test("what people change meanwhile survives, here and there", async () => {
 });
 
 test("what changed in the sandbox without us is collected before anything is put there", async () => {
-  const { home, workspace, run } = await openBoth();
+  const { home, workspace, run } = await openLinuxFixture();
   workspace.write({ a: "1", b: "1" });
   await run("true");
-  writeFileSync(join(folderOf(home), "a"), "from the sandbox");
+  writeFileSync(join(getFolder(home), "a"), "from the sandbox");
   workspace.write({ a: "from a person", b: "2" });
   const { notes, output } = await run("cat a b a.theirs");
   expect(notes?.join()).toContain("“a”");
@@ -69,7 +69,7 @@ test("what changed in the sandbox without us is collected before anything is put
 });
 
 test("what is ignored stays in the sandbox, and is still there the next time", async () => {
-  const { workspace, run } = await openBoth();
+  const { workspace, run } = await openLinuxFixture();
   workspace.write({ ".gitignore": "dist/\n*.log\n", "dist/known": "1" });
   await run("mkdir -p node_modules/x .git dist; touch node_modules/x/y .git/HEAD dist/out a.log kept; echo 2 > dist/known");
   expect(workspace.texts).toEqual({ ".gitignore": "dist/\n*.log\n", "dist/known": "2\n", kept: "" });
@@ -78,21 +78,21 @@ test("what is ignored stays in the sandbox, and is still there the next time", a
 });
 
 test("what programs keep for themselves is no work of the agent", async () => {
-  const { workspace, run } = await openBoth();
+  const { workspace, run } = await openLinuxFixture();
   await run("mkdir -p .cache/x .npm src/__pycache__ src/.cache; touch .cache/x/y .npm/z src/__pycache__/m.pyc .bash_history src/.cache/kept .env");
   expect(Object.keys(workspace.texts)).toEqual([".env", "src/.cache/kept"]);
   expect((await run("ls -A . .cache")).output).toContain("x");
 });
 
 test("files that are in the way of nothing keep their right to be run", async () => {
-  const { workspace, run } = await openBoth();
+  const { workspace, run } = await openLinuxFixture();
   await run("printf '#!/bin/sh\\necho one\\n' > tool; chmod +x tool");
   workspace.write({ tool: "#!/bin/sh\necho two\n" });
   expect((await run("./tool")).output).toBe("two\n");
 });
 
 test("links, pipes and names that are no paths lead nowhere, are said once, and take nothing from the workspace", async () => {
-  const { home, workspace, run } = await openBoth();
+  const { home, workspace, run } = await openLinuxFixture();
   workspace.write({ "etc/passwd": "mine", file: "mine", other: "mine", pipe: "mine" });
   const tricks = "rm -r etc file other pipe; ln -s /etc etc; ln -s /etc/passwd file; ln -s / root; mkfifo pipe other; touch $'a\\xff' 'end.' $'new\\nline'; mkdir CON; ln -s ../../../token up; echo fine > fine";
   const { notes = [] } = await run(tricks);
@@ -109,7 +109,7 @@ test("links, pipes and names that are no paths lead nowhere, are said once, and 
 });
 
 test("a folder that changes into a link and back under our hands never leads out", async () => {
-  const { workspace, run, tool } = await openBoth();
+  const { workspace, run, tool } = await openLinuxFixture();
   const treasure = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`d/f${index}`, `${index}`]));
   workspace.write(treasure);
   await run("true");
@@ -126,8 +126,8 @@ test("a folder that changes into a link and back under our hands never leads out
 });
 
 test("what is too large or too much stays in the sandbox, and it is said", async () => {
-  const { workspace, run } = await openBoth();
-  workspace.largest = 1024 * 1024;
+  const { workspace, run } = await openLinuxFixture();
+  workspace.maxFileBytes = 1024 * 1024;
   const large = await run("truncate -s 5M big; echo small > small");
   expect(large.notes).toEqual(["“big” stays in the sandbox and does not come into the workspace: it is larger than 1 MB."]);
   expect(workspace.texts).toEqual({ small: "small\n" });
@@ -142,7 +142,7 @@ test("what is too large or too much stays in the sandbox, and it is said", async
 });
 
 test("files that differ by upper and lower case alone: the first is taken, the other is said", async () => {
-  const { workspace, run } = await openBoth();
+  const { workspace, run } = await openLinuxFixture();
   workspace.write({ Makefile: "m", "src/a": "a" });
   const { notes } = await run("echo x > makefile; mkdir Src; echo x > Src/b; echo ok > ok");
   expect(notes).toEqual([expect.stringMatching(/“(makefile|Src\/b)”.*upper and lower/), expect.stringMatching(/“(makefile|Src\/b)”.*upper and lower/)]);
@@ -150,16 +150,16 @@ test("files that differ by upper and lower case alone: the first is taken, the o
 });
 
 test("a process in the background has the files, and what it writes comes whenever somebody looks", async () => {
-  const { workspace, tool } = await openBoth();
+  const { workspace, tool } = await openLinuxFixture();
   workspace.write({ in: "in\n" });
   const { id } = await tool.start("cat in > out; until [ -e go ]; do sleep 0.02; done; echo done >> out; sleep 300");
-  await until("its file", async () => {
+  await waitUntil("its file", async () => {
     await tool.read(id);
     return workspace.texts.out === "in\n";
   });
   workspace.write({ go: "" });
   // Looking brings the news there, too.
-  await until("its answer", async () => {
+  await waitUntil("its answer", async () => {
     await tool.list();
     return workspace.texts.out === "in\ndone\n";
   });
@@ -167,77 +167,77 @@ test("a process in the background has the files, and what it writes comes whenev
 });
 
 test("a command that is canceled has done what it did", async () => {
-  const { workspace, run } = await openBoth();
+  const { workspace, run } = await openLinuxFixture();
   const cancel = new AbortController();
   await expect(run("echo half > half; echo on; sleep 300", cancel.signal, () => cancel.abort(new Error("enough")))).rejects.toThrow();
   expect(workspace.texts).toEqual({ half: "half\n" });
   expect(await run("cat half")).toMatchObject({ output: "half\n" });
-  expect(workspace.version()).toBe(1);
+  expect(workspace.getVersion()).toBe(1);
 });
 
 test("a file that was put there just now is read once more, as its times could not tell of a change", async () => {
-  const { home, workspace, linux, run } = await openBoth();
+  const { home, workspace, linux, run } = await openLinuxFixture();
   workspace.write({ a: "1" });
-  const known = () => JSON.parse(readFileSync(manifestOf(home), "utf8")).files[0][1];
-  const [file] = workspace.files();
-  await linux.copy.plan({ version: 1, landed: "none", files: [["a", file?.hash as string]] });
-  await linux.copy.put(new Uint8Array(Buffer.concat([...encodeFileTransfer({ path: "a" }, Buffer.from("1"))])));
+  const known = () => JSON.parse(readFileSync(getManifestPath(home), "utf8")).files[0][1];
+  const [file] = workspace.listFiles();
+  await linux.workingCopy.plan({ version: 1, landed: "none", files: [["a", file?.hash as string]] });
+  await linux.workingCopy.put(new Uint8Array(Buffer.concat([...encodeFileTransfer({ path: "a" }, Buffer.from("1"))])));
   expect(known()).toEqual({ hash: file?.hash });
   await run("sleep 0.1");
   expect(known()).toEqual({ hash: file?.hash, state: expect.objectContaining({ size: 1 }) });
 });
 
 test("another daemon goes on where the last one was killed, with a manifest, half of one, or none", async () => {
-  const first = await openBoth();
+  const first = await openLinuxFixture();
   const { home, workspace } = first;
   workspace.write({ a: "1", b: "1", c: "1" });
   await first.run("echo 2 > a");
-  writeFileSync(join(folderOf(home), "b"), "from the sandbox");
-  rmSync(join(folderOf(home), "c"));
-  const second = await first.again();
+  writeFileSync(join(getFolder(home), "b"), "from the sandbox");
+  rmSync(join(getFolder(home), "c"));
+  const second = await first.reopen();
   await second.run("true");
   expect(workspace.texts).toEqual({ a: "2\n", b: "from the sandbox" });
-  for (const damage of [() => rmSync(manifestOf(home)), () => writeFileSync(manifestOf(home), readFileSync(manifestOf(home)).subarray(0, 50))]) {
+  for (const damage of [() => rmSync(getManifestPath(home)), () => writeFileSync(getManifestPath(home), readFileSync(getManifestPath(home)).subarray(0, 50))]) {
     damage();
-    const version = workspace.version();
-    const next = await first.again();
+    const version = workspace.getVersion();
+    const next = await first.reopen();
     expect((await next.run("cat a b")).notes).toBeUndefined();
-    expect(workspace.version()).toBe(version);
+    expect(workspace.getVersion()).toBe(version);
   }
 });
 
 test("one that was killed between two files knows which of them are there", async () => {
-  const first = await openBoth();
+  const first = await openLinuxFixture();
   const { home, workspace } = first;
   workspace.write({ a: "1", b: "1", gone: "1" });
   await first.run("true");
   workspace.write({ a: "2", b: "2", gone: undefined });
   // As it is when main has said what it wants, one file has been put there, and then everything dies.
   let collection = "";
-  for await (const { header } of first.linux.copy.collect(1000)) collection = (header as { collection?: string }).collection ?? collection;
-  expect(await first.linux.copy.plan({ version: 2, landed: collection, files: workspace.files().map(({ path, hash }) => [path, hash]) })).toEqual(["a", "b"]);
-  writeFileSync(join(folderOf(home), "a"), "2");
+  for await (const { header } of first.linux.workingCopy.collect(1000)) collection = (header as { collection?: string }).collection ?? collection;
+  expect(await first.linux.workingCopy.plan({ version: 2, landed: collection, files: workspace.listFiles().map(({ path, hash }) => [path, hash]) })).toEqual(["a", "b"]);
+  writeFileSync(join(getFolder(home), "a"), "2");
   mkdirSync(join(home.path, "linux/.beside", agent), { recursive: true });
   writeFileSync(join(home.path, "linux/.beside", agent, ".thinkery-0123456789ab.draft"), "half");
   workspace.write({ a: "3" });
-  const second = await first.again();
+  const second = await first.reopen();
   const { notes, output } = await second.run("cat a b; ls");
   expect([notes, output]).toEqual([undefined, "32a\nb\n"]);
-  expect(workspace.version()).toBe(3);
+  expect(workspace.getVersion()).toBe(3);
   expect(readdirSync(join(home.path, "linux/.beside", agent))).toEqual(["manifest.json"]);
 });
 
 test("what cannot land stays, and lands when it can", async () => {
-  const { workspace, run } = await openBoth();
+  const { workspace, run } = await openLinuxFixture();
   workspace.write({ a: "1" });
-  const land = workspace.land.bind(workspace);
-  workspace.land = () => {
+  const land = workspace.rebaseEdits.bind(workspace);
+  workspace.rebaseEdits = () => {
     throw new Error("secret");
   };
   const { notes } = await run("echo 2 > a; echo n > new");
   expect(notes?.join()).toContain("stays in the sandbox");
   expect(notes?.join()).not.toContain("secret");
-  workspace.land = land;
+  workspace.rebaseEdits = land;
   workspace.write({ b: "b" });
   expect((await run("cat a new b")).output).toBe("2\nn\nb");
   expect(workspace.texts).toEqual({ a: "2\n", b: "b", new: "n\n" });
@@ -245,7 +245,7 @@ test("what cannot land stays, and lands when it can", async () => {
 
 test("on a disk that is full nothing is put, and commands run all the same", async () => {
   let isFull = false;
-  const { workspace, run } = await openBoth({ isFull: () => isFull });
+  const { workspace, run } = await openLinuxFixture({ isFull: () => isFull });
   workspace.write({ a: "1" });
   await run("true");
   workspace.write({ b: "2" });
@@ -258,28 +258,28 @@ test("on a disk that is full nothing is put, and commands run all the same", asy
 });
 
 test("whoever hangs up while files come back leaves the copy to others", async () => {
-  const { workspace, linux, run, sandbox } = await openBoth();
+  const { workspace, linux, run, sandbox } = await openLinuxFixture();
   await run("for i in 1 2 3; do head -c 5000000 /dev/urandom > f$i; done");
   await run("for i in 1 2 3; do head -c 5000000 /dev/urandom > f$i; done; true");
   // Begun and left, and not even begun.
-  for await (const _ of linux.copy.collect(10_000_000)) break;
-  const pieces = await (await sandbox.copies()).collect(agent, 10_000_000);
+  for await (const _ of linux.workingCopy.collect(10_000_000)) break;
+  const pieces = await (await sandbox.loadCopies()).collect(agent, 10_000_000);
   await pieces[Symbol.asyncIterator]().return?.();
   workspace.write({ x: "x" });
   expect((await run("cat x")).output).toBe("x");
 });
 
 test("with the agent everything that is known of its copy goes", async () => {
-  const { home, workspace, linux, tool, run } = await openBoth();
+  const { home, workspace, linux, tool, run } = await openLinuxFixture();
   workspace.write({ a: "1" });
   await run("true");
   await linux.forget();
-  await until("the folders", () => !existsSync(join(home.path, "linux/.beside")) && !existsSync(folderOf(home)));
+  await waitUntil("the folders", () => !existsSync(join(home.path, "linux/.beside")) && !existsSync(getFolder(home)));
   // A command that is canceled by that makes nothing anew.
   const canceled = tool.run("true", { signal: AbortSignal.abort(), onOutput() {} });
   await expect(canceled).rejects.toThrow();
   await linux.forget();
-  for await (const _ of linux.copy.collect(1000));
-  expect([existsSync(join(home.path, "linux/.beside")), existsSync(folderOf(home))]).toEqual([false, false]);
+  for await (const _ of linux.workingCopy.collect(1000));
+  expect([existsSync(join(home.path, "linux/.beside")), existsSync(getFolder(home))]).toEqual([false, false]);
   expect((await run("ls")).output).toBe("a\n");
 });

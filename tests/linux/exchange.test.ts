@@ -11,19 +11,19 @@ import {
 import { dirname, join } from "node:path";
 import { decodeFileTransfers } from "@thinkery/sdk/internal";
 import { expect, test } from "vitest";
-import { tempFolder } from "../../packages/daemon/src/host/fixture.ts";
-import { WorkspaceCopy } from "../../packages/daemon/src/host/linux/copy/copy.ts";
-import { withFiles } from "../../packages/runtime/src/sandbox/linux-files.ts";
-import type { AgentLinux, LinuxCopy } from "../../packages/runtime/src/sandbox/linux.ts";
-import { random } from "../kit/random.ts";
-import { repeatCount } from "../kit/sample.ts";
+import { createTempFolder } from "../../packages/daemon/src/host/fixture.ts";
+import { WorkingCopy } from "../../packages/daemon/src/host/linux/copy/working-copy.ts";
+import { attachFiles } from "../../packages/runtime/src/sandbox/linux-files.ts";
+import type { AgentLinux, LinuxWorkingCopy } from "../../packages/runtime/src/sandbox/linux.ts";
+import { createRandom } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
 import { Workspace } from "./fixture.ts";
 
 /** A workspace and its working copy, with no sandbox around it: commands are functions. */
 function openExchange() {
-  const place = { folder: tempFolder(), beside: tempFolder(), owner: undefined };
+  const place = { folder: createTempFolder(), metadata: createTempFolder(), owner: undefined };
   const workspace = new Workspace();
-  let working = new WorkspaceCopy(place);
+  let working = new WorkingCopy(place);
   /** Called before each request, and may throw as if the host had died. */
   let before = () => {};
   const asked: string[] = [];
@@ -31,7 +31,7 @@ function openExchange() {
     asked.push(what);
     before();
   };
-  const copy: LinuxCopy = {
+  const copy: LinuxWorkingCopy = {
     async *collect(largest) {
       ask("collect");
       yield* decodeFileTransfers(await working.collect(largest), largest);
@@ -42,19 +42,19 @@ function openExchange() {
     },
     async put(transfers) {
       ask("put");
-      return working.put(Buffer.from(transfers), workspace.largest);
+      return working.put(Buffer.from(transfers), workspace.maxFileBytes);
     },
-    untold: [],
-    inTurn: (work) => work(),
+    pendingNotes: [],
+    runExclusive: (work) => work(),
   };
   let command = () => {};
   const linux = { copy, run: async () => (command(), { exitCode: 0, output: "", ms: 0 }) } as unknown as AgentLinux;
-  const tool = withFiles(linux, workspace);
+  const tool = attachFiles(linux, workspace);
   return {
     workspace,
     asked,
     folder: place.folder,
-    restart: () => (working = new WorkspaceCopy(place)),
+    restart: () => (working = new WorkingCopy(place)),
     meddle: (work: () => void) => (before = work),
     async run(work: () => void = () => {}) {
       command = work;
@@ -63,7 +63,7 @@ function openExchange() {
   };
 }
 
-function textsIn(folder: string): Record<string, string> {
+function readTexts(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map((entry) => join(entry.parentPath, entry.name));
   const texts = paths.map((path): [string, string] => [path.slice(folder.length + 1), readFileSync(path, "utf8")]);
@@ -79,33 +79,33 @@ test("a file that both sides deleted is forgotten", async () => {
   await run();
   asked.length = 0;
   await run();
-  expect([asked, textsIn(folder)]).toEqual([["collect", "collect"], {}]);
+  expect([asked, readTexts(folder)]).toEqual([["collect", "collect"], {}]);
 });
 
 test("a file that a command deleted stays deleted until the workspace knows of it", async () => {
   const { workspace, folder, run } = openExchange();
   workspace.write({ a: "1" });
-  const land = workspace.land.bind(workspace);
-  workspace.land = () => {
+  const land = workspace.rebaseEdits.bind(workspace);
+  workspace.rebaseEdits = () => {
     workspace.write({ a: "2" });
-    workspace.land = land;
+    workspace.rebaseEdits = land;
     throw new Error("cannot land");
   };
   await run(() => rmSync(join(folder, "a")));
-  expect(textsIn(folder)).toEqual({});
+  expect(readTexts(folder)).toEqual({});
   const { notes } = await run();
   expect(notes?.join()).toContain("“a” was changed in the workspace while it was changed in the sandbox");
-  expect(textsIn(folder)).toEqual({ a: "2" });
+  expect(readTexts(folder)).toEqual({ a: "2" });
 });
 
 test("nothing is put over a file that is too large to come back", async () => {
   const { workspace, folder, run } = openExchange();
-  workspace.largest = 100;
+  workspace.maxFileBytes = 100;
   workspace.write({ a: "1" });
   await run(() => writeFileSync(join(folder, "a"), "x".repeat(101)));
   workspace.write({ a: "2" });
   await run();
-  expect(textsIn(folder)).toEqual({ a: "x".repeat(101) });
+  expect(readTexts(folder)).toEqual({ a: "x".repeat(101) });
   rmSync(join(folder, "a"));
   await run();
   expect(workspace.texts).toEqual({ a: "2" });
@@ -119,7 +119,7 @@ test("nothing is put over files that changed, if more of them did than may come 
   await run(() => paths.forEach((path) => writeFileSync(join(folder, path), "changed")));
   writeAll("2");
   await run();
-  expect(new Set(Object.values(textsIn(folder)))).toEqual(new Set(["changed"]));
+  expect(new Set(Object.values(readTexts(folder)))).toEqual(new Set(["changed"]));
 });
 
 test("a file in a folder that is hidden for a while is still known afterwards", async () => {
@@ -132,17 +132,17 @@ test("a file in a folder that is hidden for a while is still known afterwards", 
   });
   workspace.write({ "d/a": undefined });
   await run();
-  expect(textsIn(aside)).toEqual({ a: "1" });
+  expect(readTexts(aside)).toEqual({ a: "1" });
   unlinkSync(place);
   renameSync(aside, place);
   workspace.write({ b: "1" });
   await run();
-  expect([workspace.texts, textsIn(folder)]).toEqual([{ b: "1" }, { b: "1" }]);
+  expect([workspace.texts, readTexts(folder)]).toEqual([{ b: "1" }, { b: "1" }]);
 });
 
 test("whatever commands and people do, and whenever the host dies: nothing is lost, and both end equal", async () => {
-  const { below, pick, chance } = random("working copies");
-  for (let story = 0; story < repeatCount("random working copies", { sample: 10, full: 150 }); story++) {
+  const { below, pick, chance } = createRandom("working copies");
+  for (let story = 0; story < getRepeatCount("random working copies", { sample: 10, full: 150 }); story++) {
     const { workspace, folder, restart, meddle, run } = openExchange();
     const names = ["a", "b.txt", "d/c", "d/e.md", "f/g/h", "i"];
     /** What commands wrote and did not replace or delete themselves. */
@@ -151,7 +151,7 @@ test("whatever commands and people do, and whenever the host dies: nothing is lo
     // Always of the same size, so that the size tells nothing.
     const nextText = () => `text ${String(count++).padStart(5, "0")}`;
     const actInFolder = () => {
-      const files = textsIn(folder);
+      const files = readTexts(folder);
       const path = pick([...names, ...Object.keys(files)]);
       const place = join(folder, path);
       const text = files[path];
@@ -175,8 +175,8 @@ test("whatever commands and people do, and whenever the host dies: nothing is lo
       const path = pick([...names, ...workspace.now.keys()]);
       workspace.write({ [path]: workspace.now.has(path) && chance(0.3) ? undefined : nextText() });
     };
-    const land = workspace.land.bind(workspace);
-    workspace.land = (...args) => {
+    const land = workspace.rebaseEdits.bind(workspace);
+    workspace.rebaseEdits = (...args) => {
       if (chance(0.15)) throw new Error("cannot land");
       return land(...args);
     };
@@ -195,10 +195,10 @@ test("whatever commands and people do, and whenever the host dies: nothing is lo
       }).catch((error: Error) => expect(error.message).toBe("the host died"));
       if (chance(0.1)) restart();
     }
-    workspace.land = land;
+    workspace.rebaseEdits = land;
     meddle(() => {});
     await run();
-    expect(textsIn(folder)).toEqual(workspace.texts);
+    expect(readTexts(folder)).toEqual(workspace.texts);
     const known = new Set(workspace.versions.flatMap((files) => [...files.values()].map(String)));
     expect([...alive].filter((text) => !known.has(text))).toEqual([]);
   }

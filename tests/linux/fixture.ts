@@ -5,50 +5,50 @@ import { Readable } from "node:stream";
 import type { FileContent, FileEdit, Landed, Overlap } from "@thinkery/sdk";
 import { linuxLimitsSchema } from "@thinkery/sdk/internal";
 import { onTestFinished } from "vitest";
-import { tempFolder } from "../../packages/daemon/src/host/fixture.ts";
-import { bubblewrapProvider } from "../../packages/daemon/src/host/linux/bubblewrap.ts";
+import { createTempFolder } from "../../packages/daemon/src/host/fixture.ts";
+import { createBubblewrapProvider } from "../../packages/daemon/src/host/linux/bubblewrap.ts";
 import { LinuxSandbox } from "../../packages/daemon/src/host/linux/linux.ts";
-import { linuxRoutes } from "../../packages/daemon/src/host/linux/routes.ts";
-import { serve } from "../../packages/daemon/src/host/serve.ts";
+import { createLinuxRoutes } from "../../packages/daemon/src/host/linux/routes.ts";
+import { serveRoutes } from "../../packages/daemon/src/host/serve.ts";
 import { type Home, openHome } from "../../packages/daemon/src/home/home.ts";
-import { type LinuxFiles, withFiles } from "../../packages/runtime/src/sandbox/linux-files.ts";
+import { type LinuxFiles, attachFiles } from "../../packages/runtime/src/sandbox/linux-files.ts";
 import { type AgentLinux, openLinux } from "../../packages/runtime/src/sandbox/linux.ts";
 
 /** A workspace that remembers everything, in memory; two changes to one file are kept beside each other. */
 export class Workspace implements LinuxFiles {
   readonly versions: Map<string, Buffer>[] = [new Map()];
   readonly blobs = new Map<string, Buffer>();
-  largest = 32 * 1024 * 1024;
+  maxFileBytes = 32 * 1024 * 1024;
 
-  version(): number {
+  getVersion(): number {
     return this.versions.length - 1;
   }
 
-  files() {
-    return [...this.now].map(([path, bytes]) => ({ path, hash: hashOf(bytes) }));
+  listFiles() {
+    return [...this.now].map(([path, bytes]) => ({ path, hash: computeHash(bytes) }));
   }
 
-  async content(path: string): Promise<Uint8Array | undefined> {
+  async readContent(path: string): Promise<Uint8Array | undefined> {
     return this.now.get(path);
   }
 
-  keep(content: Uint8Array): FileContent {
-    const hash = hashOf(content);
+  store(content: Uint8Array): FileContent {
+    const hash = computeHash(content);
     this.blobs.set(hash, Buffer.from(content));
     return { blob: hash, size: content.length, mediaType: "" };
   }
 
-  land(edits: readonly FileEdit[], base: number): Landed {
+  rebaseEdits(edits: readonly FileEdit[], base: number): Landed {
     const next = new Map(this.now);
     const overlaps: Overlap[] = [];
     for (const edit of edits) {
-      const path = pathOf(edit);
+      const path = getPath(edit);
       const theirs = "write" in edit ? this.blobs.get((edit.content as { blob: string }).blob) : undefined;
       const [before, mine] = [this.versions[base]?.get(path), this.now.get(path)];
       if (isSame(mine, theirs)) continue;
       if (isSame(before, mine)) put(next, path, theirs);
       else {
-        const kept = freePath(`${path}.theirs`, (one) => next.has(one) || edits.some((other) => pathOf(other) === one));
+        const kept = findFreePath(`${path}.theirs`, (one) => next.has(one) || edits.some((other) => getPath(other) === one));
         if (theirs) next.set(kept, theirs);
         overlaps.push({ path, kept, reason: "Both have changed it." });
       }
@@ -76,11 +76,11 @@ export class Workspace implements LinuxFiles {
   private commit(next: Map<string, Buffer>): number | undefined {
     if (next.size === this.now.size && [...next].every(([path, bytes]) => isSame(bytes, this.now.get(path)))) return undefined;
     this.versions.push(next);
-    return this.version();
+    return this.getVersion();
   }
 }
 
-interface Opened {
+interface LinuxFixture {
   home: Home;
   sandbox: LinuxSandbox;
   workspace: Workspace;
@@ -89,32 +89,32 @@ interface Opened {
   asked: { path: string; bytes: number }[];
   run(command: string, signal?: AbortSignal, onOutput?: (text: string) => void): ReturnType<AgentLinux["run"]>;
   /** The same with its files, as a tool has it. */
-  tool: ReturnType<typeof withFiles>;
+  tool: ReturnType<typeof attachFiles>;
   /** Another daemon for the same home. */
-  again(): Promise<Opened>;
+  reopen(): Promise<LinuxFixture>;
 }
 
 export const agent = "global~alice";
 
 /** Main's side and the daemon's side of a Linux sandbox with a workspace, over a real socket. */
-export async function openBoth({ home: known, workspace = new Workspace(), isFull = () => false }: { home?: Home; workspace?: Workspace; isFull?: () => boolean } = {}): Promise<Opened> {
-  const home = known ?? (await openHome({ THINKERY_HOME: join(tempFolder(), "home") }));
-  const sandbox = new LinuxSandbox({ provider: bubblewrapProvider({ home, onTrouble() {} }), limits: linuxLimitsSchema.parse({}), isFull: async () => isFull() });
-  const socketPath = join(tempFolder(), "host.sock");
-  const { close } = await serve(socketPath, linuxRoutes(sandbox));
+export async function openLinuxFixture({ home: known, workspace = new Workspace(), isFull = () => false }: { home?: Home; workspace?: Workspace; isFull?: () => boolean } = {}): Promise<LinuxFixture> {
+  const home = known ?? (await openHome({ THINKERY_HOME: join(createTempFolder(), "home") }));
+  const sandbox = new LinuxSandbox({ provider: createBubblewrapProvider({ home, onError() {} }), limits: linuxLimitsSchema.parse({}), isDiskFull: async () => isFull() });
+  const socketPath = join(createTempFolder(), "host.sock");
+  const { close } = await serveRoutes(socketPath, createLinuxRoutes(sandbox));
   onTestFinished(async () => {
     await sandbox.close();
     await close();
   });
-  const asked: Opened["asked"] = [];
-  const HOST = { fetch: (input: unknown, init: RequestInit = {}) => sent(socketPath, String(input), init, asked) };
+  const asked: LinuxFixture["asked"] = [];
+  const HOST = { fetch: (input: unknown, init: RequestInit = {}) => sendRequest(socketPath, String(input), init, asked) };
   const linux = openLinux({ HOST: HOST as never }, agent);
-  const tool = withFiles(linux, workspace);
-  const run: Opened["run"] = (command, signal = new AbortController().signal, onOutput = () => {}) => tool.run(command, { signal, onOutput });
-  return { home, sandbox, workspace, linux, asked, run, tool, again: () => openBoth({ home, workspace, isFull }) };
+  const tool = attachFiles(linux, workspace);
+  const run: LinuxFixture["run"] = (command, signal = new AbortController().signal, onOutput = () => {}) => tool.run(command, { signal, onOutput });
+  return { home, sandbox, workspace, linux, asked, run, tool, reopen: () => openLinuxFixture({ home, workspace, isFull }) };
 }
 
-function sent(socketPath: string, address: string, { method = "GET", body, signal }: RequestInit, asked: Opened["asked"]): Promise<Response> {
+function sendRequest(socketPath: string, address: string, { method = "GET", body, signal }: RequestInit, asked: LinuxFixture["asked"]): Promise<Response> {
   const { pathname, search } = new URL(address);
   asked.push({ path: pathname, bytes: typeof body === "string" ? body.length : ((body as Uint8Array | undefined)?.length ?? 0) });
   return new Promise((resolve, reject) => {
@@ -126,13 +126,13 @@ function sent(socketPath: string, address: string, { method = "GET", body, signa
   });
 }
 
-function pathOf(edit: FileEdit): string {
+function getPath(edit: FileEdit): string {
   if ("move" in edit) throw new Error("nobody moves");
   return "write" in edit ? edit.write : edit.delete;
 }
 
-function freePath(path: string, isTaken: (path: string) => boolean): string {
-  return isTaken(path) ? freePath(`${path}+`, isTaken) : path;
+function findFreePath(path: string, isTaken: (path: string) => boolean): string {
+  return isTaken(path) ? findFreePath(`${path}+`, isTaken) : path;
 }
 
 function put(files: Map<string, Buffer>, path: string, bytes: Buffer | undefined): void {
@@ -144,6 +144,6 @@ function isSame(one: Buffer | undefined, other: Buffer | undefined): boolean {
   return one === undefined || other === undefined ? one === other : one.equals(other);
 }
 
-function hashOf(bytes: Uint8Array): string {
+function computeHash(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }

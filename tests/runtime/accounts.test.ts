@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Random, random } from "../kit/random.ts";
-import { repeatCount } from "../kit/sample.ts";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { type Random, createRandom } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 
 let worker: BareWorker;
 
 beforeAll(async () => {
-  worker = await bareWorker(new URL("accounts.worker.ts", import.meta.url), { objects: ["Books"] });
+  worker = await startBareWorker(new URL("accounts.worker.ts", import.meta.url), { objects: ["Books"] });
 });
 
 afterAll(() => worker?.stop());
@@ -36,7 +36,7 @@ interface Row {
   ms: number;
 }
 
-const row = (day: string, model: string, given: Partial<Row> = {}): Row => ({
+const createRow = (day: string, model: string, given: Partial<Row> = {}): Row => ({
   day, model, calls: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0, cost_usd: 0, unknown: 0, ms: 0, ...given,
 });
 
@@ -54,19 +54,19 @@ class Spender {
 
   spend(day: string, model: string, more: Partial<Row>): void {
     let own = this.rows.find((one) => one.day === day && one.model === model);
-    if (!own) this.rows.push((own = row(day, model)));
+    if (!own) this.rows.push((own = createRow(day, model)));
     for (const [key, amount] of Object.entries(more)) (own as any)[key] += amount;
     this.version++;
   }
 
   statement({ since = "", reserved = none, asked }: { since?: string; reserved?: object; asked?: object } = {}): object {
-    const inAll = { calls: sum(this.rows, "calls"), ms: sum(this.rows, "ms") };
+    const inAll = { calls: sumRows(this.rows, "calls"), ms: sumRows(this.rows, "ms") };
     const spent = structuredClone(this.rows.filter(({ day }) => day >= since));
     return { name: this.name, since: this.since, version: this.version, spent, inAll, reserved: asked ?? reserved, ...(asked ? { asked } : {}) };
   }
 }
 
-const sum = (rows: Row[], key: keyof Row) => rows.reduce((all, one) => all + Number(one[key]), 0);
+const sumRows = (rows: Row[], key: keyof Row) => rows.reduce((all, one) => all + Number(one[key]), 0);
 
 const spendAtRandom = (chance: Random, spender: Spender) =>
   spender.spend(chance.pick(days), chance.pick(models), { calls: chance.below(2), input_tokens: chance.below(1000), output_tokens: chance.below(300), cost_usd: chance.below(100) / 64, ms: 1 + chance.below(5000), unknown: chance.below(2) });
@@ -77,19 +77,19 @@ test("a statement made before a call was asked for, and delivered after, does no
   const spender = new Spender("ann");
   // What an agent gathers at its first heartbeat after a crash, before the recovered turn asks for its next call.
   const gathered = spender.statement();
-  const asked = { steps: 1, tokens: 500, costUsd: 0 };
-  expect(await books("state", { statement: spender.statement({ asked }) })).toEqual({});
+  const reserved = { steps: 1, tokens: 500, costUsd: 0 };
+  expect(await books("state", { statement: spender.statement({ asked: reserved }) })).toEqual({});
   await books("state", { statement: gathered });
-  expect(await books("look")).toMatchObject({ reserved: asked });
-  expect(await books("state", { statement: new Spender("bob").statement({ asked }) })).toMatchObject({ refused: { limit: 1 } });
+  expect(await books("look")).toMatchObject({ reserved });
+  expect(await books("state", { statement: new Spender("bob").statement({ asked: reserved }) })).toMatchObject({ refused: { limit: 1 } });
   spender.version++;
   await books("state", { statement: spender.statement() });
   expect(await books("look")).toMatchObject({ reserved: none });
 });
 
 test("whatever is lost, comes twice or too late, the books are right once everybody has stated", async () => {
-  const chance = random("accounts");
-  for (let round = 0; round < repeatCount("random books", { sample: 2, full: 5 }); round++) {
+  const chance = createRandom("accounts");
+  for (let round = 0; round < getRepeatCount("random books", { sample: 2, full: 5 }); round++) {
     const books = on(`random-${round}`);
     // Two of one name: the second was made when the first was gone.
     const spenders = [new Spender("ann"), new Spender("bob"), new Spender("bob", 2), new Spender("cid")];
@@ -113,21 +113,21 @@ test("whatever is lost, comes twice or too late, the books are right once everyb
     const all = spenders.flatMap(({ rows }) => rows);
     expect(seen.reserved).toEqual(none);
     for (const [key, column] of [["calls", "calls"], ["inputTokens", "input_tokens"], ["outputTokens", "output_tokens"]] as const) {
-      expect([round, key, seen.total[key]]).toEqual([round, key, sum(all, column)]);
+      expect([round, key, seen.total[key]]).toEqual([round, key, sumRows(all, column)]);
       for (const day of days) {
         const told = seen.byDay.find((one: { day: string }) => one.day === day);
-        expect([round, key, day, told?.[key] ?? 0]).toEqual([round, key, day, sum(all.filter((one) => one.day === day), column)]);
+        expect([round, key, day, told?.[key] ?? 0]).toEqual([round, key, day, sumRows(all.filter((one) => one.day === day), column)]);
       }
       for (const model of models.slice(0, 2)) {
         const told = seen.byModel.find((one: { model: string }) => one.model === model);
-        expect([round, key, model, told?.[key] ?? 0]).toEqual([round, key, model, sum(all.filter((one) => one.model === model), column)]);
+        expect([round, key, model, told?.[key] ?? 0]).toEqual([round, key, model, sumRows(all.filter((one) => one.model === model), column)]);
       }
     }
-    expect(seen.total.seconds).toBeCloseTo(sum(all, "ms") / 1000, 9);
+    expect(seen.total.seconds).toBeCloseTo(sumRows(all, "ms") / 1000, 9);
     for (const { name, since, rows } of spenders.filter(({ rows }) => rows.length > 0)) {
       const share = seen.shares.find((one: Spender) => one.name === name && one.since === since);
-      expect([name, since, share.calls, share.ms]).toEqual([name, since, sum(rows, "calls"), sum(rows, "ms")]);
-      expect(share.cost_usd).toBeCloseTo(sum(rows, "cost_usd"), 9);
+      expect([name, since, share.calls, share.ms]).toEqual([name, since, sumRows(rows, "calls"), sumRows(rows, "ms")]);
+      expect(share.cost_usd).toBeCloseTo(sumRows(rows, "cost_usd"), 9);
     }
   }
 });

@@ -1,15 +1,15 @@
 import type { Budget } from "@thinkery/sdk";
 import { DurableObject } from "cloudflare:workers";
-import { type Account, Accounts, type Statement } from "../../packages/runtime/src/store/accounts.ts";
+import { type Account, UsageTotals, type UsageReport } from "../../packages/runtime/src/store/usage-totals.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { agencyMigrations } from "../../packages/runtime/src/store/schema/agency.ts";
-import { reportOf } from "../../packages/runtime/src/store/spent.ts";
+import { summarizeUsage } from "../../packages/runtime/src/store/usage.ts";
 
-interface Asked {
+interface StepRequest {
   step: string;
   now: number;
   budget?: Budget;
-  statement?: Statement;
+  statement?: UsageReport;
   account?: Account;
   since?: string;
 }
@@ -17,18 +17,18 @@ interface Asked {
 /** Books by themselves, to be told statements and looked into. */
 export class Books extends DurableObject {
   override async fetch(request: Request): Promise<Response> {
-    const { step, now, budget, statement, account, since = "" } = (await request.json()) as Asked;
+    const { step, now, budget, statement, account, since = "" } = (await request.json()) as StepRequest;
     migrate(this.ctx.storage, { agency: agencyMigrations });
-    const accounts = new Accounts(this.ctx.storage, "agency");
+    const accounts = new UsageTotals(this.ctx.storage, "agency");
     const steps: Record<string, () => unknown> = {
       budget: () => {
         accounts.budget = budget;
       },
-      state: () => statement && accounts.state(statement, now),
+      state: () => statement && accounts.applyReport(statement, now),
       release: () => account && accounts.release(account),
-      standings: () => accounts.standings(now),
-      look: () => ({ ...reportOf(accounts.rows(since)), shares: accounts.shares(since), reserved: accounts.reserved() }),
-      statement: () => accounts.statement({ name: "den", since: 7 }, since),
+      standings: () => accounts.listBudgetStatuses(now),
+      look: () => ({ ...summarizeUsage(accounts.readRows(since)), shares: accounts.readShares(since), reserved: accounts.sumReservations() }),
+      statement: () => accounts.createReport({ name: "den", since: 7 }, since),
     };
     return Response.json((await steps[step]?.()) ?? null);
   }

@@ -2,13 +2,13 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 
 let worker: BareWorker;
 
 beforeAll(async () => {
   const bucket = JSON.stringify(await readFile(new URL("bucket.js", import.meta.url), "utf8"));
-  worker = await bareWorker(new URL("blobs.worker.ts", import.meta.url), {
+  worker = await startBareWorker(new URL("blobs.worker.ts", import.meta.url), {
     bindings: [`(name = "DISK", service = "blobs")`, `(name = "BUCKET", r2Bucket = "bucket")`],
     services: [
       `(name = "blobs", disk = (path = "@/blobs", writable = true))`,

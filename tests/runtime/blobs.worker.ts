@@ -1,13 +1,13 @@
 import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
-import { diskBlobs } from "../../packages/runtime/src/store/blobs/disk.ts";
-import { r2Blobs } from "../../packages/runtime/src/store/blobs/r2.ts";
+import { createDiskBlobs } from "../../packages/runtime/src/store/blobs/disk.ts";
+import { createR2Blobs } from "../../packages/runtime/src/store/blobs/r2.ts";
 
 /** Lets a test in Node use both adapters as they are inside workerd: `PUT /disk`, `GET /r2/<hash>`, … */
 export default {
   async fetch(request: Request, env: { DISK: never; BUCKET: never }): Promise<Response> {
     const [, adapter, hash = ""] = new URL(request.url).pathname.split("/");
     if (!adapter) return new Response("alive");
-    const blobs: Blobs = adapter === "disk" ? diskBlobs(env.DISK) : r2Blobs(env.BUCKET);
+    const blobs: Blobs = adapter === "disk" ? createDiskBlobs(env.DISK) : createR2Blobs(env.BUCKET);
     try {
       return await answer(blobs, request, hash);
     } catch (error) {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 
 let worker: BareWorker;
 
 beforeAll(async () => {
-  worker = await bareWorker(new URL("builder.worker.ts", import.meta.url), {});
+  worker = await startBareWorker(new URL("builder.worker.ts", import.meta.url), {});
 });
 
 afterAll(() => worker?.stop());

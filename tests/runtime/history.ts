@@ -27,7 +27,7 @@ interface Turn {
 }
 
 /** Makes up what may happen to an agent, one legal group of events after the other. */
-export function inventor(chance: Random) {
+export function createEventGenerator(chance: Random) {
   let made = 0;
   const id = (kind: string) => `${kind}-${++made}`;
   const queue: { runId: string; first: boolean }[] = [];

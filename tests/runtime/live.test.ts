@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as Y from "yjs";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 
 let worker: BareWorker;
 
 beforeAll(async () => {
-  worker = await bareWorker(new URL("live.worker.ts", import.meta.url), { objects: ["Desk"] });
+  worker = await startBareWorker(new URL("live.worker.ts", import.meta.url), { objects: ["Desk"] });
 });
 
 afterAll(() => worker?.stop());
 
-interface Seen {
+interface OpenDocument {
   /** No statement failed. */
   isOver: boolean;
   damaged: boolean;
@@ -22,18 +22,18 @@ interface Seen {
   longest: number;
 }
 
-async function open(name: string, asked: object = {}): Promise<Seen> {
+async function open(name: string, asked: object = {}): Promise<OpenDocument> {
   const response = await fetch(`${worker.url}/${name}`, { method: "POST", body: JSON.stringify(asked) });
   const text = await response.text();
   if (!response.ok) throw new Error(text);
-  const { state = "AAA=", ...seen } = JSON.parse(text) as { state?: string } & Omit<Seen, "doc" | "texts">;
+  const { state = "AAA=", ...seen } = JSON.parse(text) as { state?: string } & Omit<OpenDocument, "doc" | "texts">;
   const doc = new Y.Doc();
   Y.applyUpdate(doc, Buffer.from(state, "base64"));
   return { ...seen, doc, texts: doc.getMap("files").toJSON() };
 }
 
 /** What a client does to a document it was shown, key by key. */
-function typed({ doc }: Seen, path: string, keys: number): string[] {
+function typeKeys({ doc }: OpenDocument, path: string, keys: number): string[] {
   const updates: string[] = [];
   doc.on("update", (update: Uint8Array) => updates.push(Buffer.from(update).toString("base64")));
   const text = doc.getMap<Y.Text>("files").get(path);
@@ -43,15 +43,15 @@ function typed({ doc }: Seen, path: string, keys: number): string[] {
 
 test("what is stored is a snapshot and the updates since then, and opens to the same document", async () => {
   const seen = await open("tail", { edits: [{ write: "a.txt", content: "begin " }] });
-  const after = await open("tail", { updates: typed(seen, "a.txt", 30), close: false });
+  const after = await open("tail", { updates: typeKeys(seen, "a.txt", 30), close: false });
   expect([after.texts, after.tail, after.parts]).toEqual([{ "a.txt": `begin ${"0123456789".repeat(3)}` }, 30, 1]);
   const again = await open("tail");
   expect([again.texts, again.files]).toEqual([after.texts, after.texts]);
   expect(Y.encodeStateVector(again.doc)).toEqual(Y.encodeStateVector(after.doc));
-  const long = await open("tail", { updates: typed(again, "a.txt", 1_000), close: false });
+  const long = await open("tail", { updates: typeKeys(again, "a.txt", 1_000), close: false });
   expect(long.parts).toBe(1);
   expect(long.tail).toBeLessThanOrEqual(501);
-  const closed = await open("tail", { updates: typed(long, "a.txt", 60) });
+  const closed = await open("tail", { updates: typeKeys(long, "a.txt", 60) });
   expect([closed.tail, closed.parts, closed.texts["a.txt"]?.length]).toEqual([0, 1, 6 + 30 + 1_000 + 60]);
 });
 
@@ -91,12 +91,12 @@ test.each([
 ])("with %s, the document is made anew from the files, and goes on", async (what, damage) => {
   const name = encodeURIComponent(what);
   const seen = await open(name, { edits: [{ write: "a.txt", content: "one " }, { write: "b.txt", content: "two" }] });
-  await open(name, { updates: typed(seen, "a.txt", 5), close: false });
+  await open(name, { updates: typeKeys(seen, "a.txt", 5), close: false });
   const anew = await open(name, { damage });
   expect([anew.damaged, anew.texts, anew.files]).toEqual([true, { "a.txt": "one 01234", "b.txt": "two" }, { "a.txt": "one 01234", "b.txt": "two" }]);
   // Whoever has the old one must not take the new one for more of it.
-  const house = ({ doc }: Seen) => Math.max(...Y.decodeStateVector(Y.encodeStateVector(doc)).keys());
+  const house = ({ doc }: OpenDocument) => Math.max(...Y.decodeStateVector(Y.encodeStateVector(doc)).keys());
   expect(house(anew)).toBeGreaterThan(house(seen));
-  const next = await open(name, { updates: typed(anew, "a.txt", 2) });
+  const next = await open(name, { updates: typeKeys(anew, "a.txt", 2) });
   expect([next.damaged, next.files["a.txt"], next.texts["a.txt"]]).toEqual([false, "one 0123401", "one 0123401"]);
 });

@@ -8,7 +8,7 @@ import { LiveDocument } from "../../packages/runtime/src/workspace/live/live-doc
 import { LiveStore } from "../../packages/runtime/src/workspace/live/live-store.ts";
 import { Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
 
-interface Asked {
+interface StepRequest {
   edits?: FileEdit[];
   /** Updates of a client, each in base64. */
   updates?: string[];
@@ -22,7 +22,7 @@ interface Asked {
 /** A workspace and its live document, opened anew for every request. */
 export class Desk extends DurableObject {
   override async fetch(request: Request): Promise<Response> {
-    const { edits = [], updates = [], damage, close = true, failing = 0 } = (await request.json()) as Asked;
+    const { edits = [], updates = [], damage, close = true, failing = 0 } = (await request.json()) as StepRequest;
     let left = 0;
     const { sql } = this.ctx.storage;
     const exec = (...given: Parameters<SqlStorage["exec"]>) => {
@@ -43,14 +43,14 @@ export class Desk extends DurableObject {
     }
     const isOver = left > 0;
     left = 0;
-    const state = Buffer.from(document.missing()).toString("base64");
+    const state = Buffer.from(document.encodeMissing()).toString("base64");
     if (close) document.close();
     const count = (what: string) => storage.sql.exec<{ count: number }>(`SELECT ${what} AS count`).one().count;
     return Response.json({
       isOver,
-      damaged: document.damaged,
+      damaged: document.isDamaged,
       state,
-      files: Object.fromEntries([...files.contents()].map(({ path, content }) => [path, content])),
+      files: Object.fromEntries([...files.iterateContents()].map(({ path, content }) => [path, content])),
       tail: count("(SELECT count(*) FROM live_updates)"),
       parts: count("(SELECT count(*) FROM live_snapshots WHERE part >= 0)"),
       longest: count("(SELECT max(length(data)) FROM (SELECT data FROM live_snapshots UNION ALL SELECT data FROM live_updates))"),

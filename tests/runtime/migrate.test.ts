@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 
 let worker: BareWorker;
 
 beforeAll(async () => {
-  worker = await bareWorker(new URL("migrate.worker.ts", import.meta.url), { objects: ["Store"] });
+  worker = await startBareWorker(new URL("migrate.worker.ts", import.meta.url), { objects: ["Store"] });
 });
 
 afterAll(() => worker?.stop());
@@ -58,7 +58,7 @@ test("an agent of a newer release that counted all steps in one number is refuse
 });
 
 /** What the release with so many steps had stored, opened by this one. */
-async function upgraded(object: "agency" | "user" | "think", steps: number, stored: string, query: string): Promise<any> {
+async function openUpgraded(object: "agency" | "user" | "think", steps: number, stored: string, query: string): Promise<any> {
   const ask = async (upTo?: number) => {
     const body = JSON.stringify({ real: object, steps, stored, upTo, query: upTo === undefined ? query : "SELECT 1" });
     return (await fetch(`${worker.url}/${object}`, { method: "POST", body })).json();
@@ -69,11 +69,11 @@ async function upgraded(object: "agency" | "user" | "think", steps: number, stor
 
 test("agencies and users from before there were budgets open with their data, and limit nothing", async () => {
   const agency = "INSERT INTO agency (only, id, name, owner, created_at) VALUES (1, 'den', 'Den', 'owner', 7);";
-  expect(await upgraded("agency", 1, agency, "SELECT id, metered, budget, version FROM agency, books")).toEqual({
+  expect(await openUpgraded("agency", 1, agency, "SELECT id, metered, budget, version FROM agency, books")).toEqual({
     rows: [{ id: "den", metered: 0, budget: null, version: 0 }],
   });
   const user = "INSERT INTO agencies (id, name, created_at, state) VALUES ('den', 'Den', 7, 'ready');";
-  expect(await upgraded("user", 1, user, "SELECT id, metered, budget FROM agencies, books")).toEqual({ rows: [{ id: "den", metered: 0, budget: null }] });
+  expect(await openUpgraded("user", 1, user, "SELECT id, metered, budget FROM agencies, books")).toEqual({ rows: [{ id: "den", metered: 0, budget: null }] });
 });
 
 test("what an agent spent before usage was kept by day is there by day and model", async () => {
@@ -87,7 +87,7 @@ test("what an agent spent before usage was kept by day is there by day and model
     call(6, 1, "x:b", "2026-01-02T12:00:00Z", "0"),
   ].join("\n");
   const query = "SELECT day, model, calls, input_tokens, cost_usd, unknown, ms FROM spending ORDER BY day, model";
-  expect(await upgraded("think", 2, calls, query)).toEqual({
+  expect(await openUpgraded("think", 2, calls, query)).toEqual({
     rows: [
       { day: "2026-01-01", model: "x:a", calls: 5, input_tokens: 20, cost_usd: 0.5, unknown: 4, ms: 200 },
       { day: "2026-01-02", model: "x:a", calls: 1, input_tokens: 10, cost_usd: 0.25, unknown: 0, ms: 100 },

@@ -7,7 +7,7 @@ import { userMigrations } from "../../packages/runtime/src/store/schema/user.ts"
 
 const reals: Record<string, Migrations> = { agency: agencyMigrations, user: userMigrations, think: agentMigrations };
 
-interface Asked {
+interface StepRequest {
   migrations?: string[];
   query: string;
   /** In their place the real ones of an object, with what was stored after so many of them; all, or up to one. */
@@ -24,7 +24,7 @@ interface Asked {
 /** An object whose migrations come with the request, so that a test can let time pass between releases. */
 export class Store extends DurableObject {
   override async fetch(request: Request): Promise<Response> {
-    const { query, real, steps = 0, stored = "", upTo, migrations = [], formerly, schema } = (await request.json()) as Asked;
+    const { query, real, steps = 0, stored = "", upTo, migrations = [], formerly, schema } = (await request.json()) as StepRequest;
     const all = real ? (reals[real] ?? []).toSpliced(steps, 0, stored) : migrations;
     const { storage } = this.ctx;
     try {
@@ -36,12 +36,12 @@ export class Store extends DurableObject {
       } else migrate(storage, schema ?? { test: all.slice(0, upTo) });
       return Response.json({ rows: storage.sql.exec(query).toArray() });
     } catch (error) {
-      return Response.json({ error: (error as Error).message, tables: tablesOf(storage.sql) });
+      return Response.json({ error: (error as Error).message, tables: listTables(storage.sql) });
     }
   }
 }
 
-const tablesOf = (sql: SqlStorage) =>
+const listTables = (sql: SqlStorage) =>
   sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name").toArray().map(({ name }) => name);
 
 export default {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { type Answer, type ModelServer, openModelServer } from "../kit/model-server.ts";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 
 export let server: ModelServer;
 let worker: BareWorker;
 
 /** Gives a file of tests one Worker with all adapters in it, and each of its tests a server of models. */
-export function withModels(): void {
+export function useModels(): void {
   beforeAll(async () => {
-    worker = await bareWorker(new URL("models.worker.ts", import.meta.url), {
+    worker = await startBareWorker(new URL("models.worker.ts", import.meta.url), {
       bindings: [`(name = "MODELS", service = "models")`],
       services: [`(name = "models", network = (allow = ["public", "private", "local"]))`],
     });
@@ -57,14 +57,14 @@ export async function run({ name, base = "/v1", model = "test-model" }: Adapter,
   return response.json();
 }
 
-interface Told {
+interface RecordedPart {
   type: string;
   text?: string;
   call?: { id: string; input: unknown };
 }
 
-export const joined = (parts: Told[], type: string) => parts.filter((part) => part.type === type).map(({ text }) => text).join("");
-export const calls = (parts: Told[]) => parts.filter(({ type }) => type === "tool-call").map(({ call }) => call!);
+export const joinText = (parts: RecordedPart[], type: string) => parts.filter((part) => part.type === type).map(({ text }) => text).join("");
+export const listCalls = (parts: RecordedPart[]) => parts.filter(({ type }) => type === "tool-call").map(({ call }) => call!);
 
 export const full: Answer = {
   reasoning: ["Let me ", "think."],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { openModelServer, type Phase } from "../kit/model-server.ts";
-import { until } from "../kit/until.ts";
-import { type Adapter, adapters, calls, full, joined, key, question, run, server, withModels } from "./model-calls.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { type Adapter, adapters, listCalls, full, joinText, key, question, run, server, useModels } from "./model-calls.ts";
 
-withModels();
+useModels();
 
 describe.each(adapters)("a model over $name", (adapter) => {
   const lacks = (what: NonNullable<Adapter["lacks"]>[number]) => adapter.lacks?.includes(what) ?? false;
@@ -12,25 +12,25 @@ describe.each(adapters)("a model over $name", (adapter) => {
     server.answer({ text: ["Hello ", "world", "."] });
     const { parts, error, thrown } = await run(adapter);
     expect({ error, thrown }).toEqual({});
-    expect(joined(parts, "text")).toBe("Hello world.");
+    expect(joinText(parts, "text")).toBe("Hello world.");
     expect(parts.filter(({ type }: any) => type === "finish")).toEqual([parts.at(-1)]);
     expect(parts.at(-1).reason).toBe("stop");
-    expect(server.calls()).toBe(1);
+    expect(server.countCalls()).toBe(1);
   });
 
   test("several calls with split inputs come whole, after text and thoughts", async () => {
     server.answer(full);
     const { parts } = await run(adapter);
-    expect(joined(parts, "text")).toBe("Hello world.");
-    if (!lacks("reasoning")) expect(joined(parts, "reasoning")).toBe("Let me think.");
-    expect(calls(parts)).toEqual(full.toolCalls);
+    expect(joinText(parts, "text")).toBe("Hello world.");
+    if (!lacks("reasoning")) expect(joinText(parts, "reasoning")).toBe("Let me think.");
+    expect(listCalls(parts)).toEqual(full.toolCalls);
     expect(parts.at(-1).reason).toBe("tool-calls");
   });
 
   test.skipIf(lacks("malformed"))("an input that is not JSON is handed on as the model wrote it", async () => {
     server.answer({ toolCalls: [{ id: "call_a", name: "add", input: '{"a": 1,,' }] });
     const { parts } = await run(adapter);
-    expect(calls(parts)).toEqual([{ id: "call_a", name: "add", malformed: '{"a": 1,,' }]);
+    expect(listCalls(parts)).toEqual([{ id: "call_a", name: "add", malformed: '{"a": 1,,' }]);
   });
 
   test("characters survive chunks that cut through them", async () => {
@@ -38,8 +38,8 @@ describe.each(adapters)("a model over $name", (adapter) => {
     for (const chunkBytes of [1, 2, 7]) {
       server.answer({ text, toolCalls: [{ id: "call_a", name: "add", input: { say: "日👧" } }], chunkBytes });
       const { parts } = await run(adapter);
-      expect(joined(parts, "text")).toBe(text.join(""));
-      expect(calls(parts)[0]!.input).toEqual({ say: "日👧" });
+      expect(joinText(parts, "text")).toBe(text.join(""));
+      expect(listCalls(parts)[0]!.input).toEqual({ say: "日👧" });
     }
   });
 
@@ -50,13 +50,13 @@ describe.each(adapters)("a model over $name", (adapter) => {
   });
 
   test("a conversation that is too long is told apart by the provider's own words, and what fits is counted", async () => {
-    server.limit(adapter.model ?? "test-model", 200);
+    server.setLimit(adapter.model ?? "test-model", 200);
     server.answer({ text: "It fits." });
     const long = { ...question, messages: [{ role: "user", content: "long ".repeat(300) }] };
     expect((await run(adapter, long)).error).toMatchObject({ kind: "overflow", passing: false });
     const { parts } = await run(adapter);
     expect(parts.at(-1).usage.inputTokens).toBeGreaterThan(10);
-    expect(server.refused()).toHaveLength(1);
+    expect(server.listRefused()).toHaveLength(1);
   });
 
   test("an answer that was cut short by its limit says so, and so does a filtered one", async () => {
@@ -77,8 +77,8 @@ describe.each(adapters)("a model over $name", (adapter) => {
       ],
     });
     expect(error).toBeUndefined();
-    expect(server.requests()[0]!.raw).toContain(user);
-    if (!lacks("result images")) expect(server.requests()[0]!.raw).toContain(result);
+    expect(server.listRequests()[0]!.raw).toContain(user);
+    if (!lacks("result images")) expect(server.listRequests()[0]!.raw).toContain(result);
   });
 
   test("a whole exchange with a tool is understood: call, result, failed result, and words in between", async () => {
@@ -95,7 +95,7 @@ describe.each(adapters)("a model over $name", (adapter) => {
       ],
     });
     expect(error).toBeUndefined();
-    const [request] = server.requests();
+    const [request] = server.listRequests();
     expect(request!.latest).toBe("And now?");
     expect(request!.results).toHaveLength(2);
     expect(request!.results[0]!.content).toContain("three");
@@ -109,17 +109,17 @@ describe.each(adapters)("a model over $name", (adapter) => {
     const { replay } = parts.find(({ type }: any) => type === "replay");
     const messages = (given: object) => [
       { role: "user", content: "Hi" },
-      { role: "assistant", content: joined(parts, "text"), toolCalls: calls(parts), replay: given },
-      ...calls(parts).map(({ id }) => ({ role: "tool", callId: id, name: "add", content: "ok" })),
+      { role: "assistant", content: joinText(parts, "text"), toolCalls: listCalls(parts), replay: given },
+      ...listCalls(parts).map(({ id }) => ({ role: "tool", callId: id, name: "add", content: "ok" })),
     ];
     expect((await run(adapter, { ...question, messages: messages(replay) })).error).toBeUndefined();
     const secret = adapter.name.endsWith("responses") ? "encrypted-thoughts" : adapter.name === "chat" || adapter.name === "workers-ai" ? "Let me think." : "signed-thoughts";
-    const sent = server.requests()[1]!.raw;
+    const sent = server.listRequests()[1]!.raw;
     expect(sent).toContain(secret);
     expect(sent.split("Hello world.")).toHaveLength(2);
     expect(sent.split("call_a").length).toBeGreaterThan(1);
     await run(adapter, { ...question, messages: messages({ ...replay, adapter: "someone else" }) });
-    expect(server.requests()[2]!.raw).not.toContain(secret);
+    expect(server.listRequests()[2]!.raw).not.toContain(secret);
   });
 
   test("an abort in the middle throws its reason and closes the connection", async () => {
@@ -127,15 +127,15 @@ describe.each(adapters)("a model over $name", (adapter) => {
     const { thrown, error } = await run(adapter, question, { abort: true });
     expect(error).toBeUndefined();
     expect(thrown).toContain("enough");
-    await until("the connection to close", () => server.abandoned() === 1);
+    await waitUntil("the connection to close", () => server.countAbandoned() === 1);
   });
 
   test("whoever leaves in the middle leaves no connection open", async () => {
     server.answer([{ text: ["Hello ", "world"], fault: { kind: "stall", phase: "text" } }, { text: "Again.", fault: { kind: "stall", phase: "before" } }]);
     const running = run(adapter, question, { leave: true });
-    await until("the second call, and the end of the first", () => server.calls() === 2 && server.abandoned() === 1);
+    await waitUntil("the second call, and the end of the first", () => server.countCalls() === 2 && server.countAbandoned() === 1);
     server.release();
-    expect(joined((await running).parts, "text")).toContain("Again.");
+    expect(joinText((await running).parts, "text")).toContain("Again.");
   });
 
   const phases: Phase[] = ["before", "first", "text", "tool", "end"];
@@ -146,8 +146,8 @@ describe.each(adapters)("a model over $name", (adapter) => {
     const { error, thrown, parts } = await run(adapter);
     expect({ thrown, finish: parts.find(({ type }: any) => type === "finish") }).toEqual({});
     expect(error).toMatchObject({ kind: kind === "error-event" ? "overloaded" : "network", passing: true });
-    if (phase === "text" && kind !== "cut") expect(joined(parts, "text")).toBe("Hello ");
-    expect(server.calls()).toBe(1);
+    if (phase === "text" && kind !== "cut") expect(joinText(parts, "text")).toBe("Hello ");
+    expect(server.countCalls()).toBe(1);
   });
 
   test("a silence that is too long fails in every phase in a way that may pass", async () => {
@@ -157,8 +157,8 @@ describe.each(adapters)("a model over $name", (adapter) => {
       expect(error).toMatchObject({ kind: "network", passing: true });
       expect(parts.find(({ type }: any) => type === "finish")).toBeUndefined();
     }
-    expect(server.calls()).toBe(phases.length);
-    await until("the connections to close", () => server.abandoned() === phases.length);
+    expect(server.countCalls()).toBe(phases.length);
+    await waitUntil("the connections to close", () => server.countAbandoned() === phases.length);
   });
 
   test.skipIf(adapter.name.startsWith("sdk-"))("slow deltas are no silence", async () => {
@@ -208,7 +208,7 @@ describe.each(adapters)("a model over $name", (adapter) => {
     server.answer({ fault: { kind: "status", status: 307, location: `${other.url}/v1/chat/completions` } });
     const { error } = await run(adapter);
     expect(error).toMatchObject({ kind: "refused", passing: false, status: 307 });
-    expect(other.calls()).toBe(0);
+    expect(other.countCalls()).toBe(0);
     await other.stop();
   });
 
@@ -216,7 +216,7 @@ describe.each(adapters)("a model over $name", (adapter) => {
     server.answer([{ text: "Hi" }, { text: "Hi" }]);
     await run(adapter);
     await run(adapter);
-    const [first, second] = server.requests();
+    const [first, second] = server.listRequests();
     expect(first!.raw).toBe(second!.raw);
   });
 });

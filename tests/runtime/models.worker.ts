@@ -1,15 +1,15 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { aiSdkModel } from "../../packages/runtime/src/model/adapters/ai-sdk.ts";
-import { googleModel } from "../../packages/runtime/src/model/adapters/google.ts";
-import { workersAiModel } from "../../packages/runtime/src/model/adapters/workers-ai.ts";
+import { createAiSdkModel } from "../../packages/runtime/src/model/adapters/ai-sdk.ts";
+import { createGoogleModel } from "../../packages/runtime/src/model/adapters/google.ts";
+import { createWorkersAiModel } from "../../packages/runtime/src/model/adapters/workers-ai.ts";
 import { ModelError } from "../../packages/runtime/src/model/error.ts";
 import type { Model, ModelPart, ModelRequest } from "../../packages/runtime/src/model/model.ts";
 import type { WireOptions } from "../../packages/runtime/src/model/wire/call.ts";
-import { chatModel } from "../../packages/runtime/src/model/wire/chat.ts";
-import { messagesModel } from "../../packages/runtime/src/model/wire/messages.ts";
-import { responsesModel } from "../../packages/runtime/src/model/wire/responses.ts";
+import { createChatModel } from "../../packages/runtime/src/model/wire/chat.ts";
+import { createMessagesModel } from "../../packages/runtime/src/model/wire/messages.ts";
+import { createResponsesModel } from "../../packages/runtime/src/model/wire/responses.ts";
 
 interface Order extends Omit<WireOptions, "fetch"> {
   adapter: string;
@@ -23,40 +23,40 @@ interface Order extends Omit<WireOptions, "fetch"> {
 }
 
 /** The AI SDK's versions of the formats that have a wire of ours: beside them in the tests, not in the product. */
-function sdkModel(adapter: string, options: WireOptions): Model {
+function createSdkModel(adapter: string, options: WireOptions): Model {
   const { base: baseURL, key: apiKey = "none", model, fetch } = options;
   const openai = () => createOpenAI({ baseURL, apiKey, fetch });
   switch (adapter) {
     case "sdk-chat":
-      return aiSdkModel(openai().chat(model), options);
+      return createAiSdkModel(openai().chat(model), options);
     case "sdk-responses":
-      return aiSdkModel(openai().responses(model), { ...options, providerOptions: { openai: { store: false, reasoningSummary: "auto", include: ["reasoning.encrypted_content"] } } });
+      return createAiSdkModel(openai().responses(model), { ...options, providerOptions: { openai: { store: false, reasoningSummary: "auto", include: ["reasoning.encrypted_content"] } } });
     case "sdk-messages":
-      return aiSdkModel(createAnthropic({ baseURL, apiKey, fetch })(model), options);
+      return createAiSdkModel(createAnthropic({ baseURL, apiKey, fetch })(model), options);
     default:
-      return aiSdkModel(createOpenAICompatible({ name: "compatible", baseURL, apiKey, fetch, includeUsage: true })(model), options);
+      return createAiSdkModel(createOpenAICompatible({ name: "compatible", baseURL, apiKey, fetch, includeUsage: true })(model), options);
   }
 }
 
 async function open(adapter: string, options: WireOptions): Promise<Model> {
   switch (adapter) {
     case "chat":
-      return chatModel(options);
+      return createChatModel(options);
     case "responses":
-      return responsesModel(options);
+      return createResponsesModel(options);
     case "messages":
-      return messagesModel(options);
+      return createMessagesModel(options);
     case "google":
-      return googleModel(options);
+      return createGoogleModel(options);
     case "workers-ai":
-      return workersAiModel({ id: options.id, model: options.model, ...(options.idleMs ? { idleMs: options.idleMs } : {}), binding: binding(options) });
+      return createWorkersAiModel({ id: options.id, model: options.model, ...(options.idleMs ? { idleMs: options.idleMs } : {}), binding: createBinding(options) });
     default:
-      return sdkModel(adapter, options);
+      return createSdkModel(adapter, options);
   }
 }
 
 /** A binding that goes where the chat completions are: what it is given and gives back is what the real one takes. */
-const binding = (options: WireOptions) => ({
+const createBinding = (options: WireOptions) => ({
   run: (model: string, inputs: object, { signal }: { signal?: AbortSignal | null }) =>
     options.fetch(`${options.base}/chat/completions`, { method: "POST", body: JSON.stringify({ model, ...inputs }), signal: signal ?? null, redirect: "manual" }),
 });
@@ -74,7 +74,7 @@ async function run({ adapter, request, abort, leave, times = 1, ...options }: Or
       batches.push(batch.length);
       heardAt = Date.now();
       if (abort) setTimeout(() => stop.abort(new Error("enough")), 1);
-      if (leave && textLength(parts) >= Number(leave)) break;
+      if (leave && countTextChars(parts) >= Number(leave)) break;
     }
     if (leave) for await (const batch of model.stream(request, stop.signal)) parts.push(...batch);
     for (let more = 1; more < times; more += 1) for await (const batch of model.stream(request, stop.signal)) parts.push(...batch);
@@ -86,7 +86,7 @@ async function run({ adapter, request, abort, leave, times = 1, ...options }: Or
   }
 }
 
-const textLength = (parts: ModelPart[]) => parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 1);
+const countTextChars = (parts: ModelPart[]) => parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 1);
 
 /** Bytes do not travel in JSON; a test writes them as `{ "base64": … }`. */
 const revive = (_name: string, value: { base64?: string }) =>

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 
 let worker: BareWorker;
 
 beforeAll(async () => {
-  worker = await bareWorker(new URL("roster.worker.ts", import.meta.url), { objects: ["Keeper"] });
+  worker = await startBareWorker(new URL("roster.worker.ts", import.meta.url), { objects: ["Keeper"] });
 });
 
 afterAll(() => worker?.stop());

@@ -1,16 +1,16 @@
 import { DurableObject } from "cloudflare:workers";
-import { Roster } from "../../packages/runtime/src/store/roster.ts";
+import { Registry } from "../../packages/runtime/src/store/registry.ts";
 
 type Row = { name: string; colour: string };
 
 /** An object with a roster, to be driven step by step and left in the middle, as a crash would. */
 export class Keeper extends DurableObject {
-  readonly #roster: Roster<Row>;
+  readonly #roster: Registry<Row>;
 
   constructor(ctx: DurableObjectState, env: object) {
     super(ctx, env);
     ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS things (name TEXT PRIMARY KEY, colour TEXT, state TEXT)");
-    this.#roster = new Roster<Row>(ctx.storage.sql, "things", "name");
+    this.#roster = new Registry<Row>(ctx.storage.sql, "things", "name");
   }
 
   override async fetch(request: Request): Promise<Response> {
@@ -37,9 +37,9 @@ export class Keeper extends DurableObject {
       },
       reserve: () => roster.reserve({ name, colour: "red" }),
       confirm: () => roster.confirm(name),
-      condemn: () => roster.condemn(name),
-      drop: () => roster.drop(name, async () => {}),
-      row: () => roster.row(name)?.state ?? null,
+      condemn: () => roster.markDeleting(name),
+      drop: () => roster.remove(name, async () => {}),
+      row: () => roster.find(name)?.state ?? null,
       page: () => roster.page({ limit, ...(after ? { after } : {}) }),
       settle: async () => ({ any: await roster.settle(other("create"), other("erase")), told: told.sort() }),
     };

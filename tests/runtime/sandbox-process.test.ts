@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { outcomeSchema } from "../../packages/runtime/src/sandbox/run.ts";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 import { type Program, programs } from "./sandbox-programs.ts";
 
 describe.each(["service", "socket"] as const)("a sandbox behind a %s", (sandbox) => {
   let worker: BareWorker;
 
   beforeAll(async () => {
-    worker = await bareWorker(new URL("./sandbox-process.worker.ts", import.meta.url), { sandbox });
+    worker = await startBareWorker(new URL("./sandbox-process.worker.ts", import.meta.url), { sandbox });
   });
 
   afterAll(() => worker?.stop());

@@ -28,7 +28,7 @@ class Host extends RpcTarget implements RunHost {
   }
 }
 
-interface Asked {
+interface RunRequest {
   job?: Job;
   app?: App;
   path?: string;
@@ -39,7 +39,7 @@ interface Asked {
 export default {
   async fetch(request: Request, env: { SANDBOX: SandboxService }): Promise<Response> {
     if (request.method === "GET") return new Response("here");
-    const { job, app, path = "/", init = {} } = await request.json<Asked>();
+    const { job, app, path = "/", init = {} } = await request.json<RunRequest>();
     const host = new Host();
     if (app) {
       const answer = await env.SANDBOX.serve(app, new Request(`http://app${path}`, init), host);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 
 // The shape of a deployment without a daemon: the sandbox is a Worker with a Worker Loader, bound as a service.
 
@@ -8,8 +8,8 @@ let bare: BareWorker;
 
 beforeAll(async () => {
   const entry = new URL("./sandbox-service.worker.ts", import.meta.url);
-  worker = await bareWorker(entry, { sandbox: "service" });
-  bare = await bareWorker(entry, {});
+  worker = await startBareWorker(entry, { sandbox: "service" });
+  bare = await startBareWorker(entry, {});
 });
 
 afterAll(() => Promise.all([worker?.stop(), bare?.stop()]));

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
-import type { Asked } from "./shell-asked.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
+import type { ShellRequest } from "./shell-request.ts";
 
 let worker: BareWorker;
 
 beforeAll(async () => {
-  worker = await bareWorker(new URL("./shell.worker.ts", import.meta.url), { sandbox: "socket" });
+  worker = await startBareWorker(new URL("./shell.worker.ts", import.meta.url), { sandbox: "socket" });
 });
 
 afterAll(() => worker?.stop());
 
-let made = 0;
-const freshId = () => `w${++made}`;
+let lastId = 0;
+const createId = () => `w${++lastId}`;
 
-const ask = async (body: Asked): Promise<any> => (await fetch(worker.url, { method: "POST", body: JSON.stringify({ id: freshId(), ...body }) })).json();
+const ask = async (body: ShellRequest): Promise<any> => (await fetch(worker.url, { method: "POST", body: JSON.stringify({ id: createId(), ...body }) })).json();
 
 const firstState = { cwd: "/work", env: {}, folders: [], scratch: [] };
 
@@ -75,7 +75,7 @@ describe("a command", () => {
   });
 
   test("commands at the same time do not see each other, nor do agents", async () => {
-    const id = freshId();
+    const id = createId();
     const files = { "n.txt": "start\n" };
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => ask({ id, files, command: `echo ${n} >> n.txt; sleep 0.0${n % 5}; cat n.txt; ls` })));
     expect(answers.map(({ stdout }) => stdout)).toEqual(answers.map((_, n) => `start\n${n}\nn.txt\n`));
@@ -86,7 +86,7 @@ describe("a command", () => {
 
 describe("a view", () => {
   test("is sent once; after that, what has changed; and whole where the sandbox knows another one", async () => {
-    const id = freshId();
+    const id = createId();
     const files = { "a.txt": "1", "d/b.txt": "1", "d/c.txt": "1" };
     const look = "grep -r . . | sort; ls";
     expect((await ask({ id, files, version: 1, command: look })).asked).toEqual(["whole"]);
@@ -98,7 +98,7 @@ describe("a view", () => {
   });
 
   test("that the sandbox has forgotten is sent again", async () => {
-    const id = freshId();
+    const id = createId();
     const files = { "a.txt": "kept" };
     await ask({ id, files, command: "cat a.txt" });
     for (let n = 0; n < 4; n++) await ask({ files: { [`${n}.txt`]: "" }, command: "ls" });
@@ -106,13 +106,13 @@ describe("a view", () => {
   });
 
   test("what a command did not land is not in the next one's", async () => {
-    const id = freshId();
+    const id = createId();
     await ask({ id, files: { "a.txt": "1" }, command: "rm a.txt; echo 2 > b.txt" });
     expect((await ask({ id, files: { "a.txt": "1" }, command: "ls" })).stdout).toBe("a.txt\n");
   });
 
   test("of large files only the size is sent, and the content is asked for once", async () => {
-    const id = freshId();
+    const id = createId();
     const files = { "big.txt": { far: "far away\n" }, "other.txt": { far: "unread" } };
     expect(await ask({ id, files, command: "stat -c %s big.txt; cat big.txt; grep -c away big.txt" })).toMatchObject({ stdout: "9\nfar away\n1\n", asked: ["whole", "read big.txt"], changes: [] });
     expect((await ask({ id, files, command: "cat big.txt; mv other.txt moved.txt" }))).toMatchObject({ stdout: "far away\n", asked: [], changes: [{ move: "other.txt", to: "moved.txt" }] });

@@ -1,12 +1,12 @@
 import { ToolFailure } from "@thinkery/sdk";
-import { firstState, shellLimits } from "../../packages/runtime/src/sandbox/command.ts";
+import { initialShellState, shellLimits } from "../../packages/runtime/src/sandbox/command.ts";
 import { openSandbox, type SandboxEnv } from "../../packages/runtime/src/sandbox/open.ts";
 import type { ViewFile } from "../../packages/runtime/src/sandbox/shell.ts";
-import type { Asked } from "./shell-asked.ts";
+import type { ShellRequest } from "./shell-request.ts";
 
 const bytes = (base64: string) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
 
-function viewFile([path, content]: [string, NonNullable<Asked["files"]>[string]]): ViewFile {
+function toViewFile([path, content]: [string, NonNullable<ShellRequest["files"]>[string]]): ViewFile {
   if (typeof content === "string") return [path, content];
   return [path, "far" in content ? { size: content.far.length, ...(content.binary ? { binary: true } : {}) } : bytes(content.base64)];
 }
@@ -18,7 +18,7 @@ const sentVersions = new Map<string, number | undefined>();
 export default {
   async fetch(request: Request, env: SandboxEnv): Promise<Response> {
     if (request.method === "GET") return new Response("ready");
-    const { agent = "global~ada", id = "w", version = 1, files = {}, since = {}, command = "true", state = firstState, rules = [], limits = {}, timeoutMs = 20_000, network, search, code } = await request.json<Asked>();
+    const { agent = "global~ada", id = "w", version = 1, files = {}, since = {}, command = "true", state = initialShellState, rules = [], limits = {}, timeoutMs = 20_000, network, search, code } = await request.json<ShellRequest>();
     const asked: string[] = [];
     const source = {
       id,
@@ -27,9 +27,9 @@ export default {
         if (base === version) return { id, version, base, files: [], gone: [] };
         if (base !== undefined) asked.push(`since ${base}`);
         const change = base === undefined ? undefined : since[base];
-        if (change && base !== undefined) return { id, version, base, files: Object.entries(change.files).map(viewFile), gone: change.gone };
+        if (change && base !== undefined) return { id, version, base, files: Object.entries(change.files).map(toViewFile), gone: change.gone };
         asked.push("whole");
-        return { id, version, files: Object.entries(files).map(viewFile), gone: [] };
+        return { id, version, files: Object.entries(files).map(toViewFile), gone: [] };
       },
       async read(path: string) {
         asked.push(`read ${path}`);

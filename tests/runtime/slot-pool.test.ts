@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { until } from "../kit/until.ts";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 
 // The pool over real RPC: whoever holds or awaits a slot may leave, or be gone without a word.
 
 let worker: BareWorker;
-let made = 0;
+let lastId = 0;
 
 beforeAll(async () => {
-  worker = await bareWorker(new URL("slot-pool.worker.ts", import.meta.url), { objects: ["Holder"], bindings: [`(name = "SANDBOX_0", text = "slot 0")`], slots: 1 });
+  worker = await startBareWorker(new URL("slot-pool.worker.ts", import.meta.url), { objects: ["Holder"], bindings: [`(name = "SANDBOX_0", text = "slot 0")`], slots: 1 });
 });
 
 afterAll(() => worker?.stop());
@@ -20,97 +20,97 @@ interface Status {
 }
 
 const get = async (path: string) => (await fetch(`${worker.url}/${path}`)).json() as Promise<any>;
-const status = (): Promise<Status> => get("status");
+const readStatus = (): Promise<Status> => get("status");
 
 async function ask(agent: string): Promise<string> {
-  const name = `holder-${++made}`;
+  const name = `holder-${++lastId}`;
   await get(`ask/${name}/${agent}`);
   return name;
 }
 
-const held = (name: string) => until(`${name} to have a slot`, async () => (await get(`look/${name}`)).end === "has slot 0");
-const waiting = (count: number) => until(`${count} to wait`, async () => (await status()).waiting === count);
+const waitForSlot = (name: string) => waitUntil(`${name} to have a slot`, async () => (await get(`look/${name}`)).end === "has slot 0");
+const waitForWaiting = (count: number) => waitUntil(`${count} to wait`, async () => (await readStatus()).waiting === count);
 
 beforeEach(async () => {
-  await until("the slot to be free", async () => (await status()).slots.every(({ agent }) => agent === undefined));
+  await waitUntil("the slot to be free", async () => (await readStatus()).slots.every(({ agent }) => agent === undefined));
 });
 
 test("an agent keeps its process, another one gets another, and a lost one is replaced", async () => {
   const first = await ask("a");
-  await held(first);
-  const { generation } = await status();
+  await waitForSlot(first);
+  const { generation } = await readStatus();
   await get(`release/${first}`);
   const again = await ask("a");
-  await held(again);
-  expect((await status()).generation).toBe(generation);
+  await waitForSlot(again);
+  expect((await readStatus()).generation).toBe(generation);
   await get(`release/${again}`);
   const other = await ask("b");
-  await held(other);
-  expect((await status()).generation).toBe(generation + 1);
+  await waitForSlot(other);
+  expect((await readStatus()).generation).toBe(generation + 1);
   expect(await get(`lose/${other}`)).toBe("asked");
-  expect(await status()).toMatchObject({ slots: [{}], generation: generation + 2 });
+  expect(await readStatus()).toMatchObject({ slots: [{}], generation: generation + 2 });
 });
 
 test("whoever wants a slot no more leaves the line at once, and those behind move up", async () => {
   const holder = await ask("a");
-  await held(holder);
+  await waitForSlot(holder);
   const [first, second] = [await ask("b"), await ask("c")];
-  await waiting(2);
+  await waitForWaiting(2);
   await get(`abort/${first}`);
-  await waiting(1);
+  await waitForWaiting(1);
   expect(await get(`look/${first}`)).toEqual({ end: "not any more", places: [0] });
-  await until("the second to move up", async () => (await get(`look/${second}`)).places.join() === "1,0");
+  await waitUntil("the second to move up", async () => (await get(`look/${second}`)).places.join() === "1,0");
   await get(`release/${holder}`);
-  await held(second);
+  await waitForSlot(second);
   await get(`release/${second}`);
 });
 
 test("a waiter that is gone without a word leaves the line", async () => {
   const holder = await ask("a");
-  await held(holder);
+  await waitForSlot(holder);
   const [first, second] = [await ask("b"), await ask("c")];
-  await waiting(2);
+  await waitForWaiting(2);
   await get(`die/${first}`);
-  await waiting(1);
+  await waitForWaiting(1);
   await get(`release/${holder}`);
-  await held(second);
+  await waitForSlot(second);
   await get(`release/${second}`);
 });
 
 test("a holder that is gone without a word loses its slot at once, and its process goes", async () => {
   const holder = await ask("a");
-  await held(holder);
+  await waitForSlot(holder);
   const next = await ask("a");
-  await waiting(1);
-  const { generation } = await status();
+  await waitForWaiting(1);
+  const { generation } = await readStatus();
   await get(`die/${holder}`);
-  await held(next);
-  expect((await status()).generation).toBe(generation + 1);
+  await waitForSlot(next);
+  expect((await readStatus()).generation).toBe(generation + 1);
   await get(`release/${next}`);
 });
 
 test("an agent that is no more loses its slot, and whoever held it gives back nothing", async () => {
   const holder = await ask("a");
-  await held(holder);
+  await waitForSlot(holder);
   await get("forget/a");
-  expect((await status()).slots).toEqual([{ runs: 0 }]);
+  expect((await readStatus()).slots).toEqual([{ runs: 0 }]);
   const next = await ask("b");
-  await held(next);
+  await waitForSlot(next);
   await get(`release/${holder}`);
   await get(`look/${holder}`);
-  expect((await status()).slots).toMatchObject([{ agent: "b" }]);
+  expect((await readStatus()).slots).toMatchObject([{ agent: "b" }]);
   await get(`release/${next}`);
 });
 
 // workerd evicts other objects after ten seconds; nothing but time can show that this one stays.
 test.runIf(process.env.LONG === "1")("the pool remembers whose process it is, however long nobody asks", async () => {
   const first = await ask("a");
-  await held(first);
+  await waitForSlot(first);
   await get(`release/${first}`);
-  const { generation } = await status();
+  const { generation } = await readStatus();
   await new Promise((resolve) => setTimeout(resolve, 20_000));
   const other = await ask("b");
-  await held(other);
-  expect((await status()).generation).toBe(generation + 1);
+  await waitForSlot(other);
+  expect((await readStatus()).generation).toBe(generation + 1);
   await get(`release/${other}`);
 });

@@ -1,5 +1,5 @@
 import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
-import { slotsOf, type SandboxEnv } from "../../packages/runtime/src/sandbox/open.ts";
+import { createSlotClient, type SandboxEnv } from "../../packages/runtime/src/sandbox/open.ts";
 import type { SlotLease } from "../../packages/runtime/src/sandbox/slot-client.ts";
 
 // Objects that hold slots, wait for them and die, and a daemon that only counts processes.
@@ -30,8 +30,8 @@ export class Holder extends DurableObject<Env> {
 
   /** Asks for a slot; comes back at once. */
   async ask(agent: string): Promise<void> {
-    const terms = { agent, shared: false, mostMs: 60_000, waitMs: 60_000, signal: this.#aborting.signal };
-    void slotsOf(this.env)
+    const terms = { agent, shared: false, maxMs: 60_000, waitMs: 60_000, signal: this.#aborting.signal };
+    void createSlotClient(this.env)
       ?.lease({ ...terms, onPlace: (before) => void this.#places.push(before) })
       .then(
         (lease) => {
@@ -66,8 +66,8 @@ export class Holder extends DurableObject<Env> {
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const [, what = "", name = "", agent = ""] = new URL(request.url).pathname.split("/");
-    if (what === "status") return Response.json({ ...(await slotsOf(env)?.status()), generation });
-    if (what === "forget") return Response.json((await slotsOf(env)?.forget(name)) ?? null);
+    if (what === "status") return Response.json({ ...(await createSlotClient(env)?.status()), generation });
+    if (what === "forget") return Response.json((await createSlotClient(env)?.forget(name)) ?? null);
     const holder = env.Holder.getByName(name) as unknown as Record<string, (agent: string) => Promise<unknown>>;
     if (name === "") return new Response("ready");
     return Response.json((await holder[what]?.(agent).catch((error: Error) => error.message)) ?? null);

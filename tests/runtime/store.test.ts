@@ -1,14 +1,14 @@
 import type { AgentEvent, NewEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { random } from "../kit/random.ts";
-import { repeatCount } from "../kit/sample.ts";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
-import { inventor } from "./history.ts";
+import { createRandom } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
+import { createEventGenerator } from "./history.ts";
 
 let worker: BareWorker;
 
 beforeAll(async () => {
-  worker = await bareWorker(new URL("store.worker.ts", import.meta.url), { objects: ["Shelf"] });
+  worker = await startBareWorker(new URL("store.worker.ts", import.meta.url), { objects: ["Shelf"] });
 });
 
 afterAll(() => worker?.stop());
@@ -20,10 +20,10 @@ const on = (object: string) => async (step: string, input: object = {}): Promise
 };
 
 test("whatever happened, everything derived from the log comes out the same when it is derived anew", async () => {
-  const chance = random("store");
-  for (let history = 0; history < repeatCount("random histories", { sample: 3, full: 8 }); history++) {
+  const chance = createRandom("store");
+  for (let history = 0; history < getRepeatCount("random histories", { sample: 3, full: 8 }); history++) {
     const shelf = on(`history-${history}`);
-    const invent = inventor(chance);
+    const invent = createEventGenerator(chance);
     for (let round = 0; round < 12; round++) {
       // What belongs together is recorded together; sometimes more than that comes at once.
       const groups = Array.from({ length: 1 + chance.below(20) }, () => invent.next());
@@ -54,7 +54,7 @@ const turn: NewEvent[] = [
   { type: "run.tick", data: { runId: "t", step: 1 } },
   { type: "model.started", data: { runId: "t", step: 1, messageId: "a", model: "x:y", attempt: 1 } },
 ];
-const delta = (text: string): NewEvent => ({ type: "model.delta", data: { runId: "t", delta: text } });
+const createDelta = (text: string): NewEvent => ({ type: "model.delta", data: { runId: "t", delta: text } });
 const completed: NewEvent = {
   type: "model.completed",
   data: { runId: "t", step: 1, messageId: "a", model: "x:y", finish: "stop", usage: { inputTokens: 3, outputTokens: 2, costUsd: 0.5 }, ms: 1, toolCalls: [] },
@@ -63,10 +63,10 @@ const completed: NewEvent = {
 test("what is being said is known from the log as far as it was stored", async () => {
   const shelf = on("draft");
   await shelf("record", { events: turn });
-  for (const word of ["one ", "two ", "three"]) await shelf("record", { events: [delta(word)] });
+  for (const word of ["one ", "two ", "three"]) await shelf("record", { events: [createDelta(word)] });
   await shelf("rebuild");
   expect(await shelf("draft")).toMatchObject({ messageId: "a", step: 1, text: "one two three" });
-  await shelf("record", { events: [delta(" four"), completed] });
+  await shelf("record", { events: [createDelta(" four"), completed] });
   expect((await shelf("tables")).messages).toMatchObject([{ id: "a", content: "one two three four" }, { id: "m" }]);
   expect(await shelf("draft")).toBe(null);
 });
@@ -74,9 +74,9 @@ test("what is being said is known from the log as far as it was stored", async (
 test("what a model said is read the same right after it is written, after a restart and after a failed write", async () => {
   const call = { id: "c", name: "add", input: { text: "ü" } };
   const said: [string, NewEvent[]][] = [
-    ["plain", [delta("Grüße \u{1f600}")]],
+    ["plain", [createDelta("Grüße \u{1f600}")]],
     ["with calls and thoughts", [{ type: "model.delta", data: { runId: "t", delta: "x", reasoning: "why" } }]],
-    ["half a character", [delta("a\ud83d")]],
+    ["half a character", [createDelta("a\ud83d")]],
     ["nothing", []],
   ];
   for (const [name, deltas] of said) {
@@ -99,11 +99,11 @@ test("what a model said is read the same right after it is written, after a rest
 });
 
 test("the log is read in pages of any size, from any number", async () => {
-  const chance = random("pages");
+  const chance = createRandom("pages");
   const shelf = on("pages");
   const written: AgentEvent[] = [];
   for (let group = 0; group < 80; group++) {
-    written.push(...(await shelf("record", { events: Array.from({ length: 1 + chance.below(9) }, (_, n) => delta(`${group}.${n}`)) })));
+    written.push(...(await shelf("record", { events: Array.from({ length: 1 + chance.below(9) }, (_, n) => createDelta(`${group}.${n}`)) })));
   }
   for (let reading = 0; reading < 20; reading++) {
     const after = chance.below(written.length);
@@ -119,17 +119,17 @@ test("events that do not go together are not stored at all", async () => {
   const [tables, log] = [await shelf("tables"), await shelf("read")];
   await shelf("inAll");
   // A second answer under the same id cannot be.
-  await expect(shelf("record", { events: [delta("x"), completed, { type: "title.set", data: { title: "half" } }, completed] })).rejects.toThrow();
+  await expect(shelf("record", { events: [createDelta("x"), completed, { type: "title.set", data: { title: "half" } }, completed] })).rejects.toThrow();
   expect(await shelf("tables")).toEqual(tables);
   expect(await shelf("read")).toEqual(log);
   expect(await shelf("inAll")).toEqual([{ calls: 0, ms: 0 }, { calls: 0, ms: 0 }]);
   // Nor do they leave a gap.
-  expect((await shelf("record", { events: [delta("y")] }))[0].seq).toBe(log.length + 1);
+  expect((await shelf("record", { events: [createDelta("y")] }))[0].seq).toBe(log.length + 1);
 });
 
 test("clearing forgets everything but what it cost, and no number comes twice", async () => {
   const shelf = on("clear");
-  await shelf("record", { events: [...turn, delta("hello"), completed, { type: "agent.completed", data: { runId: "t", result: "hello" } }] });
+  await shelf("record", { events: [...turn, createDelta("hello"), completed, { type: "agent.completed", data: { runId: "t", result: "hello" } }] });
   const usage = await shelf("usage");
   const last = (await shelf("read")).at(-1).seq;
   for (let time = 0; time < 2; time++) await shelf("clear");

@@ -3,13 +3,13 @@ import { DurableObject } from "cloudflare:workers";
 import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { createRedactor } from "../../packages/runtime/src/store/redact.ts";
-import { reportOf } from "../../packages/runtime/src/store/spent.ts";
+import { summarizeUsage } from "../../packages/runtime/src/store/usage.ts";
 import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
-import { elapsedIn } from "../../packages/runtime/src/turn/budget/turn-budget.ts";
+import { measureElapsed } from "../../packages/runtime/src/turn/budget/turn-budget.ts";
 
 const projections = ["turns", "inputs", "messages", "ledger", "actions", "model_calls", "spending", "facts", "blobs", "kept"];
 
-interface Asked {
+interface StepRequest {
   step: string;
   events?: NewEvent[];
   log?: AgentEvent[];
@@ -30,7 +30,7 @@ export class Shelf extends DurableObject {
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const { step, events = [], log = [], agent = "global~test", id = "", after = 0, limit = 100 } = (await request.json()) as Asked;
+    const { step, events = [], log = [], agent = "global~test", id = "", after = 0, limit = 100 } = (await request.json()) as StepRequest;
     const steps: Record<string, () => unknown> = {
       record: () => this.#store.record(events).map(({ event }) => event),
       rebuild: () => this.#store.rebuild(),
@@ -39,12 +39,12 @@ export class Shelf extends DurableObject {
       draft: () => this.#store.messages.draft,
       message: () => this.#store.messages.get(id),
       read: () => this.#store.log.read(after, limit),
-      usage: () => reportOf(this.#store.spending.rows()),
-      app: () => this.#store.facts.app(),
+      usage: () => summarizeUsage(this.#store.spending.readRows()),
+      app: () => this.#store.facts.getApp(),
       readable: () => this.ctx.storage.sql.exec("SELECT hash, media_type FROM blobs ORDER BY hash").toArray(),
-      elapsed: () => elapsedIn(this.#store, "t"),
+      elapsed: () => measureElapsed(this.#store, "t"),
       // As it is remembered, and as it is stored.
-      inAll: () => [this.#store.spending.inAll(), this.#store.spending.total()].map(({ calls, ms }) => ({ calls, ms })),
+      inAll: () => [this.#store.spending.getTotals(), this.#store.spending.readTotal()].map(({ calls, ms }) => ({ calls, ms })),
       // As after a crash: what is on the disk, and nothing else.
       forget: () => {
         this.#store = new AgentStore(this.ctx.storage, agent, createRedactor([]));
@@ -59,10 +59,10 @@ export class Shelf extends DurableObject {
         return {
           messages: messages.page({ limit: all }, all).messages,
           actions: actions.page({ limit: all }).actions,
-          run: turns.run(agent),
-          todos: facts.todos(),
-          title: facts.title(),
-          usage: { ...reportOf(spending.rows()), turns: turns.tally(), messages: messages.count(), events: this.#store.log.last },
+          run: turns.getRun(agent),
+          todos: facts.getTodos(),
+          title: facts.getTitle(),
+          usage: { ...summarizeUsage(spending.readRows()), turns: turns.countByStatus(), messages: messages.count(), events: this.#store.log.last },
         };
       },
     };
@@ -70,12 +70,12 @@ export class Shelf extends DurableObject {
   }
 
   #tables(): Record<string, unknown> {
-    return Object.fromEntries(projections.map((name) => [name, this.ctx.storage.sql.exec(`SELECT rowid AS place, * FROM ${name} ORDER BY 2`).toArray().map(withoutPlace(name))]));
+    return Object.fromEntries(projections.map((name) => [name, this.ctx.storage.sql.exec(`SELECT rowid AS place, * FROM ${name} ORDER BY 2`).toArray().map(omitPosition(name))]));
   }
 }
 
 // Only among messages does the order of rows mean something; there it has to come out the same.
-function withoutPlace(table: string) {
+function omitPosition(table: string) {
   let order: number[] | undefined;
   return ({ place, ...row }: Record<string, unknown>, _: number, rows: Record<string, unknown>[]) => {
     order ??= rows.map((one) => Number(one.place)).sort((a, b) => a - b);

@@ -1,23 +1,23 @@
 import { describe, expect, test } from "vitest";
-import { calls, full, joined, ours, question, run, server, withModels } from "./model-calls.ts";
+import { listCalls, full, joinText, ours, question, run, server, useModels } from "./model-calls.ts";
 
-withModels();
+useModels();
 
 describe.each(ours)("our own wire $name", (adapter) => {
   test("one connection serves many calls", async () => {
     // The body ends a little after its end marker, as bodies do.
     server.answer(() => ({ text: ["a", "b"], delayMs: 5 }));
     await run(adapter, question, { times: 6 });
-    expect(server.calls()).toBe(6);
-    expect(server.connections()).toBeLessThan(4);
+    expect(server.countCalls()).toBe(6);
+    expect(server.countConnections()).toBeLessThan(4);
   });
 
   test("an answer that was not streamed is an answer", async () => {
     server.answer({ ...full, whole: true });
     const { parts } = await run(adapter);
-    expect(joined(parts, "text")).toBe("Hello world.");
-    expect(joined(parts, "reasoning")).toBe("Let me think.");
-    expect(calls(parts)).toEqual(full.toolCalls);
+    expect(joinText(parts, "text")).toBe("Hello world.");
+    expect(joinText(parts, "reasoning")).toBe("Let me think.");
+    expect(listCalls(parts)).toEqual(full.toolCalls);
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "tool-calls", usage: { inputTokens: 10, outputTokens: 5 } });
   });
 
@@ -32,36 +32,36 @@ describe.each(ours)("our own wire $name", (adapter) => {
   test("what arrives together comes together", async () => {
     server.answer({ text: Array.from({ length: 200 }, () => "x"), chunkBytes: 100_000 });
     const { batches, parts } = await run(adapter);
-    expect(joined(parts, "text")).toHaveLength(200);
+    expect(joinText(parts, "text")).toHaveLength(200);
     // workerd hands over 4 KB at a time.
     expect(batches.length).toBeLessThan(20);
   });
 
   describe("a stream with a chunk for every delta that comes fast", () => {
-    const words = Array.from({ length: 1500 }, (_, index) => `w${index} ü\u{1f600} `);
+    const text = Array.from({ length: 1500 }, (_, index) => `w${index} ü\u{1f600} `);
 
     test("is complete, in order and read in few batches", async () => {
-      server.answer(() => ({ text: words }));
+      server.answer(() => ({ text }));
       const { batches, parts } = await run(adapter, question, { times: 2 });
-      expect(joined(parts, "text")).toBe(words.join("").repeat(2));
-      expect(batches.length).toBeLessThan(words.length / 2);
+      expect(joinText(parts, "text")).toBe(text.join("").repeat(2));
+      expect(batches.length).toBeLessThan(text.length / 2);
     });
 
     test("shows all that was sent before a pause", async () => {
-      server.answer({ text: words, fault: { kind: "stall", phase: "end" } });
+      server.answer({ text, fault: { kind: "stall", phase: "end" } });
       const { parts, error, quietMs } = await run(adapter, question, { idleMs: 1500 });
       expect(error).toMatchObject({ kind: "network", passing: true });
-      expect(joined(parts, "text")).toBe(words.join(""));
+      expect(joinText(parts, "text")).toBe(text.join(""));
       // The last of it came when it was sent, not with the failure.
       expect(quietMs).toBeGreaterThan(1000);
       server.release();
     });
 
     test("is abandoned where nobody listens any more", async () => {
-      server.answer([{ text: words, fault: { kind: "stall", phase: "end" } }, { text: ["Again", "."], delayMs: 200 }]);
-      const { parts } = await run(adapter, question, { leave: words.join("").length / 2 });
-      expect(joined(parts, "text")).toMatch(/^w0 .*Again\.$/s);
-      expect(server.abandoned()).toBe(1);
+      server.answer([{ text, fault: { kind: "stall", phase: "end" } }, { text: ["Again", "."], delayMs: 200 }]);
+      const { parts } = await run(adapter, question, { leave: text.join("").length / 2 });
+      expect(joinText(parts, "text")).toMatch(/^w0 .*Again\.$/s);
+      expect(server.countAbandoned()).toBe(1);
       server.release();
     });
   });
@@ -70,7 +70,7 @@ describe.each(ours)("our own wire $name", (adapter) => {
     const { error } = await run(adapter, question, { key: "sk-very-secret\nkey" });
     expect(error).toMatchObject({ kind: "auth", passing: false });
     expect(JSON.stringify(error)).not.toContain("secret");
-    expect(server.calls()).toBe(0);
+    expect(server.countCalls()).toBe(0);
   });
 
   test("a web page instead of an answer is refused", async () => {
@@ -89,7 +89,7 @@ test("OpenAI's summaries are asked for once, and not again where the account may
       : { text: "Fine." },
   );
   const { parts } = await run(adapter);
-  expect(joined(parts, "text")).toBe("Fine.");
-  expect(server.calls()).toBe(2);
-  expect((server.requests().at(-1)!.body as any).include).toEqual(["reasoning.encrypted_content"]);
+  expect(joinText(parts, "text")).toBe("Fine.");
+  expect(server.countCalls()).toBe(2);
+  expect((server.listRequests().at(-1)!.body as any).include).toEqual(["reasoning.encrypted_content"]);
 });

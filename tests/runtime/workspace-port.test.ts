@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { random } from "../kit/random.ts";
-import { repeatCount } from "../kit/sample.ts";
-import { until } from "../kit/until.ts";
-import { type BareWorker, bareWorker } from "../kit/workerd.ts";
+import { createRandom } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 
 // What every workspace port does, whether the files are in the same object or in another one.
 
 let worker: BareWorker;
 
 beforeAll(async () => {
-  worker = await bareWorker(new URL("workspace-port.worker.ts", import.meta.url), {
+  worker = await startBareWorker(new URL("workspace-port.worker.ts", import.meta.url), {
     objects: ["Owner", "Client"],
     bindings: [`(name = "BLOBS", service = "blobs")`],
     services: [`(name = "blobs", disk = (path = "@/blobs", writable = true))`],
@@ -20,7 +20,7 @@ afterAll(() => worker?.stop());
 
 type Ask = (call: string, ...input: unknown[]) => Promise<any>;
 
-const at = (path: string): Ask => async (call, ...input) => {
+const createAsk = (path: string): Ask => async (call, ...input) => {
   const response = await fetch(`${worker.url}/${path}`, { method: "POST", body: JSON.stringify({ call, input }), signal: AbortSignal.timeout(10_000) });
   const answer = (await response.json()) as { value?: unknown; refused?: string; message?: string };
   if (answer.refused !== undefined) throw Object.assign(new Error(answer.message), { code: answer.refused });
@@ -28,7 +28,7 @@ const at = (path: string): Ask => async (call, ...input) => {
 };
 
 const origin = { kind: "agent", agent: "client", tool: "test" };
-const write = (path: string, content: unknown) => ({ write: path, content });
+const createWrite = (path: string, content: unknown) => ({ write: path, content });
 const big = "a long line of text\n".repeat(1000);
 let names = 0;
 
@@ -36,13 +36,13 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
   /** A workspace of its own: what is asked through the port, and its owner's view of it. */
   const open = () => {
     const name = `${kind}-${++names}`;
-    return { ask: at(kind === "local" ? `local/${name}` : `remote/${name}/one`), owner: at(`local/${name}`) };
+    return { ask: createAsk(kind === "local" ? `local/${name}` : `remote/${name}/one`), owner: createAsk(`local/${name}`) };
   };
 
   test("commits, lists, reads and deletes, and every commit is a version with its origin", async () => {
     const { ask, owner } = open();
     expect(await ask("latest")).toBe(0);
-    const made = await ask("commit", { edits: [write("a/b.txt", "one\n"), write("c.txt", "two\n")], origin });
+    const made = await ask("commit", { edits: [createWrite("a/b.txt", "one\n"), createWrite("c.txt", "two\n")], origin });
     expect(made).toMatchObject({ version: { id: 1, origin, changes: [{ path: "a/b.txt", kind: "add" }, { path: "c.txt", kind: "add" }] }, overlaps: [] });
     expect(await ask("list")).toMatchObject({ version: 1, files: [{ path: "a/b.txt" }, { path: "c.txt" }] });
     expect(await ask("list", { under: "a" })).toMatchObject({ files: [{ path: "a/b.txt" }] });
@@ -59,21 +59,21 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
 
   test("a commit that changes nothing makes no version", async () => {
     const { ask } = open();
-    await ask("commit", { edits: [write("a", "same")], origin });
-    expect(await ask("commit", { edits: [write("a", "same")], origin })).toEqual({ overlaps: [], patches: [] });
+    await ask("commit", { edits: [createWrite("a", "same")], origin });
+    expect(await ask("commit", { edits: [createWrite("a", "same")], origin })).toEqual({ overlaps: [], patches: [] });
     expect(await ask("latest")).toBe(1);
   });
 
   test("a commit carries the patch of each text that it changes", async () => {
     const { ask } = open();
-    await ask("commit", { edits: [write("a", "one\ntwo\n"), write("b", "x\n")], origin });
-    const { patches } = await ask("commit", { edits: [write("a", "one\n2\n"), write("b", "x\ny\n"), write("c", "new\n")], origin });
+    await ask("commit", { edits: [createWrite("a", "one\ntwo\n"), createWrite("b", "x\n")], origin });
+    const { patches } = await ask("commit", { edits: [createWrite("a", "one\n2\n"), createWrite("b", "x\ny\n"), createWrite("c", "new\n")], origin });
     expect(patches).toEqual([{ path: "a", patch: [[4, "two", "2"]] }, { path: "b", patch: [[2, "", "y\n"]] }]);
   });
 
   test("what is expected of a file decides whether a commit is made", async () => {
     const { ask } = open();
-    const commit = (content: string, hash: string | null) => ask("commit", { edits: [write("a", content)], origin, expected: { a: hash } });
+    const commit = (content: string, hash: string | null) => ask("commit", { edits: [createWrite("a", content)], origin, expected: { a: hash } });
     expect(await commit("one", "0".repeat(64))).toMatchObject({ stale: "a" });
     expect(await commit("one", null)).toMatchObject({ version: { id: 1 } });
     const { hash } = await ask("stat", "a");
@@ -86,31 +86,31 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
 
   test("a key is one commit, whatever was committed since and whatever comes with it", async () => {
     const { ask, owner } = open();
-    await ask("commit", { edits: [write("a", "zero\n")], origin });
-    const first = await ask("commit", { edits: [write("a", "one\n")], origin, key: "k" });
-    await ask("commit", { edits: [write("a", "two\n")], origin });
-    expect(await ask("commit", { edits: [write("a", "one\n")], origin, key: "k" })).toEqual(first);
-    expect(await ask("commit", { edits: [write("a", "three\n")], origin, key: "k", base: 1 })).toEqual(first);
-    expect(await ask("commit", { edits: [write("a", "one\n")], origin, key: "k", expected: { a: null } })).toEqual(first);
+    await ask("commit", { edits: [createWrite("a", "zero\n")], origin });
+    const first = await ask("commit", { edits: [createWrite("a", "one\n")], origin, key: "k" });
+    await ask("commit", { edits: [createWrite("a", "two\n")], origin });
+    expect(await ask("commit", { edits: [createWrite("a", "one\n")], origin, key: "k" })).toEqual(first);
+    expect(await ask("commit", { edits: [createWrite("a", "three\n")], origin, key: "k", base: 1 })).toEqual(first);
+    expect(await ask("commit", { edits: [createWrite("a", "one\n")], origin, key: "k", expected: { a: null } })).toEqual(first);
     expect((await ask("read", "a")).content).toBe("two\n");
     expect(await owner("versions")).toEqual([3, 2, 1]);
   });
 
   test("edits on an older base are merged with what came since", async () => {
     const { ask } = open();
-    await ask("commit", { edits: [write("a", "1\n2\n3\n4\n5\n")], origin });
-    await ask("commit", { edits: [write("a", "one\n2\n3\n4\n5\n")], origin });
-    const merged = await ask("commit", { edits: [write("a", "1\n2\n3\n4\nfive\n")], origin, base: 1 });
+    await ask("commit", { edits: [createWrite("a", "1\n2\n3\n4\n5\n")], origin });
+    await ask("commit", { edits: [createWrite("a", "one\n2\n3\n4\n5\n")], origin });
+    const merged = await ask("commit", { edits: [createWrite("a", "1\n2\n3\n4\nfive\n")], origin, base: 1 });
     expect(merged).toMatchObject({ version: { id: 3 }, overlaps: [] });
     expect((await ask("read", "a")).content).toBe("one\n2\n3\n4\nfive\n");
-    const both = await ask("commit", { edits: [write("a", "1\n2\n3\n4\n6\n")], origin, base: 1 });
+    const both = await ask("commit", { edits: [createWrite("a", "1\n2\n3\n4\n6\n")], origin, base: 1 });
     expect(both.overlaps).toMatchObject([{ path: "a" }]);
   });
 
   test("what is impossible by now is left out of a partial commit, and refuses a whole one", async () => {
     const { ask } = open();
-    await ask("commit", { edits: [write("a", "file")], origin });
-    const edits = [write("a/b", "below a file"), write("c", "fine")];
+    await ask("commit", { edits: [createWrite("a", "file")], origin });
+    const edits = [createWrite("a/b", "below a file"), createWrite("c", "fine")];
     await expect(ask("commit", { edits, origin, base: 1 })).rejects.toMatchObject({ code: "conflict" });
     const { overlaps } = await ask("commit", { edits, origin, base: 1, partial: true });
     expect(overlaps).toMatchObject([{ path: "a/b" }]);
@@ -121,7 +121,7 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
     const { ask } = open();
     const content = await ask("store", big, "long.txt");
     expect(content).toMatchObject({ blob: expect.stringMatching(/^[0-9a-f]{64}$/), size: big.length, mediaType: "text/plain" });
-    await ask("commit", { edits: [write("long.txt", content)], origin });
+    await ask("commit", { edits: [createWrite("long.txt", content)], origin });
     expect(await ask("readText", "long.txt")).toBe(big);
     expect(await ask("store", "short", "a.txt")).toBe("short");
     expect(await ask("readBytes", "short", "a.txt")).toEqual({ bytes: [...Buffer.from("short")] });
@@ -130,9 +130,9 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
 
   test("branches are apart until they are merged", async () => {
     const { ask, owner } = open();
-    await ask("commit", { edits: [write("a", "main")], origin });
+    await ask("commit", { edits: [createWrite("a", "main")], origin });
     await owner("createBranch", { name: "fork" });
-    await ask("commit", { edits: [write("a", "fork"), write("b", "new")], origin, branch: "fork" });
+    await ask("commit", { edits: [createWrite("a", "fork"), createWrite("b", "new")], origin, branch: "fork" });
     expect((await ask("read", "a")).content).toBe("main");
     expect((await ask("read", "a", { branch: "fork" })).content).toBe("fork");
     expect((await ask("list", { branch: "fork" })).files).toHaveLength(2);
@@ -142,26 +142,26 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
 
   test("what the model has seen is kept by hash, and follows what it writes and moves", async () => {
     const { ask } = open();
-    await ask("commit", { edits: [write("a", "one"), write("b", "two")], origin });
+    await ask("commit", { edits: [createWrite("a", "one"), createWrite("b", "two")], origin });
     const { file } = await ask("read", "a");
     expect((await ask("read", "a")).seenHash).toBeUndefined();
     await ask("markSeen", "a", file.hash);
     expect((await ask("read", "a")).seenHash).toBe(file.hash);
-    await ask("commit", { edits: [{ move: "a", to: "c" }, { move: "b", to: "d" }, write("e", "three")], origin, seen: true });
+    await ask("commit", { edits: [{ move: "a", to: "c" }, { move: "b", to: "d" }, createWrite("e", "three")], origin, seen: true });
     const seen = async (path: string) => (await ask("read", path)).seenHash === (await ask("stat", path)).hash;
     expect([await seen("c"), await seen("d"), await seen("e")]).toEqual([true, false, true]);
-    await ask("commit", { edits: [write("c", "by somebody else")], origin });
+    await ask("commit", { edits: [createWrite("c", "by somebody else")], origin });
     expect((await ask("read", "c")).seenHash).toBe(file.hash);
   });
 
   test("a reader is told what changed since its version, or everything", async () => {
     const { ask } = open();
-    await ask("commit", { edits: [write("a", "one"), write("b", "two"), write("c", "three")], origin });
+    await ask("commit", { edits: [createWrite("a", "one"), createWrite("b", "two"), createWrite("c", "three")], origin });
     const all = await ask("changes", { maxTextBytes: 7 });
     expect(all).toMatchObject({ version: 1, deleted: [] });
     expect(all.base).toBeUndefined();
     expect(Object.fromEntries(all.files.map(({ file, text }: any) => [file.path, text]))).toEqual({ a: "one", b: "two", c: undefined });
-    await ask("commit", { edits: [write("a", "1"), { delete: "b" }], origin });
+    await ask("commit", { edits: [createWrite("a", "1"), { delete: "b" }], origin });
     expect(await ask("changes", { since: 1, maxTextBytes: 100 })).toMatchObject({ version: 2, base: 1, files: [{ file: { path: "a" }, text: "1" }], deleted: ["b"] });
     expect(await ask("changes", { since: 2, maxTextBytes: 100 })).toEqual({ version: 2, base: 2, files: [], deleted: [] });
     expect(await ask("changes", { since: 99, maxTextBytes: 100 })).toMatchObject({ version: 2, files: [{}, {}] });
@@ -169,28 +169,28 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
 
   test("what is refused is refused with its code", async () => {
     const { ask } = open();
-    await expect(ask("commit", { edits: [write("../a", "x")], origin })).rejects.toMatchObject({ code: "bad_request" });
+    await expect(ask("commit", { edits: [createWrite("../a", "x")], origin })).rejects.toMatchObject({ code: "bad_request" });
     await expect(ask("commit", { edits: [{ delete: "none" }], origin })).rejects.toMatchObject({ code: "not_found" });
     await expect(ask("store", "x".repeat(1024 * 1024 + 1), "huge")).rejects.toMatchObject({ code: "too_large" });
     expect(await ask("latest")).toBe(0);
   });
 });
 
-const appends = repeatCount("appends", { sample: 120, full: 600 });
-const kills = repeatCount("port kills", { sample: 4, full: 20 });
+const appends = getRepeatCount("appends", { sample: 120, full: 600 });
+const kills = getRepeatCount("port kills", { sample: 4, full: 20 });
 
 test(`${appends} edits of three clients over RPC and ${kills} kills: none is lost, doubled or made on another base`, async () => {
-  const chance = random("workspace port");
-  const owner = at("local/crash");
+  const chance = createRandom("workspace port");
+  const owner = createAsk("local/crash");
   const sure: (ask: Ask) => Ask = (ask) => (call, ...input) =>
-    until(call, async () => ({ value: await ask(call, ...input) }), { within: 60_000 }).then(({ value }) => value);
+    waitUntil(call, async () => ({ value: await ask(call, ...input) }), { within: 60_000 }).then(({ value }) => value);
   const paths = ["a.txt", "b.txt"];
   let left = appends;
   let stale = 0;
   const lines = new Map(paths.map((path) => [path, [] as string[]]));
 
   const working = ["one", "two", "three"].map(async (client) => {
-    const ask = sure(at(`remote/crash/${client}`));
+    const ask = sure(createAsk(`remote/crash/${client}`));
     while (left-- > 0) {
       const key = `${client}-${left}`;
       const path = chance.pick(paths);
@@ -202,7 +202,7 @@ test(`${appends} edits of three clients over RPC and ${kills} kills: none is los
   const killing = (async () => {
     for (let kill = 0; kill < kills; kill++) {
       const before = left;
-      await until("some more edits", () => left < before - 5 || left <= 0);
+      await waitUntil("some more edits", () => left < before - 5 || left <= 0);
       await worker.restart();
     }
   })();

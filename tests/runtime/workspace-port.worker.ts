@@ -20,7 +20,7 @@ interface Env {
 /** Text of more than this is a blob. */
 const limits = { ...defaultWorkspaceLimits, textKb: 8, fileMb: 1 };
 
-interface Asked {
+interface PortRequest {
   call: string;
   input: unknown[];
 }
@@ -42,12 +42,12 @@ export class Owner extends DurableObject<Env> {
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const asked = (await request.json()) as Asked;
+    const asked = (await request.json()) as PortRequest;
     // What the port does not offer: what a test needs to set up and to look into.
     const more: Record<string, (...input: never[]) => unknown> = {
       createBranch: (order: never) => this.#workspace.createBranch(order, { kind: "user", user: "owner" }),
-      versions: () => this.#workspace.versions({ limit: 10_000 }).versions.map(({ id }) => id),
-      contentAt: (path: string, version: number) => this.#workspace.content(path, { version }),
+      versions: () => this.#workspace.listVersions({ limit: 10_000 }).versions.map(({ id }) => id),
+      contentAt: (path: string, version: number) => this.#workspace.getContent(path, { version }),
       keys: () => this.ctx.storage.sql.exec("SELECT id, key FROM versions ORDER BY id").toArray(),
     };
     const { call, input } = asked;
@@ -62,12 +62,12 @@ export class Client extends DurableObject<Env> {
     const blobs: Blobs = openBlobs(this.env);
     const connect = () => this.env.Owner.getByName(owner).workspace as unknown as WorkspaceApi;
     const port = new RemoteWorkspace({ connect, blobs, limits });
-    const asked = (await request.json()) as Asked;
+    const asked = (await request.json()) as PortRequest;
     return answer(() => ask(port, asked));
   }
 }
 
-function ask(port: WorkspacePort, { call, input }: Asked): Promise<unknown> {
+function ask(port: WorkspacePort, { call, input }: PortRequest): Promise<unknown> {
   if (call === "append") return append(port, ...(input as [path: string, line: string, key: string]));
   if (call === "readText") return readText(port, input[0] as string);
   const method = port[call as "list"] as (...input: unknown[]) => Promise<unknown>;

@@ -4,12 +4,12 @@ import { DurableObject } from "cloudflare:workers";
 import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
-import { applied } from "../../packages/runtime/src/workspace/text/patch.ts";
+import { applyPatch } from "../../packages/runtime/src/workspace/text/patch.ts";
 import { Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
 
 const owner: Origin = { kind: "user", user: "owner" };
 
-interface Asked {
+interface StepRequest {
   step: string;
   edits?: FileEdit[];
   origin?: Origin;
@@ -34,7 +34,7 @@ export class Desk extends DurableObject {
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const asked = (await request.json()) as Asked;
+    const asked = (await request.json()) as StepRequest;
     try {
       return Response.json((await this.#take(asked)) ?? null);
     } catch (error) {
@@ -42,27 +42,27 @@ export class Desk extends DurableObject {
     }
   }
 
-  #take({ step, edits = [], origin = owner, options = {}, order = {} as never, path = "", at = {}, base = 0, name = "", id = 0 }: Asked): unknown {
+  #take({ step, edits = [], origin = owner, options = {}, order = {} as never, path = "", at = {}, base = 0, name = "", id = 0 }: StepRequest): unknown {
     const files = this.#workspace;
     const steps: Record<string, () => unknown> = {
       limits: () => void (this.#workspace = this.#open(order)),
       commit: () => files.commit(edits, origin, options).version,
       // With what a caller beyond this object is told: what changed, and whether it was made at all.
       request: () => files.commit(edits, origin, options),
-      land: () => landed(files.land(edits, base, origin, options)),
+      land: () => toLanded(files.rebaseEdits(edits, base, origin, options)),
       list: () => files.list(at),
-      content: () => files.content(path, at),
+      content: () => files.getContent(path, at),
       stat: () => files.stat(path, at),
       latest: () => files.latest(at.branch),
       whole: () => this.#whole(at),
-      versions: () => files.versions({ limit: 50, ...(order as object) }),
+      versions: () => files.listVersions({ limit: 50, ...(order as object) }),
       diff: () => files.diff(id, path || undefined),
       revert: () => files.revert(order, origin),
       branch: () => files.createBranch(order, origin),
-      branches: () => files.branches(),
+      branches: () => files.listBranches(),
       remove: () => files.removeBranch(name, origin),
       merge: () => files.merge(name, order, origin),
-      totals: () => [files.totals(at.branch), this.#open({}).totals(at.branch)],
+      totals: () => [files.getTotals(at.branch), this.#open({}).getTotals(at.branch)],
       replay: () => this.#replay(at.branch ?? "main"),
       copies: () => this.ctx.storage.sql.exec("SELECT count(*) AS count FROM copies").one(),
       patches: () => this.ctx.storage.sql.exec("SELECT count(*) AS count FROM changes WHERE patch IS NOT NULL AND before_copy IS NULL").one(),
@@ -89,7 +89,7 @@ export class Desk extends DurableObject {
   }
 
   /** Does something again and again, each time with another statement that fails, until none does. Answers what there was before and after each. */
-  #failing(step: "commit" | "merge" | "revert" | "branch" | "remove", { edits, origin, options, order, name }: Required<Pick<Asked, "edits" | "origin" | "options" | "order" | "name">>): unknown {
+  #failing(step: "commit" | "merge" | "revert" | "branch" | "remove", { edits, origin, options, order, name }: Required<Pick<StepRequest, "edits" | "origin" | "options" | "order" | "name">>): unknown {
     const states: unknown[] = [];
     for (let failing = 1; ; failing += 1) {
       let left = 0;
@@ -98,9 +98,9 @@ export class Desk extends DurableObject {
       }));
       if (options.joins) files.commit([{ write: "typed", content: `${failing}` }], origin, options);
       const told: unknown[] = [];
-      files.follow((commit) => told.push(commit));
+      files.subscribe((commit) => told.push(commit));
       const { sql } = this.ctx.storage;
-      const state = () => ({ whole: this.#whole({}), versions: sql.exec("SELECT * FROM versions").toArray(), changes: sql.exec("SELECT * FROM changes").toArray(), branches: this.#workspace.branches(), totals: files.totals(), told: [...told], events: this.#events.length });
+      const state = () => ({ whole: this.#whole({}), versions: sql.exec("SELECT * FROM versions").toArray(), changes: sql.exec("SELECT * FROM changes").toArray(), branches: this.#workspace.listBranches(), totals: files.getTotals(), told: [...told], events: this.#events.length });
       const before = state();
       const works = { commit: () => files.commit(edits, origin, options), merge: () => files.merge(name, order, origin), revert: () => files.revert(order, origin), branch: () => files.createBranch(order, origin), remove: () => files.removeBranch(name, origin) };
       left = failing;
@@ -118,7 +118,7 @@ export class Desk extends DurableObject {
   /** How many statements it takes to bring edits to the files of now. */
   #statements(edits: FileEdit[], base: number, origin: Origin, options: object): number {
     let count = 0;
-    this.#open({}, this.#watched(() => (count += 1))).land(edits, base, origin, options);
+    this.#open({}, this.#watched(() => (count += 1))).rebaseEdits(edits, base, origin, options);
     return count;
   }
 
@@ -132,7 +132,7 @@ export class Desk extends DurableObject {
   }
 
   #whole(at: { branch?: string; version?: number }): [string, FileContent | undefined][] {
-    return this.#workspace.list(at).files.map(({ path }) => [path, this.#workspace.content(path, at)]);
+    return this.#workspace.list(at).files.map(({ path }) => [path, this.#workspace.getContent(path, at)]);
   }
 
   /** Does everything again that the history says, from nothing. */
@@ -147,7 +147,7 @@ export class Desk extends DurableObject {
       const facts = after === null ? undefined : (JSON.parse(after) as { blob?: string; size: number; mediaType: string });
       if (!facts) state.delete(path);
       else if (facts.blob !== undefined) state.set(path, { blob: facts.blob, size: facts.size, mediaType: facts.mediaType });
-      else if (patch !== null) state.set(path, applied(state.get(path) as string, JSON.parse(patch)));
+      else if (patch !== null) state.set(path, applyPatch(state.get(path) as string, JSON.parse(patch)));
       else state.set(path, sql.exec<{ content: string }>("SELECT content FROM copies WHERE hash = ?", copy).one().content);
     }
     return [...state].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -155,7 +155,7 @@ export class Desk extends DurableObject {
 
   #follow(edits: FileEdit[], origin: Origin, options: object): unknown {
     const heard: unknown[] = [];
-    const stop = this.#workspace.follow((commit) => heard.push(commit));
+    const stop = this.#workspace.subscribe((commit) => heard.push(commit));
     this.#workspace.commit(edits, origin, options);
     stop();
     return heard;
@@ -168,6 +168,6 @@ export default {
   },
 };
 
-function landed({ version, overlaps }: CommitResult): Landed {
+function toLanded({ version, overlaps }: CommitResult): Landed {
   return { ...(version ? { version } : {}), overlaps };
 }

@@ -1,6 +1,6 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { begin } from "./api/login.ts";
+import { startLogin } from "./api/login.ts";
 import { App } from "./app.tsx";
 import { applyTheme } from "./frame/theme.ts";
 import { ViewRegistryProvider } from "./views/view-registry.ts";
@@ -18,7 +18,7 @@ import "./styles/meter.css";
 import "./styles/note.css";
 
 applyTheme();
-begin();
+startLogin();
 
 const root = document.getElementById("root");
 if (root) {

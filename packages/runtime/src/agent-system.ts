@@ -23,12 +23,12 @@ import { serveApp } from "./tools/serve-app.ts";
 import { stockTools } from "./tools/stock.ts";
 import {
   checkBlueprint,
-  everyTool,
+  collectTools,
   type ModelProvider,
   type System,
   type Tagged,
   type ToolSourceFactory,
-  warningsOf,
+  findWarnings,
 } from "./system/system.ts";
 
 export interface AgentSystemOptions {
@@ -44,8 +44,8 @@ export type AgentBlueprint<Config extends object> = Omit<NewBlueprint, "config">
 
 /** What a Worker exports: its objects under these names, and the handler as the default. */
 export interface Exported {
-  Think: ReturnType<typeof thinkOf>;
-  Agency: ReturnType<typeof agencyOf>;
+  Think: ReturnType<typeof createThinkClass>;
+  Agency: ReturnType<typeof createAgencyClass>;
   User: typeof User;
   Supervision: typeof Supervision;
   handler: ReturnType<typeof createHandler>;
@@ -90,7 +90,7 @@ export class AgentSystem<Config extends object = object> {
     const other = this.#tools.find(({ value }) => value.name === tool.name);
     if (other) {
       throw new Error(
-        `Two tools are named “${tool.name}”: “${shortly(other.value)}” with the tags ${other.tags.join(", ")}, and “${shortly(tool)}” with ${tags.join(", ")}. Rename one.`,
+        `Two tools are named “${tool.name}”: “${shortenDescription(other.value)}” with the tags ${other.tags.join(", ")}, and “${shortenDescription(tool)}” with ${tags.join(", ")}. Rename one.`,
       );
     }
     if (tags.length === 0) throw new Error(`The tool “${tool.name}” has no tags, so no agent could have it.`);
@@ -138,10 +138,10 @@ export class AgentSystem<Config extends object = object> {
 
   /** The Worker's objects and its handler. What cannot work is refused here, before anything runs. */
   export(): Exported {
-    const system = this.#finished();
+    const system = this.#build();
     return {
-      Think: thinkOf(system),
-      Agency: agencyOf(system),
+      Think: createThinkClass(system),
+      Agency: createAgencyClass(system),
       User,
       Supervision,
       handler: createHandler(system, this.#options.handlerOptions),
@@ -156,7 +156,7 @@ export class AgentSystem<Config extends object = object> {
     this.#middleware.push({ value: middleware, tags });
   }
 
-  #finished(): System {
+  #build(): System {
     const { defaultModel, provider } = this.#options;
     const system: System = {
       tools: [...this.#tools],
@@ -168,40 +168,40 @@ export class AgentSystem<Config extends object = object> {
       ...(provider ? { provider } : {}),
     };
     // Whatever their tags: a blueprint that is stored later may have any of them together.
-    everyTool(system);
+    collectTools(system);
     for (const blueprint of system.blueprints) this.#check(system, blueprint);
     return system;
   }
 
   #check(system: System, blueprint: Blueprint): void {
     // The stock blueprint is there even in a system that has nothing under its tag.
-    const [warning] = blueprint === defaultBlueprint ? [] : warningsOf(system, blueprint);
+    const [warning] = blueprint === defaultBlueprint ? [] : findWarnings(system, blueprint);
     if (warning) throw new Error(`The blueprint “${blueprint.name}”: ${warning}`);
     checkBlueprint(system, blueprint);
   }
 }
 
 // The SDK finds classes by name, so they are called what they are exported as.
-function thinkOf(system: System) {
-  const made = class extends Think {
+function createThinkClass(system: System) {
+  const subclass = class extends Think {
     protected override getSystem(): System {
       return system;
     }
   };
-  Object.defineProperty(made, "name", { value: "Think" });
-  return made;
+  Object.defineProperty(subclass, "name", { value: "Think" });
+  return subclass;
 }
 
-function agencyOf(system: System) {
-  const made = class extends Agency {
+function createAgencyClass(system: System) {
+  const subclass = class extends Agency {
     protected override getSystem(): System {
       return system;
     }
   };
-  Object.defineProperty(made, "name", { value: "Agency" });
-  return made;
+  Object.defineProperty(subclass, "name", { value: "Agency" });
+  return subclass;
 }
 
-function shortly({ description }: Tool): string {
+function shortenDescription({ description }: Tool): string {
   return description.length > 60 ? `${description.slice(0, 60)}…` : description;
 }

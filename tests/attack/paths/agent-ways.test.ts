@@ -5,9 +5,9 @@ import { filePath, foldedPath } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as Y from "yjs";
 import { type Editor, openEditor } from "../../kit/editor.ts";
-import { emptyHome, type House, openHouse, removeHome } from "../../kit/house.ts";
+import { createHomePath, type HostProcess, startHostProcess, removeHome } from "../../kit/host-process.ts";
 import { isLongRun, sample } from "../../kit/sample.ts";
-import { until } from "../../kit/until.ts";
+import { waitUntil } from "../../kit/wait-until.ts";
 import { pathCases as allCases, twins } from "./cases.ts";
 
 // Hostile paths by the ways that an agent has: its tools, what its code calls, its shell; and by that of people who
@@ -15,19 +15,19 @@ import { pathCases as allCases, twins } from "./cases.ts";
 
 const pathCases = sample(allCases, { name: "hostile paths by an agent's ways", size: 200, kindOf: ({ why }) => why });
 
-let house: House;
+let house: HostProcess;
 let home: string;
 let before: Record<string, string>;
 const editors: Editor[] = [];
 
 beforeAll(async () => {
-  home = await emptyHome();
+  home = await createHomePath();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: 2, sandbox: { seconds: 60 } }));
   const script = [{ steps: [{ call: { tool: "executeCode", input: { code: "{{ message }}" } } }, { text: "{{ results.0 }}" }] }];
   await writeFile(join(home, "scripts", "code.yaml"), JSON.stringify(script));
-  house = await openHouse({ home });
-  before = await around();
+  house = await startHostProcess({ home });
+  before = await snapshotSurroundings();
 });
 
 afterAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 /** What lies in the home and beside it, but for what the host itself writes to while it runs. */
-async function around(): Promise<Record<string, string>> {
+async function snapshotSurroundings(): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const entry of await readdir(dirname(home), { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name).slice(dirname(home).length + 1);
@@ -47,7 +47,7 @@ async function around(): Promise<Record<string, string>> {
   return found;
 }
 
-async function said(name: string, message: string): Promise<string> {
+async function sendMessage(name: string, message: string): Promise<string> {
   const turn = await house.client.agent(name).send(message);
   const { status, content, failure } = await turn.outcome();
   expect([status, failure]).toEqual(["completed", undefined]);
@@ -58,10 +58,10 @@ async function newAgent(name: string, model: string): Promise<void> {
   await house.client.agents().create({ name, model });
 }
 
-const filesOf = async (name: string) => (await house.client.agent(name).files({ limit: 500 })).files.map(({ path }) => path);
+const listFiles = async (name: string) => (await house.client.agent(name).files({ limit: 500 })).files.map(({ path }) => path);
 
 /** Paths that can be beside each other: of each first name one. What is left comes in the next round. */
-function rounds<T extends { path: string }>(cases: readonly T[], most: number): T[][] {
+function groupInRounds<T extends { path: string }>(cases: readonly T[], most: number): T[][] {
   const all: { taken: Set<string>; cases: T[] }[] = [];
   for (const one of cases) {
     const first = foldedPath(one.path.replace(/^(?:\/work\/|\.\/)+/, "").normalize("NFC").split("/", 1)[0] as string);
@@ -79,17 +79,17 @@ const refused = pathCases.filter(({ lands }) => lands === undefined);
 const minFilesFound = isLongRun() ? 100 : landing.length / 2;
 
 /** Tries each path in code, and tells those that did not come to what they should. A run may make 1000 calls. */
-async function wrongOnes(name: string, write: string): Promise<unknown[]> {
+async function findWrongOutcomes(name: string, write: string): Promise<unknown[]> {
   await newAgent(name, "scripted:code");
-  const outOfPlace = await said(
+  const outOfPlace = await sendMessage(
     name,
     `const tried = await Promise.all(${JSON.stringify(refused.map(({ path }) => path))}.map(async (path) => [path, await (async () => { ${write} })().then(() => "written", (error) => error.message)]));
     return JSON.stringify([...tried.filter(([, what]) => !/cannot be a path in the workspace/.test(what)), ...(await fs.list())])`,
   );
-  const misplaced = await said(
+  const misplaced = await sendMessage(
     name,
     `const wrong = [];
-    for (const round of ${JSON.stringify(rounds(landing, 100).map((round) => round.map(({ path, lands }) => [path, lands])))}) {
+    for (const round of ${JSON.stringify(groupInRounds(landing, 100).map((round) => round.map(({ path, lands }) => [path, lands])))}) {
       for (const { reason } of await Promise.allSettled(round.map(async ([path]) => { ${write} }))) if (reason) wrong.push(reason.message);
       const found = (await fs.list()).map((file) => file.path);
       wrong.push(...round.filter(([, lands]) => !found.includes(lands)), ...found.filter((path) => !round.some(([, lands]) => lands === path)));
@@ -101,16 +101,16 @@ async function wrongOnes(name: string, write: string): Promise<unknown[]> {
 }
 
 test("code that writes to hostile paths with fs gets an error or a file inside the workspace", async () => {
-  expect(await wrongOnes("by-fs", `await fs.writeFile(path, "x")`)).toEqual([]);
+  expect(await findWrongOutcomes("by-fs", `await fs.writeFile(path, "x")`)).toEqual([]);
 });
 
 test("a model that writes to hostile paths with its tools gets an error or a file inside the workspace", async () => {
-  expect(await wrongOnes("by-tools", `await tools.writeFile({ path, content: "x" })`)).toEqual([]);
+  expect(await findWrongOutcomes("by-tools", `await tools.writeFile({ path, content: "x" })`)).toEqual([]);
 });
 
 test("of names that differ only by case or spelling, the first is written and the others are refused", async () => {
   await newAgent("twins", "scripted:code");
-  const wrong = await said(
+  const wrong = await sendMessage(
     "twins",
     `const wrong = [];
     for (const [first, ...others] of ${JSON.stringify(twins)}) {
@@ -136,10 +136,10 @@ test("the shell writes hostile paths only inside the workspace", async () => {
   // No command has a NUL or half a character in it.
   const paths = pathCases.filter(({ path }) => !path.includes("\0") && path.isWellFormed() && path.length < 1_500);
   // Some of them fail, and so may a whole command.
-  const commands = rounds(paths, 60).map((round) =>
+  const commands = groupInRounds(paths, 60).map((round) =>
     round.map(({ path }) => `'${path.replaceAll("'", `'\\''`)}'`).reduce((command, path) => `${command}\nmkdir -p -- "$(dirname -- ${path})"; echo x > ${path}`, "rm -rf ./* ./.[!.]*"),
   );
-  const landed = await said(
+  const landed = await sendMessage(
     "by-shell",
     `const landed = [];
     for (const command of ${JSON.stringify(commands)}) {
@@ -157,19 +157,19 @@ test("an editor that adds files at hostile paths adds only those that are valid"
   await newAgent("by-typing", "scripted:code");
   const editor = openEditor({ url: house.url, token: house.token, at: "/agency/global/agent/by-typing" });
   editors.push(editor);
-  await editor.synced();
+  await editor.waitForSync();
   const files = editor.doc.getMap<Y.Text>("files");
-  for (const { path } of [...refused, ...(rounds(landing, 200)[0] ?? [])]) if (path.isWellFormed()) files.set(path, new Y.Text("x"));
+  for (const { path } of [...refused, ...(groupInRounds(landing, 200)[0] ?? [])]) if (path.isWellFormed()) files.set(path, new Y.Text("x"));
   files.set("the-last-one", new Y.Text("x"));
-  await until("the last one to be there", async () => (await filesOf("by-typing")).includes("the-last-one"));
+  await waitUntil("the last one to be there", async () => (await listFiles("by-typing")).includes("the-last-one"));
   const lands = new Set(pathCases.map(({ lands }) => lands));
-  const found = await filesOf("by-typing");
+  const found = await listFiles("by-typing");
   expect(found.length).toBeGreaterThan(minFilesFound);
   expect(editor.closed).toEqual([]);
   for (const path of found) expect([path, path === "the-last-one" || (lands.has(path) && filePath(path) === path)]).toEqual([path, true]);
 });
 
 test("nothing was written outside the workspace, and the host never restarted", async () => {
-  expect(await around()).toEqual(before);
+  expect(await snapshotSurroundings()).toEqual(before);
   expect((await house.client.call("health")).restarts).toBe(0);
 });

@@ -1,10 +1,10 @@
 import { filePath, folderPath, foldedPath, isThinkeryError, pathLimits } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import { random } from "../../kit/random.ts";
+import { createRandom } from "../../kit/random.ts";
 import { pathCases, twins } from "./cases.ts";
 
 /** Where a path leads, or that it is refused. Whatever else is thrown is a mistake of ours. */
-function landing(path: string, of: (text: string) => string | undefined = filePath): string | undefined {
+function resolvePath(path: string, of: (text: string) => string | undefined = filePath): string | undefined {
   try {
     return of(path);
   } catch (error) {
@@ -33,8 +33,8 @@ test("there are many hostile paths, each another", () => {
   expect(new Set(pathCases.map(({ path }) => path)).size).toBe(pathCases.length);
 });
 
-test.each(pathCases.map((one) => [one.why, shown(one.path), one] as const))("%s: %s", (_, __, { path, lands }) => {
-  const landed = landing(path);
+test.each(pathCases.map((one) => [one.why, formatPath(one.path), one] as const))("%s: %s", (_, __, { path, lands }) => {
+  const landed = resolvePath(path);
   expect(landed).toBe(lands);
   if (landed !== undefined) expectInside(landed);
 });
@@ -53,19 +53,19 @@ test("a folder is a path too, or the whole workspace, and never anything else", 
   expect(folderPath("src/")).toBe("src");
   expect(folderPath("/work/src///")).toBe("src");
   for (const { path } of pathCases) {
-    const landed = landing(path, folderPath);
+    const landed = resolvePath(path, folderPath);
     if (landed !== undefined) expectInside(landed);
   }
-  expect(landing(`${"/".repeat(1_000_000)}x`, folderPath)).toBe(undefined);
+  expect(resolvePath(`${"/".repeat(1_000_000)}x`, folderPath)).toBe(undefined);
 });
 
 test("pieces of hostile paths in any order lead nowhere else", () => {
-  const chance = random("paths");
+  const chance = createRandom("paths");
   const pieces = ["..", ".", "/", "\\", "/work", "a", "~", ":", "%2e", "%2f", " ", "\0", "é", "e\u0301", "\u200d", "\u202e", "con", "😀", "\ud83d", "／", "\ufeff", "A", "work", "//", "./"];
   let landings = 0;
   for (let round = 0; round < 5_000; round += 1) {
     const path = Array.from({ length: 1 + chance.below(6) }, () => chance.pick(pieces)).join(chance.pick(["", "/"]));
-    const landed = landing(path);
+    const landed = resolvePath(path);
     if (landed === undefined) continue;
     landings += 1;
     expectInside(landed);
@@ -83,6 +83,6 @@ test("names that are not twins are not taken for some", () => {
   expect(new Set(names.map(foldedPath)).size).toBe(names.length);
 });
 
-function shown(path: string): string {
+function formatPath(path: string): string {
   return JSON.stringify(path.length > 60 ? `${path.slice(0, 60)}… (${path.length})` : path).replaceAll("%", "%%");
 }

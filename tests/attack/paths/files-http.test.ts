@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { filePath } from "@thinkery/sdk";
 import { zipFiles } from "@thinkery/sdk/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse } from "../../kit/house.ts";
+import { type HostProcess, startHostProcess } from "../../kit/host-process.ts";
 import { sample } from "../../kit/sample.ts";
 import { send } from "../../kit/wire.ts";
 import { pathCases as allCases } from "./cases.ts";
@@ -15,11 +15,11 @@ import { pathCases as allCases } from "./cases.ts";
 
 const pathCases = sample(allCases, { name: "hostile paths by HTTP", size: 200, kindOf: ({ why }) => why });
 
-let house: House;
+let house: HostProcess;
 const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
 });
 
 afterAll(async () => {
@@ -35,7 +35,7 @@ function ask(method: string, path: string, body?: string | Buffer) {
 }
 
 /** All of the sample, a few at a time: each has an agent of its own, so that none is in the way of another. */
-async function eachCase(prefix: string, attempt: (agent: string, path: string, lands: string | undefined) => Promise<void>): Promise<void> {
+async function forEachCase(prefix: string, attempt: (agent: string, path: string, lands: string | undefined) => Promise<void>): Promise<void> {
   const left = [...pathCases];
   const worker = async (_: unknown, index: number) => {
     const name = await newAgent(`${prefix}-${index}`);
@@ -44,20 +44,20 @@ async function eachCase(prefix: string, attempt: (agent: string, path: string, l
   await Promise.all(Array.from({ length: 8 }, worker));
 }
 
-const filesOf = async (name: string) => (await house.client.agent(name).files()).files.map(({ path }) => path);
+const listFiles = async (name: string) => (await house.client.agent(name).files()).files.map(({ path }) => path);
 
 /** What was written is what should have been, and is taken away again. */
-async function expectAlone(name: string, path: string): Promise<void> {
-  expect(await filesOf(name)).toEqual([path]);
+async function expectOnlyFile(name: string, path: string): Promise<void> {
+  expect(await listFiles(name)).toEqual([path]);
   await house.client.agent(name).deleteFile(path);
 }
 
 test("edits that write, move or delete hostile paths are refused or stay inside the workspace", async () => {
-  await eachCase("edits", async (name, path, lands) => {
+  await forEachCase("edits", async (name, path, lands) => {
     // Half a character cannot be sent in UTF-8, but JSON has a way to write it.
     const answer = await ask("POST", `/agents/${name}/files`, JSON.stringify({ edits: [{ write: path, content: "x" }] }));
     expect([path, answer.status]).toEqual([path, lands === undefined ? 400 : 201]);
-    if (lands !== undefined) return expectAlone(name, lands);
+    if (lands !== undefined) return expectOnlyFile(name, lands);
     // They all ask the same judge; some are enough to know that they ask.
     if (path.length % 4 !== 0) return;
     for (const edit of [{ delete: path }, { move: "a.txt", to: path }, { move: path, to: "a.txt" }]) {
@@ -67,7 +67,7 @@ test("edits that write, move or delete hostile paths are refused or stay inside 
 }, 120_000);
 
 test("a PUT to a hostile path is refused or stays inside the workspace", async () => {
-  await eachCase("address", async (name, path, lands) => {
+  await forEachCase("address", async (name, path, lands) => {
     if (path.length > 2000) return;
     const written = path.toWellFormed().split("/").map(encodeURIComponent).join("/");
     // With its slashes encoded too, nothing but us takes it apart.
@@ -80,13 +80,13 @@ test("a PUT to a hostile path is refused or stays inside the workspace", async (
       if (rest.includes("/")) expect(filePath(landed)).toBe(landed);
       else expect([path, landed]).toEqual([path, lands]);
       expect((await ask("GET", `/agents/${name}/files/${landed.split("/").map(encodeURIComponent).join("/")}`)).body).toBe("x");
-      await expectAlone(name, landed);
+      await expectOnlyFile(name, landed);
     }
   });
 }, 120_000);
 
 test("hostile names in a zip are refused or stay inside, and a hostile folder never breaks a listing", async () => {
-  await eachCase("zip", async (name, path, lands) => {
+  await forEachCase("zip", async (name, path, lands) => {
     const under = await ask("GET", `/agents/${name}/files?under=${encodeURIComponent(path.toWellFormed())}`);
     expect([path, under.status < 500]).toEqual([path, true]);
     // A name has two bytes for its length; half a character is no UTF-8 and becomes another.
@@ -94,7 +94,7 @@ test("hostile names in a zip are refused or stay inside, and a hostile folder ne
     const answer = await ask("PUT", `/agents/${name}/archive`, await buffer(zipFiles([{ path, data: new Uint8Array([120]), modifiedAt: new Date() }])));
     // One that ends with a slash is a folder, and nothing is in a folder.
     expect([path, answer.status]).toEqual([path, lands === undefined ? 400 : 200]);
-    if (lands !== undefined) await expectAlone(name, lands);
+    if (lands !== undefined) await expectOnlyFile(name, lands);
   });
 }, 120_000);
 

@@ -1,4 +1,4 @@
-import type { Given } from "./coders.ts";
+import type { CodeOptions } from "./code-testbed.ts";
 
 /** A program that tries to get somewhere it should not. */
 export interface Attempt {
@@ -8,10 +8,10 @@ export interface Attempt {
   code: string;
   /** What its outcome has to be: `ok: …` for a run that ended by itself, else the kind of its failure and what that says. */
   ends: RegExp;
-  given: Given;
+  given: CodeOptions;
 }
 
-export const attempt = (tries: string, ends: RegExp, code: string, given: Given = {}): Attempt => ({ tries, ends, code, given });
+export const createAttempt = (tries: string, ends: RegExp, code: string, given: CodeOptions = {}): Attempt => ({ tries, ends, code, given });
 
 /** Has every question that a guard could ask by the platform's own means answered in the code's favour. */
 export const unguarded =

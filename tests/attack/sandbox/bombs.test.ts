@@ -1,16 +1,16 @@
 import http from "node:http";
 import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { random } from "../../kit/random.ts";
-import { givenCount, repeatCount } from "../../kit/sample.ts";
-import type { WorkshopAgent } from "../../kit/worker/workshop.ts";
-import { type Coders, openCoders } from "./coders.ts";
+import { createRandom } from "../../kit/random.ts";
+import { readCountOverride, getRepeatCount } from "../../kit/sample.ts";
+import type { TestAgent } from "../../kit/worker/testbed.ts";
+import { type CodeTestbed, openCodeTestbed } from "./code-testbed.ts";
 
 // Code that takes all it can get, on every slot at once, again and again. It is ended; nobody else notices.
 
-const each = repeatCount("bombs", { sample: 4, full: 8 });
+const each = getRepeatCount("bombs", { sample: 4, full: 8 });
 /** Whoever asks for a number of bombs has the machine to themselves. */
-const isAlone = givenCount("bombs") !== undefined;
+const isAlone = readCountOverride("bombs") !== undefined;
 /** As many as a host has where nobody says otherwise. */
 const slots = 2;
 /** What `executeCode` is given as its limit. */
@@ -53,12 +53,12 @@ const bombs: Record<string, Bomb> = {
   },
 };
 
-let coders: Coders;
-let attackers: WorkshopAgent[];
-let bystanders: WorkshopAgent[];
+let coders: CodeTestbed;
+let attackers: TestAgent[];
+let bystanders: TestAgent[];
 
 beforeAll(async () => {
-  coders = await openCoders({
+  coders = await openCodeTestbed({
     slots,
     sandbox: { memoryMb: 64, silenceSeconds: 60 },
     given: [{ timeoutMs: limits.spin }, { timeoutMs: limits.memory }],
@@ -73,18 +73,18 @@ beforeAll(async () => {
 afterAll(() => coders?.stop());
 
 test.for(Object.entries(bombs))(`${each} %s end within twice their limit, and nobody else notices`, { timeout: 300_000 }, async ([kind, bomb]) => {
-  const nextCode = random(`sandbox bombs “${kind}”`).deck(bomb.code);
+  const nextCode = createRandom(`sandbox bombs “${kind}”`).deck(bomb.code);
   let isOver = false;
-  const living = bystanders.map((agent) => live(agent, () => isOver));
+  const living = bystanders.map((agent) => runTurns(agent, () => isOver));
   const wrong: unknown[] = [];
   let next = 0;
-  const attack = async (agent: WorkshopAgent) => {
+  const attack = async (agent: TestAgent) => {
     for (let number = next++; number < each; number = next++) {
       const { outcome, share } = await explode(agent, nextCode(), bomb.timeoutMs);
       if (!bomb.ends.test(outcome) || !(share <= 2)) wrong.push({ number, outcome: outcome.slice(0, 300), share });
     }
   };
-  const times = await pings(`${coders.house().url}/health`, Promise.all(attackers.map(attack)));
+  const times = await measurePings(`${coders.house().url}/health`, Promise.all(attackers.map(attack)));
   isOver = true;
   const turns = await Promise.all(living);
   expect(wrong).toEqual([]);
@@ -96,7 +96,7 @@ test.for(Object.entries(bombs))(`${each} %s end within twice their limit, and no
 });
 
 /** Runs it; `share` is how much of its limit it had, from its first word to its end. Where the machine is busy, it may be over before the first. */
-async function explode(agent: WorkshopAgent, code: string, timeoutMs: number) {
+async function explode(agent: TestAgent, code: string, timeoutMs: number) {
   const { kind, text, events } = await coders.run(agent, `await echo("begun"); ${code}`, { timeoutMs });
   const at = (...types: AgentEvent["type"][]) => Date.parse(String(events.find(({ type }) => types.includes(type))?.ts));
   const share = (at("tool.output", "tool.error") - at("capability.called")) / timeoutMs;
@@ -104,7 +104,7 @@ async function explode(agent: WorkshopAgent, code: string, timeoutMs: number) {
 }
 
 /** Takes turns, one after the other, and answers how many there were; each has to complete. */
-async function live(agent: WorkshopAgent, ended: () => boolean): Promise<number> {
+async function runTurns(agent: TestAgent, ended: () => boolean): Promise<number> {
   let turns = 0;
   while (!ended()) {
     const { body, status } = await coders.api("/serve", "POST", { agent: agent.name, message: `turn ${turns}` });
@@ -117,7 +117,7 @@ async function live(agent: WorkshopAgent, ended: () => boolean): Promise<number>
 }
 
 /** Asks a hundred times a second until the work is done, and answers how long each answer took. */
-async function pings(url: string, work: Promise<unknown>): Promise<number[]> {
+async function measurePings(url: string, work: Promise<unknown>): Promise<number[]> {
   const times: number[] = [];
   const agent = new http.Agent({ keepAlive: true, maxSockets: 20 });
   const open = new Set<Promise<void>>();

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sample } from "../../kit/sample.ts";
-import type { WorkshopAgent } from "../../kit/worker/workshop.ts";
+import type { TestAgent } from "../../kit/worker/testbed.ts";
 import type { Attempt } from "./attempt.ts";
 import { capabilities } from "./attempts/capabilities.ts";
 import { generation } from "./attempts/generation.ts";
@@ -13,7 +13,7 @@ import { network } from "./attempts/network.ts";
 import { hungry, oversized, spinning } from "./attempts/resources.ts";
 import { runs } from "./attempts/runs.ts";
 import { secrets } from "./attempts/secrets.ts";
-import { type Coders, openCoders, openTrap } from "./coders.ts";
+import { type CodeTestbed, openCodeTestbed, openTrap } from "./code-testbed.ts";
 
 const families: Record<string, readonly Attempt[]> = { network, modules, secrets, generation, capabilities, runs, spinning, hungry, oversized };
 const all = Object.values(families).flat();
@@ -34,14 +34,14 @@ const repository = fileURLToPath(new URL("../../../", import.meta.url));
 const canaries = ["canary-in-a-file-0a1b2c", "canary-in-the-environment-3d4e5f", "canary-of-another-agent-6a7b8c"];
 const [inFile = "", inEnvironment = "", ofOther = ""] = canaries;
 
-let coders: Coders;
+let coders: CodeTestbed;
 let trap: Awaited<ReturnType<typeof openTrap>>;
-let other: WorkshopAgent;
-const attackers: WorkshopAgent[] = [];
+let other: TestAgent;
+const attackers: TestAgent[] = [];
 
 beforeAll(async () => {
   trap = await openTrap();
-  coders = await openCoders({
+  coders = await openCodeTestbed({
     // One more than there are families at a time, so that each keeps its own.
     slots: 6,
     sandbox: { mostSeconds: 90, silenceSeconds: 90, memoryMb: 64 },
@@ -70,9 +70,9 @@ test.concurrent.for(sampled)("no attempt of the family “%s” gets anywhere", 
   attackers.push(agent);
   const passed: unknown[] = [];
   for (const { tries, code, ends, given } of attempts) {
-    const { kind, text } = await coders.run(agent, filledIn(code), given);
+    const { kind, text } = await coders.run(agent, fillPlaceholders(code), given);
     const outcome = `${kind}: ${text}`;
-    const leaked = leaksIn(outcome, code);
+    const leaked = findLeaks(outcome, code);
     if (!ends.test(outcome) || outcome.includes("ESCAPED") || leaked.length > 0) passed.push({ tries, outcome: outcome.slice(0, 1000), leaked });
   }
   expect(passed).toEqual([]);
@@ -84,8 +84,8 @@ test("nobody was reached, nothing was read, and nothing went on after its run", 
   expect((await other.log()).filter(({ type }) => type === "capability.called")).toHaveLength(1);
   for (const agent of attackers) {
     const log = await agent.log();
-    expect(leaksIn(JSON.stringify(log), "TRAP HOME MAIN OTHER")).toEqual([]);
-    expect(callsOutsideOfTheirRun(log)).toEqual([]);
+    expect(findLeaks(JSON.stringify(log), "TRAP HOME MAIN OTHER")).toEqual([]);
+    expect(findCallsOutsideRun(log)).toEqual([]);
     expect(log.filter(({ type }) => type === "capability.called")).toHaveLength(log.filter(({ type }) => type === "capability.answered").length);
   }
   const { body } = await coders.api("/health");
@@ -93,19 +93,19 @@ test("nobody was reached, nothing was read, and nothing went on after its run", 
   expect(coders.house().daemon.exitCode).toBe(null);
 });
 
-function filledIn(code: string): string {
+function fillPlaceholders(code: string): string {
   const { url } = coders.house();
   return code.replaceAll("TRAP", `http://127.0.0.1:${trap.port}`).replaceAll("PORT", String(trap.port)).replaceAll("MAIN", url).replaceAll("HOME", coders.home).replaceAll("OTHER", other.name);
 }
 
 /** Secrets always; paths of this machine unless the attempt itself speaks of them. */
-function leaksIn(text: string, code: string): string[] {
+function findLeaks(text: string, code: string): string[] {
   const paths = code.includes("HOME") ? [] : [dirname(coders.home), dirname(coders.program), repository];
   return [...canaries, coders.house().token, ...paths].filter((secret) => text.includes(secret));
 }
 
 /** Calls that code made when the call that ran it had its result already. */
-function callsOutsideOfTheirRun(log: readonly AgentEvent[]): unknown[] {
+function findCallsOutsideRun(log: readonly AgentEvent[]): unknown[] {
   const ended = new Set<string>();
   return log.filter(({ type, data }) => {
     if (type === "tool.output" || type === "tool.error") ended.add(data.callId);

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sample } from "../../kit/sample.ts";
-import { type Coders, openCoders, openTrap } from "./coders.ts";
+import { type CodeTestbed, openCodeTestbed, openTrap } from "./code-testbed.ts";
 
 // The walls behind the wall: the Worker inside the sandboxes is an enemy's, and holds all that the real one holds. What
 // it can do to its own run is its business; it must get nowhere else.
 
-let coders: Coders;
+let coders: CodeTestbed;
 let trap: Awaited<ReturnType<typeof openTrap>>;
 
 beforeAll(async () => {
   trap = await openTrap();
-  coders = await openCoders({ slots: 2, sandbox: { seconds: 8 }, inside: new URL("taken-over.worker.ts", import.meta.url) });
+  coders = await openCodeTestbed({ slots: 2, sandbox: { seconds: 8 }, inside: new URL("taken-over.worker.ts", import.meta.url) });
 });
 
 afterAll(async () => {
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 type Results = Record<string, string>;
 
-const gotIn = (results: Results) => Object.entries(results).filter(([, result]) => result.startsWith("got "));
+const findSuccesses = (results: Results) => Object.entries(results).filter(([, result]) => result.startsWith("got "));
 
 test("a process hears of one agent only, and the next agent's process of nothing before", async () => {
   const [ann, bob, cid] = [await coders.newCoder(), await coders.newCoder(), await coders.newCoder()];
@@ -35,7 +35,7 @@ test("a door takes names and JSON, and does nothing that the agent's gate does n
   const agent = await coders.newCoder();
   const results = JSON.parse((await coders.run(agent, "odd")).text) as Results;
   expect(Object.keys(results).length).toBeGreaterThan(20);
-  expect(gotIn(results)).toEqual([]);
+  expect(findSuccesses(results)).toEqual([]);
   for (const odd of ["nothing", "numbers", "objects", "lists", "functions", "itself", "a long name", "a huge name"]) expect([odd, results[odd]]).toEqual([odd, "refused: A capability is called with its name and JSON."]);
   expect(JSON.stringify(results)).not.toMatch(/node_modules|\/tmp|\.js:\d/);
   expect((await agent.state()).title).toBeUndefined();
@@ -46,7 +46,7 @@ test("a door has nothing else", async () => {
   for (const kind of ["methods", "properties"]) {
     const results = JSON.parse((await coders.run(agent, kind)).text) as Results;
     expect(Object.keys(results).length).toBeGreaterThan(10);
-    expect(gotIn(results), kind).toEqual([]);
+    expect(findSuccesses(results), kind).toEqual([]);
   }
 });
 
@@ -57,7 +57,7 @@ test("a door that was kept is shut: nothing is called, heard or written after th
   const { text } = await coders.run(agent, "late");
   expect(text).not.toContain("answered");
   expect(text).toMatch(/over|disposed|canceled|closed/i);
-  expect(gotIn(JSON.parse((await coders.run(agent, "again")).text) as Results)).toEqual([]);
+  expect(findSuccesses(JSON.parse((await coders.run(agent, "again")).text) as Results)).toEqual([]);
   expect((await agent.log()).filter(({ type }) => type.startsWith("capability."))).toEqual([]);
   expect((await agent.state()).title).toBeUndefined();
 });
@@ -88,9 +88,9 @@ test("the process itself reaches no network, no file and no program", async () =
   const agent = await coders.newCoder();
   const alone = JSON.parse((await coders.run(agent, `alone ${trap.port} ${coders.home}`)).text) as Results;
   expect(Object.keys(alone).length).toBeGreaterThan(8);
-  expect(gotIn(alone)).toEqual([]);
+  expect(findSuccesses(alone)).toEqual([]);
   const loaded = JSON.parse((await coders.run(agent, `loaded ${trap.port}`)).text) as Results;
-  expect(gotIn(loaded)).toEqual([]);
+  expect(findSuccesses(loaded)).toEqual([]);
   expect(trap.visits()).toBe(0);
   expect((await coders.api("/health")).body).toMatchObject({ status: "ok", restarts: 0 });
 });

@@ -15,33 +15,33 @@ interface Powers {
 }
 
 /** What this process has ever been told, and what it kept of it. */
-const told: string[] = [];
-const kept: Door[] = [];
+const receivedCode: string[] = [];
+const heldDoors: Door[] = [];
 const late: string[] = [];
 
-const told200 = (error: unknown) => String((error as Error)?.message ?? error).slice(0, 200);
+const toShortMessage = (error: unknown) => String((error as Error)?.message ?? error).slice(0, 200);
 
 /** What came of each of them: an answer, or why there is none. */
-async function outcomes(tries: Record<string, () => unknown>): Promise<Record<string, string>> {
+async function tryAll(tries: Record<string, () => unknown>): Promise<Record<string, string>> {
   const all: Record<string, string> = {};
   for (const [name, attempt] of Object.entries(tries)) {
     try {
       const got = await attempt();
       all[name] = `got ${typeof got === "string" ? got.slice(0, 200) : typeof got}`;
     } catch (error) {
-      all[name] = `refused: ${told200(error)}`;
+      all[name] = `refused: ${toShortMessage(error)}`;
     }
   }
   return all;
 }
 
-const method = (door: Door, name: string) => door[name] as (...args: unknown[]) => unknown;
+const getMethod = (door: Door, name: string) => door[name] as (...args: unknown[]) => unknown;
 
 /** What a door's class could have, or what objects of main have. */
 const names = ["shut", "console", "options", "#options", "#heard", "#console", "fetch", "connect", "alarm", "webSocketMessage", "admit", "erase", "readState", "env", "ctx", "name", "sql"];
 
 /** Odd things to say to a door. */
-const oddly = (door: Door) => ({
+const createOddCalls = (door: Door) => ({
   nothing: () => door.call(),
   numbers: () => door.call(1, 2),
   objects: () => door.call({ toString: "echo" }, {}),
@@ -68,27 +68,27 @@ const oddly = (door: Door) => ({
 });
 
 const attacks: Record<string, (door: Door, rest: string, self: TakenOver) => unknown> = {
-  told: () => told.join(),
-  odd: (door) => outcomes(oddly(door)),
-  methods: (door) => outcomes(Object.fromEntries(names.map((name) => [name, () => Reflect.apply(method(door, name), door, ["http://127.0.0.1/"])]))),
-  properties: (door) => outcomes(Object.fromEntries(names.map((name) => [name, () => door[name]]))),
+  told: () => receivedCode.join(),
+  odd: (door) => tryAll(createOddCalls(door)),
+  methods: (door) => tryAll(Object.fromEntries(names.map((name) => [name, () => Reflect.apply(getMethod(door, name), door, ["http://127.0.0.1/"])]))),
+  properties: (door) => tryAll(Object.fromEntries(names.map((name) => [name, () => door[name]]))),
   keep(door, _, self) {
     const mine = door.dup();
-    kept.push(mine);
+    heldDoors.push(mine);
     // The run is over long before this is; it calls again and again.
     self.goOn(async () => {
       for (let round = 0; round < 20; round++) {
         await new Promise((resolve) => setTimeout(resolve, 10));
         await Promise.all([mine.call("echo", '"late"'), mine.call("tools.set_title", '{"title":"late"}'), mine.heard("late")]).then(
           () => late.push("answered"),
-          (error: unknown) => late.push(told200(error)),
+          (error: unknown) => late.push(toShortMessage(error)),
         );
       }
     });
     return "kept";
   },
   late: () => [...new Set(late)].sort().join("; "),
-  again: () => outcomes({ "what was kept": () => kept[0]?.call("echo", "1") }),
+  again: () => tryAll({ "what was kept": () => heldDoors[0]?.call("echo", "1") }),
   async flood(door) {
     const piece = "x".repeat(1024 * 1024);
     for (let round = 0; round < 50; round++) await door.heard(piece);
@@ -96,12 +96,12 @@ const attacks: Record<string, (door: Door, rest: string, self: TakenOver) => unk
     await door.heard({ length: 5, slice: "x" });
     return "flooded";
   },
-  alone: (_, rest) => outcomes(elsewhere(rest)),
-  loaded: (_, rest, self) => outcomes(self.loaded(rest)),
+  alone: (_, rest) => tryAll(createEscapes(rest)),
+  loaded: (_, rest, self) => tryAll(self.loaded(rest)),
 };
 
 /** The network and the disk, with all that Node's modules offer here. */
-function elsewhere(rest: string): Record<string, () => unknown> {
+function createEscapes(rest: string): Record<string, () => unknown> {
   const [port = "", home = ""] = rest.split(" ");
   const module = (name: string) => import(/* @vite-ignore */ name) as Promise<Record<string, (...args: unknown[]) => unknown>>;
   const url = `http://127.0.0.1:${port}/`;
@@ -169,7 +169,7 @@ export default class TakenOver extends WorkerEntrypoint<Powers> {
   }
 
   async run({ code }: { code: string }, door: Door): Promise<unknown> {
-    told.push(code);
+    receivedCode.push(code);
     const [verb = "", ...rest] = code.split(" ");
     const forged = forgeries[code];
     if (forged) return forged();

@@ -2,25 +2,25 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import * as Y from "yjs";
 import { filePath } from "@thinkery/sdk";
-import { presenceMessage, updateMessage, vectorMessage } from "../../../packages/runtime/src/workspace/live/crafted.fixture.ts";
+import { createPresenceMessage, createUpdateMessage, createVectorMessage } from "../../../packages/runtime/src/workspace/live/crafted.fixture.ts";
 import { type Editor, openEditor } from "../../kit/editor.ts";
-import { type House, openHouse } from "../../kit/house.ts";
-import { mainOf } from "../../kit/processes.ts";
-import { random } from "../../kit/random.ts";
-import { repeatCount } from "../../kit/sample.ts";
-import { until } from "../../kit/until.ts";
-import { hostileFrame, type Kind, kinds, type Known } from "./frames.ts";
+import { type HostProcess, startHostProcess } from "../../kit/host-process.ts";
+import { findMain } from "../../kit/processes.ts";
+import { createRandom } from "../../kit/random.ts";
+import { getRepeatCount } from "../../kit/sample.ts";
+import { waitUntil } from "../../kit/wait-until.ts";
+import { createHostileFrame, type Kind, listKinds, type Known } from "./frames.ts";
 
 /** Each kind is sent as often as every other. */
-const frames = repeatCount("hostile frames", { sample: 50 * kinds().length, full: 5_100 });
+const frames = getRepeatCount("hostile frames", { sample: 50 * listKinds().length, full: 5_100 });
 const attackers = 12;
 
-let house: House;
+let house: HostProcess;
 let readOnly: string;
 const editors: Editor[] = [];
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await startHostProcess();
   readOnly = (await house.client.call("createToken", { body: { name: "reader", scopes: ["read"] } })).token;
   for (const name of ["open", "closed"]) await house.client.call("createAgent", { params: { agency: "global" }, body: { name } });
 });
@@ -30,25 +30,25 @@ afterAll(async () => {
   await house?.stop();
 });
 
-const placeOf = (name: string) => `/agency/global/agent/${name}`;
+const buildAgentPath = (name: string) => `/agency/global/agent/${name}`;
 
 /** Two people who edit together, and what can be known from watching them. */
-async function pairAt(name: string): Promise<{ ada: Editor; ben: Editor; vector: () => Uint8Array; known: Known }> {
-  const [ada, ben] = [0, 1].map(() => openEditor({ ...house, at: placeOf(name) })) as [Editor, Editor];
+async function openPair(name: string): Promise<{ ada: Editor; ben: Editor; vector: () => Uint8Array; known: Known }> {
+  const [ada, ben] = [0, 1].map(() => openEditor({ ...house, at: buildAgentPath(name) })) as [Editor, Editor];
   editors.push(ada, ben);
   const valid: Uint8Array[] = [];
-  ada.doc.on("update", (update: Uint8Array) => void valid.push(updateMessage(update)));
-  await Promise.all([ada.synced(), ben.synced()]);
-  await fetch(`${house.url}${placeOf(name)}/files/by-the-house.md`, { method: "PUT", headers: { authorization: `Bearer ${house.token}` }, body: "The house wrote this.\n" });
+  ada.doc.on("update", (update: Uint8Array) => void valid.push(createUpdateMessage(update)));
+  await Promise.all([ada.waitForSync(), ben.waitForSync()]);
+  await fetch(`${house.url}${buildAgentPath(name)}/files/by-the-house.md`, { method: "PUT", headers: { authorization: `Bearer ${house.token}` }, body: "The house wrote this.\n" });
   ada.doc.getMap<Y.Text>("files").set("ada.md", new Y.Text("Ada was here.\n"));
   ben.doc.getMap<Y.Text>("files").set("ben.md", new Y.Text("Ben was here.\n"));
   for (let key = 0; key < 10; key += 1) {
     ada.text("ada.md").insert(key, "a");
     if (key % 3 === 0) ada.text("ada.md").delete(0, 1);
   }
-  await until("both to have all", () => Object.keys(ada.all()).length >= 3 && ben.read("ada.md") === ada.read("ada.md"));
+  await waitUntil("both to have all", () => Object.keys(ada.readAll()).length >= 3 && ben.read("ada.md") === ada.read("ada.md"));
   const vector = () => Y.encodeStateVector(ada.doc);
-  valid.push(updateMessage(Y.encodeStateAsUpdate(ada.doc), 1), vectorMessage(vector()), new Uint8Array([3]));
+  valid.push(createUpdateMessage(Y.encodeStateAsUpdate(ada.doc), 1), createVectorMessage(vector()), new Uint8Array([3]));
   // Whoever takes the id of another connection of the same user only harms themselves, so these two are left out.
   const clients = [...Y.decodeStateVector(vector())].filter(([client]) => client !== ada.doc.clientID && client !== ben.doc.clientID);
   // A frame may be right by chance, and then it is an edit like any other. So there is one file that none of them names.
@@ -65,15 +65,15 @@ function type({ doc }: Editor, path: string, text: string): void {
 
 function connect(name: string, token: string): Promise<WebSocket> {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(`${house.url.replace("http", "ws")}${placeOf(name)}/yjs`, { headers: { authorization: `Bearer ${token}` } });
+    const socket = new WebSocket(`${house.url.replace("http", "ws")}${buildAgentPath(name)}/yjs`, { headers: { authorization: `Bearer ${token}` } });
     socket.once("open", () => resolve(socket)).once("error", reject);
   });
 }
 
 /** With which code a socket is closed, without waiting for the end of its connection. */
-async function closeCode(socket: WebSocket): Promise<number> {
+async function waitForCloseCode(socket: WebSocket): Promise<number> {
   const code = new Promise<number>((resolve) => socket.once("close", resolve));
-  await until("the socket to be closed", () => socket.readyState >= WebSocket.CLOSING);
+  await waitUntil("the socket to be closed", () => socket.readyState >= WebSocket.CLOSING);
   socket.terminate();
   return code;
 }
@@ -91,7 +91,7 @@ async function attack(name: string, token: string, vector: () => Uint8Array, nex
       };
       open.on("message", heard).once("close", resolve);
       open.send(frame as Uint8Array);
-      open.send(vectorMessage(vector()));
+      open.send(createVectorMessage(vector()));
     });
     open.removeAllListeners("message").removeAllListeners("close");
     if (code === undefined) continue;
@@ -103,10 +103,10 @@ async function attack(name: string, token: string, vector: () => Uint8Array, nex
 }
 
 test(`${frames} hostile frames cost their senders the connection, and nobody else anything`, { timeout: 180_000 }, async () => {
-  const chance = random("yjs frames");
-  const [open, closed] = await Promise.all([pairAt("open"), pairAt("closed")]);
-  const untouched = closed.ada.all();
-  const main = mainOf(house.home);
+  const chance = createRandom("yjs frames");
+  const [open, closed] = await Promise.all([openPair("open"), openPair("closed")]);
+  const untouched = closed.ada.readAll();
+  const main = findMain(house.home);
   let over = false;
   let pings = 0;
   const pinging = (async () => {
@@ -122,14 +122,14 @@ test(`${frames} hostile frames cost their senders the connection, and nobody els
     }
   })();
 
-  const all = kinds();
+  const all = listKinds();
   const sent = new Map<Kind, number>();
   let left = frames;
   const nextFor = (known: Known) => () => {
     if (left-- <= 0) return undefined;
     const kind = all[left % all.length] as Kind;
     sent.set(kind, (sent.get(kind) ?? 0) + 1);
-    return hostileFrame(kind, chance, known);
+    return createHostileFrame(kind, chance, known);
   };
   const closes = await Promise.all(
     Array.from({ length: attackers }, (_, index) => (index % 4 === 0 ? attack("closed", readOnly, closed.vector, nextFor(closed.known)) : attack("open", house.token, open.vector, nextFor(open.known)))),
@@ -143,30 +143,30 @@ test(`${frames} hostile frames cost their senders the connection, and nobody els
   expect([...codes].filter((code) => ![4400, 4409, 4413].includes(code))).toEqual([]);
   expect(codes.has(4400)).toBe(true);
   expect(pings).toBeGreaterThan(10);
-  expect(mainOf(house.home)?.pid).toBe(main?.pid);
+  expect(findMain(house.home)?.pid).toBe(main?.pid);
 
   // Who may only read changed nothing.
-  expect([closed.ada.all(), closed.ben.all(), closed.ada.closed, closed.ben.closed]).toEqual([untouched, untouched, [], []]);
+  expect([closed.ada.readAll(), closed.ben.readAll(), closed.ada.closed, closed.ben.closed]).toEqual([untouched, untouched, [], []]);
 
   // The others go on, and all have the same: the people, whoever comes now, and the files.
   type(open.ada, "ada.md", "after all ");
   open.ben.doc.getMap<Y.Text>("files").set("after.md", new Y.Text("still here"));
-  await until("both to see what the other did", () => open.ben.read("ada.md")?.startsWith("after all ") && open.ada.read("after.md") === "still here");
-  const late = openEditor({ ...house, at: placeOf("open") });
+  await waitUntil("both to see what the other did", () => open.ben.read("ada.md")?.startsWith("after all ") && open.ada.read("after.md") === "still here");
+  const late = openEditor({ ...house, at: buildAgentPath("open") });
   editors.push(late);
-  await late.synced();
-  const texts = open.ada.all();
-  expect([open.ben.all(), late.all(), open.ada.closed, open.ben.closed]).toEqual([texts, texts, [], []]);
+  await late.waitForSync();
+  const texts = open.ada.readAll();
+  expect([open.ben.readAll(), late.readAll(), open.ada.closed, open.ben.closed]).toEqual([texts, texts, [], []]);
   for (const [path, text] of Object.entries(texts)) {
     expect(filePath(path)).toBe(path);
-    const response = await fetch(`${house.url}${placeOf("open")}/files/${path.split("/").map(encodeURIComponent).join("/")}`, { headers: { authorization: `Bearer ${house.token}` } });
+    const response = await fetch(`${house.url}${buildAgentPath("open")}/files/${path.split("/").map(encodeURIComponent).join("/")}`, { headers: { authorization: `Bearer ${house.token}` } });
     expect([path, response.status, await response.text()]).toEqual([path, 200, text]);
   }
   expect(texts["by-the-house.md"]).toBeDefined();
 });
 
 test("a flood of presence does not cut off those who watch", async () => {
-  const { ada, vector } = await pairAt("open");
+  const { ada, vector } = await openPair("open");
   const silent = await connect("open", readOnly);
   let bytes = 0;
   silent.on("message", (data: Buffer) => (bytes += data.length));
@@ -174,7 +174,7 @@ test("a flood of presence does not cut off those who watch", async () => {
   const state = JSON.stringify({ filler: "x".repeat(12_000) });
   const closes = await attack("open", house.token, vector, () => {
     const clock = flood.shift();
-    return clock === undefined ? undefined : presenceMessage([[77, clock + 1, state], [ada.doc.clientID, clock + 1, state]]);
+    return clock === undefined ? undefined : createPresenceMessage([[77, clock + 1, state], [ada.doc.clientID, clock + 1, state]]);
   });
   expect([...closes]).toEqual([]);
   expect([silent.readyState, bytes < 4 * 1024 * 1024]).toEqual([WebSocket.OPEN, true]);
@@ -185,12 +185,12 @@ test("a flood of presence does not cut off those who watch", async () => {
 
 test("whoever asks for everything again and again is cut off", async () => {
   const headers = { authorization: `Bearer ${house.token}` };
-  expect((await fetch(`${house.url}${placeOf("closed")}/files/large.md`, { method: "PUT", headers, body: "large ".repeat(150_000) })).status).toBe(201);
+  expect((await fetch(`${house.url}${buildAgentPath("closed")}/files/large.md`, { method: "PUT", headers, body: "large ".repeat(150_000) })).status).toBe(201);
   const greedy = await connect("closed", readOnly);
   let bytes = 0;
   greedy.on("message", (data: Buffer) => (bytes += data.length));
-  for (let time = 0; time < 200; time += 1) greedy.send(vectorMessage(new Uint8Array([0])));
-  expect(await closeCode(greedy)).toBe(1013);
+  for (let time = 0; time < 200; time += 1) greedy.send(createVectorMessage(new Uint8Array([0])));
+  expect(await waitForCloseCode(greedy)).toBe(1013);
   expect(bytes).toBeLessThan(100 * 1024 * 1024);
 });
 
@@ -198,13 +198,13 @@ test("an agent has so many live connections, and no more", async () => {
   await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "crowded" } });
   const sockets: WebSocket[] = [];
   for (let count = 0; count < 200; count += 1) sockets.push(await connect("crowded", house.token));
-  expect(await closeCode(await connect("crowded", house.token))).toBe(1013);
+  expect(await waitForCloseCode(await connect("crowded", house.token))).toBe(1013);
   sockets.pop()?.close();
-  await until("another one to be let in", async () => {
+  await waitUntil("another one to be let in", async () => {
     const next = await connect("crowded", house.token);
     sockets.push(next);
     const answer = new Promise<boolean>((resolve) => next.once("message", () => resolve(true)).once("close", () => resolve(false)));
-    next.send(vectorMessage(new Uint8Array([0])));
+    next.send(createVectorMessage(new Uint8Array([0])));
     return answer;
   });
   for (const socket of sockets) socket.terminate();

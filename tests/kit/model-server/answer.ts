@@ -34,8 +34,8 @@ export interface Frame {
 
 /** One provider's way of writing. */
 export interface Format {
-  frames(answer: Plain, model: string): Frame[];
-  whole(answer: Plain, model: string): object;
+  frames(answer: NormalizedAnswer, model: string): Frame[];
+  whole(answer: NormalizedAnswer, model: string): object;
   /** The body of an answer that failed, and the event of one that fails in the middle. */
   failure(status: number, code: string | undefined, type: string | undefined, message: string): object;
   errorEvent(code: string | undefined, message: string): object;
@@ -44,7 +44,7 @@ export interface Format {
 }
 
 /** An answer with everything filled in. */
-export interface Plain {
+export interface NormalizedAnswer {
   reasoning: string[];
   text: string[];
   calls: { id: string; name: string; pieces: string[] }[];
@@ -52,23 +52,23 @@ export interface Plain {
   finish: "stop" | "tool-calls" | "length" | "content";
 }
 
-let made = 0;
+let callCount = 0;
 
-export function plain({ reasoning = [], text = [], toolCalls = [], usage = {}, finish }: Answer): Plain {
+export function normalizeAnswer({ reasoning = [], text = [], toolCalls = [], usage = {}, finish }: Answer): NormalizedAnswer {
   return {
     reasoning: [reasoning].flat(),
     text: [text].flat(),
     calls: toolCalls.map(({ id, name, input }) => ({
-      id: id ?? `call_${++made}`,
+      id: id ?? `call_${++callCount}`,
       name,
-      pieces: thirds(typeof input === "string" ? input : JSON.stringify(input ?? {})),
+      pieces: splitInThree(typeof input === "string" ? input : JSON.stringify(input ?? {})),
     })),
     usage: { input: usage.input ?? 10, output: usage.output ?? 5, cached: usage.cached ?? 0, reasoning: usage.reasoning ?? 0 },
     finish: finish ?? (toolCalls.length > 0 ? "tool-calls" : "stop"),
   };
 }
 
-function thirds(text: string): string[] {
+function splitInThree(text: string): string[] {
   const third = Math.ceil(text.length / 3);
   return [text.slice(0, third), text.slice(third, 2 * third), text.slice(2 * third)].filter((piece) => piece !== "");
 }

@@ -1,8 +1,8 @@
-import type { Format, Plain } from "./answer.ts";
+import type { Format, NormalizedAnswer } from "./answer.ts";
 
 const reasons = { stop: "stop", "tool-calls": "tool_calls", length: "length", content: "content_filter" };
 
-const usageOf = ({ usage }: Plain) => ({
+const toUsage = ({ usage }: NormalizedAnswer) => ({
   prompt_tokens: usage.input,
   completion_tokens: usage.output,
   total_tokens: usage.input + usage.output,
@@ -10,7 +10,7 @@ const usageOf = ({ usage }: Plain) => ({
   completion_tokens_details: { reasoning_tokens: usage.reasoning },
 });
 
-const error = (message: string, type: string, code: string | null) => ({ error: { message, type, param: null, code } });
+const createErrorBody = (message: string, type: string, code: string | null) => ({ error: { message, type, param: null, code } });
 
 /** OpenAI's chat completions. */
 export const chat: Format = {
@@ -27,7 +27,7 @@ export const chat: Format = {
         ...pieces.map((piece) => ({ kind: "tool" as const, data: chunk({ tool_calls: [{ index, function: { arguments: piece } }] }) })),
       ]),
       { kind: "close", data: chunk({}, reasons[answer.finish]) },
-      { kind: "close", data: { ...head, choices: [], usage: usageOf(answer) } },
+      { kind: "close", data: { ...head, choices: [], usage: toUsage(answer) } },
       { kind: "close", data: "[DONE]" },
     ];
   },
@@ -38,8 +38,8 @@ export const chat: Format = {
       reasoning_content: answer.reasoning.join("") || undefined,
       tool_calls: answer.calls.map(({ id, name, pieces }) => ({ id, type: "function", function: { name, arguments: pieces.join("") } })),
     };
-    return { id: "chatcmpl-1", object: "chat.completion", created: 1_760_000_000, model, choices: [{ index: 0, message, finish_reason: reasons[answer.finish] }], usage: usageOf(answer) };
+    return { id: "chatcmpl-1", object: "chat.completion", created: 1_760_000_000, model, choices: [{ index: 0, message, finish_reason: reasons[answer.finish] }], usage: toUsage(answer) };
   },
-  failure: (_status, code, type, message) => error(message, type ?? "invalid_request_error", code ?? null),
-  errorEvent: (code, message) => error(message, "server_error", code ?? "server_error"),
+  failure: (_status, code, type, message) => createErrorBody(message, type ?? "invalid_request_error", code ?? null),
+  errorEvent: (code, message) => createErrorBody(message, "server_error", code ?? "server_error"),
 };

@@ -1,9 +1,9 @@
-import type { Format, Frame, Plain } from "./answer.ts";
+import type { Format, Frame, NormalizedAnswer } from "./answer.ts";
 
 const reasons = { stop: "STOP", "tool-calls": "STOP", length: "MAX_TOKENS", content: "SAFETY" };
 const statuses: Record<number, string> = { 400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED" };
 
-const usageOf = ({ usage }: Plain) => ({
+const toUsage = ({ usage }: NormalizedAnswer) => ({
   promptTokenCount: usage.input,
   // Google counts thoughts apart from what was said.
   candidatesTokenCount: usage.output - usage.reasoning,
@@ -12,7 +12,7 @@ const usageOf = ({ usage }: Plain) => ({
   totalTokenCount: usage.input + usage.output,
 });
 
-const failure = (status: number, code: string | undefined, type: string | undefined, message: string) => ({
+const createErrorBody = (status: number, code: string | undefined, type: string | undefined, message: string) => ({
   error: { code: status, message, status: type ?? statuses[status] ?? "UNKNOWN", details: code ? [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: code }] : [] },
 });
 
@@ -22,7 +22,7 @@ export const google: Format = {
   frames(answer, model) {
     const chunk = (parts: object[], finishReason?: string) => ({
       candidates: [{ content: { role: "model", parts }, index: 0, ...(finishReason ? { finishReason } : {}) }],
-      usageMetadata: usageOf(answer),
+      usageMetadata: toUsage(answer),
       modelVersion: model,
       responseId: "response-1",
     });
@@ -38,6 +38,6 @@ export const google: Format = {
     return frames;
   },
   whole: (answer, model) => google.frames(answer, model).map(({ data }) => data),
-  failure,
-  errorEvent: (code, message) => failure(503, code, undefined, message),
+  failure: createErrorBody,
+  errorEvent: (code, message) => createErrorBody(503, code, undefined, message),
 };

@@ -4,32 +4,32 @@ import type { FormatName } from "./request.ts";
 /** How a model server counts tokens: nobody else counts as it does. */
 
 /** A picture costs the same however large it is. */
-const perImage = 800;
+const tokensPerImage = 800;
 
 /** The tokens of whatever a model is told: pieces of words of up to five letters, and every other sign by itself. */
-export function tokensIn(value: unknown): number {
+export function countTokens(value: unknown): number {
   if (typeof value === "string") {
-    if (value.startsWith("data:image/")) return perImage;
+    if (value.startsWith("data:image/")) return tokensPerImage;
     return value.match(/[\p{L}\p{N}]{1,5}|[^\s\p{L}\p{N}]/gu)?.length ?? 0;
   }
   if (typeof value !== "object" || value === null) return value === undefined || value === null ? 0 : 1;
-  if ("media_type" in value || "inlineData" in value) return perImage;
+  if ("media_type" in value || "inlineData" in value) return tokensPerImage;
   // Two for the frame of every part and message.
-  return Object.values(value).reduce<number>((sum, inner) => sum + tokensIn(inner), 2);
+  return Object.values(value).reduce<number>((sum, inner) => sum + countTokens(inner), 2);
 }
 
 /** What of a request's body the model reads. */
-export function tokensOf(body: Record<string, unknown>): number {
+export function countRequestTokens(body: Record<string, unknown>): number {
   const { system, instructions, systemInstruction, messages, input, contents, tools } = body;
-  return tokensIn([system, instructions, systemInstruction, messages, input, contents, tools]);
+  return countTokens([system, instructions, systemInstruction, messages, input, contents, tools]);
 }
 
-export function tokensSaid({ reasoning = [], text = [], toolCalls = [] }: Answer): number {
-  return tokensIn([[reasoning].flat().join(""), [text].flat().join(""), toolCalls.map(({ name, input }) => [name, input])]);
+export function countAnswerTokens({ reasoning = [], text = [], toolCalls = [] }: Answer): number {
+  return countTokens([[reasoning].flat().join(""), [text].flat().join(""), toolCalls.map(({ name, input }) => [name, input])]);
 }
 
 /** What each provider says of a conversation that is too long for it. */
-export function overflow(format: FormatName, tokens: number, limit: number): Fault {
+export function createOverflowFault(format: FormatName, tokens: number, limit: number): Fault {
   switch (format) {
     case "chat":
       return {

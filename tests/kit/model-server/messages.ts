@@ -1,15 +1,15 @@
-import type { Format, Frame, Plain } from "./answer.ts";
+import type { Format, Frame, NormalizedAnswer } from "./answer.ts";
 
 const reasons = { stop: "end_turn", "tool-calls": "tool_use", length: "max_tokens", content: "refusal" };
 
-const inputUsage = ({ usage }: Plain) => ({
+const toInputUsage = ({ usage }: NormalizedAnswer) => ({
   // Anthropic counts what a cache had apart.
   input_tokens: usage.input - usage.cached,
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: usage.cached,
 });
 
-const head = (model: string) => ({ id: "msg_1", type: "message", role: "assistant", model });
+const createHead = (model: string) => ({ id: "msg_1", type: "message", role: "assistant", model });
 
 /** Anthropic's messages. */
 export const messages: Format = {
@@ -18,7 +18,7 @@ export const messages: Format = {
     const frames: Frame[] = [];
     const add = (kind: Frame["kind"], type: string, fields: object = {}) => frames.push({ kind, data: { type, ...fields } });
     let index = -1;
-    const message = { ...head(model), content: [], stop_reason: null, stop_sequence: null, usage: { ...inputUsage(answer), output_tokens: 1 } };
+    const message = { ...createHead(model), content: [], stop_reason: null, stop_sequence: null, usage: { ...toInputUsage(answer), output_tokens: 1 } };
     add("open", "message_start", { message });
     add("open", "ping");
     if (answer.reasoning.length > 0) {
@@ -42,7 +42,7 @@ export const messages: Format = {
     return frames;
   },
   whole: (answer, model) => ({
-    ...head(model),
+    ...createHead(model),
     content: [
       ...(answer.reasoning.length ? [{ type: "thinking", thinking: answer.reasoning.join(""), signature: "signed-thoughts" }] : []),
       ...(answer.text.length ? [{ type: "text", text: answer.text.join("") }] : []),
@@ -50,13 +50,13 @@ export const messages: Format = {
     ],
     stop_reason: reasons[answer.finish],
     stop_sequence: null,
-    usage: { ...inputUsage(answer), output_tokens: answer.usage.output },
+    usage: { ...toInputUsage(answer), output_tokens: answer.usage.output },
   }),
-  failure: (status, code, type, message) => ({ type: "error", error: { type: type ?? code ?? typeOf(status), message } }),
+  failure: (status, code, type, message) => ({ type: "error", error: { type: type ?? code ?? getErrorType(status), message } }),
   errorEvent: (code, message) => ({ type: "error", error: { type: code ?? "overloaded_error", message } }),
 };
 
 /** Anthropic has no codes, only a type for each status. */
 const types: Record<number, string> = { 401: "authentication_error", 402: "billing_error", 403: "permission_error", 404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error" };
 
-const typeOf = (status: number): string => types[status] ?? "invalid_request_error";
+const getErrorType = (status: number): string => types[status] ?? "invalid_request_error";

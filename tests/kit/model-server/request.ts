@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 export type FormatName = "chat" | "responses" | "messages" | "google";
 
 /** A request as a provider saw it, and what its conversation says in any format. */
-export interface SeenRequest {
+export interface RecordedRequest {
   path: string;
   format: FormatName;
   headers: Record<string, string | string[] | undefined>;
@@ -23,19 +23,19 @@ interface Entry {
   content: string;
 }
 
-export function formatOf(path: string): FormatName | undefined {
+export function detectFormat(path: string): FormatName | undefined {
   if (path.endsWith("/chat/completions")) return "chat";
   if (path.endsWith("/responses")) return "responses";
   if (path.endsWith("/messages")) return "messages";
   return path.endsWith(":streamGenerateContent") || path.endsWith(":generateContent") ? "google" : undefined;
 }
 
-export async function seen(request: IncomingMessage, path: string, format: FormatName): Promise<SeenRequest> {
+export async function recordRequest(request: IncomingMessage, path: string, format: FormatName): Promise<RecordedRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const raw = Buffer.concat(chunks).toString();
   const body = JSON.parse(raw) as Record<string, unknown>;
-  const entries = entriesOf(format, body as Fields);
+  const entries = parseEntries(format, body as Fields);
   const spoke = entries.findLastIndex(({ role }) => role === "assistant");
   return {
     path,
@@ -67,34 +67,34 @@ interface Fields {
   functionResponse?: { id?: string; response: object };
 }
 
-const words = (content: Fields["content"]): string =>
+const joinText = (content: Fields["content"]): string =>
   typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("");
 
-const entry = (role: Entry["role"], content: Fields["content"], id = ""): Entry => ({ role, id, content: words(content) });
+const createEntry = (role: Entry["role"], content: Fields["content"], id = ""): Entry => ({ role, id, content: joinText(content) });
 
-function entriesOf(format: FormatName, body: Fields): Entry[] {
+function parseEntries(format: FormatName, body: Fields): Entry[] {
   switch (format) {
     case "chat":
       return (body.messages ?? []).flatMap(({ role, content, tool_call_id: id }) => {
-        if (role === "tool") return [entry("result", content, id)];
-        return role === "user" || role === "assistant" ? [entry(role, content)] : [];
+        if (role === "tool") return [createEntry("result", content, id)];
+        return role === "user" || role === "assistant" ? [createEntry(role, content)] : [];
       });
     case "responses":
       return (body.input ?? []).map(({ type, role, output, content, call_id: id }) =>
-        type === "function_call_output" ? entry("result", output, id) : entry(role === "user" ? "user" : "assistant", content),
+        type === "function_call_output" ? createEntry("result", output, id) : createEntry(role === "user" ? "user" : "assistant", content),
       );
     case "messages":
       return (body.messages ?? []).flatMap(({ role, content }) => {
-        if (role === "assistant" || typeof content === "string") return [entry(role === "assistant" ? role : "user", content)];
+        if (role === "assistant" || typeof content === "string") return [createEntry(role === "assistant" ? role : "user", content)];
         const results = (content ?? []).filter(({ type }) => type === "tool_result");
         const said = (content ?? []).filter(({ type }) => type === "text");
-        return [...results.map((block) => entry("result", block.content, block.tool_use_id)), ...(said.length > 0 ? [entry("user", said)] : [])];
+        return [...results.map((block) => createEntry("result", block.content, block.tool_use_id)), ...(said.length > 0 ? [createEntry("user", said)] : [])];
       });
     case "google":
       return (body.contents ?? []).flatMap(({ role, parts = [] }) => {
-        if (role === "model") return [entry("assistant", parts)];
+        if (role === "model") return [createEntry("assistant", parts)];
         return parts.map(({ text, functionResponse: result }) =>
-          result ? entry("result", JSON.stringify(result.response), result.id) : entry("user", text),
+          result ? createEntry("result", JSON.stringify(result.response), result.id) : createEntry("user", text),
         );
       });
   }

@@ -1,6 +1,6 @@
-import type { Format, Frame, Plain } from "./answer.ts";
+import type { Format, Frame, NormalizedAnswer } from "./answer.ts";
 
-const usageOf = ({ usage }: Plain) => ({
+const toUsage = ({ usage }: NormalizedAnswer) => ({
   input_tokens: usage.input,
   input_tokens_details: { cached_tokens: usage.cached },
   output_tokens: usage.output,
@@ -8,7 +8,7 @@ const usageOf = ({ usage }: Plain) => ({
   total_tokens: usage.input + usage.output,
 });
 
-function itemsOf({ reasoning, text, calls }: Plain) {
+function toOutputItems({ reasoning, text, calls }: NormalizedAnswer) {
   return {
     thought: { id: "rs_1", type: "reasoning", encrypted_content: "encrypted-thoughts", summary: [{ type: "summary_text", text: reasoning.join("") }] },
     message: { id: "msg_1", type: "message", status: "completed", role: "assistant", content: [{ type: "output_text", annotations: [], logprobs: [], text: text.join("") }] },
@@ -16,8 +16,8 @@ function itemsOf({ reasoning, text, calls }: Plain) {
   };
 }
 
-function envelope(answer: Plain, model: string, done: boolean): object {
-  const { thought, message, calls } = itemsOf(answer);
+function createEnvelope(answer: NormalizedAnswer, model: string, done: boolean): object {
+  const { thought, message, calls } = toOutputItems(answer);
   const output = [...(answer.reasoning.length ? [thought] : []), ...(answer.text.length ? [message] : []), ...calls];
   const cut = answer.finish === "length" ? "max_output_tokens" : answer.finish === "content" ? "content_filter" : undefined;
   return {
@@ -29,7 +29,7 @@ function envelope(answer: Plain, model: string, done: boolean): object {
     incomplete_details: done && cut ? { reason: cut } : null,
     model,
     output: done ? output : [],
-    usage: done ? usageOf(answer) : null,
+    usage: done ? toUsage(answer) : null,
   };
 }
 
@@ -39,10 +39,10 @@ export const responses: Format = {
   frames(answer, model) {
     const frames: Frame[] = [];
     const add = (kind: Frame["kind"], type: string, fields: object) => frames.push({ kind, data: { type, sequence_number: frames.length, ...fields } });
-    const { thought, message, calls } = itemsOf(answer);
+    const { thought, message, calls } = toOutputItems(answer);
     let output_index = -1;
-    add("open", "response.created", { response: envelope(answer, model, false) });
-    add("open", "response.in_progress", { response: envelope(answer, model, false) });
+    add("open", "response.created", { response: createEnvelope(answer, model, false) });
+    add("open", "response.in_progress", { response: createEnvelope(answer, model, false) });
     if (answer.reasoning.length > 0) {
       const at = { item_id: "rs_1", output_index: ++output_index };
       const part = { type: "summary_text", text: answer.reasoning.join("") };
@@ -71,10 +71,10 @@ export const responses: Format = {
       add("tool", "response.output_item.done", { output_index, item });
     });
     const cut = answer.finish === "length" || answer.finish === "content";
-    add("close", cut ? "response.incomplete" : "response.completed", { response: envelope(answer, model, true) });
+    add("close", cut ? "response.incomplete" : "response.completed", { response: createEnvelope(answer, model, true) });
     return frames;
   },
-  whole: (answer, model) => envelope(answer, model, true),
+  whole: (answer, model) => createEnvelope(answer, model, true),
   failure: (_status, code, type, message) => ({ error: { message, type: type ?? "invalid_request_error", param: null, code: code ?? null } }),
   errorEvent: (code, message) => ({
     type: "response.failed",

@@ -33,7 +33,7 @@ const Row = memo(function Row({ entry }: { entry: Entry }) {
 
 function Conversation({ agent }: { agent: string }) {
   // An outbox made anew with each drawing, as people write it.
-  const think = useThink({ agent, url: "/thinkery", outbox: kept(agent) });
+  const think = useThink({ agent, url: "/thinkery", outbox: createSessionOutbox(agent) });
   page.think = think;
   const last = useRef("");
   useEffect(() => {
@@ -53,7 +53,7 @@ function Conversation({ agent }: { agent: string }) {
   );
 }
 
-function kept(agent: string) {
+function createSessionOutbox(agent: string) {
   const read = () => JSON.parse(sessionStorage.getItem(agent) ?? "[]");
   const write = (all: { id: string }[]) => sessionStorage.setItem(agent, JSON.stringify(all));
   return {

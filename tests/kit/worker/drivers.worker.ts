@@ -4,7 +4,7 @@ import { z } from "zod";
 
 // A second driver and sources of tools that change: what is behind the extension points, and nothing of our own loop.
 
-const ring = (name: string, repeatable: boolean) =>
+const createRingTool = (name: string, repeatable: boolean) =>
   defineTool(
     { name, description: "Rings a bell that counts.", inputSchema: z.object({ bell: z.string(), id: z.string() }), idempotent: repeatable },
     async ({ bell, id }, { callId, signal }) => {
@@ -42,7 +42,7 @@ class EchoDriver implements Driver {
   }
 }
 
-const gift = (name: string) => defineTool({ name, description: "A gift.", inputSchema: z.object({}), idempotent: true }, () => `from ${name}`);
+const createGiftTool = (name: string) => defineTool({ name, description: "A gift.", inputSchema: z.object({}), idempotent: true }, () => `from ${name}`);
 
 /** Lists asynchronously what its own tool `shop` bought, in time for the next step; may be slow, fail or clash. */
 function createShop(agent: string): ToolSource {
@@ -59,7 +59,7 @@ function createShop(agent: string): ToolSource {
     async list() {
       await new Promise((resolve) => setTimeout(resolve, 5));
       if (stock.includes("trouble")) throw new Error("The shop is closed.");
-      return [shop, ...stock.map((name) => gift(name))];
+      return [shop, ...stock.map((name) => createGiftTool(name))];
     },
     subscribe(onChange) {
       listeners.add(onChange);
@@ -78,13 +78,13 @@ class BrokenSource implements ToolSource {
 
 /** A synchronous one, whose tools are there at once. */
 const counter = new MutableToolSource("the counter");
-counter.add(gift("from_counter"));
+counter.add(createGiftTool("from_counter"));
 
 const system = new AgentSystem({ defaultModel: "scripted:default" })
   .defaults()
   .addDriver({ name: "echo", create: () => new EchoDriver() })
-  .addTool(ring("ring", false))
-  .addTool(ring("ring_again", true))
+  .addTool(createRingTool("ring", false))
+  .addTool(createRingTool("ring_again", true))
   .addToolSource(({ agent }) => createShop(agent), ["shop"])
   .addToolSource(() => new BrokenSource(), ["shop"])
   .addToolSource(() => counter, ["shop"])

@@ -12,10 +12,10 @@ export default handler;
 
 export class Think extends system.Think {
   protected override getCustomTools(): readonly Tool[] {
-    return [this.#askFacet()];
+    return [this.#createAskFacetTool()];
   }
 
-  #askFacet(): Tool {
+  #createAskFacetTool(): Tool {
     return defineTool(
       {
         name: "ask_facet",
@@ -31,8 +31,8 @@ export class Think extends system.Think {
         const { conversation } = facet;
         const from = { user: "owner", context: {} };
         const admission = await conversation.admit({ message, mode: "queue", idempotencyKey: `${runId}-${message}` }, from);
-        const { content } = await conversation.outcomeOf(admission.runId);
-        const { state } = await conversation.state();
+        const { content } = await conversation.waitForOutcome(admission.runId);
+        const { state } = await conversation.getState();
         return JSON.stringify({ address: state.threadId, content });
       },
     );

@@ -1,17 +1,17 @@
 import { Think as ProductThink } from "@thinkery/runtime";
 import { defineTool, type Tool } from "@thinkery/sdk";
 import { z } from "zod";
-import { besideTools } from "./beside.ts";
+import { modelTools } from "./model-tools.ts";
 
 export { Agency, default, Supervision, User } from "@thinkery/runtime";
 
 /** The product's agent with tools that misbehave, and tools whose effects a test can count. */
 export class Think extends ProductThink {
   protected override getCustomTools(): readonly Tool[] {
-    return [this.#ring("ring", false), this.#ring("ring_again", true), ...naughty, ...besideTools];
+    return [this.#createRingTool("ring", false), this.#createRingTool("ring_again", true), ...misbehavingTools, ...modelTools];
   }
 
-  #ring(name: string, repeatable: boolean): Tool {
+  #createRingTool(name: string, repeatable: boolean): Tool {
     return defineTool(
       {
         name,
@@ -26,37 +26,37 @@ export class Think extends ProductThink {
         // The door that reaches loopback.
         const answer = await (this.env.MODELS ?? globalThis).fetch(bell, { method: "POST", body, signal });
         const text = await answer.text();
-        if (ms > 0) await pause(ms);
+        if (ms > 0) await sleep(ms);
         return text;
       },
     );
   }
 }
 
-const naughty: readonly Tool[] = [
-  misbehaving("throw", {}, () => {
+const misbehavingTools: readonly Tool[] = [
+  createMisbehavingTool("throw", {}, () => {
     throw new Error("This tool throws.");
   }),
-  misbehaving("hang", {}, () => new Promise(() => {})),
-  misbehaving("circular", {}, () => {
+  createMisbehavingTool("hang", {}, () => new Promise(() => {})),
+  createMisbehavingTool("circular", {}, () => {
     const value: { self?: unknown } = {};
     value.self = value;
     return value;
   }),
-  misbehaving("huge", { mb: z.number() }, ({ mb }) => "x".repeat(Number(mb) * 1024 * 1024)),
-  misbehaving("wait", { ms: z.number() }, async ({ ms }) => {
-    await pause(Number(ms));
+  createMisbehavingTool("huge", { mb: z.number() }, ({ mb }) => "x".repeat(Number(mb) * 1024 * 1024)),
+  createMisbehavingTool("wait", { ms: z.number() }, async ({ ms }) => {
+    await sleep(Number(ms));
     return `Waited ${String(ms)} ms.`;
   }),
-  misbehaving("kb", { kb: z.number() }, ({ kb }) => "y".repeat(Number(kb) * 1024)),
+  createMisbehavingTool("kb", { kb: z.number() }, ({ kb }) => "y".repeat(Number(kb) * 1024)),
   defineTool({ name: "consult", description: "Asks a model.", inputSchema: z.object({ prompt: z.string() }), idempotent: true, parallel: true }, ({ prompt }, { generate: consult }) =>
     consult({ prompt }),
   ),
-  { ...misbehaving("echo", { text: z.string() }, ({ text }) => text), aliases: ["repeat_after_me"] },
+  { ...createMisbehavingTool("echo", { text: z.string() }, ({ text }) => text), aliases: ["repeat_after_me"] },
 ];
 
-function misbehaving(name: string, shape: z.ZodRawShape, run: (input: Record<string, unknown>) => unknown): Tool {
+function createMisbehavingTool(name: string, shape: z.ZodRawShape, run: (input: Record<string, unknown>) => unknown): Tool {
   return defineTool({ name, description: "For tests.", inputSchema: z.object(shape) as z.ZodType<Record<string, unknown>>, idempotent: true }, run);
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

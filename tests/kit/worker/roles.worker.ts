@@ -1,8 +1,8 @@
 import { AgentSystem } from "@thinkery/runtime";
 import type { ModelRoles } from "@thinkery/sdk";
-import { besideTools } from "./beside.ts";
+import { modelTools } from "./model-tools.ts";
 
-const system = besideTools.reduce((made, tool) => made.addTool(tool), new AgentSystem({ defaultModel: "box:system" }).defaults()).export();
+const system = modelTools.reduce((made, tool) => made.addTool(tool), new AgentSystem({ defaultModel: "box:system" }).defaults()).export();
 
 export const { Agency, User, Supervision } = system;
 export default system.handler;

@@ -4,7 +4,7 @@ import { coach } from "./system/coach.ts";
 import { inspector, secondInspector } from "./system/inspector.ts";
 import { puppet } from "./system/puppet.ts";
 import { answersAnyway, clash, echo, later, laterAlone, laterLocally, laterSlowly, ofTheClass, readProps, throws } from "./system/tools.ts";
-import { witness } from "./system/witness.ts";
+import { createWitness } from "./system/witness.ts";
 
 // A Worker of a product's own, with everything an AgentSystem takes.
 const system = new AgentSystem({ defaultModel: "scripted:default" })
@@ -18,9 +18,9 @@ const system = new AgentSystem({ defaultModel: "scripted:default" })
   .addTool(answersAnyway)
   .addTool(readProps, ["reader"])
   .addTool(clash, ["clash"])
-  .use(witness("first"))
+  .use(createWitness("first"))
   .use(puppet)
-  .use(witness("second"))
+  .use(createWitness("second"))
   .use(coach)
   .use(inspector)
   .use(secondInspector)
@@ -55,7 +55,7 @@ function watch(conversation: Conversation, countArmed: () => Promise<number>): C
   if (Object.hasOwn(conversation, "isWatched")) return conversation;
   const api = Object.getPrototypeOf(conversation) as Conversation;
   const state = async () => {
-    const read = await api.state.call(conversation);
+    const read = await api.getState.call(conversation);
     return { ...read, state: { ...read.state, armed: await countArmed() } };
   };
   Object.setPrototypeOf(conversation, Object.create(api, { state: { value: state } }));

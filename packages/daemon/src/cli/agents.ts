@@ -1,5 +1,5 @@
 import { type Agent, type AgentTarget, fail, isThinkeryError } from "@thinkery/sdk";
-import { nearest } from "@thinkery/sdk/internal";
+import { findNearest } from "@thinkery/sdk/internal";
 import type { Client } from "@thinkery/sdk/client";
 import { listAgents } from "./lists.ts";
 import { persist } from "./persist.ts";
@@ -11,17 +11,17 @@ export async function findAgent(client: Client, { agency, agent }: AgentTarget):
   } catch (error) {
     if (!isNotFound(error)) throw error;
     const names = await listAgents(client, agency).then((agents) => agents.map(({ name }) => name), () => []);
-    const meant = nearest(agent, names);
+    const meant = findNearest(agent, names);
     const next = meant ? `did you mean ${meant}?` : "create it with `thinkery new`, or see `thinkery ls`.";
     throw fail("not_found", `${error.message.replace(/\.$/, "")}; ${next}`, meant ? { suggestion: meant } : {});
   }
 }
 
-const lookedAt = 20;
+const maxMessages = 20;
 
 /** The model that gave the agent's latest answer. */
-export async function modelUsed(client: Client, { agency, agent }: AgentTarget): Promise<string | undefined> {
-  const query = { limit: lookedAt };
+export async function findUsedModel(client: Client, { agency, agent }: AgentTarget): Promise<string | undefined> {
+  const query = { limit: maxMessages };
   const { messages } = await persist((signal) => client.call("listMessages", { params: { agency, agent }, query, signal }));
   return messages.findLast(({ model }) => model !== undefined)?.model;
 }

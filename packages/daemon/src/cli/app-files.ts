@@ -8,7 +8,7 @@ const maxAppBytes = 1024 * 1024;
 /** An app from files: the main module, and the others by their paths from its folder, as it imports them. */
 export async function readAppFiles(cwd: string, main: string, more: readonly string[]): Promise<{ code: string; modules?: Record<string, string> }> {
   const folder = dirname(resolve(cwd, main));
-  const code = await read(cwd, main);
+  const code = await readText(cwd, main);
   const modules: Record<string, string> = {};
   for (const file of more) {
     const path = relative(folder, resolve(cwd, file));
@@ -16,12 +16,12 @@ export async function readAppFiles(cwd: string, main: string, more: readonly str
     if (path.startsWith("..") || isAbsolute(path)) {
       throw fail("bad_request", `“${file}” does not lie below the folder of “${main}”, so the app could not import it.`);
     }
-    modules[path.split(sep).join("/")] = await read(cwd, file);
+    modules[path.split(sep).join("/")] = await readText(cwd, file);
   }
   return more.length > 0 ? { code, modules } : { code };
 }
 
-async function read(cwd: string, file: string): Promise<string> {
+async function readText(cwd: string, file: string): Promise<string> {
   const path = resolve(cwd, file);
   try {
     const { size } = await stat(path);

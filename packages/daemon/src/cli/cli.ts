@@ -12,9 +12,9 @@ export interface Cli {
   version: string | undefined;
   output: Output;
   /** A person sits at the keyboard and can be asked. */
-  interactive: boolean;
+  isInteractive: boolean;
   /** What the process will exit with when nothing throws. */
-  exitWith(code: number): void;
+  setExitCode(code: number): void;
   /** The command answers Ctrl+C itself from now on. */
-  ownInterrupts(): void;
+  takeOverInterrupts(): void;
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import type { Cli } from "./cli.ts";
-import { completionScript, shells } from "./completion.ts";
+import { createCompletionScript, shells } from "./completion.ts";
 import { buildProgram } from "./program.ts";
 
 const program = buildProgram({} as Cli, { last: undefined });
@@ -10,7 +10,7 @@ const names = program.createHelp().visibleCommands(program).map((command) => com
 test("every command is completed in every shell, and the hidden one in none", () => {
   expect(names).toContain("doctor");
   for (const shell of shells) {
-    const script = completionScript(program, shell);
+    const script = createCompletionScript(program, shell);
     for (const name of names) expect(script, `${name} in ${shell}`).toMatch(new RegExp(`\\b${name}\\b`));
     expect(script).toContain("foreground");
     expect(script).not.toContain("host-process");
@@ -19,7 +19,7 @@ test("every command is completed in every shell, and the hidden one in none", ()
 
 function complete(...words: string[]): string[] {
   const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _thinkery; echo "\${COMPREPLY[@]}"`;
-  const answer = execFileSync("bash", ["-c", `${completionScript(program, "bash")}\n${ask}`], { encoding: "utf8", timeout: 10_000 });
+  const answer = execFileSync("bash", ["-c", `${createCompletionScript(program, "bash")}\n${ask}`], { encoding: "utf8", timeout: 10_000 });
   return answer.trim().split(" ").filter(Boolean);
 }
 

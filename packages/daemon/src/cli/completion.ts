@@ -3,29 +3,29 @@ import type { Command } from "commander";
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
-interface Word {
+interface CompletionWord {
   text: string;
   about: string;
 }
 
 /** What may follow one command: `path` is empty for the program itself. */
-interface Node {
+interface CompletionNode {
   path: string;
-  words: Word[];
-  options: Word[];
+  words: CompletionWord[];
+  options: CompletionWord[];
 }
 
 /** A script for the shell, made from the same commands that run. */
-export function completionScript(program: Command, shell: Shell): string {
-  const nodes = walk(program, "");
-  return { bash, zsh, fish }[shell](nodes);
+export function createCompletionScript(program: Command, shell: Shell): string {
+  const nodes = collectNodes(program, "");
+  return { bash: createBashScript, zsh: createZshScript, fish: createFishScript }[shell](nodes);
 }
 
-function walk(command: Command, path: string): Node[] {
+function collectNodes(command: Command, path: string): CompletionNode[] {
   const help = command.createHelp();
   const children = help.visibleCommands(command);
   const shared = help.visibleGlobalOptions(command);
-  const node: Node = {
+  const node: CompletionNode = {
     path,
     words: [
       ...children.map((child) => ({ text: child.name(), about: child.description() })),
@@ -37,13 +37,13 @@ function walk(command: Command, path: string): Node[] {
   };
   const below = children
     .filter((child) => child.name() !== "help")
-    .flatMap((child) => walk(child, path ? `${path} ${child.name()}` : child.name()));
+    .flatMap((child) => collectNodes(child, path ? `${path} ${child.name()}` : child.name()));
   return [node, ...below];
 }
 
-function bash(nodes: Node[]): string {
+function createBashScript(nodes: CompletionNode[]): string {
   const cases = nodes.map(
-    ({ path, words, options }) => `    "${path}") words="${texts(words)}"; options="${texts(options)}" ;;`,
+    ({ path, words, options }) => `    "${path}") words="${joinWords(words)}"; options="${joinWords(options)}" ;;`,
   );
   return `# bash completion for thinkery
 _thinkery() {
@@ -63,7 +63,7 @@ complete -F _thinkery thinkery
 `;
 }
 
-function zsh(nodes: Node[]): string {
+function createZshScript(nodes: CompletionNode[]): string {
   const cases = nodes.map(({ path, words, options }) => {
     const entries = [...words, ...options].map(({ text, about }) =>
       quote(about ? `${text.replaceAll(":", "\\:")}:${about}` : text),
@@ -84,13 +84,13 @@ if [ "$funcstack[1]" = "_thinkery" ]; then _thinkery "$@"; else compdef _thinker
 `;
 }
 
-function fish(nodes: Node[]): string {
+function createFishScript(nodes: CompletionNode[]): string {
   const lines = nodes.flatMap(({ path, words, options }) => {
     const when = `complete -c thinkery -n ${quote(`test (__thinkery_path) = "${path}"`)}`;
-    const tell = (about: string) => (about ? ` -d ${quote(about)}` : "");
+    const formatHelp = (about: string) => (about ? ` -d ${quote(about)}` : "");
     return [
-      ...words.map(({ text, about }) => `${when} -f -a ${quote(text)}${tell(about)}`),
-      ...options.map(({ text, about }) => `${when} -l ${text.slice(2)}${tell(about)}`),
+      ...words.map(({ text, about }) => `${when} -f -a ${quote(text)}${formatHelp(about)}`),
+      ...options.map(({ text, about }) => `${when} -l ${text.slice(2)}${formatHelp(about)}`),
     ];
   });
   return `# fish completion for thinkery
@@ -103,7 +103,7 @@ ${lines.join("\n")}
 `;
 }
 
-function texts(words: Word[]): string {
+function joinWords(words: CompletionWord[]): string {
   return words.map(({ text }) => text).join(" ");
 }
 

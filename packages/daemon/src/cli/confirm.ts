@@ -4,7 +4,7 @@ import type { Cli } from "./cli.ts";
 
 /** Asks before something is gone for good; a script that nobody watches has already decided. */
 export async function confirm(cli: Cli, question: string): Promise<void> {
-  if (!cli.interactive) return;
+  if (!cli.isInteractive) return;
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   // The prompt swallows Ctrl+C otherwise.
   prompt.on("SIGINT", () => process.kill(process.pid, "SIGINT"));

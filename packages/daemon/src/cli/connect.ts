@@ -5,8 +5,8 @@ import { readToken } from "../home/token.ts";
 import { isLoopback } from "../host/address.ts";
 import { findHost, type FoundHost, stopHost } from "../host/discovery.ts";
 import type { Cli } from "./cli.ts";
-import { lastFlags } from "./host-options.ts";
-import { launch } from "./launch.ts";
+import { toLastFlags } from "./host-options.ts";
+import { launchHost } from "./launch.ts";
 
 export interface Connection {
   url: string;
@@ -16,23 +16,23 @@ export interface Connection {
   worker?: string;
 }
 
-export const stopLimit = 15_000;
+export const stopTimeoutMs = 15_000;
 
 /** The host every command talks to; one is started when none lives. */
 export async function connect(cli: Cli): Promise<Connection> {
-  return connectElsewhere(cli) ?? connectHere(cli, await ensureHost(cli));
+  return connectRemote(cli) ?? connectLocal(cli, await ensureHost(cli));
 }
 
 /** The same without starting or restarting anything. */
 export async function connectIfRunning(cli: Cli): Promise<Connection | undefined> {
-  const elsewhere = connectElsewhere(cli);
+  const elsewhere = connectRemote(cli);
   if (elsewhere) return elsewhere;
   const host = await findHost(locateHome(cli.env));
-  return host && connectHere(cli, host);
+  return host && connectLocal(cli, host);
 }
 
 // The token of this machine's host is never sent to another one.
-function connectElsewhere(cli: Cli): Connection | undefined {
+function connectRemote(cli: Cli): Connection | undefined {
   const url = cli.env.THINKERY_URL;
   if (!url) return undefined;
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
@@ -40,22 +40,22 @@ function connectElsewhere(cli: Cli): Connection | undefined {
   }
   const token = cli.env.THINKERY_TOKEN;
   if (!token) throw fail("unauthorized", "THINKERY_URL is set but THINKERY_TOKEN is not; set it to a token of that host.");
-  return open(url.replace(/\/+$/, ""), token);
+  return openConnection(url.replace(/\/+$/, ""), token);
 }
 
-async function connectHere(cli: Cli, host: FoundHost): Promise<Connection> {
+async function connectLocal(cli: Cli, host: FoundHost): Promise<Connection> {
   const token = cli.env.THINKERY_TOKEN;
-  return token ? open(host.url, token, host.worker) : connectAsOwner(cli, host);
+  return token ? openConnection(host.url, token, host.worker) : connectAsOwner(cli, host);
 }
 
 /** With the data folder's own token, whatever THINKERY_TOKEN says: a found host has just proved that it has it too. */
 export async function connectAsOwner(cli: Cli, host: FoundHost): Promise<Connection> {
   const token = await readToken(locateHome(cli.env));
   if (!token) throw fail("unauthorized", "The host's token is not in the data folder; restart it with `thinkery restart`.");
-  return open(host.url, token, host.worker);
+  return openConnection(host.url, token, host.worker);
 }
 
-function open(url: string, token: string, worker?: string): Connection {
+function openConnection(url: string, token: string, worker?: string): Connection {
   return { url, token, client: createClient({ url, token }), ...(worker ? { worker } : {}) };
 }
 
@@ -63,18 +63,18 @@ async function ensureHost(cli: Cli): Promise<FoundHost> {
   const home = locateHome(cli.env);
   const host = await findHost(home);
   if (!host) {
-    cli.output.say("No host is running; starting one.");
-    return launch(cli, {}, { adoptToken: (await readToken(home)) === undefined });
+    cli.output.writeMessage("No host is running; starting one.");
+    return launchHost(cli, {}, { adoptToken: (await readToken(home)) === undefined });
   }
   if (!isOtherVersion(cli, host)) return host;
   // A Worker of one's own may have to be brought up to the new version first.
   if (!isLoopback(host.host) || host.worker) {
-    cli.output.say(`The host is version ${host.version} and this is ${cli.version}; restart it with \`thinkery restart\`.`);
+    cli.output.writeMessage(`The host is version ${host.version} and this is ${cli.version}; restart it with \`thinkery restart\`.`);
     return host;
   }
-  cli.output.say(`The host is version ${host.version} and this is ${cli.version}; restarting it.`);
-  await stopHost(home, { timeoutMs: stopLimit });
-  return launch(cli, lastFlags(host), { adoptToken: false });
+  cli.output.writeMessage(`The host is version ${host.version} and this is ${cli.version}; restarting it.`);
+  await stopHost(home, { timeoutMs: stopTimeoutMs });
+  return launchHost(cli, toLastFlags(host), { adoptToken: false });
 }
 
 export function isOtherVersion(cli: Cli, host: FoundHost): boolean {

@@ -20,6 +20,6 @@ export function formatDuration(seconds: number): string {
   ];
   const first = parts.findIndex(([amount]) => amount > 0);
   if (first === -1) return "0s";
-  const told = parts.slice(first, first + 2).filter(([amount]) => amount > 0);
-  return told.map(([amount, unit]) => `${amount}${unit}`).join(" ");
+  const formatted = parts.slice(first, first + 2).filter(([amount]) => amount > 0);
+  return formatted.map(([amount, unit]) => `${amount}${unit}`).join(" ");
 }

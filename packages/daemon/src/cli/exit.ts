@@ -11,13 +11,13 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-const byError: Partial<Record<ErrorCode, number>> = {
+const exitCodeByError: Partial<Record<ErrorCode, number>> = {
   bad_request: exitCodes.usage,
   unauthorized: exitCodes.noHost,
   forbidden: exitCodes.noHost,
   unavailable: exitCodes.noHost,
 };
 
-export function exitCodeOf(error: unknown): number {
-  return (isThinkeryError(error) ? byError[error.code] : undefined) ?? exitCodes.failed;
+export function toExitCode(error: unknown): number {
+  return (isThinkeryError(error) ? exitCodeByError[error.code] : undefined) ?? exitCodes.failed;
 }

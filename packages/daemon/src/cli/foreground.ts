@@ -6,11 +6,11 @@ import { findHost, type FoundHost, stopHost } from "../host/discovery.ts";
 import { type RunningHost, runHost, stopOnSignals } from "../host/host.ts";
 import { hostLogName } from "../host/log.ts";
 import type { Cli } from "./cli.ts";
-import { connectAsOwner, isOtherVersion, stopLimit } from "./connect.ts";
+import { connectAsOwner, isOtherVersion, stopTimeoutMs } from "./connect.ts";
 import { exitCodes } from "./exit.ts";
 import { greet } from "./greeting.ts";
-import { type HostFlags, hostOptions, lastFlags, noteDifference, replacementOptions } from "./host-options.ts";
-import { place } from "./place.ts";
+import { type HostFlags, resolveHostOptions, toLastFlags, noteDifference, resolveReplacementOptions } from "./host-options.ts";
+import { formatPath } from "./format-path.ts";
 
 /** Runs the host in this process until it is asked to stop. */
 export async function runForeground(cli: Cli, flags: HostFlags): Promise<void> {
@@ -22,10 +22,10 @@ export async function runForeground(cli: Cli, flags: HostFlags): Promise<void> {
   }
 
   // Checked before an older host is stopped for it.
-  const options = found ? await replacementOptions(cli, { ...lastFlags(found), ...flags }) : await hostOptions(cli, flags);
+  const options = found ? await resolveReplacementOptions(cli, { ...toLastFlags(found), ...flags }) : await resolveHostOptions(cli, flags);
   if (found) {
-    cli.output.say(`Stopping the host of version ${found.version}; this is ${cli.version}.`);
-    await stopHost(home, { timeoutMs: stopLimit });
+    cli.output.writeMessage(`Stopping the host of version ${found.version}; this is ${cli.version}.`);
+    await stopHost(home, { timeoutMs: stopTimeoutMs });
   }
   const leave = new AbortController();
   const leaving = leave.signal;
@@ -33,7 +33,7 @@ export async function runForeground(cli: Cli, flags: HostFlags): Promise<void> {
   let host: RunningHost | undefined;
   // What goes wrong before the host runs comes back as the error of the start.
   const onLine = (line: string) => {
-    if (host) cli.output.say(line);
+    if (host) cli.output.writeMessage(line);
   };
   try {
     host = await runHost({ ...options, onLine });
@@ -54,45 +54,45 @@ export async function runForeground(cli: Cli, flags: HostFlags): Promise<void> {
     }
   }
   if (leaving.aborted) await host.stop();
-  await untilStopped(cli, home, host);
+  await waitUntilStopped(cli, home, host);
 }
 
 /** Waits for the end of a host in this process and says how it came. */
-export async function untilStopped(cli: Cli, home: Home, host: RunningHost): Promise<void> {
+export async function waitUntilStopped(cli: Cli, home: Home, host: RunningHost): Promise<void> {
   const { reason, message } = await host.stopped;
   if (reason === "asked") {
-    cli.output.say("Thinkery has stopped.");
+    cli.output.writeMessage("Thinkery has stopped.");
     return;
   }
-  const log = place(join(home.logs, `${hostLogName}.log`));
-  cli.output.say(`thinkery: ${message ?? "The host has given up."} The log is ${log}.`);
-  cli.exitWith(exitCodes.failed);
+  const log = formatPath(join(home.logs, `${hostLogName}.log`));
+  cli.output.writeMessage(`thinkery: ${message ?? "The host has given up."} The log is ${log}.`);
+  cli.setExitCode(exitCodes.failed);
 }
 
 // A Ctrl+C while the host still starts is kept until it can be stopped cleanly.
 function watchInterrupts(cli: Cli, onInterrupt: () => void): void {
-  cli.ownInterrupts();
+  cli.takeOverInterrupts();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, onInterrupt);
 }
 
 async function greetStarted(cli: Cli, home: Home, host: RunningHost, signal: AbortSignal): Promise<void> {
   const client = createClient({ url: host.url, token: host.token });
   await greet(cli, { url: host.url, client }, {
-    started: true,
+    isStarted: true,
     pid: process.pid,
     version: cli.version ?? "unbuilt",
     homePath: home.path,
-    howToStop: "Ctrl+C",
+    stopHint: "Ctrl+C",
     signal,
   });
 }
 
 async function greetRunning(cli: Cli, home: Home, found: FoundHost): Promise<void> {
   await greet(cli, await connectAsOwner(cli, found), {
-    started: false,
+    isStarted: false,
     pid: found.pid,
     version: found.version,
     homePath: home.path,
-    howToStop: "thinkery stop",
+    stopHint: "thinkery stop",
   });
 }

@@ -1,12 +1,12 @@
 import { dirname, join, resolve } from "node:path";
 import { fail } from "@thinkery/sdk";
 import { loadConfig } from "../config/load.ts";
-import { checkModelAddress, checkModelIds, modelVariables, providersIn } from "../config/providers.ts";
+import { checkModelAddress, checkModelIds, readModelVariables, listProviders } from "../config/providers.ts";
 import { openHome } from "../home/home.ts";
-import { bindAddress, checkExposure } from "../host/address.ts";
+import { toBindAddress, checkExposure } from "../host/address.ts";
 import type { FoundHost } from "../host/discovery.ts";
 import type { HostOptions } from "../host/host.ts";
-import { builtParts } from "../host/parts.ts";
+import { locateParts } from "../host/parts.ts";
 import { bundleWorker, checkEntry } from "../host/worker/worker.ts";
 import type { Cli } from "./cli.ts";
 
@@ -27,28 +27,28 @@ export const defaultHost = "127.0.0.1";
 export const defaultPort = 5099;
 
 /** Flags, configuration and environment together; everything a person could have got wrong is refused here. */
-export async function hostOptions(cli: Cli, flags: HostFlags): Promise<HostOptions> {
+export async function resolveHostOptions(cli: Cli, flags: HostFlags): Promise<HostOptions> {
   const home = await openHome(cli.env);
   const { config } = await loadConfig(home.path, cli.cwd);
-  const host = bindAddress(flags.host ?? config.host ?? flags.lastHost ?? defaultHost);
+  const host = toBindAddress(flags.host ?? config.host ?? flags.lastHost ?? defaultHost);
   const port = flags.port ?? config.port;
   checkModelAddress(cli.env, cli.cwd);
   checkModelIds(config);
   const adminToken = cli.env.THINKERY_URL ? undefined : cli.env.THINKERY_TOKEN || undefined;
   checkExposure(host, adminToken);
-  const worker = workerOf(cli, flags, config.worker && resolve(home.path, config.worker));
+  const worker = resolveWorker(cli, flags, config.worker && resolve(home.path, config.worker));
   return {
     home,
     host,
     port: port ?? flags.lastPort ?? defaultPort,
-    portGiven: port !== undefined,
+    isPortFixed: port !== undefined,
     slots: config.sandboxSlots,
     limits: { failures: config.failuresPerMinute, silenceMs: config.silenceSeconds * 1000 },
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.allowedOrigins,
     toolOrigins: config.toolOrigins,
     ...(adminToken ? { adminToken } : {}),
-    providers: providersIn(cli.env, config.providers),
+    providers: listProviders(cli.env, config.providers),
     models: {
       ...(config.model ? { model: config.model } : {}),
       models: config.models,
@@ -56,18 +56,18 @@ export async function hostOptions(cli: Cli, flags: HostFlags): Promise<HostOptio
       prices: config.prices,
       contextTokens: config.contextTokens,
     },
-    modelVariables: modelVariables(cli.env, config.providers),
+    modelVariables: readModelVariables(cli.env, config.providers),
     turn: config.turn,
     sandbox: config.sandbox,
     linux: config.linux,
     workspace: config.workspace,
     scriptFolders: [home.path, cli.cwd].map((folder) => join(folder, "scripts")),
-    parts: builtParts(dirname(cli.entry)),
+    parts: locateParts(dirname(cli.entry)),
     ...(worker ? { worker } : {}),
   };
 }
 
-function workerOf(cli: Cli, { worker, watch = false, lastWorker }: HostFlags, configured: string | undefined): HostOptions["worker"] {
+function resolveWorker(cli: Cli, { worker, watch = false, lastWorker }: HostFlags, configured: string | undefined): HostOptions["worker"] {
   const entry = worker === undefined ? (configured ?? lastWorker) : worker && resolve(cli.cwd, worker);
   if (!entry && watch) throw fail("bad_request", "There is nothing to watch; name the file of your Worker with --worker.");
   if (!entry) return undefined;
@@ -76,23 +76,23 @@ function workerOf(cli: Cli, { worker, watch = false, lastWorker }: HostFlags, co
 }
 
 /** The same before a running host is stopped for the new one: also its Worker has to build. */
-export async function replacementOptions(cli: Cli, flags: HostFlags): Promise<HostOptions> {
-  const options = await hostOptions(cli, flags);
+export async function resolveReplacementOptions(cli: Cli, flags: HostFlags): Promise<HostOptions> {
+  const options = await resolveHostOptions(cli, flags);
   if (options.worker && options.parts) await bundleWorker(options.worker.entry, options.parts.version);
   return options;
 }
 
 /** What a running host tells of itself for the one that takes its place. */
-export function lastFlags({ host, port, worker }: FoundHost): HostFlags {
+export function toLastFlags({ host, port, worker }: FoundHost): HostFlags {
   return { lastHost: host, lastPort: port, ...(worker ? { lastWorker: worker } : {}) };
 }
 
 /** A running host stays as it is; whoever asked for another address or Worker is told how to get it. */
 export function noteDifference(cli: Cli, { host, port, worker }: HostFlags, found: FoundHost): void {
-  const same = (host === undefined || bindAddress(host) === found.host) && (port === undefined || port === found.port);
-  if (!same) cli.output.say("It stays at its address; move it with `thinkery restart` and the same options.");
+  const same = (host === undefined || toBindAddress(host) === found.host) && (port === undefined || port === found.port);
+  if (!same) cli.output.writeMessage("It stays at its address; move it with `thinkery restart` and the same options.");
   const other = worker !== undefined && (worker ? resolve(cli.cwd, worker) : undefined) !== found.worker;
-  if (other) cli.output.say("It goes on with the Worker it has; change it with `thinkery restart` and the same options.");
+  if (other) cli.output.writeMessage("It goes on with the Worker it has; change it with `thinkery restart` and the same options.");
 }
 
 export function parsePort(text: string): number {

@@ -6,7 +6,7 @@ import { type Home, openHome } from "../home/home.ts";
 import { findHost, type FoundHost } from "../host/discovery.ts";
 import type { Cli } from "./cli.ts";
 import type { HostFlags } from "./host-options.ts";
-import { place } from "./place.ts";
+import { formatPath } from "./format-path.ts";
 
 /** What the background process tells us over its channel before it is on its own. */
 export type LaunchReport = { ready: true } | ErrorBody;
@@ -16,14 +16,14 @@ interface LaunchOptions {
   adoptToken: boolean;
 }
 
-const startLimit = 30_000;
+const startTimeoutMs = 30_000;
 
 /** Starts a host that outlives this command, and comes back when it answers. */
-export async function launch(cli: Cli, flags: HostFlags, options: LaunchOptions): Promise<FoundHost> {
+export async function launchHost(cli: Cli, flags: HostFlags, options: LaunchOptions): Promise<FoundHost> {
   const home = await openHome(cli.env);
   const child = spawnHost(cli, home, flags, options);
   try {
-    await untilReady(child, home);
+    await waitUntilReady(child, home);
   } catch (error) {
     // Somebody else's command may have been a moment faster; then theirs is as good.
     const theirs = isConflict(error) ? await findHost(home) : undefined;
@@ -34,15 +34,15 @@ export async function launch(cli: Cli, flags: HostFlags, options: LaunchOptions)
     child.unref();
   }
   const host = await findHost(home);
-  if (!host) throw fail("unavailable", `The host started but does not answer; see ${place(home.logs)}.`);
+  if (!host) throw fail("unavailable", `The host started but does not answer; see ${formatPath(home.logs)}.`);
   return host;
 }
 
 function spawnHost(cli: Cli, home: Home, flags: HostFlags, { adoptToken }: LaunchOptions): ChildProcess {
-  const log = openSync(startLog(home), "w", 0o600);
+  const log = openSync(getStartLog(home), "w", 0o600);
   const { THINKERY_TOKEN: token, ...environment } = process.env;
   try {
-    return spawn(process.execPath, [cli.entry, "host-process", ...flagArguments(flags)], {
+    return spawn(process.execPath, [cli.entry, "host-process", ...toArguments(flags)], {
       cwd: cli.cwd,
       detached: true,
       env: adoptToken && token ? { ...environment, THINKERY_TOKEN: token } : environment,
@@ -54,7 +54,7 @@ function spawnHost(cli: Cli, home: Home, flags: HostFlags, { adoptToken }: Launc
   }
 }
 
-function flagArguments(flags: HostFlags): string[] {
+function toArguments(flags: HostFlags): string[] {
   const { worker, watch } = flags;
   const named = {
     "--host": flags.host,
@@ -68,20 +68,20 @@ function flagArguments(flags: HostFlags): string[] {
   return [...given, ...(worker === false ? ["--no-worker"] : []), ...(watch ? ["--watch"] : [])];
 }
 
-function untilReady(child: ChildProcess, home: Home): Promise<void> {
+function waitUntilReady(child: ChildProcess, home: Home): Promise<void> {
   return new Promise<void>((resolve, reject) => {
-    const silent = () => fail("unavailable", `The host did not start; see ${place(startLog(home))} for the reason.`);
+    const onTimeout = () => fail("unavailable", `The host did not start; see ${formatPath(getStartLog(home))} for the reason.`);
     const timer = setTimeout(() => {
       child.kill("SIGTERM");
-      reject(silent());
-    }, startLimit);
+      reject(onTimeout());
+    }, startTimeoutMs);
     const settle = (outcome: () => void) => {
       clearTimeout(timer);
       outcome();
     };
-    child.once("message", (report) => settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? silent()))));
-    child.once("error", () => settle(() => reject(silent())));
-    child.once("exit", () => settle(() => reject(silent())));
+    child.once("message", (report) => settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? onTimeout()))));
+    child.once("error", () => settle(() => reject(onTimeout())));
+    child.once("exit", () => settle(() => reject(onTimeout())));
   });
 }
 
@@ -94,6 +94,6 @@ function isConflict(error: unknown): boolean {
 }
 
 // What the process prints by itself, such as a crash of Node; all else is in the host's own log.
-function startLog(home: Home): string {
+function getStartLog(home: Home): string {
   return join(home.logs, "start.log");
 }

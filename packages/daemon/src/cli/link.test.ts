@@ -2,10 +2,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createClient } from "@thinkery/sdk/client";
 import { expect, onTestFinished, test } from "vitest";
-import { loginLink } from "./link.ts";
+import { createLoginLink } from "./link.ts";
 
 /** A host whose main is away for the first `refusals` requests. */
-async function host(refusals: number, onRequest: () => void = () => {}) {
+async function createHost(refusals: number, onRequest: () => void = () => {}) {
   let asked = 0;
   const server = createServer((_, response) => {
     asked++;
@@ -21,14 +21,14 @@ async function host(refusals: number, onRequest: () => void = () => {}) {
 }
 
 test("a main that is restarting is waited for", async () => {
-  const connection = await host(2);
-  expect(await loginLink(connection)).toBe(`${connection.url}/#code=c%2F1`);
+  const connection = await createHost(2);
+  expect(await createLoginLink(connection)).toBe(`${connection.url}/#code=c%2F1`);
   expect(connection.asked()).toBe(3);
 });
 
 test("a host that is being stopped is not", async () => {
   const stopping = new AbortController();
-  const connection = await host(Number.POSITIVE_INFINITY, () => stopping.abort());
-  await expect(loginLink(connection, stopping.signal)).rejects.toThrow();
+  const connection = await createHost(Number.POSITIVE_INFINITY, () => stopping.abort());
+  await expect(createLoginLink(connection, stopping.signal)).rejects.toThrow();
   expect(connection.asked()).toBe(1);
 });

@@ -4,7 +4,7 @@ import type { Client } from "@thinkery/sdk/client";
 const pageSize = 500;
 
 export function listAgents(client: Client, agency: string): Promise<Agent[]> {
-  return allPages(async (after) => {
+  return readAllPages(async (after) => {
     const { agents, next } = await client.call("listAgents", {
       params: { agency },
       query: { limit: pageSize, ...(after ? { after } : {}) },
@@ -14,7 +14,7 @@ export function listAgents(client: Client, agency: string): Promise<Agent[]> {
 }
 
 export function listAgencies(client: Client): Promise<Agency[]> {
-  return allPages(async (after) => {
+  return readAllPages(async (after) => {
     const { agencies, next } = await client.call("listAgencies", {
       query: { limit: pageSize, ...(after ? { after } : {}) },
     });
@@ -22,27 +22,27 @@ export function listAgencies(client: Client): Promise<Agency[]> {
   });
 }
 
-const atOnce = 8;
+const maxConcurrent = 8;
 
 /** Asks something of every agent of an agency, a few at a time, in the order of the list. */
-export async function eachAgent<T>(client: Client, agency: string, ask: (agent: Agent) => Promise<T>): Promise<T[]> {
+export async function mapAgents<T>(client: Client, agency: string, ask: (agent: Agent) => Promise<T>): Promise<T[]> {
   const agents = await listAgents(client, agency);
   const answers: T[] = [];
   // One that was deleted a moment ago is no failure of the list.
-  const askIfThere = (agent: Agent) => ask(agent).then((answer) => [answer], unlessGone);
-  for (let from = 0; from < agents.length; from += atOnce) {
-    answers.push(...(await Promise.all(agents.slice(from, from + atOnce).map(askIfThere))).flat());
+  const askIfThere = (agent: Agent) => ask(agent).then((answer) => [answer], ignoreNotFound);
+  for (let from = 0; from < agents.length; from += maxConcurrent) {
+    answers.push(...(await Promise.all(agents.slice(from, from + maxConcurrent).map(askIfThere))).flat());
   }
   return answers;
 }
 
-function unlessGone(error: unknown): [] {
+function ignoreNotFound(error: unknown): [] {
   if (isThinkeryError(error) && error.code === "not_found") return [];
   throw error;
 }
 
 // Everything of a list that the host answers page by page.
-async function allPages<Item>(
+async function readAllPages<Item>(
   page: (after: string | undefined) => Promise<{ items: Item[]; next?: string | undefined }>,
 ): Promise<Item[]> {
   const all: Item[] = [];

@@ -22,7 +22,7 @@ test("styles appear only on a terminal and never with NO_COLOR", () => {
 test("what is said beside the reply is dim where that goes to a terminal, wherever the reply goes", () => {
   const said = (options: Parameters<typeof record>[0]) => {
     const { output, written } = record(options);
-    output.aside("a\nb\u001b");
+    output.writeNote("a\nb\u001b");
     return written.err;
   };
   expect(said({ asidesTTY: true })).toBe("\u001b[2ma b\ufffd\u001b[22m\n");
@@ -49,15 +49,15 @@ test("JSON carries no character a terminal would act on, and still the same valu
 
 test("an error is a sentence on stderr, and with --json also the one value on stdout", () => {
   const plain = record();
-  plain.output.error(fail("not_found", "No bob."));
+  plain.output.writeError(fail("not_found", "No bob."));
   expect(plain.written).toEqual({ out: "", err: "thinkery: No bob.\n" });
   const json = record({ json: true });
-  json.output.error(fail("not_found", "No bob."));
+  json.output.writeError(fail("not_found", "No bob."));
   expect(JSON.parse(json.written.out)).toEqual({ error: { code: "not_found", message: "No bob." } });
 });
 
 test("columns line up and the control characters of others are not passed on", () => {
   const { output } = record();
-  const text = output.table(["NAME", "MODEL"], [["alice", "a:b"], ["b\u001b[31m", "c\nd"]]);
+  const text = output.formatTable(["NAME", "MODEL"], [["alice", "a:b"], ["b\u001b[31m", "c\nd"]]);
   expect(text.split("\n")).toEqual(["NAME    MODEL", "alice   a:b", "b\ufffd[31m  c d"]);
 });

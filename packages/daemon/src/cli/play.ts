@@ -8,38 +8,38 @@ import type { Cli } from "./cli.ts";
 import { connect } from "./connect.ts";
 import { exitCodes } from "./exit.ts";
 import { stopOnInterrupt } from "./interrupt.ts";
-import { harmless, printable } from "./output.ts";
+import { sanitize, sanitizeIndented } from "./output.ts";
 import { persist } from "./persist.ts";
 
 /** Plays a script with an agent that is there for nothing else, and prints the conversation. */
 export async function playScript(cli: Cli, script: string, messages: string[]): Promise<void> {
   const name = `play-${randomUUID().slice(0, 8)}`;
   const params = { agency: globalAgency, agent: name };
-  const stop = stopOnInterrupt(cli, () => cli.output.say("Stopping; Ctrl+C again leaves at once."));
-  const lent = isFile(script) ? await lend(cli, script, name) : undefined;
+  const stop = stopOnInterrupt(cli, () => cli.output.writeMessage("Stopping; Ctrl+C again leaves at once."));
+  const removeScript = isFile(script) ? await copyScript(cli, script, name) : undefined;
   try {
     const { client } = await connect(cli);
-    await client.call("createAgent", { params: { agency: globalAgency }, body: { name, model: `scripted:${lent ? name : script}` } });
+    await client.call("createAgent", { params: { agency: globalAgency }, body: { name, model: `scripted:${removeScript ? name : script}` } });
     try {
-      await say(cli, client, name, messages, stop);
+      await sendMessages(cli, client, name, messages, stop);
       const { messages: said } = await client.call("listMessages", { params, query: { limit: 500 } });
-      cli.output.reply({ script, messages: said }, () => said.map((message) => lineOf(cli, message)).join("\n"));
+      cli.output.reply({ script, messages: said }, () => said.map((message) => formatMessage(cli, message)).join("\n"));
     } finally {
       await persist((signal) => client.call("deleteAgent", { params, signal }));
     }
   } finally {
-    await lent?.();
+    await removeScript?.();
   }
 }
 
-async function say(cli: Cli, client: Client, agent: string, messages: string[], stop: AbortSignal): Promise<void> {
+async function sendMessages(cli: Cli, client: Client, agent: string, messages: string[], stop: AbortSignal): Promise<void> {
   for (const message of messages) {
     try {
       await client.call("serve", { body: { agent, message }, signal: stop });
     } catch (error) {
       // A script may be there to fail: what it came to is in the conversation.
-      cli.output.say(printable(stop.aborted ? "Interrupted." : (error as Error).message));
-      cli.exitWith(stop.aborted ? exitCodes.interrupted : exitCodes.failed);
+      cli.output.writeMessage(sanitizeIndented(stop.aborted ? "Interrupted." : (error as Error).message));
+      cli.setExitCode(stop.aborted ? exitCodes.interrupted : exitCodes.failed);
       if (stop.aborted) return;
     }
   }
@@ -50,7 +50,7 @@ function isFile(script: string): boolean {
 }
 
 // The host reads scripts from its own folder, so a file is put there for as long as it plays.
-async function lend(cli: Cli, file: string, name: string): Promise<() => Promise<void>> {
+async function copyScript(cli: Cli, file: string, name: string): Promise<() => Promise<void>> {
   if (cli.env.THINKERY_URL) throw fail("bad_request", "A host elsewhere does not see your files; name one of its own scripts.");
   const { parseScript } = await import("../scripts/parse.ts");
   const text = await readFile(resolve(cli.cwd, file), "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -67,9 +67,9 @@ async function lend(cli: Cli, file: string, name: string): Promise<() => Promise
   };
 }
 
-function lineOf({ output }: Cli, { role, content, toolCalls = [], toolResult, error }: Message): string {
-  if (role === "user") return output.bold(`> ${printable(content)}`);
-  if (toolResult) return output.dim(`    ${toolResult.failed ? "failed" : "→"} ${printable(toolResult.summary || toolResult.preview)}`);
-  const calls = toolCalls.map(({ name, input }) => output.dim(`  ${name} ${printable(JSON.stringify(input) ?? "")}`));
-  return [...(content ? [harmless(content)] : []), ...calls, ...(error ? [`! ${printable(error)}`] : [])].join("\n");
+function formatMessage({ output }: Cli, { role, content, toolCalls = [], toolResult, error }: Message): string {
+  if (role === "user") return output.bold(`> ${sanitizeIndented(content)}`);
+  if (toolResult) return output.dim(`    ${toolResult.failed ? "failed" : "→"} ${sanitizeIndented(toolResult.summary || toolResult.preview)}`);
+  const calls = toolCalls.map(({ name, input }) => output.dim(`  ${name} ${sanitizeIndented(JSON.stringify(input) ?? "")}`));
+  return [...(content ? [sanitize(content)] : []), ...calls, ...(error ? [`! ${sanitizeIndented(error)}`] : [])].join("\n");
 }

@@ -34,16 +34,16 @@ import { addStop } from "./commands/stop.ts";
 import { addToken } from "./commands/token.ts";
 import { addUsage } from "./commands/usage.ts";
 import { addVersions } from "./commands/versions.ts";
-import { examples } from "./help.ts";
+import { formatExamples } from "./help.ts";
 
 /** The commander's own complaints, kept until `run` reports them like every other error. */
-export interface Complaints {
+export interface UsageErrors {
   last: string | undefined;
 }
 
-const other = "Other:";
+const otherGroup = "Other:";
 
-const firstSteps = examples(
+const firstSteps = formatExamples(
   ["start", "start the host, print a login link"],
   ["new alice", "create an agent"],
   ["chat alice", "talk with it"],
@@ -53,17 +53,17 @@ const firstSteps = examples(
 const notes = `Exit codes: 0 ok, 1 failed, 2 usage, 3 no host or not allowed, 5 budget, 130 interrupted.
 Set THINKERY_URL and THINKERY_TOKEN to use a host elsewhere.`;
 
-export function buildProgram(cli: Cli, complaints: Complaints): Command {
+export function buildProgram(cli: Cli, complaints: UsageErrors): Command {
   const program = new Command("thinkery")
     .description("A home for durable AI agents.")
     .version(cli.version ?? "unbuilt", "-V, --version", "print the version")
     .helpOption("-h, --help", "show this help")
-    .addHelpCommand(helpCommand())
+    .addHelpCommand(createHelpCommand())
     .option("--json", "print one JSON value")
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => cli.output.text(text),
-      writeErr: (text) => cli.output.say(text.trimEnd()),
+      writeOut: (text) => cli.output.writeText(text),
+      writeErr: (text) => cli.output.writeMessage(text.trimEnd()),
       outputError: (text) => {
         complaints.last = text;
       },
@@ -81,12 +81,12 @@ export function buildProgram(cli: Cli, complaints: Complaints): Command {
   for (const add of [addChat, addRun, addServe, addSend, addPeek, addStats, addExport, addClear]) add(program, cli);
   program.commandsGroup("Models and what they cost:");
   for (const add of [addProviders, addModels, addUsage, addBudget, addMock]) add(program, cli);
-  program.commandsGroup(other);
+  program.commandsGroup(otherGroup);
   for (const add of [addToken, addConfig, addCompletion, addHostProcess]) add(program, cli);
   return program;
 }
 
-function helpCommand(): Command {
+function createHelpCommand(): Command {
   const help = new Command("help").argument("[command]").description("show the help of a command");
-  return help.helpOption(false).helpGroup(other);
+  return help.helpOption(false).helpGroup(otherGroup);
 }

@@ -19,7 +19,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function thinkery(argv: string[], env: Record<string, string> = {}) {
+async function runThinkery(argv: string[], env: Record<string, string> = {}) {
   const written = { out: "", err: "" };
   const code = await run({
     argv,
@@ -29,14 +29,14 @@ async function thinkery(argv: string[], env: Record<string, string> = {}) {
     version: "0.1.0+test",
     stdout: { write: (text) => (written.out += text) },
     stderr: { write: (text) => (written.err += text) },
-    interactive: false,
-    ownInterrupts: () => {},
+    isInteractive: false,
+    takeOverInterrupts: () => {},
   });
   return { code, ...written };
 }
 
 /** A host that answers everything the same way and remembers what it was asked. */
-async function hostThatAnswers(status: number, body: unknown) {
+async function startFakeHost(status: number, body: unknown) {
   const asked: { route: string; authorization: string | undefined }[] = [];
   server = createServer((request, response) => {
     asked.push({ route: `${request.method} ${request.url}`, authorization: request.headers.authorization });
@@ -48,82 +48,82 @@ async function hostThatAnswers(status: number, body: unknown) {
 }
 
 test("an unknown command gets a suggestion on stderr and exit code 2", async () => {
-  const { code, out, err } = await thinkery(["strat"]);
+  const { code, out, err } = await runThinkery(["strat"]);
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(err).toContain("unknown command 'strat' (Did you mean start?)");
 });
 
 test("an unknown option gets a suggestion, also below a group of commands", async () => {
-  expect((await thinkery(["start", "--prot", "1"])).err).toContain("Did you mean --port?");
-  const { code, err } = await thinkery(["token", "new", "x", "--scop", "read"]);
+  expect((await runThinkery(["start", "--prot", "1"])).err).toContain("Did you mean --port?");
+  const { code, err } = await runThinkery(["token", "new", "x", "--scop", "read"]);
   expect(code).toBe(2);
   expect(err).toContain("Did you mean --scope?");
 });
 
 test("a missing or superfluous argument and a bad value are usage errors", async () => {
   for (const argv of [["new"], ["rm", "a", "b"], ["start", "--port", "x"], ["completion", "tcsh"], ["ls", "review"], ["agency"]]) {
-    expect((await thinkery(argv)).code, argv.join(" ")).toBe(2);
+    expect((await runThinkery(argv)).code, argv.join(" ")).toBe(2);
   }
 });
 
 test("--json makes an error the one value on stdout", async () => {
-  const { code, out } = await thinkery(["frobnicate", "--json"]);
+  const { code, out } = await runThinkery(["frobnicate", "--json"]);
   expect(code).toBe(2);
   expect(JSON.parse(out).error.code).toBe("bad_request");
 });
 
 test("help goes to stdout with exit code 0, everywhere and with examples", async () => {
   for (const argv of [[], ["--help"], ["help"], ["start", "--help"], ["agency", "rm", "-h"], ["help", "ls"]]) {
-    const { code, out, err } = await thinkery(argv);
+    const { code, out, err } = await runThinkery(argv);
     expect({ code, err }, argv.join(" ")).toEqual({ code: 0, err: "" });
     expect(out, argv.join(" ")).toContain("Examples:");
   }
 });
 
 test("status and stop leave a home without a host alone", async () => {
-  const status = await thinkery(["status", "--json"]);
+  const status = await runThinkery(["status", "--json"]);
   expect(status.code).toBe(3);
   expect(JSON.parse(status.out)).toEqual({ running: false });
-  expect((await thinkery(["stop"])).code).toBe(0);
-  expect((await thinkery(["logs"])).code).toBe(1);
+  expect((await runThinkery(["stop"])).code).toBe(0);
+  expect((await runThinkery(["logs"])).code).toBe(1);
   expect(await readdir(folder)).toEqual([]);
 });
 
 test("THINKERY_URL sends the command there with THINKERY_TOKEN", async () => {
-  const { url, asked } = await hostThatAnswers(200, { agents: [] });
-  const { code, out, err } = await thinkery(["ls", "@review", "--json"], { THINKERY_URL: `${url}/`, THINKERY_TOKEN: "t0ken" });
+  const { url, asked } = await startFakeHost(200, { agents: [] });
+  const { code, out, err } = await runThinkery(["ls", "@review", "--json"], { THINKERY_URL: `${url}/`, THINKERY_TOKEN: "t0ken" });
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(JSON.parse(out)).toEqual({ agents: [] });
   expect(asked).toEqual([{ route: "GET /agency/review/agents?limit=500", authorization: "Bearer t0ken" }]);
 });
 
 test("a host elsewhere that refuses or is gone is exit code 3, and none is started in its place", async () => {
-  const { url } = await hostThatAnswers(401, { error: { code: "unauthorized", message: "This needs a token." } });
-  expect(await thinkery(["ls"], { THINKERY_URL: url, THINKERY_TOKEN: "x" })).toMatchObject({
+  const { url } = await startFakeHost(401, { error: { code: "unauthorized", message: "This needs a token." } });
+  expect(await runThinkery(["ls"], { THINKERY_URL: url, THINKERY_TOKEN: "x" })).toMatchObject({
     code: 3,
     err: "thinkery: This needs a token.\n",
   });
-  expect((await thinkery(["ls"], { THINKERY_URL: url })).err).toContain("THINKERY_TOKEN is not");
-  expect((await thinkery(["ls"], { THINKERY_URL: "http://127.0.0.1:1", THINKERY_TOKEN: "x" })).code).toBe(3);
-  expect((await thinkery(["start"], { THINKERY_URL: url })).code).toBe(2);
+  expect((await runThinkery(["ls"], { THINKERY_URL: url })).err).toContain("THINKERY_TOKEN is not");
+  expect((await runThinkery(["ls"], { THINKERY_URL: "http://127.0.0.1:1", THINKERY_TOKEN: "x" })).code).toBe(3);
+  expect((await runThinkery(["start"], { THINKERY_URL: url })).code).toBe(2);
   expect(await readdir(folder)).toEqual([]);
 });
 
 test("an address that others can reach needs a long token set on purpose", async () => {
-  const { code, err } = await thinkery(["start", "--host", "0.0.0.0", "--foreground"], { THINKERY_TOKEN: "x".repeat(31) });
+  const { code, err } = await runThinkery(["start", "--host", "0.0.0.0", "--foreground"], { THINKERY_TOKEN: "x".repeat(31) });
   expect(code).toBe(2);
   expect(err).toContain("at least 32 characters");
 });
 
 test("a broken configuration stops a start before anything runs", async () => {
   await writeFile(join(folder, "thinkery.jsonc"), '{\n  "prot": 1\n}');
-  const { code, err } = await thinkery(["start", "--foreground"]);
+  const { code, err } = await runThinkery(["start", "--foreground"]);
   expect(code).toBe(2);
   expect(err).toContain("line 2, column 3: unknown key “prot”; did you mean “port”?");
 });
 
 test("the schema of the configuration is one JSON value", async () => {
-  const { code, out } = await thinkery(["config", "schema"]);
+  const { code, out } = await runThinkery(["config", "schema"]);
   expect(code).toBe(0);
   expect(Object.keys(JSON.parse(out).properties)).toEqual([
     "$schema",
@@ -151,7 +151,7 @@ test("the schema of the configuration is one JSON value", async () => {
 test("no secret of the environment is printed", async () => {
   const env = { OPENAI_API_KEY: "sk-very-secret", THINKERY_TOKEN: "token-very-secret" };
   for (const argv of [["config", "show"], ["config", "show", "--json"], ["doctor"], ["doctor", "--json"]]) {
-    const { out, err } = await thinkery(argv, env);
+    const { out, err } = await runThinkery(argv, env);
     expect(out, argv.join(" ")).toContain("openai");
     expect(out + err).not.toContain("very-secret");
   }

@@ -2,11 +2,11 @@ import { fail } from "@thinkery/sdk";
 import { CommanderError } from "commander";
 import { loadEnvironment } from "../config/environment.ts";
 import type { Cli } from "./cli.ts";
-import { exitCodeOf, exitCodes } from "./exit.ts";
+import { toExitCode, exitCodes } from "./exit.ts";
 import { Output, type Sink } from "./output.ts";
-import { buildProgram, type Complaints } from "./program.ts";
+import { buildProgram, type UsageErrors } from "./program.ts";
 
-interface Surroundings {
+interface CliOptions {
   argv: string[];
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
@@ -14,12 +14,12 @@ interface Surroundings {
   version: string | undefined;
   stdout: Sink;
   stderr: Sink;
-  interactive: boolean;
-  ownInterrupts(): void;
+  isInteractive: boolean;
+  takeOverInterrupts(): void;
 }
 
 /** Runs one command line and says what to exit with. */
-export async function run(surroundings: Surroundings): Promise<number> {
+export async function run(surroundings: CliOptions): Promise<number> {
   const { argv, cwd, stdout, stderr } = surroundings;
   const { env, ignored } = loadEnvironment(surroundings.env, cwd);
   // Asked here and not of the parsed options: an error in those must be told as JSON too.
@@ -31,30 +31,30 @@ export async function run(surroundings: Surroundings): Promise<number> {
     entry: surroundings.entry,
     version: surroundings.version,
     output,
-    interactive: surroundings.interactive,
-    exitWith: (code) => {
+    isInteractive: surroundings.isInteractive,
+    setExitCode: (code) => {
       exitCode = code;
     },
-    ownInterrupts: surroundings.ownInterrupts,
+    takeOverInterrupts: surroundings.takeOverInterrupts,
   };
-  const complaints: Complaints = { last: undefined };
+  const complaints: UsageErrors = { last: undefined };
   const program = buildProgram(cli, complaints);
-  if (ignored.length > 0) output.say(`${ignored.join(" and ")} in .env is not used; set it in the environment.`);
+  if (ignored.length > 0) output.writeMessage(`${ignored.join(" and ")} in .env is not used; set it in the environment.`);
   try {
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: "user" });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return usage(error, complaints, output);
-    output.error(error);
-    return exitCodeOf(error);
+    if (error instanceof CommanderError) return reportUsageError(error, complaints, output);
+    output.writeError(error);
+    return toExitCode(error);
   }
 }
 
-function usage(error: CommanderError, complaints: Complaints, output: Output): number {
+function reportUsageError(error: CommanderError, complaints: UsageErrors, output: Output): number {
   if (error.exitCode === 0) return exitCodes.ok;
   const said = complaints.last?.replace(/^error: /, "").trim().replaceAll("\n", " ");
   // Without a complaint the help of a group of commands was just printed in its place.
-  if (said || output.json) output.error(fail("bad_request", said ?? "Say what to do; --help lists the commands."));
+  if (said || output.isJson) output.writeError(fail("bad_request", said ?? "Say what to do; --help lists the commands."));
   return exitCodes.usage;
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { slotLines } from "./slots.ts";
+import { formatSlots } from "./slots.ts";
 
 test("status tells of every sandbox whose code runs in it and what it takes", () => {
-  const lines = slotLines({
+  const lines = formatSlots({
     sandboxes: [
       { name: "sandbox-0", state: "ready", restarts: 0, memoryBytes: 64 * 1024 * 1024, agent: "review:pr-1~alice", runs: 1 },
       { name: "sandbox-1", state: "ready", restarts: 3, memoryBytes: 59.7 * 1024 * 1024, runs: 0 },
@@ -16,6 +16,6 @@ test("status tells of every sandbox whose code runs in it and what it takes", ()
     "sandbox-1: free, 60 MB, 0 runs, 3 restarts",
     "sandbox-2: restarting, 1 restart",
   ]);
-  expect(slotLines({})).toEqual(["0 of 0 ready"]);
-  expect(slotLines({ sandboxes: [], waitingRuns: 1 })[0]).toBe("0 of 0 ready, 1 run waits");
+  expect(formatSlots({})).toEqual(["0 of 0 ready"]);
+  expect(formatSlots({ sandboxes: [], waitingRuns: 1 })[0]).toBe("0 of 0 ready, 1 run waits");
 });

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { followFile, lastLines } from "./tail.ts";
+import { followFile, readLastLines } from "./tail.ts";
 
 // Only how long a slow machine may take.
 const patience = { timeout: 10_000 };
@@ -18,15 +18,15 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 test("a file that is not there has no last lines", async () => {
-  expect(await lastLines(file, 5)).toBeUndefined();
+  expect(await readLastLines(file, 5)).toBeUndefined();
 });
 
 test("the last lines are whole, also when they are far longer than one read", async () => {
   const lines = Array.from({ length: 50 }, (_, index) => `${index} ${"ä".repeat(9_000)}`);
   await writeFile(file, `${lines.join("\n")}\n`);
-  expect((await lastLines(file, 7))?.lines).toEqual(lines.slice(-7));
-  expect((await lastLines(file, 500))?.lines).toEqual(lines);
-  expect((await lastLines(file, 0))?.lines).toEqual([]);
+  expect((await readLastLines(file, 7))?.lines).toEqual(lines.slice(-7));
+  expect((await readLastLines(file, 500))?.lines).toEqual(lines);
+  expect((await readLastLines(file, 0))?.lines).toEqual([]);
 });
 
 test("following shows each new line once, also across a rotation", async () => {

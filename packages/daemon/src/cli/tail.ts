@@ -1,8 +1,8 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
 
-const chunkSize = 64 * 1024;
-const pollDelay = 200;
+const chunkBytes = 64 * 1024;
+const pollMs = 200;
 
 interface Tail {
   lines: string[];
@@ -11,16 +11,16 @@ interface Tail {
 }
 
 /** The last lines of a file, read from its end. Nothing when there is no such file. */
-export async function lastLines(path: string, count: number): Promise<Tail | undefined> {
-  const file = await openIfThere(path);
+export async function readLastLines(path: string, count: number): Promise<Tail | undefined> {
+  const file = await openIfExists(path);
   if (!file) return undefined;
   try {
     const { size: end } = await file.stat();
     let start = end;
     let tail = Buffer.alloc(0);
     // One newline more than lines: the first of the lines must be whole.
-    while (start > 0 && newlines(tail) <= count) {
-      const length = Math.min(chunkSize, start);
+    while (start > 0 && countNewlines(tail) <= count) {
+      const length = Math.min(chunkBytes, start);
       start -= length;
       const chunk = Buffer.alloc(length);
       await file.read(chunk, 0, length, start);
@@ -44,13 +44,13 @@ export async function followFile(
   let decoder = new StringDecoder("utf8");
   let rest = "";
   let position = from;
-  let current = await openIfThere(path);
+  let current = await openIfExists(path);
 
   const drain = async () => {
     if (!current) return;
-    const chunk = Buffer.alloc(chunkSize);
+    const chunk = Buffer.alloc(chunkBytes);
     for (;;) {
-      const { bytesRead } = await current.read(chunk, 0, chunkSize, position);
+      const { bytesRead } = await current.read(chunk, 0, chunkBytes, position);
       if (bytesRead === 0) return;
       position += bytesRead;
       const lines = (rest + decoder.write(chunk.subarray(0, bytesRead))).split("\n");
@@ -62,7 +62,7 @@ export async function followFile(
   try {
     while (!signal?.aborted) {
       await drain();
-      const next = await replacement(path, current, position);
+      const next = await openReplacement(path, current, position);
       if (next) {
         // What was written to the old file just before it was put aside.
         await drain();
@@ -81,12 +81,12 @@ export async function followFile(
 }
 
 /** The file that has taken the place of the one being read. */
-async function replacement(
+async function openReplacement(
   path: string,
   current: FileHandle | undefined,
   position: number,
 ): Promise<FileHandle | undefined> {
-  const there = await openIfThere(path);
+  const there = await openIfExists(path);
   if (!there || !current) return there;
   const [now, before] = await Promise.all([there.stat(), current.stat()]);
   if (now.ino !== before.ino || now.size < position) return there;
@@ -94,7 +94,7 @@ async function replacement(
   return undefined;
 }
 
-async function openIfThere(path: string): Promise<FileHandle | undefined> {
+async function openIfExists(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, "r");
   } catch (error) {
@@ -103,7 +103,7 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-function newlines(buffer: Buffer): number {
+function countNewlines(buffer: Buffer): number {
   let count = 0;
   for (const byte of buffer) if (byte === 10) count++;
   return count;
@@ -111,7 +111,7 @@ function newlines(buffer: Buffer): number {
 
 function pause(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, pollDelay);
+    const timer = setTimeout(done, pollMs);
     function done() {
       clearTimeout(timer);
       signal?.removeEventListener("abort", done);

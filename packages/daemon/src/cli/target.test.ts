@@ -2,7 +2,7 @@ import { isThinkeryError } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { parseAgencyId, parseAgencyTarget, parseAgentTarget, parseTarget } from "./target.ts";
 
-const refusal = (work: () => unknown): string => {
+const getRefusal = (work: () => unknown): string => {
   try {
     work();
   } catch (error) {
@@ -27,31 +27,31 @@ test("an @ in front names the agency itself", () => {
 });
 
 test("what is wrong with a target is said in its own words", () => {
-  expect(refusal(() => parseTarget(""))).toContain("missing");
-  expect(refusal(() => parseTarget("@"))).toContain("no agency after the “@”");
-  expect(refusal(() => parseTarget("alice@"))).toContain("no agency after the “@”");
-  expect(refusal(() => parseTarget("a@b@c"))).toContain("more than one “@”");
-  expect(refusal(() => parseTarget("alice:pr-1"))).toContain("a tag belongs behind one");
-  expect(refusal(() => parseTarget("#general@review"))).toContain("channel");
-  expect(refusal(() => parseTarget("a/b"))).toContain("“a/b” cannot name an agent");
-  expect(refusal(() => parseTarget("alice@re view"))).toContain("“re view” cannot name an agency");
-  expect(refusal(() => parseTarget("sub"))).toContain("reserved");
-  expect(refusal(() => parseTarget("аlice"))).toContain("ASCII");
+  expect(getRefusal(() => parseTarget(""))).toContain("missing");
+  expect(getRefusal(() => parseTarget("@"))).toContain("no agency after the “@”");
+  expect(getRefusal(() => parseTarget("alice@"))).toContain("no agency after the “@”");
+  expect(getRefusal(() => parseTarget("a@b@c"))).toContain("more than one “@”");
+  expect(getRefusal(() => parseTarget("alice:pr-1"))).toContain("a tag belongs behind one");
+  expect(getRefusal(() => parseTarget("#general@review"))).toContain("channel");
+  expect(getRefusal(() => parseTarget("a/b"))).toContain("“a/b” cannot name an agent");
+  expect(getRefusal(() => parseTarget("alice@re view"))).toContain("“re view” cannot name an agency");
+  expect(getRefusal(() => parseTarget("sub"))).toContain("reserved");
+  expect(getRefusal(() => parseTarget("аlice"))).toContain("ASCII");
 });
 
 test("a command that wants an agent refuses an agency and shows the way", () => {
   expect(parseAgentTarget("alice@review").agent).toBe("alice");
-  expect(refusal(() => parseAgentTarget("@review"))).toContain("alice@review");
+  expect(getRefusal(() => parseAgentTarget("@review"))).toContain("alice@review");
 });
 
 test("a command that wants an agency takes none for global and refuses an agent", () => {
   expect(parseAgencyTarget(undefined).agency).toBe("global");
   expect(parseAgencyTarget("@review").agency).toBe("review");
-  expect(refusal(() => parseAgencyTarget("review"))).toContain("@review");
+  expect(getRefusal(() => parseAgencyTarget("review"))).toContain("@review");
 });
 
 test("where only an agency can be meant the @ may be left out", () => {
   expect(parseAgencyId("review:pr-1")).toBe("review:pr-1");
   expect(parseAgencyId("@review")).toBe("review");
-  expect(refusal(() => parseAgencyId("a/b"))).toContain("“a/b” cannot name an agency");
+  expect(getRefusal(() => parseAgencyId("a/b"))).toContain("“a/b” cannot name an agency");
 });

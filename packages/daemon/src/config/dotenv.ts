@@ -1,22 +1,22 @@
-const line = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$/;
-const doubleQuoted = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/;
-const singleQuoted = /^'([^']*)'\s*(?:#.*)?$/;
+const linePattern = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$/;
+const doubleQuotedPattern = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/;
+const singleQuotedPattern = /^'([^']*)'\s*(?:#.*)?$/;
 const escapes: Record<string, string> = { n: "\n", r: "\r", t: "\t" };
 
 /** Reads `KEY=value` lines. What is not such a line is passed over, as every other reader of these files does. */
 export function parseDotenv(text: string): Record<string, string> {
   const values: Record<string, string> = {};
   for (const candidate of text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/)) {
-    const [, key, raw] = line.exec(candidate) ?? [];
+    const [, key, raw] = linePattern.exec(candidate) ?? [];
     if (key !== undefined && raw !== undefined) values[key] = unquote(raw);
   }
   return values;
 }
 
 function unquote(raw: string): string {
-  const double = doubleQuoted.exec(raw)?.[1];
+  const double = doubleQuotedPattern.exec(raw)?.[1];
   if (double !== undefined) return double.replace(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter);
-  const single = singleQuoted.exec(raw)?.[1];
+  const single = singleQuotedPattern.exec(raw)?.[1];
   if (single !== undefined) return single;
   // Only a # after a space starts a comment: keys may contain one.
   return raw.replace(/(?:^|\s+)#.*$/, "");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseDotenv } from "./dotenv.ts";
 import { loadEnvironment } from "./environment.ts";
-import { checkModelAddress, checkModelIds, modelVariables, providersIn } from "./providers.ts";
+import { checkModelAddress, checkModelIds, readModelVariables, listProviders } from "./providers.ts";
 
 let cwd: string;
 
@@ -58,24 +58,24 @@ test("without a .env the environment is as it was", () => {
 });
 
 test("providers are those that have a key or an address", () => {
-  expect(providersIn({})).toEqual([]);
-  expect(providersIn({ OPENAI_API_KEY: "x", ANTHROPIC_API_KEY: " ", OLLAMA_HOST: "127.0.0.1:11434" })).toEqual([
+  expect(listProviders({})).toEqual([]);
+  expect(listProviders({ OPENAI_API_KEY: "x", ANTHROPIC_API_KEY: " ", OLLAMA_HOST: "127.0.0.1:11434" })).toEqual([
     "openai",
     "ollama",
   ]);
-  expect(providersIn({ LLM_API_KEY: "x", LLM_API_BASE: "http://127.0.0.1:1" })).toEqual(["openai-compatible"]);
+  expect(listProviders({ LLM_API_KEY: "x", LLM_API_BASE: "http://127.0.0.1:1" })).toEqual(["openai-compatible"]);
 });
 
 test("providers of the configuration count when their key is there, or none is needed", () => {
   const configured = { groq: { base: "https://a.example", keyVariable: "GROQ_API_KEY" }, box: { base: "http://10.0.0.1/v1" } };
-  expect(providersIn({}, configured)).toEqual(["box"]);
-  expect(providersIn({ GROQ_API_KEY: "x" }, configured)).toEqual(["groq", "box"]);
+  expect(listProviders({}, configured)).toEqual(["box"]);
+  expect(listProviders({ GROQ_API_KEY: "x" }, configured)).toEqual(["groq", "box"]);
 });
 
 test("main is given the keys and addresses that are set, and nothing else", () => {
   const env = { OPENAI_API_KEY: " a ", GROQ_API_KEY: "b", LLM_API_BASE: "http://127.0.0.1:1", ANTHROPIC_API_KEY: "", HOME: "/x", OTHER_KEY: "c" };
   const configured = { groq: { base: "https://a.example", keyVariable: "GROQ_API_KEY" } };
-  expect(modelVariables(env, configured)).toEqual({
+  expect(readModelVariables(env, configured)).toEqual({
     variables: { OPENAI_API_KEY: "a", GROQ_API_KEY: "b", LLM_API_BASE: "http://127.0.0.1:1" },
     secrets: ["a", "b"],
   });

@@ -11,13 +11,13 @@ interface LoadedEnvironment {
 }
 
 // A folder somebody else wrote must not choose which host is trusted or which token opens it.
-const onlyFromOutside = ["THINKERY_HOME", "THINKERY_URL", "THINKERY_TOKEN"];
+const ignoredVariables = ["THINKERY_HOME", "THINKERY_URL", "THINKERY_TOKEN"];
 
 /** The real environment, and under it the working folder's `.env`. */
 export function loadEnvironment(real: Environment, cwd: string): LoadedEnvironment {
   const file = readDotenv(cwd);
-  const ignored = onlyFromOutside.filter((name) => name in file && real[name] === undefined);
-  for (const name of onlyFromOutside) delete file[name];
+  const ignored = ignoredVariables.filter((name) => name in file && real[name] === undefined);
+  for (const name of ignoredVariables) delete file[name];
   return { env: { ...file, ...real }, ignored };
 }
 

@@ -16,13 +16,13 @@ export async function loadConfig(homePath: string, cwd: string): Promise<LoadedC
   const files: string[] = [];
   const ours = join(homePath, "config.jsonc");
   for (const file of [ours, join(cwd, "thinkery.jsonc")]) {
-    const text = await readIfThere(file);
+    const text = await readIfExists(file);
     if (text === undefined) continue;
     // Only here: a host without a configuration need not load what checks one.
     const { parseConfig } = await import("./parse.ts");
     const own = parseConfig(file, text);
-    const foreign = file === ours ? undefined : Object.keys(onlyOurs).find((key) => key in own);
-    if (foreign) throw fail("bad_request", `${file} may not set “${foreign}”: the file of a working folder ${onlyOurs[foreign]}. Put it into ${ours}.`);
+    const foreign = file === ours ? undefined : Object.keys(homeOnlyKeys).find((key) => key in own);
+    if (foreign) throw fail("bad_request", `${file} may not set “${foreign}”: the file of a working folder ${homeOnlyKeys[foreign]}. Put it into ${ours}.`);
     Object.assign(merged, own);
     files.push(file);
   }
@@ -32,7 +32,7 @@ export async function loadConfig(homePath: string, cwd: string): Promise<LoadedC
 }
 
 /** A working folder may be anybody's repository, and this is what it could do to us. */
-const onlyOurs: Record<string, string> = {
+const homeOnlyKeys: Record<string, string> = {
   providers: "could send your keys to another address",
   toolOrigins: "could have tools call what runs on this machine",
   worker: "could have the host run any code",
@@ -41,7 +41,7 @@ const onlyOurs: Record<string, string> = {
   workspace: "could drop the history of agents' files",
 };
 
-async function readIfThere(file: string): Promise<string | undefined> {
+async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {

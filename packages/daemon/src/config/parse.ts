@@ -1,5 +1,5 @@
 import { fail, type ThinkeryError } from "@thinkery/sdk";
-import { nearest } from "@thinkery/sdk/internal";
+import { findNearest } from "@thinkery/sdk/internal";
 import {
   findNodeAtLocation,
   getNodeValue,
@@ -9,7 +9,7 @@ import {
   printParseErrorCode,
 } from "jsonc-parser";
 import type { z } from "zod";
-import { configSchema, keysAt } from "./schema.ts";
+import { configSchema, getKeysAt } from "./schema.ts";
 
 /** Reads the text of one configuration file. `file` is how messages call it. */
 export function parseConfig(file: string, text: string): Record<string, unknown> {
@@ -17,51 +17,51 @@ export function parseConfig(file: string, text: string): Record<string, unknown>
   const errors: ParseError[] = [];
   const root = parseTree(content, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const syntax = errors[0];
-  if (syntax) throw syntaxError(file, content, syntax);
+  if (syntax) throw toSyntaxError(file, content, syntax);
   if (!root) return {};
 
   const value: unknown = getNodeValue(root);
   const checked = configSchema.safeParse(value);
   const issue = checked.error?.issues[0];
-  if (issue) throw valueError(file, content, root, issue);
+  if (issue) throw toValueError(file, content, root, issue);
   // The file's own words, without defaults: a later file must not be overruled by a default of an earlier one.
   return value as Record<string, unknown>;
 }
 
-function syntaxError(file: string, text: string, error: ParseError): ThinkeryError {
+function toSyntaxError(file: string, text: string, error: ParseError): ThinkeryError {
   const words = printParseErrorCode(error.error)
     .replace(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase();
-  return fail("bad_request", `${file}, ${place(text, error.offset)}: this is not valid JSON (${words}).`);
+  return fail("bad_request", `${file}, ${formatPosition(text, error.offset)}: this is not valid JSON (${words}).`);
 }
 
-function valueError(file: string, text: string, root: Node, issue: z.core.$ZodIssue): ThinkeryError {
+function toValueError(file: string, text: string, root: Node, issue: z.core.$ZodIssue): ThinkeryError {
   if (issue.code === "unrecognized_keys") {
     const key = issue.keys[0] ?? "";
-    const known = keysAt(issue.path);
-    const suggestion = nearest(key, known);
+    const known = getKeysAt(issue.path);
+    const suggestion = findNearest(key, known);
     const advice = suggestion ? `did you mean “${suggestion}”?` : `known are ${known.join(", ")}.`;
-    const parent = findNodeAtLocation(root, pathOf(issue)) ?? root;
-    const where = place(text, keyNode(parent, key)?.offset ?? parent.offset);
+    const parent = findNodeAtLocation(root, getIssuePath(issue)) ?? root;
+    const where = formatPosition(text, findKeyNode(parent, key)?.offset ?? parent.offset);
     return fail("bad_request", `${file}, ${where}: unknown key “${key}”; ${advice}`, suggestion ? { suggestion } : {});
   }
-  const path = pathOf(issue);
+  const path = getIssuePath(issue);
   // What is missing is looked for where it should have been.
   const node = path.map((_, index) => findNodeAtLocation(root, path.slice(0, path.length - index))).find(Boolean) ?? root;
   const key = path.map((part, index) => (typeof part === "number" ? `[${part}]` : index ? `.${part}` : part)).join("");
   const subject = key ? `“${key}” is not valid: ` : "";
-  return fail("bad_request", `${file}, ${place(text, node.offset)}: ${subject}${issue.message}.`);
+  return fail("bad_request", `${file}, ${formatPosition(text, node.offset)}: ${subject}${issue.message}.`);
 }
 
-function pathOf(issue: z.core.$ZodIssue): (string | number)[] {
+function getIssuePath(issue: z.core.$ZodIssue): (string | number)[] {
   return issue.path.filter((part) => typeof part !== "symbol");
 }
 
-function keyNode(root: Node, key: string): Node | undefined {
+function findKeyNode(root: Node, key: string): Node | undefined {
   return root.children?.map((property) => property.children?.[0]).find((name) => name?.value === key);
 }
 
-function place(text: string, offset: number): string {
+function formatPosition(text: string, offset: number): string {
   const before = text.slice(0, offset).split(/\r\n|\r|\n/);
   return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }

@@ -1,21 +1,21 @@
 import { builtInProviders, fail } from "@thinkery/sdk";
-import { type ModelConfig, nearest } from "@thinkery/sdk/internal";
+import { type ModelConfig, findNearest } from "@thinkery/sdk/internal";
 import { readDotenv, type Environment } from "./environment.ts";
 import type { Config } from "./schema.ts";
 
-const keyNames = {
+const keyVariables = {
   openai: "OPENAI_API_KEY",
   anthropic: "ANTHROPIC_API_KEY",
   google: "GOOGLE_GENERATIVE_AI_API_KEY",
 } as const;
 
-const addresses = ["LLM_API_BASE", "OLLAMA_HOST"];
+const addressVariables = ["LLM_API_BASE", "OLLAMA_HOST"];
 
 type Providers = ModelConfig["providers"];
 
 /** The names of the model providers that the environment or the configuration has a key or an address for. */
-export function providersIn(env: Environment, configured: Providers = {}): string[] {
-  const names: string[] = Object.entries(keyNames)
+export function listProviders(env: Environment, configured: Providers = {}): string[] {
+  const names: string[] = Object.entries(keyVariables)
     .filter(([, variable]) => env[variable]?.trim())
     .map(([name]) => name);
   if (env.LLM_API_BASE?.trim()) names.push("openai-compatible");
@@ -31,16 +31,16 @@ export interface ModelVariables {
   secrets: string[];
 }
 
-export function modelVariables(env: Environment, configured: Providers): ModelVariables {
+export function readModelVariables(env: Environment, configured: Providers): ModelVariables {
   const named = Object.values(configured).flatMap(({ keyVariable }) => keyVariable ?? []);
-  const keys = [...new Set([...Object.values(keyNames), "LLM_API_KEY", ...named])];
-  const set = [...keys, ...addresses].flatMap((name) => {
+  const keys = [...new Set([...Object.values(keyVariables), "LLM_API_KEY", ...named])];
+  const set = [...keys, ...addressVariables].flatMap((name) => {
     const value = env[name]?.trim();
     return value ? [[name, value] as const] : [];
   });
   return {
     variables: Object.fromEntries(set),
-    secrets: set.filter(([name]) => !addresses.includes(name)).map(([, value]) => value),
+    secrets: set.filter(([name]) => !addressVariables.includes(name)).map(([, value]) => value),
   };
 }
 
@@ -70,7 +70,7 @@ export function checkModelIds({ model, models, providers }: Pick<Config, "model"
   for (const [key, id = ""] of chosen) {
     const [provider = "", ...rest] = id.split(":");
     if (id === "" || known.includes(provider)) continue;
-    const near = nearest(provider, known);
+    const near = findNearest(provider, known);
     const advice = near ? `did you mean “${near}:${rest.join(":")}”?` : `known are ${known.join(", ")}. Others go into “providers” of config.jsonc.`;
     throw fail("bad_request", `“${key}” of the configuration names ${id}, but there is no provider “${provider}”; ${advice}`);
   }

@@ -37,9 +37,9 @@ const providers = z.record(z.string(), providerSettingSchema, "expected provider
   }
 });
 
-const prices = byModel(priceSchema, "expected prices by model, { … }");
+const prices = createModelRecord(priceSchema, "expected prices by model, { … }");
 
-const contextTokens = byModel(contextTokensSchema, "expected numbers of tokens by model, { … }");
+const contextTokens = createModelRecord(contextTokensSchema, "expected numbers of tokens by model, { … }");
 
 /** What a person may write in `config.jsonc` and `thinkery.jsonc`. */
 export const configSchema = z
@@ -147,11 +147,11 @@ const keysInside: Record<string, string[]> = {
 };
 
 /** The keys that may stand at a place of the file. */
-export function keysAt([first]: readonly PropertyKey[]): string[] {
+export function getKeysAt([first]: readonly PropertyKey[]): string[] {
   return (typeof first === "string" && keysInside[first]) || Object.keys(configSchema.shape);
 }
 
-function byModel<T extends z.ZodType>(value: T, rule: string) {
+function createModelRecord<T extends z.ZodType>(value: T, rule: string) {
   return z.record(z.string(), value, rule).superRefine((all, context) => {
     for (const id of Object.keys(all)) {
       const problem = modelIdSchema.safeParse(id).error?.issues[0];

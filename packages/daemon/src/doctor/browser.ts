@@ -1,15 +1,15 @@
 import { findProgram, isProgram } from "../host/program.ts";
-import type { Finding, Patient } from "./finding.ts";
+import type { Finding, CheckContext } from "./finding.ts";
 
-const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge"];
+const programNames = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge"];
 
 const macPrograms = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-export function checkBrowser({ env }: Pick<Patient, "env">): Finding {
-  const found = findProgram(env, ...names) ?? macPrograms.find(isProgram);
+export function checkBrowser({ env }: Pick<CheckContext, "env">): Finding {
+  const found = findProgram(env, ...programNames) ?? macPrograms.find(isProgram);
   if (found) return { name: "browser", state: "ok", message: found };
   return {
     name: "browser",

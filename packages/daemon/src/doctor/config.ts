@@ -1,13 +1,13 @@
-import { place } from "../cli/place.ts";
+import { formatPath } from "../cli/format-path.ts";
 import { loadConfig } from "../config/load.ts";
-import type { Finding, Patient } from "./finding.ts";
+import type { Finding, CheckContext } from "./finding.ts";
 
 const name = "configuration";
 
-export async function checkConfig({ home, cwd }: Patient): Promise<Finding> {
+export async function checkConfig({ home, cwd }: CheckContext): Promise<Finding> {
   try {
     const { files } = await loadConfig(home.path, cwd);
-    return { name, state: "ok", message: files.map((file) => place(file)).join(", ") || "no files, so the defaults" };
+    return { name, state: "ok", message: files.map((file) => formatPath(file)).join(", ") || "no files, so the defaults" };
   } catch (error) {
     return {
       name,

@@ -1,15 +1,15 @@
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Finding, Patient } from "./finding.ts";
+import type { Finding, CheckContext } from "./finding.ts";
 
-const megabyte = 1024 * 1024;
-const enough = 1024;
+const bytesPerMb = 1024 * 1024;
+const enoughMb = 1024;
 const minFreeMb = 100;
 
-export async function checkDisk({ home }: Patient): Promise<Finding> {
-  const free = await freeMegabytes(home.path);
+export async function checkDisk({ home }: CheckContext): Promise<Finding> {
+  const free = await readFreeMb(home.path);
   const message = free >= 10 * 1024 ? `${Math.floor(free / 1024)} GB free` : `${Math.floor(free)} MB free`;
-  if (free >= enough) return { name: "disk", state: "ok", message };
+  if (free >= enoughMb) return { name: "disk", state: "ok", message };
   return {
     name: "disk",
     state: free < minFreeMb ? "fail" : "warn",
@@ -19,12 +19,12 @@ export async function checkDisk({ home }: Patient): Promise<Finding> {
 }
 
 // The folder may not be there yet; then its disk is that of the nearest folder above it.
-async function freeMegabytes(path: string): Promise<number> {
+async function readFreeMb(path: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(path);
-    return (bavail * bsize) / megabyte;
+    return (bavail * bsize) / bytesPerMb;
   } catch (error) {
     if (dirname(path) === path) throw error;
-    return freeMegabytes(dirname(path));
+    return readFreeMb(dirname(path));
   }
 }

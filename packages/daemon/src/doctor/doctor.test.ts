@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { locateHome } from "../home/home.ts";
 import { checkBrowser } from "./browser.ts";
-import { examine } from "./doctor.ts";
+import { runChecks } from "./doctor.ts";
 import { checkModels } from "./models.ts";
 import { checkNode } from "./node.ts";
 import { checkBubblewrap, checkPrlimit } from "./sandbox.ts";
@@ -20,8 +20,8 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-async function examined(name: string) {
-  const findings = await examine({ env: { THINKERY_HOME: home, PATH: process.env.PATH }, cwd: folder, version: "1" });
+async function findFinding(name: string) {
+  const findings = await runChecks({ env: { THINKERY_HOME: home, PATH: process.env.PATH }, cwd: folder, version: "1" });
   return findings.find((finding) => finding.name === name);
 }
 
@@ -31,41 +31,41 @@ test("a Node that is too old fails with what to install", () => {
 });
 
 test("the workerd binary is found and run", async () => {
-  expect(await examined("workerd")).toMatchObject({ state: "ok", message: expect.stringMatching(/^workerd \d/) });
+  expect(await findFinding("workerd")).toMatchObject({ state: "ok", message: expect.stringMatching(/^workerd \d/) });
 });
 
 test("looking at a home that is not there does not make it", async () => {
-  expect(await examined("data folder")).toMatchObject({ state: "ok", message: expect.stringContaining("first start") });
+  expect(await findFinding("data folder")).toMatchObject({ state: "ok", message: expect.stringContaining("first start") });
   await expect(stat(home)).rejects.toThrow("ENOENT");
 });
 
 test("a home that others could read is reported and closed", async () => {
   await mkdir(home);
   await chmod(home, 0o755);
-  expect(await examined("data folder")).toMatchObject({ state: "warn" });
+  expect(await findFinding("data folder")).toMatchObject({ state: "warn" });
   expect((await stat(home)).mode & 0o777).toBe(0o700);
 });
 
 test("a home of a newer Thinkery fails and is left as it is", async () => {
   await mkdir(home, { mode: 0o700 });
   await writeFile(join(home, "format.json"), '{"format":999}');
-  expect(await examined("data folder")).toMatchObject({ state: "fail", message: expect.stringContaining("newer") });
+  expect(await findFinding("data folder")).toMatchObject({ state: "fail", message: expect.stringContaining("newer") });
 });
 
 test("a broken configuration fails with its line, and the other checks still run", async () => {
   await writeFile(join(folder, "thinkery.jsonc"), '{\n"port": "x"\n}');
-  expect(await examined("configuration")).toMatchObject({ state: "fail", message: expect.stringContaining("line 2") });
-  expect(await examined("models")).toBeDefined();
+  expect(await findFinding("configuration")).toMatchObject({ state: "fail", message: expect.stringContaining("line 2") });
+  expect(await findFinding("models")).toBeDefined();
 });
 
 test("a configured Worker that cannot run fails with the reason; without one it is the stock one", async () => {
-  expect(await examined("Worker")).toEqual({ name: "Worker", state: "ok", message: "the stock one" });
+  expect(await findFinding("Worker")).toEqual({ name: "Worker", state: "ok", message: "the stock one" });
   await mkdir(home);
   await writeFile(join(home, "config.jsonc"), '{ "worker": "../agents/worker.ts" }');
-  expect(await examined("Worker")).toMatchObject({ state: "fail", message: expect.stringContaining(`There is no file ${folder}/agents/worker.ts`) });
+  expect(await findFinding("Worker")).toMatchObject({ state: "fail", message: expect.stringContaining(`There is no file ${folder}/agents/worker.ts`) });
   await mkdir(join(folder, "agents"));
   await writeFile(join(folder, "agents", "worker.ts"), "export class Think {}");
-  expect(await examined("Worker")).toMatchObject({ state: "fail", message: expect.stringContaining("@thinkery/runtime is not found"), fix: expect.stringContaining("config.jsonc") });
+  expect(await findFinding("Worker")).toMatchObject({ state: "fail", message: expect.stringContaining("@thinkery/runtime is not found"), fix: expect.stringContaining("config.jsonc") });
 });
 
 test("a configured port that another program has fails", async () => {
@@ -74,11 +74,11 @@ test("a configured port that another program has fails", async () => {
   const { port } = other.address() as { port: number };
   await writeFile(join(folder, "thinkery.jsonc"), JSON.stringify({ port }));
   try {
-    expect(await examined("port")).toMatchObject({ state: "fail", message: expect.stringContaining(`${port} is taken`) });
+    expect(await findFinding("port")).toMatchObject({ state: "fail", message: expect.stringContaining(`${port} is taken`) });
   } finally {
     await new Promise((resolve) => other.close(resolve));
   }
-  expect(await examined("port")).toMatchObject({ state: "ok" });
+  expect(await findFinding("port")).toMatchObject({ state: "ok" });
 });
 
 test("missing programs are warnings that say how to get them", async () => {

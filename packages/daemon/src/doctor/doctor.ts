@@ -3,7 +3,7 @@ import { locateHome } from "../home/home.ts";
 import { checkBrowser } from "./browser.ts";
 import { checkConfig } from "./config.ts";
 import { checkDisk } from "./disk.ts";
-import type { Check, Finding, Patient } from "./finding.ts";
+import type { Check, Finding, CheckContext } from "./finding.ts";
 import { checkFolder } from "./folder.ts";
 import { checkHost } from "./host.ts";
 import { checkModels } from "./models.ts";
@@ -28,16 +28,16 @@ const checks: Record<string, Check> = {
   models: checkModels,
 };
 
-export async function examine(subject: { env: Environment; cwd: string; version: string | undefined }): Promise<Finding[]> {
-  const patient: Patient = { ...subject, home: locateHome(subject.env) };
+export async function runChecks(subject: { env: Environment; cwd: string; version: string | undefined }): Promise<Finding[]> {
+  const patient: CheckContext = { ...subject, home: locateHome(subject.env) };
   const findings: Finding[] = [];
   // One after the other, so that they do not disturb one another.
-  for (const [name, check] of Object.entries(checks)) findings.push(await carefully(name, check, patient));
+  for (const [name, check] of Object.entries(checks)) findings.push(await runCheck(name, check, patient));
   return findings;
 }
 
 // A check that breaks is itself a finding; the others still run.
-async function carefully(name: string, check: Check, patient: Patient): Promise<Finding> {
+async function runCheck(name: string, check: Check, patient: CheckContext): Promise<Finding> {
   try {
     return await check(patient);
   } catch (error) {

@@ -11,11 +11,11 @@ export interface Finding {
 }
 
 /** What the checks may look at. */
-export interface Patient {
+export interface CheckContext {
   env: Environment;
   cwd: string;
   home: Home;
   version: string | undefined;
 }
 
-export type Check = (patient: Patient) => Promise<Finding> | Finding;
+export type Check = (patient: CheckContext) => Promise<Finding> | Finding;

@@ -1,18 +1,18 @@
 import { createClient } from "@thinkery/sdk/client";
 import { readToken } from "../home/token.ts";
 import { findHost } from "../host/discovery.ts";
-import type { Finding, Patient } from "./finding.ts";
+import type { Finding, CheckContext } from "./finding.ts";
 
 const name = "host";
-const patience = 5_000;
+const timeoutMs = 5_000;
 
-export async function checkHost({ home, version }: Patient): Promise<Finding> {
+export async function checkHost({ home, version }: CheckContext): Promise<Finding> {
   const host = await findHost(home);
   if (!host) return { name, state: "ok", message: "is not running; most commands start it" };
   const token = await readToken(home);
   try {
     const client = createClient({ url: host.url, ...(token ? { token } : {}) });
-    await client.call("health", { signal: AbortSignal.timeout(patience) });
+    await client.call("health", { signal: AbortSignal.timeout(timeoutMs) });
   } catch {
     return {
       name,

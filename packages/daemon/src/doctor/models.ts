@@ -1,13 +1,13 @@
 import { loadConfig } from "../config/load.ts";
-import { checkModelAddress, checkModelIds, providersIn } from "../config/providers.ts";
-import type { Finding, Patient } from "./finding.ts";
+import { checkModelAddress, checkModelIds, listProviders } from "../config/providers.ts";
+import type { Finding, CheckContext } from "./finding.ts";
 
 const name = "models";
 
 /** Model servers that are found without being set. */
-const local = { Ollama: "http://127.0.0.1:11434/api/tags", "LM Studio": "http://127.0.0.1:1234/v1/models" };
+const localServers = { Ollama: "http://127.0.0.1:11434/api/tags", "LM Studio": "http://127.0.0.1:1234/v1/models" };
 
-export async function checkModels({ env, cwd, home }: Pick<Patient, "env" | "cwd" | "home">): Promise<Finding> {
+export async function checkModels({ env, cwd, home }: Pick<CheckContext, "env" | "cwd" | "home">): Promise<Finding> {
   try {
     checkModelAddress(env, cwd);
   } catch (error) {
@@ -20,8 +20,8 @@ export async function checkModels({ env, cwd, home }: Pick<Patient, "env" | "cwd
   } catch (error) {
     return { name, state: "fail", message: (error as Error).message };
   }
-  const set = providersIn(env, config?.providers);
-  const found = [...set, ...(await foundHere())];
+  const set = listProviders(env, config?.providers);
+  const found = [...set, ...(await findLocalServers())];
   const chosen = config?.model ? `; ${config.model} is the default` : "";
   if (found.length > 0) return { name, state: "ok", message: `keys or addresses for ${found.join(", ")}${chosen}` };
   if (env.LLM_API_KEY) {
@@ -40,8 +40,8 @@ export async function checkModels({ env, cwd, home }: Pick<Patient, "env" | "cwd
   };
 }
 
-async function foundHere(): Promise<string[]> {
-  const asked = Object.entries(local).map(async ([program, url]) => {
+async function findLocalServers(): Promise<string[]> {
+  const asked = Object.entries(localServers).map(async ([program, url]) => {
     const answer = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
     await answer?.body?.cancel();
     return answer?.ok ? [program] : [];

@@ -1,13 +1,13 @@
 import { isThinkeryError } from "@thinkery/sdk";
 import { defaultHost, defaultPort } from "../cli/host-options.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
-import { bindAddress, choosePort } from "../host/address.ts";
+import { toBindAddress, choosePort } from "../host/address.ts";
 import { findHost } from "../host/discovery.ts";
-import type { Finding, Patient } from "./finding.ts";
+import type { Finding, CheckContext } from "./finding.ts";
 
 const name = "port";
 
-export async function checkPort({ home, cwd }: Patient): Promise<Finding> {
+export async function checkPort({ home, cwd }: CheckContext): Promise<Finding> {
   const running = await findHost(home).catch(() => undefined);
   if (running) return { name, state: "ok", message: `${running.port} is the host's` };
   // A configuration that cannot be read is another check's finding.
@@ -17,7 +17,7 @@ export async function checkPort({ home, cwd }: Patient): Promise<Finding> {
   );
   const port = config.port ?? defaultPort;
   try {
-    await choosePort(bindAddress(config.host ?? defaultHost), port, true);
+    await choosePort(toBindAddress(config.host ?? defaultHost), port, true);
     return { name, state: "ok", message: `${port} is free` };
   } catch (error) {
     if (isThinkeryError(error) && error.code === "conflict" && config.port === undefined) {

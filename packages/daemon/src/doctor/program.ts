@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 
-const patience = 5_000;
+const timeoutMs = 5_000;
 
 /** What a program prints, or nothing when it fails or takes too long. */
-export function outputOf(program: string, args: string[]): Promise<string | undefined> {
+export function readOutput(program: string, args: string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
-    execFile(program, args, { timeout: patience, killSignal: "SIGKILL", maxBuffer: 64 * 1024 }, (error, stdout) =>
+    execFile(program, args, { timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: 64 * 1024 }, (error, stdout) =>
       resolve(error ? undefined : stdout.trim()),
     );
   });

@@ -1,11 +1,11 @@
 import { findBubblewrap } from "../host/bubblewrap.ts";
 import { findProgram } from "../host/program.ts";
-import type { Finding, Patient } from "./finding.ts";
+import type { Finding, CheckContext } from "./finding.ts";
 
-type Sight = Pick<Patient, "env"> & { platform?: NodeJS.Platform };
+type SandboxCheckContext = Pick<CheckContext, "env"> & { platform?: NodeJS.Platform };
 
 /** Bounds the memory and processor time of a sandbox. */
-export function checkPrlimit({ env, platform = process.platform }: Sight): Finding {
+export function checkPrlimit({ env, platform = process.platform }: SandboxCheckContext): Finding {
   const name = "prlimit";
   const loss = "sandboxes have no limits but those of their watchdog";
   if (platform !== "linux") return { name, state: "warn", message: `only exists on Linux; here ${loss}` };
@@ -16,7 +16,7 @@ export function checkPrlimit({ env, platform = process.platform }: Sight): Findi
 }
 
 /** Keeps a sandbox away from the rest of the machine. */
-export async function checkBubblewrap({ env, platform = process.platform }: Sight): Promise<Finding> {
+export async function checkBubblewrap({ env, platform = process.platform }: SandboxCheckContext): Promise<Finding> {
   const name = "bubblewrap";
   const found = await findBubblewrap(env, platform);
   if ("path" in found) return { name, state: "ok", message: found.path };

@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
-import { place } from "../cli/place.ts";
+import { formatPath } from "../cli/format-path.ts";
 import { loadConfig } from "../config/load.ts";
 import { findHost } from "../host/discovery.ts";
 import { bundleWorker } from "../host/worker/worker.ts";
-import type { Finding, Patient } from "./finding.ts";
+import type { Finding, CheckContext } from "./finding.ts";
 
 const name = "Worker";
 
 /** The Worker that main runs, or would: one of your own has to be there and to build. */
-export async function checkWorker({ home, cwd, version }: Patient): Promise<Finding> {
+export async function checkWorker({ home, cwd, version }: CheckContext): Promise<Finding> {
   const running = await findHost(home).catch(() => undefined);
   // A configuration that cannot be read is another check's finding.
   const configured = await loadConfig(home.path, cwd).then(({ config }) => config.worker, () => undefined);
@@ -16,7 +16,7 @@ export async function checkWorker({ home, cwd, version }: Patient): Promise<Find
   if (!entry) return { name, state: "ok", message: "the stock one" };
   try {
     if (version !== undefined) await bundleWorker(entry, version);
-    return { name, state: "ok", message: place(entry) };
+    return { name, state: "ok", message: formatPath(entry) };
   } catch (error) {
     const { message } = error as Error;
     // What main was started with runs on.

@@ -1,17 +1,17 @@
-import { workerdBinary } from "../host/workerd.ts";
+import { findWorkerdBinary } from "../host/workerd.ts";
 import type { Finding } from "./finding.ts";
-import { outputOf } from "./program.ts";
+import { readOutput } from "./program.ts";
 
 const name = "workerd";
 
 export async function checkWorkerd(): Promise<Finding> {
   let binary: string;
   try {
-    binary = workerdBinary();
+    binary = findWorkerdBinary();
   } catch (error) {
     return { name, state: "fail", message: (error as Error).message, fix: "Run `npm install` in Thinkery's folder." };
   }
-  const version = await outputOf(binary, ["--version"]);
+  const version = await readOutput(binary, ["--version"]);
   if (version) return { name, state: "ok", message: version };
   return {
     name,

@@ -9,7 +9,7 @@ export interface FileState {
   ino: number;
 }
 
-export function stateOf({ size, mtimeMs, ctimeMs, ino }: Stats): FileState {
+export function toFileState({ size, mtimeMs, ctimeMs, ino }: Stats): FileState {
   return { size, mtimeMs, ctimeMs, ino };
 }
 
@@ -19,11 +19,11 @@ export function isSameState(one: FileState | undefined, other: FileState | undef
 }
 
 // The kernel's clock goes in steps of up to 10 ms; two writes within one leave the same times.
-const clockStep = 20;
+const clockStepMs = 20;
 // Some disks keep whole seconds, and FAT every other one.
-const coarseStep = 2100;
+const coarseStepMs = 2100;
 
 /** Could the file have been written to after we looked, without its times telling? */
 export function isFresh({ ctimeMs }: FileState, lookedAt: number): boolean {
-  return lookedAt - ctimeMs < (ctimeMs % 1000 === 0 ? coarseStep : clockStep);
+  return lookedAt - ctimeMs < (ctimeMs % 1000 === 0 ? coarseStepMs : clockStepMs);
 }

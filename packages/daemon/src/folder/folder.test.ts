@@ -2,17 +2,17 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { tempFolder } from "../host/fixture.ts";
+import { createTempFolder } from "../host/fixture.ts";
 import { type FileState, isFresh, isSameState } from "./file-state.ts";
-import { look } from "./look.ts";
+import { scanFolder } from "./scan.ts";
 import { readContent } from "./read.ts";
 import { removeContent, writeContent } from "./write.ts";
 
 const maxBytes = 1000;
 
 /** A folder with these files in it. */
-function folderWith(files: Record<string, string>): string {
-  const folder = tempFolder();
+function createFolder(files: Record<string, string>): string {
+  const folder = createTempFolder();
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
@@ -22,10 +22,10 @@ function folderWith(files: Record<string, string>): string {
 
 const makePipe = (path: string) => execFileSync("sh", ["-c", "mkfifo -- \"$0\"", path]);
 
-const paths = async (folder: string, known?: string[]) => [...(await look(folder, known ? { known: new Set(known) } : {})).files.keys()].sort();
+const listPaths = async (folder: string, known?: string[]) => [...(await scanFolder(folder, known ? { known: new Set(known) } : {})).files.keys()].sort();
 
 test("regular files are found, and what is ignored is not, wherever it is said", async () => {
-  const folder = folderWith({
+  const folder = createFolder({
     "a.txt": "a",
     "src/b.ts": "b",
     "src/deep/c.log": "c",
@@ -37,34 +37,34 @@ test("regular files are found, and what is ignored is not, wherever it is said",
     "src/deep/.gitignore": "!keep.log\n",
     ".env": "e",
   });
-  const { files, folders, ignores } = await look(folder);
+  const { files, folders, ignores } = await scanFolder(folder);
   expect([...files.keys()].sort()).toEqual([".env", ".gitignore", "a.txt", "src/b.ts", "src/deep/.gitignore", "src/deep/keep.log"]);
   expect(folders.sort()).toEqual(["", "src", "src/deep"]);
   expect(["dist/y/z", "x.log", ".git/HEAD", "a/node_modules/b", "src/deep/keep.log", "src/z", "new/z.log"].map(ignores)).toEqual([true, true, true, true, false, false, true]);
 });
 
 test("git's own folder is never touched, however it is written", async () => {
-  const folder = folderWith({ a: "a", ".GIT/hooks/x": "x" });
-  const { files, ignores } = await look(folder);
+  const folder = createFolder({ a: "a", ".GIT/hooks/x": "x" });
+  const { files, ignores } = await scanFolder(folder);
   expect([...files.keys()]).toEqual(["a"]);
   expect([".git/hooks/x", ".Git/config", "sub/.gIT/x", ".g\u200cit/x", "git~1/x", "NODE_MODULES/x"].filter((path) => !ignores(path))).toEqual([]);
   expect([".github/x", ".gitattributes", "git/x", ".git2/x"].filter(ignores)).toEqual([]);
 });
 
 test("what is known is looked at though it is ignored", async () => {
-  const folder = folderWith({ ".gitignore": "dist\n", "dist/known/a": "a", "dist/known/b": "b", "dist/c": "c" });
-  expect(await paths(folder)).toEqual([".gitignore"]);
-  expect(await paths(folder, ["dist/known/a", "gone"])).toEqual([".gitignore", "dist/known/a"]);
+  const folder = createFolder({ ".gitignore": "dist\n", "dist/known/a": "a", "dist/known/b": "b", "dist/c": "c" });
+  expect(await listPaths(folder)).toEqual([".gitignore"]);
+  expect(await listPaths(folder, ["dist/known/a", "gone"])).toEqual([".gitignore", "dist/known/a"]);
 });
 
 test("links, pipes and names that no workspace takes are said, and what may be behind them is not taken for gone", async () => {
-  const folder = folderWith({ "a/x": "x", "trailing.": "t", "a\\b": "b", "nfd-e\u0301": "e" });
-  const elsewhere = folderWith({ secret: "s" });
+  const folder = createFolder({ "a/x": "x", "trailing.": "t", "a\\b": "b", "nfd-e\u0301": "e" });
+  const elsewhere = createFolder({ secret: "s" });
   symlinkSync(elsewhere, join(folder, "link"));
   symlinkSync(join(elsewhere, "secret"), join(folder, "a/file-link"));
   makePipe(join(folder, "pipe"));
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0x61, 0xff])]), "bytes");
-  const { files, untaken, isHidden } = await look(folder);
+  const { files, untaken, isHidden } = await scanFolder(folder);
   expect([...files.keys()]).toEqual(["a/x"]);
   expect(Object.fromEntries(untaken.map(({ path, why }) => [path, why]))).toEqual({
     link: "it is a link",
@@ -80,35 +80,35 @@ test("links, pipes and names that no workspace takes are said, and what may be b
 
 test("rules that are too long to be followed keep all of their folder out", async () => {
   const rules = "secret\n".repeat(10_000);
-  const folder = folderWith({ "a/.gitignore": rules, "a/secret": "s", "a/b/c": "c", d: "d", ".gitignore": "# short\n" });
-  const { files, untaken, isHidden } = await look(folder);
+  const folder = createFolder({ "a/.gitignore": rules, "a/secret": "s", "a/b/c": "c", d: "d", ".gitignore": "# short\n" });
+  const { files, untaken, isHidden } = await scanFolder(folder);
   expect([...files.keys()].sort()).toEqual([".gitignore", "d"]);
   expect(untaken).toEqual([{ path: "a/.gitignore", why: expect.stringContaining("longer than 64 KB") }]);
   expect(["a/secret", "a/b/c", "d"].map(isHidden)).toEqual([true, true, false]);
   writeFileSync(join(folder, ".gitignore"), rules);
-  const all = await look(folder);
+  const all = await scanFolder(folder);
   expect([all.files.size, all.isHidden("d")]).toEqual([0, true]);
 });
 
 test("too many and too deep is too much", async () => {
-  const folder = folderWith(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}`, ""])));
-  await expect(look(folder, { mostEntries: 20 })).rejects.toMatchObject({ code: "too_large" });
-  const deep = folderWith({ [`${"d/".repeat(31)}f`]: "", [`${"e/".repeat(40)}f`]: "" });
-  const { files, untaken } = await look(deep);
+  const folder = createFolder(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}`, ""])));
+  await expect(scanFolder(folder, { maxEntries: 20 })).rejects.toMatchObject({ code: "too_large" });
+  const deep = createFolder({ [`${"d/".repeat(31)}f`]: "", [`${"e/".repeat(40)}f`]: "" });
+  const { files, untaken } = await scanFolder(deep);
   expect([...files.keys()]).toEqual([`${"d/".repeat(31)}f`]);
   expect(untaken).toMatchObject([{ why: expect.stringContaining("folders deep") }]);
 });
 
 test("a change is seen though size and time are as they were", async () => {
-  const folder = folderWith({ a: "one" });
+  const folder = createFolder({ a: "one" });
   const date = () => utimesSync(join(folder, "a"), 1000, 1000);
   date();
-  const before = (await look(folder)).files.get("a") as FileState;
+  const before = (await scanFolder(folder)).files.get("a") as FileState;
   // The kernel's clock has moved on.
   await vi.waitUntil(() => !isFresh(before, Date.now()), { interval: 1 });
   writeFileSync(join(folder, "a"), "two");
   date();
-  const after = (await look(folder)).files.get("a") as FileState;
+  const after = (await scanFolder(folder)).files.get("a") as FileState;
   expect({ ...after, ctimeMs: 0 }).toEqual({ ...before, ctimeMs: 0 });
   expect(isSameState(before, after)).toBe(false);
 });
@@ -121,10 +121,10 @@ test("what was written to a moment ago could be written to again without telling
 });
 
 test("content is read with what tells that it is still that", async () => {
-  const folder = folderWith({ "a/b": "hello" });
+  const folder = createFolder({ "a/b": "hello" });
   const { bytes, hash, state } = (await readContent(folder, "a/b", maxBytes)) ?? {};
   expect([bytes?.toString(), hash]).toEqual(["hello", "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"]);
-  expect(isSameState(state, (await look(folder)).files.get("a/b"))).toBe(true);
+  expect(isSameState(state, (await scanFolder(folder)).files.get("a/b"))).toBe(true);
   expect(await readContent(folder, "a/b", 4)).toBeUndefined();
   expect(await readContent(folder, "a", maxBytes)).toBeUndefined();
   expect(await readContent(folder, "x/y", maxBytes)).toBeUndefined();
@@ -133,8 +133,8 @@ test("content is read with what tells that it is still that", async () => {
 });
 
 test("nothing is read through a link, and a pipe keeps nobody waiting", async () => {
-  const elsewhere = folderWith({ "in/secret": "s" });
-  const folder = folderWith({});
+  const elsewhere = createFolder({ "in/secret": "s" });
+  const folder = createFolder({});
   symlinkSync(join(elsewhere, "in"), join(folder, "folder"));
   symlinkSync(join(elsewhere, "in/secret"), join(folder, "file"));
   makePipe(join(folder, "pipe"));
@@ -142,20 +142,20 @@ test("nothing is read through a link, and a pipe keeps nobody waiting", async ()
 });
 
 test("a file is written in one step, with the folders it needs, and keeps its right to be run", async () => {
-  const folder = folderWith({ "run.sh": "old" });
+  const folder = createFolder({ "run.sh": "old" });
   chmodSync(join(folder, "run.sh"), 0o751);
-  const state = async (path: string) => (await look(folder)).files.get(path);
+  const state = async (path: string) => (await scanFolder(folder)).files.get(path);
   expect(writeContent(folder, "run.sh", Buffer.from("new"), { expected: await state("run.sh") })).toEqual({ state: await state("run.sh") });
   expect(readFileSync(join(folder, "run.sh"), "utf8")).toBe("new");
   expect(statSync(join(folder, "run.sh")).mode & 0o777).toBe(0o751);
-  const drafts = tempFolder();
+  const drafts = createTempFolder();
   expect(writeContent(folder, "a/b/c", Buffer.from("c"), { expected: undefined, drafts })).toEqual({ state: await state("a/b/c") });
   expect([readdirSync(drafts), readdirSync(folder).sort(), readdirSync(join(folder, "a/b"))]).toEqual([[], ["a", "run.sh"], ["c"]]);
 });
 
 test("what is not as we thought is left alone", async () => {
-  const folder = folderWith({ a: "mine", d: "d", "sub/x": "x" });
-  const { files } = await look(folder);
+  const folder = createFolder({ a: "mine", d: "d", "sub/x": "x" });
+  const { files } = await scanFolder(folder);
   writeFileSync(join(folder, "a"), "changed");
   linkSync(join(folder, "d"), join(folder, "e"));
   const content = Buffer.from("theirs");
@@ -170,9 +170,9 @@ test("what is not as we thought is left alone", async () => {
 });
 
 test("nothing is written or removed through a link", async () => {
-  const elsewhere = folderWith({ x: "safe", "in/y": "safe" });
-  const folder = folderWith({ "sub/y": "y" });
-  const known = (await look(folder)).files.get("sub/y") as never;
+  const elsewhere = createFolder({ x: "safe", "in/y": "safe" });
+  const folder = createFolder({ "sub/y": "y" });
+  const known = (await scanFolder(folder)).files.get("sub/y") as never;
   renameSync(join(folder, "sub"), join(folder, "aside"));
   symlinkSync(join(elsewhere, "in"), join(folder, "sub"));
   symlinkSync(join(elsewhere, "x"), join(folder, "x"));
@@ -188,8 +188,8 @@ test("nothing is written or removed through a link", async () => {
 });
 
 test("a removed file takes the folders along that are empty without it, and no others", async () => {
-  const folder = folderWith({ "a/b/c/x": "x", "a/y": "y" });
-  const { files } = await look(folder);
+  const folder = createFolder({ "a/b/c/x": "x", "a/y": "y" });
+  const { files } = await scanFolder(folder);
   expect(removeContent(folder, "a/b/c/x", files.get("a/b/c/x") as never)).toBe("removed");
   expect(readdirSync(join(folder, "a"))).toEqual(["y"]);
   expect(removeContent(folder, "a/y", files.get("a/y") as never)).toBe("removed");

@@ -2,14 +2,14 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { random } from "../../../../tests/kit/random.ts";
-import { tempFolder } from "../host/fixture.ts";
+import { createRandom } from "../../../../tests/kit/random.ts";
+import { createTempFolder } from "../host/fixture.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 
 /** As a walk asks: what lies in a folder that is ignored is ignored with it. */
 function isIgnored(rules: IgnoreRules, path: string): boolean {
   const names = path.split("/");
-  return names.some((_, index) => rules.verdict(names.slice(0, index + 1).join("/"), index < names.length - 1) === true);
+  return names.some((_, index) => rules.evaluate(names.slice(0, index + 1).join("/"), index < names.length - 1) === true);
 }
 
 test.each([
@@ -45,13 +45,13 @@ test("a pattern that is made to take long does not", () => {
 const hasGit = spawnSync("git", ["--version"]).status === 0;
 
 test.skipIf(!hasGit)("any rules mean what they mean to git", () => {
-  const chance = random("ignore rules");
+  const chance = createRandom("ignore rules");
   const word = () => chance.text(1 + chance.below(3), "ab.");
   const kinds = [word, word, () => "*", () => "**", () => `${word()}*`, () => `*${word()}`, () => "?", () => "[ab]", () => "[!a]", () => "[a-b]b", () => `${word()}*${word()}`, () => "\\a", () => "a**b", () => "[[:alpha:]]*", () => "[]a.]", () => "[^.]?", () => "[\\a-b]*"];
   const pattern = () =>
     [chance.chance(0.2) ? "!" : "", chance.chance(0.2) ? "/" : "", Array.from({ length: 1 + chance.below(3) }, () => chance.pick(kinds)()).join("/"), chance.chance(0.2) ? "/" : "", chance.chance(0.1) ? "  " : ""].join("");
   const path = () => Array.from({ length: 1 + chance.below(3) }, () => word().replace(/^\.+$/, "a")).join("/");
-  const folder = tempFolder();
+  const folder = createTempFolder();
   execFileSync("git", ["init", "-q", folder]);
   for (let round = 0; round < 40; round++) {
     const text = Array.from({ length: 1 + chance.below(3) }, pattern).join("\n");

@@ -13,7 +13,7 @@ export class IgnoreRules {
   }
 
   /** Returns undefined if no rule matches; the last that does wins. The path is relative to the rules' own folder. */
-  verdict(path: string, isFolder: boolean): boolean | undefined {
+  evaluate(path: string, isFolder: boolean): boolean | undefined {
     const rule = this.#rules.findLast(({ foldersOnly, matches }) => (isFolder || !foldersOnly) && matches(path));
     return rule && !rule.isNegated;
   }

@@ -23,7 +23,7 @@ export class OpenFolder {
   }
 
   /** Throws where there is none, or none that may be read. */
-  static at(path: string): OpenFolder {
+  static open(path: string): OpenFolder {
     return new OpenFolder(path);
   }
 
@@ -33,13 +33,13 @@ export class OpenFolder {
   }
 
   /** What something in it is called by, for one call that does not follow links. */
-  to(name: string): string {
+  resolve(name: string): string {
     return join(this.#path, name);
   }
 
   /** Throws ENOTDIR or ELOOP where the name is no folder. */
   enter(name: string): OpenFolder {
-    return new OpenFolder(this.to(name));
+    return new OpenFolder(this.resolve(name));
   }
 
   close(): void {
@@ -47,7 +47,7 @@ export class OpenFolder {
   }
 }
 
-interface Entering {
+interface EnterOptions {
   /** Makes the folders that are not there yet. */
   make?: (folder: string) => void;
 }
@@ -56,14 +56,14 @@ interface Entering {
  * Goes to the folder that a file lies in and does something there. What is given is the chain of folders, the last
  * one being the file's own, and the file's name.
  */
-export function inFolderOf<T>(root: string, path: string, work: (chain: OpenFolder[], names: string[]) => T, { make }: Entering = {}): T {
+export function withParentFolder<T>(root: string, path: string, work: (chain: OpenFolder[], names: string[]) => T, { make }: EnterOptions = {}): T {
   const names = path.split("/");
   const chain: OpenFolder[] = [];
   try {
-    chain.push(OpenFolder.at(root));
+    chain.push(OpenFolder.open(root));
     for (const name of names.slice(0, -1)) {
       const here = chain.at(-1) as OpenFolder;
-      if (make) makeFolder(here.to(name), make);
+      if (make) makeFolder(here.resolve(name), make);
       chain.push(here.enter(name));
     }
     return work(chain, names);
@@ -77,15 +77,15 @@ function makeFolder(path: string, made: (path: string) => void): void {
     mkdirSync(path, { mode: 0o777 });
     made(path);
   } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (getErrorCode(error) !== "EEXIST") throw error;
   }
 }
 
-export function codeOf(error: unknown): string | undefined {
+export function getErrorCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
 }
 
 /** There is nothing at that path, or no folder on the way to it. */
 export function isMissing(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR", "ELOOP"].includes(codeOf(error) ?? "");
+  return ["ENOENT", "ENOTDIR", "ELOOP"].includes(getErrorCode(error) ?? "");
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, read as readCallback, readSync } from "node:fs";
 import { promisify } from "node:util";
-import { type FileState, isSameState, stateOf } from "./file-state.ts";
-import { inFolderOf, isMissing, type OpenFolder } from "./open-folder.ts";
+import { type FileState, isSameState, toFileState } from "./file-state.ts";
+import { withParentFolder, isMissing, type OpenFolder } from "./open-folder.ts";
 
 const read = promisify(readCallback);
 
@@ -10,7 +10,7 @@ const read = promisify(readCallback);
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** What is larger is read in pieces of this size, with others having their turn in between. */
-const piece = 1024 * 1024;
+const pieceBytes = 1024 * 1024;
 
 export interface Content {
   bytes: Buffer;
@@ -23,25 +23,25 @@ export interface Content {
  * read or none that is small enough, and nothing where it is being written just now.
  */
 export async function readContent(root: string, path: string, longest: number): Promise<Content | undefined> {
-  const content = await readIfAtRest(root, path, longest);
+  const content = await readSettled(root, path, longest);
   return content === "moving" ? undefined : content;
 }
 
 /** The same for whoever comes back to a file that is being written. */
-export async function readIfAtRest(root: string, path: string, longest: number): Promise<Content | "moving" | undefined> {
+export async function readSettled(root: string, path: string, longest: number): Promise<Content | "moving" | undefined> {
   const content = await readOnce(root, path, longest);
   return content === "moving" ? readOnce(root, path, longest) : content;
 }
 
 async function readOnce(root: string, path: string, longest: number): Promise<Content | "moving" | undefined> {
-  const descriptor = opened(root, path);
+  const descriptor = openFile(root, path);
   if (descriptor === undefined) return undefined;
   try {
     const found = fstatSync(descriptor);
     if (!found.isFile() || found.size > longest) return undefined;
-    const bytes = found.size <= piece ? readNow(descriptor, found.size) : await readInPieces(descriptor, found.size);
-    const state = stateOf(found);
-    if (!bytes || !isSameState(state, stateOf(fstatSync(descriptor)))) return "moving";
+    const bytes = found.size <= pieceBytes ? readWhole(descriptor, found.size) : await readInPieces(descriptor, found.size);
+    const state = toFileState(found);
+    if (!bytes || !isSameState(state, toFileState(fstatSync(descriptor)))) return "moving";
     return { bytes, state, hash: createHash("sha256").update(bytes).digest("hex") };
   } finally {
     closeSync(descriptor);
@@ -52,29 +52,29 @@ async function readOnce(root: string, path: string, longest: number): Promise<Co
 export function readSmall(folder: OpenFolder, name: string, longest: number): Buffer | "too long" | undefined {
   let descriptor: number;
   try {
-    descriptor = openSync(folder.to(name), flags);
+    descriptor = openSync(folder.resolve(name), flags);
   } catch {
     return undefined;
   }
   try {
     const found = fstatSync(descriptor);
     if (!found.isFile()) return undefined;
-    return found.size <= longest ? readNow(descriptor, found.size) : "too long";
+    return found.size <= longest ? readWhole(descriptor, found.size) : "too long";
   } finally {
     closeSync(descriptor);
   }
 }
 
-function opened(root: string, path: string): number | undefined {
+function openFile(root: string, path: string): number | undefined {
   try {
-    return inFolderOf(root, path, (chain, names) => openSync((chain.at(-1) as OpenFolder).to(names.at(-1) as string), flags));
+    return withParentFolder(root, path, (chain, names) => openSync((chain.at(-1) as OpenFolder).resolve(names.at(-1) as string), flags));
   } catch (error) {
     if (isMissing(error) || ["EACCES", "EPERM", "ENXIO"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }
 }
 
-function readNow(descriptor: number, size: number): Buffer | undefined {
+function readWhole(descriptor: number, size: number): Buffer | undefined {
   const bytes = Buffer.allocUnsafe(size);
   for (let at = 0; at < size; ) {
     const count = readSync(descriptor, bytes, at, size - at, at);
@@ -87,7 +87,7 @@ function readNow(descriptor: number, size: number): Buffer | undefined {
 async function readInPieces(descriptor: number, size: number): Promise<Buffer | undefined> {
   const bytes = Buffer.allocUnsafe(size);
   for (let at = 0; at < size; ) {
-    const { bytesRead } = await read(descriptor, bytes, at, Math.min(piece, size - at), at);
+    const { bytesRead } = await read(descriptor, bytes, at, Math.min(pieceBytes, size - at), at);
     if (bytesRead === 0) return undefined;
     at += bytesRead;
   }

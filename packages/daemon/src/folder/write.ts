@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { chownSync, fchmodSync, fchownSync, fsyncSync, linkSync, lstatSync, closeSync, openSync, renameSync, rmdirSync, rmSync, type Stats, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { type FileState, isSameState, stateOf } from "./file-state.ts";
-import { codeOf, inFolderOf, isMissing, type OpenFolder } from "./open-folder.ts";
+import { type FileState, isSameState, toFileState } from "./file-state.ts";
+import { getErrorCode, withParentFolder, isMissing, type OpenFolder } from "./open-folder.ts";
 
 interface WriteOptions {
   /** What we think is there: nothing, or a file in that state. */
@@ -16,23 +16,23 @@ interface WriteOptions {
 }
 
 /** It was done, something else was there than we thought, or it cannot be done. */
-export type Written = { state: FileState } | "changed" | { refused: string };
-export type Removed = "removed" | "changed" | { refused: string };
+export type WriteResult = { state: FileState } | "changed" | { refused: string };
+export type RemoveResult = "removed" | "changed" | { refused: string };
 
 /** Puts a file into a folder in one step, in place of what we know to be there. */
-export function writeContent(root: string, path: string, content: Uint8Array, { expected, drafts, owner, isDurable }: WriteOptions): Written {
+export function writeContent(root: string, path: string, content: Uint8Array, { expected, drafts, owner, isDurable }: WriteOptions): WriteResult {
   return attempt(() => {
     const make = (folder: string) => owner !== undefined && chownSync(folder, owner, owner);
-    return inFolderOf(
+    return withParentFolder(
       root,
       path,
       (chain, names) => {
         const folder = chain.at(-1) as OpenFolder;
-        const target = folder.to(names.at(-1) as string);
+        const target = folder.resolve(names.at(-1) as string);
         const found = lstatSync(target, { throwIfNoEntry: false });
         if (found && !found.isFile()) return { refused: found.isDirectory() ? "there is a folder of that name" : "there is something else of that name" };
-        if (!isSameState(found && stateOf(found), expected)) return "changed";
-        const draft = drafts === undefined ? folder.to(draftName()) : join(drafts, draftName());
+        if (!isSameState(found && toFileState(found), expected)) return "changed";
+        const draft = drafts === undefined ? folder.resolve(createDraftName()) : join(drafts, createDraftName());
         try {
           writeDraft(draft, content, found, { owner, isDurable });
           return publish(draft, target, expected);
@@ -46,14 +46,14 @@ export function writeContent(root: string, path: string, content: Uint8Array, { 
 }
 
 /** Removes a file that we know, and the folders that are empty without it. */
-export function removeContent(root: string, path: string, expected: FileState): Removed {
+export function removeContent(root: string, path: string, expected: FileState): RemoveResult {
   return attempt(() =>
-    inFolderOf(root, path, (chain, names) => {
-      const target = (chain.at(-1) as OpenFolder).to(names.at(-1) as string);
+    withParentFolder(root, path, (chain, names) => {
+      const target = (chain.at(-1) as OpenFolder).resolve(names.at(-1) as string);
       const found = lstatSync(target, { throwIfNoEntry: false });
-      if (found && (!found.isFile() || !isSameState(stateOf(found), expected))) return "changed";
+      if (found && (!found.isFile() || !isSameState(toFileState(found), expected))) return "changed";
       if (found) unlinkSync(target);
-      removeEmpty(chain, names);
+      removeEmptyFolders(chain, names);
       return "removed";
     }),
   );
@@ -65,8 +65,8 @@ const maxDraftAgeMs = 60 * 60 * 1000;
 /** Removes a draft whose writer was killed. */
 export function removeDraft(root: string, path: string): void {
   attempt(() =>
-    inFolderOf(root, path, (chain, names) => {
-      const draft = (chain.at(-1) as OpenFolder).to(names.at(-1) as string);
+    withParentFolder(root, path, (chain, names) => {
+      const draft = (chain.at(-1) as OpenFolder).resolve(names.at(-1) as string);
       const found = lstatSync(draft, { throwIfNoEntry: false });
       if (found?.isFile() && Date.now() - found.mtimeMs > maxDraftAgeMs) unlinkSync(draft);
       return "removed";
@@ -74,14 +74,14 @@ export function removeDraft(root: string, path: string): void {
   );
 }
 
-const draftForm = /^\.thinkery-[0-9a-f]{12}\.draft$/;
+const draftPattern = /^\.thinkery-[0-9a-f]{12}\.draft$/;
 
 /** Is it one of ours that was not finished? */
 export function isDraft(name: string): boolean {
-  return draftForm.test(name);
+  return draftPattern.test(name);
 }
 
-function draftName(): string {
+function createDraftName(): string {
   return `.thinkery-${randomBytes(6).toString("hex")}.draft`;
 }
 
@@ -100,37 +100,37 @@ function writeDraft(draft: string, content: Uint8Array, replaced: Stats | undefi
   }
 }
 
-function publish(draft: string, target: string, expected: FileState | undefined): Written {
-  if (expected || !linked(draft, target)) {
+function publish(draft: string, target: string, expected: FileState | undefined): WriteResult {
+  if (expected || !tryLink(draft, target)) {
     const found = lstatSync(target, { throwIfNoEntry: false });
-    if (!isSameState(found && stateOf(found), expected)) return "changed";
+    if (!isSameState(found && toFileState(found), expected)) return "changed";
     renameSync(draft, target);
   } else unlinkSync(draft);
-  return { state: stateOf(lstatSync(target)) };
+  return { state: toFileState(lstatSync(target)) };
 }
 
 /** False where the disk knows no second names. One that somebody made meanwhile is never replaced this way. */
-function linked(draft: string, target: string): boolean {
+function tryLink(draft: string, target: string): boolean {
   try {
     linkSync(draft, target);
     return true;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") throw error;
+    if (getErrorCode(error) === "EEXIST") throw error;
     return false;
   }
 }
 
-function removeEmpty(chain: OpenFolder[], names: string[]): void {
+function removeEmptyFolders(chain: OpenFolder[], names: string[]): void {
   for (let depth = chain.length - 2; depth >= 0; depth--) {
     try {
-      rmdirSync((chain[depth] as OpenFolder).to(names[depth] as string));
+      rmdirSync((chain[depth] as OpenFolder).resolve(names[depth] as string));
     } catch {
       return;
     }
   }
 }
 
-const refusals: Record<string, string> = {
+const refusalByCode: Record<string, string> = {
   EACCES: "it may not be written there",
   EPERM: "it may not be written there",
   EROFS: "the disk can only be read",
@@ -143,10 +143,10 @@ function attempt<T>(work: () => T): T | "changed" | { refused: string } {
   try {
     return work();
   } catch (error) {
-    const code = codeOf(error) ?? "";
+    const code = getErrorCode(error) ?? "";
     if (code === "EEXIST") return "changed";
     if (isMissing(error)) return { refused: "a folder on its way is none" };
-    const refused = refusals[code];
+    const refused = refusalByCode[code];
     if (refused) return { refused };
     throw error;
   }

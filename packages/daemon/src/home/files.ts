@@ -2,18 +2,18 @@ import { randomBytes } from "node:crypto";
 import { link, open, rename, rm } from "node:fs/promises";
 
 /** Replaces a file in one step, so that no reader and no crash ever sees half of it. */
-export async function writeWhole(path: string, text: string): Promise<void> {
-  await viaDraft(path, text, true, (draft) => rename(draft, path));
+export async function writeFileAtomic(path: string, text: string): Promise<void> {
+  await writeViaDraft(path, text, true, (draft) => rename(draft, path));
 }
 
 /** The same for what is worth nothing after a power cut, without the wait for the disk. */
-export async function writeFleeting(path: string, text: string): Promise<void> {
-  await viaDraft(path, text, false, (draft) => rename(draft, path));
+export async function writeFileAtomicUnsynced(path: string, text: string): Promise<void> {
+  await writeViaDraft(path, text, false, (draft) => rename(draft, path));
 }
 
 /** Makes a file that must not be there yet. False: somebody else made it first. */
-export async function createWhole(path: string, text: string): Promise<boolean> {
-  return viaDraft(path, text, true, async (draft) => {
+export async function createFileAtomic(path: string, text: string): Promise<boolean> {
+  return writeViaDraft(path, text, true, async (draft) => {
     try {
       await link(draft, path);
       return true;
@@ -24,7 +24,7 @@ export async function createWhole(path: string, text: string): Promise<boolean> 
   });
 }
 
-async function viaDraft<T>(
+async function writeViaDraft<T>(
   path: string,
   text: string,
   durable: boolean,

@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { locateHome, openHome } from "./home.ts";
 
-function folder(): string {
+function createFolder(): string {
   const made = mkdtempSync(join(tmpdir(), "thinkery-test-"));
   onTestFinished(() => rmSync(made, { recursive: true, force: true }));
   return made;
 }
 
-const mode = (path: string) => statSync(path).mode & 0o777;
+const getMode = (path: string) => statSync(path).mode & 0o777;
 
 test("a new home is private, has its folders and says its format", async () => {
-  const home = await openHome({ THINKERY_HOME: join(folder(), "deep", "home") });
-  for (const path of [home.path, home.objects, home.blobs, home.logs, home.run]) expect(mode(path)).toBe(0o700);
+  const home = await openHome({ THINKERY_HOME: join(createFolder(), "deep", "home") });
+  for (const path of [home.path, home.objects, home.blobs, home.logs, home.run]) expect(getMode(path)).toBe(0o700);
   expect(JSON.parse(readFileSync(join(home.path, "format.json"), "utf8"))).toEqual({ format: 1 });
 });
 
@@ -24,22 +24,22 @@ test("the home is ~/.thinkery unless THINKERY_HOME names another", () => {
 });
 
 test("looking for a home makes nothing", () => {
-  const path = join(folder(), "home");
+  const path = join(createFolder(), "home");
   expect(locateHome({ THINKERY_HOME: path }).tokenFile).toBe(join(path, "token"));
   expect(existsSync(path)).toBe(false);
 });
 
 test("loose permissions are tightened and what is there is kept", async () => {
-  const path = folder();
+  const path = createFolder();
   writeFileSync(join(path, "config.jsonc"), "{}");
   chmodSync(path, 0o755);
   const home = await openHome({ THINKERY_HOME: path });
-  expect(mode(home.path)).toBe(0o700);
+  expect(getMode(home.path)).toBe(0o700);
   expect(readFileSync(join(path, "config.jsonc"), "utf8")).toBe("{}");
 });
 
 test("a home from a newer version is refused and nothing in it changes", async () => {
-  const path = folder();
+  const path = createFolder();
   writeFileSync(join(path, "format.json"), '{"format":2}');
   chmodSync(path, 0o755);
   await expect(openHome({ THINKERY_HOME: path })).rejects.toMatchObject({
@@ -47,18 +47,18 @@ test("a home from a newer version is refused and nothing in it changes", async (
     message: expect.stringContaining("newer Thinkery"),
   });
   expect(readdirSync(path)).toEqual(["format.json"]);
-  expect(mode(path)).toBe(0o755);
+  expect(getMode(path)).toBe(0o755);
 });
 
 test("a damaged format file is an error and is not overwritten", async () => {
-  const path = folder();
+  const path = createFolder();
   writeFileSync(join(path, "format.json"), "{");
   await expect(openHome({ THINKERY_HOME: path })).rejects.toMatchObject({ code: "unavailable" });
   expect(readFileSync(join(path, "format.json"), "utf8")).toBe("{");
 });
 
 test("a file in the place of the home is one clear sentence", async () => {
-  const path = join(folder(), "home");
+  const path = join(createFolder(), "home");
   writeFileSync(path, "mine");
   for (const place of [path, join(path, "below")]) {
     await expect(openHome({ THINKERY_HOME: place })).rejects.toMatchObject({
@@ -78,7 +78,7 @@ test("a home that cannot be written is one clear sentence", async () => {
 });
 
 test("a folder that others use too is not taken over", async () => {
-  const path = folder();
+  const path = createFolder();
   chmodSync(path, 0o1777);
   await expect(openHome({ THINKERY_HOME: path })).rejects.toMatchObject({ code: "unavailable" });
   await expect(openHome({ THINKERY_HOME: "/" })).rejects.toMatchObject({ code: "unavailable" });
@@ -86,26 +86,26 @@ test("a folder that others use too is not taken over", async () => {
 });
 
 test("sockets of a home with a long path get a short private folder", async () => {
-  const path = join(folder(), "x".repeat(100));
+  const path = join(createFolder(), "x".repeat(100));
   const home = await openHome({ THINKERY_HOME: path });
   onTestFinished(() => rmSync(home.run, { recursive: true, force: true }));
   expect(home.run.length).toBeLessThan(75);
-  expect(mode(home.run)).toBe(0o700);
+  expect(getMode(home.run)).toBe(0o700);
   expect(locateHome({ THINKERY_HOME: path }).run).toBe(home.run);
 });
 
 test("a short socket folder that somebody else prepared is refused", async () => {
-  const path = join(folder(), "y".repeat(100));
+  const path = join(createFolder(), "y".repeat(100));
   mkdirSync(path);
   const { run } = locateHome({ THINKERY_HOME: path });
-  symlinkSync(folder(), run);
+  symlinkSync(createFolder(), run);
   onTestFinished(() => rmSync(run, { force: true }));
   await expect(openHome({ THINKERY_HOME: path })).rejects.toMatchObject({ code: "unavailable" });
 });
 
 test("two spellings of one folder are one home", async () => {
-  const path = folder();
-  const link = join(folder(), "link");
+  const path = createFolder();
+  const link = join(createFolder(), "link");
   symlinkSync(path, link);
   expect(await openHome({ THINKERY_HOME: link })).toEqual(locateHome({ THINKERY_HOME: path }));
 });

@@ -4,8 +4,8 @@ import { chmod, lstat, mkdir, readFile, rm, stat, writeFile } from "node:fs/prom
 import { homedir } from "node:os";
 import { dirname, join, parse, resolve } from "node:path";
 import { fail } from "@thinkery/sdk";
-import { writeWhole } from "./files.ts";
-import { homeTrouble } from "./trouble.ts";
+import { writeFileAtomic } from "./files.ts";
+import { toHomeError } from "./home-error.ts";
 
 /** The data folder and the places in it. */
 export interface Home {
@@ -21,20 +21,20 @@ export interface Home {
   lockFile: string;
 }
 
-const format = 1;
+const formatVersion = 1;
 
 // The kernel's limit for a socket's path is 104 (macOS) or 108 bytes; the longest of ours is sandbox-NN.sock.
 const maxRunPathBytes = 90 - "/sandbox-00.sock".length;
 
 /** Where everything is, without changing anything on disk. */
 export function locateHome(env: NodeJS.ProcessEnv): Home {
-  const path = real(resolve(env["THINKERY_HOME"] || join(homedir(), ".thinkery")));
+  const path = resolveRealPath(resolve(env["THINKERY_HOME"] || join(homedir(), ".thinkery")));
   return {
     path,
     objects: join(path, "objects"),
     blobs: join(path, "blobs"),
     logs: join(path, "logs"),
-    run: runFolder(path),
+    run: getRunFolder(path),
     daemonFile: join(path, "daemon.json"),
     tokenFile: join(path, "token"),
     signingKeyFile: join(path, "signing-key"),
@@ -46,22 +46,22 @@ export function locateHome(env: NodeJS.ProcessEnv): Home {
 export async function openHome(env: NodeJS.ProcessEnv): Promise<Home> {
   const wanted = locateHome(env).path;
   try {
-    await refuseForeign(wanted);
+    await refuseSharedFolder(wanted);
     const known = await checkFormat(wanted);
     await makeFolder(wanted);
     // Only now is a link in the path sure to lead somewhere.
     const home = locateHome(env);
-    for (const folder of [home.path, home.objects, home.blobs, home.logs, home.run]) await privateFolder(folder);
-    await probe(home);
-    if (!known) await writeWhole(join(home.path, "format.json"), `${JSON.stringify({ format })}\n`);
+    for (const folder of [home.path, home.objects, home.blobs, home.logs, home.run]) await createPrivateFolder(folder);
+    await checkWritable(home);
+    if (!known) await writeFileAtomic(join(home.path, "format.json"), `${JSON.stringify({ format: formatVersion })}\n`);
     return home;
   } catch (error) {
-    throw homeTrouble(wanted, error);
+    throw toHomeError(wanted, error);
   }
 }
 
 // One spelling for one folder, so that two ways to write it meet in the same sockets.
-function real(path: string): string {
+function resolveRealPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
@@ -70,7 +70,7 @@ function real(path: string): string {
 }
 
 // Not os.tmpdir(): the host and a later command may have different TMPDIRs, and must meet.
-function runFolder(path: string): string {
+function getRunFolder(path: string): string {
   const inside = join(path, "run");
   if (Buffer.byteLength(inside) <= maxRunPathBytes) return inside;
   const hash = createHash("sha256").update(path).digest("hex").slice(0, 16);
@@ -78,11 +78,11 @@ function runFolder(path: string): string {
 }
 
 // Our permissions would lock others out of a folder that is not only ours.
-async function refuseForeign(path: string): Promise<void> {
-  const found = await stat(path).catch(missing);
+async function refuseSharedFolder(path: string): Promise<void> {
+  const found = await stat(path).catch(ignoreMissing);
   if (!found) return;
   if (!found.isDirectory()) throw fail("unavailable", `${path} is not a folder; set THINKERY_HOME to a folder.`);
-  const shared = (found.mode & 0o1000) !== 0 || path === parse(path).root || path === real(homedir());
+  const shared = (found.mode & 0o1000) !== 0 || path === parse(path).root || path === resolveRealPath(homedir());
   if (shared) throw fail("unavailable", `${path} is not Thinkery's alone; set THINKERY_HOME to a folder of its own.`);
   const user = process.getuid?.() ?? 0;
   if (user !== 0 && found.uid !== user) {
@@ -91,13 +91,13 @@ async function refuseForeign(path: string): Promise<void> {
 }
 
 async function checkFormat(path: string): Promise<boolean> {
-  const text = await readFile(join(path, "format.json"), "utf8").catch(missing);
+  const text = await readFile(join(path, "format.json"), "utf8").catch(ignoreMissing);
   if (text === undefined) return false;
   const found = parseFormat(text);
   if (found === undefined) {
     throw fail("unavailable", `${join(path, "format.json")} is damaged; restore it from a backup. Nothing was changed.`);
   }
-  if (found > format) {
+  if (found > formatVersion) {
     throw fail("unavailable", `${path} belongs to a newer Thinkery; update this one. Nothing was changed.`);
   }
   return true;
@@ -125,7 +125,7 @@ async function makeFolder(path: string, again = true): Promise<void> {
   }
 }
 
-async function privateFolder(path: string): Promise<void> {
+async function createPrivateFolder(path: string): Promise<void> {
   await makeFolder(path);
   const found = await lstat(path);
   const user = process.getuid?.();
@@ -136,7 +136,7 @@ async function privateFolder(path: string): Promise<void> {
   if ((found.mode & 0o077) !== 0) await chmod(path, 0o700);
 }
 
-async function probe(home: Home): Promise<void> {
+async function checkWritable(home: Home): Promise<void> {
   const file = join(home.path, `.probe-${process.pid}`);
   try {
     await writeFile(file, Buffer.alloc(4096), { mode: 0o600 });
@@ -145,7 +145,7 @@ async function probe(home: Home): Promise<void> {
   }
 }
 
-function missing(error: NodeJS.ErrnoException): undefined {
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code === "ENOENT") return undefined;
   throw error;
 }

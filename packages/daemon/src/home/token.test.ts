@@ -1,10 +1,10 @@
 import { chmodSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { tempHome } from "../host/fixture.ts";
+import { createTempHome } from "../host/fixture.ts";
 import { ensureSigningKey, ensureToken, readToken } from "./token.ts";
 
 test("a token of 256 bit is made once and only its owner can read it", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   expect(await readToken(home)).toBeUndefined();
   const token = await ensureToken(home);
   expect(token).toMatch(/^[0-9a-f]{64}$/);
@@ -14,7 +14,7 @@ test("a token of 256 bit is made once and only its owner can read it", async () 
 });
 
 test("starters at the same moment end with one token and leave no drafts", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   const tokens = await Promise.all(Array.from({ length: 20 }, () => ensureToken(home)));
   expect(new Set(tokens).size).toBe(1);
   expect(readFileSync(home.tokenFile, "utf8").trim()).toBe(tokens[0]);
@@ -22,7 +22,7 @@ test("starters at the same moment end with one token and leave no drafts", async
 });
 
 test("a given token takes the place of the stored one", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   await ensureToken(home);
   const given = "a-token-that-somebody-chose";
   expect(await ensureToken(home, given)).toBe(given);
@@ -31,7 +31,7 @@ test("a given token takes the place of the stored one", async () => {
 });
 
 test("a given token that is short or does not fit in a header is refused", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   for (const given of ["", "short", "with spaces in it, many", "line\nbreak-line\nbreak"]) {
     await expect(ensureToken(home, given)).rejects.toMatchObject({ code: "bad_request" });
   }
@@ -39,7 +39,7 @@ test("a given token that is short or does not fit in a header is refused", async
 });
 
 test("a token file that others could read is tightened", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   await ensureToken(home);
   chmodSync(home.tokenFile, 0o644);
   await readToken(home);
@@ -47,7 +47,7 @@ test("a token file that others could read is tightened", async () => {
 });
 
 test("an empty or damaged token file is an error and stays as it is", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   for (const damage of ["", "\n", "abc", "\0".repeat(64)]) {
     writeFileSync(home.tokenFile, damage);
     await expect(readToken(home)).rejects.toMatchObject({ code: "unavailable" });
@@ -57,7 +57,7 @@ test("an empty or damaged token file is an error and stays as it is", async () =
 });
 
 test("the signing key is another secret, made once", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   const [key, again] = await Promise.all([ensureSigningKey(home), ensureSigningKey(home)]);
   expect(key).toMatch(/^[0-9a-f]{64}$/);
   expect(again).toBe(key);

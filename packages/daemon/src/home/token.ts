@@ -1,36 +1,36 @@
 import { randomBytes } from "node:crypto";
 import { chmod, readFile, stat } from "node:fs/promises";
 import { fail } from "@thinkery/sdk";
-import { createWhole, writeWhole } from "./files.ts";
+import { createFileAtomic, writeFileAtomic } from "./files.ts";
 import type { Home } from "./home.ts";
-import { homeTrouble } from "./trouble.ts";
+import { toHomeError } from "./home-error.ts";
 
 // What fits in an Authorization header and cannot be guessed.
-const tokenShape = /^[\x21-\x7e]{16,512}$/;
-const keyShape = /^[0-9a-f]{64}$/;
+const tokenPattern = /^[\x21-\x7e]{16,512}$/;
+const keyPattern = /^[0-9a-f]{64}$/;
 
 /** The admin token, or nothing when no host was ever started here. */
 export async function readToken(home: Home): Promise<string | undefined> {
-  return readSecret(home, home.tokenFile, tokenShape);
+  return readSecret(home, home.tokenFile, tokenPattern);
 }
 
 /** The admin token, made on the first start. A `given` one takes the place of the stored one. */
 export async function ensureToken(home: Home, given?: string): Promise<string> {
-  if (given === undefined) return ensureSecret(home, home.tokenFile, tokenShape);
-  if (!tokenShape.test(given)) {
+  if (given === undefined) return ensureSecret(home, home.tokenFile, tokenPattern);
+  if (!tokenPattern.test(given)) {
     throw fail("bad_request", "THINKERY_TOKEN must have 16 to 512 printable characters and no spaces.");
   }
   try {
-    if ((await readToken(home).catch(() => undefined)) !== given) await writeWhole(home.tokenFile, `${given}\n`);
+    if ((await readToken(home).catch(() => undefined)) !== given) await writeFileAtomic(home.tokenFile, `${given}\n`);
   } catch (error) {
-    throw homeTrouble(home.path, error);
+    throw toHomeError(home.path, error);
   }
   return given;
 }
 
 /** What signs cookies and links; never leaves this machine. */
 export async function ensureSigningKey(home: Home): Promise<string> {
-  return ensureSecret(home, home.signingKeyFile, keyShape);
+  return ensureSecret(home, home.signingKeyFile, keyPattern);
 }
 
 async function ensureSecret(home: Home, file: string, shape: RegExp): Promise<string> {
@@ -38,9 +38,9 @@ async function ensureSecret(home: Home, file: string, shape: RegExp): Promise<st
   if (known) return known;
   const fresh = randomBytes(32).toString("hex");
   try {
-    if (await createWhole(file, `${fresh}\n`)) return fresh;
+    if (await createFileAtomic(file, `${fresh}\n`)) return fresh;
   } catch (error) {
-    throw homeTrouble(home.path, error);
+    throw toHomeError(home.path, error);
   }
   const first = await readSecret(home, file, shape);
   return first ?? ensureSecret(home, file, shape);
@@ -53,7 +53,7 @@ async function readSecret(home: Home, file: string, shape: RegExp): Promise<stri
     if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw homeTrouble(home.path, error);
+    throw toHomeError(home.path, error);
   }
   const secret = text.trim();
   if (!shape.test(secret)) {

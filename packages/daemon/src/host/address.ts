@@ -2,7 +2,7 @@ import { createServer, isIPv4, isIPv6 } from "node:net";
 import { fail } from "@thinkery/sdk";
 
 /** The address to bind: `localhost` means 127.0.0.1, names are not looked up. */
-export function bindAddress(host: string): string {
+export function toBindAddress(host: string): string {
   if (host === "localhost") return "127.0.0.1";
   const bare = host.replace(/^\[(.*)\]$/, "$1");
   if (isIPv4(bare) || isIPv6(bare)) return bare;
@@ -26,13 +26,13 @@ export function checkExposure(address: string, token: string | undefined): void 
 }
 
 /** Where this machine reaches what is bound to `address`. */
-export function reachable(address: string): string {
+export function toReachableAddress(address: string): string {
   if (address === "0.0.0.0") return "127.0.0.1";
   return address === "::" ? "::1" : address;
 }
 
-export function hostUrl(address: string, port: number): string {
-  const to = reachable(address);
+export function toHostUrl(address: string, port: number): string {
+  const to = toReachableAddress(address);
   return `http://${isIPv6(to) ? `[${to}]` : to}:${port}`;
 }
 

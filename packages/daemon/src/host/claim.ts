@@ -16,12 +16,12 @@ export async function claimHome(home: Home, patienceMs = 8_000): Promise<Lock> {
       throw fail("conflict", `Thinkery is already running at ${running.url}.`);
     }
     if (lock) return lock;
-    if (performance.now() > end) throw await unclear(home);
+    if (performance.now() > end) throw await createUnclearError(home);
     await sleep(25);
   }
 }
 
-async function unclear(home: Home): Promise<Error> {
+async function createUnclearError(home: Home): Promise<Error> {
   const claimed = await readDaemonFile(home);
   const hint = claimed ? ` It may be process ${claimed.pid}.` : "";
   return fail("unavailable", `Another Thinkery holds ${home.path} but does not answer; end it and try again.${hint}`);

@@ -5,18 +5,18 @@ import { fail } from "@thinkery/sdk";
 import type { HostStatus } from "@thinkery/sdk/internal";
 import { expect, onTestFinished, test } from "vitest";
 import { openScriptFolders } from "../scripts/folders.ts";
-import { controlRoutes, proofOf } from "./control.ts";
-import { tempFolder } from "./fixture.ts";
-import { serve, type Route } from "./serve.ts";
-import { hostServices } from "./services.ts";
+import { createControlRoutes, createProof } from "./control.ts";
+import { createTempFolder } from "./fixture.ts";
+import { serveRoutes, type Route } from "./serve.ts";
+import { createHostRoutes } from "./services.ts";
 
 const token = "t".repeat(64);
 const status: HostStatus = { pid: 7, startedAt: "then", main: { restarts: 0 }, slots: [] };
 const introduction = { pid: 7, host: "127.0.0.1", port: 5099, startedAt: "then", version: "1", ready: true };
 
-async function served(routes: Route[]) {
-  const socketPath = join(tempFolder(), "x.sock");
-  const server = await serve(socketPath, routes);
+async function serveForTest(routes: Route[]) {
+  const socketPath = join(createTempFolder(), "x.sock");
+  const server = await serveRoutes(socketPath, routes);
   onTestFinished(() => server.close());
   const ask = (method: string, path: string, headers: OutgoingHttpHeaders = {}, body?: string) =>
     new Promise<{ status: number; body: any }>((resolve, reject) => {
@@ -31,45 +31,45 @@ async function served(routes: Route[]) {
   return { socketPath, ask };
 }
 
-function control() {
+function serveControl() {
   let stops = 0;
-  const routes = controlRoutes(token, { introduce: () => introduction, status: () => status, stop: () => void stops++ });
+  const routes = createControlRoutes(token, { introduce: () => introduction, status: () => status, stop: () => void stops++ });
   return { routes, stops: () => stops };
 }
 
 test("only the owner can open the socket", async () => {
-  const { socketPath } = await served(control().routes);
+  const { socketPath } = await serveForTest(serveControl().routes);
   expect(statSync(socketPath).mode & 0o777).toBe(0o600);
 });
 
 test("a socket file that a dead host left is taken over, and ours is removed at the end", async () => {
-  const path = join(tempFolder(), "x.sock");
-  const first = await serve(path, []);
-  const second = await serve(path, []);
+  const path = join(createTempFolder(), "x.sock");
+  const first = await serveRoutes(path, []);
+  const second = await serveRoutes(path, []);
   await second.close();
   await first.close();
   expect(readdirSync(join(path, ".."))).toEqual([]);
 });
 
 test("a host proves that it knows the token, without telling it", async () => {
-  const { ask } = await served(control().routes);
+  const { ask } = await serveForTest(serveControl().routes);
   const nonce = "0123456789abcdef".repeat(4);
   const answer = await ask("GET", `/prove?nonce=${nonce}`);
-  expect(answer).toEqual({ status: 200, body: { ...introduction, proof: proofOf(token, nonce, 7) } });
-  expect(answer.body.proof).not.toBe(proofOf("another token", nonce, 7));
+  expect(answer).toEqual({ status: 200, body: { ...introduction, proof: createProof(token, nonce, 7) } });
+  expect(answer.body.proof).not.toBe(createProof("another token", nonce, 7));
   expect(JSON.stringify(answer.body)).not.toContain(token);
 });
 
 test("a nonce that is none is refused", async () => {
-  const { ask } = await served(control().routes);
+  const { ask } = await serveForTest(serveControl().routes);
   for (const nonce of ["", "abc", "g".repeat(64), "a".repeat(200)]) {
     expect(await ask("GET", `/prove?nonce=${nonce}`)).toMatchObject({ status: 400, body: { error: { code: "bad_request" } } });
   }
 });
 
 test("status and stop need the token", async () => {
-  const { routes, stops } = control();
-  const { ask } = await served(routes);
+  const { routes, stops } = serveControl();
+  const { ask } = await serveForTest(routes);
   for (const authorization of [undefined, "", "Bearer wrong", token, `Bearer ${token}x`, `Basic ${token}`]) {
     const headers = authorization === undefined ? {} : { authorization };
     expect(await ask("GET", "/status", headers)).toMatchObject({ status: 403 });
@@ -89,7 +89,7 @@ const renewSlot = async (...asked: unknown[]) => {
 };
 
 test("main may have a slot renewed, and is told what it got wrong", async () => {
-  const { ask } = await served(hostServices("main's key", { status: () => status, stop() {}, renewSlot }, openScriptFolders([])));
+  const { ask } = await serveForTest(createHostRoutes("main's key", { status: () => status, stop() {}, renewSlot }, openScriptFolders([])));
   const renew = (query: string) => ask("POST", `/slots/renew?${query}`, { "x-thinkery-host-key": "main's key" });
   renewals.length = 0;
   for (const query of ["", "index=0", "generation=1", "index=x&generation=1", "index=0&generation=1.5", "index=0&generation=-2", "index=&generation=1"]) {
@@ -103,7 +103,7 @@ test("main may have a slot renewed, and is told what it got wrong", async () => 
 
 test("main's services are closed to everybody without main's key", async () => {
   let stops = 0;
-  const { ask } = await served(hostServices("main's key", { status: () => status, stop: () => void stops++, renewSlot }, openScriptFolders([])));
+  const { ask } = await serveForTest(createHostRoutes("main's key", { status: () => status, stop: () => void stops++, renewSlot }, openScriptFolders([])));
   for (const [method, path] of [["GET", "/status"], ["GET", "/scripts"], ["GET", "/script?name=x"], ["POST", "/shutdown"], ["POST", "/slots/renew?index=0&generation=1"], ["GET", "/nothing"], ["PUT", "/status"]] as const) {
     expect(await ask(method, path)).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
     expect(await ask(method, path, { "x-thinkery-host-key": "main's kez" })).toMatchObject({ status: 403 });
@@ -118,10 +118,10 @@ test("main's services are closed to everybody without main's key", async () => {
 });
 
 test("a failure tells what was foreseen and nothing else", async () => {
-  const { ask } = await served([
-    { method: "GET", path: "/foreseen", answer: () => { throw fail("not_found", "Look elsewhere."); } },
-    { method: "GET", path: "/unforeseen", answer: () => { throw new Error("/secret/path"); } },
-    { method: "POST", path: "/echo", answer: ({ body }) => ({ body: body.length }) },
+  const { ask } = await serveForTest([
+    { method: "GET", path: "/foreseen", handle: () => { throw fail("not_found", "Look elsewhere."); } },
+    { method: "GET", path: "/unforeseen", handle: () => { throw new Error("/secret/path"); } },
+    { method: "POST", path: "/echo", handle: ({ body }) => ({ body: body.length }) },
   ]);
   expect(await ask("GET", "/foreseen")).toEqual({ status: 404, body: { error: { code: "not_found", message: "Look elsewhere." } } });
   const { status, body } = await ask("GET", "/unforeseen");
@@ -131,7 +131,7 @@ test("a failure tells what was foreseen and nothing else", async () => {
 });
 
 test("a body that is too large is refused", async () => {
-  const { ask } = await served([{ method: "POST", path: "/echo", answer: ({ body }) => ({ body: body.length }) }]);
+  const { ask } = await serveForTest([{ method: "POST", path: "/echo", handle: ({ body }) => ({ body: body.length }) }]);
   const outcome = await ask("POST", "/echo", {}, "x".repeat(3 * 1024 * 1024)).catch((error: NodeJS.ErrnoException) => error.code);
   // The answer may come before all is sent; then the sender sees a closed connection.
   expect(typeof outcome === "string" ? 413 : outcome?.status).toBe(413);

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { fail } from "@thinkery/sdk";
 import type { HostStatus } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
-import { sameSecret, type Route } from "./serve.ts";
+import { isSameSecret, type Route } from "./serve.ts";
 
 /** How a host introduces itself to a command. */
-export interface Introduction {
+export interface HostIntroduction {
   pid: number;
   host: string;
   port: number;
@@ -18,33 +18,33 @@ export interface Introduction {
   ready: boolean;
 }
 
-export function controlSocket(home: Home): string {
+export function getControlSocket(home: Home): string {
   return join(home.run, "control.sock");
 }
 
 /** Shows that whoever answers knows the admin token, without telling it. */
-export function proofOf(token: string, nonce: string, pid: number): string {
+export function createProof(token: string, nonce: string, pid: number): string {
   return createHmac("sha256", token).update(`${nonce}:${pid}`).digest("hex");
 }
 
 /** What commands on this machine may ask of the host, even when main does not answer. */
-export function controlRoutes(
+export function createControlRoutes(
   token: string,
-  host: { introduce(): Introduction; status(): HostStatus; stop(): void },
+  host: { introduce(): HostIntroduction; status(): HostStatus; stop(): void },
 ): Route[] {
-  const allow: Route["allow"] = (headers) => sameSecret(headers.authorization, `Bearer ${token}`);
+  const isAllowed: Route["isAllowed"] = (headers) => isSameSecret(headers.authorization, `Bearer ${token}`);
   return [
     {
       method: "GET",
       path: "/prove",
-      answer({ query }) {
+      handle({ query }) {
         const nonce = query.get("nonce") ?? "";
         if (!/^[0-9a-f]{32,128}$/.test(nonce)) throw fail("bad_request", "The nonce must be 32 to 128 hex digits.");
         const introduction = host.introduce();
-        return { body: { ...introduction, proof: proofOf(token, nonce, introduction.pid) } };
+        return { body: { ...introduction, proof: createProof(token, nonce, introduction.pid) } };
       },
     },
-    { method: "GET", path: "/status", allow, answer: () => ({ body: host.status() }) },
-    { method: "POST", path: "/stop", allow, answer: () => ({ status: 202, body: { status: "stopping" }, after: host.stop }) },
+    { method: "GET", path: "/status", isAllowed, handle: () => ({ body: host.status() }) },
+    { method: "POST", path: "/stop", isAllowed, handle: () => ({ status: 202, body: { status: "stopping" }, after: host.stop }) },
   ];
 }

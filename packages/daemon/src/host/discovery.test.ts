@@ -4,25 +4,25 @@ import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { ensureToken } from "../home/token.ts";
 import { claimHome } from "./claim.ts";
-import { controlRoutes, controlSocket, type Introduction } from "./control.ts";
+import { createControlRoutes, getControlSocket, type HostIntroduction } from "./control.ts";
 import { findHost, readDaemonFile, removeDaemonFile, stopHost, writeDaemonFile } from "./discovery.ts";
-import { program, tempHome } from "./fixture.ts";
+import { bundleProgram, createTempHome } from "./fixture.ts";
 import { isAlive } from "../../../../tests/kit/processes.ts";
 import { takeLock } from "./lock.ts";
-import { serve } from "./serve.ts";
+import { serveRoutes } from "./serve.ts";
 
 const file = { pid: process.pid, host: "127.0.0.1", port: 5099, startedAt: "then", version: "1" };
-const introduction: Introduction = { ...file, ready: true };
-const status = () => ({ pid: 1, startedAt: "then", main: { restarts: 0 }, slots: [] });
+const introduction: HostIntroduction = { ...file, ready: true };
+const getStatus = () => ({ pid: 1, startedAt: "then", main: { restarts: 0 }, slots: [] });
 
-async function pretend(home: Awaited<ReturnType<typeof tempHome>>, token: string, said = introduction, stop = () => {}) {
-  const server = await serve(controlSocket(home), controlRoutes(token, { introduce: () => said, status, stop }));
+async function startFakeHost(home: Awaited<ReturnType<typeof createTempHome>>, token: string, said = introduction, stop = () => {}) {
+  const server = await serveRoutes(getControlSocket(home), createControlRoutes(token, { introduce: () => said, status: getStatus, stop }));
   onTestFinished(() => server.close());
   return server;
 }
 
 test("daemon.json is written whole, read back, and removed only by its owner", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   await writeDaemonFile(home, file);
   expect(JSON.parse(readFileSync(home.daemonFile, "utf8"))).toEqual(file);
   await removeDaemonFile(home, process.pid + 1);
@@ -32,8 +32,8 @@ test("daemon.json is written whole, read back, and removed only by its owner", a
 });
 
 test("a host that proves itself is found, whatever daemon.json says", async () => {
-  const home = await tempHome();
-  await pretend(home, await ensureToken(home));
+  const home = await createTempHome();
+  await startFakeHost(home, await ensureToken(home));
   for (const text of [undefined, "", "{", "null", '{"pid":"x"}', JSON.stringify({ ...file, port: 1 })]) {
     if (text !== undefined) writeFileSync(home.daemonFile, text);
     expect(await findHost(home)).toEqual({ ...file, url: "http://127.0.0.1:5099" });
@@ -49,33 +49,33 @@ const damage: [string, object][] = [
 ];
 
 test.each([...damage, ["a port that is none", { port: 0 }]])("a daemon.json with %s claims nothing", async (_, wrong) => {
-  const home = await tempHome();
+  const home = await createTempHome();
   writeFileSync(home.daemonFile, JSON.stringify({ ...file, ...wrong }));
   expect(await readDaemonFile(home)).toBeUndefined();
 });
 
 test.each([...damage, ["a word in place of yes or no", { ready: "soon" }]])("a host that introduces itself with %s is not found", async (_, wrong) => {
-  const home = await tempHome();
-  await pretend(home, await ensureToken(home), { ...introduction, ...wrong });
+  const home = await createTempHome();
+  await startFakeHost(home, await ensureToken(home), { ...introduction, ...wrong });
   expect(await findHost(home)).toBeUndefined();
 });
 
 test("somebody who does not know the token is not our host", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   await ensureToken(home);
-  await pretend(home, "another token, not this home's");
+  await startFakeHost(home, "another token, not this home's");
   expect(await findHost(home)).toBeUndefined();
   expect(await stopHost(home, { timeoutMs: 100 })).toBe("not running");
 });
 
 test("a host that is starting or stopping is not found yet", async () => {
-  const home = await tempHome();
-  await pretend(home, await ensureToken(home), { ...introduction, ready: false });
+  const home = await createTempHome();
+  await startFakeHost(home, await ensureToken(home), { ...introduction, ready: false });
   expect(await findHost(home)).toBeUndefined();
 });
 
 test("a stale pid in daemon.json is never signalled", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   await ensureToken(home);
   const stranger = spawn("sleep", ["60"]);
   onTestFinished(() => void stranger.kill("SIGKILL"));
@@ -90,10 +90,10 @@ test("a stale pid in daemon.json is never signalled", async () => {
 });
 
 test("a stop waits until the lock is free", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   const lock = await takeLock(home);
   const order: string[] = [];
-  await pretend(home, await ensureToken(home), introduction, () => {
+  await startFakeHost(home, await ensureToken(home), introduction, () => {
     order.push("asked");
     setTimeout(() => {
       order.push("released");
@@ -105,11 +105,11 @@ test("a stop waits until the lock is free", async () => {
 });
 
 test("a starter is told of the running host and waits for one that is going away", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   const lock = await takeLock(home);
   const token = await ensureToken(home);
   const said = { ...introduction };
-  await pretend(home, token, said);
+  await startFakeHost(home, token, said);
   await expect(claimHome(home)).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("http://127.0.0.1:5099") });
 
   said.ready = false;
@@ -120,8 +120,8 @@ test("a starter is told of the running host and waits for one that is going away
 });
 
 test("a running host is noticed even when its lock file was removed", async () => {
-  const home = await tempHome();
-  await pretend(home, await ensureToken(home));
+  const home = await createTempHome();
+  await startFakeHost(home, await ensureToken(home));
   await expect(claimHome(home)).rejects.toMatchObject({ code: "conflict" });
   const lock = await takeLock(home);
   expect(lock).toBeDefined();
@@ -129,15 +129,15 @@ test("a running host is noticed even when its lock file was removed", async () =
 });
 
 test("a host that proves itself but does not stop is ended by force", async () => {
-  const home = await tempHome();
-  const source = await program(`
-    import { controlRoutes, controlSocket } from "./control.ts";
+  const home = await createTempHome();
+  const source = await bundleProgram(`
+    import { createControlRoutes, getControlSocket } from "./control.ts";
     import { takeLock } from "./lock.ts";
-    import { serve } from "./serve.ts";
+    import { serveRoutes } from "./serve.ts";
     const home = ${JSON.stringify(home)};
     const said = { ...${JSON.stringify(introduction)}, pid: process.pid };
     await takeLock(home);
-    await serve(controlSocket(home), controlRoutes(${JSON.stringify(await ensureToken(home))}, { introduce: () => said, stop() {} }));
+    await serveRoutes(getControlSocket(home), createControlRoutes(${JSON.stringify(await ensureToken(home))}, { introduce: () => said, stop() {} }));
     process.on("SIGTERM", () => {});
     console.log("ready");
   `);

@@ -4,15 +4,15 @@ import { readFile, rm } from "node:fs/promises";
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fail } from "@thinkery/sdk";
-import { writeFleeting } from "../home/files.ts";
+import { writeFileAtomicUnsynced } from "../home/files.ts";
 import type { Home } from "../home/home.ts";
 import { readToken } from "../home/token.ts";
-import { hostUrl } from "./address.ts";
-import { controlSocket, proofOf, type Introduction } from "./control.ts";
+import { toHostUrl } from "./address.ts";
+import { getControlSocket, createProof, type HostIntroduction } from "./control.ts";
 import { takeLock } from "./lock.ts";
-import { sameSecret } from "./serve.ts";
+import { isSameSecret } from "./serve.ts";
 
-type DaemonFile = Omit<Introduction, "ready">;
+type DaemonFile = Omit<HostIntroduction, "ready">;
 
 /** A host that proved that it is ours. */
 export interface FoundHost extends DaemonFile {
@@ -20,7 +20,7 @@ export interface FoundHost extends DaemonFile {
 }
 
 export async function writeDaemonFile(home: Home, content: DaemonFile): Promise<void> {
-  await writeFleeting(home.daemonFile, `${JSON.stringify(content)}\n`);
+  await writeFileAtomicUnsynced(home.daemonFile, `${JSON.stringify(content)}\n`);
 }
 
 /** What the file claims, nothing when it is missing or damaged. A claim only: the pid in it may be anybody's by now. */
@@ -40,10 +40,10 @@ export async function removeDaemonFile(home: Home, pid: number): Promise<void> {
 
 /** The running host of this home, if it is ready and proves itself. */
 export async function findHost(home: Home): Promise<FoundHost | undefined> {
-  const found = await meetHost(home);
+  const found = await requestIntroduction(home);
   if (!found?.ready) return undefined;
   const { pid, host, port, startedAt, version, worker } = found;
-  return { pid, host, port, startedAt, version, ...(worker ? { worker } : {}), url: hostUrl(host, port) };
+  return { pid, host, port, startedAt, version, ...(worker ? { worker } : {}), url: toHostUrl(host, port) };
 }
 
 /** Stops the host of this home. Only a process that proved itself is ever signalled. */
@@ -52,13 +52,13 @@ export async function stopHost(
   { timeoutMs = 10_000 }: { timeoutMs?: number } = {},
 ): Promise<"stopped" | "not running"> {
   const token = await readToken(home);
-  const found = token && (await meetHost(home));
+  const found = token && (await requestIntroduction(home));
   if (!token || !found) return "not running";
-  await ask(home, "POST", "/stop", { authorization: `Bearer ${token}` }).catch(() => {});
-  if (await lockGone(home, timeoutMs)) return "stopped";
+  await requestControl(home, "POST", "/stop", { authorization: `Bearer ${token}` }).catch(() => {});
+  if (await waitForLock(home, timeoutMs)) return "stopped";
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     signalHost(found.pid, signal);
-    if (await lockGone(home, 2_000)) return "stopped";
+    if (await waitForLock(home, 2_000)) return "stopped";
   }
   throw fail("unavailable", `The host (process ${found.pid}) does not stop; end it by hand.`);
 }
@@ -72,26 +72,26 @@ function isDaemonFile(value: unknown): value is DaemonFile {
 }
 
 // The port may still be 0: the host that was told to take any has not chosen yet.
-function isIntroduction(value: unknown): value is Introduction & { proof: string } {
+function isIntroduction(value: unknown): value is HostIntroduction & { proof: string } {
   return isDaemonFile(value) && "ready" in value && typeof value.ready === "boolean" && "proof" in value && typeof value.proof === "string";
 }
 
-async function meetHost(home: Home): Promise<Introduction | undefined> {
+async function requestIntroduction(home: Home): Promise<HostIntroduction | undefined> {
   // Seen before anything is asked: the usual start finds nobody, and should not load a client to learn it.
-  if (!existsSync(controlSocket(home))) return undefined;
+  if (!existsSync(getControlSocket(home))) return undefined;
   const token = await readToken(home);
   if (!token) return undefined;
   try {
     const nonce = randomBytes(32).toString("hex");
-    const said = await ask(home, "GET", `/prove?nonce=${nonce}`);
-    return isIntroduction(said) && sameSecret(said.proof, proofOf(token, nonce, said.pid)) ? said : undefined;
+    const said = await requestControl(home, "GET", `/prove?nonce=${nonce}`);
+    return isIntroduction(said) && isSameSecret(said.proof, createProof(token, nonce, said.pid)) ? said : undefined;
   } catch {
     return undefined;
   }
 }
 
 // The lock, not the pid, tells that the host and all its children are gone.
-async function lockGone(home: Home, timeoutMs: number): Promise<boolean> {
+async function waitForLock(home: Home, timeoutMs: number): Promise<boolean> {
   const end = performance.now() + timeoutMs;
   for (;;) {
     const lock = await takeLock(home);
@@ -110,9 +110,9 @@ function signalHost(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   }
 }
 
-function ask(home: Home, method: string, path: string, headers: Record<string, string> = {}): Promise<unknown> {
+function requestControl(home: Home, method: string, path: string, headers: Record<string, string> = {}): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath: controlSocket(home), method, path, headers, agent: false, timeout: 2_000 });
+    const asked = request({ socketPath: getControlSocket(home), method, path, headers, agent: false, timeout: 2_000 });
     asked.on("error", reject);
     asked.on("timeout", () => asked.destroy(new Error("no answer")));
     asked.on("response", (response) => {

@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { onTestFinished } from "vitest";
-import { running } from "../../../../tests/kit/processes.ts";
+import { listProcesses } from "../../../../tests/kit/processes.ts";
 import { type Home, openHome } from "../home/home.ts";
-import { builtParts, type Parts } from "./parts.ts";
+import { locateParts, type BuildParts } from "./parts.ts";
 
-export function tempFolder(): string {
+export function createTempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "thinkery-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-export async function tempHome(): Promise<Home> {
-  return openHome({ THINKERY_HOME: join(tempFolder(), "home") });
+export async function createTempHome(): Promise<Home> {
+  return openHome({ THINKERY_HOME: join(createTempFolder(), "home") });
 }
 
 const mainWorker = `
@@ -67,19 +67,19 @@ export default {};`;
 const sandboxWorker = `export default { fetch() { return new Response("alive"); } };`;
 
 /** A build with the smallest Worker that fills its place. Its path is one that needs escaping. */
-export function tinyParts(): Parts {
-  const folder = join(tempFolder(), `it's "dist"`);
+export function createTinyParts(): BuildParts {
+  const folder = join(createTempFolder(), `it's "dist"`);
   for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "page"]) mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(folder, "build.json"), JSON.stringify({ version: "0.0.0+test" }));
   writeFileSync(join(folder, "worker/main/main.js"), mainWorker);
   writeFileSync(join(folder, "worker/sandbox/sandbox.js"), sandboxWorker);
   writeFileSync(join(folder, "worker/slot-pool/slot-pool.js"), slotPoolWorker);
-  return builtParts(folder);
+  return locateParts(folder);
 }
 
 /** Bundles a program that uses our sources, so that a test can run it as a process of its own. */
-export async function program(source: string): Promise<string> {
-  const outfile = join(tempFolder(), "program.mjs");
+export async function bundleProgram(source: string): Promise<string> {
+  const outfile = join(createTempFolder(), "program.mjs");
   await build({
     stdin: { contents: source, resolveDir: fileURLToPath(new URL(".", import.meta.url)), loader: "ts" },
     bundle: true,
@@ -94,13 +94,13 @@ export async function program(source: string): Promise<string> {
 }
 
 /** Whether anything of a child's process group still runs. */
-export function groupLives(group: number): boolean {
-  return running().some((found) => found.group === group);
+export function isGroupAlive(group: number): boolean {
+  return listProcesses().some((found) => found.group === group);
 }
 
 /** The workerd processes that a process started, with the file each was given. */
-export function workerdsOf(parent: number): Array<{ pid: number; config: string }> {
-  return running().flatMap(({ pid, parent: above, command }) => {
+export function findWorkerds(parent: number): Array<{ pid: number; config: string }> {
+  return listProcesses().flatMap(({ pid, parent: above, command }) => {
     const config = / serve (.*\.capnp) /.exec(command)?.[1];
     return above === parent && config ? [{ pid, config }] : [];
   });

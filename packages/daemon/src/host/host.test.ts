@@ -14,14 +14,14 @@ import {
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Home } from "../home/home.ts";
 import { findHost, readDaemonFile, stopHost } from "./discovery.ts";
-import { program, tempHome, tinyParts, workerdsOf } from "./fixture.ts";
+import { bundleProgram, createTempHome, createTinyParts, findWorkerds } from "./fixture.ts";
 import { isAlive } from "../../../../tests/kit/processes.ts";
 import { type HostOptions, runHost } from "./host.ts";
 import { takeLock } from "./lock.ts";
 
 const quick = { backoffMs: 5, pingMs: 50 };
 
-function options(home: Home, more: Partial<HostOptions> = {}): HostOptions {
+function createOptions(home: Home, more: Partial<HostOptions> = {}): HostOptions {
   const lists = { allowedHosts: ["my.house"], allowedOrigins: ["https://my.house"], toolOrigins: [], providers: ["openai"], scriptFolders: [] };
   const models = {
     models: { providers: {}, prices: {} },
@@ -31,18 +31,18 @@ function options(home: Home, more: Partial<HostOptions> = {}): HostOptions {
     linux: linuxLimitsSchema.parse({}),
     workspace: workspaceLimitsSchema.parse({}),
   };
-  return { home, host: "127.0.0.1", port: 0, portGiven: false, slots: 1, parts: tinyParts(), limits: quick, ...lists, ...models, ...more };
+  return { home, host: "127.0.0.1", port: 0, isPortFixed: false, slots: 1, parts: createTinyParts(), limits: quick, ...lists, ...models, ...more };
 }
 
-async function started(more: Partial<HostOptions> = {}) {
-  const home = more.home ?? (await tempHome());
-  const host = await runHost(options(home, more));
+async function startTestHost(more: Partial<HostOptions> = {}) {
+  const home = more.home ?? (await createTempHome());
+  const host = await runHost(createOptions(home, more));
   onTestFinished(() => host.stop());
   const get = async (path: string) => (await fetch(host.url + path)).json() as Promise<any>;
   return { home, host, get };
 }
 
-async function takenPort(): Promise<number> {
+async function takePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
@@ -50,7 +50,7 @@ async function takenPort(): Promise<number> {
 }
 
 test("a host answers, gives main what it needs, can be found, and leaves nothing when it stops", async () => {
-  const { home, host, get } = await started();
+  const { home, host, get } = await startTestHost();
   expect(await get("/health")).toEqual({ status: "ok" });
   expect(await get("/bindings")).toEqual({
     VERSION: "0.0.0+test",
@@ -80,7 +80,7 @@ test("a host answers, gives main what it needs, can be found, and leaves nothing
 });
 
 test("the log never holds the token", async () => {
-  const { home, host } = await started();
+  const { home, host } = await startTestHost();
   const log = readFileSync(join(home.logs, "thinkery.log"), "utf8");
   expect(log).toContain(host.url);
   expect(log).not.toContain(host.token);
@@ -88,7 +88,7 @@ test("the log never holds the token", async () => {
 
 test("keys reach main but neither its configuration nor the log", async () => {
   const modelVariables = { variables: { OPENAI_API_KEY: "sk-very-secret", GROQ_API_KEY: "gsk-secret" }, secrets: ["sk-very-secret", "gsk-secret"] };
-  const { home, get } = await started({ modelVariables, models: { model: "openai:x", providers: {}, prices: {} } });
+  const { home, get } = await startTestHost({ modelVariables, models: { model: "openai:x", providers: {}, prices: {} } });
   expect(await get("/models")).toMatchObject({
     MODEL_CONFIG: { model: "openai:x", providers: {}, prices: {} },
     TURN_LIMITS: { noProgressSeconds: 600, attempts: 3, strikes: 2, heartbeatSeconds: 3, toolSeconds: 120, steps: 64 },
@@ -106,19 +106,19 @@ test("keys reach main but neither its configuration nor the log", async () => {
 });
 
 test("only the door to models reaches this machine", async () => {
-  const { host, get } = await started();
+  const { host, get } = await startTestHost();
   const { models, others } = await get(`/reach?to=${encodeURIComponent(`${host.url}/health`)}`);
   expect(JSON.parse(models)).toEqual({ status: "ok" });
   expect(others).toBe("refused");
 });
 
 test("main may read the scripts of the machine, and hears what is wrong with one", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   const folder = join(home.path, "scripts");
   mkdirSync(folder);
   writeFileSync(join(folder, "good.yaml"), "- text: hello\n");
   writeFileSync(join(folder, "bad.yaml"), "- text: [\n");
-  const { get } = await started({ home, scriptFolders: [folder] });
+  const { get } = await startTestHost({ home, scriptFolders: [folder] });
   expect(await get("/host/scripts")).toEqual({ scripts: ["bad", "good"] });
   expect(await get("/host/script?name=good")).toMatchObject({ name: "good", file: "scripts/good.yaml", script: { pace: 0 } });
   expect(await get("/host/script?name=bad")).toMatchObject({ error: { code: "bad_request", message: expect.stringContaining("scripts/bad.yaml, line 2") } });
@@ -127,8 +127,8 @@ test("main may read the scripts of the machine, and hears what is wrong with one
 });
 
 test("main knows each start from the one before, and how that one ended", async () => {
-  const home = await tempHome();
-  const { host, get } = await started({ home });
+  const home = await createTempHome();
+  const { host, get } = await startTestHost({ home });
   const boot = async () => (await get("/models")).BOOT;
   const first = await boot();
   expect(first).toEqual({ id: expect.any(String), after: "stop" });
@@ -136,19 +136,19 @@ test("main knows each start from the one before, and how that one ended", async 
   await vi.waitUntil(() => boot().then(({ id }) => id !== first.id, () => false), { timeout: 20_000, interval: 10 });
   expect(await boot()).toMatchObject({ after: "crash" });
   await host.stop();
-  const again = await started({ home });
+  const again = await startTestHost({ home });
   expect((await again.get("/models")).BOOT).toMatchObject({ after: "stop" });
 });
 
 test("a second host in the same home is refused and the first lives on", async () => {
-  const { home, host, get } = await started();
-  await expect(runHost(options(home))).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining(host.url) });
+  const { home, host, get } = await startTestHost();
+  await expect(runHost(createOptions(home))).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining(host.url) });
   expect(await get("/health")).toEqual({ status: "ok" });
   expect(await findHost(home)).toMatchObject({ url: host.url });
 });
 
 test("main may shut the host down, and work under way is finished first", async () => {
-  const { host, get } = await started();
+  const { host, get } = await startTestHost();
   const slow = fetch(`${host.url}/slow`).then((answer) => answer.text());
   expect(await get("/host/shutdown")).toEqual({ status: "stopping" });
   expect(await slow).toBe("done");
@@ -156,14 +156,14 @@ test("main may shut the host down, and work under way is finished first", async 
 });
 
 test("a taken port is an error when it was asked for, else the next free one is used", async () => {
-  const port = await takenPort();
-  const home = await tempHome();
-  await expect(runHost(options(home, { port, portGiven: true }))).rejects.toMatchObject({
+  const port = await takePort();
+  const home = await createTempHome();
+  await expect(runHost(createOptions(home, { port, isPortFixed: true }))).rejects.toMatchObject({
     code: "conflict",
     message: expect.stringContaining(`Port ${port} is taken`),
   });
   expect(existsSync(home.daemonFile)).toBe(false);
-  const { host } = await started({ home, port });
+  const { host } = await startTestHost({ home, port });
   expect(host.port).toBeGreaterThan(port);
   expect(await readDaemonFile(home)).toMatchObject({ port: host.port });
 });
@@ -173,32 +173,32 @@ test("two homes that want the same port at the same moment both start", async ()
   await once(free, "listening");
   const { port } = free.address() as { port: number };
   await new Promise((resolve) => free.close(resolve));
-  const both = await Promise.all([started({ port }), started({ port })]);
+  const both = await Promise.all([startTestHost({ port }), startTestHost({ port })]);
   expect(new Set(both.map(({ host }) => host.port)).size).toBe(2);
   for (const { host, get } of both) expect((await get("/bindings")).COOKIE_NAME).toBe(`thinkery-${host.port}`);
 });
 
 test("other machines are not served without a token set on purpose", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   for (const adminToken of [undefined, "short-but-sixteen-characters"]) {
     const more = { host: "0.0.0.0", ...(adminToken ? { adminToken } : {}) };
-    await expect(runHost(options(home, more))).rejects.toMatchObject({ code: "bad_request" });
+    await expect(runHost(createOptions(home, more))).rejects.toMatchObject({ code: "bad_request" });
   }
-  await expect(runHost(options(home, { host: "example.org" }))).rejects.toMatchObject({ code: "bad_request" });
-  const { host } = await started({ home, host: "0.0.0.0", adminToken: "x".repeat(32) });
+  await expect(runHost(createOptions(home, { host: "example.org" }))).rejects.toMatchObject({ code: "bad_request" });
+  const { host } = await startTestHost({ home, host: "0.0.0.0", adminToken: "x".repeat(32) });
   expect(host.url).toBe(`http://127.0.0.1:${host.port}`);
   expect(host.token).toBe("x".repeat(32));
 });
 
 test("main that is killed comes back on the same port and is counted", async () => {
-  const { get, home } = await started();
+  const { get, home } = await startTestHost();
   killMain(home);
   await vi.waitUntil(() => get("/host/status").then((status) => status.main.restarts === 1, () => false), { timeout: 20_000, interval: 10 });
 });
 
 test("main may have a slot renewed; a new main finds every slot with a new process, and the host talks of none of it", async () => {
   const said: string[] = [];
-  const { get, home } = await started({ slots: 2, onLine: (line) => said.push(line) });
+  const { get, home } = await startTestHost({ slots: 2, onLine: (line) => said.push(line) });
   const generations = () => Promise.all([0, 1].map(async (index) => (await get(`/host/renew?index=${index}&generation=-1`)).generation));
   expect(await generations()).toEqual([1, 1]);
   expect(await get("/host/renew?index=0&generation=1")).toEqual({ generation: 2, ended: "asked" });
@@ -215,7 +215,7 @@ test("main may have a slot renewed; a new main finds every slot with a new proce
 });
 
 test.runIf(process.platform === "linux")("a slot holds the home's lock, also behind its walls", async () => {
-  const { get } = await started();
+  const { get } = await startTestHost();
   await get("/host/renew?index=0&generation=-1");
   const { main, slots } = await get("/host/status");
   const held = (pid: number) => readlinkSync(`/proc/${pid}/fd/3`);
@@ -224,17 +224,17 @@ test.runIf(process.platform === "linux")("a slot holds the home's lock, also beh
 });
 
 test("main that cannot live stops the host, which says why", async () => {
-  const { home, host } = await started({ limits: { ...quick, failures: 1 } });
+  const { home, host } = await startTestHost({ limits: { ...quick, failures: 1 } });
   killMain(home);
   expect(await host.stopped).toEqual({ reason: "failed", message: expect.stringContaining("main was ended by SIGKILL") });
   expect(existsSync(home.daemonFile)).toBe(false);
 });
 
 test("main that cannot even start is an error that shows its last words and where the log is", async () => {
-  const home = await tempHome();
-  const parts = tinyParts();
+  const home = await createTempHome();
+  const parts = createTinyParts();
   const broken = { ...parts, main: parts.main.map(({ name }) => ({ name, path: "/nowhere/main.js" })) };
-  await expect(runHost(options(home, { parts: broken, limits: { ...quick, failures: 2 } }))).rejects.toMatchObject({
+  await expect(runHost(createOptions(home, { parts: broken, limits: { ...quick, failures: 2 } }))).rejects.toMatchObject({
     code: "unavailable",
     message: expect.stringMatching(/nowhere.*thinkery\.log/),
   });
@@ -244,16 +244,16 @@ test("main that cannot even start is an error that shows its last words and wher
 });
 
 function killMain(home: Home): void {
-  const main = workerdsOf(process.pid).find(({ config }) => config === join(home.run, "main.capnp"));
+  const main = findWorkerds(process.pid).find(({ config }) => config === join(home.run, "main.capnp"));
   if (!main) throw new Error("main does not run");
   process.kill(main.pid, "SIGKILL");
 }
 
 // A host in a process of its own, as the command line starts it.
-async function separate(home: Home): Promise<{ pid: number; exited: Promise<unknown> }> {
-  const file = await program(`
+async function startSeparateHost(home: Home): Promise<{ pid: number; exited: Promise<unknown> }> {
+  const file = await bundleProgram(`
     import { runHost, stopOnSignals } from "./host.ts";
-    const host = await runHost(${JSON.stringify(options(home))});
+    const host = await runHost(${JSON.stringify(createOptions(home))});
     stopOnSignals(host);
     console.log("ready");
   `);
@@ -265,13 +265,13 @@ async function separate(home: Home): Promise<{ pid: number; exited: Promise<unkn
 }
 
 test("a host that is killed leaves no process, and the next one starts at once", async () => {
-  const home = await tempHome();
-  const { pid, exited } = await separate(home);
-  const workerds = workerdsOf(pid).map((found) => found.pid);
+  const home = await createTempHome();
+  const { pid, exited } = await startSeparateHost(home);
+  const workerds = findWorkerds(pid).map((found) => found.pid);
   expect(workerds.length).toBeGreaterThan(0);
   process.kill(pid, "SIGKILL");
   await exited;
-  const { host, get } = await started({ home });
+  const { host, get } = await startTestHost({ home });
   expect(await readDaemonFile(home)).toMatchObject({ pid: process.pid, port: host.port });
   expect((await get("/models")).BOOT).toMatchObject({ after: "crash" });
   expect(workerds.filter(isAlive)).toEqual([]);
@@ -279,8 +279,8 @@ test("a host that is killed leaves no process, and the next one starts at once",
 
 test("a signal, or a command, stops a host cleanly", async () => {
   for (const stop of [(pid: number) => process.kill(pid, "SIGINT"), (_: number, home: Home) => stopHost(home)]) {
-    const home = await tempHome();
-    const { pid, exited } = await separate(home);
+    const home = await createTempHome();
+    const { pid, exited } = await startSeparateHost(home);
     await stop(pid, home);
     expect(await exited).toEqual([0, null]);
     expect(existsSync(home.daemonFile)).toBe(false);

@@ -5,31 +5,31 @@ import type { LinuxLimits, ModelConfig, SandboxLimits, TurnLimits, WorkspaceLimi
 import type { ModelVariables } from "../config/providers.ts";
 import type { Home } from "../home/home.ts";
 import { ensureSigningKey, ensureToken } from "../home/token.ts";
-import { homeTrouble } from "../home/trouble.ts";
+import { toHomeError } from "../home/home-error.ts";
 import { openScriptFolders } from "../scripts/folders.ts";
-import { bindAddress, checkExposure, hostUrl } from "./address.ts";
+import { toBindAddress, checkExposure, toHostUrl } from "./address.ts";
 import { claimHome } from "./claim.ts";
-import { controlRoutes, controlSocket, type Introduction } from "./control.ts";
-import { crew, hostSocket } from "./crew.ts";
+import { createControlRoutes, getControlSocket, type HostIntroduction } from "./control.ts";
+import { createHostProcesses, getHostSocket } from "./host-processes.ts";
 import { removeDaemonFile, writeDaemonFile } from "./discovery.ts";
-import { ending, type Outcome } from "./ending.ts";
+import { createShutdown, type StopOutcome } from "./shutdown.ts";
 import type { Limits } from "./limits.ts";
 import { openLinux } from "./linux/open.ts";
-import { linuxRoutes } from "./linux/routes.ts";
+import { createLinuxRoutes } from "./linux/routes.ts";
 import { hostLogName, openLog } from "./log.ts";
 import type { MainOptions } from "./main.ts";
-import { builtParts, type Parts } from "./parts.ts";
-import { serve } from "./serve.ts";
-import { hostServices } from "./services.ts";
+import { locateParts, type BuildParts } from "./parts.ts";
+import { serveRoutes } from "./serve.ts";
+import { createHostRoutes } from "./services.ts";
 import { followWorker } from "./worker/follow.ts";
-import { bundleWorker, layWorker } from "./worker/worker.ts";
+import { bundleWorker, installWorker } from "./worker/worker.ts";
 
 export interface HostOptions {
   home: Home;
   host: string;
   port: number;
   /** This very port was asked for, so no other will do. */
-  portGiven: boolean;
+  isPortFixed: boolean;
   slots: number;
   allowedHosts: string[];
   allowedOrigins: string[];
@@ -52,7 +52,7 @@ export interface HostOptions {
   onLine?(line: string): void;
   /** A file that main runs in place of the stock Worker; bundled anew when it changes, if it is watched. */
   worker?: { entry: string; watch: boolean };
-  parts?: Parts;
+  parts?: BuildParts;
   limits?: Partial<Limits>;
   configure?: MainOptions["configure"];
 }
@@ -63,7 +63,7 @@ export interface RunningHost {
   port: number;
   token: string;
   stop(): Promise<void>;
-  stopped: Promise<Outcome>;
+  stopped: Promise<StopOutcome>;
 }
 
 /** How long a stop waits for work that is under way. */
@@ -72,15 +72,15 @@ const drainMs = 5_000;
 /** Starts the whole host and comes back when main answers. */
 export async function runHost(options: HostOptions): Promise<RunningHost> {
   const { home } = options;
-  const address = bindAddress(options.host);
+  const address = toBindAddress(options.host);
   checkExposure(address, options.adminToken);
-  const parts = options.parts ?? builtParts();
+  const parts = options.parts ?? locateParts();
   const lock = await claimHome(home);
-  const end = ending();
-  end.undo(() => lock.release());
+  const end = createShutdown();
+  end.addStep(() => lock.release());
   try {
     const log = openLog(home.logs, hostLogName);
-    end.undo(() => log.close());
+    end.addStep(() => log.close());
     const [token, signingKey] = await Promise.all([ensureToken(home, options.adminToken), ensureSigningKey(home)]);
     log.redact(token);
     log.redact(signingKey);
@@ -91,23 +91,23 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
     const after = existsSync(home.daemonFile) ? "crash" : "stop";
     const startedAt = new Date().toISOString();
     const { version } = parts;
-    const own = options.worker && (await bundleWorker(options.worker.entry, version, { stay: options.worker.watch }));
-    const worker = own && (await layWorker(own, home.run));
-    const about = { pid: process.pid, host: address, startedAt, version, ...(own ? { worker: own.entry } : {}) };
-    const introduction: Introduction = { ...about, port: options.port, ready: false };
-    const stop = (outcome: Outcome) => {
+    const bundledWorker = options.worker && (await bundleWorker(options.worker.entry, version, { stay: options.worker.watch }));
+    const worker = bundledWorker && (await installWorker(bundledWorker, home.run));
+    const about = { pid: process.pid, host: address, startedAt, version, ...(bundledWorker ? { worker: bundledWorker.entry } : {}) };
+    const introduction: HostIntroduction = { ...about, port: options.port, ready: false };
+    const stop = (outcome: StopOutcome) => {
       introduction.ready = false;
-      return end.end(outcome);
+      return end.run(outcome);
     };
     const say = (line: string) => {
-      log.line("daemon", line);
+      log.writeLine("daemon", line);
       options.onLine?.(line);
     };
 
     const hostKey = randomBytes(32).toString("hex");
     const adminTokenHash = createHash("sha256").update(token).digest("hex");
     let started = false;
-    const processes = crew({
+    const processes = createHostProcesses({
       ...options,
       address,
       parts,
@@ -120,46 +120,46 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
       adminTokenHash,
       startedAt,
       limits: options.limits,
-      onLine: log.line,
+      onLine: log.writeLine,
       onEvent: say,
       onMainLost(reason) {
-        log.line("daemon", reason);
+        log.writeLine("daemon", reason);
         // Before that, the start itself fails.
         if (started) void stop({ reason: "failed", message: reason });
       },
     });
 
-    const asked = { status: processes.status, renewSlot: processes.renewSlot, stop: () => void stop({ reason: "asked" }), introduce: () => introduction };
-    const linux = openLinux({ home, limits: options.linux, onTrouble: (text) => log.line("linux", text) });
-    end.undo(() => linux.close());
-    const services = await serve(hostSocket(home.run), hostServices(hostKey, asked, openScriptFolders(options.scriptFolders), linuxRoutes(linux)));
-    end.undo(services.close);
-    const control = await serve(controlSocket(home), controlRoutes(token, asked));
-    end.undo(control.close);
+    const asked = { status: processes.getStatus, renewSlot: processes.renewSlot, stop: () => void stop({ reason: "asked" }), introduce: () => introduction };
+    const linux = openLinux({ home, limits: options.linux, onError: (text) => log.writeLine("linux", text) });
+    end.addStep(() => linux.close());
+    const services = await serveRoutes(getHostSocket(home.run), createHostRoutes(hostKey, asked, openScriptFolders(options.scriptFolders), createLinuxRoutes(linux)));
+    end.addStep(services.close);
+    const control = await serveRoutes(getControlSocket(home), createControlRoutes(token, asked));
+    end.addStep(control.close);
 
-    end.undo(() => processes.stop(drainMs));
+    end.addStep(() => processes.stop(drainMs));
     await processes.startMain().catch((error: Error) => {
       throw isThinkeryError(error) ? error : fail("unavailable", `${error.message} The log is ${log.file}.`);
     });
 
     started = true;
 
-    const port = processes.port();
-    end.undo(() => removeDaemonFile(home, process.pid));
+    const port = processes.getPort();
+    end.addStep(() => removeDaemonFile(home, process.pid));
     await writeDaemonFile(home, { ...about, port });
-    if (end.begun()) throw fail("unavailable", "The host was stopped while it started.");
+    if (end.hasBegun()) throw fail("unavailable", "The host was stopped while it started.");
     Object.assign(introduction, { port, ready: true });
     processes.startSlots();
-    if (own && options.worker?.watch) {
-      const { workers, renewMain } = processes;
-      end.undo(followWorker(own, { version, run: home.run, say, workers, renew: (next) => renewMain(next, drainMs) }).close);
+    if (bundledWorker && options.worker?.watch) {
+      const { listWorkers, renewMain } = processes;
+      end.addStep(followWorker(bundledWorker, { version, run: home.run, say, listWorkers, renew: (next) => renewMain(next, drainMs) }).close);
     }
-    const url = hostUrl(address, port);
-    log.line("daemon", `ready at ${url}`);
-    return { url, host: address, port, token, stop: () => stop({ reason: "asked" }), stopped: end.ended };
+    const url = toHostUrl(address, port);
+    log.writeLine("daemon", `ready at ${url}`);
+    return { url, host: address, port, token, stop: () => stop({ reason: "asked" }), stopped: end.done };
   } catch (error) {
-    await end.end({ reason: "failed" });
-    throw (error as NodeJS.ErrnoException).syscall ? homeTrouble(home.path, error) : error;
+    await end.run({ reason: "failed" });
+    throw (error as NodeJS.ErrnoException).syscall ? toHomeError(home.path, error) : error;
   }
 }
 

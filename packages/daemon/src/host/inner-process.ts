@@ -9,14 +9,14 @@ interface InnerProcess {
  * The process of this name that a child is, or that it runs behind its walls, and how much memory it takes. Nothing where
  * the system does not tell, as only Linux does.
  */
-export function innerProcess(name: string, pid: number, depth = 3): InnerProcess | undefined {
+export function findInnerProcess(name: string, pid: number, depth = 3): InnerProcess | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     if (/^Name:\t(.*)$/m.exec(status)?.[1] === name) return { pid, memoryBytes: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024 };
     if (depth === 0) return undefined;
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
     for (const child of children ? children.split(" ") : []) {
-      const found = innerProcess(name, Number(child), depth - 1);
+      const found = findInnerProcess(name, Number(child), depth - 1);
       if (found) return found;
     }
   } catch {

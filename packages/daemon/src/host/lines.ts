@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 
 /** Calls back for each line of a stream. A line longer than `max` is cut, so no child can fill our memory. */
-export function eachLine(stream: Readable, onLine: (line: string) => void, max = 16_384): void {
+export function readLines(stream: Readable, onLine: (line: string) => void, max = 16_384): void {
   const decoder = new StringDecoder("utf8");
   let rest = "";
   let cutting = false;

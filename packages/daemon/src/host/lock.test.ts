@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { program, tempHome } from "./fixture.ts";
+import { bundleProgram, createTempHome } from "./fixture.ts";
 import { takeLock } from "./lock.ts";
 
 test("only one of many starters gets the lock, and the next one after its release", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   const locks = await Promise.all(Array.from({ length: 10 }, () => takeLock(home)));
   const got = locks.filter((lock) => lock !== undefined);
   expect(got).toHaveLength(1);
@@ -19,7 +19,7 @@ test("only one of many starters gets the lock, and the next one after its releas
 });
 
 test("two homes have two locks", async () => {
-  const locks = await Promise.all([takeLock(await tempHome()), takeLock(await tempHome())]);
+  const locks = await Promise.all([takeLock(await createTempHome()), takeLock(await createTempHome())]);
   for (const lock of locks) {
     expect(lock).toBeDefined();
     await lock?.release();
@@ -27,7 +27,7 @@ test("two homes have two locks", async () => {
 });
 
 test("a damaged lock file still admits only one", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   writeFileSync(home.lockFile, "");
   const lock = await takeLock(home);
   expect(lock).toBeDefined();
@@ -36,9 +36,9 @@ test("a damaged lock file still admits only one", async () => {
 });
 
 test("the lock outlives a killed holder until its last child is gone", async () => {
-  const home = await tempHome();
+  const home = await createTempHome();
   // The child is one that does not notice the death of its parent.
-  const file = await program(`
+  const file = await bundleProgram(`
     import { spawn } from "node:child_process";
     import { takeLock } from "./lock.ts";
     const lock = await takeLock(${JSON.stringify(home)});

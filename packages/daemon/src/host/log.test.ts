@@ -2,17 +2,17 @@ import { existsSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, test, vi } from "vitest";
-import { tempFolder } from "./fixture.ts";
-import { eachLine } from "./lines.ts";
+import { createTempFolder } from "./fixture.ts";
+import { readLines } from "./lines.ts";
 import { openLog } from "./log.ts";
 
 test("a line has its time and its source and goes after what is there", () => {
-  const folder = tempFolder();
+  const folder = createTempFolder();
   const first = openLog(folder, "x");
-  first.line("main", "one");
+  first.writeLine("main", "one");
   first.close();
   const second = openLog(folder, "x");
-  second.line("sandbox-0", "two\nlines");
+  second.writeLine("sandbox-0", "two\nlines");
   second.close();
   const [one, two, end] = readFileSync(second.file, "utf8").split("\n");
   expect(one).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z main one$/);
@@ -22,8 +22,8 @@ test("a line has its time and its source and goes after what is there", () => {
 });
 
 test("a full file is put aside and the oldest is dropped", () => {
-  const log = openLog(tempFolder(), "x", { maxBytes: 200, keep: 2 });
-  for (let n = 0; n < 40; n++) log.line("main", `line ${n}`);
+  const log = openLog(createTempFolder(), "x", { maxBytes: 200, keep: 2 });
+  for (let n = 0; n < 40; n++) log.writeLine("main", `line ${n}`);
   log.close();
   for (const file of [log.file, `${log.file}.1`, `${log.file}.2`]) expect(statSync(file).size).toBeLessThanOrEqual(200);
   expect(existsSync(`${log.file}.3`)).toBe(false);
@@ -34,10 +34,10 @@ test("a full file is put aside and the oldest is dropped", () => {
 });
 
 test("secrets do not reach the file", () => {
-  const log = openLog(tempFolder(), "x");
+  const log = openLog(createTempFolder(), "x");
   log.redact("s3cret-s3cret");
-  log.line("main", "Bearer s3cret-s3cret and s3cret-s3cret");
-  log.line("main", "cookie: thinkery-5099=thk_b3duZXI.Zz-09_.AbC; Path=/");
+  log.writeLine("main", "Bearer s3cret-s3cret and s3cret-s3cret");
+  log.writeLine("main", "cookie: thinkery-5099=thk_b3duZXI.Zz-09_.AbC; Path=/");
   log.close();
   const text = readFileSync(log.file, "utf8");
   expect(text).toContain("Bearer [redacted] and [redacted]");
@@ -45,12 +45,12 @@ test("secrets do not reach the file", () => {
 });
 
 test.runIf(existsSync("/dev/full"))("a full disk drops lines, is told once and stops nothing", () => {
-  const folder = tempFolder();
+  const folder = createTempFolder();
   symlinkSync("/dev/full", join(folder, "x.log"));
   const said = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   try {
     const log = openLog(folder, "x");
-    for (let n = 0; n < 3; n++) log.line("main", "lost");
+    for (let n = 0; n < 3; n++) log.writeLine("main", "lost");
     log.close();
     expect(said).toHaveBeenCalledTimes(1);
   } finally {
@@ -61,7 +61,7 @@ test.runIf(existsSync("/dev/full"))("a full disk drops lines, is told once and s
 test("a stream becomes lines, whatever its chunks, and an endless line is cut", async () => {
   const stream = new PassThrough();
   const lines: string[] = [];
-  eachLine(stream, (line) => lines.push(line), 10);
+  readLines(stream, (line) => lines.push(line), 10);
   const euro = Buffer.from("€\n");
   for (const chunk of ["a", "b\nc\n\n", euro.subarray(0, 1), euro.subarray(1), "x".repeat(25), "y".repeat(25), "z\nlast"]) stream.write(chunk);
   stream.end();

@@ -8,14 +8,14 @@ export interface Log {
   /** The newest file; older ones are `<file>.1` … `<file>.5`. */
   file: string;
   /** Writes one line: time, source (`main`, `sandbox-0`, `daemon`), text. Never throws. */
-  line(source: string, text: string): void;
+  writeLine(source: string, text: string): void;
   /** From now on this secret never reaches the file. */
   redact(secret: string): void;
   close(): void;
 }
 
 // Credentials that main gave out, which nobody here knows one by one.
-const issued = /thk_[\w.-]+/g;
+const issuedTokens = /thk_[\w.-]+/g;
 
 interface LogLimits {
   maxBytes: number;
@@ -64,7 +64,7 @@ export function openLog(folder: string, name: string, limits: Partial<LogLimits>
   function clean(text: string): string {
     let result = text;
     for (const secret of secrets) result = result.replaceAll(secret, "[redacted]");
-    return result.replaceAll(issued, "[redacted]").replaceAll(/[\r\n]+/g, " ");
+    return result.replaceAll(issuedTokens, "[redacted]").replaceAll(/[\r\n]+/g, " ");
   }
 
   function line(source: string, text: string): void {
@@ -84,7 +84,7 @@ export function openLog(folder: string, name: string, limits: Partial<LogLimits>
 
   return {
     file,
-    line,
+    writeLine: line,
     redact(secret) {
       if (secret) secrets.push(secret);
     },

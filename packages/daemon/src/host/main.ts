@@ -4,15 +4,15 @@ import { isIPv6 } from "node:net";
 import type { Boot } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
 import { choosePort } from "./address.ts";
-import type { Parts } from "./parts.ts";
-import { drainMain, pingMain, wrongAnswer } from "./ping.ts";
+import type { BuildParts } from "./parts.ts";
+import { drainMain, pingMain, getWrongAnswer } from "./ping.ts";
 import type { Child } from "./process.ts";
-import type { Charge } from "./supervise.ts";
+import type { ChildSpec } from "./supervise.ts";
 import type { WorkerChoice } from "./worker/choice.ts";
 import { prepareWorkerd, startWorkerd } from "./workerd.ts";
-import { mainConfig, signingKeyVariable, type MainConfig } from "./workerd-config.ts";
+import { formatMainConfig, signingKeyVariable, type MainConfig } from "./workerd-config.ts";
 
-type Passed =
+type PassedOption =
   | "hostSocket"
   | "hostKey"
   | "sandboxSockets"
@@ -28,30 +28,30 @@ type Passed =
   | "linux"
   | "workspace";
 
-export interface MainOptions extends Pick<MainConfig, Passed> {
+export interface MainOptions extends Pick<MainConfig, PassedOption> {
   home: Home;
   address: string;
   port: number;
-  portGiven: boolean;
+  isPortFixed: boolean;
   lockFd: number;
   signingKey: string;
   /** Keys and addresses of models, which reach main by its environment. */
   variables: Record<string, string>;
   /** How the host before this one ended. */
   after: Boot["after"];
-  parts: Parts;
+  parts: BuildParts;
   choice: WorkerChoice;
   /** Writes main's configuration in another way than usual, for tests. */
   configure?: ((config: MainConfig) => string) | undefined;
 }
 
 /** The workerd that holds the Durable Objects and answers clients. */
-export function main(options: MainOptions) {
-  const { home, address, portGiven, lockFd, signingKey, variables, parts, choice } = options;
+export function createMainChild(options: MainOptions) {
+  const { home, address, isPortFixed, lockFd, signingKey, variables, parts, choice } = options;
   const configFile = join(home.run, "main.capnp");
   const mainSocket = join(home.run, "main.sock");
   let port = options.port;
-  let answered = false;
+  let hasAnswered = false;
   let { after } = options;
   let child: Child | undefined;
 
@@ -61,13 +61,13 @@ export function main(options: MainOptions) {
     async prepare() {
       choice.begin();
       // Another program can take the port between our look and workerd's bind; until clients know it, we may move.
-      if (!answered) port = await choosePort(address, options.port, portGiven);
+      if (!hasAnswered) port = await choosePort(address, options.port, isPortFixed);
       const config: MainConfig = {
         ...options,
         host: address,
         port,
         mainSocket,
-        modules: choice.current()?.modules ?? parts.main,
+        modules: choice.getCurrent()?.modules ?? parts.main,
         slotPool: parts.slotPool,
         page: parts.page,
         version: parts.version,
@@ -75,16 +75,16 @@ export function main(options: MainOptions) {
         blobs: home.blobs,
         variables: Object.keys(variables),
         boot: { id: randomUUID(), after },
-        allowedHosts: [...new Set([...ownNames(address), ...options.allowedHosts.map((name) => name.toLowerCase())])],
+        allowedHosts: [...new Set([...listOwnNames(address), ...options.allowedHosts.map((name) => name.toLowerCase())])],
       };
-      await prepareWorkerd(configFile, (options.configure ?? mainConfig)(config), mainSocket);
+      await prepareWorkerd(configFile, (options.configure ?? formatMainConfig)(config), mainSocket);
     },
     start(onLine) {
-      const heard = (line: string) => {
+      const handleLine = (line: string) => {
         onLine(line);
-        choice.hear(line);
+        choice.addLine(line);
       };
-      child = startWorkerd({ configFile, env: { ...variables, [signingKeyVariable]: signingKey }, lockFd, onLine: heard });
+      child = startWorkerd({ configFile, env: { ...variables, [signingKeyVariable]: signingKey }, lockFd, onLine: handleLine });
       // From here on it may have work under way. One that could not even listen changes nothing for the next.
       void child.listening.then(() => {
         after = "crash";
@@ -93,24 +93,24 @@ export function main(options: MainOptions) {
     },
     async ping(signal) {
       await pingMain(address, port, signal).catch((error: Error) => {
-        const wrong = wrongAnswer(error);
-        if (wrong && !choice.answered(wrong)) child?.kill("SIGKILL");
+        const wrong = getWrongAnswer(error);
+        if (wrong && !choice.recordAnswer(wrong)) child?.kill("SIGKILL");
         throw error;
       });
-      answered = true;
-      choice.answered();
+      hasAnswered = true;
+      choice.recordAnswer();
     },
-    verdict: choice.verdict,
+    diagnose: choice.diagnose,
     drain(signal) {
       // Whoever asks for it ends main on purpose.
       after = "stop";
       return drainMain(mainSocket, signal);
     },
-  } satisfies Partial<Charge> & { port(): number };
+  } satisfies Partial<ChildSpec> & { port(): number };
 }
 
 // The name a client uses for the address it was told, in the form of a Host header.
-function ownNames(address: string): string[] {
+function listOwnNames(address: string): string[] {
   const own = address === "0.0.0.0" || address === "::" ? [] : [isIPv6(address) ? `[${address}]` : address];
   return ["127.0.0.1", "localhost", "[::1]", ...own];
 }

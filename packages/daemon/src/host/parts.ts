@@ -5,7 +5,7 @@ import { fail } from "@thinkery/sdk";
 import type { Module } from "./workerd-config.ts";
 
 /** What the build puts beside the daemon. */
-export interface Parts {
+export interface BuildParts {
   version: string;
   main: Module[];
   sandbox: Module[];
@@ -14,14 +14,14 @@ export interface Parts {
 }
 
 /** `folder` is where the bundled daemon itself lies. */
-export function builtParts(folder = fileURLToPath(new URL(".", import.meta.url))): Parts {
+export function locateParts(folder = fileURLToPath(new URL(".", import.meta.url))): BuildParts {
   try {
     const { version } = JSON.parse(readFileSync(join(folder, "build.json"), "utf8")) as { version: string };
     return {
       version,
-      main: modulesIn(join(folder, "worker", "main"), "main.js"),
-      sandbox: modulesIn(join(folder, "worker", "sandbox"), "sandbox.js"),
-      slotPool: modulesIn(join(folder, "worker", "slot-pool"), "slot-pool.js"),
+      main: listModules(join(folder, "worker", "main"), "main.js"),
+      sandbox: listModules(join(folder, "worker", "sandbox"), "sandbox.js"),
+      slotPool: listModules(join(folder, "worker", "slot-pool"), "slot-pool.js"),
       page: join(folder, "page"),
     };
   } catch {
@@ -30,7 +30,7 @@ export function builtParts(folder = fileURLToPath(new URL(".", import.meta.url))
 }
 
 /** The modules of a bundle, the entry first. */
-export function modulesIn(folder: string, entry: string): Module[] {
+export function listModules(folder: string, entry: string): Module[] {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile() && file.name.endsWith(".js"))
     .map((file) => relative(folder, join(file.parentPath, file.name)).split(sep).join("/"));

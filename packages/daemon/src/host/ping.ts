@@ -1,9 +1,9 @@
 import { request, type RequestOptions } from "node:http";
-import { reachable } from "./address.ts";
+import { toReachableAddress } from "./address.ts";
 
 /** Main lives when it answers its health route. */
 export function pingMain(address: string, port: number, signal: AbortSignal): Promise<void> {
-  return ping({ host: reachable(address), port, path: "/health", headers: { host: `localhost:${port}` }, signal });
+  return ping({ host: toReachableAddress(address), port, path: "/health", headers: { host: `localhost:${port}` }, signal });
 }
 
 export function pingSandbox(socketPath: string, signal: AbortSignal): Promise<void> {
@@ -16,7 +16,7 @@ export function drainMain(socketPath: string, signal: AbortSignal): Promise<void
 }
 
 /** What somebody answered who is there, but not well; nothing where nobody is. */
-export function wrongAnswer(error: Error): string | undefined {
+export function getWrongAnswer(error: Error): string | undefined {
   return /^answers \d+$/.exec(error.message)?.[0];
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { groupLives, program, tempFolder } from "./fixture.ts";
+import { isGroupAlive, bundleProgram, createTempFolder } from "./fixture.ts";
 import { isAlive } from "../../../../tests/kit/processes.ts";
 import { startChild, startCommand, type Child } from "./process.ts";
 
@@ -34,7 +34,7 @@ test("a child that ends by itself leaves nothing behind", async () => {
   const child = start("/bin/sh", ["-c", "exit 0"]);
   await child.exited;
   // The group is gone when the reader beside the child is.
-  await vi.waitUntil(() => !groupLives(child.pid as number), { timeout: 10_000, interval: 5 });
+  await vi.waitUntil(() => !isGroupAlive(child.pid as number), { timeout: 10_000, interval: 5 });
   child.kill("SIGKILL");
 });
 
@@ -50,13 +50,13 @@ test("a kill takes what the child started too", async () => {
 });
 
 test("a child has none of the descriptors that its parent was started with", async () => {
-  const file = await program(`
+  const file = await bundleProgram(`
     import { startChild, startCommand } from "./process.ts";
     const script = "ls -l /proc/self/fd | grep -c treasure";
     startChild({ command: "/bin/sh", args: ["-c", script], env: { PATH: "/usr/bin:/bin" }, lockFd: undefined, onLine: (line) => console.log("child", line) });
     startCommand({ command: "/bin/sh", args: ["-c", "PATH=/usr/bin:/bin; " + script], given: ["x"], onOutput: (text) => console.log("command", String(text).trim()) });
   `);
-  const folder = join(tempFolder(), "treasure");
+  const folder = join(createTempFolder(), "treasure");
   mkdirSync(folder);
   const open = openSync(folder, "r");
   onTestFinished(() => closeSync(open));
@@ -89,7 +89,7 @@ test("a program that is not there is an exit, not a crash", async () => {
 });
 
 test.each(["SIGKILL", "SIGTERM"] as const)("no child outlives a parent that dies by %s", async (signal) => {
-  const file = await program(`
+  const file = await bundleProgram(`
     import { startChild } from "./process.ts";
     const options = { env: {}, lockFd: undefined, onLine: console.log };
     // One that waits, one that spins and does not listen to anybody.
@@ -102,12 +102,12 @@ test.each(["SIGKILL", "SIGTERM"] as const)("no child outlives a parent that dies
   const pids: number[] = [];
   onTestFinished(() => {
     parent.kill("SIGKILL");
-    for (const pid of pids) if (groupLives(pid)) process.kill(-pid, "SIGKILL");
+    for (const pid of pids) if (isGroupAlive(pid)) process.kill(-pid, "SIGKILL");
   });
   createInterface(parent.stdout).on("line", (line) => pids.push(Number(line)));
   await vi.waitUntil(() => pids.length === 2, { timeout: 10_000, interval: 5 });
   const gone = once(parent, "exit");
   parent.kill(signal);
   await gone;
-  await vi.waitUntil(() => pids.every((pid) => !groupLives(pid)), { timeout: 10_000, interval: 5 });
+  await vi.waitUntil(() => pids.every((pid) => !isGroupAlive(pid)), { timeout: 10_000, interval: 5 });
 });

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { withoutInherited } from "./inherited.ts";
-import { eachLine } from "./lines.ts";
-import { paced } from "./paced.ts";
+import { dropInheritedDescriptors } from "./inherited-descriptors.ts";
+import { readLines } from "./lines.ts";
+import { throttleReads } from "./throttle-reads.ts";
 
 /** A child that cannot outlive us, not even when we are killed. */
 export interface Child {
@@ -35,7 +35,7 @@ export const controlFd = 4;
 
 // Standard input is a pipe that only we hold. When we die it closes, and a reader beside the child kills the
 // group. The reader lets go of the lock and of the log, so that only the child itself keeps them.
-const guard = [
+const guardScript = [
   "exec 9<&0 0</dev/null",
   "(exec 3>&- 4>&- >/dev/null 2>&1; read _ <&9; kill -9 0) &",
   "exec 9<&-",
@@ -55,7 +55,7 @@ interface CommandOptions {
 export const givenFd = 5;
 
 // The same for a command of somebody else's. Where memory is short the kernel is to take it first, and not the reader.
-const commandGuard = [
+const commandGuardScript = [
   "exec 9<&0 0</dev/null 2>&1",
   "(exec 5<&- 6<&- >/dev/null 2>&1; read _ <&9; kill -9 0) &",
   "exec 9<&-",
@@ -64,31 +64,31 @@ const commandGuard = [
 ].join("\n");
 
 export function startChild({ command, args, env, lockFd, onLine }: ChildOptions): Child {
-  const child = spawn("/bin/sh", ["-c", guard, command, ...args], {
+  const child = spawn("/bin/sh", ["-c", guardScript, command, ...args], {
     detached: true,
     env,
-    stdio: withoutInherited(["pipe", "pipe", "pipe", lockFd ?? "ignore", "pipe"]),
+    stdio: dropInheritedDescriptors(["pipe", "pipe", "pipe", lockFd ?? "ignore", "pipe"]),
   });
   const [, output, errors, , control] = child.stdio;
-  if (output) eachLine(output, onLine);
-  if (errors) eachLine(errors, onLine);
+  if (output) readLines(output, onLine);
+  if (errors) readLines(errors, onLine);
 
   const listening = new Promise<void>((resolve) => {
-    if (control) eachLine(control as Readable, (line) => line.includes('"listen"') && resolve());
+    if (control) readLines(control as Readable, (line) => line.includes('"listen"') && resolve());
   });
 
-  return { pid: child.pid, listening, ...ending(child) };
+  return { pid: child.pid, listening, ...trackExit(child) };
 }
 
 /** Runs a command that nobody vouches for. It has no environment, no input and no descriptors but its output and what it is given. */
 export function startCommand({ command, args, given, onOutput }: CommandOptions): Pick<Child, "exited" | "kill"> {
-  const child = spawn("/bin/sh", ["-c", commandGuard, command, ...args], {
+  const child = spawn("/bin/sh", ["-c", commandGuardScript, command, ...args], {
     cwd: "/",
     detached: true,
     env: {},
-    stdio: withoutInherited(["pipe", "pipe", "ignore", "ignore", "ignore", ...given.map(() => "pipe" as const)]),
+    stdio: dropInheritedDescriptors(["pipe", "pipe", "ignore", "ignore", "ignore", ...given.map(() => "pipe" as const)]),
   });
-  const pace = child.stdout && paced(child.stdout, onOutput);
+  const pace = child.stdout && throttleReads(child.stdout, onOutput);
   // What it wrote last is little, and nobody has to wait any more.
   child.once("exit", () => pace?.rush());
   given.forEach((text, index) => {
@@ -96,13 +96,13 @@ export function startCommand({ command, args, given, onOutput }: CommandOptions)
     pipe?.on("error", () => {});
     pipe?.end(text);
   });
-  return ending(child);
+  return trackExit(child);
 }
 
 const maxExitMs = 10_000;
 
 /** How a child ends, by itself or by us. */
-function ending(child: ChildProcess): Pick<Child, "exited" | "kill"> {
+function trackExit(child: ChildProcess): Pick<Child, "exited" | "kill"> {
   const { stdin: input } = child;
   let gone = false;
   input?.on("error", () => {});

@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from "node:path";
 import { startChild } from "./process.ts";
 
 /** A machine may be busy, and what does not work says so at once. */
-const patience = 15_000;
+const timeoutMs = 15_000;
 
 /** Where the first of these programs is, as a shell would find it. */
 export function findProgram(env: Readonly<Record<string, string | undefined>>, ...names: string[]): string | undefined {
@@ -22,13 +22,13 @@ export function isProgram(path: string): boolean {
 }
 
 /** Runs a program that should be done at once. Says why it does not work here, and nothing when it does. */
-export async function whyNot([command, ...args]: [string, ...string[]]): Promise<string | undefined> {
+export async function findFailure([command, ...args]: [string, ...string[]]): Promise<string | undefined> {
   let words = "";
-  const heard = (line: string) => {
+  const handleLine = (line: string) => {
     words = line.slice(0, 200);
   };
-  const child = startChild({ command, args, env: {}, lockFd: undefined, onLine: heard });
-  const late = setTimeout(() => child.kill("SIGKILL"), patience);
+  const child = startChild({ command, args, env: {}, lockFd: undefined, onLine: handleLine });
+  const late = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
   const { code, signal, error } = await child.exited;
   clearTimeout(late);
   if (code === 0) return undefined;

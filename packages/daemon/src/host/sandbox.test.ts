@@ -2,21 +2,21 @@ import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { tempFolder, tempHome } from "./fixture.ts";
+import { createTempFolder, createTempHome } from "./fixture.ts";
 import type { Exit } from "./process.ts";
-import { sandbox } from "./sandbox.ts";
-import { causeOf, tellsOfMemory } from "./slot-end.ts";
+import { createSandboxChild } from "./sandbox.ts";
+import { toEndCause, isOutOfMemoryLine } from "./slot-end.ts";
 import type { ChildEnd } from "./supervise.ts";
-import { wallsHere } from "./walls.ts";
-import { workerdBinary } from "./workerd.ts";
+import { findIsolation } from "./isolation.ts";
+import { findWorkerdBinary } from "./workerd.ts";
 
 test("a process that uses up its time of the processor ends, and it is known why", async (context) => {
-  const walls = await wallsHere(workerdBinary());
+  const walls = await findIsolation(findWorkerdBinary());
   if (!walls.prlimit) return context.skip(walls.missing.join(" "));
-  const path = join(tempFolder(), "spin.js");
+  const path = join(createTempFolder(), "spin.js");
   writeFileSync(path, "export default { fetch() { for (;;); } };");
-  const home = await tempHome();
-  const charge = sandbox({ home, index: 0, modules: [{ name: "spin.js", path }], limits: { memoryMb: 128 }, walls: async () => walls, lockFd: undefined, cpuSeconds: 1 });
+  const home = await createTempHome();
+  const charge = createSandboxChild({ home, index: 0, modules: [{ name: "spin.js", path }], limits: { memoryMb: 128 }, getIsolation: async () => walls, lockFd: undefined, cpuSeconds: 1 });
   await charge.prepare();
   const lastLines: string[] = [];
   const child = charge.start((line) => lastLines.push(line));
@@ -25,23 +25,23 @@ test("a process that uses up its time of the processor ends, and it is known why
   request({ socketPath: charge.socket, agent: false }).on("error", () => {}).end();
   const exit = await child.exited;
   expect(exit).toEqual({ code: null, signal: "SIGXCPU" });
-  expect(causeOf({ generation: 1, exit, lastLines }, lastLines.some(tellsOfMemory))).toBe("cpu");
+  expect(toEndCause({ generation: 1, exit, lastLines }, lastLines.some(isOutOfMemoryLine))).toBe("cpu");
 });
 
 const killed: Exit = { code: null, signal: "SIGKILL" };
 const aborted: Exit = { code: 1, signal: null };
 const words = ["#", "# Fatal process out of memory: Worklist::Segment::Create"];
-const cause = (exit: Exit, killedFor?: ChildEnd["killedFor"], said: string[] = []) =>
-  causeOf({ generation: 1, exit, lastLines: [], ...(killedFor ? { killedFor } : {}) }, said.some(tellsOfMemory));
+const getCause = (exit: Exit, killedFor?: ChildEnd["killedFor"], said: string[] = []) =>
+  toEndCause({ generation: 1, exit, lastLines: [], ...(killedFor ? { killedFor } : {}) }, said.some(isOutOfMemoryLine));
 
 test("who kills a process is why it ended, unless it went down by itself", () => {
-  expect(cause(killed, "silence")).toBe("silence");
-  expect(cause(killed, "renewal")).toBe("asked");
-  expect(cause(killed, "stop")).toBe("asked");
-  expect(cause(killed)).toBe("crash");
-  expect(cause(aborted)).toBe("crash");
-  expect(cause(aborted, "renewal")).toBe("crash");
+  expect(getCause(killed, "silence")).toBe("silence");
+  expect(getCause(killed, "renewal")).toBe("asked");
+  expect(getCause(killed, "stop")).toBe("asked");
+  expect(getCause(killed)).toBe("crash");
+  expect(getCause(aborted)).toBe("crash");
+  expect(getCause(aborted, "renewal")).toBe("crash");
   // It was on its way down, and only slow.
-  expect(cause(killed, "renewal", words)).toBe("memory");
-  for (const killer of [undefined, "silence", "renewal"] as const) expect(cause(aborted, killer, words)).toBe("memory");
+  expect(getCause(killed, "renewal", words)).toBe("memory");
+  for (const killer of [undefined, "silence", "renewal"] as const) expect(getCause(aborted, killer, words)).toBe("memory");
 });

@@ -4,13 +4,13 @@ import { setPriority } from "node:os";
 import { join } from "node:path";
 import type { SandboxLimits } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
-import { innerProcess } from "./inner-process.ts";
+import { findInnerProcess } from "./inner-process.ts";
 import { pingSandbox } from "./ping.ts";
 import { type Child, startChild } from "./process.ts";
-import type { Charge } from "./supervise.ts";
-import { behind, exitBehind, type Walls } from "./walls.ts";
-import { serveCommand } from "./workerd.ts";
-import { type Module, sandboxConfig } from "./workerd-config.ts";
+import type { ChildSpec } from "./supervise.ts";
+import { isolateCommand, toInnerExit, type SandboxIsolation } from "./isolation.ts";
+import { toServeCommand } from "./workerd.ts";
+import { type Module, formatSandboxConfig } from "./workerd-config.ts";
 
 interface SandboxOptions {
   home: Home;
@@ -18,17 +18,17 @@ interface SandboxOptions {
   modules: Module[];
   limits: Pick<SandboxLimits, "memoryMb">;
   /** Asked before every start; the answer is always the same. */
-  walls(): Promise<Walls>;
+  getIsolation(): Promise<SandboxIsolation>;
   lockFd: number | undefined;
   /** More than any slot should ever use; a process that got away from its watchdog ends there. */
   cpuSeconds?: number;
 }
 
 /** What workerd takes for itself, beside the heap of the code: with half of it, it does not even start. */
-const ownBytes = 896 * 1024 ** 2;
+const workerdBytes = 896 * 1024 ** 2;
 
 /** A slot for untrusted code. */
-export function sandbox({ home, index, modules, limits, walls, lockFd, cpuSeconds = 3600 }: SandboxOptions) {
+export function createSandboxChild({ home, index, modules, limits, getIsolation, lockFd, cpuSeconds = 3600 }: SandboxOptions) {
   const name = `sandbox-${index}`;
   const socket = join(home.run, `${name}.sock`);
   const configFile = join(home.run, `${name}.capnp`);
@@ -36,22 +36,22 @@ export function sandbox({ home, index, modules, limits, walls, lockFd, cpuSecond
   // Made in a folder of the process's own, and moved where main finds it: what the process does in its folder later is of
   // no consequence for main.
   const ownSocket = join(folder, "s");
-  const dataBytes = ownBytes + limits.memoryMb * 1024 ** 2;
-  const allowed = { dataBytes, cpuSeconds, readable: [configFile, ...modules.map(({ path }) => path)], folder };
-  let built: Walls = { missing: [] };
+  const dataBytes = workerdBytes + limits.memoryMb * 1024 ** 2;
+  const processLimits = { dataBytes, cpuSeconds, readable: [configFile, ...modules.map(({ path }) => path)], folder };
+  let isolation: SandboxIsolation = { missing: [] };
 
   return {
     name,
     socket,
-    expendable: true,
+    isDisposable: true,
     async prepare() {
-      built = await walls();
+      isolation = await getIsolation();
       await rm(folder, { recursive: true, force: true });
       await mkdir(folder, { mode: 0o700 });
-      await writeFile(configFile, sandboxConfig({ socket: ownSocket, modules, memoryMb: limits.memoryMb }), { mode: 0o600 });
+      await writeFile(configFile, formatSandboxConfig({ socket: ownSocket, modules, memoryMb: limits.memoryMb }), { mode: 0o600 });
     },
     start(onLine): Child {
-      const [command, ...args] = behind(built, allowed, serveCommand(configFile, { experimental: true }));
+      const [command, ...args] = isolateCommand(isolation, processLimits, toServeCommand(configFile, { experimental: true }));
       const child = startChild({ command, args, env: {}, lockFd, onLine });
       const listening = child.listening.then(async () => {
         yieldToMain(child.pid);
@@ -62,16 +62,16 @@ export function sandbox({ home, index, modules, limits, walls, lockFd, cpuSecond
         child.kill("SIGKILL");
         return new Promise<void>(() => {});
       });
-      return { ...child, listening: reachable, exited: child.exited.then((exit) => exitBehind(built, exit)) };
+      return { ...child, listening: reachable, exited: child.exited.then((exit) => toInnerExit(isolation, exit)) };
     },
     ping: (signal) => pingSandbox(socket, signal),
-  } satisfies Partial<Charge> & { socket: string };
+  } satisfies Partial<ChildSpec> & { socket: string };
 }
 
 // Where the processor is busy main comes first, and where memory is short a sandbox goes first. Elsewhere than on Linux,
 // and where we may not, it is done without.
 function yieldToMain(child: number | undefined): void {
-  const pid = child === undefined ? undefined : innerProcess("workerd", child)?.pid;
+  const pid = child === undefined ? undefined : findInnerProcess("workerd", child)?.pid;
   if (pid === undefined) return;
   try {
     for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), 5);

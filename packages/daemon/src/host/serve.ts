@@ -10,18 +10,18 @@ export interface Route {
   method: "GET" | "POST";
   path: string;
   /** How long a body it takes, where that is more than usual. */
-  longestBody?: number;
+  maxBodyBytes?: number;
   /** Without one, anybody who can open the socket may ask. */
-  allow?(headers: IncomingMessage["headers"]): boolean;
-  answer(question: Question): Answer | Promise<Answer | Telling | Sending>;
+  isAllowed?(headers: IncomingMessage["headers"]): boolean;
+  handle(question: RouteRequest): RouteResponse | Promise<RouteResponse | LineResponse | ByteResponse>;
 }
 
-interface Question {
+interface RouteRequest {
   query: URLSearchParams;
   body: Buffer;
 }
 
-interface Answer {
+interface RouteResponse {
   status?: number;
   body: unknown;
   /** Runs when the answer is on its way. */
@@ -29,16 +29,16 @@ interface Answer {
 }
 
 /** An answer that is told as it comes about, a JSON value a line. */
-interface Telling {
-  lines(to: Listener): Promise<void>;
+interface LineResponse {
+  lines(to: LineWriter): Promise<void>;
 }
 
 /** An answer of bytes, sent as they are made and not faster than they are taken. */
-interface Sending {
+interface ByteResponse {
   pieces: AsyncIterable<Uint8Array>;
 }
 
-interface Listener {
+interface LineWriter {
   write(value: unknown): void;
   /** False while what was written last is still on its way. */
   hasRoom(): boolean;
@@ -46,17 +46,17 @@ interface Listener {
   signal: AbortSignal;
 }
 
-interface Served {
+interface UnixServer {
   close(): Promise<void>;
 }
 
-const maxBody = 1024 * 1024;
+const defaultMaxBodyBytes = 1024 * 1024;
 
 /** Serves a table of routes on a unix socket that only this user can open. */
-export async function serve(socketPath: string, routes: Route[]): Promise<Served> {
+export async function serveRoutes(socketPath: string, routes: Route[]): Promise<UnixServer> {
   // Whoever left it there is gone: we hold the home's lock.
   await rm(socketPath, { force: true });
-  const server = createServer((request, response) => void reply(routes, request, response));
+  const server = createServer((request, response) => void handleRequest(routes, request, response));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(socketPath, resolve);
@@ -72,37 +72,37 @@ export async function serve(socketPath: string, routes: Route[]): Promise<Served
 }
 
 /** Compares without telling, by the time it takes, how much was right. */
-export function sameSecret(given: unknown, right: string): boolean {
+export function isSameSecret(given: unknown, right: string): boolean {
   const digest = (value: string) => createHash("sha256").update(value).digest();
   return typeof given === "string" && timingSafeEqual(digest(given), digest(right));
 }
 
-async function reply(routes: Route[], request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handleRequest(routes: Route[], request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     const url = new URL(request.url ?? "/", "http://host");
     const found = routes.filter(({ path }) => path === url.pathname);
     const route = found.find(({ method }) => method === request.method);
     // A door that is closed to everybody without a key does not tell what is behind it.
-    const closed = (route ? [route] : routes).every(({ allow }) => allow && !allow(request.headers));
+    const closed = (route ? [route] : routes).every(({ isAllowed }) => isAllowed && !isAllowed(request.headers));
     if (closed) throw fail("forbidden", "This socket is for Thinkery's own processes.");
     if (!route && found.length > 0) throw fail("method_not_allowed", "This service is not asked that way.");
     if (!route) throw fail("not_found", "There is no such service.");
-    const answer = await route.answer({ query: url.searchParams, body: await read(request, route.longestBody) });
-    if ("lines" in answer) return await tell(response, answer);
+    const answer = await route.handle({ query: url.searchParams, body: await readBody(request, route.maxBodyBytes) });
+    if ("lines" in answer) return await sendLines(response, answer);
     if ("pieces" in answer) return await pipeline(Readable.from(answer.pieces), response);
     const { status = 200, body, after } = answer;
     if (after) response.once("close", after);
-    send(response, status, body);
+    sendJson(response, status, body);
   } catch (error) {
     const known = isThinkeryError(error) ? error : fail("internal", "The host could not answer; its log may say why.");
     // What was not read must not be taken for the next request.
     response.shouldKeepAlive = false;
-    send(response, statusOf(known.code), errorBody(known));
+    sendJson(response, statusOf(known.code), errorBody(known));
   }
 }
 
 // The answer begins with its first line: what goes wrong before that is answered like everything else.
-async function tell(response: ServerResponse, { lines }: Telling): Promise<void> {
+async function sendLines(response: ServerResponse, { lines }: LineResponse): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   response.on("error", () => {});
@@ -117,7 +117,7 @@ async function tell(response: ServerResponse, { lines }: Telling): Promise<void>
   response.end();
 }
 
-async function read(request: IncomingMessage, longest = maxBody): Promise<Buffer> {
+async function readBody(request: IncomingMessage, longest = defaultMaxBodyBytes): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -128,7 +128,7 @@ async function read(request: IncomingMessage, longest = maxBody): Promise<Buffer
   return Buffer.concat(chunks);
 }
 
-function send(response: ServerResponse, status: number, body: unknown): void {
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
   if (response.headersSent) {
     // Whoever reads half an answer must not take it for the whole.
     response.destroy();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tellsOfMemory } from "./slot-end.ts";
+import { isOutOfMemoryLine } from "./slot-end.ts";
 
 test.each([
   "workerd/jsg/setup.c++:43: fatal: V8 fatal error; location = ExternalEntityTable::AllocateEntry; message = : allocation failed: process out of memory",
@@ -7,10 +7,10 @@ test.each([
   "2 external/tcmalloc+/tcmalloc/tcmalloc.cc:1037] Unable to allocate 16777216 (new failed)",
   "<--- Last few GCs ---> FATAL ERROR: Reached heap limit",
 ])("a process that has no memory left says so: %s", (line) => {
-  expect(tellsOfMemory(line)).toBe(true);
+  expect(isOutOfMemoryLine(line)).toBe(true);
 });
 
 // The allocator tries elsewhere then, and code that cannot have its buffer hears a RangeError and goes on.
 test("that a piece of memory could not be had is not the end", () => {
-  expect(tellsOfMemory("2 external/tcmalloc+/tcmalloc/internal/system_allocator.h:390] mprotect(0x4cd13fc00000, 2097152) failed (Cannot allocate memory)")).toBe(false);
+  expect(isOutOfMemoryLine("2 external/tcmalloc+/tcmalloc/internal/system_allocator.h:390] mprotect(0x4cd13fc00000, 2097152) failed (Cannot allocate memory)")).toBe(false);
 });

@@ -7,15 +7,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type SandboxLimits, sandboxLimitsSchema } from "@thinkery/sdk/internal";
-import { repeatCount } from "../../../../tests/kit/sample.ts";
-import { until } from "../../../../tests/kit/until.ts";
+import { getRepeatCount } from "../../../../tests/kit/sample.ts";
+import { waitUntil } from "../../../../tests/kit/wait-until.ts";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { bubblewrap } from "./bubblewrap.ts";
-import { program, tempFolder, tempHome } from "./fixture.ts";
+import { getBubblewrap } from "./bubblewrap.ts";
+import { bundleProgram, createTempFolder, createTempHome } from "./fixture.ts";
 import { isAlive } from "../../../../tests/kit/processes.ts";
 import type { Limits } from "./limits.ts";
 import { findProgram } from "./program.ts";
-import { type Slots, slots } from "./slots.ts";
+import { type Slots, createSlots } from "./slots.ts";
 
 const worker = `
 let kept = [];
@@ -35,29 +35,29 @@ export default {
   },
 };`;
 
-interface Given {
+interface SlotsTestOptions {
   count?: number;
   source?: string;
   sandbox?: Partial<SandboxLimits>;
   limits?: Partial<Limits>;
 }
 
-async function open({ count = 1, source = worker, sandbox = {}, limits = {} }: Given = {}) {
-  const home = await tempHome();
-  const path = join(tempFolder(), "it's a worker.js");
+async function openSlots({ count = 1, source = worker, sandbox = {}, limits = {} }: SlotsTestOptions = {}) {
+  const home = await createTempHome();
+  const path = join(createTempFolder(), "it's a worker.js");
   writeFileSync(path, source);
   const log: string[] = [];
   const events: string[] = [];
   const modules = [{ name: "worker.js", path }];
   const onLine = (from: string, line: string) => void log.push(`${from} ${line}`);
-  const all = slots({ home, count, modules, sandbox: sandboxLimitsSchema.parse(sandbox), limits, lockFd: undefined, onLine, onEvent: (text) => void events.push(text) });
+  const all = createSlots({ home, count, modules, sandbox: sandboxLimitsSchema.parse(sandbox), limits, lockFd: undefined, onLine, onEvent: (text) => void events.push(text) });
   onTestFinished(() => all.stop());
   return { home, path, slots: all, log, events };
 }
 
 /** Slots with one that is ready, and its generation. */
-async function ready(given?: Given) {
-  const opened = await open(given);
+async function openReadySlots(given?: SlotsTestOptions) {
+  const opened = await openSlots(given);
   opened.slots.start();
   return { ...opened, generation: (await opened.slots.renew(0, -1, false)).generation };
 }
@@ -76,17 +76,17 @@ function ask(all: Slots, path: string): Promise<string> {
   });
 }
 
-const pidOf = (all: Slots) => all.status()[0]?.pid as number;
+const getPid = (all: Slots) => all.status()[0]?.pid as number;
 
 test("a slot is ready again after every kill of its process, and nobody is notified", async () => {
-  const kills = repeatCount("slot kills", { sample: 6, full: 20 });
-  const { slots, events, log, generation } = await ready({ limits: { failures: 2, backoffMs: 60_000 } });
+  const kills = getRepeatCount("slot kills", { sample: 6, full: 20 });
+  const { slots, events, log, generation } = await openReadySlots({ limits: { failures: 2, backoffMs: 60_000 } });
   expect(generation).toBe(1);
   for (let killed = 1; killed <= kills; killed++) {
-    const pid = pidOf(slots);
+    const pid = getPid(slots);
     process.kill(pid, "SIGKILL");
     expect(await slots.renew(0, killed, true)).toEqual({ generation: killed + 1, ended: "crash" });
-    expect(pidOf(slots)).not.toBe(pid);
+    expect(getPid(slots)).not.toBe(pid);
   }
   expect(await ask(slots, "/")).toBe("alive");
   expect(slots.status()).toMatchObject([{ name: "sandbox-0", state: "ready", restarts: kills, generation: kills + 1 }]);
@@ -95,7 +95,7 @@ test("a slot is ready again after every kill of its process, and nobody is notif
 });
 
 test("code that spins is ended after its time, code that does not is left alone, and the one who ran it hears why", async () => {
-  const { slots } = await ready({ sandbox: { silenceSeconds: 1 } });
+  const { slots } = await openReadySlots({ sandbox: { silenceSeconds: 1 } });
   // Nothing to wait for but the time in which a quiet one might be taken for a dead one.
   await sleep(1_300);
   expect(slots.status()).toMatchObject([{ state: "ready", generation: 1 }]);
@@ -105,7 +105,7 @@ test("code that spins is ended after its time, code that does not is left alone,
 });
 
 test("code that takes too much memory takes nothing but its own process with it", async () => {
-  const { slots } = await ready({ count: 2, sandbox: { memoryMb: 64 } });
+  const { slots } = await openReadySlots({ count: 2, sandbox: { memoryMb: 64 } });
   const other = await slots.renew(1, -1, false);
   await expect(ask(slots, "/heap")).rejects.toThrow();
   expect(await slots.renew(0, 1, true)).toEqual({ generation: 2, ended: "memory" });
@@ -113,8 +113,8 @@ test("code that takes too much memory takes nothing but its own process with it"
 });
 
 test("what is killed on demand was asked to go, however often that is asked", async () => {
-  const { slots } = await ready();
-  const pid = pidOf(slots);
+  const { slots } = await openReadySlots();
+  const pid = getPid(slots);
   const renewals = await Promise.all(Array.from({ length: 5 }, () => slots.renew(0, 1, false)));
   expect(renewals).toEqual(renewals.map(() => ({ generation: 2, ended: "asked" })));
   expect(isAlive(pid)).toBe(false);
@@ -122,25 +122,25 @@ test("what is killed on demand was asked to go, however often that is asked", as
 });
 
 test("a process is spared when another one than that is meant", async () => {
-  const { slots } = await ready();
+  const { slots } = await openReadySlots();
   await slots.renew(0, 1, false);
-  const pid = pidOf(slots);
+  const pid = getPid(slots);
   expect(await slots.renew(0, 1, false)).toEqual({ generation: 2, ended: "asked" });
   expect(await slots.renew(0, 1, true)).toEqual({ generation: 2, ended: "asked" });
   expect(await slots.renew(0, -1, false)).toEqual({ generation: 2 });
   expect(await slots.renew(0, 7, false)).toEqual({ generation: 2 });
-  expect(pidOf(slots)).toBe(pid);
+  expect(getPid(slots)).toBe(pid);
 });
 
 test("a process that is believed to be lost and is not goes all the same", async () => {
-  const { slots } = await ready();
-  const pid = pidOf(slots);
+  const { slots } = await openReadySlots();
+  const pid = getPid(slots);
   expect(await slots.renew(0, 1, true)).toEqual({ generation: 2, ended: "asked" });
   expect(isAlive(pid)).toBe(false);
 });
 
 test("who asks while nothing runs yet waits for the first process", async () => {
-  const { slots } = await open();
+  const { slots } = await openSlots();
   const waiting = slots.renew(0, -1, false);
   expect(slots.status()).toMatchObject([{ state: "starting", generation: 0 }]);
   slots.start();
@@ -148,7 +148,7 @@ test("who asks while nothing runs yet waits for the first process", async () => 
 });
 
 test("a slot that is not there, and one that cannot start, are errors that say so", async () => {
-  const { slots, events } = await open({ source: "this is no Worker", limits: { failures: 2, backoffMs: 5, retryMs: 60_000 } });
+  const { slots, events } = await openSlots({ source: "this is no Worker", limits: { failures: 2, backoffMs: 5, retryMs: 60_000 } });
   slots.start();
   await expect(slots.renew(1, -1, false)).rejects.toMatchObject({ code: "not_found" });
   const failure = { code: "unavailable", message: expect.stringMatching(/^sandbox-0 exited .*2 failures.*SyntaxError/) };
@@ -158,20 +158,20 @@ test("a slot that is not there, and one that cannot start, are errors that say s
 });
 
 test("to clear the slots ends all that may run in those that were asked for, and each is ready again soon", async () => {
-  const { slots, events } = await ready({ count: 3 });
+  const { slots, events } = await openReadySlots({ count: 3 });
   for (const index of [0, 1]) await slots.renew(index, -1, false);
-  await until("the third", () => slots.status()[2]?.state === "ready");
+  await waitUntil("the third", () => slots.status()[2]?.state === "ready");
   const pids = slots.status().map(({ pid }) => pid as number);
   await slots.clear();
   // It has let go of everything by now, but the kernel may still be taking it apart.
-  await until("those to be gone", () => !pids.slice(0, 2).some(isAlive));
+  await waitUntil("those to be gone", () => !pids.slice(0, 2).some(isAlive));
   expect(isAlive(pids[2] as number)).toBe(true);
   expect(await Promise.all([0, 1].map((index) => slots.renew(index, 1, false)))).toEqual([0, 1].map(() => ({ generation: 2, ended: "asked" })));
   expect(events).toEqual([]);
 });
 
 test("what a sandbox says cannot fill the log", async () => {
-  const { slots, log } = await ready();
+  const { slots, log } = await openReadySlots();
   expect(await ask(slots, "/talk")).toBe("alive");
   await slots.stop();
   const said = log.filter((line) => line.startsWith("sandbox-0 line"));
@@ -181,7 +181,7 @@ test("what a sandbox says cannot fill the log", async () => {
 });
 
 test.runIf(process.platform === "linux")("the status tells the process of the code itself and its memory, and that process comes after main", async () => {
-  const { slots } = await ready();
+  const { slots } = await openReadySlots();
   const [slot] = slots.status();
   expect(readFileSync(`/proc/${slot?.pid}/cmdline`, "utf8")).toMatch(/workerd\0serve\0/);
   expect(slot?.memoryBytes).toBeGreaterThan(10 * 1024 ** 2);
@@ -191,12 +191,12 @@ test.runIf(process.platform === "linux")("the status tells the process of the co
 });
 
 test("a sandbox behind walls sees nothing of this machine and has no power over it", async (context) => {
-  const found = await bubblewrap();
+  const found = await getBubblewrap();
   if ("missing" in found) return context.skip(found.missing);
-  const { slots, home, path, log } = await ready();
+  const { slots, home, path, log } = await openReadySlots();
   expect(log[0]).toMatch(/^daemon Sandboxes run behind .*bubblewrap\./);
   expect(slots.status()[0]?.walls).toContain("bubblewrap");
-  const pid = pidOf(slots);
+  const pid = getPid(slots);
   const inside = (place: string) => readdirSync(join(`/proc/${pid}/root`, place)).toSorted();
 
   // Its home: its own configuration, and its own folder with nothing in it, for the socket was taken out.
@@ -224,13 +224,13 @@ test("a sandbox behind walls sees nothing of this machine and has no power over 
 });
 
 test("what runs in a slot does not outlive a host that is killed", async () => {
-  const home = await tempHome();
-  const path = join(tempFolder(), "worker.js");
+  const home = await createTempHome();
+  const path = join(createTempFolder(), "worker.js");
   writeFileSync(path, worker);
-  const file = await program(`
-    import { slots } from "./slots.ts";
+  const file = await bundleProgram(`
+    import { createSlots } from "./slots.ts";
     const none = () => {};
-    const all = slots({ ...${JSON.stringify({ home, count: 1, modules: [{ name: "worker.js", path }], sandbox: sandboxLimitsSchema.parse({}) })}, onLine: none, onEvent: none });
+    const all = createSlots({ ...${JSON.stringify({ home, count: 1, modules: [{ name: "worker.js", path }], sandbox: sandboxLimitsSchema.parse({}) })}, onLine: none, onEvent: none });
     all.start();
     await all.renew(0, -1, false);
     console.log(all.status()[0].pid);
@@ -246,8 +246,8 @@ test("what runs in a slot does not outlive a host that is killed", async () => {
 
 test("a sandbox behind walls has little of everything", async (context) => {
   if (!findProgram(process.env, "prlimit")) return context.skip("there is no prlimit here");
-  const { slots } = await ready({ sandbox: { memoryMb: 100 } });
-  const limits = readFileSync(`/proc/${pidOf(slots)}/limits`, "utf8");
+  const { slots } = await openReadySlots({ sandbox: { memoryMb: 100 } });
+  const limits = readFileSync(`/proc/${getPid(slots)}/limits`, "utf8");
   expect(limits).toMatch(new RegExp(`^Max data size +${996 * 1024 ** 2} +${996 * 1024 ** 2} `, "m"));
   expect(limits).toMatch(/^Max cpu time +3600 +3610 /m);
   expect(limits).toMatch(/^Max core file size +0 +0 /m);

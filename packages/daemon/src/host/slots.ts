@@ -1,14 +1,14 @@
 import { fail, isThinkeryError } from "@thinkery/sdk";
 import type { HostStatus, SandboxLimits, SlotRenewal } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
-import { innerProcess } from "./inner-process.ts";
+import { findInnerProcess } from "./inner-process.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
-import { rationed } from "./ration.ts";
-import { sandbox } from "./sandbox.ts";
-import { causeOf, type SlotEndCause, tellsOfMemory } from "./slot-end.ts";
+import { limitLineRate } from "./line-rate-limit.ts";
+import { createSandboxChild } from "./sandbox.ts";
+import { toEndCause, type SlotEndCause, isOutOfMemoryLine } from "./slot-end.ts";
 import { supervise } from "./supervise.ts";
-import { describeWalls, namesOf, type Walls, wallsHere } from "./walls.ts";
-import { workerdBinary } from "./workerd.ts";
+import { describeIsolation, listPrograms, type SandboxIsolation, findIsolation } from "./isolation.ts";
+import { findWorkerdBinary } from "./workerd.ts";
 import type { Module } from "./workerd-config.ts";
 
 interface SlotsOptions {
@@ -23,7 +23,7 @@ interface SlotsOptions {
   /** What a person should hear of too. */
   onEvent(text: string): void;
   /** Those of this machine, unless somebody says otherwise. */
-  walls?(): Promise<Walls>;
+  findIsolation?(): Promise<SandboxIsolation>;
 }
 
 export interface Slots {
@@ -42,50 +42,50 @@ export interface Slots {
 }
 
 /** Whoever noticed that a process is gone may have noticed before us, on a busy machine long before. */
-const noticeMs = 2000;
+const noticeTimeoutMs = 2000;
 
 /** How many ends are remembered. Only who asks late asks for one that is not the last. */
-const endsKept = 32;
+const maxRememberedEnds = 32;
 
-const logRation = { lines: 100, perMs: 60_000, longest: 1_000 };
+const logRateLimit = { lines: 100, perMs: 60_000, longest: 1_000 };
 
 /** The processes for code that nobody vouches for. */
-export function slots({ home, count, modules, lockFd, onLine, onEvent, ...options }: SlotsOptions): Slots {
+export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...options }: SlotsOptions): Slots {
   const silenceMs = options.sandbox.silenceSeconds * 1000;
   const pingMs = Math.min(options.limits?.pingMs ?? defaultLimits.pingMs, silenceMs / 4);
-  let walls: Walls | undefined;
-  const findWalls = once(async () => {
-    walls = await (options.walls?.() ?? wallsHere(workerdBinary()));
-    onLine("daemon", describeWalls(walls));
-    return walls;
+  let isolation: SandboxIsolation | undefined;
+  const getIsolation = memoize(async () => {
+    isolation = await (options.findIsolation?.() ?? findIsolation(findWorkerdBinary()));
+    onLine("daemon", describeIsolation(isolation));
+    return isolation;
   });
 
   const all = Array.from({ length: count }, (_, index) => {
-    const charge = sandbox({ home, index, modules, limits: options.sandbox, walls: findWalls, lockFd });
+    const child = createSandboxChild({ home, index, modules, limits: options.sandbox, getIsolation: getIsolation, lockFd });
     const ends = new Map<number, SlotEndCause>();
-    const heard = rationed((line) => onLine(charge.name, line), logRation);
-    let hasToldOfMemory = false;
+    const logLine = limitLineRate((line) => onLine(child.name, line), logRateLimit);
+    let wasOutOfMemory = false;
     const process = supervise(
       {
-        ...charge,
-        retry: true,
+        ...child,
+        canRetry: true,
         onLine(line) {
-          hasToldOfMemory ||= tellsOfMemory(line);
-          heard(line);
+          wasOutOfMemory ||= isOutOfMemoryLine(line);
+          logLine(line);
         },
         onEvent,
         onGiveUp: onEvent,
         onEnd(end) {
-          const cause = causeOf(end, hasToldOfMemory);
-          hasToldOfMemory = false;
+          const cause = toEndCause(end, wasOutOfMemory);
+          wasOutOfMemory = false;
           ends.set(end.generation, cause);
-          ends.delete(end.generation - endsKept);
-          if (cause !== "asked") heard(`process ${end.generation} ended: ${cause}`);
+          ends.delete(end.generation - maxRememberedEnds);
+          if (cause !== "asked") logLine(`process ${end.generation} ended: ${cause}`);
         },
       },
       { ...options.limits, silenceMs, pingMs },
     );
-    return { socket: charge.socket, process, ends, asked: false };
+    return { socket: child.socket, process, ends, asked: false };
   });
 
   return {
@@ -95,19 +95,19 @@ export function slots({ home, count, modules, lockFd, onLine, onEvent, ...option
     },
     status: () =>
       all.map(({ process }) => {
-        const status = process.status();
-        const inner = status.pid === undefined ? undefined : innerProcess("workerd", status.pid);
-        return { ...status, ...inner, ...(walls ? { walls: namesOf(walls) } : {}) };
+        const status = process.getStatus();
+        const inner = status.pid === undefined ? undefined : findInnerProcess("workerd", status.pid);
+        return { ...status, ...inner, ...(isolation ? { walls: listPrograms(isolation) } : {}) };
       }),
     async renew(index, generation, lost) {
       const slot = all[index];
       if (!slot) throw fail("not_found", `There is no sandbox ${index}; there are ${count}.`);
       const { process, ends } = slot;
       slot.asked = true;
-      if (lost) await process.gone(generation, noticeMs);
-      const mayBe = process.status().generation === generation;
+      if (lost) await process.waitUntilGone(generation, noticeTimeoutMs);
+      const isCurrent = process.getStatus().generation === generation;
       await process.renew(0, generation);
-      const next = await process.ready(mayBe ? generation : -1).catch((error: Error) => {
+      const next = await process.waitUntilReady(isCurrent ? generation : -1).catch((error: Error) => {
         throw isThinkeryError(error) ? error : fail("unavailable", error.message);
       });
       const ended = ends.get(generation);
@@ -115,7 +115,7 @@ export function slots({ home, count, modules, lockFd, onLine, onEvent, ...option
     },
     async clear() {
       // One that is not ready yet cannot have run anything, nor one that nobody has asked for: main asks before it uses one.
-      const used = all.filter(({ process, asked }) => asked && process.status().state === "ready");
+      const used = all.filter(({ process, asked }) => asked && process.getStatus().state === "ready");
       for (const slot of used) slot.asked = false;
       await Promise.all(used.map(({ process }) => process.renew(0)));
     },
@@ -125,7 +125,7 @@ export function slots({ home, count, modules, lockFd, onLine, onEvent, ...option
   };
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
+function memoize<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());
 }

@@ -4,11 +4,11 @@ import { isThinkeryError } from "@thinkery/sdk";
 import type { HostStatus } from "@thinkery/sdk/internal";
 import { defaultLimits, type Limits } from "./limits.ts";
 import type { Child, Exit } from "./process.ts";
-import { readiness } from "./readiness.ts";
+import { createReadiness } from "./readiness.ts";
 
 type SlotStatus = HostStatus["slots"][number];
 
-export interface Charge {
+export interface ChildSpec {
   name: string;
   /** Before every start. A `fail()` thrown here or by `start` ends all attempts. */
   prepare?(): Promise<void>;
@@ -18,16 +18,16 @@ export interface Charge {
   /** Resolves when the child has nothing under way and may be killed. */
   drain?(signal: AbortSignal): Promise<void>;
   /** Asked when a child ended that never answered: why the next would end the same, or that it will be another one. */
-  verdict?(): Error | "renewed" | undefined;
+  diagnose?(): Error | "renewed" | undefined;
   /** What the child says, and what happens to it. */
   onLine(line: string): void;
   onEvent(text: string): void;
   onGiveUp(reason: string): void;
   /** A child is gone. */
   onEnd?(end: ChildEnd): void;
-  retry: boolean;
+  canRetry: boolean;
   /** A child that was ready may end as often as it likes, for the next one starts at once; code that nobody vouches for runs in it. */
-  expendable?: boolean;
+  isDisposable?: boolean;
 }
 
 export interface ChildEnd {
@@ -38,14 +38,14 @@ export interface ChildEnd {
   lastLines: readonly string[];
 }
 
-interface Supervised {
+interface Supervisor {
   /** Starts the child; resolves when it is ready for the first time, rejects when that will not happen. */
   start(): Promise<void>;
   /** Resolves when a child that came after this generation is ready, with its own; rejects when none can be for now. */
-  ready(after: number): Promise<number>;
-  status(): SlotStatus;
+  waitUntilReady(after: number): Promise<number>;
+  getStatus(): SlotStatus;
   /** Resolves when the child is another one than that of this generation, or none, but after `ms` at the latest. */
-  gone(generation: number, ms: number): Promise<void>;
+  waitUntilGone(generation: number, ms: number): Promise<void>;
   /**
    * Ends the child as `stop` does, and starts the next one at once, which is no failure. Given a generation, no other child
    * than that one is ended.
@@ -55,17 +55,17 @@ interface Supervised {
   stop(graceMs: number): Promise<void>;
 }
 
-interface End {
+interface LifeEnd {
   reason: string;
   /** How long it was ready. */
-  lived: number;
-  hopeless?: boolean;
-  renewed?: boolean;
+  livedMs: number;
+  isFinal?: boolean;
+  isRenewed?: boolean;
   error?: Error;
 }
 
 /** Keeps one child alive until told to stop. */
-export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervised {
+export function supervise(charge: ChildSpec, given: Partial<Limits> = {}): Supervisor {
   const limits = { ...defaultLimits, ...given };
   const stopping = new AbortController();
   let state: SlotStatus["state"] = "starting";
@@ -78,31 +78,31 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
   let failures: number[] = [];
   let delay = limits.backoffMs;
   let running: Promise<void> | undefined;
-  let renewing = false;
-  const readied = readiness();
-  const firstReady = readied.after(0).then(() => {});
+  let isRenewing = false;
+  const childReadiness = createReadiness();
+  const firstReady = childReadiness.waitAfter(0).then(() => {});
   firstReady.catch(() => {});
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const end = await life();
+      const end = await runChild();
       if (stopping.signal.aborted) break;
       state = "restarting";
-      if (end.renewed) continue;
+      if (end.isRenewed) continue;
       // Only what cannot even start is kept waiting; what lived for a moment is counted below.
-      if (end.lived > 0) delay = limits.backoffMs;
-      if (charge.expendable && end.lived > 0) {
+      if (end.livedMs > 0) delay = limits.backoffMs;
+      if (charge.isDisposable && end.livedMs > 0) {
         restarts++;
         continue;
       }
-      if (end.hopeless || tooOften()) {
+      if (end.isFinal || hasFailedTooOften()) {
         state = "failed";
-        charge.onGiveUp(giveUpReason(end));
-        readied.never(end.error ?? new Error(giveUpReason(end)));
-        if (!charge.retry) return;
+        charge.onGiveUp(formatGiveUpReason(end));
+        childReadiness.giveUp(end.error ?? new Error(formatGiveUpReason(end)));
+        if (!charge.canRetry) return;
         await pause(limits.retryMs);
         failures = [];
-        readied.hope();
+        childReadiness.reset();
       } else {
         charge.onEvent(`${charge.name} ${end.reason}; starting it again`);
         await pause(delay);
@@ -110,28 +110,28 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
       }
       restarts++;
     }
-    readied.never(new Error(`${charge.name} was stopped`));
+    childReadiness.giveUp(new Error(`${charge.name} was stopped`));
   }
 
-  async function life(): Promise<End> {
+  async function runChild(): Promise<LifeEnd> {
     lastLines = [];
-    renewing = false;
+    isRenewing = false;
     killedFor = undefined;
     try {
       await charge.prepare?.();
-      if (stopping.signal.aborted) return { reason: "was stopped", lived: 0 };
+      if (stopping.signal.aborted) return { reason: "was stopped", livedMs: 0 };
       // It was prepared for what is wanted no longer.
-      if (renewing) return { reason: "was renewed", lived: 0, renewed: true };
-      child = charge.start(heard);
+      if (isRenewing) return { reason: "was renewed", livedMs: 0, isRenewed: true };
+      child = charge.start(handleLine);
       generation++;
     } catch (error) {
-      return { reason: (error as Error).message, lived: 0, hopeless: isThinkeryError(error), error: error as Error };
+      return { reason: (error as Error).message, livedMs: 0, isFinal: isThinkeryError(error), error: error as Error };
     }
     return watch(child);
   }
 
   // Silence is counted in our own ticks, so that a daemon that was itself asleep does not blame its child.
-  async function watch(current: Child): Promise<End> {
+  async function watch(current: Child): Promise<LifeEnd> {
     const gone = new AbortController();
     // Every unanswered ping listens to it.
     setMaxListeners(0, gone.signal);
@@ -139,22 +139,22 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
     let silent = 0;
     let silentFor = 0;
 
-    async function ask(): Promise<void> {
+    async function pingChild(): Promise<void> {
       try {
         await charge.ping(gone.signal);
       } catch {
         if (readyAt !== undefined || gone.signal.aborted) return;
         await sleep(20, undefined, { signal: gone.signal }).catch(() => {});
-        return gone.signal.aborted || readyAt !== undefined ? undefined : ask();
+        return gone.signal.aborted || readyAt !== undefined ? undefined : pingChild();
       }
       silent = 0;
       if (readyAt !== undefined || gone.signal.aborted) return;
       readyAt = performance.now();
       state = "ready";
-      readied.is(generation);
+      childReadiness.setReady(generation);
     }
 
-    void current.listening.then(ask);
+    void current.listening.then(pingChild);
     const ticks = setInterval(() => {
       silent += limits.pingMs;
       const limit = readyAt === undefined ? limits.startMs : limits.silenceMs;
@@ -162,36 +162,36 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
         silentFor = limit;
         kill(current, "silence");
       }
-      if (readyAt !== undefined) void ask();
+      if (readyAt !== undefined) void pingChild();
     }, limits.pingMs);
 
     const exit = await current.exited;
     clearInterval(ticks);
     gone.abort();
     child = undefined;
-    readied.over();
+    childReadiness.clearReady();
     charge.onEnd?.({ generation, exit, lastLines, ...(killedFor ? { killedFor } : {}) });
-    const reason = killedFor === "silence" ? `did not answer for ${silentFor / 1000} s and was killed` : describe(exit);
-    if (readyAt !== undefined) return { reason, lived: performance.now() - readyAt, renewed: renewing };
-    const verdict = renewing ? "renewed" : charge.verdict?.();
-    if (verdict instanceof Error) return { reason: verdict.message, lived: 0, hopeless: true, error: verdict };
-    return { reason, lived: 0, renewed: verdict === "renewed" };
+    const reason = killedFor === "silence" ? `did not answer for ${silentFor / 1000} s and was killed` : describeExit(exit);
+    if (readyAt !== undefined) return { reason, livedMs: performance.now() - readyAt, isRenewed: isRenewing };
+    const verdict = isRenewing ? "renewed" : charge.diagnose?.();
+    if (verdict instanceof Error) return { reason: verdict.message, livedMs: 0, isFinal: true, error: verdict };
+    return { reason, livedMs: 0, isRenewed: verdict === "renewed" };
   }
 
-  function heard(line: string): void {
+  function handleLine(line: string): void {
     lastLines.push(line);
     if (lastLines.length > 10) lastLines.shift();
     charge.onLine(line);
   }
 
-  function tooOften(): boolean {
+  function hasFailedTooOften(): boolean {
     const now = performance.now();
     failures = [...failures.filter((at) => now - at < limits.windowMs), now];
     return failures.length >= limits.failures;
   }
 
-  function giveUpReason(end: End): string {
-    if (end.hopeless) return end.reason;
+  function formatGiveUpReason(end: LifeEnd): string {
+    if (end.isFinal) return end.reason;
     const said = lastLines.length > 0 ? ` Its last words: ${lastLines.join(" | ")}` : "";
     return `${charge.name} ${end.reason}, ${failures.length} failures in a short time.${said}`;
   }
@@ -200,7 +200,7 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
     await sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
   }
 
-  async function dismiss(graceMs: number, reason: "renewal" | "stop"): Promise<void> {
+  async function endChild(graceMs: number, reason: "renewal" | "stop"): Promise<void> {
     const last = child;
     if (!last) return;
     const patience = AbortSignal.timeout(graceMs);
@@ -213,7 +213,7 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
 
   function kill(last: Child, reason: ChildEnd["killedFor"]): void {
     if (child !== last) return;
-    readied.over();
+    childReadiness.clearReady();
     // One that went down by itself meanwhile was not killed by us.
     if (last.kill("SIGKILL")) killedFor ??= reason;
   }
@@ -223,26 +223,26 @@ export function supervise(charge: Charge, given: Partial<Limits> = {}): Supervis
       running ??= run();
       return firstReady;
     },
-    ready: readied.after,
-    status: () => ({ name: charge.name, state, restarts, generation, ...(child?.pid ? { pid: child.pid } : {}) }),
-    async gone(one, ms) {
+    waitUntilReady: childReadiness.waitAfter,
+    getStatus: () => ({ name: charge.name, state, restarts, generation, ...(child?.pid ? { pid: child.pid } : {}) }),
+    async waitUntilGone(one, ms) {
       if (child && generation === one) await Promise.race([child.exited, sleep(ms, undefined, { ref: false })]);
     },
     async renew(graceMs, one) {
       if (one !== undefined && !(child && generation === one)) return;
-      renewing = true;
-      await dismiss(graceMs, "renewal");
+      isRenewing = true;
+      await endChild(graceMs, "renewal");
     },
     async stop(graceMs) {
       stopping.abort();
-      await dismiss(graceMs, "stop");
+      await endChild(graceMs, "stop");
       // One that was never started has nobody else to tell those who wait.
       await (running ??= run());
     },
   };
 }
 
-function describe(exit: Exit): string {
+function describeExit(exit: Exit): string {
   if (exit.error) return `could not be started (${exit.error.message})`;
   return exit.signal ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
 }

@@ -5,7 +5,7 @@ import {
   workspaceLimitsSchema,
 } from "@thinkery/sdk/internal";
 import { expect, test } from "vitest";
-import { mainConfig, sandboxConfig, text, type MainConfig } from "./workerd-config.ts";
+import { formatMainConfig, formatSandboxConfig, formatText, type MainConfig } from "./workerd-config.ts";
 
 const config: MainConfig = {
   host: "127.0.0.1",
@@ -36,14 +36,14 @@ const config: MainConfig = {
 };
 
 test("no character can end a string early", () => {
-  expect(text(`a"b\\c\nd\0e\x7f`)).toBe(String.raw`"a\"b\\c\x0ad\x00e\x7f"`);
-  expect(text("é 🏛")).toBe('"é 🏛"');
+  expect(formatText(`a"b\\c\nd\0e\x7f`)).toBe(String.raw`"a\"b\\c\x0ad\x00e\x7f"`);
+  expect(formatText("é 🏛")).toBe('"é 🏛"');
   const evil = `x", writable = true)), (name = "y`;
-  expect(mainConfig({ ...config, page: `/${evil}` })).toContain(String.raw`(path = "/x\", writable = true)), (name = \"y"))`);
+  expect(formatMainConfig({ ...config, page: `/${evil}` })).toContain(String.raw`(path = "/x\", writable = true)), (name = \"y"))`);
 });
 
 test("main gets a service and a binding for each slot", () => {
-  const made = mainConfig(config);
+  const made = formatMainConfig(config);
   for (const n of [0, 1]) {
     expect(made).toContain(`(name = "sandbox-${n}", external = (address = "unix:/run/sandbox-${n}.sock"`);
     expect(made).toContain(`(name = "SANDBOX_${n}", service = "sandbox-${n}")`);
@@ -52,27 +52,27 @@ test("main gets a service and a binding for each slot", () => {
 });
 
 test("slots are lent by one object that is never evicted, and where there are none, there is no pool", () => {
-  const made = mainConfig(config);
+  const made = formatMainConfig(config);
   expect(made).toContain(`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`);
   expect(made).toContain(`(className = "SlotPool", uniqueKey = "slot-pool", preventEviction = true)`);
   expect(made).toContain(`(name = "SLOT_COUNT", json = "2")`);
-  expect(mainConfig({ ...config, sandboxSockets: [] })).not.toMatch(/slot-?pool/i);
+  expect(formatMainConfig({ ...config, sandboxSockets: [] })).not.toMatch(/slot-?pool/i);
 });
 
 test("main is told what code and commands may use", () => {
-  const made = mainConfig({ ...config, sandbox: { ...config.sandbox, runs: 77 }, linux: { ...config.linux, processes: 3 } });
+  const made = formatMainConfig({ ...config, sandbox: { ...config.sandbox, runs: 77 }, linux: { ...config.linux, processes: 3 } });
   expect(made).toMatch(/\(name = "SANDBOX_LIMITS", json = "\{.*\\"runs\\":77.*\}"\)/);
   expect(made).toMatch(/\(name = "LINUX_LIMITS", json = "\{.*\\"processes\\":3.*\}"\)/);
 });
 
 test("the entry is the first module and the page cannot be written", () => {
-  const made = mainConfig(config);
+  const made = formatMainConfig(config);
   expect(made.indexOf("/dist/main.js")).toBeLessThan(made.indexOf("/dist/chunk.js"));
   expect(made).toContain(`(name = "page", disk = (path = "/dist/page"))`);
 });
 
 test("keys come from the environment, and only the door to models reaches this machine", () => {
-  const made = mainConfig(config);
+  const made = formatMainConfig(config);
   expect(made).toContain(`(name = "OPENAI_API_KEY", fromEnvironment = "OPENAI_API_KEY")`);
   expect(made).toContain(`(name = "internet", network = (allow = ["public"],`);
   expect(made).toContain(`globalOutbound = "internet"`);
@@ -80,11 +80,11 @@ test("keys come from the environment, and only the door to models reaches this m
 });
 
 test("an IPv6 address is written with brackets", () => {
-  expect(mainConfig({ ...config, host: "::1" })).toContain(`address = "[::1]:5099"`);
+  expect(formatMainConfig({ ...config, host: "::1" })).toContain(`address = "[::1]:5099"`);
 });
 
 test("a sandbox has no network and little memory", () => {
-  const made = sandboxConfig({ socket: "/run/s.sock", modules: [{ name: "s.js", path: "/s.js" }], memoryMb: 77 });
+  const made = formatSandboxConfig({ socket: "/run/s.sock", modules: [{ name: "s.js", path: "/s.js" }], memoryMb: 77 });
   expect(made).toContain("network = (allow = [])");
   expect(made).toContain(`v8Flags = ["--max-old-space-size=77"]`);
 });

@@ -60,22 +60,22 @@ export const signingKeyVariable = "THINKERY_SIGNING_KEY";
 
 const compatibilityDate = "2026-10-01";
 
-export function mainConfig(config: MainConfig): string {
+export function formatMainConfig(config: MainConfig): string {
   const classes = ["Think", "Agency", "User"];
   const slots = config.sandboxSockets.map((socket, index) => ({ socket, service: `sandbox-${index}`, binding: `SANDBOX_${index}` }));
-  const key = `(name = "x-thinkery-host-key", value = ${text(config.hostKey)})`;
+  const key = `(name = "x-thinkery-host-key", value = ${formatText(config.hostKey)})`;
   const services = [
     `(name = "main", worker = .main)`,
     `(name = "internet", network = (allow = ["public"], tlsOptions = (trustBrowserCas = true)))`,
     // For the door to models only: local servers of models live on loopback, which nothing else in main may reach.
     `(name = "models", network = (allow = ["public", "private", "local"], tlsOptions = (trustBrowserCas = true)))`,
-    `(name = "objects", disk = (path = ${text(config.objects)}, writable = true))`,
-    `(name = "blobs", disk = (path = ${text(config.blobs)}, writable = true))`,
-    `(name = "page", disk = (path = ${text(config.page)}))`,
-    `(name = "host", external = (address = ${text(`unix:${config.hostSocket}`)}, http = (injectRequestHeaders = [${key}])))`,
+    `(name = "objects", disk = (path = ${formatText(config.objects)}, writable = true))`,
+    `(name = "blobs", disk = (path = ${formatText(config.blobs)}, writable = true))`,
+    `(name = "page", disk = (path = ${formatText(config.page)}))`,
+    `(name = "host", external = (address = ${formatText(`unix:${config.hostSocket}`)}, http = (injectRequestHeaders = [${key}])))`,
     ...slots.map(
       ({ service, socket }) =>
-        `(name = "${service}", external = (address = ${text(`unix:${socket}`)}, http = (capnpConnectHost = "sandbox")))`,
+        `(name = "${service}", external = (address = ${formatText(`unix:${socket}`)}, http = (capnpConnectHost = "sandbox")))`,
     ),
     ...(slots.length > 0 ? [`(name = "slot-pool", worker = .slotPool)`] : []),
   ];
@@ -86,28 +86,28 @@ export function mainConfig(config: MainConfig): string {
     `(name = "HOST", service = "host")`,
     ...slots.map(({ binding, service }) => `(name = "${binding}", service = "${service}")`),
     ...(slots.length > 0 ? [`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`] : []),
-    `(name = "VERSION", text = ${text(config.version)})`,
-    `(name = "ADMIN_TOKEN_HASH", text = ${text(config.adminTokenHash)})`,
-    `(name = "COOKIE_NAME", text = ${text(`thinkery-${config.port}`)})`,
-    `(name = "STARTED_AT", text = ${text(config.startedAt)})`,
-    `(name = "ALLOWED_HOSTS", json = ${json(config.allowedHosts)})`,
-    `(name = "ALLOWED_ORIGINS", json = ${json(config.allowedOrigins)})`,
-    `(name = "TOOL_ORIGINS", json = ${json(config.toolOrigins)})`,
-    `(name = "PROVIDERS", json = ${json(config.providers)})`,
+    `(name = "VERSION", text = ${formatText(config.version)})`,
+    `(name = "ADMIN_TOKEN_HASH", text = ${formatText(config.adminTokenHash)})`,
+    `(name = "COOKIE_NAME", text = ${formatText(`thinkery-${config.port}`)})`,
+    `(name = "STARTED_AT", text = ${formatText(config.startedAt)})`,
+    `(name = "ALLOWED_HOSTS", json = ${formatJson(config.allowedHosts)})`,
+    `(name = "ALLOWED_ORIGINS", json = ${formatJson(config.allowedOrigins)})`,
+    `(name = "TOOL_ORIGINS", json = ${formatJson(config.toolOrigins)})`,
+    `(name = "PROVIDERS", json = ${formatJson(config.providers)})`,
     `(name = "MODELS", service = "models")`,
-    `(name = "MODEL_CONFIG", json = ${json(config.models)})`,
-    `(name = "TURN_LIMITS", json = ${json(config.turn)})`,
-    `(name = "SANDBOX_LIMITS", json = ${json(config.sandbox)})`,
-    `(name = "LINUX_LIMITS", json = ${json(config.linux)})`,
-    `(name = "WORKSPACE_LIMITS", json = ${json(config.workspace)})`,
-    `(name = "BOOT", json = ${json(config.boot)})`,
+    `(name = "MODEL_CONFIG", json = ${formatJson(config.models)})`,
+    `(name = "TURN_LIMITS", json = ${formatJson(config.turn)})`,
+    `(name = "SANDBOX_LIMITS", json = ${formatJson(config.sandbox)})`,
+    `(name = "LINUX_LIMITS", json = ${formatJson(config.linux)})`,
+    `(name = "WORKSPACE_LIMITS", json = ${formatJson(config.workspace)})`,
+    `(name = "BOOT", json = ${formatJson(config.boot)})`,
     // From the environment, like the signing key: the configuration stays on the disk.
-    ...config.variables.map((name) => `(name = ${text(name)}, fromEnvironment = ${text(name)})`),
+    ...config.variables.map((name) => `(name = ${formatText(name)}, fromEnvironment = ${formatText(name)})`),
     `(name = "SIGNING_KEY", fromEnvironment = "${signingKeyVariable}")`,
   ];
   const sockets = [
-    `(name = "http", address = ${text(address(config.host, config.port))}, http = (), service = "main")`,
-    `(name = "supervision", address = ${text(`unix:${config.mainSocket}`)}, http = (), service = (name = "main", entrypoint = "Supervision"))`,
+    `(name = "http", address = ${formatText(formatAddress(config.host, config.port))}, http = (), service = "main")`,
+    `(name = "supervision", address = ${formatText(`unix:${config.mainSocket}`)}, http = (), service = (name = "main", entrypoint = "Supervision"))`,
   ];
   const objects = classes.map(
     (name) => `(className = "${name}", uniqueKey = "${name.toLowerCase()}", enableSql = true)`,
@@ -115,77 +115,77 @@ export function mainConfig(config: MainConfig): string {
   return `using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
-  services = ${list(services)},
-  sockets = ${list(sockets)},
+  services = ${formatList(services)},
+  sockets = ${formatList(sockets)},
 );
 
 const main :Workerd.Worker = (
-  modules = ${list(config.modules.map(module))},
+  modules = ${formatList(config.modules.map(formatModule))},
   compatibilityDate = "${compatibilityDate}",
   globalOutbound = "internet",
-  durableObjectNamespaces = ${list(objects)},
+  durableObjectNamespaces = ${formatList(objects)},
   durableObjectStorage = (localDisk = "objects"),
-  bindings = ${list(bindings)},
+  bindings = ${formatList(bindings)},
 );
-${slots.length > 0 ? slotPool(config) : ""}`;
+${slots.length > 0 ? formatSlotPool(config) : ""}`;
 }
 
 /**
  * The Worker that lends the slots. It is apart from main's: that one may be the user's own, and its objects may live in
  * different isolates. It remembers whose code is in which process, so it must never be evicted.
  */
-function slotPool({ slotPool, sandboxSockets, sandbox }: MainConfig): string {
+function formatSlotPool({ slotPool, sandboxSockets, sandbox }: MainConfig): string {
   return `
 const slotPool :Workerd.Worker = (
-  modules = ${list(slotPool.map(module))},
+  modules = ${formatList(slotPool.map(formatModule))},
   compatibilityDate = "${compatibilityDate}",
   durableObjectNamespaces = [ (className = "SlotPool", uniqueKey = "slot-pool", preventEviction = true) ],
   durableObjectStorage = (inMemory = void),
   bindings = [
     (name = "HOST", service = "host"),
-    (name = "SLOT_COUNT", json = ${json(sandboxSockets.length)}),
-    (name = "SANDBOX_LIMITS", json = ${json(sandbox)}),
+    (name = "SLOT_COUNT", json = ${formatJson(sandboxSockets.length)}),
+    (name = "SANDBOX_LIMITS", json = ${formatJson(sandbox)}),
   ],
 );
 `;
 }
 
 /** A slot for untrusted code: no network, little memory, reachable only through its socket. */
-export function sandboxConfig(config: SandboxConfig): string {
+export function formatSandboxConfig(config: SandboxConfig): string {
   return `using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
   v8Flags = ["--max-old-space-size=${config.memoryMb}"],
   services = [ (name = "sandbox", worker = .sandbox), (name = "internet", network = (allow = [])) ],
-  sockets = [ (name = "rpc", address = ${text(`unix:${config.socket}`)}, http = (capnpConnectHost = "sandbox"), service = "sandbox") ],
+  sockets = [ (name = "rpc", address = ${formatText(`unix:${config.socket}`)}, http = (capnpConnectHost = "sandbox"), service = "sandbox") ],
 );
 
 const sandbox :Workerd.Worker = (
-  modules = ${list(config.modules.map(module))},
+  modules = ${formatList(config.modules.map(formatModule))},
   compatibilityDate = "${compatibilityDate}",
   bindings = [ (name = "LOADER", workerLoader = (id = "runs")) ],
 );
 `;
 }
 
-function module({ name, path }: Module): string {
-  return `(name = ${text(name)}, esModule = embed ${text(path)})`;
+function formatModule({ name, path }: Module): string {
+  return `(name = ${formatText(name)}, esModule = embed ${formatText(path)})`;
 }
 
-function address(host: string, port: number): string {
+function formatAddress(host: string, port: number): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-function json(value: unknown): string {
-  return text(JSON.stringify(value));
+function formatJson(value: unknown): string {
+  return formatText(JSON.stringify(value));
 }
 
-function list(items: string[]): string {
+function formatList(items: string[]): string {
   return items.length === 0 ? "[]" : `[\n    ${items.join(",\n    ")},\n  ]`;
 }
 
 /** A Cap'n Proto string: quotes, backslashes and control characters are written so that none can end it. */
-export function text(value: string): string {
+export function formatText(value: string): string {
   const escaped = Array.from(value, (char) => {
     if (char === '"' || char === "\\") return `\\${char}`;
     const control = char < " " || char === "\x7f";

@@ -12,7 +12,7 @@ const packages: Record<string, string> = {
 };
 
 /** The path of the workerd binary for this machine. */
-export function workerdBinary(platform = process.platform as string, arch = process.arch as string): string {
+export function findWorkerdBinary(platform = process.platform as string, arch = process.arch as string): string {
   const name = packages[`${platform} ${arch}`];
   if (!name) throw fail("unavailable", `Thinkery does not run on ${platform} ${arch}: workerd is not made for it.`);
   try {
@@ -41,13 +41,13 @@ interface WorkerdOptions {
 }
 
 export function startWorkerd({ configFile, env = {}, lockFd, onLine }: WorkerdOptions): Child {
-  const [command, ...args] = serveCommand(configFile);
+  const [command, ...args] = toServeCommand(configFile);
   return startChild({ command, args, env, lockFd, onLine });
 }
 
 /** The command of a workerd that serves what a configuration says, and reports on its descriptor that it does. */
-export function serveCommand(configFile: string, { experimental = false } = {}): [string, ...string[]] {
+export function toServeCommand(configFile: string, { experimental = false } = {}): [string, ...string[]] {
   // Without the import path, an absolute path in the config is not looked up on the disk.
   const args = ["serve", configFile, "--import-path=/", `--control-fd=${controlFd}`];
-  return [workerdBinary(), ...args, ...(experimental ? ["--experimental"] : [])];
+  return [findWorkerdBinary(), ...args, ...(experimental ? ["--experimental"] : [])];
 }

@@ -10,22 +10,22 @@ export interface FoundScript {
 }
 
 export interface ScriptFolders {
-  names(): Promise<string[]>;
+  listNames(): Promise<string[]>;
   /** Read from the disk on every ask, and parsed when it changed. */
   find(name: string): Promise<FoundScript | undefined>;
 }
 
-const endings = [".yaml", ".yml"];
+const extensions = [".yaml", ".yml"];
 const maxScriptBytes = 1024 * 1024;
 
 /** The folders in which scripts lie; earlier ones win. */
 export function openScriptFolders(folders: readonly string[]): ScriptFolders {
   const parsed = new Map<string, { stamp: string; script: Script }>();
 
-  async function names(): Promise<string[]> {
+  async function listNames(): Promise<string[]> {
     const lists = await Promise.all(folders.map((folder) => readdir(folder).catch((): string[] => [])));
     const found = lists.flat().flatMap((file) => {
-      const ending = endings.find((candidate) => file.endsWith(candidate));
+      const ending = extensions.find((candidate) => file.endsWith(candidate));
       const name = ending && file.slice(0, -ending.length);
       return name && isName(name) ? [name] : [];
     });
@@ -51,19 +51,19 @@ export function openScriptFolders(folders: readonly string[]): ScriptFolders {
 
   async function locate(name: string): Promise<string | undefined> {
     for (const folder of folders) {
-      for (const ending of endings) {
+      for (const ending of extensions) {
         const path = join(folder, name + ending);
-        if (await liesIn(folder, path)) return path;
+        if (await isInside(folder, path)) return path;
       }
     }
     return undefined;
   }
 
-  return { names, find };
+  return { listNames, find };
 }
 
 // A link must not lead out of the folder: a repository could bring one that points at anything.
-async function liesIn(folder: string, path: string): Promise<boolean> {
+async function isInside(folder: string, path: string): Promise<boolean> {
   try {
     const [real, home] = await Promise.all([realpath(path), realpath(folder)]);
     return dirname(real) === home && (await stat(real)).isFile();

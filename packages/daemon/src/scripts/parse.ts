@@ -4,24 +4,24 @@ import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 /** Reads the text of a script. `file` is how messages call it. */
 export function parseScript(file: string, text: string): Script {
   const lines = new LineCounter();
-  const place = (offset: number) => {
+  const formatPosition = (offset: number) => {
     const { line, col } = lines.linePos(offset);
     return `line ${line}, column ${col}`;
   };
-  const document = read(file, text, lines);
+  const document = readDocument(file, text, lines);
   const [error] = document.errors;
-  if (error) throw fail("bad_request", `${file}, ${place(error.pos[0])}: this is not valid YAML (${lowered(error.message)}).`);
+  if (error) throw fail("bad_request", `${file}, ${formatPosition(error.pos[0])}: this is not valid YAML (${lowercaseFirst(error.message)}).`);
 
-  const { script, problems } = readScript(plain(file, document));
+  const { script, problems } = readScript(toPlainValue(file, document));
   if (script) return script;
-  const told = problems.map(({ path, message }) => ({ path, message: `${message} (${place(offsetOf(document, path))})` }));
+  const told = problems.map(({ path, message }) => ({ path, message: `${message} (${formatPosition(findOffset(document, path))})` }));
   const { path = [], message = "not valid" } = problems[0] ?? {};
   const subject = path.length > 0 ? `${path.join(".")}: ` : "";
-  throw fail("bad_request", `${file}, ${place(offsetOf(document, path))}: ${subject}${message}.`, { problems: told });
+  throw fail("bad_request", `${file}, ${formatPosition(findOffset(document, path))}: ${subject}${message}.`, { problems: told });
 }
 
 // Without the parser's excerpts: a message must not show what else is in a file.
-function read(file: string, text: string, lineCounter: LineCounter): Document {
+function readDocument(file: string, text: string, lineCounter: LineCounter): Document {
   try {
     return parseDocument(text.replace(/^\uFEFF/, ""), { lineCounter, prettyErrors: false });
   } catch {
@@ -29,7 +29,7 @@ function read(file: string, text: string, lineCounter: LineCounter): Document {
   }
 }
 
-function plain(file: string, document: Document): unknown {
+function toPlainValue(file: string, document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch {
@@ -38,7 +38,7 @@ function plain(file: string, document: Document): unknown {
 }
 
 // What is missing is looked for where it should have been.
-function offsetOf(document: Document, path: Problem["path"]): number {
+function findOffset(document: Document, path: Problem["path"]): number {
   for (let length = path.length; length >= 0; length--) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
     if (isNode(node) && node.range) return node.range[0];
@@ -46,7 +46,7 @@ function offsetOf(document: Document, path: Problem["path"]): number {
   return 0;
 }
 
-function lowered(message: string): string {
+function lowercaseFirst(message: string): string {
   const [first = "", ...rest] = message.split("\n")[0] ?? "";
   return first.toLowerCase() + rest.join("").replace(/\.$/, "");
 }

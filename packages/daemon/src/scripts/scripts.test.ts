@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-const messageOf = (text: string) => {
+const getError = (text: string) => {
   try {
     parseScript("scripts/x.yaml", text);
   } catch (error) {
@@ -26,17 +26,17 @@ const messageOf = (text: string) => {
   throw new Error("no error");
 };
 
-const say = (text: string) => `- text: ${text}\n`;
+const createTextStep = (text: string) => `- text: ${text}\n`;
 
 test("broken YAML names the file and the line, and shows nothing of the file", () => {
-  const error = messageOf('- text: "secret-thing\n- when: x\n');
+  const error = getError('- text: "secret-thing\n- when: x\n');
   expect(error).toMatchObject({ code: "bad_request", message: expect.stringMatching(/^scripts\/x\.yaml, line \d+, column \d+: this is not valid YAML/) });
   expect(error.message).not.toContain("secret-thing");
-  expect(messageOf("a: [\n").message).toContain("line 2");
+  expect(getError("a: [\n").message).toContain("line 2");
 });
 
 test("a wrong script names the line and the path of each problem", () => {
-  const error = messageOf("- when: hi\n  steps:\n    - text: hello\n    - txt: oops\n    - call:\n        input: {}\n");
+  const error = getError("- when: hi\n  steps:\n    - text: hello\n    - txt: oops\n    - call:\n        input: {}\n");
   expect(error.message).toBe("scripts/x.yaml, line 4, column 12: 0.steps.1.txt: unknown field.");
   expect(error.details).toEqual({
     problems: [
@@ -44,26 +44,26 @@ test("a wrong script names the line and the path of each problem", () => {
       { path: [0, "steps", 2, "call", "tool"], message: expect.stringContaining("(line 6, column 9)") },
     ],
   });
-  expect(messageOf("").message).toContain("expected a list of exchanges");
+  expect(getError("").message).toContain("expected a list of exchanges");
 });
 
 test("nested and self-referring files are refused, not followed for ever", () => {
-  expect(messageOf("[".repeat(20_000)).code).toBe("bad_request");
+  expect(getError("[".repeat(20_000)).code).toBe("bad_request");
   const bomb = ["a: &a [x]", ...Array.from("bcdefghij", (name, n) => `${name}: &${name} [${Array(10).fill(`*${"abcdefghij"[n]}`).join(", ")}]`)];
-  expect(messageOf(bomb.join("\n")).message).toContain("too often");
+  expect(getError(bomb.join("\n")).message).toContain("too often");
 });
 
 test("the first folder wins, and changes are seen at once", async () => {
   const scripts = openScriptFolders([home, work, join(folder, "not-there")]);
-  await writeFile(join(work, "a.yaml"), say("work"));
-  await writeFile(join(work, "b.yml"), say("b"));
-  await writeFile(join(work, "no script.yaml"), say("c"));
-  expect(await scripts.names()).toEqual(["a", "b"]);
+  await writeFile(join(work, "a.yaml"), createTextStep("work"));
+  await writeFile(join(work, "b.yml"), createTextStep("b"));
+  await writeFile(join(work, "no script.yaml"), createTextStep("c"));
+  expect(await scripts.listNames()).toEqual(["a", "b"]);
   const heard = async (name: string) => (await scripts.find(name))?.script.exchanges[0]?.steps[0]?.text;
   expect([await heard("a"), await heard("b"), await heard("c")]).toEqual(["work", "b", undefined]);
-  await writeFile(join(home, "a.yaml"), say("home"));
+  await writeFile(join(home, "a.yaml"), createTextStep("home"));
   expect(await heard("a")).toBe("home");
-  await writeFile(join(home, "a.yaml"), say("home again"));
+  await writeFile(join(home, "a.yaml"), createTextStep("home again"));
   expect(await heard("a")).toBe("home again");
   await writeFile(join(home, "a.yaml"), "- nonsense\n");
   await expect(heard("a")).rejects.toThrow("scripts/a.yaml, line 1");
@@ -71,7 +71,7 @@ test("the first folder wins, and changes are seen at once", async () => {
 
 test("no name and no link leads out of the folder, and nothing big is read", async () => {
   const scripts = openScriptFolders([work]);
-  await writeFile(join(folder, "outside.yaml"), say("outside"));
+  await writeFile(join(folder, "outside.yaml"), createTextStep("outside"));
   for (const name of ["../outside", "..", ".hidden", "a/b", "", "a\0b", "x".repeat(200)]) {
     await expect(scripts.find(name)).rejects.toMatchObject({ code: "bad_request" });
   }

@@ -5,18 +5,18 @@ import { call } from "./host.ts";
 import { type Pages, readPages } from "./pages.ts";
 import { createSource, type Snapshot, type Source, useSource } from "./source.ts";
 
-export interface Contents {
+export interface AgencyContents {
   agents: Pages<Agent>;
   blueprints: ListedBlueprint[];
 }
 
 const agencyLists = new Map<string, Source<Pages<Agency>>>();
-const contents = new Map<string, Source<Contents>>();
+const contents = new Map<string, Source<AgencyContents>>();
 const agents = new Map<string, Source<Agent>>();
 
 /** The agencies of a user. */
-export function agenciesOf(user: string): Source<Pages<Agency>> {
-  return kept(agencyLists, user, () =>
+export function getAgenciesSource(user: string): Source<Pages<Agency>> {
+  return getOrCreate(agencyLists, user, () =>
     createSource(
       () =>
         readPages(async (query) => {
@@ -29,9 +29,9 @@ export function agenciesOf(user: string): Source<Pages<Agency>> {
 }
 
 /** What is in an agency. */
-export function contentsOf(agency: string): Source<Contents> {
+export function getContentsSource(agency: string): Source<AgencyContents> {
   const params = { agency };
-  return kept(contents, agency, () =>
+  return getOrCreate(contents, agency, () =>
     createSource(async () => {
       const [agentPages, { blueprints }] = await Promise.all([
         readPages(async (query) => {
@@ -47,8 +47,8 @@ export function contentsOf(agency: string): Source<Contents> {
 
 /** One agent, asked for again whenever its agency changes. */
 export function useAgent(agency: string, agent: string): Snapshot<Agent> {
-  const around = useSource(contentsOf(agency));
-  const source = agentSource(agency, agent);
+  const around = useSource(getContentsSource(agency));
+  const source = getAgentSource(agency, agent);
   const own = useSource(source);
   useEffect(() => {
     if (around.at) void source.reload();
@@ -64,11 +64,11 @@ export function forgetAgencies(): void {
   agents.clear();
 }
 
-function agentSource(agency: string, agent: string): Source<Agent> {
-  return kept(agents, `${agency}~${agent}`, () => createSource(() => call("getAgent", { params: { agency, agent } })));
+function getAgentSource(agency: string, agent: string): Source<Agent> {
+  return getOrCreate(agents, `${agency}~${agent}`, () => createSource(() => call("getAgent", { params: { agency, agent } })));
 }
 
-function kept<T>(sources: Map<string, Source<T>>, key: string, make: () => Source<T>): Source<T> {
+function getOrCreate<T>(sources: Map<string, Source<T>>, key: string, make: () => Source<T>): Source<T> {
   const known = sources.get(key);
   if (known) return known;
   const made = make();

@@ -19,7 +19,7 @@ export interface Listing {
 const pageSize = 500;
 const maxPages = 20;
 
-export function listingOf({ branch, ...params }: Workspace): Source<Listing> {
+export function createListingSource({ branch, ...params }: Workspace): Source<Listing> {
   const here = branch === undefined ? {} : { branch };
   let known: Listing | undefined;
   return createSource(async () => {
@@ -37,35 +37,35 @@ export function listingOf({ branch, ...params }: Workspace): Source<Listing> {
   });
 }
 
-export interface VersionsAsked {
+export interface VersionsQuery {
   path?: string | undefined;
   turn?: string | undefined;
   before?: number | undefined;
 }
 
-export async function versionsOf({ branch, ...params }: Workspace, { path, turn, before }: VersionsAsked = {}) {
+export async function listVersions({ branch, ...params }: Workspace, { path, turn, before }: VersionsQuery = {}) {
   const query = { limit: 50, ...(branch && { branch }), ...(path && { path }), ...(turn && { turn }), ...(before && { before }) };
   return call("listVersions", { params, query });
 }
 
 /** The latest versions, whatever they changed. */
-export function latestOf(workspace: Workspace): Source<Version[]> {
-  return createSource(async () => (await versionsOf(workspace)).versions);
+export function createLatestSource(workspace: Workspace): Source<Version[]> {
+  return createSource(async () => (await listVersions(workspace)).versions);
 }
 
-export function branchesOf({ agency, agent }: Workspace): Source<Branch[]> {
+export function createBranchesSource({ agency, agent }: Workspace): Source<Branch[]> {
   return createSource(async () => (await call("listBranches", { params: { agency, agent } })).branches);
 }
 
 /** Where a file is on the host. */
-export function fileAddress(workspace: Workspace, path: string, at: { version?: number | undefined; download?: boolean } = {}): string {
+export function buildFileUrl(workspace: Workspace, path: string, at: { version?: number | undefined; download?: boolean } = {}): string {
   const names = filePath(path).split("/").map(encodeURIComponent).join("/");
-  return `${rootOf(workspace)}/files/${names}${queryOf({ branch: workspace.branch, version: at.version, download: at.download ? 1 : undefined })}`;
+  return `${buildAgentPath(workspace)}/files/${names}${buildQuery({ branch: workspace.branch, version: at.version, download: at.download ? 1 : undefined })}`;
 }
 
 /** All files as a zip, or those of a folder. */
-export function archiveAddress(workspace: Workspace, under?: string): string {
-  return `${rootOf(workspace)}/archive${queryOf({ branch: workspace.branch, under })}`;
+export function buildArchiveUrl(workspace: Workspace, under?: string): string {
+  return `${buildAgentPath(workspace)}/archive${buildQuery({ branch: workspace.branch, under })}`;
 }
 
 export async function readText(address: string, signal: AbortSignal): Promise<string> {
@@ -86,11 +86,11 @@ export function isReadable(mediaType: string): boolean {
 
 /** Makes an empty file; one that is there already is left alone, and that is an error. */
 export async function createFile(workspace: Workspace, path: string): Promise<void> {
-  await sendFile(fileAddress(workspace, path), new Blob([]), { headers: { "if-none-match": "*" } });
+  await sendFile(buildFileUrl(workspace, path), new Blob([]), { headers: { "if-none-match": "*" } });
 }
 
 /** Moves a file, or a folder with all that is in it, as one version. */
-export async function move({ branch, ...params }: Workspace, path: string, to: string): Promise<void> {
+export async function moveFile({ branch, ...params }: Workspace, path: string, to: string): Promise<void> {
   await call("editFiles", { params, query: branch ? { branch } : {}, body: { edits: [{ move: path, to }] } });
 }
 
@@ -112,7 +112,7 @@ export function sendFile(address: string, body: Blob, { headers = {}, signal, on
     request.setRequestHeader("content-type", "application/octet-stream");
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0));
-    request.addEventListener("load", () => (request.status < 300 ? resolve() : reject(errorIn(request))));
+    request.addEventListener("load", () => (request.status < 300 ? resolve() : reject(parseError(request))));
     request.addEventListener("error", () => reject(fail("unavailable", "The host does not answer, or ended the upload.")));
     request.addEventListener("abort", () => reject(fail("unavailable", "Canceled.")));
     const abort = () => request.abort();
@@ -123,7 +123,7 @@ export function sendFile(address: string, body: Blob, { headers = {}, signal, on
   });
 }
 
-function errorIn(request: XMLHttpRequest): Error {
+function parseError(request: XMLHttpRequest): Error {
   try {
     return errorFromBody(JSON.parse(request.responseText)) ?? fail("internal", `The host answered ${request.status}.`);
   } catch {
@@ -131,11 +131,11 @@ function errorIn(request: XMLHttpRequest): Error {
   }
 }
 
-function rootOf({ agency, agent }: Workspace): string {
+function buildAgentPath({ agency, agent }: Workspace): string {
   return `/agency/${encodeURIComponent(agency)}/agent/${encodeURIComponent(agent)}`;
 }
 
-function queryOf(query: Record<string, string | number | undefined>): string {
+function buildQuery(query: Record<string, string | number | undefined>): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
   return given.size > 0 ? `?${given}` : "";

@@ -1,8 +1,8 @@
 import { watch } from "@thinkery/sdk/client";
-import { socketAddress } from "./host.ts";
+import { buildSocketUrl } from "./host.ts";
 import type { Follow } from "./source.ts";
 
-const redials = new Set<() => void>();
+const reconnectListeners = new Set<() => void>();
 
 /** Follows an object of the host by its revision. */
 export function followObject(path: string): Follow {
@@ -10,7 +10,7 @@ export function followObject(path: string): Follow {
     let revision: number | undefined;
     const open = () =>
       watch<{ revision: number }>({
-        url: socketAddress(path),
+        url: buildSocketUrl(path),
         onState(state) {
           if (state.revision === revision) return;
           revision = state.revision;
@@ -23,40 +23,40 @@ export function followObject(path: string): Follow {
         },
       });
     let close = open();
-    const redial = () => {
+    const reconnect = () => {
       close();
       close = open();
     };
-    const stopRedialling = onRedial(redial);
+    const stopListening = onReconnect(reconnect);
     return () => {
-      stopRedialling();
+      stopListening();
       close();
     };
   };
 }
 
 /** For what the host tells nobody of: looks again now and then, for as long as the page is being looked at. */
-export function everySoOften(interval: number): Follow {
+export function pollWhileVisible(interval: number): Follow {
   return (changed) => {
-    const look = () => {
+    const poll = () => {
       if (document.visibilityState === "visible") changed();
     };
-    const timer = setInterval(look, interval);
-    document.addEventListener("visibilitychange", look);
+    const timer = setInterval(poll, interval);
+    document.addEventListener("visibilitychange", poll);
     return () => {
       clearInterval(timer);
-      document.removeEventListener("visibilitychange", look);
+      document.removeEventListener("visibilitychange", poll);
     };
   };
 }
 
 /** Called when a person does not want to wait. Returns how to leave. */
-export function onRedial(redial: () => void): () => void {
-  redials.add(redial);
-  return () => void redials.delete(redial);
+export function onReconnect(redial: () => void): () => void {
+  reconnectListeners.add(redial);
+  return () => void reconnectListeners.delete(redial);
 }
 
 /** Tries every line again now instead of waiting for its next turn. */
-export function redialAll(): void {
-  for (const redial of redials) redial();
+export function reconnectAll(): void {
+  for (const reconnect of reconnectListeners) reconnect();
 }

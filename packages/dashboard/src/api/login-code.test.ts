@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { codeIn } from "./login-code.ts";
+import { parseLoginCode } from "./login-code.ts";
 
 test("the code is found in a whole link, in its fragment, and alone", () => {
-  expect(codeIn(" http://127.0.0.1:5099/#code=aB3-x_9 \n")).toBe("aB3-x_9");
-  expect(codeIn("#code=aB3-x_9")).toBe("aB3-x_9");
-  expect(codeIn("aB3-x_9")).toBe("aB3-x_9");
+  expect(parseLoginCode(" http://127.0.0.1:5099/#code=aB3-x_9 \n")).toBe("aB3-x_9");
+  expect(parseLoginCode("#code=aB3-x_9")).toBe("aB3-x_9");
+  expect(parseLoginCode("aB3-x_9")).toBe("aB3-x_9");
 });
 
 test("text that cannot be a code gives none", () => {
   for (const text of ["", "   ", "#code=", "#other=1", "thinkery open", "http://127.0.0.1:5099/"]) {
-    expect(codeIn(text), text).toBeUndefined();
+    expect(parseLoginCode(text), text).toBeUndefined();
   }
 });

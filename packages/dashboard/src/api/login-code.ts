@@ -1,5 +1,5 @@
 /** The code in a login link or in its fragment, or the text itself when it is a bare code. */
-export function codeIn(text: string): string | undefined {
+export function parseLoginCode(text: string): string | undefined {
   const trimmed = text.trim();
   const hash = trimmed.indexOf("#");
   if (hash >= 0) return new URLSearchParams(trimmed.slice(hash + 1)).get("code")?.trim() || undefined;
@@ -11,5 +11,5 @@ export function takeCode(): string | undefined {
   const { hash, pathname, search } = window.location;
   if (!hash.startsWith("#code=")) return undefined;
   window.history.replaceState(window.history.state, "", pathname + search);
-  return codeIn(hash);
+  return parseLoginCode(hash);
 }

@@ -1,7 +1,7 @@
 import type { Scope, Who } from "@thinkery/sdk";
 import { isThinkeryError } from "@thinkery/sdk";
 import { forgetAgencies } from "./agencies.ts";
-import { call, whenRefused } from "./host.ts";
+import { call, setUnauthorizedHandler } from "./host.ts";
 import { takeCode } from "./login-code.ts";
 import { createStore, useStore } from "./store.ts";
 
@@ -16,21 +16,21 @@ const login = createStore<Login>({ state: "checking" });
 export const useLogin = () => useStore(login);
 
 /** What the person may do here; the host decides, this only spares them buttons that would be refused. */
-export function useMay(scope: Scope): boolean {
+export function useHasScope(scope: Scope): boolean {
   const now = useLogin();
   return now.state === "in" && (now.who.scopes.includes(scope) || now.who.scopes.includes("admin"));
 }
 
 /** Finds out who is at the page: by the code in the address if there is one, else by the cookie. */
-export function begin(): void {
-  whenRefused(leave);
+export function startLogin(): void {
+  setUnauthorizedHandler(endSession);
   // A login link pasted into a tab that has the page already changes only the fragment.
   window.addEventListener("hashchange", () => {
     const code = takeCode();
     if (code) void enterWithLink(code);
   });
   const code = takeCode();
-  void (code ? enterWithLink(code) : check());
+  void (code ? enterWithLink(code) : checkLogin());
 }
 
 export async function logIn(code: string): Promise<void> {
@@ -46,14 +46,14 @@ export async function logOut(): Promise<void> {
 }
 
 /** Asks the host who we are. A page that is already in stays in while the host cannot be reached. */
-export async function check(): Promise<void> {
+export async function checkLogin(): Promise<void> {
   try {
     const who = await call("who");
     const now = login.get();
     if (now.state !== "in" || now.who.user !== who.user) login.set({ state: "in", who });
   } catch (error) {
-    if (isThinkeryError(error) && error.code === "unauthorized") return leave();
-    if (login.get().state !== "in") login.set({ state: "unreachable", message: messageOf(error) });
+    if (isThinkeryError(error) && error.code === "unauthorized") return endSession();
+    if (login.get().state !== "in") login.set({ state: "unreachable", message: getErrorMessage(error) });
   }
 }
 
@@ -62,13 +62,13 @@ async function enterWithLink(code: string): Promise<void> {
     await logIn(code);
   } catch (error) {
     // A link that was followed twice is no reason to throw out somebody who is in.
-    await check();
+    await checkLogin();
     if (login.get().state !== "out") return;
-    login.set({ state: "out", notice: { title: "This login link did not work.", text: messageOf(error) } });
+    login.set({ state: "out", notice: { title: "This login link did not work.", text: getErrorMessage(error) } });
   }
 }
 
-function leave(): void {
+function endSession(): void {
   const before = login.get();
   if (before.state === "out") return;
   forgetAgencies();
@@ -79,6 +79,6 @@ function leave(): void {
   );
 }
 
-export function messageOf(error: unknown): string {
+export function getErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : "Something went wrong in the page.";
 }

@@ -7,10 +7,10 @@ export interface Pages<T> {
 const pageSize = 500;
 const maxPages = 4;
 
-type Ask<T> = (query: { limit: number; after?: string }) => Promise<{ items: T[]; next?: string | undefined }>;
+type PageLoader<T> = (query: { limit: number; after?: string }) => Promise<{ items: T[]; next?: string | undefined }>;
 
 /** Reads a list page by page, up to as many rows as a person could look through. */
-export async function readPages<T>(ask: Ask<T>): Promise<Pages<T>> {
+export async function readPages<T>(ask: PageLoader<T>): Promise<Pages<T>> {
   const items: T[] = [];
   let after: string | undefined;
   for (let page = 0; page < maxPages; page++) {

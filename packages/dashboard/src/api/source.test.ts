@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSource } from "./source.ts";
 
-function heldLoads() {
+function createHeldLoads() {
   const waiting: ((value: string) => void)[] = [];
   let asked = 0;
   const load = () => {
@@ -16,7 +16,7 @@ function heldLoads() {
 }
 
 test("news that arrives during a request makes exactly one more request", async () => {
-  const { load, answer, asked } = heldLoads();
+  const { load, answer, asked } = createHeldLoads();
   const source = createSource(load);
   source.subscribe(() => {});
   void source.reload();

@@ -26,7 +26,7 @@ export function createSource<T>(load: () => Promise<T>, follow?: Follow): Source
   const change = (part: Partial<Snapshot<T>>) => store.set({ ...store.get(), ...part });
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
-  let lookers = 0;
+  let subscriberCount = 0;
   let unfollow: (() => void) | undefined;
 
   async function run(): Promise<void> {
@@ -55,9 +55,9 @@ export function createSource<T>(load: () => Promise<T>, follow?: Follow): Source
     get: store.get,
     reload,
     subscribe(listener) {
-      const leave = store.subscribe(listener);
-      lookers += 1;
-      if (lookers === 1) {
+      const unsubscribe = store.subscribe(listener);
+      subscriberCount += 1;
+      if (subscriberCount === 1) {
         void reload();
         unfollow = follow?.(
           () => void reload(),
@@ -65,9 +65,9 @@ export function createSource<T>(load: () => Promise<T>, follow?: Follow): Source
         );
       }
       return () => {
-        leave();
-        lookers -= 1;
-        if (lookers > 0) return;
+        unsubscribe();
+        subscriberCount -= 1;
+        if (subscriberCount > 0) return;
         unfollow?.();
         unfollow = undefined;
       };
@@ -75,9 +75,9 @@ export function createSource<T>(load: () => Promise<T>, follow?: Follow): Source
   };
 }
 
-const nothing: Snapshot<never> = { loading: false };
-const nowhere = { get: () => nothing, subscribe: () => () => {} };
+const emptySnapshot: Snapshot<never> = { loading: false };
+const emptySource = { get: () => emptySnapshot, subscribe: () => () => {} };
 
 export function useSource<T>(source: Source<T> | undefined): Snapshot<T> {
-  return useStore<Snapshot<T>>(source ?? nowhere);
+  return useStore<Snapshot<T>>(source ?? emptySource);
 }

@@ -1,9 +1,9 @@
 import type { AgencyUsage, Budget, Report, Standing, UserUsage } from "@thinkery/sdk";
-import { everySoOften } from "./follow.ts";
+import { pollWhileVisible } from "./follow.ts";
 import { call } from "./host.ts";
 import { createSource, type Source } from "./source.ts";
 
-const interval = 10_000;
+const pollIntervalMs = 10_000;
 
 /** A part of what was used, and whose it is. Whoever is gone is told apart by when they were made. */
 export interface Share extends Figures {
@@ -21,17 +21,17 @@ export interface Usage extends Report {
 }
 
 /** For so many days, today the last of them. */
-export function usageOf(agency: string | undefined, days: number): Source<Usage> {
+export function createUsageSource(agency: string | undefined, days: number): Source<Usage> {
   const query = { days };
   const load = async (): Promise<Usage> =>
-    agency === undefined ? ofUser(await call("getUserUsage", { query })) : ofAgency(await call("getAgencyUsage", { params: { agency }, query }));
-  return createSource(load, everySoOften(interval));
+    agency === undefined ? fromUserUsage(await call("getUserUsage", { query })) : fromAgencyUsage(await call("getAgencyUsage", { params: { agency }, query }));
+  return createSource(load, pollWhileVisible(pollIntervalMs));
 }
 
 /** A number where one was written; anything else goes to the host as it is, which says what is wrong with it. */
-export type WrittenBudget = Partial<Record<Exclude<keyof Budget, "per">, number | string>> & { per: string };
+export type BudgetInput = Partial<Record<Exclude<keyof Budget, "per">, number | string>> & { per: string };
 
-export async function setBudget(agency: string | undefined, written: WrittenBudget): Promise<void> {
+export async function setBudget(agency: string | undefined, written: BudgetInput): Promise<void> {
   const body = written as Budget;
   await (agency === undefined ? call("putUserBudget", { body }) : call("putAgencyBudget", { params: { agency }, body }));
 }
@@ -40,10 +40,10 @@ export async function clearBudget(agency: string | undefined): Promise<void> {
   await (agency === undefined ? call("deleteUserBudget") : call("deleteAgencyBudget", { params: { agency } }));
 }
 
-function ofUser({ byAgency, ...usage }: UserUsage): Usage {
+function fromUserUsage({ byAgency, ...usage }: UserUsage): Usage {
   return { ...usage, shares: byAgency.map(({ agency, ...share }) => ({ name: agency, ...share })) };
 }
 
-function ofAgency({ byAgent, ...usage }: AgencyUsage): Usage {
+function fromAgencyUsage({ byAgent, ...usage }: AgencyUsage): Usage {
   return { ...usage, shares: byAgent.map(({ agent, ...share }) => ({ name: agent, ...share })) };
 }

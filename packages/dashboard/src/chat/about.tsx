@@ -1,22 +1,22 @@
 import type { Agent, ListedBlueprint } from "@thinkery/sdk";
 import { useState } from "react";
 import { Link } from "../frame/link.tsx";
-import { usagePath } from "../frame/place.ts";
-import { cost, tokens } from "../parts/amount.ts";
+import { buildUsagePath } from "../frame/navigation.ts";
+import { formatCost, formatTokens } from "../parts/amount.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Particulars } from "../parts/particulars.tsx";
-import { Standings } from "../parts/standing.tsx";
-import { When } from "../parts/when.tsx";
+import { DescriptionList } from "../parts/description-list.tsx";
+import { BudgetStatusList } from "../parts/budget-status.tsx";
+import { DateTime } from "../parts/date-time.tsx";
 import { DeleteAgent } from "../views/delete-agent.tsx";
 import { AppLink } from "./app-link.tsx";
-import { type UsageSoFar, usageInFull } from "./usage.ts";
+import { type ConversationUsage, formatUsageDetails } from "./usage.ts";
 
 interface AboutProps {
   agent: Agent;
   blueprint: ListedBlueprint | undefined;
   mayDelete: boolean;
-  usage: UsageSoFar | undefined;
+  usage: ConversationUsage | undefined;
 }
 
 /** What the agent is, folded away: a conversation needs the room. */
@@ -27,22 +27,22 @@ export function About({ agent, blueprint, mayDelete, usage }: AboutProps) {
     <details className="about" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>About</summary>
       <div className="about-body">
-        <Particulars
+        <DescriptionList
           of={[
             ["Name", agent.name],
             ["Blueprint", agent.blueprint],
             ["Driver", agent.driver],
             ["Model", <Model own={agent.model} inherited={blueprint?.model} />],
-            ["Used so far", <Used usage={usage} agency={agent.agency} />],
+            ["Used so far", <UsageSummary usage={usage} agency={agent.agency} />],
             ["App", open && <AppLink agent={agent} />],
             ["Owner", agent.owner],
-            ["Created", <When at={agent.createdAt} />],
+            ["Created", <DateTime at={agent.createdAt} />],
           ]}
         />
         {usage && usage.budget.length > 0 && (
           <div>
             <p className="call-part">Budget</p>
-            <Standings standings={usage.budget} />
+            <BudgetStatusList standings={usage.budget} />
           </div>
         )}
         <div>
@@ -68,25 +68,25 @@ export function About({ agent, blueprint, mayDelete, usage }: AboutProps) {
   );
 }
 
-function Used({ usage, agency }: { usage: UsageSoFar | undefined; agency: string }) {
+function UsageSummary({ usage, agency }: { usage: ConversationUsage | undefined; agency: string }) {
   if (!usage) return "…";
   const { byModel } = usage;
   return (
     <>
-      {usageInFull(usage)}
+      {formatUsageDetails(usage)}
       {byModel.length > 1 && (
         <ul className="used-models">
           {byModel.map(({ model, inputTokens, outputTokens, costUsd }) => (
             <li key={model}>
               <span className="mono">{model}</span>{" "}
               <span className="faint">
-                {tokens(inputTokens + outputTokens)} tokens, {cost(costUsd)}
+                {formatTokens(inputTokens + outputTokens)} tokens, {formatCost(costUsd)}
               </span>
             </li>
           ))}
         </ul>
       )}{" "}
-      · <Link href={usagePath(agency)}>All of {agency}</Link>
+      · <Link href={buildUsagePath(agency)}>All of {agency}</Link>
     </>
   );
 }

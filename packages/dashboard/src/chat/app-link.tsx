@@ -5,7 +5,7 @@ import { createSource, useSource } from "../api/source.ts";
 
 /** The app that the agent keeps, asked for when somebody looks. It opens in a window of its own: it is no part of this page. */
 export function AppLink({ agent: { agency, name } }: { agent: Agent }) {
-  const source = useMemo(() => createSource(() => appOf(agency, name)), [agency, name]);
+  const source = useMemo(() => createSource(() => fetchApp(agency, name)), [agency, name]);
   const { value, error } = useSource(source);
   if (error) return <span className="faint">not known: {error.message}</span>;
   if (!value) return "…";
@@ -23,7 +23,7 @@ export function AppLink({ agent: { agency, name } }: { agent: Agent }) {
   );
 }
 
-async function appOf(agency: string, agent: string) {
+async function fetchApp(agency: string, agent: string) {
   try {
     return { app: await call("getApp", { params: { agency, agent } }) };
   } catch (error) {

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { blocksOf, piecesOf, visible } from "./blocks.ts";
+import { parseBlocks, parseInlineCode, showControlChars } from "./blocks.ts";
 
 test("blank lines part paragraphs, and single line ends stay in them", () => {
-  expect(blocksOf("one\ntwo\n\n\n  \nthree\n")).toEqual([
+  expect(parseBlocks("one\ntwo\n\n\n  \nthree\n")).toEqual([
     { kind: "text", text: "one\ntwo" },
     { kind: "text", text: "three" },
   ]);
 });
 
 test("fenced code keeps every character, blank lines and other fences included", () => {
-  expect(blocksOf("see:\n````ts title=x\nconst a = `b`;\n\n```\n  end\n````\nafter")).toEqual([
+  expect(parseBlocks("see:\n````ts title=x\nconst a = `b`;\n\n```\n  end\n````\nafter")).toEqual([
     { kind: "text", text: "see:" },
     { kind: "code", text: "const a = `b`;\n\n```\n  end", language: "ts" },
     { kind: "text", text: "after" },
@@ -17,7 +17,7 @@ test("fenced code keeps every character, blank lines and other fences included",
 });
 
 test("a fence that is not closed yet is code already, and no prefix of a text loses a word", () => {
-  expect(blocksOf("a\n```\nb")).toEqual([
+  expect(parseBlocks("a\n```\nb")).toEqual([
     { kind: "text", text: "a" },
     { kind: "code", text: "b" },
   ]);
@@ -25,20 +25,20 @@ test("a fence that is not closed yet is code already, and no prefix of a text lo
   for (let end = 0; end <= whole.length; end++) {
     const words = (text: string) => text.match(/[a-z]{3,}/g) ?? [];
     const said = whole.slice(0, end);
-    expect(words(blocksOf(said).map(({ text }) => text).join(" ")), said).toEqual(words(said));
+    expect(words(parseBlocks(said).map(({ text }) => text).join(" ")), said).toEqual(words(said));
   }
 });
 
 test("code inside a line is told from its surroundings; a single backtick is just one", () => {
-  expect(piecesOf("run `npm start` now")).toEqual([
+  expect(parseInlineCode("run `npm start` now")).toEqual([
     { kind: "plain", text: "run " },
     { kind: "code", text: "npm start" },
     { kind: "plain", text: " now" },
   ]);
-  expect(piecesOf("a ` b")).toEqual([{ kind: "plain", text: "a ` b" }]);
+  expect(parseInlineCode("a ` b")).toEqual([{ kind: "plain", text: "a ` b" }]);
 });
 
 test("control characters can be seen, and text runs in its own direction", () => {
-  expect(visible("\u001b[31mred\u001b[0m\u0007 \u202egnp.exe\u0000")).toBe("\u241b[31mred\u241b[0m\u2407 \ufffdgnp.exe\u2400");
-  expect(visible("a\tb\r\nc")).toBe("a\tb\nc");
+  expect(showControlChars("\u001b[31mred\u001b[0m\u0007 \u202egnp.exe\u0000")).toBe("\u241b[31mred\u241b[0m\u2407 \ufffdgnp.exe\u2400");
+  expect(showControlChars("a\tb\r\nc")).toBe("a\tb\nc");
 });

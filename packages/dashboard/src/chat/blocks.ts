@@ -4,10 +4,10 @@ export interface Block {
   language?: string;
 }
 
-const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$/;
+const fencePattern = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$/;
 
 /** Cuts a text into paragraphs and fenced code. A fence that is still open, as in a text being said, is code to the end. */
-export function blocksOf(text: string): Block[] {
+export function parseBlocks(text: string): Block[] {
   const blocks: Block[] = [];
   let lines: string[] = [];
   let open: { mark: string; language: string } | undefined;
@@ -23,7 +23,7 @@ export function blocksOf(text: string): Block[] {
   };
 
   for (const line of text.split("\n")) {
-    const [, mark = "", language = ""] = fence.exec(line) ?? [];
+    const [, mark = "", language = ""] = fencePattern.exec(line) ?? [];
     if (open) {
       if (mark.startsWith(open.mark) && language === "") {
         endCode(open.language);
@@ -46,18 +46,18 @@ export interface Piece {
 }
 
 /** Cuts a paragraph at its `code`. */
-export function piecesOf(text: string): Piece[] {
+export function parseInlineCode(text: string): Piece[] {
   return text
     .split(/`([^`\n]+)`/)
     .map((part, index): Piece => ({ kind: index % 2 === 1 ? "code" : "plain", text: part }))
     .filter((piece) => piece.text !== "");
 }
 
-const unseen = /[\p{Cc}\u202d\u202e]/gu;
+const controlChars = /[\p{Cc}\u202d\u202e]/gu;
 
 /** Text in which nothing acts on what is around it: control characters (a terminal's colours) can be seen instead. */
-export function visible(text: string): string {
-  return text.replace(unseen, (character) => {
+export function showControlChars(text: string): string {
+  return text.replace(controlChars, (character) => {
     if (character === "\n" || character === "\t") return character;
     if (character === "\r") return "";
     const code = character.charCodeAt(0);

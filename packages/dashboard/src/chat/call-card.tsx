@@ -2,19 +2,19 @@ import type { Call } from "@thinkery/sdk/react";
 import { useMemo, useState } from "react";
 import { Fallback } from "../parts/fallback.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { visible } from "./blocks.ts";
+import { showControlChars } from "./blocks.ts";
 import { CapabilityList } from "./call/capabilities.tsx";
 import { ChangedFiles } from "./call/changed-files.tsx";
 import { LiveOutput } from "./call/live.tsx";
-import { liveIn, took, troubleWords } from "./call/outcome.ts";
+import { parseProgress, formatElapsed, describeError } from "./call/outcome.ts";
 import { findCard } from "./cards/cards.ts";
 import { matchPlain } from "./cards/plain-card.tsx";
 
 type State = "running" | "waiting" | "done" | "failed" | "abandoned";
 
-const words: Record<State, string> = { running: "running…", waiting: "waits for its answer", done: "done", failed: "failed", abandoned: "not finished" };
+const stateLabels: Record<State, string> = { running: "running…", waiting: "waits for its answer", done: "done", failed: "failed", abandoned: "not finished" };
 
-const absences: Partial<Record<State, string>> = {
+const emptyLabels: Partial<Record<State, string>> = {
   running: "No answer yet.",
   waiting: "It has begun something whose answer is reported later.",
   abandoned: "The turn ended before the tool answered.",
@@ -36,9 +36,9 @@ interface CallCardProps {
 /** A tool call in one line; opened, with what went in and what came out. What it does right now is shown either way. */
 export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) {
   const [open, setOpen] = useState(false);
-  const state = stateOf(call, paused);
+  const state = getCallState(call, paused);
   const { result, capabilities = [] } = call;
-  const { waits, written } = liveIn(call.progress ?? "");
+  const { waits, written } = parseProgress(call.progress ?? "");
   const card = useMemo(() => findCard(call), [call]);
   const site = { agency, agent, blobs };
   const glimpse = !open && (capabilities.length > 0 || waits !== undefined);
@@ -47,12 +47,12 @@ export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) 
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <Icon name={card.icon} />
-          <span className="call-name">{visible(call.name)}</span>
+          <span className="call-name">{showControlChars(call.name)}</span>
           <span className="call-hint">{card.hint}</span>
           {capabilities.length > 0 && <span className="call-count">{capabilities.length === 1 ? "1 call" : `${capabilities.length} calls`}</span>}
-          {result?.ms !== undefined && card.showDuration && <span className="call-took">{took(result.ms)}</span>}
+          {result?.ms !== undefined && card.showDuration && <span className="call-took">{formatElapsed(result.ms)}</span>}
           <span className="call-state" data-tone={card.state?.tone}>
-            {card.state?.text ?? (result?.failed ? troubleWords(result) : waits ? "waits for a sandbox" : words[state])}
+            {card.state?.text ?? (result?.failed ? describeError(result) : waits ? "waits for a sandbox" : stateLabels[state])}
           </span>
         </summary>
         {/* What nobody looks at need not be drawn: a result may be long. */}
@@ -65,7 +65,7 @@ export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) 
                 <CapabilityList of={capabilities} most={maxShownRows} />
               </div>
             )}
-            {!result && !written && <p className="faint">{waits ?? absences[state]}</p>}
+            {!result && !written && <p className="faint">{waits ?? emptyLabels[state]}</p>}
           </div>
         )}
       </details>
@@ -81,7 +81,7 @@ export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) 
   );
 }
 
-function stateOf({ result, abandoned }: Call, paused: boolean): State {
+function getCallState({ result, abandoned }: Call, paused: boolean): State {
   if (result) return result.failed ? "failed" : "done";
   if (abandoned) return "abandoned";
   return paused ? "waiting" : "running";

@@ -1,22 +1,22 @@
 import type { Agency, Agent, ListedBlueprint } from "@thinkery/sdk";
 import { useThink } from "@thinkery/sdk/react";
 import { useEffect } from "react";
-import { onRedial } from "../api/follow.ts";
+import { onReconnect } from "../api/follow.ts";
 import { health } from "../api/health.ts";
 import { call } from "../api/host.ts";
-import { useMay } from "../api/login.ts";
+import { useHasScope } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
 import { announce } from "../frame/announce.tsx";
 import { Link } from "../frame/link.tsx";
-import { pathTo } from "../frame/place.ts";
+import { buildPath } from "../frame/navigation.ts";
 import { ViewTabs } from "../frame/view-tabs.tsx";
 import type { ViewMatch } from "../views/define-view.tsx";
 import { useViews } from "../views/view-registry.ts";
 import { About } from "./about.tsx";
 import { ContextMeter } from "./context-meter.tsx";
 import { SpokenNote } from "./note-view.tsx";
-import { outboxOf } from "./outbox.ts";
-import { usageInFull, usageLine, useUsage } from "./usage.ts";
+import { createOutbox } from "./outbox.ts";
+import { formatUsageDetails, formatUsage, useUsage } from "./usage.ts";
 
 interface ChatProps {
   user: string;
@@ -30,17 +30,17 @@ interface ChatProps {
 export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
   const { views } = useViews();
   const pair = { user, agency: agency.id, agent: agent.name };
-  const think = useThink({ agency: agency.id, agent: agent.name, client: { call }, outbox: outboxOf(pair) });
+  const think = useThink({ agency: agency.id, agent: agent.name, client: { call }, outbox: createOutbox(pair) });
   const { reconnect, title, lastSaid } = think;
   const usage = useUsage(agency.id, agent.name, think.turnsSeen);
-  const mayTalk = useMay("chat");
+  const mayTalk = useHasScope("chat");
   const running = think.run !== undefined || think.status !== "idle";
   const { value: host } = useSource(health);
   const model = think.model ?? agent.model ?? blueprint?.model ?? host?.models?.default?.id;
-  const base = pathTo(agency.id, agent.name);
+  const base = buildPath(agency.id, agent.name);
   const props = { user, agency, agent, blueprint, model, think, running };
 
-  useEffect(() => onRedial(reconnect), [reconnect]);
+  useEffect(() => onReconnect(reconnect), [reconnect]);
   useEffect(() => {
     if (lastSaid) announce(`${agent.name}: ${lastSaid.text}`);
   }, [lastSaid, agent.name]);
@@ -50,14 +50,14 @@ export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
       <header className="chat-head">
         <div className="chat-title">
           <p className="kicker">
-            {title ? agent.name : "Agent"} in <Link href={pathTo(agency.id)}>{agency.name}</Link>
+            {title ? agent.name : "Agent"} in <Link href={buildPath(agency.id)}>{agency.name}</Link>
           </p>
           <h1>{title ?? agent.name}</h1>
         </div>
         <p className="chat-facts">
           <ContextMeter context={think.context} />
           {model && <span className="mono">{model}</span>}
-          {usage && usage.total.calls > 0 && <span title={usageInFull(usage)}>{usageLine(usage)}</span>}
+          {usage && usage.total.calls > 0 && <span title={formatUsageDetails(usage)}>{formatUsage(usage)}</span>}
         </p>
         <About agent={agent} blueprint={blueprint} mayDelete={mayTalk} usage={usage} />
         <ViewTabs of={agent.name} views={views.agent} current={match.view} base={base} props={props} />

@@ -22,7 +22,7 @@ const choices: Record<Mode, string> = {
   interrupt: "Stop this turn, then send",
 };
 
-const tallest = 240;
+const maxHeightPx = 240;
 
 export function Composer({ agent, text, onText, running, onSend, onCancel, status, field }: ComposerProps) {
   const [mode, setMode] = useState<Mode>("queue");
@@ -31,7 +31,7 @@ export function Composer({ agent, text, onText, running, onSend, onCancel, statu
     const at = field.current;
     if (!at) return;
     at.style.height = "auto";
-    at.style.height = `${Math.min(at.scrollHeight + 2, tallest)}px`;
+    at.style.height = `${Math.min(at.scrollHeight + 2, maxHeightPx)}px`;
   }, [field, text]);
 
   const send = (event?: FormEvent) => {

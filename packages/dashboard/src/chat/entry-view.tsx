@@ -1,8 +1,8 @@
 import type { Entry } from "@thinkery/sdk/react";
 import { memo } from "react";
 import { CallCard } from "./call-card.tsx";
-import { TroubleView } from "./trouble-view.tsx";
-import { Words } from "./words.tsx";
+import { TurnErrorView } from "./turn-error-view.tsx";
+import { FormattedText } from "./formatted-text.tsx";
 
 interface EntryProps {
   entry: Entry;
@@ -34,7 +34,7 @@ export const EntryView = memo(function EntryView({ entry, agent, agency, paused,
         {entry.at > 0 && <time dateTime={new Date(entry.at).toISOString()}>{time.format(entry.at)}</time>}
       </h3>
       {reasoning && <Thoughts entry={entry} />}
-      {text && <Words text={text} />}
+      {text && <FormattedText text={text} />}
       {bare && (
         <p className="typing" aria-hidden="true">
           <span className="dot" data-busy />
@@ -43,7 +43,7 @@ export const EntryView = memo(function EntryView({ entry, agent, agency, paused,
       {calls.map((call) => (
         <CallCard key={call.id} call={call} agency={agency} agent={agent} paused={paused} blobs={blobs} />
       ))}
-      {trouble && <TroubleView trouble={trouble} refused={stage === "refused"} agency={agency} />}
+      {trouble && <TurnErrorView trouble={trouble} refused={stage === "refused"} agency={agency} />}
       {role === "assistant" && stage === "canceled" && <p className="entry-note">Canceled here.</p>}
       {role === "user" && stage === "canceled" && <p className="entry-note">Canceled before its turn came.</p>}
       {stage === "unsent" && <p className="entry-note">{offline ? "Not sent yet: it goes out when the host is back." : "Sending…"}</p>}
@@ -80,7 +80,7 @@ function Thoughts({ entry: { reasoning, reasoningSize, stage, text } }: { entry:
   return (
     <details className="thoughts">
       <summary>{stage === "streaming" && text === "" ? "Thinking…" : "Thoughts"}</summary>
-      <Words text={reasoning} />
+      <FormattedText text={reasoning} />
       {more > 0 && <p className="faint">{more.toLocaleString("en")} more characters were not kept.</p>}
     </details>
   );

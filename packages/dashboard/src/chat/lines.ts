@@ -7,11 +7,11 @@ export type Line =
   | { kind: "pause"; id: string; waitsFor: string[] };
 
 /** Messages with what happened between them; `paused` is a turn that waits for reports. */
-export function linesOf(entries: Entries, notes: Notes, paused: string | undefined): Line[] {
+export function buildLines(entries: Entries, notes: Notes, paused: string | undefined): Line[] {
   const lines: Line[] = [];
-  const left = folded(notes);
+  const left = foldNotes(notes);
   const last = paused === undefined ? -1 : entries.findLastIndex((entry) => entry.runId === paused && entry.stage === "done");
-  const waitsFor = paused === undefined ? [] : openNames(entries, paused);
+  const waitsFor = paused === undefined ? [] : listPendingTools(entries, paused);
   for (const [index, entry] of entries.entries()) {
     // What has no place yet stands behind everything that happened.
     const place = entry.seq ?? (entry.stage === "done" ? 0 : Number.POSITIVE_INFINITY);
@@ -25,7 +25,7 @@ export function linesOf(entries: Entries, notes: Notes, paused: string | undefin
 type NoteLine = Extract<Line, { kind: "note" }>;
 
 /** What fails at every step of a turn is told once, where it began. */
-function folded(notes: Notes): NoteLine[] {
+function foldNotes(notes: Notes): NoteLine[] {
   const lines = new Map<string, NoteLine>();
   for (const note of notes) {
     const key = note.kind === "middleware" ? [note.runId, note.middleware, note.hook, note.error].join("\0") : note.id;
@@ -37,7 +37,7 @@ function folded(notes: Notes): NoteLine[] {
 }
 
 /** The tools whose answers a turn has not got yet. */
-export function openNames(entries: Entries, run: string | undefined): string[] {
+export function listPendingTools(entries: Entries, run: string | undefined): string[] {
   const calls = entries.flatMap((entry) => (entry.runId === run ? entry.calls : []));
   return [...new Set(calls.filter(({ result, abandoned }) => !result && !abandoned).map(({ name }) => name))];
 }

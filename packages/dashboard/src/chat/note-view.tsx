@@ -1,9 +1,9 @@
 import type { Note } from "@thinkery/sdk/react";
 import { memo } from "react";
-import { inFull } from "../parts/amount.ts";
+import { formatNumber } from "../parts/amount.ts";
 import { Icon } from "../parts/icon.tsx";
-import { visible } from "./blocks.ts";
-import { Words } from "./words.tsx";
+import { showControlChars } from "./blocks.ts";
+import { FormattedText } from "./formatted-text.tsx";
 
 /** What happened between two messages. */
 export const NoteView = memo(function NoteView({ note, times }: { note: Note; times: number }) {
@@ -15,11 +15,11 @@ function Compaction({ note }: { note: Extract<Note, { kind: "compaction" }> }) {
     <aside className="note" data-note="compaction">
       <Icon name="fold" />
       <div>
-        <p>{compactionWords(note)}</p>
+        <p>{describeCompaction(note)}</p>
         {note.summary !== undefined && (
           <details>
             <summary>What it reads instead</summary>
-            <Words text={note.summary} />
+            <FormattedText text={note.summary} />
             <p className="faint">Every message is still here to be read; only the model is told less.</p>
           </details>
         )}
@@ -35,7 +35,7 @@ function Failure({ note, times }: { note: Extract<Note, { kind: "middleware" }>;
       <div>
         <p>
           The middleware <code>{note.middleware}</code> failed in <code>{note.hook}</code>
-          {times > 1 && `, ${times} times in this turn`}: {visible(note.error)}
+          {times > 1 && `, ${times} times in this turn`}: {showControlChars(note.error)}
         </p>
         <p className="faint">What it had changed was undone, and the turn went on without it.</p>
       </div>
@@ -69,12 +69,12 @@ export function PauseView({ waitsFor }: { waitsFor: string[] }) {
 export function SpokenNote({ note }: { note: Note | undefined }) {
   return (
     <p className="unseen" role="status">
-      {note && (note.kind === "compaction" ? compactionWords(note) : `The middleware ${note.middleware} failed in ${note.hook}: ${note.error}`)}
+      {note && (note.kind === "compaction" ? describeCompaction(note) : `The middleware ${note.middleware} failed in ${note.hook}: ${note.error}`)}
     </p>
   );
 }
 
-function compactionWords({ before, after, summary }: Extract<Note, { kind: "compaction" }>): string {
+function describeCompaction({ before, after, summary }: Extract<Note, { kind: "compaction" }>): string {
   const what = summary === undefined ? "Long results of tools were shortened for the model" : "Old messages were summed up for the model";
-  return `${what}: ${inFull(before)} → ${inFull(after)} tokens.`;
+  return `${what}: ${formatNumber(before)} → ${formatNumber(after)} tokens.`;
 }

@@ -1,20 +1,20 @@
 import type { Outbox, Unsent } from "@thinkery/sdk/react";
-import { recall, remember } from "../frame/remembered.ts";
+import { recall, remember } from "../frame/storage.ts";
 
 /** Between whom something is said. The user is in it, because a browser may be used by several. */
-export interface Pair {
+export interface ConversationKey {
   user: string;
   agency: string;
   agent: string;
 }
 
-export function pairKey(what: string, { user, agency, agent }: Pair): string {
+export function buildStorageKey(what: string, { user, agency, agent }: ConversationKey): string {
   return `${what}.${user}.${agency}~${agent}`;
 }
 
 /** Kept in the browser, so that neither a reload nor another view loses it. */
-export function outboxOf(pair: Pair): Outbox {
-  const key = pairKey("unsent", pair);
+export function createOutbox(pair: ConversationKey): Outbox {
+  const key = buildStorageKey("unsent", pair);
   const write = (kept: readonly Unsent[]) => remember(key, kept.length > 0 ? JSON.stringify(kept) : undefined);
   const read = (): Unsent[] => {
     try {

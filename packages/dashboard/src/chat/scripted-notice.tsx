@@ -1,5 +1,5 @@
 import { Link } from "../frame/link.tsx";
-import { homePath } from "../frame/place.ts";
+import { homePath } from "../frame/navigation.ts";
 
 /** Nobody should take a script for a model. */
 export function ScriptedNotice({ model }: { model: string }) {

@@ -1,7 +1,7 @@
 import type { Todo } from "@thinkery/sdk";
 import { useState } from "react";
 
-const words: Record<Todo["status"], string> = { pending: "to do", in_progress: "being done", completed: "done" };
+const statusLabels: Record<Todo["status"], string> = { pending: "to do", in_progress: "being done", completed: "done" };
 
 /** What the agent means to do. Open where there is room beside the conversation. */
 export function Todos({ todos }: { todos: readonly Todo[] }) {
@@ -22,7 +22,7 @@ export function Todos({ todos }: { todos: readonly Todo[] }) {
             <span className="todo-mark" aria-hidden="true" />
             <span>
               {content}
-              <span className="unseen">: {words[status]}</span>
+              <span className="unseen">: {statusLabels[status]}</span>
             </span>
           </li>
         ))}

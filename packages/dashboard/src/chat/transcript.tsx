@@ -3,8 +3,8 @@ import { useMemo } from "react";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { EntryView } from "./entry-view.tsx";
-import { useEndInSight } from "./end-in-sight.ts";
-import { linesOf } from "./lines.ts";
+import { useStickToEnd } from "./use-stick-to-end.ts";
+import { buildLines } from "./lines.ts";
 import { NoteView, PauseView } from "./note-view.tsx";
 
 interface TranscriptProps {
@@ -15,13 +15,13 @@ interface TranscriptProps {
   onEdit(text: string): void;
 }
 
-const nearTheTop = 240;
+const loadOlderThresholdPx = 240;
 
 export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptProps) {
   const { messages, notes, older, ready, connection, cancel, takeBack } = think;
   const paused = think.state.run.status === "paused" ? think.state.run.runId : undefined;
-  const lines = useMemo(() => linesOf(messages, notes, paused), [messages, notes, paused]);
-  const { scroller, inSight, onScroll, toEnd } = useEndInSight(messages);
+  const lines = useMemo(() => buildLines(messages, notes, paused), [messages, notes, paused]);
+  const { scroller, inSight, onScroll, toEnd } = useStickToEnd(messages);
   const loadOlder = () => void think.loadOlder();
   let waiting = 0;
 
@@ -37,7 +37,7 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
         tabIndex={0}
         onScroll={(event) => {
           onScroll();
-          if (older && event.currentTarget.scrollTop < nearTheTop) loadOlder();
+          if (older && event.currentTarget.scrollTop < loadOlderThresholdPx) loadOlder();
         }}
       >
         <div className="transcript-inside">

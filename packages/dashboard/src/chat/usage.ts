@@ -2,15 +2,15 @@ import type { AgentUsage, Standing } from "@thinkery/sdk";
 import { useEffect, useMemo } from "react";
 import { call } from "../api/host.ts";
 import { createSource, useSource } from "../api/source.ts";
-import { cost, counted, tokens } from "../parts/amount.ts";
+import { formatCost, formatCount, formatTokens } from "../parts/amount.ts";
 
-export interface UsageSoFar extends AgentUsage {
+export interface ConversationUsage extends AgentUsage {
   /** Every limit that holds for the agent. */
   budget: Standing[];
 }
 
 /** What the conversation has cost, asked for again after every turn. */
-export function useUsage(agency: string, agent: string, turnsSeen: number): UsageSoFar | undefined {
+export function useUsage(agency: string, agent: string, turnsSeen: number): ConversationUsage | undefined {
   const source = useMemo(() => createSource(() => call("getUsage", { params: { agency, agent } })), [agency, agent]);
   useEffect(() => {
     if (turnsSeen > 0) void source.reload();
@@ -18,12 +18,12 @@ export function useUsage(agency: string, agent: string, turnsSeen: number): Usag
   return useSource(source).value;
 }
 
-export function usageLine({ total }: AgentUsage): string {
-  return `${tokens(total.inputTokens + total.outputTokens)} tokens · ${cost(total.costUsd)}`;
+export function formatUsage({ total }: AgentUsage): string {
+  return `${formatTokens(total.inputTokens + total.outputTokens)} tokens · ${formatCost(total.costUsd)}`;
 }
 
-export function usageInFull({ total, turns }: AgentUsage): string {
+export function formatUsageDetails({ total, turns }: AgentUsage): string {
   const count = turns.completed + turns.error + turns.canceled;
-  const cached = total.cachedInputTokens ? ` (${tokens(total.cachedInputTokens)} from the cache)` : "";
-  return `${tokens(total.inputTokens)} tokens in${cached}, ${tokens(total.outputTokens)} out, ${cost(total.costUsd)}, in ${count === 1 ? "one turn" : counted(count, "turn")}`;
+  const cached = total.cachedInputTokens ? ` (${formatTokens(total.cachedInputTokens)} from the cache)` : "";
+  return `${formatTokens(total.inputTokens)} tokens in${cached}, ${formatTokens(total.outputTokens)} out, ${formatCost(total.costUsd)}, in ${count === 1 ? "one turn" : formatCount(count, "turn")}`;
 }

@@ -3,12 +3,12 @@ import { useRef, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { NewFile } from "./deeds.tsx";
+import { NewFile } from "./file-dialogs.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
-import { type Gathered, gatherPicked } from "./upload/gather.ts";
+import { type UploadSelection, gatherPicked } from "./upload/gather.ts";
 
 /** Before the first file: what would be here, and how to put something there. */
-export function EmptyWorkspace({ onUpload }: { onUpload(gathered: Gathered): void }) {
+export function EmptyWorkspace({ onUpload }: { onUpload(gathered: UploadSelection): void }) {
   const { agency, agent, mayWrite } = useWorkspace();
   const [creating, setCreating] = useState(false);
   const picker = useRef<HTMLInputElement>(null);

@@ -1,22 +1,22 @@
 import type { FileInfo } from "@thinkery/sdk";
 import { type ReactNode, useState } from "react";
-import { fileAddress, isReadable } from "../api/files.ts";
+import { buildFileUrl, isReadable } from "../api/files.ts";
 import { Link } from "../frame/link.tsx";
 import type { FilesPlace } from "../frame/files-place.ts";
-import { bytes } from "../parts/amount.ts";
+import { formatBytes } from "../parts/amount.ts";
 import { Icon } from "../parts/icon.tsx";
-import { lazily } from "../parts/lazily.tsx";
-import { Particulars } from "../parts/particulars.tsx";
-import { When } from "../parts/when.tsx";
-import { PaneHead } from "./crumbs.tsx";
-import { DeedButtons } from "./deed-buttons.tsx";
-import { Gone } from "./gone.tsx";
+import { createLazyComponent } from "../parts/lazy-component.tsx";
+import { DescriptionList } from "../parts/description-list.tsx";
+import { DateTime } from "../parts/date-time.tsx";
+import { PaneHead } from "./pane-head.tsx";
+import { FileActions } from "./file-actions.tsx";
+import { FileGoneNotice } from "./file-gone-notice.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
 
-const LiveEditor = lazily(() => import("./editor/editor.ts").then(({ LiveEditor }) => LiveEditor));
-const TextView = lazily(() => import("./editor/editor.ts").then(({ TextView }) => TextView));
+const LiveEditor = createLazyComponent(() => import("./editor/editor.ts").then(({ LiveEditor }) => LiveEditor));
+const TextView = createLazyComponent(() => import("./editor/editor.ts").then(({ TextView }) => TextView));
 
-const picture = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
+const imageType = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 /** More text than this is not drawn; it can be downloaded. */
 const maxTextBytes = 8 * 1024 * 1024;
 
@@ -25,11 +25,11 @@ export function FilePane({ file, line, gone }: { file: FileInfo; line: number | 
   const { path, kind, size } = file;
   return (
     <>
-      <PaneHead path={path} note={kind === "binary" ? bytes(size) : undefined}>
-        {!gone && <DeedButtons path={path} />}
+      <PaneHead path={path} note={kind === "binary" ? formatBytes(size) : undefined}>
+        {!gone && <FileActions path={path} />}
       </PaneHead>
-      {gone && kind === "binary" && <Gone path={path} />}
-      {kind === "text" ? <LiveEditor key={path} path={path} line={line} /> : <Whole file={file} line={line} />}
+      {gone && kind === "binary" && <FileGoneNotice path={path} />}
+      {kind === "text" ? <LiveEditor key={path} path={path} line={line} /> : <StaticFile file={file} line={line} />}
     </>
   );
 }
@@ -38,14 +38,14 @@ export function FilePane({ file, line, gone }: { file: FileInfo; line: number | 
 export function OldFilePane({ place, path }: { place: FilesPlace; path: string }) {
   const workspace = useWorkspace();
   const { version, line } = place;
-  const address = fileAddress(workspace, path, { version });
+  const address = buildFileUrl(workspace, path, { version });
   // What it was then is not known before it is read.
-  const isPicture = pictureEnding.test(path);
+  const isPicture = imageExtension.test(path);
   const asText = <TextView key={address} path={path} address={address} line={line} />;
   return (
     <>
       <PaneHead path={path} note={`as of version ${version}`}>
-        <a className="icon-button" href={fileAddress(workspace, path, { version, download: true })} download aria-label={`Download ${path} as of version ${version}`} title="Download">
+        <a className="icon-button" href={buildFileUrl(workspace, path, { version, download: true })} download aria-label={`Download ${path} as of version ${version}`} title="Download">
           <Icon name="download" />
         </a>
         <Link className="button" href={workspace.to({ show: "files", path })}>
@@ -57,14 +57,14 @@ export function OldFilePane({ place, path }: { place: FilesPlace; path: string }
   );
 }
 
-const pictureEnding = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
+const imageExtension = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 
 /** What is not edited together: a picture, a text that is too large for it, or anything else. */
-function Whole({ file: { path, mediaType, size, hash, modifiedAt }, line }: { file: FileInfo; line: number | undefined }) {
+function StaticFile({ file: { path, mediaType, size, hash, modifiedAt }, line }: { file: FileInfo; line: number | undefined }) {
   const workspace = useWorkspace();
-  const address = fileAddress(workspace, path);
+  const address = buildFileUrl(workspace, path);
   // Another content is another picture, so that what was shown before is not shown in its place.
-  if (picture.test(mediaType)) return <Picture key={hash} address={address} path={path} otherwise={<p className="pane-note">This picture cannot be shown: it may be damaged.</p>} />;
+  if (imageType.test(mediaType)) return <Picture key={hash} address={address} path={path} otherwise={<p className="pane-note">This picture cannot be shown: it may be damaged.</p>} />;
   if (isReadable(mediaType) && size <= maxTextBytes) {
     return (
       <>
@@ -75,15 +75,15 @@ function Whole({ file: { path, mediaType, size, hash, modifiedAt }, line }: { fi
   }
   return (
     <div className="pane-facts">
-      <Particulars
+      <DescriptionList
         of={[
           ["Kind", mediaType],
-          ["Size", bytes(size)],
-          ["Changed", <When at={modifiedAt} />],
+          ["Size", formatBytes(size)],
+          ["Changed", <DateTime at={modifiedAt} />],
         ]}
       />
       <p className="faint">{isReadable(mediaType) ? "It is too large to be shown here." : "It is neither a picture nor text in UTF-8, so it cannot be shown here."}</p>
-      <a className="button" href={fileAddress(workspace, path, { download: true })} download>
+      <a className="button" href={buildFileUrl(workspace, path, { download: true })} download>
         Download
       </a>
     </div>

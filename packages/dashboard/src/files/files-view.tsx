@@ -11,11 +11,11 @@ import "../styles/files.css";
 import { EmptyWorkspace } from "./empty-workspace.tsx";
 import { useWorkspace, WorkspaceProvider } from "./open-workspace.tsx";
 import { Pane } from "./pane.tsx";
-import { Side } from "./side.tsx";
-import { folderOf } from "./tree/rows.ts";
-import { type Gathered, gatherDropped } from "./upload/gather.ts";
+import { FilesSidebar } from "./files-sidebar.tsx";
+import { getParentFolder } from "./tree/rows.ts";
+import { type UploadSelection, gatherDropped } from "./upload/gather.ts";
 import { UploadPanel } from "./upload/upload-panel.tsx";
-import { uploaderOf } from "./upload/uploads.ts";
+import { getUploader } from "./upload/uploader.ts";
 
 interface FilesViewProps {
   agency: string;
@@ -39,12 +39,12 @@ function Files({ place }: { place: FilesPlace }) {
   const workspace = useWorkspace();
   const { listing, mayWrite, refresh } = workspace;
   const { value, error } = useSource(listing);
-  const uploader = uploaderOf(workspace);
-  const folder = folderAt(place.path, value?.files.some(({ path }) => path === place.path) ?? true);
-  const upload = (gathered: Gathered) => uploader.add(workspace, folder, gathered);
+  const uploader = getUploader(workspace);
+  const folder = getTargetFolder(place.path, value?.files.some(({ path }) => path === place.path) ?? true);
+  const upload = (gathered: UploadSelection) => uploader.add(workspace, folder, gathered);
   const drop = useDrop(mayWrite ? upload : undefined);
   const pane = useRef<HTMLElement>(null);
-  useFocusKept(pane, [place.show, place.path, place.version, place.branch].join("\0"));
+  useKeepFocus(pane, [place.show, place.path, place.version, place.branch].join("\0"));
   useEffect(() => {
     uploader.onSent = refresh;
   }, [uploader, refresh]);
@@ -67,7 +67,7 @@ function Files({ place }: { place: FilesPlace }) {
         <EmptyWorkspace onUpload={upload} />
       ) : (
         <>
-          <Side listing={value} place={place} folder={folder} onUpload={upload} onUnpack={(zip) => uploader.unpack(workspace, zip)} />
+          <FilesSidebar listing={value} place={place} folder={folder} onUpload={upload} onUnpack={(zip) => uploader.unpack(workspace, zip)} />
           <section ref={pane} className="pane" tabIndex={-1} aria-label={place.path ?? "Latest changes"}>
             <Pane listing={value} place={place} />
           </section>
@@ -84,7 +84,7 @@ function Files({ place }: { place: FilesPlace }) {
 }
 
 /** What was chosen may be gone with what it was chosen from. Then the next place to go on from is what came in its place. */
-function useFocusKept(pane: RefObject<HTMLElement | null>, place: string): void {
+function useKeepFocus(pane: RefObject<HTMLElement | null>, place: string): void {
   const last = useRef(place);
   useEffect(() => {
     if (last.current === place) return;
@@ -99,13 +99,13 @@ function useFocusKept(pane: RefObject<HTMLElement | null>, place: string): void 
 }
 
 /** Where what is new goes: the folder that is open, or the one that the open file is in. */
-function folderAt(path: string | undefined, isFile: boolean): string | undefined {
-  return path !== undefined && isFile ? folderOf(path) : path;
+function getTargetFolder(path: string | undefined, isFile: boolean): string | undefined {
+  return path !== undefined && isFile ? getParentFolder(path) : path;
 }
 
-function useDrop(onDrop: ((gathered: Gathered) => void) | undefined) {
+function useDrop(onDrop: ((gathered: UploadSelection) => void) | undefined) {
   const [over, setOver] = useState(false);
-  const brings = (event: DragEvent) => onDrop !== undefined && event.dataTransfer.types.includes("Files");
+  const hasFiles = (event: DragEvent) => onDrop !== undefined && event.dataTransfer.types.includes("Files");
   // Beside the place for it, or where nothing may be written, a browser would open what is dropped in place of the page.
   useEffect(() => {
     const onStray = (event: globalThis.DragEvent) => {
@@ -124,7 +124,7 @@ function useDrop(onDrop: ((gathered: Gathered) => void) | undefined) {
     over,
     handlers: {
       onDragOver(event: DragEvent) {
-        if (!brings(event)) return;
+        if (!hasFiles(event)) return;
         event.preventDefault();
         setOver(true);
       },
@@ -132,7 +132,7 @@ function useDrop(onDrop: ((gathered: Gathered) => void) | undefined) {
         if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false);
       },
       onDropCapture(event: DragEvent) {
-        if (!brings(event)) return;
+        if (!hasFiles(event)) return;
         event.preventDefault();
         event.stopPropagation();
         setOver(false);

@@ -1,24 +1,24 @@
 import type { FileInfo } from "@thinkery/sdk";
 import { Link } from "../frame/link.tsx";
-import { bytes, counted } from "../parts/amount.ts";
+import { formatBytes, formatCount } from "../parts/amount.ts";
 import { Icon } from "../parts/icon.tsx";
-import { When } from "../parts/when.tsx";
-import { PaneHead } from "./crumbs.tsx";
-import { DeedButtons } from "./deed-buttons.tsx";
+import { DateTime } from "../parts/date-time.tsx";
+import { PaneHead } from "./pane-head.tsx";
+import { FileActions } from "./file-actions.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
-import { rowsOf, treeOf } from "./tree/rows.ts";
+import { listRows, buildTree } from "./tree/rows.ts";
 
 /** What is in a folder, and what can be done with all of it. */
 export function FolderPane({ path, files }: { path: string; files: readonly FileInfo[] }) {
   const { to } = useWorkspace();
   // Seen from the folder itself, as if it were all there is.
   const inside = files.map((file) => ({ ...file, path: file.path.slice(path.length + 1) }));
-  const rows = rowsOf(treeOf(inside), () => false);
+  const rows = listRows(buildTree(inside), () => false);
   const size = files.reduce((sum, file) => sum + file.size, 0);
   return (
     <>
-      <PaneHead path={path} note={`${counted(files.length, "file")}, ${bytes(size)}`}>
-        <DeedButtons path={path} inside={files.map((file) => file.path)} />
+      <PaneHead path={path} note={`${formatCount(files.length, "file")}, ${formatBytes(size)}`}>
+        <FileActions path={path} inside={files.map((file) => file.path)} />
       </PaneHead>
       <ul className="folder-list">
         {rows.map((row) => (
@@ -26,8 +26,8 @@ export function FolderPane({ path, files }: { path: string; files: readonly File
             <Link href={to({ show: "files", path: `${path}/${row.path}` })}>
               <Icon name={row.file ? "file" : "folder"} />
               <span className="file-name">{row.name}</span>
-              <span className="faint">{row.file ? bytes(row.size) : counted(row.count, "file")}</span>
-              <span className="faint folder-when">{row.file && <When at={row.file.modifiedAt} short />}</span>
+              <span className="faint">{row.file ? formatBytes(row.size) : formatCount(row.count, "file")}</span>
+              <span className="faint folder-when">{row.file && <DateTime at={row.file.modifiedAt} short />}</span>
             </Link>
           </li>
         ))}

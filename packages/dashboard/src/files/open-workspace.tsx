@@ -1,11 +1,11 @@
 import type { Branch, Version } from "@thinkery/sdk";
 import type { Changed } from "@thinkery/sdk/react";
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from "react";
-import { branchesOf, latestOf, type Listing, listingOf, type Workspace } from "../api/files.ts";
-import { useMay } from "../api/login.ts";
+import { createBranchesSource, createLatestSource, type Listing, createListingSource, type Workspace } from "../api/files.ts";
+import { useHasScope } from "../api/login.ts";
 import type { Source } from "../api/source.ts";
-import { type FilesPlace, filesAddress } from "../frame/files-place.ts";
-import { pathTo } from "../frame/place.ts";
+import { type FilesPlace, buildFilesAddress } from "../frame/files-place.ts";
+import { buildPath } from "../frame/navigation.ts";
 import { Refresher } from "./refresher.ts";
 
 /** What all parts of the files view share. */
@@ -41,32 +41,32 @@ interface WorkspaceProps {
 
 export function WorkspaceProvider({ agency, agent, user, place, lastChanged, children }: WorkspaceProps) {
   const { branch } = place;
-  const mayWrite = useMay("chat");
+  const mayWrite = useHasScope("chat");
   const open = useMemo(() => {
     const workspace = { agency, agent, branch };
-    const listing = listingOf(workspace);
-    const latest = latestOf(workspace);
-    const branches = branchesOf(workspace);
+    const listing = createListingSource(workspace);
+    const latest = createLatestSource(workspace);
+    const branches = createBranchesSource(workspace);
     return {
       ...workspace,
       listing,
       latest,
       branches,
-      to: (place: FilesPlace) => pathTo(agency, agent) + filesAddress({ ...(branch === undefined ? {} : { branch }), ...place }),
+      to: (place: FilesPlace) => buildPath(agency, agent) + buildFilesAddress({ ...(branch === undefined ? {} : { branch }), ...place }),
       refresh: () => void Promise.all([listing.reload(), latest.reload(), branches.reload()]),
     };
   }, [agency, agent, branch]);
   const refresher = useMemo(() => new Refresher(open.refresh), [open]);
   useEffect(() => () => refresher.stop(), [refresher]);
-  useAnew(lastChanged, () => lastChanged && refresher.after(lastChanged, open.listing.get().value));
+  useOnChange(lastChanged, () => lastChanged && refresher.handleChange(lastChanged, open.listing.get().value));
   // What a person types is told once, when it begins, so going from place to place is a reason to look too.
-  useAnew(`${place.show} ${place.path}`, () => refresher.soon());
+  useOnChange(`${place.show} ${place.path}`, () => refresher.schedule());
   const value = useMemo(() => ({ ...open, user, mayWrite, lastChanged }), [open, user, mayWrite, lastChanged]);
   return <context.Provider value={value}>{children}</context.Provider>;
 }
 
 /** Does something whenever this is another one; whoever is first to look loads everything anyway. */
-function useAnew(reason: unknown, work: () => void): void {
+function useOnChange(reason: unknown, work: () => void): void {
   const last = useRef(reason);
   useEffect(() => {
     if (last.current === reason) return;

@@ -3,7 +3,7 @@ import { useRef } from "react";
 import type { Listing } from "../api/files.ts";
 import type { FilesPlace } from "../frame/files-place.ts";
 import { Link } from "../frame/link.tsx";
-import { PaneHead } from "./crumbs.tsx";
+import { PaneHead } from "./pane-head.tsx";
 import { FilePane, OldFilePane } from "./file-pane.tsx";
 import { FolderPane } from "./folder-pane.tsx";
 import { HistoryPane } from "./history/history-pane.tsx";
@@ -15,8 +15,8 @@ export function Pane({ listing: { files, more }, place }: { listing: Listing; pl
   const { path, version, line, show } = place;
   const last = useRef<FileInfo>(undefined);
   if (show === "history") return <HistoryPane place={place} />;
-  if (path === undefined) return <Lately />;
-  if (pathProblem(path)) return <Absent path={path} more={false} />;
+  if (path === undefined) return <RecentChanges />;
+  if (pathProblem(path)) return <MissingFile path={path} more={false} />;
   if (version !== undefined) return <OldFilePane place={place} path={path} />;
   const present = files.find((one) => one.path === path);
   if (present) last.current = present;
@@ -25,10 +25,10 @@ export function Pane({ listing: { files, more }, place }: { listing: Listing; pl
   if (file) return <FilePane file={file} line={line} gone={!present} />;
   const inside = files.filter((one) => one.path.startsWith(`${path}/`));
   if (inside.length > 0) return <FolderPane path={path} files={inside} />;
-  return <Absent path={path} more={more} />;
+  return <MissingFile path={path} more={more} />;
 }
 
-function Lately() {
+function RecentChanges() {
   return (
     <>
       <PaneHead path={undefined} note="what changed lately" />
@@ -39,7 +39,7 @@ function Lately() {
   );
 }
 
-function Absent({ path, more }: { path: string; more: boolean }) {
+function MissingFile({ path, more }: { path: string; more: boolean }) {
   const { to } = useWorkspace();
   return (
     <>

@@ -2,44 +2,44 @@ import type { Changed } from "@thinkery/sdk/react";
 import type { Listing } from "../api/files.ts";
 
 /** So often at most the host is asked again, however much an agent writes. */
-const pause = 400;
+const minIntervalMs = 400;
 /** A person's typing is one version until somebody looks at it, and then another one begins. So nobody looks at once. */
-const whileTyped = 15_000;
+const typingDelayMs = 15_000;
 
 /** Looks again when there is a reason: soon, and however many reasons there are, not more often than is good. */
 export class Refresher {
-  readonly #look: () => void;
-  #last = Date.now();
-  #due = Number.POSITIVE_INFINITY;
+  readonly #refresh: () => void;
+  #lastRefreshAt = Date.now();
+  #dueAt = Number.POSITIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(look: () => void) {
-    this.#look = look;
+    this.#refresh = look;
   }
 
-  soon(): void {
-    this.#at(Math.max(Date.now(), this.#last + pause));
+  schedule(): void {
+    this.#scheduleAt(Math.max(Date.now(), this.#lastRefreshAt + minIntervalMs));
   }
 
   /** Something was changed; `listing` is what is known of the files. */
-  after(changed: Changed, listing: Listing | undefined): void {
-    if (isTyped(changed, listing)) this.#at(Date.now() + whileTyped);
-    else this.soon();
+  handleChange(changed: Changed, listing: Listing | undefined): void {
+    if (isTyped(changed, listing)) this.#scheduleAt(Date.now() + typingDelayMs);
+    else this.schedule();
   }
 
   stop(): void {
     clearTimeout(this.#timer);
-    this.#due = Number.POSITIVE_INFINITY;
+    this.#dueAt = Number.POSITIVE_INFINITY;
   }
 
-  #at(time: number): void {
-    if (time >= this.#due) return;
+  #scheduleAt(time: number): void {
+    if (time >= this.#dueAt) return;
     clearTimeout(this.#timer);
-    this.#due = time;
+    this.#dueAt = time;
     this.#timer = setTimeout(() => {
-      this.#due = Number.POSITIVE_INFINITY;
-      this.#last = Date.now();
-      this.#look();
+      this.#dueAt = Number.POSITIVE_INFINITY;
+      this.#lastRefreshAt = Date.now();
+      this.#refresh();
     }, time - Date.now());
   }
 }

@@ -1,10 +1,10 @@
 import { createStore, useStore } from "../api/store.ts";
 
-const spoken = createStore("");
+const announcement = createStore("");
 
 /** Says something to people who hear the page. */
 export function announce(text: string): void {
-  spoken.set(text);
+  announcement.set(text);
 }
 
 /** Two voices, so that the name of a new place does not cut off what was done to get there. */
@@ -15,7 +15,7 @@ export function Announcer({ title }: { title: string }) {
         {title}
       </p>
       <p className="unseen" role="status">
-        {useStore(spoken)}
+        {useStore(announcement)}
       </p>
     </>
   );

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
-const narrow = "(max-width: 52rem)";
+const narrowQuery = "(max-width: 52rem)";
 
 /** The tree as a drawer on narrow screens: opens over the page, closes with Escape and when something was chosen. */
 export function useDrawer(path: string) {
@@ -18,7 +18,7 @@ export function useDrawer(path: string) {
       // A dialog that lies over the drawer takes Escape for itself.
       if (event.key === "Escape" && !document.querySelector("dialog[open]")) setOpen(false);
     };
-    const media = window.matchMedia(narrow);
+    const media = window.matchMedia(narrowQuery);
     const onWiden = () => setOpen(false);
     window.addEventListener("keydown", onKey);
     media.addEventListener("change", onWiden);

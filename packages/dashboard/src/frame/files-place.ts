@@ -17,24 +17,24 @@ export interface FilesPlace {
 export function parseFilesAddress([show, ...names]: string[], query: URLSearchParams): FilesPlace | undefined {
   if (show !== "files" && show !== "history") return undefined;
   const path = names.join("/").normalize("NFC");
-  const branch = beside(query.get("branch") ?? undefined);
-  const version = counted(query.get("version"));
-  const line = counted(query.get("line"));
+  const branch = omitMainBranch(query.get("branch") ?? undefined);
+  const version = parseCount(query.get("version"));
+  const line = parseCount(query.get("line"));
   return { show, ...(path && { path }), ...(version && { version }), ...(branch && { branch }), ...(line && { line }) };
 }
 
 /** The address of such a place, behind the agent's own. */
-export function filesAddress({ show, path, version, branch, line }: FilesPlace): string {
+export function buildFilesAddress({ show, path, version, branch, line }: FilesPlace): string {
   const names = path === undefined ? [] : path.split("/");
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ branch: beside(branch), version, line })) if (value !== undefined) query.set(name, String(value));
+  for (const [name, value] of Object.entries({ branch: omitMainBranch(branch), version, line })) if (value !== undefined) query.set(name, String(value));
   return [`/${show}`, ...names.map(encodeURIComponent)].join("/") + (query.size > 0 ? `?${query}` : "");
 }
 
-function beside(branch: string | undefined): string | undefined {
+function omitMainBranch(branch: string | undefined): string | undefined {
   return branch === mainBranch ? undefined : branch;
 }
 
-function counted(text: string | null): number | undefined {
+function parseCount(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
 }

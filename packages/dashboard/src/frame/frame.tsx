@@ -9,17 +9,17 @@ import { ConnectionBanner, useConnection } from "./connection.tsx";
 import { useDrawer } from "./drawer.ts";
 import { Link } from "./link.tsx";
 import { setOpen } from "./open-agencies.ts";
-import { homePath, usePath } from "./place.ts";
+import { homePath, usePath } from "./navigation.ts";
 import { Sidebar } from "./sidebar.tsx";
 
 /** What surrounds every view of somebody who is logged in. */
 export function Frame({ who }: { who: Who }) {
   const path = usePath();
-  const place = useViews().placeAt(path);
+  const place = useViews().findPlace(path);
   const connection = useConnection(who.user);
   const { open, setOpen: setDrawer, drawer, opener } = useDrawer(path);
   const agency = "agency" in place ? place.agency : undefined;
-  const title = titleOf(place);
+  const title = buildTitle(place);
 
   useEffect(() => {
     document.title = title;
@@ -74,7 +74,7 @@ export function Frame({ who }: { who: Who }) {
 }
 
 /** What is shown and what it belongs to, at most two names: “notes.md · alice · Thinkery”. */
-function titleOf(place: Place): string {
+function buildTitle(place: Place): string {
   if (place.scope === "none") return "Thinkery";
   const agency = place.scope === "host" ? undefined : place.agency;
   const agent = place.scope === "agent" ? place.agent : undefined;

@@ -1,11 +1,11 @@
 import { health } from "../api/health.ts";
 import { useSource } from "../api/source.ts";
-import { shortVersion, UpFor } from "../parts/when.tsx";
+import { shortenVersion, Uptime } from "../parts/date-time.tsx";
 import type { Connection } from "./connection.tsx";
 import { Link } from "./link.tsx";
-import { homePath } from "./place.ts";
+import { homePath } from "./navigation.ts";
 
-const words: Record<Connection, string> = {
+const labels: Record<Connection, string> = {
   connecting: "Connecting…",
   live: "Host is up",
   late: "Reconnecting…",
@@ -22,16 +22,16 @@ export function HostLine({ connection }: { connection: Connection }) {
     <Link className="host-line" href={homePath} title="How the host is">
       <span className="host-line-first">
         <span className="dot" data-tone={tones[connection]} data-busy={connection === "late" || undefined} />
-        {words[connection]}
+        {labels[connection]}
         {connection === "live" && value?.uptime !== undefined && at !== undefined && (
           <span className="faint">
-            <UpFor seconds={value.uptime} at={at} />
+            <Uptime seconds={value.uptime} at={at} />
           </span>
         )}
       </span>
       {value?.version && (
         <span className="host-line-second">
-          {shortVersion(value.version)} · {ready} of {value.sandboxes?.length ?? 0} sandboxes
+          {shortenVersion(value.version)} · {ready} of {value.sandboxes?.length ?? 0} sandboxes
         </span>
       )}
       {models && (

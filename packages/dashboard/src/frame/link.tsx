@@ -1,5 +1,5 @@
 import type { ComponentProps, MouseEvent } from "react";
-import { go } from "./place.ts";
+import { navigate } from "./navigation.ts";
 
 /** A real link that stays in the page, unless the person asks for a new tab or window. */
 export function Link({ href, onClick, ...rest }: ComponentProps<"a"> & { href: string }) {
@@ -8,7 +8,7 @@ export function Link({ href, onClick, ...rest }: ComponentProps<"a"> & { href: s
     if (event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    go(href);
+    navigate(href);
   };
   return <a {...rest} href={href} onClick={follow} />;
 }

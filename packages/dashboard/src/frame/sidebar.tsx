@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { agenciesOf } from "../api/agencies.ts";
-import { logOut, messageOf, useMay } from "../api/login.ts";
+import { getAgenciesSource } from "../api/agencies.ts";
+import { logOut, getErrorMessage, useHasScope } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Logo } from "../parts/logo.tsx";
@@ -10,7 +10,7 @@ import { announce } from "./announce.tsx";
 import type { Connection } from "./connection.tsx";
 import { HostLine } from "./host-line.tsx";
 import { Link } from "./link.tsx";
-import { homePath } from "./place.ts";
+import { homePath } from "./navigation.ts";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { Tree } from "./tree.tsx";
 import { ViewBadge } from "./view-tabs.tsx";
@@ -22,13 +22,13 @@ interface SidebarProps {
 }
 
 export function Sidebar({ user, place, connection }: SidebarProps) {
-  const { value, error } = useSource(agenciesOf(user));
-  const mayCreate = useMay("chat");
+  const { value, error } = useSource(getAgenciesSource(user));
+  const mayCreate = useHasScope("chat");
   const { views } = useViews();
   const current = place.scope === "host" ? place.match.view : undefined;
   const [creating, setCreating] = useState(false);
 
-  const end = () => logOut().catch((failure: unknown) => announce(messageOf(failure)));
+  const end = () => logOut().catch((failure: unknown) => announce(getErrorMessage(failure)));
 
   return (
     <>

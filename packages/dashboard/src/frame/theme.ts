@@ -1,5 +1,5 @@
 import { createStore, useStore } from "../api/store.ts";
-import { recall, remember } from "./remembered.ts";
+import { recall, remember } from "./storage.ts";
 
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];

@@ -1,11 +1,11 @@
 import type { Agency } from "@thinkery/sdk";
-import { contentsOf } from "../api/agencies.ts";
+import { getContentsSource } from "../api/agencies.ts";
 import { useSource } from "../api/source.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isIndex, type Place } from "../views/view-registry.ts";
 import { Link } from "./link.tsx";
 import { setOpen, useOpenAgencies } from "./open-agencies.ts";
-import { pathTo } from "./place.ts";
+import { buildPath } from "./navigation.ts";
 import { moveInTree } from "./tree-keys.ts";
 
 const maxShownAgents = 200;
@@ -38,7 +38,7 @@ function AgencyBranch({ agency, place }: { agency: Agency; place: Place }) {
         </button>
         <Link
           className="tree-link"
-          href={pathTo(agency.id)}
+          href={buildPath(agency.id)}
           aria-current={current || undefined}
           data-branch={agency.id}
           title={agency.id}
@@ -53,7 +53,7 @@ function AgencyBranch({ agency, place }: { agency: Agency; place: Place }) {
 }
 
 function Leaves({ agency, place }: { agency: string; place: Place }) {
-  const { value, error } = useSource(contentsOf(agency));
+  const { value, error } = useSource(getContentsSource(agency));
   if (!value) return <p className="tree-note">{error ? error.message : "Loading…"}</p>;
   const { items, more } = value.agents;
   if (items.length === 0) return <p className="tree-note">No agents yet</p>;
@@ -66,7 +66,7 @@ function Leaves({ agency, place }: { agency: string; place: Place }) {
           <li key={agent.name} className="tree-row" data-here={here || undefined}>
             <Link
               className="tree-link"
-              href={pathTo(agency, agent.name)}
+              href={buildPath(agency, agent.name)}
               aria-current={here ? "page" : undefined}
               data-leaf-of={agency}
             >
@@ -78,7 +78,7 @@ function Leaves({ agency, place }: { agency: string; place: Place }) {
       })}
       {(more || items.length > shown.length) && (
         <li className="tree-row">
-          <Link className="tree-link tree-more" href={pathTo(agency)} data-leaf-of={agency}>
+          <Link className="tree-link tree-more" href={buildPath(agency)} data-leaf-of={agency}>
             {more ? "More…" : `${items.length - shown.length} more…`}
           </Link>
         </li>

@@ -1,19 +1,19 @@
 import type { BudgetKind } from "@thinkery/sdk";
-import { duration } from "./duration.ts";
+import { formatDuration } from "./duration.ts";
 
 /** `840`, `12.4k`, `1.2M`. */
-export function tokens(count: number): string {
+export function formatTokens(count: number): string {
   if (count < 1000) return String(Math.round(count));
-  return count < 999_950 ? `${trimmed(count / 1000)}k` : `${trimmed(count / 1_000_000)}M`;
+  return count < 999_950 ? `${formatDecimal(count / 1000)}k` : `${formatDecimal(count / 1_000_000)}M`;
 }
 
 /** `12,440`: every digit, where there is room for them. */
-export function inFull(count: number): string {
+export function formatNumber(count: number): string {
   return count.toLocaleString("en", { maximumFractionDigits: 0 });
 }
 
 /** Dollars with as many digits as it takes to see that it is not nothing. */
-export function cost(usd: number | null): string {
+export function formatCost(usd: number | null): string {
   if (usd === null) return "cost unknown";
   if (usd === 0) return "$0";
   if (usd < 0.0001) return "under $0.0001";
@@ -21,47 +21,47 @@ export function cost(usd: number | null): string {
 }
 
 /** A time that is not nothing is not shown as nothing. */
-export function time(seconds: number): string {
-  return seconds > 0 && seconds < 1 ? "under 1 s" : duration(seconds);
+export function formatSeconds(seconds: number): string {
+  return seconds > 0 && seconds < 1 ? "under 1 s" : formatDuration(seconds);
 }
 
-export function counted(count: number, one: string, more = `${one}s`): string {
-  return `${count === 1 ? "1" : inFull(count)} ${count === 1 ? one : more}`;
+export function formatCount(count: number, one: string, more = `${one}s`): string {
+  return `${count === 1 ? "1" : formatNumber(count)} ${count === 1 ? one : more}`;
 }
 
 /** So much of what can be budgeted. */
-export function amount(kind: BudgetKind, value: number): string {
+export function formatAmount(kind: BudgetKind, value: number): string {
   switch (kind) {
     case "steps":
-      return counted(value, "call");
+      return formatCount(value, "call");
     case "tokens":
-      return `${tokens(value)} tokens`;
+      return `${formatTokens(value)} tokens`;
     case "costUsd":
-      return cost(value);
+      return formatCost(value);
     case "seconds":
-      return time(value);
+      return formatSeconds(value);
   }
 }
 
 /** `1.1k of 5k tokens`: the unit once, where there is one. */
-export function amountOf(kind: BudgetKind, part: number, whole: number): string {
-  if (kind === "tokens") return `${tokens(part)} of ${amount(kind, whole)}`;
-  if (kind === "steps") return `${inFull(part)} of ${amount(kind, whole)}`;
-  return `${amount(kind, part)} of ${amount(kind, whole)}`;
+export function formatUsedAmount(kind: BudgetKind, part: number, whole: number): string {
+  if (kind === "tokens") return `${formatTokens(part)} of ${formatAmount(kind, whole)}`;
+  if (kind === "steps") return `${formatNumber(part)} of ${formatAmount(kind, whole)}`;
+  return `${formatAmount(kind, part)} of ${formatAmount(kind, whole)}`;
 }
 
 /** How much of the whole; something is never nothing, and not quite all is not all. */
-export function percent(part: number, whole: number): string {
+export function formatPercent(part: number, whole: number): string {
   const share = (100 * part) / whole;
   if (share > 0 && share < 1) return "under 1 %";
   return `${share < 100 ? Math.min(99, Math.round(share)) : Math.round(share)} %`;
 }
 
-export function bytes(size: number): string {
-  if (size < 1024) return counted(size, "byte");
-  return size < 1024 * 1024 ? `${trimmed(size / 1024)} KB` : `${trimmed(size / 1024 / 1024)} MB`;
+export function formatBytes(size: number): string {
+  if (size < 1024) return formatCount(size, "byte");
+  return size < 1024 * 1024 ? `${formatDecimal(size / 1024)} KB` : `${formatDecimal(size / 1024 / 1024)} MB`;
 }
 
-function trimmed(value: number): string {
+function formatDecimal(value: number): string {
   return value.toFixed(1).replace(/\.0$/, "");
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { ago, duration } from "./duration.ts";
+import { formatAgo, formatDuration } from "./duration.ts";
 
 test("a duration is told in its two largest units", () => {
-  expect([8.9, 60, 725, 3_600, 11_520, 273_900, 86_400 + 120].map(duration)).toEqual([
+  expect([8.9, 60, 725, 3_600, 11_520, 273_900, 86_400 + 120].map(formatDuration)).toEqual([
     "8 s",
     "1 min",
     "12 min",
@@ -14,7 +14,7 @@ test("a duration is told in its two largest units", () => {
 });
 
 test("a moment is told by how long ago it was", () => {
-  expect([-500, 59_000, 61_000, 2 * 3_600_000, 86_400_000, 9 * 86_400_000].map(ago)).toEqual([
+  expect([-500, 59_000, 61_000, 2 * 3_600_000, 86_400_000, 9 * 86_400_000].map(formatAgo)).toEqual([
     "just now",
     "just now",
     "1 minute ago",

@@ -6,7 +6,7 @@ const units = [
 ] as const;
 
 /** `3 d 4 h`, `12 min`, `8 s`: the two largest units, but seconds only below a minute. */
-export function duration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   if (whole < 60) return `${whole} s`;
   const words: string[] = [];
@@ -21,12 +21,12 @@ export function duration(seconds: number): string {
   return words.join(" ");
 }
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const relativeFormat = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
-export function ago(milliseconds: number): string {
+export function formatAgo(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   if (seconds < 60) return "just now";
-  if (seconds < 3_600) return relative.format(-Math.floor(seconds / 60), "minute");
-  if (seconds < 86_400) return relative.format(-Math.floor(seconds / 3_600), "hour");
-  return relative.format(-Math.floor(seconds / 86_400), "day");
+  if (seconds < 3_600) return relativeFormat.format(-Math.floor(seconds / 60), "minute");
+  if (seconds < 86_400) return relativeFormat.format(-Math.floor(seconds / 3_600), "hour");
+  return relativeFormat.format(-Math.floor(seconds / 86_400), "day");
 }

@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { Notice } from "./notice.tsx";
-import { type Sorted, sortProblems } from "./problems.ts";
+import { type SortedProblems, sortProblems } from "./problems.ts";
 
 interface FormProps {
   /** The names of the fields, as the host calls them. */
@@ -11,7 +11,7 @@ interface FormProps {
   ready?: boolean;
   onSubmit(values: Record<string, string>): Promise<void>;
   onCancel?(): void;
-  children(problems: Sorted["byField"]): ReactNode;
+  children(problems: SortedProblems["byField"]): ReactNode;
 }
 
 /** Sends once, keeps what was typed when that fails, and shows each problem at its field. */
@@ -27,7 +27,7 @@ export function Form({ fields, action, danger, ready = true, onSubmit, onCancel,
 
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const values = textsOf(event.currentTarget);
+    const values = readValues(event.currentTarget);
     setBusy(true);
     setError(undefined);
     try {
@@ -54,7 +54,7 @@ export function Form({ fields, action, danger, ready = true, onSubmit, onCancel,
 }
 
 /** What was typed, without the fields left empty: to the host, empty means not said. */
-function textsOf(form: HTMLFormElement): Record<string, string> {
+function readValues(form: HTMLFormElement): Record<string, string> {
   const values: Record<string, string> = {};
   for (const [name, value] of new FormData(form)) {
     if (typeof value === "string" && value.trim() !== "") values[name] = value.trim();

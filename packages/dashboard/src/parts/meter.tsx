@@ -12,10 +12,10 @@ interface MeterProps {
 export type Tone = "calm" | "warn" | "bad";
 
 /** From here on people should know before it is too late. */
-const near = 0.8;
+const warnShare = 0.8;
 
-export function toneOf(share: number): Tone {
-  return share >= 1 ? "bad" : share >= near ? "warn" : "calm";
+export function getTone(share: number): Tone {
+  return share >= 1 ? "bad" : share >= warnShare ? "warn" : "calm";
 }
 
 /** A small bar that fills up. */
@@ -31,7 +31,7 @@ export function Meter({ label, words, share, aside = 0 }: MeterProps) {
       aria-valuemax={100}
       aria-valuenow={Math.round(used * 100)}
       aria-valuetext={words}
-      data-tone={toneOf(share)}
+      data-tone={getTone(share)}
     >
       {used > 0 && <span className="meter-used" style={{ width: `${used * 100}%` }} />}
       {held > 0 && <span className="meter-aside" style={{ width: `${held * 100}%` }} />}

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
-import { Said } from "./said.tsx";
+import { MessageText } from "./message-text.tsx";
 
 interface NoticeProps {
   tone: "bad" | "warn" | "plain";
@@ -14,12 +14,12 @@ export function Notice({ tone, title, onRetry, children }: NoticeProps) {
     <div className="notice" data-tone={tone}>
       {title && (
         <p className="notice-title">
-          <Said text={title} />
+          <MessageText text={title} />
         </p>
       )}
       {typeof children === "string" ? (
         <p>
-          <Said text={children} />
+          <MessageText text={children} />
         </p>
       ) : (
         <div>{children}</div>

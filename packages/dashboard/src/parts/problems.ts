@@ -1,6 +1,6 @@
 import { isThinkeryError } from "@thinkery/sdk";
 
-export interface Sorted {
+export interface SortedProblems {
   /** What is wrong with each field that the form shows. */
   byField: Partial<Record<string, string>>;
   /** What belongs to no field of the form. */
@@ -8,7 +8,7 @@ export interface Sorted {
 }
 
 /** Sorts what the host said about an input to the fields it said it about. */
-export function sortProblems(error: unknown, fields: readonly string[]): Sorted {
+export function sortProblems(error: unknown, fields: readonly string[]): SortedProblems {
   if (error === undefined) return { byField: {} };
   if (!(error instanceof Error)) return { byField: {}, rest: "Something went wrong in the page." };
   const problems = isThinkeryError(error) ? (error.details?.problems ?? []) : [];
@@ -17,11 +17,11 @@ export function sortProblems(error: unknown, fields: readonly string[]): Sorted 
   for (const { path, message } of problems) {
     const field = String(path[0] ?? "");
     if (!fields.includes(field)) unplaced = true;
-    else byField[field] ??= sentence(message);
+    else byField[field] ??= toSentence(message);
   }
   return unplaced ? { byField, rest: error.message } : { byField };
 }
 
-function sentence(text: string): string {
+function toSentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 }

@@ -1,4 +1,4 @@
-import { pathTo } from "../frame/place.ts";
+import { buildPath } from "../frame/navigation.ts";
 import { ViewTabs } from "../frame/view-tabs.tsx";
 import type { AgencyViewProps, ViewMatch } from "./define-view.tsx";
 import { useViews } from "./view-registry.ts";
@@ -10,7 +10,7 @@ export function AgencyPage({ match, ...props }: AgencyViewProps & { match: ViewM
   return (
     <>
       <header className="agency-head">
-        <ViewTabs of={name} views={views.agency} current={match.view} base={pathTo(id)} props={props} />
+        <ViewTabs of={name} views={views.agency} current={match.view} base={buildPath(id)} props={props} />
       </header>
       {match.render(props)}
     </>

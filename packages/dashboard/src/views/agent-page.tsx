@@ -1,5 +1,5 @@
 import { type Agency, isThinkeryError } from "@thinkery/sdk";
-import { contentsOf, useAgent } from "../api/agencies.ts";
+import { getContentsSource, useAgent } from "../api/agencies.ts";
 import { useSource } from "../api/source.ts";
 import { Chat } from "../chat/chat.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -16,7 +16,7 @@ interface AgentPageProps {
 /** A view of an agent, as soon as the agent is loaded. */
 export function AgentPage({ agency, name, user, match }: AgentPageProps) {
   const { value: agent, error } = useAgent(agency.id, name);
-  const around = contentsOf(agency.id);
+  const around = getContentsSource(agency.id);
   const blueprint = useSource(around).value?.blueprints.find((item) => item.name === agent?.blueprint);
 
   // A name that could not be an agent's is answered with bad_request: for a person, it is just not there.

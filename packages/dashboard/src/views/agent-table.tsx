@@ -2,9 +2,9 @@ import { type Agent, globalAgency } from "@thinkery/sdk";
 import type { ReactNode } from "react";
 import type { Pages } from "../api/pages.ts";
 import { Link } from "../frame/link.tsx";
-import { pathTo } from "../frame/place.ts";
+import { buildPath } from "../frame/navigation.ts";
 import { Empty } from "../parts/empty.tsx";
-import { When } from "../parts/when.tsx";
+import { DateTime } from "../parts/date-time.tsx";
 
 interface AgentTableProps {
   agency: string;
@@ -46,7 +46,7 @@ export function AgentTable({ agency, agents, create }: AgentTableProps) {
           {agents.items.map((agent) => (
             <tr key={agent.name}>
               <th scope="row">
-                <Link href={pathTo(agency, agent.name)}>{agent.name}</Link>
+                <Link href={buildPath(agency, agent.name)}>{agent.name}</Link>
               </th>
               <td data-label="Blueprint">{agent.blueprint}</td>
               <td data-label="Model">
@@ -54,7 +54,7 @@ export function AgentTable({ agency, agents, create }: AgentTableProps) {
               </td>
               <td data-label="Owner">{agent.owner}</td>
               <td data-label="Created">
-                <When at={agent.createdAt} short />
+                <DateTime at={agent.createdAt} short />
               </td>
             </tr>
           ))}

@@ -1,7 +1,7 @@
 import type { ListedBlueprint } from "@thinkery/sdk";
 import { Empty } from "../parts/empty.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { Said } from "../parts/said.tsx";
+import { MessageText } from "../parts/message-text.tsx";
 
 export function BlueprintList({ blueprints }: { blueprints: ListedBlueprint[] }) {
   if (blueprints.length === 0) {
@@ -37,7 +37,7 @@ export function BlueprintList({ blueprints }: { blueprints: ListedBlueprint[] })
             <Notice tone="warn">
               {blueprint.warnings.map((warning) => (
                 <p key={warning}>
-                  <Said text={warning} />
+                  <MessageText text={warning} />
                 </p>
               ))}
             </Notice>

@@ -1,4 +1,4 @@
-import { agenciesOf } from "../api/agencies.ts";
+import { getAgenciesSource } from "../api/agencies.ts";
 import { useSource } from "../api/source.ts";
 import { Notice } from "../parts/notice.tsx";
 import { AgencyPage } from "./agency-page.tsx";
@@ -8,7 +8,7 @@ import type { Place } from "./view-registry.ts";
 
 /** The view of a place. Views of an agency get one that is known to exist. */
 export function CurrentView({ user, place }: { user: string; place: Place }) {
-  const source = agenciesOf(user);
+  const source = getAgenciesSource(user);
   const { value, error } = useSource(source);
 
   if (place.scope === "none") return <MissingView title="Nothing is at this address." />;

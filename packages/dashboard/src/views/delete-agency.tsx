@@ -1,8 +1,8 @@
 import type { Agency } from "@thinkery/sdk";
-import { agenciesOf } from "../api/agencies.ts";
+import { getAgenciesSource } from "../api/agencies.ts";
 import { call } from "../api/host.ts";
 import { announce } from "../frame/announce.tsx";
-import { go, homePath } from "../frame/place.ts";
+import { navigate, homePath } from "../frame/navigation.ts";
 import { Confirm } from "../parts/confirm.tsx";
 
 interface DeleteAgencyProps {
@@ -16,9 +16,9 @@ export function DeleteAgency({ agency, user, agents, onClose }: DeleteAgencyProp
   const remove = async () => {
     await call("deleteAgency", { params: { agency: agency.id } });
     onClose();
-    go(homePath, "replace");
+    navigate(homePath, "replace");
     announce(`Agency ${agency.name} was deleted.`);
-    await agenciesOf(user).reload();
+    await getAgenciesSource(user).reload();
   };
 
   return (

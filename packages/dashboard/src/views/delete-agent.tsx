@@ -1,17 +1,17 @@
 import type { Agent } from "@thinkery/sdk";
-import { contentsOf } from "../api/agencies.ts";
+import { getContentsSource } from "../api/agencies.ts";
 import { call } from "../api/host.ts";
 import { announce } from "../frame/announce.tsx";
-import { go, pathTo } from "../frame/place.ts";
+import { navigate, buildPath } from "../frame/navigation.ts";
 import { Confirm } from "../parts/confirm.tsx";
 
 export function DeleteAgent({ agent, onClose }: { agent: Agent; onClose(): void }) {
   const remove = async () => {
     await call("deleteAgent", { params: { agency: agent.agency, agent: agent.name } });
     onClose();
-    go(pathTo(agent.agency), "replace");
+    navigate(buildPath(agent.agency), "replace");
     announce(`Agent ${agent.name} was deleted.`);
-    await contentsOf(agent.agency).reload();
+    await getContentsSource(agent.agency).reload();
   };
 
   return (

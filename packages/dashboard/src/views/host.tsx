@@ -3,8 +3,8 @@ import type { Health } from "@thinkery/sdk";
 import { health } from "../api/health.ts";
 import { useSource } from "../api/source.ts";
 import { Notice } from "../parts/notice.tsx";
-import { Particulars } from "../parts/particulars.tsx";
-import { UpFor } from "../parts/when.tsx";
+import { DescriptionList } from "../parts/description-list.tsx";
+import { Uptime } from "../parts/date-time.tsx";
 import { NoModel } from "./no-model.tsx";
 import { SlotTable } from "./slot-table.tsx";
 
@@ -22,20 +22,20 @@ export function HostPanel() {
         </Notice>
       )}
       {value?.models?.configured.length === 0 && <NoModel />}
-      {value?.version && <Particulars of={rows(value, at ?? 0)} />}
+      {value?.version && <DescriptionList of={buildRows(value, at ?? 0)} />}
       {value?.sandboxes && <SlotTable slots={value.sandboxes} waiting={value.waitingRuns ?? 0} />}
     </section>
   );
 }
 
-function rows(state: Health, at: number): (readonly [string, ReactNode])[] {
+function buildRows(state: Health, at: number): (readonly [string, ReactNode])[] {
   const models = state.models?.configured ?? [];
   return [
     ["Version", <span className="mono">{state.version}</span>],
-    ["Up for", state.uptime === undefined ? "unknown" : <UpFor seconds={state.uptime} at={at} />],
+    ["Up for", state.uptime === undefined ? "unknown" : <Uptime seconds={state.uptime} at={at} />],
     ["Models", models.length > 0 ? <Badges words={models} /> : "none configured"],
     ["Restarts", state.restarts ? `${state.restarts} since the start` : "none since the start"],
-    ["Holds", `${count(state.agencies ?? 0, "agency", "agencies")}, ${count(state.agents ?? 0, "agent", "agents")}`],
+    ["Holds", `${pluralize(state.agencies ?? 0, "agency", "agencies")}, ${pluralize(state.agents ?? 0, "agent", "agents")}`],
     ["Process", <span className="mono">{state.pid}</span>],
   ];
 }
@@ -52,6 +52,6 @@ function Badges({ words }: { words: string[] }) {
   );
 }
 
-function count(many: number, one: string, more: string): string {
+function pluralize(many: number, one: string, more: string): string {
   return `${many} ${many === 1 ? one : more}`;
 }

@@ -1,5 +1,5 @@
 import { fail } from "@thinkery/sdk";
-import { codeIn } from "../api/login-code.ts";
+import { parseLoginCode } from "../api/login-code.ts";
 import { logIn } from "../api/login.ts";
 import { ThemeSwitch } from "../frame/theme-switch.tsx";
 import { Field } from "../parts/field.tsx";
@@ -9,7 +9,7 @@ import { Notice } from "../parts/notice.tsx";
 
 export function LoginView({ notice }: { notice?: { title: string; text: string } | undefined }) {
   const submit = async ({ code: text }: Record<string, string>) => {
-    const code = codeIn(text ?? "");
+    const code = parseLoginCode(text ?? "");
     if (!code) {
       throw fail("bad_request", "There is no login code in this text.", {
         problems: [{ path: ["code"], message: "Paste the whole link, or the code behind #code= in it." }],

@@ -1,5 +1,5 @@
 import { Link } from "../frame/link.tsx";
-import { homePath } from "../frame/place.ts";
+import { homePath } from "../frame/navigation.ts";
 
 export function MissingView({ title }: { title: string }) {
   return (

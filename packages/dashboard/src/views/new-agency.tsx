@@ -1,7 +1,7 @@
-import { agenciesOf } from "../api/agencies.ts";
+import { getAgenciesSource } from "../api/agencies.ts";
 import { call } from "../api/host.ts";
 import { announce } from "../frame/announce.tsx";
-import { go, pathTo } from "../frame/place.ts";
+import { navigate, buildPath } from "../frame/navigation.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
@@ -9,9 +9,9 @@ import { Form } from "../parts/form.tsx";
 export function NewAgency({ user, onClose }: { user: string; onClose(): void }) {
   const create = async (body: Record<string, string>) => {
     const agency = await call("createAgency", { body });
-    await agenciesOf(user).reload();
+    await getAgenciesSource(user).reload();
     onClose();
-    go(pathTo(agency.id));
+    navigate(buildPath(agency.id));
     announce(`Agency ${agency.name} was created.`);
   };
 

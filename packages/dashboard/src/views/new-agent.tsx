@@ -1,17 +1,17 @@
 import { type Agency, defaultBlueprint } from "@thinkery/sdk";
 import { useState } from "react";
-import { contentsOf } from "../api/agencies.ts";
+import { getContentsSource } from "../api/agencies.ts";
 import { health } from "../api/health.ts";
 import { call } from "../api/host.ts";
 import { useSource } from "../api/source.ts";
 import { announce } from "../frame/announce.tsx";
-import { go, pathTo } from "../frame/place.ts";
+import { navigate, buildPath } from "../frame/navigation.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 
 export function NewAgent({ agency, onClose }: { agency: Agency; onClose(): void }) {
-  const source = contentsOf(agency.id);
+  const source = getContentsSource(agency.id);
   const blueprints = useSource(source).value?.blueprints ?? [];
   const models = useSource(health).value?.models?.configured;
   const [chosen, setChosen] = useState<string>(defaultBlueprint.name);
@@ -21,7 +21,7 @@ export function NewAgent({ agency, onClose }: { agency: Agency; onClose(): void 
     const agent = await call("createAgent", { params: { agency: agency.id }, body });
     await source.reload();
     onClose();
-    go(pathTo(agency.id, agent.name));
+    navigate(buildPath(agency.id, agent.name));
     announce(`Agent ${agent.name} was created.`);
   };
 

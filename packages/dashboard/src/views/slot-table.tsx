@@ -1,7 +1,7 @@
 import { type Health, parseAddress } from "@thinkery/sdk";
 import { Link } from "../frame/link.tsx";
-import { pathTo } from "../frame/place.ts";
-import { bytes, counted } from "../parts/amount.ts";
+import { buildPath } from "../frame/navigation.ts";
+import { formatBytes, formatCount } from "../parts/amount.ts";
 
 type Slot = NonNullable<Health["sandboxes"]>[number];
 
@@ -51,21 +51,21 @@ function SlotRow({ slot: { name, state, agent, runs, memoryBytes, restarts } }: 
           {state}
         </span>
       </td>
-      <td data-label="Code of">{agent === undefined ? <span className="faint">nobody</span> : <Whose object={agent} />}</td>
+      <td data-label="Code of">{agent === undefined ? <span className="faint">nobody</span> : <SlotOwner object={agent} />}</td>
       <td data-label="Runs">{runs ?? "–"}</td>
-      <td data-label="Memory">{memoryBytes === undefined ? "–" : bytes(memoryBytes)}</td>
-      <td data-label="Restarts">{restarts === 0 ? "none" : counted(restarts, "restart")}</td>
+      <td data-label="Memory">{memoryBytes === undefined ? "–" : formatBytes(memoryBytes)}</td>
+      <td data-label="Restarts">{restarts === 0 ? "none" : formatCount(restarts, "restart")}</td>
     </tr>
   );
 }
 
-function Whose({ object }: { object: string }) {
+function SlotOwner({ object }: { object: string }) {
   const address = parseAddress(object);
   if (!address) return object;
   const { agency, path: [agent] } = address;
   return (
     <>
-      <Link href={pathTo(agency, agent)}>{agent}</Link> <span className="faint">in {agency}</span>
+      <Link href={buildPath(agency, agent)}>{agent}</Link> <span className="faint">in {agency}</span>
     </>
   );
 }

@@ -1,10 +1,10 @@
 import { isThinkeryError } from "@thinkery/sdk";
 import { useState } from "react";
-import { contentsOf } from "../api/agencies.ts";
+import { getContentsSource } from "../api/agencies.ts";
 import { call } from "../api/host.ts";
-import { messageOf } from "../api/login.ts";
-import { outboxOf } from "../chat/outbox.ts";
-import { go, pathTo } from "../frame/place.ts";
+import { getErrorMessage } from "../api/login.ts";
+import { createOutbox } from "../chat/outbox.ts";
+import { navigate, buildPath } from "../frame/navigation.ts";
 import { Button } from "../parts/button.tsx";
 import { Notice } from "../parts/notice.tsx";
 
@@ -21,17 +21,17 @@ export function StartTour({ user, agency }: { user: string; agency: string }) {
     try {
       await call("createAgent", { params: { agency }, body: { name } });
       // The conversation sends what lies in the outbox as soon as it is open. The id makes the greeting one greeting.
-      outboxOf({ user, agency, agent: name }).add({ id: "tour-greeting", content: greeting, mode: "queue", at: Date.now() });
+      createOutbox({ user, agency, agent: name }).add({ id: "tour-greeting", content: greeting, mode: "queue", at: Date.now() });
     } catch (error) {
       // Somebody started it already, in another tab perhaps: then there is something to look at.
       if (!isThinkeryError(error) || error.code !== "conflict") {
-        setProblem(messageOf(error));
+        setProblem(getErrorMessage(error));
         setBusy(false);
         return;
       }
     }
-    await contentsOf(agency).reload();
-    go(pathTo(agency, name));
+    await getContentsSource(agency).reload();
+    navigate(buildPath(agency, name));
   };
 
   return (

@@ -1,14 +1,14 @@
 import { useEffect } from "react";
-import { check } from "../api/login.ts";
+import { checkLogin } from "../api/login.ts";
 import { Button } from "../parts/button.tsx";
 import { Logo } from "../parts/logo.tsx";
 
-const interval = 3_000;
+const retryIntervalMs = 3_000;
 
 /** The page came from a cache or the host went away before it said who we are. */
 export function UnreachableView({ message }: { message: string }) {
   useEffect(() => {
-    const timer = setInterval(() => void check(), interval);
+    const timer = setInterval(() => void checkLogin(), retryIntervalMs);
     return () => clearInterval(timer);
   }, []);
 
@@ -22,7 +22,7 @@ export function UnreachableView({ message }: { message: string }) {
         It may be starting, or stopped. See with <code>thinkery status</code>; <code>thinkery start</code> starts it.
         This page goes on by itself as soon as it answers.
       </p>
-      <Button onClick={() => void check()}>Try now</Button>
+      <Button onClick={() => void checkLogin()}>Try now</Button>
     </main>
   );
 }

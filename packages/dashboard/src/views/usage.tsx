@@ -1,23 +1,23 @@
 import type { Agency } from "@thinkery/sdk";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { type Usage, usageOf } from "../api/usage.ts";
+import { type Usage, createUsageSource } from "../api/usage.ts";
 import { useSource } from "../api/source.ts";
 import { Link } from "../frame/link.tsx";
-import { pathTo } from "../frame/place.ts";
+import { buildPath } from "../frame/navigation.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Notice } from "../parts/notice.tsx";
 import "../styles/usage.css";
 import { BudgetSection } from "./usage/budget.tsx";
 import { DayChart } from "./usage/day-chart.tsx";
-import { chartOf } from "./usage/days.ts";
-import { PeriodSwitch, usualDays } from "./usage/period.tsx";
+import { buildChart } from "./usage/chart.ts";
+import { PeriodSwitch, defaultDays } from "./usage/period.tsx";
 import { ModelTable, ShareTable } from "./usage/tables.tsx";
 import { Totals } from "./usage/totals.tsx";
 
 /** What was used and may be: of one agency, or of all that are the user's. */
 export function UsageView({ user, agency }: { user: string; agency?: Agency }) {
-  const [days, setDays] = useState(usualDays);
-  const source = useMemo(() => usageOf(agency?.id, days), [agency?.id, days]);
+  const [days, setDays] = useState(defaultDays);
+  const source = useMemo(() => createUsageSource(agency?.id, days), [agency?.id, days]);
   const { value, error } = useSource(source);
   const usage = useLast(value);
 
@@ -27,7 +27,7 @@ export function UsageView({ user, agency }: { user: string; agency?: Agency }) {
         <div>
           {agency && (
             <p className="kicker">
-              Agency <Link href={pathTo(agency.id)}>{agency.name}</Link>
+              Agency <Link href={buildPath(agency.id)}>{agency.name}</Link>
             </p>
           )}
           <h1>Usage and budget</h1>
@@ -41,7 +41,7 @@ export function UsageView({ user, agency }: { user: string; agency?: Agency }) {
         </Notice>
       )}
       {!usage && !error && <p className="faint">Loading…</p>}
-      {usage && <Used user={user} agency={agency} usage={usage} days={days} />}
+      {usage && <UsageSection user={user} agency={agency} usage={usage} days={days} />}
       {usage && <BudgetSection agency={agency} standings={usage.budget} onChange={() => source.reload()} />}
       {usage && usage.total.calls > 0 && (
         <>
@@ -63,15 +63,15 @@ export function UsageView({ user, agency }: { user: string; agency?: Agency }) {
   );
 }
 
-interface UsedProps {
+interface UsageSectionProps {
   user: string;
   agency: Agency | undefined;
   usage: Usage;
   days: number;
 }
 
-function Used({ agency, usage, days }: UsedProps) {
-  const chart = useMemo(() => chartOf(usage, days, Date.now()), [usage, days]);
+function UsageSection({ agency, usage, days }: UsageSectionProps) {
+  const chart = useMemo(() => buildChart(usage, days, Date.now()), [usage, days]);
   if (usage.total.calls === 0) {
     return (
       <Empty title={`Nothing was used in the last ${days} days`}>

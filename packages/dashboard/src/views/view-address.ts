@@ -21,7 +21,7 @@ export const indexAddress: ViewAddress<NoParams> = {
 };
 
 /** One path segment and nothing behind it. */
-export function segmentAddress(segment: string): ViewAddress<NoParams> {
+export function createSegmentAddress(segment: string): ViewAddress<NoParams> {
   return {
     segments: [segment],
     initial: {},

@@ -3,15 +3,15 @@ import type { Think } from "@thinkery/sdk/react";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { type FilesPlace, filesAddress } from "../frame/files-place.ts";
-import { homePath, pathTo, usagePath } from "../frame/place.ts";
+import { type FilesPlace, buildFilesAddress } from "../frame/files-place.ts";
+import { homePath, buildPath, buildUsagePath } from "../frame/navigation.ts";
 import { ViewTabs } from "../frame/view-tabs.tsx";
 import { type AgentViewProps, type AnyView, defineView } from "./define-view.tsx";
-import { indexAddress, segmentAddress } from "./view-address.ts";
+import { indexAddress, createSegmentAddress } from "./view-address.ts";
 import { createViewRegistry, isIndex, type Place } from "./view-registry.ts";
 import { allViews, viewRegistry } from "./views.ts";
 
-const { placeAt } = viewRegistry;
+const { findPlace } = viewRegistry;
 
 /** The parts of a place that can be compared. */
 function summarize(place: Place) {
@@ -20,34 +20,34 @@ function summarize(place: Place) {
   return { ...rest, view: match.view.name, params: match.params };
 }
 
-const whereAt = (address: string) => summarize(placeAt(address));
+const summarizeAt = (address: string) => summarize(findPlace(address));
 
 const conversation = { view: "conversation", params: {} };
-const agentOf = (agency: string, agent: string) => ({ scope: "agent", agency, agent, ...conversation });
+const expectedAgent = (agency: string, agent: string) => ({ scope: "agent", agency, agent, ...conversation });
 
-const bases = { host: homePath, agency: pathTo("review:pr-123"), agent: pathTo("review:pr-123", "alice") };
+const bases = { host: homePath, agency: buildPath("review:pr-123"), agent: buildPath("review:pr-123", "alice") };
 
 test("agencies and agents are found at the paths that lead to them", () => {
-  expect(whereAt(pathTo("global"))).toEqual({ scope: "agency", agency: "global", view: "agents", params: {} });
-  expect(whereAt(pathTo("review:pr-123", "alice"))).toEqual(agentOf("review:pr-123", "alice"));
-  expect(pathTo("review:pr-123")).toBe("/app/review:pr-123");
+  expect(summarizeAt(buildPath("global"))).toEqual({ scope: "agency", agency: "global", view: "agents", params: {} });
+  expect(summarizeAt(buildPath("review:pr-123", "alice"))).toEqual(expectedAgent("review:pr-123", "alice"));
+  expect(buildPath("review:pr-123")).toBe("/app/review:pr-123");
 });
 
 test("usage has an address in each agency and one above them, whatever agencies and agents are called", () => {
-  expect(usagePath()).toBe("/app/~usage");
-  expect(whereAt(usagePath())).toEqual({ scope: "host", view: "usage", params: {} });
-  expect(usagePath("review:pr-123")).toBe("/app/review:pr-123/~usage");
-  expect(whereAt(usagePath("review:pr-123"))).toEqual({
+  expect(buildUsagePath()).toBe("/app/~usage");
+  expect(summarizeAt(buildUsagePath())).toEqual({ scope: "host", view: "usage", params: {} });
+  expect(buildUsagePath("review:pr-123")).toBe("/app/review:pr-123/~usage");
+  expect(summarizeAt(buildUsagePath("review:pr-123"))).toEqual({
     scope: "agency",
     agency: "review:pr-123",
     view: "usage",
     params: {},
   });
-  expect(whereAt(pathTo("usage", "usage"))).toEqual(agentOf("usage", "usage"));
+  expect(summarizeAt(buildPath("usage", "usage"))).toEqual(expectedAgent("usage", "usage"));
 });
 
 test("the root and /app are home, with or without a slash at the end", () => {
-  for (const path of ["/", "/app", "/app/"]) expect(whereAt(path)).toEqual({ scope: "host", view: "home", params: {} });
+  for (const path of ["/", "/app", "/app/"]) expect(summarizeAt(path)).toEqual({ scope: "host", view: "home", params: {} });
 });
 
 test("a path that leads nowhere has no view, even one that cannot be decoded", () => {
@@ -61,7 +61,7 @@ test("a path that leads nowhere has no view, even one that cannot be decoded", (
     "/elsewhere",
     "/nowhere",
   ];
-  for (const path of paths) expect(whereAt(path)).toBe("none");
+  for (const path of paths) expect(summarizeAt(path)).toBe("none");
 });
 
 test("a file, a folder, a version and a branch of an agent have addresses of their own", () => {
@@ -73,18 +73,18 @@ test("a file, a folder, a version and a branch of an agent have addresses of the
     { show: "history", path: "src", version: 41 },
   ];
   for (const params of places) {
-    const place = placeAt(bases.agent + filesAddress(params));
-    expect(summarize(place)).toEqual({ ...agentOf("review:pr-123", "alice"), view: "files", params });
-    expect(place.scope === "agent" && place.match.path).toBe(filesAddress(params));
+    const place = findPlace(bases.agent + buildFilesAddress(params));
+    expect(summarize(place)).toEqual({ ...expectedAgent("review:pr-123", "alice"), view: "files", params });
+    expect(place.scope === "agent" && place.match.path).toBe(buildFilesAddress(params));
   }
-  expect(filesAddress({ show: "files", path: "src/a b.ts", line: 12 })).toBe("/files/src/a%20b.ts?line=12");
-  expect(whereAt("/app/global/alice/files/?version=-1&line=x&branch=")).toEqual({
-    ...agentOf("global", "alice"),
+  expect(buildFilesAddress({ show: "files", path: "src/a b.ts", line: 12 })).toBe("/files/src/a%20b.ts?line=12");
+  expect(summarizeAt("/app/global/alice/files/?version=-1&line=x&branch=")).toEqual({
+    ...expectedAgent("global", "alice"),
     view: "files",
     params: { show: "files" },
   });
   for (const path of ["/app/global/~usage/files", "/app/~usage/alice/files", "/app/global/alice/file"]) {
-    expect(whereAt(path)).toBe("none");
+    expect(summarizeAt(path)).toBe("none");
   }
 });
 
@@ -93,10 +93,10 @@ test("every registered view is found at each of its own addresses, and builds th
   for (const view of allViews) {
     const base = bases[view.scope];
     for (const address of [view.path, ...view.segments.map((segment) => `/${segment}`)]) {
-      const place = placeAt(base + address);
+      const place = findPlace(base + address);
       if (place.scope === "none") throw new Error(`Nothing is at ${base}${address}.`);
       expect(place.match.view).toBe(view);
-      const again = placeAt(base + place.match.path);
+      const again = findPlace(base + place.match.path);
       expect(summarize(again)).toEqual(summarize(place));
     }
   }
@@ -107,23 +107,23 @@ test("whatever stands in an address, it leads to a view or nowhere", () => {
   const tails = [...paths, "?branch=%E0%A4", "?=&&&version=9e99"];
   for (const view of allViews) {
     for (const tail of tails) {
-      const place = placeAt(bases[view.scope] + view.path + tail);
+      const place = findPlace(bases[view.scope] + view.path + tail);
       if (place.scope !== "none") expect(typeof (place.match.title ?? "")).toBe("string");
     }
   }
-  for (const path of ["", "?", "//", "/app/__proto__", "/app/constructor/toString"]) placeAt(path);
-  expect(whereAt("/app/a/b/constructor")).toBe("none");
+  for (const path of ["", "?", "//", "/app/__proto__", "/app/constructor/toString"]) findPlace(path);
+  expect(summarizeAt("/app/a/b/constructor")).toBe("none");
 });
 
 test("document titles name what is shown", () => {
-  const titleAt = (address: string) => {
-    const place = placeAt(address);
+  const findTitle = (address: string) => {
+    const place = findPlace(address);
     return place.scope === "none" ? "none" : place.match.title;
   };
-  for (const path of ["/app", "/app/global", "/app/global/alice"]) expect(titleAt(path)).toBeUndefined();
-  expect([titleAt("/app/~usage"), titleAt("/app/global/~usage")]).toEqual(["Usage", "Usage"]);
-  expect(titleAt("/app/global/alice/files")).toBe("Files");
-  expect(titleAt("/app/global/alice/history/a.md")).toBe("a.md, history");
+  for (const path of ["/app", "/app/global", "/app/global/alice"]) expect(findTitle(path)).toBeUndefined();
+  expect([findTitle("/app/~usage"), findTitle("/app/global/~usage")]).toEqual(["Usage", "Usage"]);
+  expect(findTitle("/app/global/alice/files")).toBe("Files");
+  expect(findTitle("/app/global/alice/history/a.md")).toBe("a.md, history");
 });
 
 /** A view as a later part would add it, with params of its own. */
@@ -154,12 +154,12 @@ const props: AgentViewProps = {
 
 test("a view that is registered is routed and has a tab in its place, with its badge", () => {
   const registry = createViewRegistry([...allViews, tasks]);
-  const place = registry.placeAt("/app/global/alice/tasks?open=3");
+  const place = registry.findPlace("/app/global/alice/tasks?open=3");
   if (place.scope !== "agent") throw new Error("The view was not found.");
   expect(place.match.title).toBe("Tasks");
   expect(renderToStaticMarkup(place.match.render(props))).toBe("<p>Task 3 of Global</p>");
 
-  const base = pathTo("global", "alice");
+  const base = buildPath("global", "alice");
   const views = registry.views.agent;
   const current = place.match.view;
   const markup = renderToStaticMarkup(createElement(ViewTabs<"agent">, { of: "alice", views, current, base, props }));
@@ -169,13 +169,13 @@ test("a view that is registered is routed and has a tab in its place, with its b
     '<a href="/app/global/alice/files">Files</a>',
   ]);
 
-  expect(placeAt("/app/global/alice/tasks")).toEqual({ scope: "none" });
+  expect(findPlace("/app/global/alice/tasks")).toEqual({ scope: "none" });
 });
 
 test("a registry with an ambiguous or unreachable view is refused", () => {
   const Component = () => null;
   const make = (scope: "host" | "agency" | "agent", name: string, segment?: string): AnyView => {
-    const address = segment === undefined ? indexAddress : segmentAddress(segment);
+    const address = segment === undefined ? indexAddress : createSegmentAddress(segment);
     return defineView({ scope, name, label: name, order: 0, address, Component }) as AnyView;
   };
   const create = (...views: AnyView[]) => () => createViewRegistry([...allViews, ...views]);

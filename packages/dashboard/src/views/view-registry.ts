@@ -12,21 +12,21 @@ export interface ViewRegistry {
   /** The views of each scope, in the order in which they are listed. */
   views: { readonly [S in ViewScope]: readonly View<S>[] };
   /** Finds the view of an address, which is a path with an optional query. */
-  placeAt(address: string): Place;
+  findPlace(address: string): Place;
 }
 
 /** Throws if two views claim the same address or a scope has no index view. */
 export function createViewRegistry(all: readonly AnyView[]): ViewRegistry {
   const views = {
-    host: all.filter((view) => view.scope === "host").sort(byOrder),
-    agency: all.filter((view) => view.scope === "agency").sort(byOrder),
-    agent: all.filter((view) => view.scope === "agent").sort(byOrder),
+    host: all.filter((view) => view.scope === "host").sort(compareOrder),
+    agency: all.filter((view) => view.scope === "agency").sort(compareOrder),
+    agent: all.filter((view) => view.scope === "agent").sort(compareOrder),
   };
   for (const scope of ["host", "agency", "agent"] as const) checkViews(scope, views[scope]);
 
   return {
     views,
-    placeAt(address) {
+    findPlace(address) {
       const { names, query } = parseAddress(address);
       if (!names) return { scope: "none" };
       const [root, ...rest] = names;
@@ -76,7 +76,7 @@ export function isIndex({ segments }: Pick<AnyView, "segments">): boolean {
   return segments.length === 0;
 }
 
-function byOrder(a: AnyView, b: AnyView): number {
+function compareOrder(a: AnyView, b: AnyView): number {
   return a.order - b.order || a.name.localeCompare(b.name);
 }
 

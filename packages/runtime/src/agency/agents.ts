@@ -1,5 +1,5 @@
 import { type Agent, fail, type PageQuery, type Props } from "@thinkery/sdk";
-import { Roster } from "../store/roster.ts";
+import { Registry } from "../store/registry.ts";
 
 interface Row extends Record<string, SqlStorageValue> {
   name: string;
@@ -14,34 +14,34 @@ interface Row extends Record<string, SqlStorageValue> {
 }
 
 /** An agent with what only its own object needs to know. */
-export interface Registration {
+export interface AgentRegistration {
   agent: Agent;
   props?: Props;
 }
 
-type Tell = (registration: Registration) => Promise<void>;
+type Register = (registration: AgentRegistration) => Promise<void>;
 type Erase = (name: string) => Promise<void>;
 
 /** The agents of one agency. */
 export class AgentRegistry {
   readonly #sql: SqlStorage;
   readonly #agency: string;
-  readonly #roster: Roster<Row>;
+  readonly #registry: Registry<Row>;
 
   constructor(sql: SqlStorage, agency: string) {
     this.#sql = sql;
     this.#agency = agency;
-    this.#roster = new Roster<Row>(sql, "agents", "name");
+    this.#registry = new Registry<Row>(sql, "agents", "name");
   }
 
   list(page: PageQuery): { agents: Agent[]; next?: string } {
-    const { rows, ...next } = this.#roster.page(page);
-    return { agents: rows.map((row) => this.#agent(row)), ...next };
+    const { rows, ...next } = this.#registry.page(page);
+    return { agents: rows.map((row) => this.#toAgent(row)), ...next };
   }
 
   find(name: string): Agent | undefined {
-    const row = this.#roster.row(name);
-    return row?.state === "ready" ? this.#agent(row) : undefined;
+    const row = this.#registry.find(name);
+    return row?.state === "ready" ? this.#toAgent(row) : undefined;
   }
 
   get(name: string): Agent {
@@ -55,14 +55,14 @@ export class AgentRegistry {
   }
 
   isFree(name: string): boolean {
-    return this.#roster.row(name) === undefined;
+    return this.#registry.find(name) === undefined;
   }
 
-  names(): string[] {
-    return this.#roster.names();
+  listNames(): string[] {
+    return this.#registry.listNames();
   }
 
-  add({ agent, props }: Registration, tell: Tell): Promise<void> {
+  add({ agent, props }: AgentRegistration, tell: Register): Promise<void> {
     const row = {
       name: agent.name,
       blueprint: agent.blueprint,
@@ -73,20 +73,20 @@ export class AgentRegistry {
       owner: agent.owner,
       created_at: Date.parse(agent.createdAt),
     };
-    return this.#roster.add(row, () => tell({ agent, ...(props ? { props } : {}) }), "condemn");
+    return this.#registry.add(row, () => tell({ agent, ...(props ? { props } : {}) }), "condemn");
   }
 
   remove(name: string, erase: Erase): Promise<void> {
-    return this.#roster.drop(name, erase);
+    return this.#registry.remove(name, erase);
   }
 
-  settle(tell: Tell, erase: Erase): Promise<boolean> {
-    const again = (row: Row) =>
-      tell({ agent: this.#agent(row), ...(row.props ? { props: JSON.parse(row.props) as Props } : {}) });
-    return this.#roster.settle(again, erase);
+  settle(tell: Register, erase: Erase): Promise<boolean> {
+    const registerAgain = (row: Row) =>
+      tell({ agent: this.#toAgent(row), ...(row.props ? { props: JSON.parse(row.props) as Props } : {}) });
+    return this.#registry.settle(registerAgain, erase);
   }
 
-  #agent(row: Row): Agent {
+  #toAgent(row: Row): Agent {
     return {
       id: row.name,
       name: row.name,

@@ -1,6 +1,6 @@
 import { type Blueprint, fail, type ListedBlueprint } from "@thinkery/sdk";
-import { nearest } from "@thinkery/sdk/internal";
-import { revise } from "./revision.ts";
+import { findNearest } from "@thinkery/sdk/internal";
+import { bumpRevision } from "./revision.ts";
 
 /** The blueprints of one agency: static ones come with the Worker, dynamic ones are stored and win. */
 export class Blueprints {
@@ -12,7 +12,7 @@ export class Blueprints {
   constructor(sql: SqlStorage, agency: string, statics: readonly Blueprint[]) {
     this.#sql = sql;
     this.#agency = agency;
-    this.#static = new Map(statics.map((blueprint) => [key(blueprint.name), blueprint]));
+    this.#static = new Map(statics.map((blueprint) => [toKey(blueprint.name), blueprint]));
   }
 
   list(): ListedBlueprint[] {
@@ -20,7 +20,7 @@ export class Blueprints {
     for (const [name, blueprint] of this.#static) merged.set(name, { ...blueprint, source: "static" });
     for (const { data } of this.#sql.exec<{ data: string }>("SELECT data FROM blueprints ORDER BY name")) {
       const blueprint = JSON.parse(data) as Blueprint;
-      merged.set(key(blueprint.name), { ...blueprint, source: "dynamic" });
+      merged.set(toKey(blueprint.name), { ...blueprint, source: "dynamic" });
     }
     return [...merged.values()];
   }
@@ -28,7 +28,7 @@ export class Blueprints {
   find(name: string): ListedBlueprint | undefined {
     const [row] = this.#sql.exec<{ data: string }>("SELECT data FROM blueprints WHERE name = ?", name).toArray();
     if (row) return { ...(JSON.parse(row.data) as Blueprint), source: "dynamic" };
-    const blueprint = this.#static.get(key(name));
+    const blueprint = this.#static.get(toKey(name));
     return blueprint && { ...blueprint, source: "static" };
   }
 
@@ -36,7 +36,7 @@ export class Blueprints {
     const blueprint = this.find(name);
     if (blueprint) return blueprint;
     const names = this.list().map((known) => known.name);
-    const suggestion = nearest(name, names);
+    const suggestion = findNearest(name, names);
     throw fail(
       "not_found",
       `There is no blueprint “${name}”${suggestion ? `; did you mean “${suggestion}”?` : `. There are: ${names.join(", ")}.`}`,
@@ -51,7 +51,7 @@ export class Blueprints {
       JSON.stringify(blueprint),
       Date.now(),
     );
-    this.#changed();
+    this.#notifyChange();
     return { ...blueprint, source: "dynamic" };
   }
 
@@ -61,12 +61,12 @@ export class Blueprints {
       throw fail("conflict", `The blueprint “${name}” comes with the host and cannot be deleted, only overridden.`);
     }
     this.#sql.exec("DELETE FROM blueprints WHERE name = ?", name);
-    this.#changed();
+    this.#notifyChange();
   }
 
-  #changed(): void {
-    revise(this.#agency);
+  #notifyChange(): void {
+    bumpRevision(this.#agency);
   }
 }
 
-const key = (name: string) => name.toLowerCase();
+const toKey = (name: string) => name.toLowerCase();

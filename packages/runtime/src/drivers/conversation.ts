@@ -5,12 +5,12 @@ import type { Conversation } from "./driver.ts";
 /** Opens the stored conversation for a driver. */
 export function openConversation({ messages, facts }: AgentStore, blobs: Blobs): Conversation {
   return {
-    readAfter: (position) => messages.spoken(position),
+    readAfter: (position) => messages.listTranscript(position),
     readBlob: (hash) => blobs.get(hash),
-    compaction: () => facts.compaction(),
+    compaction: () => facts.getCompaction(),
     lastCount() {
-      const counted = messages.counted();
-      const { at: position = 0, after = 0 } = facts.compaction() ?? {};
+      const counted = messages.getLastSize();
+      const { at: position = 0, after = 0 } = facts.getCompaction() ?? {};
       return position > (counted?.position ?? 0) ? { position, input: after, tokens: after } : counted;
     },
   };

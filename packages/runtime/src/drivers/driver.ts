@@ -2,8 +2,8 @@ import type { GenerateOptions, Context, EventData, ModelRole } from "@thinkery/s
 import type { ModelError } from "../model/error.ts";
 import type { Model, ModelMessage, ModelPart, ModelRequest, ToolCall, ToolDefinition } from "../model/model.ts";
 import type { Compaction } from "../store/facts.ts";
-import type { Spoken } from "../store/message-row.ts";
-import type { Counted } from "../store/messages.ts";
+import type { TranscriptMessage } from "../store/message-row.ts";
+import type { ConversationSize } from "../store/messages.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -37,10 +37,10 @@ export interface TurnModels {
 /** The conversation as it is stored. */
 export interface Conversation {
   /** Returns the messages after this position, oldest first. */
-  readAfter(position: number): Awaitable<Spoken[]>;
+  readAfter(position: number): Awaitable<TranscriptMessage[]>;
   readBlob(hash: string): Promise<Uint8Array | undefined>;
   /** Returns its size when it was last counted, by a model or after a compaction. */
-  lastCount(): Awaitable<Counted | undefined>;
+  lastCount(): Awaitable<ConversationSize | undefined>;
   /** Returns the last compaction, if it was ever too long. */
   compaction(): Awaitable<Compaction | undefined>;
 }

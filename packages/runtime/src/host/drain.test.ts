@@ -15,22 +15,22 @@ test("a drain waits for what is held, however often it is let go, and then lets 
   const first = drains.hold();
   const second = drains.hold();
   const drained = drains.drain().then(() => "drained");
-  expect(drains.draining()).toBe(true);
+  expect(drains.isDraining()).toBe(true);
   first();
   first();
   expect(await now(drained)).toBe("waits");
   second();
   expect(await drained).toBe("drained");
-  const refused = await drains.counted(async () => "done").catch((error: unknown) => error);
+  const refused = await drains.holdDuring(async () => "done").catch((error: unknown) => error);
   expect(isThinkeryError(refused) && refused.code).toBe("unavailable");
 });
 
 test("work counts until it ends, also when it throws, or until it says it need not be waited for", async () => {
-  await expect(drains.counted(async () => Promise.reject(new Error("broke")))).rejects.toThrow("broke");
+  await expect(drains.holdDuring(async () => Promise.reject(new Error("broke")))).rejects.toThrow("broke");
   const ends: (() => void)[] = [];
   const ended = () => new Promise<void>((resolve) => ends.push(resolve));
-  const waited = drains.counted(ended);
-  const released = drains.counted(async (release) => {
+  const waited = drains.holdDuring(ended);
+  const released = drains.holdDuring(async (release) => {
     release();
     await ended();
   });

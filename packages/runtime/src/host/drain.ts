@@ -7,26 +7,26 @@ import { fail } from "@thinkery/sdk";
  * Best effort, for this isolate only: a drain neither waits for work in another isolate nor refuses it there. That is
  * safe, because a call that a stop cuts off is recovered from the ledger like one that a crash cut off.
  */
-let held = 0;
-let stopping = false;
+let holdCount = 0;
+let isStopping = false;
 
 /** Keeps main alive until the answered function is called; calling it again does nothing. */
 export function hold(): () => void {
-  held++;
-  let holding = true;
+  holdCount++;
+  let isHeld = true;
   return () => {
-    if (holding) held--;
-    holding = false;
+    if (isHeld) holdCount--;
+    isHeld = false;
   };
 }
 
-export function draining(): boolean {
-  return stopping;
+export function isDraining(): boolean {
+  return isStopping;
 }
 
 /** Holds while the work goes on, or until it says that it need not be waited for. Nothing new begins during a drain. */
-export async function counted<T>(work: (release: () => void) => Promise<T>): Promise<T> {
-  if (stopping) throw fail("unavailable", "The host is stopping.");
+export async function holdDuring<T>(work: (release: () => void) => Promise<T>): Promise<T> {
+  if (isStopping) throw fail("unavailable", "The host is stopping.");
   const release = hold();
   try {
     return await work(release);
@@ -37,6 +37,6 @@ export async function counted<T>(work: (release: () => void) => Promise<T>): Pro
 
 /** From now on nothing new is let in; done when nothing is held. */
 export async function drain(): Promise<void> {
-  stopping = true;
-  while (held > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  isStopping = true;
+  while (holdCount > 0) await new Promise((resolve) => setTimeout(resolve, 10));
 }

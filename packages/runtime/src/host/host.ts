@@ -19,9 +19,9 @@ export interface Host {
   status(): Promise<HostStatus>;
   shutdown(): Promise<void>;
   /** Names of the scripts in the data folder and the working folder. */
-  scripts(): Promise<string[]>;
+  listScripts(): Promise<string[]>;
   /** One of them, nothing where there is none of that name; one that cannot be read is an error with its line. */
-  script(name: string): Promise<z.infer<typeof scriptFileSchema> | undefined>;
+  readScript(name: string): Promise<z.infer<typeof scriptFileSchema> | undefined>;
   /**
    * Ends the slot's process if it is still this generation, and comes back when there is one that is ready for code. With
    * `lost`, the process is believed to be gone already; the answer says how it ended. Generation -1 ends nothing.
@@ -33,7 +33,7 @@ export function openHost(service: Service | undefined): Host | undefined {
   if (!service) return undefined;
   const ask = async (path: string, method: "GET" | "POST" = "GET") => {
     const response = await service.fetch(`http://host${path}`, { method });
-    if (!response.ok) throw await refusal(response);
+    if (!response.ok) throw await readDaemonError(response);
     return response;
   };
   return {
@@ -44,14 +44,14 @@ export function openHost(service: Service | undefined): Host | undefined {
     async shutdown() {
       await ask("/shutdown", "POST");
     },
-    async scripts() {
+    async listScripts() {
       const response = await ask("/scripts");
       return scriptNamesSchema.parse(await response.json()).scripts;
     },
-    async script(name) {
+    async readScript(name) {
       const response = await service.fetch(`http://host/script?name=${encodeURIComponent(name)}`);
       if (response.ok) return scriptFileSchema.parse(await response.json());
-      if (response.status !== 404) throw await refusal(response);
+      if (response.status !== 404) throw await readDaemonError(response);
       await response.body?.cancel();
       return undefined;
     },
@@ -59,23 +59,23 @@ export function openHost(service: Service | undefined): Host | undefined {
       const query = `index=${index}&generation=${generation}${lost ? "&lost=1" : ""}`;
       const response = await service.fetch(`http://host/slots/renew?${query}`, { method: "POST" });
       if (response.ok) return slotRenewalSchema.parse(await response.json());
-      const said = await complaint(response);
+      const said = await parseErrorBody(response);
       // Why a slot has no process is for whoever wants to run code in it.
-      throw said?.code === "unavailable" || said?.code === "not_found" ? fail(said.code, said.message) : refusalOf(said);
+      throw said?.code === "unavailable" || said?.code === "not_found" ? fail(said.code, said.message) : toDaemonError(said);
     },
   };
 }
 
 // What the caller got wrong is told in the daemon's own words; everything else is the daemon's trouble.
-async function refusal(response: Response): Promise<Error> {
-  return refusalOf(await complaint(response));
+async function readDaemonError(response: Response): Promise<Error> {
+  return toDaemonError(await parseErrorBody(response));
 }
 
-function refusalOf(said: ErrorBody["error"] | undefined): Error {
+function toDaemonError(said: ErrorBody["error"] | undefined): Error {
   if (said?.code === "bad_request" || said?.code === "too_large") return fail(said.code, said.message, said.details);
   return fail("unavailable", "The daemon does not answer its own Worker. Restart the host.");
 }
 
-async function complaint(response: Response): Promise<ErrorBody["error"] | undefined> {
+async function parseErrorBody(response: Response): Promise<ErrorBody["error"] | undefined> {
   return errorBodySchema.safeParse(await response.json().catch(() => undefined)).data?.error;
 }

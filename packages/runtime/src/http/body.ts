@@ -1,7 +1,7 @@
 import { fail, invalid } from "@thinkery/sdk";
 import type { z } from "zod";
 
-const usualLimit = 1024 * 1024;
+const defaultMaxBytes = 1024 * 1024;
 
 // Whoever is refused while still sending sees a broken connection, not why. So a little more is read and dropped.
 const maxDroppedBytes = 16 * 1024 * 1024;
@@ -10,7 +10,7 @@ const maxDroppedBytes = 16 * 1024 * 1024;
 export async function readBody<Schema extends z.ZodType>(
   request: Request,
   schema: Schema,
-  longest = usualLimit,
+  longest = defaultMaxBytes,
 ): Promise<z.output<Schema>> {
   if (isEmpty(request)) {
     const nothing = schema.safeParse(undefined);
@@ -18,7 +18,7 @@ export async function readBody<Schema extends z.ZodType>(
   }
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") throw fail("unsupported_media", "Send JSON, with content-type: application/json.");
-  return validate("body", schema, parse(await readText(request, longest)));
+  return validate("body", schema, parseJson(await readText(request, longest)));
 }
 
 export function validate<Schema extends z.ZodType>(where: string, schema: Schema, value: unknown): z.output<Schema> {
@@ -42,10 +42,10 @@ async function readText(request: Request, longest: number): Promise<string> {
 }
 
 /** Keeps no more than it may, in one piece from the beginning: of pieces that are joined at the end there would be two copies. */
-export async function readBytes(request: Request, longest = usualLimit, refusal = `The body is too large: it may have ${longest} bytes.`): Promise<Uint8Array> {
-  const tooLarge = () => fail("too_large", refusal);
+export async function readBytes(request: Request, longest = defaultMaxBytes, refusal = `The body is too large: it may have ${longest} bytes.`): Promise<Uint8Array> {
+  const createTooLargeError = () => fail("too_large", refusal);
   const announced = Number(request.headers.get("content-length") ?? 0);
-  if (announced > longest + maxDroppedBytes) throw tooLarge();
+  if (announced > longest + maxDroppedBytes) throw createTooLargeError();
   if (!request.body) return new Uint8Array();
   let bytes = new Uint8Array(Math.min(announced, longest));
   let size = 0;
@@ -55,18 +55,18 @@ export async function readBytes(request: Request, longest = usualLimit, refusal 
       size += chunk.byteLength;
       if (size > longest + maxDroppedBytes) break;
       if (size > longest) continue;
-      if (size > bytes.length) bytes = grown(bytes, Math.min(Math.max(size, 2 * bytes.length), longest));
+      if (size > bytes.length) bytes = grow(bytes, Math.min(Math.max(size, 2 * bytes.length), longest));
       bytes.set(chunk, at);
     }
   } catch {
     // Nothing here is busy or restarting: what was sent is not what its own headers say.
     throw fail("bad_request", "The body ends before it should, or is not chunked as it says.");
   }
-  if (size > longest) throw tooLarge();
+  if (size > longest) throw createTooLargeError();
   return size === bytes.length ? bytes : bytes.subarray(0, size);
 }
 
-function grown(bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
+function grow(bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(size);
   larger.set(bytes);
   return larger;
@@ -76,7 +76,7 @@ function isEmpty(request: Request): boolean {
   return request.body === null || request.headers.get("content-length") === "0";
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   // An own key of this name would become a prototype further down; nobody sends it in good faith.
   if (/"__proto__"\s*:/.test(text)) throw fail("bad_request", "The body has a key that is not allowed: __proto__.");
   try {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { callerContext } from "./caller-context.ts";
+import { readCallerContext } from "./caller-context.ts";
 
-const of = (headers: Record<string, string>) => callerContext({ headers: new Headers(headers) } as Request);
+const read = (headers: Record<string, string>) => readCallerContext({ headers: new Headers(headers) } as Request);
 
 test("it says where a request came from, and nothing that opens a door", () => {
   expect(
-    of({
+    read({
       "user-agent": "curl/8",
       origin: "http://127.0.0.1:5099",
       referer: "https://bob:secret@example.com/page?token=secret#code=secret",
@@ -17,7 +17,7 @@ test("it says where a request came from, and nothing that opens a door", () => {
 });
 
 test("it is short, and what is missing is missing", () => {
-  expect(of({})).toEqual({});
-  expect(of({ referer: "not an address" })).toEqual({});
-  expect(of({ "user-agent": "x".repeat(10_000) }).userAgent).toHaveLength(300);
+  expect(read({})).toEqual({});
+  expect(read({ referer: "not an address" })).toEqual({});
+  expect(read({ "user-agent": "x".repeat(10_000) }).userAgent).toHaveLength(300);
 });

@@ -1,18 +1,18 @@
 const maxValueChars = 300;
 
 /** What a request tells about where it came from. Short, and never a credential: a referrer goes without its query. */
-export function callerContext(request: Request): Record<string, string> {
+export function readCallerContext(request: Request): Record<string, string> {
   const said = {
     userAgent: request.headers.get("user-agent"),
     origin: request.headers.get("origin"),
-    referrer: placeOf(request.headers.get("referer")),
+    referrer: stripQuery(request.headers.get("referer")),
   };
   const context: Record<string, string> = {};
   for (const [key, value] of Object.entries(said)) if (value) context[key] = value.slice(0, maxValueChars);
   return context;
 }
 
-function placeOf(referrer: string | null): string | undefined {
+function stripQuery(referrer: string | null): string | undefined {
   if (!referrer || !URL.canParse(referrer)) return undefined;
   const { protocol, host, pathname } = new URL(referrer);
   return `${protocol}//${host}${pathname}`;

@@ -1,14 +1,14 @@
 import type { Env } from "../objects/env.ts";
-import { noContent } from "./answer.ts";
+import { createEmptyResponse } from "./response.ts";
 
 /**
  * For pages of other origins that the configuration names. They bring a token: our cookie is never theirs to
  * use, so credentials are not allowed.
  */
-export function preflight(request: Request, env: Env): Response | undefined {
-  const asks = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
-  if (!asks || !allowedOrigin(request, env)) return undefined;
-  return noContent({
+export function handlePreflight(request: Request, env: Env): Response | undefined {
+  const isPreflight = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
+  if (!isPreflight || !getAllowedOrigin(request, env)) return undefined;
+  return createEmptyResponse({
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
     "access-control-allow-headers": "authorization, content-type, if-match, if-none-match, if-range, last-event-id, range, x-secret",
     "access-control-max-age": "600",
@@ -16,8 +16,8 @@ export function preflight(request: Request, env: Env): Response | undefined {
 }
 
 /** Lets the page read the answer. */
-export function share(response: Response, request: Request, env: Env): Response {
-  const origin = allowedOrigin(request, env);
+export function addCorsHeaders(response: Response, request: Request, env: Env): Response {
+  const origin = getAllowedOrigin(request, env);
   // A socket's answer carries the socket and is left as it is; sockets have no CORS.
   if (!origin || response.webSocket) return response;
   const shared = new Response(response.body, response);
@@ -26,7 +26,7 @@ export function share(response: Response, request: Request, env: Env): Response 
   return shared;
 }
 
-function allowedOrigin(request: Request, env: Env): string | undefined {
+function getAllowedOrigin(request: Request, env: Env): string | undefined {
   const origin = request.headers.get("origin");
   return origin !== null && env.ALLOWED_ORIGINS.includes(origin) ? origin : undefined;
 }

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { mint, sameText, sha256, userOf, userOfId } from "./credentials.ts";
+import { mint, isSameText, sha256, verifyCredential, parseTokenUser } from "./credentials.ts";
 
 const key = "k".repeat(64);
 
 test("a credential names its user, and only the host that made it believes that", () => {
   for (const user of ["owner", "a.b-c_d", "x".repeat(64)]) {
     const { secret, id, hash } = mint(user, key);
-    expect(userOf(secret, key)).toBe(user);
-    expect(userOf(secret, "other".repeat(10))).toBeUndefined();
+    expect(verifyCredential(secret, key)).toBe(user);
+    expect(verifyCredential(secret, "other".repeat(10))).toBeUndefined();
     expect(hash).toBe(sha256(secret));
-    expect(userOfId(id)).toBe(user);
+    expect(parseTokenUser(id)).toBe(user);
   }
 });
 
@@ -17,13 +17,13 @@ test("any changed letter makes it nobody's", () => {
   const { secret } = mint("owner", key);
   for (let index = 0; index < secret.length; index++) {
     const changed = secret.slice(0, index) + (secret[index] === "x" ? "y" : "x") + secret.slice(index + 1);
-    expect([index, userOf(changed, key)]).toEqual([index, undefined]);
+    expect([index, verifyCredential(changed, key)]).toEqual([index, undefined]);
   }
 });
 
 test("what is no credential at all is nobody's", () => {
   for (const text of ["", "thk_", "thk_a.b.c", "x".repeat(10_000), "thk_..", `${mint("owner", key).secret}x`]) {
-    expect(userOf(text, key)).toBeUndefined();
+    expect(verifyCredential(text, key)).toBeUndefined();
   }
 });
 
@@ -32,6 +32,6 @@ test("two are never alike", () => {
 });
 
 test("texts are the same only when they are", () => {
-  expect(sameText("abc", "abc")).toBe(true);
-  for (const other of ["abd", "ab", "abcd", ""]) expect(sameText("abc", other)).toBe(false);
+  expect(isSameText("abc", "abc")).toBe(true);
+  for (const other of ["abd", "ab", "abcd", ""]) expect(isSameText("abc", other)).toBe(false);
 });

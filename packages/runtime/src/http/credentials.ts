@@ -4,15 +4,15 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
  * A credential says whose it is and carries a signature of this host, so that an invented one is refused
  * without waking or creating any object. Whether it is still alive, only its user's object knows.
  */
-const shape = /^thk_([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{22})$/;
+const credentialPattern = /^thk_([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{22})$/;
 
-export interface Minted {
+export interface MintedCredential {
   secret: string;
   id: string;
   hash: string;
 }
 
-export function mint(user: string, signingKey: string): Minted {
+export function mint(user: string, signingKey: string): MintedCredential {
   const body = `${Buffer.from(user).toString("base64url")}.${randomBytes(32).toString("base64url")}`;
   const secret = `thk_${body}.${sign(body, signingKey)}`;
   const hash = sha256(secret);
@@ -20,16 +20,16 @@ export function mint(user: string, signingKey: string): Minted {
 }
 
 /** Whose credential this is, if this host made it. */
-export function userOf(secret: string, signingKey: string): string | undefined {
-  const match = shape.exec(secret);
+export function verifyCredential(secret: string, signingKey: string): string | undefined {
+  const match = credentialPattern.exec(secret);
   if (!match) return undefined;
   const [, user = "", random, signature = ""] = match;
-  if (!sameText(sign(`${user}.${random}`, signingKey), signature)) return undefined;
+  if (!isSameText(sign(`${user}.${random}`, signingKey), signature)) return undefined;
   return Buffer.from(user, "base64url").toString();
 }
 
 /** The user behind a token's id, `bob.1f2e3d4c5b6a`. */
-export function userOfId(id: string): string | undefined {
+export function parseTokenUser(id: string): string | undefined {
   const dot = id.lastIndexOf(".");
   return dot > 0 ? id.slice(0, dot) : undefined;
 }
@@ -38,7 +38,7 @@ export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-export function sameText(a: string, b: string): boolean {
+export function isSameText(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);
   return left.length === right.length && timingSafeEqual(left, right);

@@ -8,47 +8,47 @@ import type { Env } from "../objects/env.ts";
  */
 const ttlMs = 30_000;
 const maxEntries = 50_000;
-const remembered = new Map<string, number>();
+const accessCache = new Map<string, number>();
 
 export async function enterAgency(env: Env, user: string, agency: string): Promise<void> {
-  const known = await remember(`${user} ${agency}`, () => env.User.getByName(user).hasAgency(agency));
+  const known = await checkWithCache(`${user} ${agency}`, () => env.User.getByName(user).hasAgency(agency));
   if (!known) throw fail("not_found", `You have no agency “${agency}”.`);
 }
 
 export async function enterAgent(env: Env, user: string, agency: string, agent: string): Promise<void> {
   await enterAgency(env, user, agency);
-  const known = await remember(agentObjectName(agency, agent), () => env.Agency.getByName(agency).hasAgent(agent));
+  const known = await checkWithCache(agentObjectName(agency, agent), () => env.Agency.getByName(agency).hasAgent(agent));
   if (!known) throw fail("not_found", `There is no agent “${agent}” in ${agency}.`);
 }
 
 /** A call that is about one agent. */
-interface ToAgent {
+interface AgentCall {
   env: Env;
   caller: { user: string };
   params: { agency: string; agent: string };
 }
 
 /** The agent that a call is about, where its caller may enter. */
-export async function enteredAgent({ env, caller, params: { agency, agent } }: ToAgent) {
+export async function requireAgent({ env, caller, params: { agency, agent } }: AgentCall) {
   await enterAgent(env, caller.user, agency, agent);
   return env.Think.getByName(agentObjectName(agency, agent));
 }
 
 export function forgetAgent(agency: string, agent: string): void {
-  remembered.delete(agentObjectName(agency, agent));
+  accessCache.delete(agentObjectName(agency, agent));
 }
 
 export function forgetAgency(user: string, agency: string): void {
-  remembered.delete(`${user} ${agency}`);
+  accessCache.delete(`${user} ${agency}`);
   const prefix = agentObjectName(agency, "");
-  for (const key of remembered.keys()) if (key.startsWith(prefix)) remembered.delete(key);
+  for (const key of accessCache.keys()) if (key.startsWith(prefix)) accessCache.delete(key);
 }
 
-async function remember(key: string, ask: () => Promise<boolean>): Promise<boolean> {
+async function checkWithCache(key: string, ask: () => Promise<boolean>): Promise<boolean> {
   const now = Date.now();
-  if ((remembered.get(key) ?? 0) > now) return true;
+  if ((accessCache.get(key) ?? 0) > now) return true;
   if (!(await ask())) return false;
-  if (remembered.size >= maxEntries) remembered.clear();
-  remembered.set(key, now + ttlMs);
+  if (accessCache.size >= maxEntries) accessCache.clear();
+  accessCache.set(key, now + ttlMs);
   return true;
 }

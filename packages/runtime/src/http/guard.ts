@@ -8,11 +8,11 @@ import type { Caller } from "./authenticate.ts";
  */
 export function checkAddress(request: Request, env: Env): void {
   const host = request.headers.get("host") ?? "";
-  if (!env.ALLOWED_HOSTS.includes(nameOf(host))) {
+  if (!env.ALLOWED_HOSTS.includes(toHostName(host))) {
     throw fail("misdirected", "This host does not go by that name. Use 127.0.0.1, or add the name to allowedHosts.");
   }
   const origin = request.headers.get("origin");
-  if (origin !== null && !isOwn(origin, host) && !env.ALLOWED_ORIGINS.includes(origin)) {
+  if (origin !== null && !isOwnOrigin(origin, host) && !env.ALLOWED_ORIGINS.includes(origin)) {
     throw fail("forbidden", "Requests from that origin are not accepted.");
   }
 }
@@ -21,9 +21,9 @@ export function checkAddress(request: Request, env: Env): void {
 export function checkCookie(request: Request, caller: Caller): void {
   if (caller.via !== "cookie") return;
   const site = request.headers.get("sec-fetch-site");
-  const foreign = site !== null && site !== "same-origin" && site !== "none";
-  const harmless = (request.method === "GET" || request.method === "HEAD") && !isUpgrade(request);
-  if (foreign || (!harmless && request.headers.get("origin") === null)) {
+  const isForeign = site !== null && site !== "same-origin" && site !== "none";
+  const isHarmless = (request.method === "GET" || request.method === "HEAD") && !isUpgrade(request);
+  if (isForeign || (!isHarmless && request.headers.get("origin") === null)) {
     throw fail("forbidden", "The page's login works only from the page itself.");
   }
 }
@@ -41,10 +41,10 @@ export function isUpgrade(request: Request): boolean {
   return request.headers.get("upgrade")?.toLowerCase() === "websocket";
 }
 
-function nameOf(host: string): string {
+function toHostName(host: string): string {
   return host.replace(/:\d+$/, "").toLowerCase();
 }
 
-function isOwn(origin: string, host: string): boolean {
+function isOwnOrigin(origin: string, host: string): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;
 }

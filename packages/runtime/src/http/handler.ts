@@ -1,30 +1,30 @@
 import { endpoints, fail, globalAgency } from "@thinkery/sdk";
 import { Hono } from "hono";
-import { counted } from "../host/drain.ts";
+import { holdDuring } from "../host/drain.ts";
 import type { Env } from "../objects/env.ts";
 import type { System } from "../system/system.ts";
-import { refuse } from "./answer.ts";
+import { toErrorResponse } from "./response.ts";
 import { authenticate } from "./authenticate.ts";
-import { preflight, share } from "./cors.ts";
+import { handlePreflight, addCorsHeaders } from "./cors.ts";
 import { checkAddress, checkCookie, checkScope } from "./guard.ts";
 import { isPagePath, servePage } from "./page.ts";
 import type { HonoEnv } from "./route.ts";
-import { agencyRoutes } from "./routes/agencies.ts";
-import { agentRoutes } from "./routes/agents.ts";
-import { appRoutes } from "./routes/app.ts";
-import { blueprintRoutes } from "./routes/blueprints.ts";
-import { credentialRoutes } from "./routes/credentials.ts";
-import { fileRoutes } from "./routes/files.ts";
-import { hostRoutes } from "./routes/host.ts";
-import { jobRoutes } from "./routes/jobs.ts";
-import { modelRoutes } from "./routes/models.ts";
-import { processRoutes } from "./routes/processes.ts";
-import { turnRoutes } from "./routes/turns.ts";
-import { usageRoutes } from "./routes/usage.ts";
-import { userRoutes } from "./routes/user.ts";
-import { versionRoutes } from "./routes/versions.ts";
-import { isSdkPath, sdkRoute } from "./sdk-route.ts";
-import { socketRoutes } from "./socket.ts";
+import { addAgencyRoutes } from "./routes/agencies.ts";
+import { addAgentRoutes } from "./routes/agents.ts";
+import { addAppRoutes } from "./routes/app.ts";
+import { addBlueprintRoutes } from "./routes/blueprints.ts";
+import { addCredentialRoutes } from "./routes/credentials.ts";
+import { addFileRoutes } from "./routes/files.ts";
+import { addHostRoutes } from "./routes/host.ts";
+import { addJobRoutes } from "./routes/jobs.ts";
+import { addModelRoutes } from "./routes/models.ts";
+import { addProcessRoutes } from "./routes/processes.ts";
+import { addTurnRoutes } from "./routes/turns.ts";
+import { addUsageRoutes } from "./routes/usage.ts";
+import { addUserRoutes } from "./routes/user.ts";
+import { addVersionRoutes } from "./routes/versions.ts";
+import { isSdkPath, handleSdkRequest } from "./sdk-route.ts";
+import { addSocketRoutes } from "./socket.ts";
 
 const maxUrlChars = 8 * 1024;
 
@@ -43,7 +43,7 @@ export interface HandlerOptions {
 export function createHandler(system: System, { secret }: HandlerOptions = {}): ExportedHandler<Env> {
   const app = new Hono<HonoEnv>();
   app.use((context, next) =>
-    counted(async (release) => {
+    holdDuring(async (release) => {
       context.set("release", release);
       await next();
     }),
@@ -58,37 +58,37 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     await next();
   });
   app.all("/agents/:class{think|agency|user}/:name/*", (context) =>
-    sdkRoute(context.req.raw, context.env, context.get("caller")),
+    handleSdkRequest(context.req.raw, context.env, context.get("caller")),
   );
-  const rooms = [hostRoutes, modelRoutes, credentialRoutes, agencyRoutes, blueprintRoutes, agentRoutes, turnRoutes, appRoutes, processRoutes, fileRoutes, versionRoutes, usageRoutes, userRoutes, socketRoutes];
-  for (const add of rooms) add(app);
-  jobRoutes(app, system);
-  app.notFound((context) => refuse(unknownRoute(context.req.path)));
-  app.onError((error) => refuse(error));
+  const routeGroups = [addHostRoutes, addModelRoutes, addCredentialRoutes, addAgencyRoutes, addBlueprintRoutes, addAgentRoutes, addTurnRoutes, addAppRoutes, addProcessRoutes, addFileRoutes, addVersionRoutes, addUsageRoutes, addUserRoutes, addSocketRoutes];
+  for (const add of routeGroups) add(app);
+  addJobRoutes(app, system);
+  app.notFound((context) => toErrorResponse(createRouteError(context.req.path)));
+  app.onError((error) => toErrorResponse(error));
 
   return {
     async fetch(request, env, context) {
       try {
         checkAddress(request, env);
-        return share(await answer(request, env, context), request, env);
+        return addCorsHeaders(await handle(request, env, context), request, env);
       } catch (error) {
-        return share(refuse(error), request, env);
+        return addCorsHeaders(toErrorResponse(error), request, env);
       }
     },
   };
 
-  async function answer(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
-    const permitted = preflight(request, env);
+  async function handle(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
+    const permitted = handlePreflight(request, env);
     if (permitted) return permitted;
     if (request.url.length > maxUrlChars) throw fail("bad_request", "The address is too long.");
     const path = new URL(request.url).pathname;
     if ((request.method === "GET" || request.method === "HEAD") && isPagePath(path)) return servePage(path, env);
-    return app.fetch(isSdkPath(path) ? request : longForm(request), env, context);
+    return app.fetch(isSdkPath(path) ? request : expandShortPath(request), env, context);
   }
 }
 
 /** `/agents…` is short for the agents of the global agency. */
-function longForm(request: Request): Request {
+function expandShortPath(request: Request): Request {
   const url = new URL(request.url);
   const match = /^\/agents(\/.*)?$/.exec(url.pathname);
   if (!match) return request;
@@ -97,7 +97,7 @@ function longForm(request: Request): Request {
   return new Request(url, request);
 }
 
-function unknownRoute(path: string) {
+function createRouteError(path: string) {
   const methods = Object.values(endpoints)
     .filter((endpoint) => new RegExp(`^${endpoint.path.replace(/:[a-z]+/g, "[^/]+").replace(/\*[a-z]+$/, ".*")}$`).test(path))
     .map((endpoint) => endpoint.method);

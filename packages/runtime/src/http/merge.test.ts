@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { random } from "../../../../tests/kit/random.ts";
+import { createRandom } from "../../../../tests/kit/random.ts";
 import { mergeEvents } from "./merge.ts";
 
 const encoder = new TextEncoder();
 
 /** A stream that hands out these chunks as it is asked for them, and keeps count. */
-function source(chunks: Uint8Array[]) {
+function createSource(chunks: Uint8Array[]) {
   const seen = { read: 0, canceled: false };
   const stream = new ReadableStream<Uint8Array>(
     {
@@ -24,7 +24,7 @@ function source(chunks: Uint8Array[]) {
 }
 
 test("events arrive whole and in each one's order, however their bytes were cut", async () => {
-  const chance = random("merge");
+  const chance = createRandom("merge");
   const sent = ["a", "b", "c"].map((agent) => Array.from({ length: 50 }, (_, n) => `event: chunk\ndata: ${agent} ${n} häß\n\n`));
   const streams = sent.map((events) => {
     const bytes = encoder.encode(events.join(""));
@@ -34,7 +34,7 @@ test("events arrive whole and in each one's order, however their bytes were cut"
       chunks.push(bytes.slice(at, at + size));
       at += size;
     }
-    return source(chunks).stream;
+    return createSource(chunks).stream;
   });
   const text = await new Response(mergeEvents(streams)).text();
   const events = text.split(/(?<=\n\n)/);
@@ -45,7 +45,7 @@ test("events arrive whole and in each one's order, however their bytes were cut"
 });
 
 test("nothing is read ahead of a reader that does not read, and leaving ends all sources", async () => {
-  const endless = () => source(Array.from({ length: 1000 }, () => encoder.encode("data: x\n\n")));
+  const endless = () => createSource(Array.from({ length: 1000 }, () => encoder.encode("data: x\n\n")));
   const [one, two] = [endless(), endless()];
   const reader = mergeEvents([one.stream, two.stream]).getReader();
   await reader.read();
@@ -56,7 +56,7 @@ test("nothing is read ahead of a reader that does not read, and leaving ends all
 });
 
 test("a source that breaks breaks the whole, and ends the others", async () => {
-  const other = source(Array.from({ length: 1000 }, () => encoder.encode("data: x\n\n")));
+  const other = createSource(Array.from({ length: 1000 }, () => encoder.encode("data: x\n\n")));
   const broken = new ReadableStream<Uint8Array>({
     pull(controller) {
       controller.error(new Error("gone"));

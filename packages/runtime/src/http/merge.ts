@@ -40,15 +40,15 @@ async function pump(
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    const bytes = joined(rest, value);
-    const end = endOfEvents(bytes);
+    const bytes = concatBytes(rest, value);
+    const end = findEventsEnd(bytes);
     rest = bytes.slice(end);
     if (end > 0) await send(bytes.slice(0, end));
   }
   if (rest.length > 0) await send(rest);
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+function concatBytes(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(first.length + second.length);
   bytes.set(first);
   bytes.set(second, first.length);
@@ -58,7 +58,7 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> 
 const newline = 0x0a;
 
 /** Where the last whole event ends: after an empty line. */
-function endOfEvents(bytes: Uint8Array): number {
+function findEventsEnd(bytes: Uint8Array): number {
   for (let at = bytes.length - 1; at > 0; at--) {
     if (bytes[at] === newline && bytes[at - 1] === newline) return at + 1;
   }

@@ -4,10 +4,10 @@ import { z } from "zod";
 type Json = Record<string, unknown>;
 
 /** The description of the outside, made from the very schemas that check it. */
-export function describe(): Json {
+export function createOpenApi(): Json {
   const schemas: Record<string, unknown> = {};
-  const schemaOf = (schema: z.ZodType, io: "input" | "output") => hoist(schema, io, schemas);
-  const error = { description: "refused", content: content(schemaOf(errorBodySchema, "output")) };
+  const toSchema = (schema: z.ZodType, io: "input" | "output") => hoist(schema, io, schemas);
+  const error = { description: "refused", content: toContent(toSchema(errorBodySchema, "output")) };
 
   const paths: Record<string, Json> = {};
   for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
@@ -18,13 +18,13 @@ export function describe(): Json {
       summary: endpoint.summary,
       security: endpoint.access === "public" ? [] : [{ bearer: [] }, { secret: [] }],
       ...(endpoint.access === "public" ? {} : { "x-scope": endpoint.access }),
-      parameters: [...parameters("path", endpoint.params), ...parameters("query", endpoint.query)],
-      ...(endpoint.body ? { requestBody: request(endpoint.body, schemaOf(endpoint.body, "input")) } : {}),
+      parameters: [...toParameters("path", endpoint.params), ...toParameters("query", endpoint.query)],
+      ...(endpoint.body ? { requestBody: toRequestBody(endpoint.body, toSchema(endpoint.body, "input")) } : {}),
       ...(endpoint.anyBody ? { requestBody: { content: { "*/*": {} } } } : {}),
       responses: {
         [endpoint.status]: {
           description: endpoint.status === 101 ? "a WebSocket" : "done",
-          ...answered(endpoint, endpoint.answer && schemaOf(endpoint.answer, "output")),
+          ...toResponse(endpoint, endpoint.answer && toSchema(endpoint.answer, "output")),
         },
         default: error,
       },
@@ -44,17 +44,17 @@ export function describe(): Json {
   };
 }
 
-const content = (schema: Json) => ({ "application/json": { schema } });
+const toContent = (schema: Json) => ({ "application/json": { schema } });
 
-const request = (body: z.ZodType, schema: Json) => ({
+const toRequestBody = (body: z.ZodType, schema: Json) => ({
   required: !body.safeParse(undefined).success,
-  content: content(schema),
+  content: toContent(schema),
 });
 
-function answered({ media = [] }: Endpoint, schema: Json | undefined): Json {
+function toResponse({ media = [] }: Endpoint, schema: Json | undefined): Json {
   if (!schema && media.length === 0) return {};
   const others = media.map((type) => [type, { schema: { type: "string" } }]);
-  return { content: { ...(schema ? content(schema) : {}), ...Object.fromEntries(others) } };
+  return { content: { ...(schema ? toContent(schema) : {}), ...Object.fromEntries(others) } };
 }
 
 /** Named schemas move to components; zod leaves them in `$defs` next to where they are used. */
@@ -69,7 +69,7 @@ function hoist(schema: z.ZodType, io: "input" | "output", schemas: Record<string
   return { $ref: `#/components/schemas/${id}` };
 }
 
-function parameters(where: "path" | "query", schema: z.ZodType | undefined): Json[] {
+function toParameters(where: "path" | "query", schema: z.ZodType | undefined): Json[] {
   if (!schema) return [];
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return Object.entries(properties).map(([name, definition]) => ({

@@ -1,7 +1,7 @@
 import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf } from "@thinkery/sdk";
 import type { Context, Hono } from "hono";
 import type { Env } from "../objects/env.ts";
-import { json, noContent } from "./answer.ts";
+import { toJsonResponse, createEmptyResponse } from "./response.ts";
 import type { Caller } from "./authenticate.ts";
 import { readBody, validate } from "./body.ts";
 import { checkScope } from "./guard.ts";
@@ -33,14 +33,14 @@ export function route<const E extends Endpoint>(app: Hono<HonoEnv>, endpoint: E,
       request: context.req.raw,
       caller,
       release: context.get("release"),
-      ...(await inputs(endpoint, context)),
+      ...(await readInputs(endpoint, context)),
     } as Call<E>);
     if (answer instanceof Response) return answer;
-    return endpoint.status === 204 ? noContent() : json(answer, endpoint.status);
+    return endpoint.status === 204 ? createEmptyResponse() : toJsonResponse(answer, endpoint.status);
   });
 }
 
-async function inputs({ params, query, body, longestBody }: Endpoint, context: Context<HonoEnv>) {
+async function readInputs({ params, query, body, longestBody }: Endpoint, context: Context<HonoEnv>) {
   return {
     params: params && validate("address", params, context.req.param()),
     query: query && validate("query", query, context.req.query()),

@@ -4,7 +4,7 @@ import type { Env } from "../objects/env.ts";
 import type { Caller } from "./authenticate.ts";
 import { validate } from "./body.ts";
 import { enterAgency, enterAgent } from "./directory.ts";
-import { forward, orClosed } from "./forward.ts";
+import { forward, closeIfNotFound } from "./forward.ts";
 import { checkScope } from "./guard.ts";
 
 /**
@@ -15,17 +15,17 @@ export function isSdkPath(path: string): boolean {
   return /^\/agents\/(think|agency|user)\/[^/]/.test(path);
 }
 
-export async function sdkRoute(request: Request, env: Env, caller: Caller | undefined): Promise<Response> {
+export async function handleSdkRequest(request: Request, env: Env, caller: Caller | undefined): Promise<Response> {
   checkScope(caller, "read");
   const url = new URL(request.url);
   // This transport calls methods of an object natively; ours are not for clients.
   if (url.searchParams.has("__agents_transport")) throw fail("bad_request", "Only the WebSocket transport is offered.");
-  return orClosed(request, async () => forward(request, await reach(url.pathname, env, caller), caller));
+  return closeIfNotFound(request, async () => forward(request, await resolveObject(url.pathname, env, caller), caller));
 }
 
-async function reach(path: string, env: Env, caller: Caller): Promise<Pick<Fetcher, "fetch">> {
+async function resolveObject(path: string, env: Env, caller: Caller): Promise<Pick<Fetcher, "fetch">> {
   const [, , kind, segment = ""] = path.split("/");
-  const name = decoded(segment);
+  const name = decodeSegment(segment);
   if (kind === "user") {
     validate("address", z.object({ user: userNameSchema }), { user: name });
     if (name !== caller.user) throw fail("not_found", "That is somebody else.");
@@ -43,7 +43,7 @@ async function reach(path: string, env: Env, caller: Caller): Promise<Pick<Fetch
   return env.Think.getByName(name);
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -1,9 +1,9 @@
 /** How long a hook may take is limited, and so is what it can break: whatever it throws is an answer, not an accident. */
 
 /** What became of a hook that did not come back at once. */
-export class Pending {
-  #done = false;
-  #failed = false;
+export class PendingHook {
+  #isDone = false;
+  #hasFailed = false;
   #error: unknown;
   readonly #result: PromiseLike<unknown>;
 
@@ -11,27 +11,27 @@ export class Pending {
     this.#result = result;
     result.then(
       () => {
-        this.#done = true;
+        this.#isDone = true;
       },
       (error: unknown) => {
-        this.#done = this.#failed = true;
+        this.#isDone = this.#hasFailed = true;
         this.#error = error;
       },
     );
   }
 
   /** Waits for so long, and then leaves it alone. Before anybody really waits, `settle` is called. */
-  async over(seconds: number, settle: () => void): Promise<void> {
+  async wait(seconds: number, settle: () => void): Promise<void> {
     // Most are over within a few microtasks, and a timer costs more than such a hook.
-    for (let turn = 0; turn < 4 && !this.#done; turn++) await undefined;
-    if (!this.#done) {
+    for (let turn = 0; turn < 4 && !this.#isDone; turn++) await undefined;
+    if (!this.#isDone) {
       settle();
-      await this.#within(seconds);
+      await this.#waitAtMost(seconds);
     }
-    if (this.#failed) throw this.#error;
+    if (this.#hasFailed) throw this.#error;
   }
 
-  async #within(seconds: number): Promise<void> {
+  async #waitAtMost(seconds: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`It did not come back within ${seconds} s.`)), seconds * 1000);
@@ -45,7 +45,7 @@ export class Pending {
 }
 
 /** What a hook threw, in words. It may have thrown anything. */
-export function wordsOf(error: unknown): string {
+export function describeError(error: unknown): string {
   try {
     const words = error instanceof Error ? error.message : typeof error === "string" ? error : (JSON.stringify(error) ?? String(error));
     return String(words).slice(0, 1000) || "It threw an error without a message.";

@@ -1,18 +1,18 @@
 import type { ChatMessage, ChildReport, MessageToolCall, Middleware, MiddlewareContext, NewEvent, ToolCallDecision } from "@thinkery/sdk";
-import { frozenCopy } from "../store/persisted.ts";
-import { Act, type Entry } from "./act.ts";
-import { isPromise, Pending, wordsOf } from "./hook.ts";
+import { createFrozenCopy } from "../store/persisted-object.ts";
+import { HookScope, type PipelineEntry } from "./hook-scope.ts";
+import { isPromise, PendingHook, describeError } from "./hook.ts";
 import type { Plan } from "./plan.ts";
 import type { PlanDraft } from "./plan-draft.ts";
-import type { Stage } from "./stage.ts";
+import type { TurnScope } from "./turn-scope.ts";
 
 /** A hook with what it is given beside the context. */
-type Call = (middleware: Middleware<never>, context: MiddlewareContext<never>) => unknown;
+type HookCall = (middleware: Middleware<never>, context: MiddlewareContext<never>) => unknown;
 
 /** What all `beforeTool` hooks together make of a call. */
 type CombinedDecision = { deny: string } | { changed: boolean; input: unknown };
 
-interface Around {
+interface HookCallbacks {
   /** Something that counts only if the hook comes back. */
   begin?(): Pick<PlanDraft, "keep" | "drop">;
   /** The fact that it did. */
@@ -41,57 +41,57 @@ const maxStateChars = 64 * 1024;
 
 /** The middleware of one agent in its order, sorted by the hooks that each of them has. */
 export class Pipeline {
-  readonly entries: readonly Entry[];
-  readonly #by: ReadonlyMap<Hook, readonly Entry[]>;
+  readonly entries: readonly PipelineEntry[];
+  readonly #entriesByHook: ReadonlyMap<Hook, readonly PipelineEntry[]>;
 
-  constructor(entries: readonly Entry[]) {
+  constructor(entries: readonly PipelineEntry[]) {
     this.entries = entries;
-    this.#by = new Map(hooks.map((hook) => [hook, entries.filter(({ middleware }) => middleware[hook])]));
+    this.#entriesByHook = new Map(hooks.map((hook) => [hook, entries.filter(({ middleware }) => middleware[hook])]));
   }
 
-  of(hook: Hook): readonly Entry[] {
-    return this.#by.get(hook) ?? [];
+  getEntries(hook: Hook): readonly PipelineEntry[] {
+    return this.#entriesByHook.get(hook) ?? [];
   }
 
-  on(stage: Stage): Performance {
-    return new Performance(this, stage);
+  createRunner(stage: TurnScope): MiddlewareRunner {
+    return new MiddlewareRunner(this, stage);
   }
 }
 
 /** The pipeline at work: during one turn, or for one look at the agent. Where no middleware has a hook, it costs nothing. */
-export class Performance {
+export class MiddlewareRunner {
   readonly #pipeline: Pipeline;
-  readonly #stage: Stage;
-  readonly #acts = new Map<Entry, Act>();
+  readonly #turn: TurnScope;
+  readonly #hookScopes = new Map<PipelineEntry, HookScope>();
 
-  constructor(pipeline: Pipeline, stage: Stage) {
+  constructor(pipeline: Pipeline, stage: TurnScope) {
     this.#pipeline = pipeline;
-    this.#stage = stage;
+    this.#turn = stage;
   }
 
   has(hook: Hook): boolean {
-    return this.#pipeline.of(hook).length > 0;
+    return this.#pipeline.getEntries(hook).length > 0;
   }
 
-  init(): void | Promise<void> {
-    return this.#each("onInit", (middleware, context) => middleware.onInit?.(context));
+  runInit(): void | Promise<void> {
+    return this.#runHook("onInit", (middleware, context) => middleware.onInit?.(context));
   }
 
-  tick(): void | Promise<void> {
-    return this.#each("onTick", (middleware, context) => middleware.onTick?.(context));
+  runTick(): void | Promise<void> {
+    return this.#runHook("onTick", (middleware, context) => middleware.onTick?.(context));
   }
 
-  beforeModel(plan: Plan): void | Promise<void> {
+  runBeforeModel(plan: Plan): void | Promise<void> {
     let draft: PlanDraft;
-    return this.#each("beforeModel", (middleware, context) => middleware.beforeModel?.(context, draft), {
-      begin: () => (draft = plan.draft()),
-      after: (name) => this.#event("middleware.before_model", name),
+    return this.#runHook("beforeModel", (middleware, context) => middleware.beforeModel?.(context, draft), {
+      begin: () => (draft = plan.createDraft()),
+      after: (name) => this.#createEvent("middleware.before_model", name),
     });
   }
 
-  modelResult(message: ChatMessage): void | Promise<void> {
-    return this.#each("onModelResult", (middleware, context) => middleware.onModelResult?.(context, { message }), {
-      after: (name) => this.#event("middleware.after_model", name),
+  runModelResult(message: ChatMessage): void | Promise<void> {
+    return this.#runHook("onModelResult", (middleware, context) => middleware.onModelResult?.(context, { message }), {
+      after: (name) => this.#createEvent("middleware.after_model", name),
     });
   }
 
@@ -101,19 +101,19 @@ export class Performance {
   }
 
   /** Each hook sees the input as the one before left it; the first veto counts. A hook that fails vetoes. */
-  async beforeTool({ id, name, input: given }: MessageToolCall): Promise<CombinedDecision> {
+  async runBeforeTool({ id, name, input: given }: MessageToolCall): Promise<CombinedDecision> {
     let changed = false;
     let input = given;
     let deny: string | undefined;
-    const call: Call = async (middleware, context) => {
+    const call: HookCall = async (middleware, context) => {
       if (deny !== undefined) return;
-      const shown = Object.freeze({ id, name, input: frozenCopy(input) });
+      const shown = Object.freeze({ id, name, input: createFrozenCopy(input) });
       const decision = checkDecision(await middleware.beforeTool?.(context, shown));
       if (!decision) return;
       if ("deny" in decision) deny = decision.deny;
       else [changed, input] = [true, decision.input];
     };
-    await this.#each("beforeTool", call, {
+    await this.#runHook("beforeTool", call, {
       onFailure: (middleware) => {
         deny ??= `The middleware “${middleware}” could not check this call of ${name}, so it was not made.`;
       },
@@ -121,90 +121,90 @@ export class Performance {
     return deny === undefined ? { changed, input } : { deny };
   }
 
-  toolStart(call: MessageToolCall): void | Promise<void> {
-    return this.#each("onToolStart", (middleware, context) => middleware.onToolStart?.(context, call));
+  runToolStart(call: MessageToolCall): void | Promise<void> {
+    return this.#runHook("onToolStart", (middleware, context) => middleware.onToolStart?.(context, call));
   }
 
-  toolResult(call: MessageToolCall, result: unknown): void | Promise<void> {
-    return this.#each("onToolResult", (middleware, context) => middleware.onToolResult?.(context, call, result));
+  runToolResult(call: MessageToolCall, result: unknown): void | Promise<void> {
+    return this.#runHook("onToolResult", (middleware, context) => middleware.onToolResult?.(context, call, result));
   }
 
-  toolError(call: MessageToolCall, error: Error): void | Promise<void> {
-    return this.#each("onToolError", (middleware, context) => middleware.onToolError?.(context, call, error));
+  runToolError(call: MessageToolCall, error: Error): void | Promise<void> {
+    return this.#runHook("onToolError", (middleware, context) => middleware.onToolError?.(context, call, error));
   }
 
-  resume(reason: string, payload: unknown): void | Promise<void> {
-    return this.#each("onResume", (middleware, context) => middleware.onResume?.(context, reason, payload));
+  runResume(reason: string, payload: unknown): void | Promise<void> {
+    return this.#runHook("onResume", (middleware, context) => middleware.onResume?.(context, reason, payload));
   }
 
-  childReport(child: ChildReport): void | Promise<void> {
-    return this.#each("onChildReport", (middleware, context) => middleware.onChildReport?.(context, child));
+  runChildReport(child: ChildReport): void | Promise<void> {
+    return this.#runHook("onChildReport", (middleware, context) => middleware.onChildReport?.(context, child));
   }
 
   /** What the middleware adds to the agent's state. One that fails adds the reason instead. */
-  state(): Record<string, unknown> {
+  collectState(): Record<string, unknown> {
     const state: Record<string, unknown> = {};
     for (const entry of this.#pipeline.entries) {
       const { middleware } = entry;
       if (!middleware.state) continue;
       try {
-        Object.assign(state, plainState(middleware.state(this.#act(entry).context)));
+        Object.assign(state, toPlainState(middleware.state(this.#getHookScope(entry).context)));
       } catch (error) {
-        state[middleware.name] = { error: wordsOf(error) };
+        state[middleware.name] = { error: describeError(error) };
       }
     }
     return state;
   }
 
   // No promise where there is no hook: a turn has many such points, and each hop of the event loop counts.
-  #each(hook: Hook, call: Call, around: Around = {}): void | Promise<void> {
-    const entries = this.#pipeline.of(hook);
-    return entries.length === 0 ? undefined : this.#all(hook, entries, call, around);
+  #runHook(hook: Hook, call: HookCall, around: HookCallbacks = {}): void | Promise<void> {
+    const entries = this.#pipeline.getEntries(hook);
+    return entries.length === 0 ? undefined : this.#runEntries(hook, entries, call, around);
   }
 
-  async #all(hook: Hook, entries: readonly Entry[], call: Call, { begin, after, onFailure }: Around): Promise<void> {
-    const stage = this.#stage;
+  async #runEntries(hook: Hook, entries: readonly PipelineEntry[], call: HookCall, { begin, after, onFailure }: HookCallbacks): Promise<void> {
+    const turn = this.#turn;
     for (const entry of entries) {
       // Whoever canceled the turn does not wait for the others.
-      stage.signal.throwIfAborted();
+      turn.signal.throwIfAborted();
       const { middleware } = entry;
-      const act = this.#act(entry);
+      const hookScope = this.#getHookScope(entry);
       const attempt = begin?.();
-      act.begin();
+      hookScope.begin();
       try {
-        const result: unknown = call(middleware, act.context);
-        if (isPromise(result)) await new Pending(result).over(stage.hookSeconds, stage.flush);
+        const result: unknown = call(middleware, hookScope.context);
+        if (isPromise(result)) await new PendingHook(result).wait(turn.hookSeconds, turn.flush);
       } catch (error) {
-        act.undo();
+        hookScope.undo();
         attempt?.drop();
         onFailure?.(middleware.name);
-        if (!stage.signal.aborted) this.#failed(middleware.name, hook, error);
+        if (!turn.signal.aborted) this.#recordFailure(middleware.name, hook, error);
         continue;
       }
-      act.keep();
+      hookScope.keep();
       attempt?.keep();
-      if (after) stage.hold(after(middleware.name));
+      if (after) turn.hold(after(middleware.name));
     }
-    stage.signal.throwIfAborted();
+    turn.signal.throwIfAborted();
   }
 
-  #failed(middlewareName: string, hook: Hook, thrown: unknown): void {
-    const error = wordsOf(thrown);
+  #recordFailure(middlewareName: string, hook: Hook, thrown: unknown): void {
+    const error = describeError(thrown);
     console.error(`the middleware ${middlewareName} failed in ${hook}: ${error}`, thrown instanceof Error ? thrown.stack : "");
-    this.#stage.hold({ type: "middleware.failed", data: { runId: this.#stage.runId, step: this.#stage.step(), middlewareName, hook, error } });
+    this.#turn.hold({ type: "middleware.failed", data: { runId: this.#turn.runId, step: this.#turn.step(), middlewareName, hook, error } });
   }
 
-  #event(type: "middleware.before_model" | "middleware.after_model", middlewareName: string): NewEvent {
-    return { type, data: { runId: this.#stage.runId, step: this.#stage.step(), middlewareName } };
+  #createEvent(type: "middleware.before_model" | "middleware.after_model", middlewareName: string): NewEvent {
+    return { type, data: { runId: this.#turn.runId, step: this.#turn.step(), middlewareName } };
   }
 
-  #act(entry: Entry): Act {
-    let act = this.#acts.get(entry);
-    if (!act) {
-      act = new Act(this.#stage, entry);
-      this.#acts.set(entry, act);
+  #getHookScope(entry: PipelineEntry): HookScope {
+    let hookScope = this.#hookScopes.get(entry);
+    if (!hookScope) {
+      hookScope = new HookScope(this.#turn, entry);
+      this.#hookScopes.set(entry, hookScope);
     }
-    return act;
+    return hookScope;
   }
 }
 
@@ -218,7 +218,7 @@ function checkDecision(decision: unknown): ToolCallDecision | undefined {
   throw new Error("beforeTool must return nothing, { input } or { deny: reason }.");
 }
 
-function plainState(added: unknown): object {
+function toPlainState(added: unknown): object {
   if (typeof added !== "object" || added === null || Array.isArray(added) || "then" in added) {
     throw new Error("state() has to answer an object, and at once.");
   }

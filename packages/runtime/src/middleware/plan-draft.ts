@@ -3,19 +3,19 @@ import type { ToolDefinition } from "../model/model.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 
 /** What has become of a plan so far. */
-export interface Edits {
+export interface PlanEdits {
   readonly system: readonly string[];
   readonly reminders: readonly string[];
   readonly tools: readonly ToolDefinition[];
   readonly settings: PlanSettings;
 }
 
-interface DraftStart {
+interface DraftOptions {
   model: string;
   step: number;
   tools: Toolbox;
   messages(): readonly ChatMessage[];
-  edits: Edits;
+  edits: PlanEdits;
 }
 
 /** What one middleware may add to one call, in parts and in characters. */
@@ -24,30 +24,30 @@ const maxTextChars = 100_000;
 
 /** The plan as one middleware has it while its hook runs. */
 export class PlanDraft implements ModelPlan {
-  readonly #start: DraftStart;
-  readonly #close: (edits: Edits | undefined) => void;
-  #edits: Edits;
+  readonly #options: DraftOptions;
+  readonly #close: (edits: PlanEdits | undefined) => void;
+  #edits: PlanEdits;
   #parts = 0;
   #characters = 0;
-  #closed = false;
+  #isClosed = false;
 
   /** Told what is to become of the plan: these edits, or nothing new. */
-  constructor(start: DraftStart, close: (edits: Edits | undefined) => void) {
-    this.#start = start;
+  constructor(start: DraftOptions, close: (edits: PlanEdits | undefined) => void) {
+    this.#options = start;
     this.#edits = start.edits;
     this.#close = close;
   }
 
   get model(): string {
-    return this.#start.model;
+    return this.#options.model;
   }
 
   get step(): number {
-    return this.#start.step;
+    return this.#options.step;
   }
 
   get messages(): readonly ChatMessage[] {
-    return this.#start.messages();
+    return this.#options.messages();
   }
 
   get tools(): readonly string[] {
@@ -59,22 +59,22 @@ export class PlanDraft implements ModelPlan {
   }
 
   addSystem(text: string): void {
-    this.#edit({ system: [...this.#edits.system, this.#checked(text, "A system part")] });
+    this.#edit({ system: [...this.#edits.system, this.#checkText(text, "A system part")] });
   }
 
   remind(text: string): void {
-    this.#edit({ reminders: [...this.#edits.reminders, this.#checked(text, "A reminder")] });
+    this.#edit({ reminders: [...this.#edits.reminders, this.#checkText(text, "A reminder")] });
   }
 
   onlyTools(names: readonly string[]): void {
-    const wanted = this.#known(names);
-    this.#keepTools((name) => wanted.has(name) || this.#start.tools.isCore(name));
+    const wanted = this.#resolveNames(names);
+    this.#keepTools((name) => wanted.has(name) || this.#options.tools.isCore(name));
   }
 
   withoutTools(names: readonly string[]): void {
-    const unwanted = this.#known(names);
+    const unwanted = this.#resolveNames(names);
     for (const name of unwanted) {
-      if (this.#start.tools.isCore(name)) throw new Error(`The tool “${name}” is a core tool and cannot be taken away.`);
+      if (this.#options.tools.isCore(name)) throw new Error(`The tool “${name}” is a core tool and cannot be taken away.`);
     }
     this.#keepTools((name) => !unwanted.has(name));
   }
@@ -106,17 +106,17 @@ export class PlanDraft implements ModelPlan {
     this.#end(undefined);
   }
 
-  #end(edits: Edits | undefined): void {
-    this.#closed = true;
+  #end(edits: PlanEdits | undefined): void {
+    this.#isClosed = true;
     this.#close(edits);
   }
 
-  #edit(edits: Partial<Edits>): void {
-    if (this.#closed) throw new Error("The hook that had this plan is over, and so are its changes.");
+  #edit(edits: Partial<PlanEdits>): void {
+    if (this.#isClosed) throw new Error("The hook that had this plan is over, and so are its changes.");
     this.#edits = { ...this.#edits, ...edits };
   }
 
-  #checked(text: unknown, what: string): string {
+  #checkText(text: unknown, what: string): string {
     if (typeof text !== "string" || text.trim() === "") throw new Error(`${what} is a text, and not an empty one.`);
     this.#parts++;
     this.#characters += text.length;
@@ -125,12 +125,12 @@ export class PlanDraft implements ModelPlan {
     return text.trim();
   }
 
-  #known(names: readonly string[]): Set<string> {
-    const { tools } = this.#start;
+  #resolveNames(names: readonly string[]): Set<string> {
+    const { tools } = this.#options;
     return new Set(
       names.map((name) => {
         const tool = tools.find(name);
-        if (!tool) throw new Error(tools.unknown(name));
+        if (!tool) throw new Error(tools.describeUnknown(name));
         return tool.name;
       }),
     );

@@ -5,7 +5,7 @@ import type { ModelEnv } from "./providers.ts";
 type Pages = Record<string, unknown>;
 
 /** An environment whose network answers these addresses, and knows what it was asked. */
-function surroundings(pages: Pages = {}, env: Partial<ModelEnv> & Record<string, unknown> = {}) {
+function createEnvironment(pages: Pages = {}, env: Partial<ModelEnv> & Record<string, unknown> = {}) {
   const asked: { url: string; headers: Record<string, string>; redirect: unknown }[] = [];
   const MODELS = {
     fetch: async (url: string, init: { headers: Record<string, string>; redirect: unknown }) => {
@@ -20,10 +20,10 @@ function surroundings(pages: Pages = {}, env: Partial<ModelEnv> & Record<string,
 }
 
 const tags = (...names: string[]) => ({ "http://127.0.0.1:11434/api/tags": { models: names.map((name) => ({ name })) } });
-const listed = (...ids: string[]) => ({ data: ids.map((id) => ({ id })) });
+const createModelList = (...ids: string[]) => ({ data: ids.map((id) => ({ id })) });
 
 test("a model with a key is resolved without asking anybody, and once", async () => {
-  const { models, asked } = surroundings({}, { OPENAI_API_KEY: "sk", ANTHROPIC_API_KEY: "sk", GOOGLE_GENERATIVE_AI_API_KEY: "k" });
+  const { models, asked } = createEnvironment({}, { OPENAI_API_KEY: "sk", ANTHROPIC_API_KEY: "sk", GOOGLE_GENERATIVE_AI_API_KEY: "k" });
   for (const id of ["openai:gpt-4.1", "anthropic:anything-at-all", "google:gemini-2.5-flash"]) {
     const model = await models.resolve(id);
     expect(model.id).toBe(id);
@@ -33,12 +33,12 @@ test("a model with a key is resolved without asking anybody, and once", async ()
 });
 
 test("one environment has one catalogue", () => {
-  const { env, models } = surroundings();
+  const { env, models } = createEnvironment();
   expect(openModels(env)).toBe(models);
 });
 
 test("what is wrong with an id is said, with what was meant", async () => {
-  const { models } = surroundings({}, { OPENAI_API_KEY: "sk" });
+  const { models } = createEnvironment({}, { OPENAI_API_KEY: "sk" });
   const refused = (id: string) => models.resolve(id).then(() => undefined, (error) => error);
   expect(await refused("opnai:gpt-4.1")).toMatchObject({ code: "bad_request", details: { suggestion: "openai:gpt-4.1" } });
   expect(await refused("nonsense:x")).toMatchObject({ code: "bad_request", message: expect.stringContaining("known are anthropic, openai") });
@@ -51,22 +51,22 @@ test("what is wrong with an id is said, with what was meant", async () => {
 });
 
 test("an address that is none is said to be, by the name of its variable", async () => {
-  const { models } = surroundings({}, { LLM_API_BASE: "localhost" });
+  const { models } = createEnvironment({}, { LLM_API_BASE: "localhost" });
   await expect(models.resolve("openai:x")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("LLM_API_BASE is not an address") });
 });
 
 test("a model that Ollama does not have is refused with the nearest it has; a server that does not answer is not asked twice", async () => {
-  const { models } = surroundings(tags("llama3.2:latest", "qwen3:8b"));
+  const { models } = createEnvironment(tags("llama3.2:latest", "qwen3:8b"));
   expect((await models.resolve("ollama:llama3.2")).id).toBe("ollama:llama3.2");
   expect((await models.resolve("ollama:qwen3:8b")).id).toBe("ollama:qwen3:8b");
   await expect(models.resolve("ollama:qwen3:8")).rejects.toMatchObject({ code: "bad_request", details: { suggestion: "ollama:qwen3:8b" } });
-  const silent = surroundings();
+  const silent = createEnvironment();
   expect((await silent.models.resolve("ollama:anything")).id).toBe("ollama:anything");
 });
 
 test("a model that was pulled a moment ago is found", async () => {
   const pages: Pages = tags("old");
-  const { models } = surroundings(pages);
+  const { models } = createEnvironment(pages);
   await expect(models.resolve("ollama:fresh")).rejects.toThrow("no model “fresh”");
   Object.assign(pages, tags("old", "fresh"));
   expect((await models.resolve("ollama:fresh")).id).toBe("ollama:fresh");
@@ -78,19 +78,19 @@ test.each<[string, Pages, Record<string, unknown>, string, RegExp]>([
   ["two keys", {}, { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" }, "anthropic:claude-sonnet-5-5", /ANTHROPIC_API_KEY/],
   ["OpenAI's key", {}, { OPENAI_API_KEY: "k" }, "openai:gpt-4.1-mini", /OPENAI_API_KEY/],
   ["Google's key", {}, { GOOGLE_GENERATIVE_AI_API_KEY: "k" }, "google:gemini-2.5-flash", /GOOGLE/],
-  ["an address that lists", { "http://127.0.0.1:9/v1/models": listed("text-embedding", "mine") }, { LLM_API_BASE: "http://127.0.0.1:9/v1", ANTHROPIC_API_KEY: "k" }, "openai:mine", /LLM_API_BASE/],
+  ["an address that lists", { "http://127.0.0.1:9/v1/models": createModelList("text-embedding", "mine") }, { LLM_API_BASE: "http://127.0.0.1:9/v1", ANTHROPIC_API_KEY: "k" }, "openai:mine", /LLM_API_BASE/],
   ["an address that does not list", {}, { LLM_API_BASE: "http://127.0.0.1:9/v1" }, "openai:gpt-4.1-mini", /LLM_API_BASE/],
   ["Ollama", tags("nomic-embed-text:latest", "llama3.2:latest"), {}, "ollama:llama3.2:latest", /Ollama/],
-  ["an empty Ollama and LM Studio", { ...tags(), "http://127.0.0.1:1234/v1/models": listed("qwen") }, {}, "lmstudio:qwen", /LM Studio/],
+  ["an empty Ollama and LM Studio", { ...tags(), "http://127.0.0.1:1234/v1/models": createModelList("qwen") }, {}, "lmstudio:qwen", /LM Studio/],
   ["a key and Ollama", tags("llama"), { OPENAI_API_KEY: "k" }, "openai:gpt-4.1-mini", /OPENAI_API_KEY/],
   ["Workers AI", {}, { AI: {} }, "workers-ai:@cf/meta/llama-3.3-70b-instruct-fp8-fast", /Workers AI/],
 ])("with %s the default follows", async (_, pages, env, id, why) => {
-  expect(await surroundings(pages, env).models.fallback()).toEqual({ id, why: expect.stringMatching(why) });
+  expect(await createEnvironment(pages, env).models.getDefaultModel()).toEqual({ id, why: expect.stringMatching(why) });
 });
 
 test("providers say how they are, and list live where they can", async () => {
   const pages = {
-    "https://api.openai.com/v1/models": listed("gpt-4.1", "gpt-4o-audio-preview", "text-embedding-3-small", "o3"),
+    "https://api.openai.com/v1/models": createModelList("gpt-4.1", "gpt-4o-audio-preview", "text-embedding-3-small", "o3"),
     "https://api.anthropic.com/v1/models?limit=200": 401,
     "https://generativelanguage.googleapis.com/v1beta/models?pageSize=200": {
       models: [
@@ -101,7 +101,7 @@ test("providers say how they are, and list live where they can", async () => {
     ...tags("llama3.2:latest"),
   };
   const keys = { OPENAI_API_KEY: "sk-o", ANTHROPIC_API_KEY: "sk-a", GOOGLE_GENERATIVE_AI_API_KEY: "g" };
-  const { models, asked } = surroundings(pages, keys);
+  const { models, asked } = createEnvironment(pages, keys);
   const by = Object.fromEntries((await models.list()).map((provider) => [provider.name, provider]));
   expect(by.openai).toMatchObject({ status: "ready", models: [{ id: "openai:gpt-4.1", price: { input: 2, output: 8 }, contextTokens: 1_047_576 }, { id: "openai:o3" }] });
   expect(by.anthropic).toMatchObject({ status: "error", problem: "It refuses the key; check ANTHROPIC_API_KEY." });
@@ -120,7 +120,7 @@ test("providers say how they are, and list live where they can", async () => {
 });
 
 test("without a key a provider says which variable to set, and nobody is asked", async () => {
-  const { models, asked } = surroundings();
+  const { models, asked } = createEnvironment();
   const openai = (await models.list()).find(({ name }) => name === "openai");
   expect(openai).toMatchObject({ status: "no key", keyVariable: "OPENAI_API_KEY", problem: expect.stringContaining("OPENAI_API_KEY") });
   expect(asked.filter(({ url }) => !url.includes("127.0.0.1"))).toEqual([]);
@@ -130,17 +130,17 @@ test("what was found is remembered for a while, and then looked for again", asyn
   vi.useFakeTimers({ toFake: ["Date"] });
   try {
     const pages: Pages = tags("llama");
-    const { models, asked } = surroundings(pages);
+    const { models, asked } = createEnvironment(pages);
     const times = (part: string) => asked.filter(({ url }) => url.includes(part)).length;
-    expect([await models.found(), await models.found()]).toEqual([["ollama"], ["ollama"]]);
+    expect([await models.listLocalServers(), await models.listLocalServers()]).toEqual([["ollama"], ["ollama"]]);
     expect([times("11434"), times("1234/")]).toEqual([1, 1]);
     // Who was not there is looked for sooner.
-    pages["http://127.0.0.1:1234/v1/models"] = listed("qwen");
+    pages["http://127.0.0.1:1234/v1/models"] = createModelList("qwen");
     vi.advanceTimersByTime(6_000);
-    expect(await models.found()).toEqual(["ollama", "lmstudio"]);
+    expect(await models.listLocalServers()).toEqual(["ollama", "lmstudio"]);
     expect([times("11434"), times("1234/")]).toEqual([1, 2]);
     vi.advanceTimersByTime(31_000);
-    await models.found();
+    await models.listLocalServers();
     expect([times("11434"), times("1234/")]).toEqual([2, 3]);
   } finally {
     vi.useRealTimers();

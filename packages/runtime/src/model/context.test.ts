@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { openModels } from "./catalogue.ts";
-import { knownContext, usualContext } from "./context.ts";
+import { findKnownContext, defaultContextTokens } from "./context.ts";
 import type { ModelEnv } from "./providers.ts";
 
 type Pages = Record<string, unknown>;
@@ -37,13 +37,13 @@ test.each([
   ["workers-ai:@cf/meta/llama-3.3-70b-instruct-fp8-fast", 24_000],
   ["box:mine", undefined],
 ])("%s is known to read %s", (id, tokens) => {
-  expect(knownContext(id, {}, false)).toBe(tokens);
+  expect(findKnownContext(id, {}, false)).toBe(tokens);
 });
 
 test("the configuration's word counts first, and nobody is asked about what is known", async () => {
   const MODEL_CONFIG = { providers: {}, prices: {}, contextTokens: { "openai:gpt-4o": 9000, "ollama:llama": 8000 } };
   const { models, asked } = catalogue({}, { OPENAI_API_KEY: "k", MODEL_CONFIG });
-  expect(await Promise.all(["openai:gpt-4o", "ollama:llama", "openai:gpt-4.1", "scripted:tour"].map((id) => models.contextOf(id)))).toEqual([9000, 8000, 1_047_576, 10_000_000]);
+  expect(await Promise.all(["openai:gpt-4o", "ollama:llama", "openai:gpt-4.1", "scripted:tour"].map((id) => models.getContextTokens(id)))).toEqual([9000, 8000, 1_047_576, 10_000_000]);
   expect(asked).toEqual([]);
 });
 
@@ -52,15 +52,15 @@ test("a provider that lists how much its models read is asked once, in whichever
   const data = [...Object.entries(fields).map(([field, n]) => ({ id: `by-${field}`, [field]: n * 10_000 })), { id: "silent" }, { id: "odd", context_length: "many" }];
   const MODEL_CONFIG = { providers: { box: { base: "http://10.0.0.1/v1" } }, prices: {} };
   const { models, asked } = catalogue({ "http://10.0.0.1/v1/models": { data } }, { MODEL_CONFIG });
-  for (const [field, n] of Object.entries(fields)) expect([field, await models.contextOf(`box:by-${field}`)]).toEqual([field, n * 10_000]);
-  for (const name of ["silent", "odd", "unlisted"]) expect(await models.contextOf(`box:${name}`)).toBe(usualContext);
+  for (const [field, n] of Object.entries(fields)) expect([field, await models.getContextTokens(`box:by-${field}`)]).toEqual([field, n * 10_000]);
+  for (const name of ["silent", "odd", "unlisted"]) expect(await models.getContextTokens(`box:${name}`)).toBe(defaultContextTokens);
   expect(asked).toHaveLength(1);
 });
 
 test("who does not answer is not waited for again and again", async () => {
   const MODEL_CONFIG = { providers: { box: { base: "http://10.0.0.1/v1" } }, prices: {} };
   const { models, asked } = catalogue({}, { MODEL_CONFIG });
-  for (let time = 0; time < 3; time++) expect(await models.contextOf("box:x")).toBe(usualContext);
+  for (let time = 0; time < 3; time++) expect(await models.getContextTokens("box:x")).toBe(defaultContextTokens);
   expect(asked).toHaveLength(1);
 });
 
@@ -69,16 +69,16 @@ test("programs of this machine are asked how the model is loaded, again and agai
   try {
     const pages: Pages = { "http://127.0.0.1:11434/api/ps": { models: [] } };
     const { models, asked } = catalogue(pages);
-    expect(await models.contextOf("ollama:gpt-4o")).toBe(usualContext);
+    expect(await models.getContextTokens("ollama:gpt-4o")).toBe(defaultContextTokens);
     pages["http://127.0.0.1:11434/api/ps"] = { models: [{ name: "gpt-4o:latest", context_length: 4096 }] };
-    expect(await models.contextOf("ollama:gpt-4o")).toBe(usualContext);
+    expect(await models.getContextTokens("ollama:gpt-4o")).toBe(defaultContextTokens);
     vi.advanceTimersByTime(6_000);
-    expect(await models.contextOf("ollama:gpt-4o")).toBe(4096);
+    expect(await models.getContextTokens("ollama:gpt-4o")).toBe(4096);
     vi.advanceTimersByTime(60_000);
-    expect(await models.contextOf("ollama:gpt-4o")).toBe(4096);
+    expect(await models.getContextTokens("ollama:gpt-4o")).toBe(4096);
     expect(asked).toHaveLength(2);
     pages["http://127.0.0.1:1234/api/v0/models"] = { data: [{ id: "loaded", loaded_context_length: 8192, max_context_length: 131_072 }, { id: "other", max_context_length: 32_768 }] };
-    expect([await models.contextOf("lmstudio:loaded"), await models.contextOf("lmstudio:other")]).toEqual([8192, 32_768]);
+    expect([await models.getContextTokens("lmstudio:loaded"), await models.getContextTokens("lmstudio:other")]).toEqual([8192, 32_768]);
   } finally {
     vi.useRealTimers();
   }

@@ -1,7 +1,7 @@
 /** How much a model reads at once, and how much of that something takes. */
 
 /** By the model's name, wherever it is served. What is written here is sure, so that nobody has to be asked. */
-const wellKnown: [name: RegExp, tokens: number][] = [
+const knownContexts: [name: RegExp, tokens: number][] = [
   [/claude-(?:3|[a-z]+-4(?:-[0-5])?(?:-20\d{6}|-latest)?$)/, 200_000],
   [/gpt-4\.1/, 1_047_576],
   [/gpt-4o|gpt-4-turbo|gpt-5[\d.]*-chat|gpt-oss/, 128_000],
@@ -13,22 +13,22 @@ const wellKnown: [name: RegExp, tokens: number][] = [
 ];
 
 /** When nobody says. */
-export const usualContext = 128_000;
+export const defaultContextTokens = 128_000;
 
 /** A script is played, not read: only who configures it gives it a limit. */
-const scriptContext = 10_000_000;
+const scriptContextTokens = 10_000_000;
 
 /** A model that is loaded now may have been loaded anew with another length. */
-const freshMs = 600_000;
+const freshForMs = 600_000;
 /** Programs of this machine say it once they have loaded the model. */
-const unknownHereMs = 5_000;
+const unknownLocalForMs = 5_000;
 
-export interface Contexts {
+export interface ContextWindows {
   /** How many tokens the model of that id reads at once, as far as is known. */
-  contextOf(id: string): Promise<number>;
+  getContextTokens(id: string): Promise<number>;
 }
 
-interface Source {
+interface ContextSource {
   configured?: Readonly<Record<string, number>> | undefined;
   /** Does it run on this machine? How it was loaded counts then, not how it was made. */
   isLocal(id: string): boolean;
@@ -37,24 +37,24 @@ interface Source {
 }
 
 /** What the configuration says, then what is known of the name, then what the provider says when it is asked once. */
-export function openContexts({ configured = {}, isLocal, ask }: Source): Contexts {
+export function openContextWindows({ configured = {}, isLocal, ask }: ContextSource): ContextWindows {
   const answers = new Map<string, { at: number; tokens: number | undefined }>();
   return {
-    async contextOf(id) {
-      const known = knownContext(id, configured, isLocal(id)) ?? (id.startsWith("scripted:") ? scriptContext : undefined);
+    async getContextTokens(id) {
+      const known = findKnownContext(id, configured, isLocal(id)) ?? (id.startsWith("scripted:") ? scriptContextTokens : undefined);
       if (known) return known;
       const last = answers.get(id);
-      const keep = last?.tokens === undefined && isLocal(id) ? unknownHereMs : freshMs;
-      if (last && Date.now() - last.at < keep) return last.tokens ?? usualContext;
+      const keep = last?.tokens === undefined && isLocal(id) ? unknownLocalForMs : freshForMs;
+      if (last && Date.now() - last.at < keep) return last.tokens ?? defaultContextTokens;
       const tokens = await ask(id).catch(() => undefined);
       answers.set(id, { at: Date.now(), tokens });
-      return tokens ?? usualContext;
+      return tokens ?? defaultContextTokens;
     },
   };
 }
 
 /** What is known without asking anybody. */
-export function knownContext(id: string, configured: Readonly<Record<string, number>>, local: boolean): number | undefined {
+export function findKnownContext(id: string, configured: Readonly<Record<string, number>>, local: boolean): number | undefined {
   if (Object.hasOwn(configured, id)) return configured[id];
-  return local ? undefined : wellKnown.find(([name]) => name.test(id.slice(id.indexOf(":") + 1)))?.[1];
+  return local ? undefined : knownContexts.find(([name]) => name.test(id.slice(id.indexOf(":") + 1)))?.[1];
 }

@@ -6,7 +6,7 @@ export const modelErrorKinds = ["auth", "quota", "overflow", "overloaded", "cont
 
 export type ModelErrorKind = (typeof modelErrorKinds)[number];
 
-interface Facts {
+interface ModelErrorOptions {
   /** May the same call succeed a little later? */
   passing: boolean;
   /** The provider's own wish. */
@@ -24,7 +24,7 @@ export class ModelError extends Error {
   readonly status: number | undefined;
   readonly advice: string;
 
-  constructor(kind: ModelErrorKind, message: string, facts: Facts) {
+  constructor(kind: ModelErrorKind, message: string, facts: ModelErrorOptions) {
     super(message);
     this.kind = kind;
     this.passing = facts.passing;

@@ -3,23 +3,23 @@ import type { ModelEnv, Provider } from "./providers.ts";
 
 /** Asks providers which models they have. */
 
-export interface Listed {
+export interface ListedModel {
   name: string;
   contextTokens?: number;
 }
 
-const tokens = z.int().positive().optional().catch(undefined);
+const tokensSchema = z.int().positive().optional().catch(undefined);
 
 /** Who tells at all how much a model reads, tells it in one of these fields. */
 const listSchema = z.object({
   data: z.array(
     z.object({
       id: z.string(),
-      max_input_tokens: tokens,
-      context_length: tokens,
-      context_window: tokens,
-      max_context_length: tokens,
-      max_model_len: tokens,
+      max_input_tokens: tokensSchema,
+      context_length: tokensSchema,
+      context_window: tokensSchema,
+      max_context_length: tokensSchema,
+      max_model_len: tokensSchema,
     }),
   ),
 });
@@ -27,10 +27,10 @@ const listSchema = z.object({
 const tagsSchema = z.object({ models: z.array(z.object({ name: z.string() })) });
 
 /** What Ollama has in memory, with the length it was loaded for; the length a model was made for says little. */
-const loadedSchema = z.object({ models: z.array(z.object({ name: z.string(), context_length: tokens })) });
+const loadedSchema = z.object({ models: z.array(z.object({ name: z.string(), context_length: tokensSchema })) });
 
 /** LM Studio's own list, which knows more than the one it has in OpenAI's format. */
-const studioSchema = z.object({ data: z.array(z.object({ id: z.string(), loaded_context_length: tokens, max_context_length: tokens })) });
+const studioSchema = z.object({ data: z.array(z.object({ id: z.string(), loaded_context_length: tokensSchema, max_context_length: tokensSchema })) });
 
 const googleSchema = z.object({
   models: z.array(
@@ -43,63 +43,63 @@ const googleSchema = z.object({
 });
 
 // OpenAI lists what draws, hears and embeds beside what talks.
-const talks = /^(?:gpt-|chatgpt-|o\d)(?!.*(?:audio|realtime|image|tts|transcribe|search|instruct|live|embedding|whisper))/;
-const embeds = /embed/i;
+const chatModelPattern = /^(?:gpt-|chatgpt-|o\d)(?!.*(?:audio|realtime|image|tts|transcribe|search|instruct|live|embedding|whisper))/;
+const embeddingModelPattern = /embed/i;
 
 /** How requests leave: through the daemon's own service where there is one, which also reaches this machine. */
-export function outbound(env: ModelEnv): typeof fetch {
+export function createModelFetch(env: ModelEnv): typeof fetch {
   const { MODELS } = env;
   return MODELS ? (input, init) => MODELS.fetch(input, init) : (input, init) => fetch(input, init);
 }
 
 /** What a provider lists, within the time given. Throws a sentence for people. */
-export async function listFrom(provider: Provider, send: typeof fetch, limitMs: number): Promise<Listed[]> {
+export async function listModels(provider: Provider, send: typeof fetch, limitMs: number): Promise<ListedModel[]> {
   const { wire, base, name } = provider;
   if (name === "ollama") {
-    const { models } = await ask(`${root(base)}/api/tags`, provider, send, limitMs, tagsSchema);
+    const { models } = await fetchJson(`${stripVersion(base)}/api/tags`, provider, send, limitMs, tagsSchema);
     return models.map((model) => ({ name: model.name }));
   }
   if (wire === "google") {
-    const { models } = await ask(`${base}/models?pageSize=200`, provider, send, limitMs, googleSchema);
+    const { models } = await fetchJson(`${base}/models?pageSize=200`, provider, send, limitMs, googleSchema);
     return models
       .filter(({ supportedGenerationMethods }) => supportedGenerationMethods.includes("generateContent"))
-      .map((model) => listed(model.name.replace(/^models\//, ""), model.inputTokenLimit));
+      .map((model) => toListedModel(model.name.replace(/^models\//, ""), model.inputTokenLimit));
   }
   const path = wire === "messages" ? "/models?limit=200" : "/models";
-  const { data } = await ask(base + path, provider, send, limitMs, listSchema);
+  const { data } = await fetchJson(base + path, provider, send, limitMs, listSchema);
   const all = data.map((model) =>
-    listed(model.id, model.max_input_tokens ?? model.context_length ?? model.context_window ?? model.max_context_length ?? model.max_model_len),
+    toListedModel(model.id, model.max_input_tokens ?? model.context_length ?? model.context_window ?? model.max_context_length ?? model.max_model_len),
   );
-  return isOpenAi(base) ? all.filter((model) => talks.test(model.name)) : all;
+  return isOpenAi(base) ? all.filter((model) => chatModelPattern.test(model.name)) : all;
 }
 
 /** How much a model of this machine reads at once, as it is loaded now. */
-export async function loadedContext(provider: Provider, model: string, send: typeof fetch, limitMs: number): Promise<number | undefined> {
+export async function readLoadedContext(provider: Provider, model: string, send: typeof fetch, limitMs: number): Promise<number | undefined> {
   if (provider.name === "ollama") {
-    const { models } = await ask(`${root(provider.base)}/api/ps`, provider, send, limitMs, loadedSchema);
-    return models.find(({ name }) => isModel(name, model))?.context_length;
+    const { models } = await fetchJson(`${stripVersion(provider.base)}/api/ps`, provider, send, limitMs, loadedSchema);
+    return models.find(({ name }) => isSameModel(name, model))?.context_length;
   }
-  const { data } = await ask(`${root(provider.base)}/api/v0/models`, provider, send, limitMs, studioSchema);
+  const { data } = await fetchJson(`${stripVersion(provider.base)}/api/v0/models`, provider, send, limitMs, studioSchema);
   const found = data.find(({ id }) => id === model);
   return found?.loaded_context_length ?? found?.max_context_length;
 }
 
 /** Is what Ollama calls so the model that somebody named? */
-export function isModel(name: string, wanted: string): boolean {
+export function isSameModel(name: string, wanted: string): boolean {
   return name === wanted || name === `${wanted}:latest`;
 }
 
 /** The first that can hold a conversation. */
-export function firstOf(models: readonly Listed[]): string | undefined {
-  return (models.find(({ name }) => !embeds.test(name)) ?? models[0])?.name;
+export function findFirstChatModel(models: readonly ListedModel[]): string | undefined {
+  return (models.find(({ name }) => !embeddingModelPattern.test(name)) ?? models[0])?.name;
 }
 
-async function ask<T>(url: string, provider: Provider, send: typeof fetch, limitMs: number, schema: z.ZodType<T>): Promise<T> {
+async function fetchJson<T>(url: string, provider: Provider, send: typeof fetch, limitMs: number, schema: z.ZodType<T>): Promise<T> {
   const { keyVariable } = provider;
   let response: Response;
   try {
     // A key must not follow a redirect.
-    response = await send(url, { headers: headersOf(provider), redirect: "manual", signal: AbortSignal.timeout(limitMs) });
+    response = await send(url, { headers: createHeaders(provider), redirect: "manual", signal: AbortSignal.timeout(limitMs) });
   } catch (error) {
     const late = error instanceof Error && error.name === "TimeoutError";
     throw new Error(late ? `It did not answer within ${limitMs / 1000} s.` : "It cannot be reached.", { cause: error });
@@ -114,15 +114,15 @@ async function ask<T>(url: string, provider: Provider, send: typeof fetch, limit
   return read.data;
 }
 
-function headersOf({ wire, key }: Provider): Record<string, string> {
+function createHeaders({ wire, key }: Provider): Record<string, string> {
   if (wire === "messages") return { "anthropic-version": "2023-06-01", ...(key ? { "x-api-key": key } : {}) };
   if (!key) return {};
   return wire === "google" ? { "x-goog-api-key": key } : { authorization: `Bearer ${key}` };
 }
 
-const root = (base: string) => base.replace(/\/v1$/, "");
+const stripVersion = (base: string) => base.replace(/\/v1$/, "");
 
-function listed(name: string, contextTokens: number | undefined): Listed {
+function toListedModel(name: string, contextTokens: number | undefined): ListedModel {
   return contextTokens === undefined ? { name } : { name, contextTokens };
 }
 

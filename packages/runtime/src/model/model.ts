@@ -22,7 +22,7 @@ export interface ToolCall {
 }
 
 /** For calls that came without an id, or with one that means another call already. */
-export function newCallId(): string {
+export function createCallId(): string {
   return `call_${crypto.randomUUID().replaceAll("-", "")}`;
 }
 
@@ -38,7 +38,7 @@ export type ModelMessage =
   | { role: "tool"; callId: string; name: string; content: string; failed?: boolean; images?: { mediaType: string; data: Uint8Array }[] };
 
 /** What a message says, in words: an image by its kind. */
-export function textOf({ content }: ModelMessage): string {
+export function getMessageText({ content }: ModelMessage): string {
   if (typeof content === "string") return content;
   return content.map((part) => (part.type === "text" ? part.text : `[image, ${part.mediaType}]`)).join("\n");
 }

@@ -1,9 +1,9 @@
 import type { AiBinding } from "./adapters/workers-ai.ts";
 import type { Model } from "./model.ts";
 import type { ModelEnv, Provider } from "./providers.ts";
-import { chatModel } from "./wire/chat.ts";
-import { messagesModel } from "./wire/messages.ts";
-import { responsesModel } from "./wire/responses.ts";
+import { createChatModel } from "./wire/chat.ts";
+import { createMessagesModel } from "./wire/messages.ts";
+import { createResponsesModel } from "./wire/responses.ts";
 
 /** A model of this machine may have to be read from its disk before it says a word. */
 const loadingMs = 300_000;
@@ -22,18 +22,18 @@ export async function openModel(provider: Provider, id: string, model: string, s
   };
   switch (wire) {
     case "chat":
-      return chatModel(options);
+      return createChatModel(options);
     case "responses":
-      return responsesModel(options);
+      return createResponsesModel(options);
     case "messages":
-      return messagesModel(options);
+      return createMessagesModel(options);
     case "google": {
-      const { googleModel } = await import("./adapters/google.ts");
-      return googleModel(options);
+      const { createGoogleModel } = await import("./adapters/google.ts");
+      return createGoogleModel(options);
     }
     case "workers-ai": {
-      const { workersAiModel } = await import("./adapters/workers-ai.ts");
-      return workersAiModel({ id, model, binding: env.AI as AiBinding });
+      const { createWorkersAiModel } = await import("./adapters/workers-ai.ts");
+      return createWorkersAiModel({ id, model, binding: env.AI as AiBinding });
     }
     case "scripted":
       throw new Error("Scripts are played, not opened.");

@@ -2,7 +2,7 @@ import type { Price } from "@thinkery/sdk";
 import type { Usage } from "./model.ts";
 
 /** US dollars per million tokens at the standard rate, as the providers published them in November 2026. */
-const known: Record<string, [input: number, output: number, cachedInput?: number]> = {
+const knownPrices: Record<string, [input: number, output: number, cachedInput?: number]> = {
   "anthropic:claude-fable-5-1": [10, 50, 1],
   "anthropic:claude-opus-5-5": [4, 20, 0.2],
   "anthropic:claude-opus-5": [5, 25, 0.5],
@@ -45,13 +45,13 @@ const known: Record<string, [input: number, output: number, cachedInput?: number
 };
 
 /** Models that run on the user's own machine, or not at all. */
-const free = new Set(["scripted", "ollama", "lmstudio"]);
+const freeProviders = new Set(["scripted", "ollama", "lmstudio"]);
 
 export interface Prices {
   /** Nothing when nobody told us; that is shown as unknown, never as free. */
-  priceOf(id: string): Price | undefined;
+  getPrice(id: string): Price | undefined;
   /** What a call came to, in US dollars. */
-  costOf(id: string, usage: Usage): number | undefined;
+  computeCost(id: string, usage: Usage): number | undefined;
 }
 
 /**
@@ -59,19 +59,19 @@ export interface Prices {
  * model most likely pays for it, and a budget should rather count too much than nothing.
  */
 export function openPrices(configured: Readonly<Record<string, Price>> = {}): Prices {
-  const priceOf = (id: string): Price | undefined => {
+  const getPrice = (id: string): Price | undefined => {
     if (Object.hasOwn(configured, id)) return configured[id];
-    if (free.has(id.slice(0, id.indexOf(":")))) return { input: 0, output: 0 };
-    const name = [id, undated(id)].find((candidate) => Object.hasOwn(known, candidate));
-    const [input, output, cachedInput] = (name && known[name]) || [];
+    if (freeProviders.has(id.slice(0, id.indexOf(":")))) return { input: 0, output: 0 };
+    const name = [id, stripDate(id)].find((candidate) => Object.hasOwn(knownPrices, candidate));
+    const [input, output, cachedInput] = (name && knownPrices[name]) || [];
     if (input === undefined || output === undefined) return undefined;
     return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) };
   };
 
   return {
-    priceOf,
-    costOf(id, usage) {
-      const price = priceOf(id);
+    getPrice,
+    computeCost(id, usage) {
+      const price = getPrice(id);
       if (!price) return undefined;
       // Cached tokens are a part of the input, as reasoning is of the output.
       const cached = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens);
@@ -82,11 +82,11 @@ export function openPrices(configured: Readonly<Record<string, Price>> = {}): Pr
 }
 
 /** The models we know of one provider, to show where it cannot be asked. */
-export function knownModels(provider: string): string[] {
-  return Object.keys(known).filter((id) => id.startsWith(`${provider}:`));
+export function listPricedModels(provider: string): string[] {
+  return Object.keys(knownPrices).filter((id) => id.startsWith(`${provider}:`));
 }
 
 // A snapshot costs what its model costs: gpt-4o-2024-08-06, claude-sonnet-4-5-20250929.
-function undated(id: string): string {
+function stripDate(id: string): string {
   return id.replace(/-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)$/, "");
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { ollamaAddress, providersOf } from "./providers.ts";
+import { parseOllamaHost, collectProviders } from "./providers.ts";
 
 const MODELS = { fetch: async () => new Response() } as never;
 
 test("keys are found under their own names, and blanks are no keys", () => {
-  const providers = providersOf({ MODELS, OPENAI_API_KEY: " sk-1 ", ANTHROPIC_API_KEY: "  " });
+  const providers = collectProviders({ MODELS, OPENAI_API_KEY: " sk-1 ", ANTHROPIC_API_KEY: "  " });
   expect(providers.get("openai")).toMatchObject({ key: "sk-1", wire: "responses", base: "https://api.openai.com/v1" });
   expect(providers.get("anthropic")).not.toHaveProperty("key");
   expect([...providers.keys()]).toEqual(["anthropic", "openai", "google", "ollama", "lmstudio", "scripted"]);
@@ -12,9 +12,9 @@ test("keys are found under their own names, and blanks are no keys", () => {
 
 test("with LLM_API_BASE, openai goes there in the chat format with its own key, never with OpenAI's", () => {
   const env = { MODELS, OPENAI_API_KEY: "sk-openai", LLM_API_BASE: "http://127.0.0.1:8080/v1/" };
-  expect(providersOf(env).get("openai")).toMatchObject({ wire: "chat", base: "http://127.0.0.1:8080/v1", needsKey: false });
-  expect(providersOf(env).get("openai")).not.toHaveProperty("key");
-  expect(providersOf({ ...env, LLM_API_KEY: "own" }).get("openai")).toMatchObject({ key: "own", keyVariable: "LLM_API_KEY" });
+  expect(collectProviders(env).get("openai")).toMatchObject({ wire: "chat", base: "http://127.0.0.1:8080/v1", needsKey: false });
+  expect(collectProviders(env).get("openai")).not.toHaveProperty("key");
+  expect(collectProviders({ ...env, LLM_API_KEY: "own" }).get("openai")).toMatchObject({ key: "own", keyVariable: "LLM_API_KEY" });
 });
 
 test("the configuration adds providers and moves the built-in ones", () => {
@@ -26,7 +26,7 @@ test("the configuration adds providers and moves the built-in ones", () => {
       openai: { base: "https://proxy.example/v1" },
     },
   };
-  const providers = providersOf({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk", GROQ_API_KEY: "gsk" } as never);
+  const providers = collectProviders({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk", GROQ_API_KEY: "gsk" } as never);
   expect(providers.get("groq")).toMatchObject({ wire: "chat", base: "https://api.groq.com/openai/v1", key: "gsk", needsKey: true });
   expect(providers.get("plain")).toMatchObject({ wire: "messages", needsKey: false });
   expect(providers.get("openai")).toMatchObject({ wire: "responses", base: "https://proxy.example/v1", key: "sk", needsKey: true });
@@ -34,15 +34,15 @@ test("the configuration adds providers and moves the built-in ones", () => {
 
 test("a key under another name takes the place of the built-in one, also when it is not set", () => {
   const MODEL_CONFIG = { prices: {}, providers: { openai: { base: "https://proxy.example/v1", keyVariable: "PROXY_KEY" } } };
-  const openai = providersOf({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk-openai" }).get("openai");
+  const openai = collectProviders({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk-openai" }).get("openai");
   expect(openai).toMatchObject({ keyVariable: "PROXY_KEY", needsKey: true });
   expect(openai).not.toHaveProperty("key");
-  expect(providersOf({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk-openai", PROXY_KEY: "own" } as never).get("openai")).toMatchObject({ key: "own" });
+  expect(collectProviders({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk-openai", PROXY_KEY: "own" } as never).get("openai")).toMatchObject({ key: "own" });
 });
 
 test("away from a daemon nobody looks for programs of this machine", () => {
-  expect([...providersOf({ AI: {} as never }).keys()]).toEqual(["anthropic", "openai", "google", "workers-ai", "scripted"]);
-  expect(providersOf({ OLLAMA_HOST: "http://10.0.0.1:1" }).get("ollama")?.base).toBe("http://10.0.0.1:1/v1");
+  expect([...collectProviders({ AI: {} as never }).keys()]).toEqual(["anthropic", "openai", "google", "workers-ai", "scripted"]);
+  expect(collectProviders({ OLLAMA_HOST: "http://10.0.0.1:1" }).get("ollama")?.base).toBe("http://10.0.0.1:1/v1");
 });
 
 test.each([
@@ -54,5 +54,5 @@ test.each([
   ["https://box.local/", "https://box.local:443"],
   ["http://[::1]:9/", "http://[::1]:9"],
 ])("OLLAMA_HOST %s is %s", (text, address) => {
-  expect(ollamaAddress(text)).toBe(address);
+  expect(parseOllamaHost(text)).toBe(address);
 });

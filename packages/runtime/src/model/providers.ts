@@ -39,11 +39,11 @@ export interface Provider {
   small?: string;
 }
 
-interface BuiltIn extends Pick<Provider, "wire" | "base" | "keyVariable" | "first" | "small"> {
+interface BuiltInDefaults extends Pick<Provider, "wire" | "base" | "keyVariable" | "first" | "small"> {
   local?: boolean;
 }
 
-const builtIn: Record<BuiltInProvider, BuiltIn> = {
+const builtIn: Record<BuiltInProvider, BuiltInDefaults> = {
   anthropic: {
     wire: "messages",
     base: "https://api.anthropic.com/v1",
@@ -72,17 +72,17 @@ const builtIn: Record<BuiltInProvider, BuiltIn> = {
 export const defaultScript = "tour";
 
 /** Every provider there is, by name: the built-in ones, what the configuration says of them and adds, and what is bound. */
-export function providersOf(env: ModelEnv): Map<string, Provider> {
+export function collectProviders(env: ModelEnv): Map<string, Provider> {
   const configured = env.MODEL_CONFIG?.providers ?? {};
   const providers = new Map<string, Provider>();
   for (const name of builtInProviders) {
     const { local = false, ...rest } = builtIn[name];
     // Elsewhere than here, nobody looks for programs on this machine.
     if (local && !env.MODELS && !(name === "ollama" && env.OLLAMA_HOST)) continue;
-    providers.set(name, withKey(env, { name, needsKey: !local, local, ...rest }));
+    providers.set(name, addKey(env, { name, needsKey: !local, local, ...rest }));
   }
   const ollama = providers.get("ollama");
-  if (ollama && env.OLLAMA_HOST) ollama.base = `${ollamaAddress(env.OLLAMA_HOST)}/v1`;
+  if (ollama && env.OLLAMA_HOST) ollama.base = `${parseOllamaHost(env.OLLAMA_HOST)}/v1`;
 
   for (const [name, { base, keyVariable, wire }] of Object.entries(configured)) {
     const known: Provider = providers.get(name) ?? { name, wire: "chat", base, needsKey: false, local: false };
@@ -91,33 +91,33 @@ export function providersOf(env: ModelEnv): Map<string, Provider> {
     const variable = keyVariable ?? own.keyVariable;
     const provider: Provider = {
       ...own,
-      base: trimmed(base),
+      base: trimSlashes(base),
       ...(wire ? { wire } : {}),
       ...(variable ? { keyVariable: variable } : {}),
     };
-    providers.set(name, withKey(env, { ...provider, needsKey: variable !== undefined }));
+    providers.set(name, addKey(env, { ...provider, needsKey: variable !== undefined }));
   }
   if (env.LLM_API_BASE?.trim()) {
     // Only its own key goes there, never OpenAI's.
     const { key: _, first: __, small: ___, ...openai } = providers.get("openai") as Provider;
-    const elsewhere: Provider = { ...openai, wire: "chat", base: trimmed(env.LLM_API_BASE.trim()), keyVariable: "LLM_API_KEY", needsKey: false };
-    providers.set("openai", withKey(env, elsewhere));
+    const elsewhere: Provider = { ...openai, wire: "chat", base: trimSlashes(env.LLM_API_BASE.trim()), keyVariable: "LLM_API_KEY", needsKey: false };
+    providers.set("openai", addKey(env, elsewhere));
   }
   if (env.AI) providers.set("workers-ai", { name: "workers-ai", wire: "workers-ai", base: "", needsKey: false, local: false });
   providers.set("scripted", { name: "scripted", wire: "scripted", base: "", needsKey: false, local: false, first: defaultScript });
   return providers;
 }
 
-function withKey(env: ModelEnv, provider: Provider): Provider {
+function addKey(env: ModelEnv, provider: Provider): Provider {
   const value = provider.keyVariable && (env as Record<string, unknown>)[provider.keyVariable];
   const key = typeof value === "string" ? value.trim() : "";
   return key ? { ...provider, key } : provider;
 }
 
-const trimmed = (base: string) => base.replace(/\/+$/, "");
+const trimSlashes = (base: string) => base.replace(/\/+$/, "");
 
 /** OLLAMA_HOST as Ollama itself reads it: a scheme, a port and even the host may be missing. */
-export function ollamaAddress(text: string): string {
+export function parseOllamaHost(text: string): string {
   const [, scheme, rest = ""] = /^(?:(https?):\/\/)?(.*)$/.exec(text.trim()) ?? [];
   const [, host = "", port] = /^(\[[^\]]*\]|[^:/]*)(?::(\d+))?/.exec(rest) ?? [];
   // The address a server listens on everywhere is not one to call.

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { ModelEnv } from "./providers.ts";
-import { redactorOf } from "./redactor.ts";
+import { createKeyRedactor } from "./redactor.ts";
 
 test("every provider's key is redacted, also in an isolate that never opened a model", () => {
-  const redact = redactorOf({
+  const redact = createKeyRedactor({
     OPENAI_API_KEY: "plain-openai-key",
     OWN_KEY: " plain-own-key ",
     MODEL_CONFIG: { providers: { own: { base: "http://127.0.0.1/v1", keyVariable: "OWN_KEY" } }, prices: {} },

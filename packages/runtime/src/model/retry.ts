@@ -9,7 +9,7 @@ const maxDelayMs = 30_000;
 const maxRetryAfterMs = 60_000;
 
 /** How long to wait after attempt number `attempt` (from 1) failed; nothing means: give up. */
-export function retryDelay(error: ModelError, attempt: number, random: () => number): number | undefined {
+export function getRetryDelayMs(error: ModelError, attempt: number, random: () => number): number | undefined {
   if (!error.passing || attempt >= maxAttempts) return undefined;
   const wish = error.retryAfterMs;
   if (wish !== undefined && wish > maxRetryAfterMs) return undefined;

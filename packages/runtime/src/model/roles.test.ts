@@ -9,7 +9,7 @@ const keys = { OPENAI_API_KEY: "sk", ANTHROPIC_API_KEY: "sk", GOOGLE_GENERATIVE_
 
 function roles(layers: Partial<ModelRoles>[], env: object = keys) {
   const opened = openRoles(openModels({ MODELS, ...env } as unknown as ModelEnv), layers);
-  return { opened, id: async (role: ModelRole) => (await opened.of(role)).id };
+  return { opened, id: async (role: ModelRole) => (await opened.getModel(role)).id };
 }
 
 const all = async (given: ReturnType<typeof roles>) =>
@@ -54,14 +54,14 @@ test("at another address than its own, a provider's small model is not assumed",
 
 test("a role is filled once a turn, and by the same model as another of its id", async () => {
   const { opened } = roles([{ primary: "scripted:tour" }]);
-  const primary = await opened.primary();
-  expect(await opened.of("primary")).toBe(primary);
-  expect(await opened.of("summarizer")).toBe(primary);
+  const primary = await opened.getPrimary();
+  expect(await opened.getModel("primary")).toBe(primary);
+  expect(await opened.getModel("summarizer")).toBe(primary);
 });
 
 test("a role that cannot be filled says which one it is, when it is needed and not before", async () => {
   const { opened } = roles([{ primary: "scripted:tour", summarizer: "nonsense:x", vision: "anthropic:claude-opus-5" }], {});
-  expect((await opened.primary()).id).toBe("scripted:tour");
-  await expect(opened.of("summarizer")).rejects.toMatchObject({ code: "bad_request", message: expect.stringMatching(/role “summarizer”.*no provider “nonsense”/) });
-  await expect(opened.of("vision")).rejects.toMatchObject({ code: "unavailable", message: expect.stringMatching(/role “vision”.*ANTHROPIC_API_KEY/) });
+  expect((await opened.getPrimary()).id).toBe("scripted:tour");
+  await expect(opened.getModel("summarizer")).rejects.toMatchObject({ code: "bad_request", message: expect.stringMatching(/role “summarizer”.*no provider “nonsense”/) });
+  await expect(opened.getModel("vision")).rejects.toMatchObject({ code: "unavailable", message: expect.stringMatching(/role “vision”.*ANTHROPIC_API_KEY/) });
 });

@@ -4,10 +4,10 @@ import type { Model } from "./model.ts";
 
 /** Which model fills which role of one agent's turn. */
 export interface Roles {
-  primary(): Promise<Model>;
-  of(role: ModelRole): Promise<Model>;
+  getPrimary(): Promise<Model>;
+  getModel(role: ModelRole): Promise<Model>;
   /** Its id alone, without opening it. */
-  idOf(role: ModelRole): Promise<string>;
+  getModelId(role: ModelRole): Promise<string>;
 }
 
 /**
@@ -16,42 +16,42 @@ export interface Roles {
  */
 export function openRoles(models: Models, layers: readonly Partial<ModelRoles>[]): Roles {
   const all = [...layers, models.configured];
-  const chosen = (role: ModelRole) => all.find((layer) => layer[role])?.[role];
+  const findChosen = (role: ModelRole) => all.find((layer) => layer[role])?.[role];
   const filled = new Map<ModelRole, Model>();
 
-  async function idOf(role: ModelRole): Promise<string> {
-    const said = chosen(role);
+  async function getModelId(role: ModelRole): Promise<string> {
+    const said = findChosen(role);
     if (said) return said;
-    if (role === "primary") return (await models.fallback()).id;
-    if (role === "summarizer") return idOf("fast");
-    const primary = (await of("primary")).id;
-    return role === "fast" ? (models.smallBeside(primary) ?? primary) : primary;
+    if (role === "primary") return (await models.getDefaultModel()).id;
+    if (role === "summarizer") return getModelId("fast");
+    const primary = (await getModel("primary")).id;
+    return role === "fast" ? (models.findSmallModel(primary) ?? primary) : primary;
   }
 
-  async function of(role: ModelRole): Promise<Model> {
+  async function getModel(role: ModelRole): Promise<Model> {
     const before = filled.get(role);
     if (before) return before;
-    const id = await idOf(role);
+    const id = await getModelId(role);
     // The same script twice would be two models.
     const same = [...filled.values()].find((model) => model.id === id);
-    const model = same ?? (await opened(role, id));
+    const model = same ?? (await openForRole(role, id));
     filled.set(role, model);
     return model;
   }
 
-  async function opened(role: ModelRole, id: string): Promise<Model> {
+  async function openForRole(role: ModelRole, id: string): Promise<Model> {
     try {
       return await models.resolve(id);
     } catch (error) {
-      throw named(role, error);
+      throw addRoleToError(role, error);
     }
   }
 
-  return { of, idOf, primary: () => of("primary") };
+  return { getModel, getModelId, getPrimary: () => getModel("primary") };
 }
 
 /** Whoever reads it did not necessarily choose the model, and wants to know where to look. */
-function named(role: ModelRole, error: unknown): unknown {
+function addRoleToError(role: ModelRole, error: unknown): unknown {
   if (role === "primary" || !isThinkeryError(error)) return error;
   return fail(error.code, `The model for the role “${role}” cannot be used. ${error.message}`, error.details);
 }

@@ -1,15 +1,15 @@
 import { type StoredApp, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import type { App } from "../sandbox/run.ts";
-import type { Inside, RunTerms, Sandbox } from "../sandbox/sandbox.ts";
-import { packed } from "../store/app-source.ts";
+import type { NestedSandbox, SandboxRunOptions, Sandbox } from "../sandbox/sandbox.ts";
+import { packApp } from "../store/app-source.ts";
 import { AppFeature } from "./app-feature.ts";
 
 const limits = { seconds: 7, mostSeconds: 300, waitSeconds: 300, silenceSeconds: 20, memoryMb: 128, runs: 250 };
 
 /** An agent whose app is answered for by a double of the sandbox. */
-function desk(serve: (app: App, request: Request, terms: RunTerms) => Promise<Response>) {
-  const stored = new Map<string, Uint8Array>([["b1", packed({ code: "one", modules: { "a.ts": "two" } })]]);
+function createFeature(serve: (app: App, request: Request, terms: SandboxRunOptions) => Promise<Response>) {
+  const stored = new Map<string, Uint8Array>([["b1", packApp({ code: "one", modules: { "a.ts": "two" } })]]);
   const reads: string[] = [];
   let app: StoredApp | undefined = { version: "v1", blob: "b1", main: "main.ts", modules: ["a.ts"], bytes: 6, by: "owner", updatedAt: "2026-11-15T00:00:00.000Z" };
   const agentApp = new AppFeature({
@@ -26,8 +26,8 @@ function desk(serve: (app: App, request: Request, terms: RunTerms) => Promise<Re
 const request = () => new Request("http://app/");
 
 test("an app is handed to the sandbox with all its modules, in its agent's name, for a limited time", async () => {
-  let seen: [App, RunTerms] | undefined;
-  const { agentApp } = desk(async (app, _, terms) => ((seen = [app, terms]), new Response("well", { status: 201, headers: { "x-thinkery-app": "fake" } })));
+  let seen: [App, SandboxRunOptions] | undefined;
+  const { agentApp } = createFeature(async (app, _, terms) => ((seen = [app, terms]), new Response("well", { status: 201, headers: { "x-thinkery-app": "fake" } })));
   const answer = await agentApp.fetch(request());
   expect([answer.status, await answer.text(), answer.headers.get("x-thinkery-app")]).toEqual([201, "well", "v1"]);
   expect(seen?.[0]).toEqual({ id: "global~alice.v1.1794700800000", main: "main.ts", modules: { "main.ts": "one", "a.ts": "two" } });
@@ -36,7 +36,7 @@ test("an app is handed to the sandbox with all its modules, in its agent's name,
 
 test("its code is read once, and again when it is set anew: then it is another app to the sandbox", async () => {
   const ids: string[] = [];
-  const { agentApp, reads, change } = desk(async ({ id }) => (ids.push(id), new Response()));
+  const { agentApp, reads, change } = createFeature(async ({ id }) => (ids.push(id), new Response()));
   await agentApp.fetch(request());
   await agentApp.fetch(request());
   expect([reads, new Set(ids).size]).toEqual([["b1"], 1]);
@@ -50,13 +50,13 @@ test("its code is read once, and again when it is set anew: then it is another a
 });
 
 test.each<ToolTrouble>(["timeout", "limit", "sandbox_lost", "no_sandbox"])("a sandbox that fails by %s is told as not available now", async (trouble) => {
-  const { agentApp } = desk(() => Promise.reject(new ToolFailure(trouble, "It is gone.")));
+  const { agentApp } = createFeature(() => Promise.reject(new ToolFailure(trouble, "It is gone.")));
   await expect(agentApp.fetch(request())).rejects.toMatchObject({ code: "unavailable", message: "The app did not answer. It is gone." });
 });
 
 test("nothing but echo is open to an app", async () => {
-  const { agentApp } = desk(async (_, __, { call }) => {
-    const tried = await Promise.allSettled(["echo", "tools.set_title", "fetch", "echo.x", "constructor"].map((name) => call(name, '{"a":1}', {} as Inside)));
+  const { agentApp } = createFeature(async (_, __, { call }) => {
+    const tried = await Promise.allSettled(["echo", "tools.set_title", "fetch", "echo.x", "constructor"].map((name) => call(name, '{"a":1}', {} as NestedSandbox)));
     return Response.json(tried.map((one) => (one.status === "fulfilled" ? one.value : (one.reason as Error).message)));
   });
   expect(await (await agentApp.fetch(request())).json()).toEqual([
@@ -69,7 +69,7 @@ test("nothing but echo is open to an app", async () => {
 });
 
 test("an agent that is erased takes the requests of its app along", async () => {
-  const { agentApp } = desk((_, __, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))));
+  const { agentApp } = createFeature((_, __, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))));
   const asked = agentApp.fetch(request());
   await new Promise((resolve) => setTimeout(resolve));
   agentApp.halt();

@@ -10,9 +10,9 @@ import {
 } from "@thinkery/sdk";
 import type { SandboxLimits } from "@thinkery/sdk/internal";
 import type { App } from "../sandbox/run.ts";
-import type { RunTerms, Sandbox } from "../sandbox/sandbox.ts";
+import type { SandboxRunOptions, Sandbox } from "../sandbox/sandbox.ts";
 import type { AgentStore } from "../store/agent-store.ts";
-import { factsOf, packed, unpacked } from "../store/app-source.ts";
+import { createAppFacts, packApp, unpackApp } from "../store/app-source.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
 import type { AgentFeature } from "./feature.ts";
@@ -42,28 +42,28 @@ export class AppFeature implements AgentFeature {
   }
 
   read(): AppInfo {
-    return this.#info(this.#stored());
+    return this.#toInfo(this.#getStored());
   }
 
   async put(app: NewApp, by: string): Promise<AppInfo> {
     const { store, blobs, recorder } = this.#options;
-    const facts = factsOf(app, await blobs.put(packed(app)), by);
+    const facts = createAppFacts(app, await blobs.put(packApp(app)), by);
     // What is there already is not set anew: its isolate stays, and the log need not say it twice.
-    if (store.facts.app()?.version !== facts.version) recorder.record({ type: "app.set", data: facts });
+    if (store.facts.getApp()?.version !== facts.version) recorder.record({ type: "app.set", data: facts });
     return this.read();
   }
 
   remove(by: string): void {
-    this.#stored();
+    this.#getStored();
     this.#options.recorder.record({ type: "app.removed", data: { by } });
   }
 
   /** Has the app answer. What it answers is its own: nothing in it is to be trusted. */
   async fetch(request: Request): Promise<Response> {
-    const stored = this.#stored();
+    const stored = this.#getStored();
     const app = await this.#load(stored);
     const sandbox = this.#options.sandbox();
-    const answer = await sandbox.serve(app, request, this.#terms(sandbox.limits)).catch((error: unknown) => {
+    const answer = await sandbox.serve(app, request, this.#createTerms(sandbox.limits)).catch((error: unknown) => {
       if (error instanceof ToolFailure) throw fail("unavailable", `The app did not answer. ${error.message}`);
       if (this.#ending.signal.aborted) throw fail("not_found", "There is no such agent.");
       throw error;
@@ -79,17 +79,17 @@ export class AppFeature implements AgentFeature {
   }
 
   export(): { app?: AppInfo } {
-    const stored = this.#options.store.facts.app();
-    return stored ? { app: this.#info(stored) } : {};
+    const stored = this.#options.store.facts.getApp();
+    return stored ? { app: this.#toInfo(stored) } : {};
   }
 
-  #info(stored: StoredApp): AppInfo {
+  #toInfo(stored: StoredApp): AppInfo {
     const { blob: _, ...info } = stored;
     const { agency, path } = this.#options.address;
     return { ...info, address: appAddress(agency, path[0]) };
   }
 
-  #terms({ seconds, waitSeconds }: SandboxLimits): RunTerms {
+  #createTerms({ seconds, waitSeconds }: SandboxLimits): SandboxRunOptions {
     return {
       agent: this.#options.sandboxKey,
       timeoutMs: seconds * 1000,
@@ -101,8 +101,8 @@ export class AppFeature implements AgentFeature {
     };
   }
 
-  #stored(): StoredApp {
-    const stored = this.#options.store.facts.app();
+  #getStored(): StoredApp {
+    const stored = this.#options.store.facts.getApp();
     if (!stored) throw fail("not_found", "This agent has no app. Give it one with `thinkery app put`, or PUT its code to …/app as {“code”: “export default { fetch() { … } }”}.");
     return stored;
   }
@@ -113,7 +113,7 @@ export class AppFeature implements AgentFeature {
     if (this.#loaded?.id === id) return this.#loaded;
     const content = await this.#options.blobs.get(blob);
     if (!content) throw fail("unavailable", "The app's code is not in the blob store any more. Put it again.");
-    this.#loaded = { id, ...unpacked(content) };
+    this.#loaded = { id, ...unpackApp(content) };
     return this.#loaded;
   }
 }

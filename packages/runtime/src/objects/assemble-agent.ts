@@ -1,5 +1,5 @@
 import { type AgentAddress, agentObjectName, formatAddress } from "@thinkery/sdk";
-import { redactorOf } from "../model/redactor.ts";
+import { createKeyRedactor } from "../model/redactor.ts";
 import { openSandbox } from "../sandbox/open.ts";
 import { AgentStore } from "../store/agent-store.ts";
 import { openBlobs } from "../store/blobs/open.ts";
@@ -8,14 +8,14 @@ import { formerThinkSteps, thinkSchema } from "../store/schema/think.ts";
 import type { ClassLayer } from "../system/layers.ts";
 import type { System } from "../system/system.ts";
 import { TurnQueue } from "../turn/admission/turn-queue.ts";
-import { limitsFrom } from "../turn/limits.ts";
+import { resolveLimits } from "../turn/limits.ts";
 import { Recorder } from "../turn/loop/recorder.ts";
 import { RemoteWorkspace } from "../workspace/remote-workspace.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import { AgentResolver } from "./agent-resolver.ts";
 import { AppFeature } from "./app-feature.ts";
-import { Audience } from "./audience.ts";
-import { Books } from "./books.ts";
+import { Broadcaster } from "./broadcaster.ts";
+import { AgencyBudgetClient } from "./agency-budget-client.ts";
 import type { Env } from "./env.ts";
 import type { AgentFeature } from "./feature.ts";
 import { FilesFeature } from "./files-feature.ts";
@@ -40,13 +40,13 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   migrate(storage, thinkSchema, formerThinkSteps);
   const name = formatAddress(address);
   const root = agentObjectName(address.agency, address.path[0]);
-  const limits = limitsFrom(env.TURN_LIMITS);
+  const limits = resolveLimits(env.TURN_LIMITS);
   const agency = () => env.Agency.getByName(address.agency);
 
   const blobs = openBlobs(env);
-  const store = new AgentStore(storage, name, redactorOf(env));
-  const audience = new Audience(store, onChange);
-  const recorder = new Recorder(store, audience);
+  const store = new AgentStore(storage, name, createKeyRedactor(env));
+  const broadcaster = new Broadcaster(store, onChange);
+  const recorder = new Recorder(store, broadcaster);
   const registration = new Registration(storage.sql);
   const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
 
@@ -60,8 +60,8 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const sandboxKey = root;
   const app = new AppFeature({ address, sandboxKey, store, blobs, recorder, sandbox: () => openSandbox(env) });
 
-  const books: Books = new Books({ env, store, address, registration, metered: () => resolver.metered() });
-  const resolver = new AgentResolver({ env, address, sandboxKey, system, layer, store, recorder, books, workspace });
+  const budgetClient: AgencyBudgetClient = new AgencyBudgetClient({ env, store, address, registration, isMetered: () => resolver.isMetered() });
+  const resolver = new AgentResolver({ env, address, sandboxKey, system, layer, store, recorder, budgetClient, workspace });
   const queue = new TurnQueue({
     agent: name,
     store,
@@ -71,9 +71,9 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     limits,
     resolve: (turn) => resolver.resolve(registration.get(), turn.props),
     onBusy: () => heartbeat.begin(),
-    onRest: () => books.rest(),
+    onIdle: () => budgetClient.releaseAll(),
   });
-  const sockets = new Sockets({ store, blobs, audience, recorder, queue });
+  const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue });
   const features: readonly AgentFeature[] = [files, app];
 
   return {
@@ -81,11 +81,11 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     agency,
     blobs,
     store,
-    audience,
+    audience: broadcaster,
     recorder,
     registration,
     heartbeat,
-    books,
+    books: budgetClient,
     resolver,
     queue,
     sockets,

@@ -25,11 +25,11 @@ export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, Stat
     child: { className: string; name: string },
   ): Promise<Response | undefined> {
     if (this.dynamicAgents.has(child.className, child.name)) return undefined;
-    return refusal(`There is no sub-agent “${child.name}” here.`);
+    return toNotFoundResponse(`There is no sub-agent “${child.name}” here.`);
   }
 
   override onRequest(_request: Request): Response {
-    return refusal("There is nothing at this address.");
+    return toNotFoundResponse("There is nothing at this address.");
   }
 
   /**
@@ -68,7 +68,7 @@ export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, Stat
    * Once a wake, before the first call: starts the SDK's side, which JS RPC bypasses, and finishes what a
    * crash left half done.
    */
-  protected ready(): Promise<void> {
+  protected ensureReady(): Promise<void> {
     this.#awake ??= (async () => {
       await this.__unsafe_ensureInitialized();
       await this.wake();
@@ -82,7 +82,7 @@ export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, Stat
   protected abstract wake(): void | Promise<void>;
 }
 
-function refusal(message: string): Response {
+function toNotFoundResponse(message: string): Response {
   const error = fail("not_found", message);
   return Response.json(errorBody(error), { status: statusOf(error.code) });
 }

@@ -1,10 +1,10 @@
 import { type Admission, type JobEvent, updatesFromBoth } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { isOver } from "../store/turns.ts";
-import { jobEnd, jobEvent } from "./job-events.ts";
+import { createJobEnd, toJobEvent } from "./job-events.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
-import type { Audience, News } from "./audience.ts";
-import { type EventStream, eventStream, sse } from "./stream.ts";
+import type { Broadcaster, Frame } from "./broadcaster.ts";
+import { type EventStream, createEventStream, formatSse } from "./stream.ts";
 
 const maxEventsPerRead = 500;
 const maxReadChars = 256_000;
@@ -14,26 +14,26 @@ const maxReadChars = 256_000;
  * sent is read from the log when it is ready for it, so nothing piles up here. What calls show while they go on is in no
  * log: with `progress`, it is told to those who keep up.
  */
-export function followEvents(store: AgentStore, audience: Audience, after: number | undefined, progress: boolean): ReadableStream<Uint8Array> {
+export function followEvents(store: AgentStore, audience: Broadcaster, after: number | undefined, progress: boolean): ReadableStream<Uint8Array> {
   let position = after ?? store.log.last;
-  const stream = eventStream(
+  const stream = createEventStream(
     (news, self) => {
-      if (self.lags()) return;
+      if (self.isLagging()) return;
       const fresh = news.filter(({ event, frame }) => (event ? event.seq > position : progress && frame.type === "tool_progress"));
       const events = fresh.flatMap(({ event }) => event ?? []);
       if (events.length > 0 ? events[0]?.seq !== position + 1 : position !== store.log.last) return;
-      if (fresh.length > 0) self.send(fresh.map(({ event, frame, text }) => sse((event ?? frame).type, text, event?.seq)).join(""));
+      if (fresh.length > 0) self.send(fresh.map(({ event, frame, text }) => formatSse((event ?? frame).type, text, event?.seq)).join(""));
       position = events.at(-1)?.seq ?? position;
     },
-    (self) => audience.leave(self),
+    (self) => audience.unsubscribe(self),
     (self) => {
       if (position >= store.log.last) return;
       const events = store.log.read(position, maxEventsPerRead, maxReadChars);
-      self.send(events.map((event) => sse(event.type, JSON.stringify(event), event.seq)).join(""));
+      self.send(events.map((event) => formatSse(event.type, JSON.stringify(event), event.seq)).join(""));
       position = events.at(-1)?.seq ?? position;
     },
   );
-  audience.join(stream);
+  audience.subscribe(stream);
   // A number and no data: whoever is cut off before the first event knows where to go on.
   stream.send(`: welcome\nid: ${position}\n\n`);
   return stream.body;
@@ -42,31 +42,31 @@ export function followEvents(store: AgentStore, audience: Audience, after: numbe
 /** One turn as it happens, and nothing else; whoever stops listening does not stop the turn. */
 export function converse(
   store: AgentStore,
-  audience: Audience,
+  audience: Broadcaster,
   recorder: Recorder,
   agent: string,
   admit: () => Admission,
 ): ReadableStream<Uint8Array> {
   let runId = "";
-  let heard = false;
-  const tell = (self: EventStream, event: JobEvent) => self.send(sse(event.type, JSON.stringify(event)));
+  let isOwnTurn = false;
+  const send = (self: EventStream, event: JobEvent) => self.send(formatSse(event.type, JSON.stringify(event)));
 
-  const hear = (news: readonly News[], self: EventStream) => {
+  const receive = (news: readonly Frame[], self: EventStream) => {
     for (const { event, frame } of news) {
       for (const update of updatesFromBoth(event ?? frame)) {
-        if (update.kind === "turn-started" || update.kind === "turn-resumed") heard = update.runId === runId;
-        const said = heard ? jobEvent(update, agent) : undefined;
-        if (said) tell(self, said);
+        if (update.kind === "turn-started" || update.kind === "turn-resumed") isOwnTurn = update.runId === runId;
+        const said = isOwnTurn ? toJobEvent(update, agent) : undefined;
+        if (said) send(self, said);
         if (update.kind !== "turn-ended" || update.runId !== runId) continue;
-        tell(self, jobEnd(update.end.status, runId, agent, store));
+        send(self, createJobEnd(update.end.status, runId, agent, store));
         self.end();
         return;
       }
     }
   };
 
-  const stream = eventStream(hear, (self) => audience.leave(self));
-  audience.join(stream);
+  const stream = createEventStream(receive, (self) => audience.unsubscribe(self));
+  audience.subscribe(stream);
   let admission: Admission;
   try {
     admission = admit();
@@ -77,14 +77,14 @@ export function converse(
   runId = admission.runId;
   const turn = store.turns.get(runId);
   if (turn && isOver(turn)) {
-    const end = jobEnd(turn.status === "completed" || turn.status === "error" ? turn.status : "canceled", runId, agent, store);
-    if (end.type === "done" && end.content) tell(stream, { type: "chunk", agent, text: end.content });
-    tell(stream, end);
+    const end = createJobEnd(turn.status === "completed" || turn.status === "error" ? turn.status : "canceled", runId, agent, store);
+    if (end.type === "done" && end.content) send(stream, { type: "chunk", agent, text: end.content });
+    send(stream, end);
     stream.end();
   } else if (turn?.status === "running") {
-    heard = true;
-    const draft = recorder.draft();
-    if (draft?.text) tell(stream, { type: "chunk", agent, text: draft.text });
+    isOwnTurn = true;
+    const draft = recorder.getDraft();
+    if (draft?.text) send(stream, { type: "chunk", agent, text: draft.text });
   }
   return stream.body;
 }

@@ -1,27 +1,27 @@
 import { type AgentEvent, type ChatFrame, type ConversationUpdate, type Message, noteText, updatesFromEvent } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 
-const none: readonly ChatFrame[] = [];
+const noFrames: readonly ChatFrame[] = [];
 
 /** An event in the words of the chat vocabulary. */
-export function chatFrames(event: AgentEvent, store: AgentStore): readonly ChatFrame[] {
+export function toChatFrames(event: AgentEvent, store: AgentStore): readonly ChatFrame[] {
   // Text is sent as the model says it, before it is stored.
-  if (event.type === "model.delta") return none;
-  let frames = none;
+  if (event.type === "model.delta") return noFrames;
+  let frames = noFrames;
   for (const update of updatesFromEvent(event)) {
-    const more = framesOf(update, event, store);
+    const more = toUpdateFrames(update, event, store);
     if (more.length > 0) frames = frames.length === 0 ? more : frames.concat(more);
   }
   return frames;
 }
 
-function framesOf(update: ConversationUpdate, event: AgentEvent, store: AgentStore): readonly ChatFrame[] {
+function toUpdateFrames(update: ConversationUpdate, event: AgentEvent, store: AgentStore): readonly ChatFrame[] {
   switch (update.kind) {
     case "request": {
       const { runId, key, position } = update;
       const timestamp = Date.parse(event.ts);
       const messages = update.messages.map((said): Message => ({ ...said, status: "pending", timestamp, runId, attempt: 1 }));
-      return [queuedFrame(key, runId, position, messages)];
+      return [createQueuedFrame(key, runId, position, messages)];
     }
     case "turn-started":
     case "turn-resumed":
@@ -30,9 +30,9 @@ function framesOf(update: ConversationUpdate, event: AgentEvent, store: AgentSto
     case "turn-paused":
       return [{ type: "status", status: "waiting" }];
     case "turn-ended":
-      return endFrames(update, store);
+      return toEndFrames(update, store);
     case "message-completed":
-      return messageFrames(update, store);
+      return toMessageFrames(update, store);
     case "retry": {
       const { runId: taskId, error, attempt, inMs: retryIn } = update;
       return [{ type: "task-retrying", taskId, error, attempt, retryIn }];
@@ -45,17 +45,17 @@ function framesOf(update: ConversationUpdate, event: AgentEvent, store: AgentSto
       return [{ type: "tool_result", callId, name, output, ...(failed ? { failed } : {}), ...(blob ? { blob } : {}), runId }];
     }
     case "note":
-      return update.note.kind === "middleware" ? [{ type: "warning", warning: noteText(update.note) }] : none;
+      return update.note.kind === "middleware" ? [{ type: "warning", warning: noteText(update.note) }] : noFrames;
     case "cleared":
       return [{ type: "history", messages: [] }];
     default:
-      return none;
+      return noFrames;
   }
 }
 
 type Update<K extends ConversationUpdate["kind"]> = Extract<ConversationUpdate, { kind: K }>;
 
-function messageFrames({ runId, messageId, calls }: Update<"message-completed">, store: AgentStore): ChatFrame[] {
+function toMessageFrames({ runId, messageId, calls }: Update<"message-completed">, store: AgentStore): ChatFrame[] {
   const message = store.messages.get(messageId);
   const frames: ChatFrame[] = [];
   if (message?.content) frames.push({ type: "text_done", messageId });
@@ -65,7 +65,7 @@ function messageFrames({ runId, messageId, calls }: Update<"message-completed">,
   return frames;
 }
 
-function endFrames({ runId, end }: Update<"turn-ended">, store: AgentStore): ChatFrame[] {
+function toEndFrames({ runId, end }: Update<"turn-ended">, store: AgentStore): ChatFrame[] {
   if (end.status === "completed") return [{ type: "task-complete", taskId: runId }, { type: "status", status: "idle" }];
   if (end.status === "error") {
     const { message: error, code, advice } = end.failure;
@@ -77,16 +77,16 @@ function endFrames({ runId, end }: Update<"turn-ended">, store: AgentStore): Cha
     ];
   }
   // What was said so far, or what was asked for and never begun.
-  const left = store.messages.ofTurn(runId).filter(({ status }) => status === "cancelled");
+  const left = store.messages.listByTurn(runId).filter(({ status }) => status === "cancelled");
   return [
     ...left.map((message) => ({ type: "message-complete", message }) as const),
     { type: "task-canceled", taskId: runId },
     // It may have been one that waited while another runs on.
-    ...(store.turns.running() ? [] : [{ type: "status", status: "idle" } as const]),
+    ...(store.turns.getRunning() ? [] : [{ type: "status", status: "idle" } as const]),
   ];
 }
 
 /** The answer to whoever said something, and the news of it for everybody else. */
-export function queuedFrame(id: string, taskId: string, position: number, messages: Message[]): ChatFrame {
+export function createQueuedFrame(id: string, taskId: string, position: number, messages: Message[]): ChatFrame {
   return { type: "task-queued", id, taskId, position, messages };
 }

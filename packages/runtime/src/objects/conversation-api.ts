@@ -18,9 +18,9 @@ import {
   type ToolReport,
 } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
-import { runOf } from "../store/turns.ts";
-import { inputOf } from "../turn/admission/input.ts";
-import { agentStandings } from "../turn/budget/turn-budget.ts";
+import { toRun } from "../store/turns.ts";
+import { createInput } from "../turn/admission/input.ts";
+import { listAgentBudgetStatuses } from "../turn/budget/turn-budget.ts";
 import type { AgentParts } from "./assemble-agent.ts";
 import { converse, followEvents } from "./broadcasts.ts";
 import { createExport, createUsage, readState } from "./snapshot.ts";
@@ -37,7 +37,7 @@ export class ConversationApi extends RpcTarget {
   async admit(invoke: Invoke, from: Sender): Promise<Admission> {
     const agent = await this.#open();
     await checkProps(agent, invoke);
-    return agent.queue.admit(await inputOf(invoke, from, agent.blobs));
+    return agent.queue.admit(await createInput(invoke, from, agent.blobs));
   }
 
   async converse(invoke: Invoke, from: Sender, name: string): Promise<ReadableStream<Uint8Array>> {
@@ -45,34 +45,34 @@ export class ConversationApi extends RpcTarget {
     const { store, audience, recorder, queue, blobs } = agent;
     await checkProps(agent, invoke);
     // Listening begins before the turn does, or its first words would be missed.
-    const input = await inputOf(invoke, from, blobs);
+    const input = await createInput(invoke, from, blobs);
     return converse(store, audience, recorder, name, () => queue.admit(input));
   }
 
   /** The result of a tool call that was deferred. */
   async resolveToolCall(result: ToolReport): Promise<Run> {
-    return (await this.#open()).queue.report(result);
+    return (await this.#open()).queue.resolveToolCall(result);
   }
 
   async cancel(runId?: string): Promise<{ runId?: string; status: Run["status"] }> {
     const { queue } = await this.#open();
     const turn = queue.cancel(runId, "canceled");
     if (!turn && runId) throw fail("not_found", "There is no such turn.");
-    return turn ? { runId: turn.id, status: runOf(turn).status } : { status: "idle" };
+    return turn ? { runId: turn.id, status: toRun(turn).status } : { status: "idle" };
   }
 
   /** Returns when the turn is over. */
-  async outcomeOf(runId: string): Promise<Outcome> {
+  async waitForOutcome(runId: string): Promise<Outcome> {
     const { store, queue } = await this.#open();
     if (!store.turns.get(runId)) throw fail("not_found", "There is no such turn.");
-    return queue.whenOver(runId);
+    return queue.waitForOutcome(runId);
   }
 
-  async state(): Promise<{ state: AgentState; run: Run }> {
+  async getState(): Promise<{ state: AgentState; run: Run }> {
     return readState(await this.#open());
   }
 
-  async events({ after = 0, limit }: EventQuery): Promise<{ events: AgentEvent[]; next?: number }> {
+  async listEvents({ after = 0, limit }: EventQuery): Promise<{ events: AgentEvent[]; next?: number }> {
     const { log } = (await this.#open()).store;
     const events = log.read(after, limit);
     const last = events.at(-1)?.seq;
@@ -84,29 +84,29 @@ export class ConversationApi extends RpcTarget {
     return followEvents(store, audience, after, progress);
   }
 
-  async messages(query: MessageQuery): Promise<{ messages: Message[]; next?: string }> {
+  async listMessages(query: MessageQuery): Promise<{ messages: Message[]; next?: string }> {
     return (await this.#open()).store.messages.page(query);
   }
 
   async clear(by: string): Promise<void> {
     const { store, audience, queue, resolver, features } = await this.#open();
-    if (queue.busy || store.turns.paused()) {
+    if (queue.isBusy || store.turns.getPaused()) {
       throw fail("conflict", "A turn is running. Cancel it first, or wait until it is over.");
     }
-    audience.recorded(store.clear(by));
+    audience.onRecorded(store.clear(by));
     resolver.resetDriver();
     for (const feature of features) feature.clear?.();
   }
 
-  async actions(query: ActionQuery): Promise<{ actions: Action[]; next?: string }> {
+  async listActions(query: ActionQuery): Promise<{ actions: Action[]; next?: string }> {
     return (await this.#open()).store.actions.page(query);
   }
 
-  async usage(days?: number): Promise<AgentUsage & { budget: Standing[] }> {
+  async getUsage(days?: number): Promise<AgentUsage & { budget: Standing[] }> {
     const { store, resolver, registration, agency } = await this.#open();
-    const budget = await resolver.budget(registration.get());
-    const shared = (await resolver.metered()) ? await agency().standings() : [];
-    return { ...createUsage(store, days), budget: [...agentStandings(store, budget), ...shared] };
+    const budget = await resolver.resolveBudget(registration.get());
+    const shared = (await resolver.isMetered()) ? await agency().listBudgetStatuses() : [];
+    return { ...createUsage(store, days), budget: [...listAgentBudgetStatuses(store, budget), ...shared] };
   }
 
   /** An `AgentExport` as text: what a call between objects may carry as a value is limited. */
@@ -114,9 +114,9 @@ export class ConversationApi extends RpcTarget {
     return new Blob([JSON.stringify(createExport(await this.#open()))]).stream();
   }
 
-  async blob(hash: string): Promise<{ mediaType: string; data: Uint8Array } | undefined> {
+  async readBlob(hash: string): Promise<{ mediaType: string; data: Uint8Array } | undefined> {
     const { store, blobs } = await this.#open();
-    const mediaType = store.blobs.mediaType(hash);
+    const mediaType = store.blobs.getMediaType(hash);
     const data = mediaType ? await blobs.get(hash) : undefined;
     return mediaType && data ? { mediaType, data } : undefined;
   }

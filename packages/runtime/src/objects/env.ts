@@ -13,15 +13,15 @@ type Call = (...input: never[]) => Promise<unknown>;
  * A namespace of objects whose stubs look like the objects' own asynchronous methods and the APIs of their features.
  * What crosses is plain data; the platform's mapped types give up on our schemas' open records.
  */
-interface Objects<T> {
+interface ObjectNamespace<T> {
   getByName(name: string): { [K in keyof T as T[K] extends Call | RpcTarget ? K : never]: T[K] } & Pick<Fetcher, "fetch">;
 }
 
 /** What the Worker is bound to. Binding names of objects are their class names, as the Agents SDK expects. */
 export interface Env extends ModelEnv, OutboundEnv, SandboxEnv {
-  Think: Objects<Think>;
-  Agency: Objects<Agency>;
-  User: Objects<User>;
+  Think: ObjectNamespace<Think>;
+  Agency: ObjectNamespace<Agency>;
+  User: ObjectNamespace<User>;
   /** The page's files: a disk service here, static assets on Cloudflare. */
   ASSETS: Fetcher;
   /** Big values: a disk service here, a bucket on Cloudflare. */

@@ -2,7 +2,7 @@ import type { NewEvent } from "@thinkery/sdk";
 import type { Connection } from "agents";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { LocalWorkspace } from "../workspace/local-workspace.ts";
-import { workspaceLimitsOf } from "../workspace/quota.ts";
+import { getWorkspaceLimits } from "../workspace/quota.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import type { Env } from "./env.ts";
 import type { AgentFeature } from "./feature.ts";
@@ -22,7 +22,7 @@ export class FilesFeature implements AgentFeature {
   readonly live: LiveSockets;
 
   constructor({ storage, blobs, env, record }: FilesOptions) {
-    this.workspace = new Workspace({ storage, blobs, limits: workspaceLimitsOf(env), record });
+    this.workspace = new Workspace({ storage, blobs, limits: getWorkspaceLimits(env), record });
     this.port = new LocalWorkspace(this.workspace);
     this.live = new LiveSockets(this.workspace, storage);
   }

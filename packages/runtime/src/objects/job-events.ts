@@ -1,8 +1,8 @@
 import type { ConversationUpdate, JobEvent, TurnEnd } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 
-/** What `/run` tells of an update, if anything. How the turn ends is in `jobEnd`. */
-export function jobEvent(update: ConversationUpdate, agent: string): JobEvent | undefined {
+/** What `/run` tells of an update, if anything. How the turn ends is in `createJobEnd`. */
+export function toJobEvent(update: ConversationUpdate, agent: string): JobEvent | undefined {
   switch (update.kind) {
     case "draft-text":
       return update.text ? { type: "chunk", agent, text: update.text } : { type: "reasoning", agent, text: update.reasoning };
@@ -20,8 +20,8 @@ export function jobEvent(update: ConversationUpdate, agent: string): JobEvent | 
 }
 
 /** The last event of a turn. */
-export function jobEnd(status: TurnEnd["status"], runId: string, agent: string, store: AgentStore): JobEvent {
-  if (status === "canceled") return { type: "done", agent, runId, status, content: store.messages.lastWords(runId) };
+export function createJobEnd(status: TurnEnd["status"], runId: string, agent: string, store: AgentStore): JobEvent {
+  if (status === "canceled") return { type: "done", agent, runId, status, content: store.messages.getLastText(runId) };
   const turn = store.turns.get(runId);
   if (status === "completed") return { type: "done", agent, runId, status, content: turn?.result ?? "" };
   const { code = "internal", message = "The turn failed.", advice } = turn?.failure ?? {};

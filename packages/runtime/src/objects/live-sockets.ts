@@ -1,20 +1,20 @@
 import { mainBranch } from "@thinkery/sdk";
 import type { Connection } from "agents";
-import { presenceWantedFrame } from "../workspace/live/frames.ts";
+import { presenceQueryFrame } from "../workspace/live/frames.ts";
 import { LiveStore } from "../workspace/live/live-store.ts";
 import { type Peer, Room } from "../workspace/live/room.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { Ration } from "./ration.ts";
+import { RateLimiter } from "./rate-limiter.ts";
 
 const maxSockets = 200;
 /** Whoever has been sent this much without a word is asked for one, and cut off when there is none until so much more. */
-const unreadBeforeAsking = 1024 * 1024;
+const askAfterBytes = 1024 * 1024;
 const maxUnreadBytes = 8 * 1024 * 1024;
 
 const megabyte = 1024 * 1024;
 
 /** What is known of an editor's socket, also after the object slept. */
-interface LiveFacts {
+interface LiveSocketState {
   live: string;
   user: string;
   mayWrite: boolean;
@@ -33,22 +33,22 @@ export class LiveSockets {
   readonly #workspace: Workspace;
   readonly #storage: DurableObjectStorage;
   readonly #rooms = new Map<string, Room>();
-  readonly #open = new Map<string, LiveSocket>();
+  readonly #sockets = new Map<string, LiveSocket>();
 
   constructor(workspace: Workspace, storage: DurableObjectStorage) {
     this.#workspace = workspace;
     this.#storage = storage;
-    workspace.follow((commit) => {
+    workspace.subscribe((commit) => {
       // Version 0 says that a branch was removed.
-      if (commit.version !== 0) return this.#rooms.get(commit.branch)?.follow(commit);
-      this.#room(commit.branch).dissolve(`The branch “${commit.branch}” was removed.`);
+      if (commit.version !== 0) return this.#rooms.get(commit.branch)?.applyCommit(commit);
+      this.#getRoom(commit.branch).dissolve(`The branch “${commit.branch}” was removed.`);
       this.#rooms.delete(commit.branch);
     });
   }
 
-  welcome(connection: Connection, request: Request): void {
+  connect(connection: Connection, request: Request): void {
     const scopes = (request.headers.get("x-thinkery-scopes") ?? "").split(",");
-    const facts: LiveFacts = {
+    const facts: LiveSocketState = {
       live: new URL(request.url).searchParams.get("branch") ?? mainBranch,
       user: request.headers.get("x-thinkery-user") ?? "",
       mayWrite: scopes.includes("chat") || scopes.includes("admin"),
@@ -56,51 +56,51 @@ export class LiveSockets {
     };
     connection.setState(facts);
     const socket = this.#add(connection, facts);
-    if (this.#open.size > maxSockets) socket.close(1013, "Too many are connected to these files. Try again later.");
-    else this.#room(facts.live).join(socket);
+    if (this.#sockets.size > maxSockets) socket.close(1013, "Too many are connected to these files. Try again later.");
+    else this.#getRoom(facts.live).join(socket);
   }
 
   /** Those that stayed open while the object slept. */
   restore(connections: Iterable<Connection>): void {
-    for (const connection of connections) if (!isClosed(connection)) this.#socket(connection);
+    for (const connection of connections) if (!isClosed(connection)) this.#getSocket(connection);
   }
 
   has(connection: Connection): boolean {
-    return typeof (connection.state as Partial<LiveFacts> | null)?.live === "string";
+    return typeof (connection.state as Partial<LiveSocketState> | null)?.live === "string";
   }
 
-  hear(connection: Connection, message: string | ArrayBuffer): void {
+  receive(connection: Connection, message: string | ArrayBuffer): void {
     if (isClosed(connection)) return;
-    const socket = this.#socket(connection);
-    socket.heard();
-    this.#room(socket.branch).hear(socket, message);
+    const socket = this.#getSocket(connection);
+    socket.noteActivity();
+    this.#getRoom(socket.branch).handleMessage(socket, message);
   }
 
-  leave(connection: Connection): void {
-    const socket = this.#open.get(connection.id);
+  disconnect(connection: Connection): void {
+    const socket = this.#sockets.get(connection.id);
     if (!socket) return;
-    this.#open.delete(connection.id);
-    const room = this.#room(socket.branch);
+    this.#sockets.delete(connection.id);
+    const room = this.#getRoom(socket.branch);
     room.leave(socket);
     if (room.isEmpty) this.#rooms.delete(socket.branch);
   }
 
-  #socket(connection: Connection): LiveSocket {
-    const known = this.#open.get(connection.id);
+  #getSocket(connection: Connection): LiveSocket {
+    const known = this.#sockets.get(connection.id);
     if (known) return known;
-    const socket = this.#add(connection, connection.state as LiveFacts);
-    this.#room(socket.branch).restore(socket);
+    const socket = this.#add(connection, connection.state as LiveSocketState);
+    this.#getRoom(socket.branch).restore(socket);
     return socket;
   }
 
-  #add(connection: Connection, facts: LiveFacts): LiveSocket {
+  #add(connection: Connection, facts: LiveSocketState): LiveSocket {
     // Once whoever closes it is done with what they were about.
-    const socket = new LiveSocket(connection, facts, () => queueMicrotask(() => this.leave(connection)));
-    this.#open.set(connection.id, socket);
+    const socket = new LiveSocket(connection, facts, () => queueMicrotask(() => this.disconnect(connection)));
+    this.#sockets.set(connection.id, socket);
     return socket;
   }
 
-  #room(branch: string): Room {
+  #getRoom(branch: string): Room {
     const known = this.#rooms.get(branch);
     if (known) return known;
     const room = new Room({ branch, files: this.#workspace, store: new LiveStore(this.#storage, branch) });
@@ -109,75 +109,75 @@ export class LiveSockets {
   }
 }
 
-const isClosed = (connection: Connection) => (connection.state as LiveFacts).closed === true;
+const isClosed = (connection: Connection) => (connection.state as LiveSocketState).closed === true;
 
 class LiveSocket implements Peer {
   readonly #connection: Connection;
-  readonly #gone: () => void;
-  readonly #rations = { ask: new Ration(64 * megabyte, megabyte), show: new Ration(megabyte / 4, megabyte / 16) };
-  #facts: LiveFacts;
-  #unread = 0;
-  #asked = false;
-  #closed = false;
+  readonly #onClose: () => void;
+  readonly #limiters = { ask: new RateLimiter(64 * megabyte, megabyte), show: new RateLimiter(megabyte / 4, megabyte / 16) };
+  #state: LiveSocketState;
+  #unreadBytes = 0;
+  #hasAsked = false;
+  #isClosed = false;
   heardAt = Date.now();
 
-  constructor(connection: Connection, facts: LiveFacts, gone: () => void) {
+  constructor(connection: Connection, facts: LiveSocketState, gone: () => void) {
     this.#connection = connection;
-    this.#gone = gone;
-    this.#facts = facts;
+    this.#onClose = gone;
+    this.#state = facts;
   }
 
   get branch(): string {
-    return this.#facts.live;
+    return this.#state.live;
   }
 
   get user(): string {
-    return this.#facts.user;
+    return this.#state.user;
   }
 
   get mayWrite(): boolean {
-    return this.#facts.mayWrite;
+    return this.#state.mayWrite;
   }
 
   get clients(): readonly number[] {
-    return this.#facts.clients;
+    return this.#state.clients;
   }
 
   speakFor(clients: readonly number[]): void {
-    this.#facts = { ...this.#facts, clients };
-    this.#connection.setState(this.#facts);
+    this.#state = { ...this.#state, clients };
+    this.#connection.setState(this.#state);
   }
 
-  may(what: "ask" | "show", bytes: number): boolean {
-    return this.#rations[what].take(bytes);
+  hasAllowance(what: "ask" | "show", bytes: number): boolean {
+    return this.#limiters[what].take(bytes);
   }
 
   /** Any word shows that they read. */
-  heard(): void {
+  noteActivity(): void {
     this.heardAt = Date.now();
-    this.#unread = 0;
-    this.#asked = false;
+    this.#unreadBytes = 0;
+    this.#hasAsked = false;
   }
 
   send(frame: Uint8Array, asked = false): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     if (asked) return this.#send(frame);
     // One frame that is larger than all that may wait has to get through nevertheless.
-    if (this.#unread > 0 && this.#unread + frame.length > maxUnreadBytes) return this.close(1013, "You are not reading. Connect again to go on.");
-    this.#unread += frame.length;
+    if (this.#unreadBytes > 0 && this.#unreadBytes + frame.length > maxUnreadBytes) return this.close(1013, "You are not reading. Connect again to go on.");
+    this.#unreadBytes += frame.length;
     this.#send(frame);
-    if (this.#asked || this.#unread < unreadBeforeAsking) return;
-    this.#asked = true;
-    this.#send(presenceWantedFrame);
+    if (this.#hasAsked || this.#unreadBytes < askAfterBytes) return;
+    this.#hasAsked = true;
+    this.#send(presenceQueryFrame);
   }
 
   close(code: number, reason: string): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#connection.setState({ ...this.#facts, closed: true });
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#connection.setState({ ...this.#state, closed: true });
     // Not before its handshake is over: workerd would then leave the client waiting for the end of the connection.
     setTimeout(() => this.#connection.close(code, reason), 0);
-    this.#gone();
+    this.#onClose();
   }
 
   #send(frame: Uint8Array): void {
@@ -185,7 +185,7 @@ class LiveSocket implements Peer {
     try {
       this.#connection.send(frame);
     } catch {
-      this.#closed = true;
+      this.#isClosed = true;
     }
   }
 }

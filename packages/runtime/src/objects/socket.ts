@@ -1,11 +1,11 @@
 import type { Connection } from "agents";
-import type { Ear, News } from "./audience.ts";
+import type { Subscriber, Frame } from "./broadcaster.ts";
 
 /** A client that has been sent this much without a word from it is cut off: nothing is buffered for ever. */
 const maxUnreadBytes = 8 * 1024 * 1024;
 
 /** What is known of a client's socket, also after the object slept. */
-export interface SocketFacts {
+export interface SocketState {
   only?: "chat" | "events";
   batch: boolean;
   actions: boolean;
@@ -15,7 +15,7 @@ export interface SocketFacts {
   scopes: string[];
 }
 
-export function socketFacts(request: Request): SocketFacts {
+export function readSocketState(request: Request): SocketState {
   const query = new URL(request.url).searchParams;
   const only = query.get("only");
   return {
@@ -29,33 +29,33 @@ export function socketFacts(request: Request): SocketFacts {
 }
 
 /** A client's socket as somebody who listens. */
-export class Socket implements Ear {
+export class Socket implements Subscriber {
   readonly #connection: Connection;
-  readonly facts: SocketFacts;
-  #unread = 0;
-  #closed = false;
+  readonly state: SocketState;
+  #unreadBytes = 0;
+  #isClosed = false;
 
-  constructor(connection: Connection, facts: SocketFacts) {
+  constructor(connection: Connection, facts: SocketState) {
     this.#connection = connection;
-    this.facts = facts;
+    this.state = facts;
   }
 
   get wantsActions(): boolean {
-    return this.facts.actions;
+    return this.state.actions;
   }
 
   /** Remembered with the connection, so that it holds after the object slept. */
   wantActions(on: boolean): void {
-    this.facts.actions = on;
-    this.#connection.setState(this.facts);
+    this.state.actions = on;
+    this.#connection.setState(this.state);
   }
 
-  hear(news: readonly News[]): void {
+  receive(news: readonly Frame[]): void {
     const texts: string[] = [];
     for (const { event, frame, text } of news) {
-      if (event && this.facts.only === "chat") continue;
-      if (frame && this.facts.only === "events") continue;
-      if (frame?.type === "action" && !this.facts.actions) continue;
+      if (event && this.state.only === "chat") continue;
+      if (frame && this.state.only === "events") continue;
+      if (frame?.type === "action" && !this.state.actions) continue;
       texts.push(text);
     }
     this.send(texts);
@@ -63,33 +63,33 @@ export class Socket implements Ear {
 
   send(texts: readonly string[]): void {
     if (texts.length === 0) return;
-    if (this.facts.batch && texts.length > 1) this.#send(`{"type":"batch","frames":[${texts.join(",")}]}`);
+    if (this.state.batch && texts.length > 1) this.#send(`{"type":"batch","frames":[${texts.join(",")}]}`);
     else for (const text of texts) this.#send(text);
   }
 
   /** Any word of the client shows that it reads. */
-  alive(): void {
-    this.#unread = 0;
+  noteActivity(): void {
+    this.#unreadBytes = 0;
   }
 
-  may(scope: string): boolean {
-    return this.facts.scopes.includes(scope) || this.facts.scopes.includes("admin");
+  hasScope(scope: string): boolean {
+    return this.state.scopes.includes(scope) || this.state.scopes.includes("admin");
   }
 
   #send(text: string): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     // One frame that is larger than all that may wait has to get through nevertheless.
-    if (this.#unread > 0 && this.#unread + text.length > maxUnreadBytes) {
-      this.#closed = true;
+    if (this.#unreadBytes > 0 && this.#unreadBytes + text.length > maxUnreadBytes) {
+      this.#isClosed = true;
       this.#connection.close(1013, "You are not reading. Connect again with ?after= to go on.");
       return;
     }
-    this.#unread += text.length;
+    this.#unreadBytes += text.length;
     // A socket that is just closing throws; its close event follows.
     try {
       this.#connection.send(text);
     } catch {
-      this.#closed = true;
+      this.#isClosed = true;
     }
   }
 }

@@ -2,20 +2,20 @@ import { type ClientFrame, clientFrameSchema, fail, isThinkeryError, type Scope 
 import type { Connection } from "agents";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import { queuedFrame } from "./chat-frames.ts";
-import { inputOf } from "../turn/admission/input.ts";
+import { createQueuedFrame } from "./chat-frames.ts";
+import { createInput } from "../turn/admission/input.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
-import type { Audience } from "./audience.ts";
-import { greet } from "./greeting.ts";
-import { Socket, type SocketFacts, socketFacts } from "./socket.ts";
+import type { Broadcaster } from "./broadcaster.ts";
+import { sendInitialFrames } from "./initial-frames.ts";
+import { Socket, type SocketState, readSocketState } from "./socket.ts";
 
 const maxIdChars = 200;
 
 interface SocketsOptions {
   store: AgentStore;
   blobs: Blobs;
-  audience: Audience;
+  broadcaster: Broadcaster;
   recorder: Recorder;
   queue: TurnQueue;
 }
@@ -23,55 +23,55 @@ interface SocketsOptions {
 /** The sockets of one agent's clients, and what they say. */
 export class Sockets {
   readonly #options: SocketsOptions;
-  readonly #open = new Map<string, Socket>();
+  readonly #sockets = new Map<string, Socket>();
 
   constructor(options: SocketsOptions) {
     this.#options = options;
   }
 
   /** Is anybody connected who speaks the Agents SDK's protocol? */
-  get speakProtocol(): boolean {
-    for (const { facts } of this.#open.values()) if (facts.protocol) return true;
+  get hasProtocolClients(): boolean {
+    for (const { state } of this.#sockets.values()) if (state.protocol) return true;
     return false;
   }
 
-  welcome(connection: Connection, request: Request): void {
-    const facts = socketFacts(request);
+  connect(connection: Connection, request: Request): void {
+    const facts = readSocketState(request);
     connection.setState(facts);
     const socket = this.#add(connection, facts);
     const after = new URL(request.url).searchParams.get("after");
-    greet(socket, this.#options.store, this.#options.recorder, after === null ? undefined : Number(after) || 0);
+    sendInitialFrames(socket, this.#options.store, this.#options.recorder, after === null ? undefined : Number(after) || 0);
   }
 
   /** Those that stayed open while the object slept. One without a state is only just connecting, and is welcomed next. */
   restore(connections: Iterable<Connection>): void {
-    for (const connection of connections) if (connection.state) this.#socket(connection);
+    for (const connection of connections) if (connection.state) this.#getSocket(connection);
   }
 
-  leave(connection: Connection): void {
-    const socket = this.#open.get(connection.id);
-    if (socket) this.#options.audience.leave(socket);
-    this.#open.delete(connection.id);
+  disconnect(connection: Connection): void {
+    const socket = this.#sockets.get(connection.id);
+    if (socket) this.#options.broadcaster.unsubscribe(socket);
+    this.#sockets.delete(connection.id);
   }
 
   /** A frame that is wrong is answered with an `error` frame, and the socket lives. */
-  async hear(connection: Connection, message: string | ArrayBuffer): Promise<void> {
-    const socket = this.#socket(connection);
-    socket.alive();
+  async receive(connection: Connection, message: string | ArrayBuffer): Promise<void> {
+    const socket = this.#getSocket(connection);
+    socket.noteActivity();
     let id: string | undefined;
     try {
-      const value = valueOf(message);
-      id = idIn(value);
-      await this.#obey(socket, frameOf(value));
+      const value = parseMessage(message);
+      id = readMessageId(value);
+      await this.#handleFrame(socket, parseFrame(value));
     } catch (error) {
-      const known = isThinkeryError(error);
-      if (!known) console.error("frame failed", error);
-      const text = known ? error.message : "Something went wrong here. The host's log says more.";
-      socket.send([JSON.stringify({ type: "error", error: text, code: known ? error.code : "internal", id })]);
+      const isKnown = isThinkeryError(error);
+      if (!isKnown) console.error("frame failed", error);
+      const text = isKnown ? error.message : "Something went wrong here. The host's log says more.";
+      socket.send([JSON.stringify({ type: "error", error: text, code: isKnown ? error.code : "internal", id })]);
     }
   }
 
-  async #obey(socket: Socket, frame: ClientFrame): Promise<void> {
+  async #handleFrame(socket: Socket, frame: ClientFrame): Promise<void> {
     const { store, blobs, queue } = this.#options;
     if (frame.type === "ack") return;
     if (frame.type === "actions") return socket.wantActions(frame.on);
@@ -79,32 +79,32 @@ export class Sockets {
     if (frame.type === "approve") throw fail("conflict", "Nothing waits for an approval.");
     if (frame.type === "cancel") return void queue.cancel(frame.runId, "canceled");
     const { id, content: message, attachments, mode } = frame;
-    if (store.messages.get(id) && !store.turns.admitted(id)) throw fail("conflict", "Another message has this id. Send it with a new one.");
-    const from = { user: socket.facts.user, context: {} };
+    if (store.messages.get(id) && !store.turns.findAdmission(id)) throw fail("conflict", "Another message has this id. Send it with a new one.");
+    const from = { user: socket.state.user, context: {} };
     const invoke = { message, messageId: id, idempotencyKey: id, mode, ...(attachments ? { attachments } : {}) };
-    const { duplicate, runId, messageId, position } = queue.admit(await inputOf(invoke, from, blobs));
+    const { duplicate, runId, messageId, position } = queue.admit(await createInput(invoke, from, blobs));
     if (!duplicate) return;
     const said = store.messages.get(messageId);
-    socket.send([JSON.stringify(queuedFrame(id, runId, position, said ? [said] : []))]);
+    socket.send([JSON.stringify(createQueuedFrame(id, runId, position, said ? [said] : []))]);
   }
 
-  #socket(connection: Connection): Socket {
-    return this.#open.get(connection.id) ?? this.#add(connection, connection.state as SocketFacts);
+  #getSocket(connection: Connection): Socket {
+    return this.#sockets.get(connection.id) ?? this.#add(connection, connection.state as SocketState);
   }
 
-  #add(connection: Connection, facts: SocketFacts): Socket {
+  #add(connection: Connection, facts: SocketState): Socket {
     const socket = new Socket(connection, facts);
-    this.#open.set(connection.id, socket);
-    this.#options.audience.join(socket);
+    this.#sockets.set(connection.id, socket);
+    this.#options.broadcaster.subscribe(socket);
     return socket;
   }
 }
 
 function checkScope(socket: Socket, scope: Scope): void {
-  if (!socket.may(scope)) throw fail("forbidden", `This needs a token with the scope “${scope}”.`);
+  if (!socket.hasScope(scope)) throw fail("forbidden", `This needs a token with the scope “${scope}”.`);
 }
 
-function valueOf(message: string | ArrayBuffer): unknown {
+function parseMessage(message: string | ArrayBuffer): unknown {
   if (typeof message !== "string") throw fail("bad_request", "Send text frames with JSON.");
   try {
     return JSON.parse(message);
@@ -114,12 +114,12 @@ function valueOf(message: string | ArrayBuffer): unknown {
 }
 
 /** What the sender calls the message, also of one that is not valid: they wait for an answer to it. */
-function idIn(value: unknown): string | undefined {
+function readMessageId(value: unknown): string | undefined {
   const { type, id } = (value ?? {}) as { type?: unknown; id?: unknown };
   return type === "chat" && typeof id === "string" && id !== "" && id.length <= maxIdChars ? id : undefined;
 }
 
-function frameOf(value: unknown): ClientFrame {
+function parseFrame(value: unknown): ClientFrame {
   const checked = clientFrameSchema.safeParse(value);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;

@@ -8,8 +8,8 @@ import {
   type Tool,
 } from "@thinkery/sdk";
 import type { Connection, ConnectionContext } from "agents";
-import { slotsOf } from "../sandbox/open.ts";
-import type { Statement } from "../store/accounts.ts";
+import { createSlotClient } from "../sandbox/open.ts";
+import type { UsageReport } from "../store/usage-totals.ts";
 import type { System } from "../system/system.ts";
 import { resolveAddress } from "./agent-address.ts";
 import { AppApi } from "./app-api.ts";
@@ -75,7 +75,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
 
   /** Told by the agency, possibly twice: a crash may have come between its row and ours. */
   async register(info: AgentInfo, props?: Props, blueprint?: Blueprint): Promise<void> {
-    await this.ready();
+    await this.ensureReady();
     const { store, recorder, registration, resolver, name } = this.#agent;
     const given = props && checkedProps(props);
     if (store.log.last === 0) {
@@ -91,18 +91,18 @@ export abstract class Think extends BaseObject<AgentStatus> {
   }
 
   /** Stops, and returns what it has spent in all, before it is erased. Safe to ask again. */
-  async retire(): Promise<Statement | undefined> {
-    await this.ready();
+  async retire(): Promise<UsageReport | undefined> {
+    await this.ensureReady();
     const { queue, store, books } = this.#agent;
     queue.halt();
-    return store.log.last > 0 ? books.whole() : undefined;
+    return store.log.last > 0 ? books.createFullReport() : undefined;
   }
 
   /** Forgets everything, also if it cannot be opened. Safe to ask again. */
   async erase(): Promise<void> {
     this.#parts?.queue.halt();
     for (const feature of this.#parts?.features ?? []) feature.halt?.();
-    await slotsOf(this.env)?.forget(this.name);
+    await createSlotClient(this.env)?.forget(this.name);
     await this.destroy();
   }
 
@@ -111,16 +111,16 @@ export abstract class Think extends BaseObject<AgentStatus> {
     await this.__unsafe_ensureInitialized();
     const { heartbeat, queue, store, books } = this.#agent;
     if (!heartbeat.take(beat)) return;
-    await this.ready().catch((error: unknown) => {
+    await this.ensureReady().catch((error: unknown) => {
       heartbeat.stop();
       throw error;
     });
-    queue.beat(Date.now());
+    queue.checkProgress(Date.now());
     queue.wake();
     // One that was erased meanwhile has nothing more to say.
-    const isReported = store.log.last === 0 || (await books.beat(queue.busy));
+    const isReported = store.log.last === 0 || (await books.reportIfDue(queue.isBusy));
     // A turn may have begun while the agency was told.
-    if (queue.busy || !isReported) await heartbeat.arm();
+    if (queue.isBusy || !isReported) await heartbeat.arm();
     else heartbeat.stop();
   }
 
@@ -156,26 +156,26 @@ export abstract class Think extends BaseObject<AgentStatus> {
 
   override async onConnect(connection: Connection, { request }: ConnectionContext): Promise<void> {
     const { files, sockets } = await this.#open();
-    (isLive(request) ? files.live : sockets).welcome(connection, request);
+    (isLive(request) ? files.live : sockets).connect(connection, request);
   }
 
   override onClose(connection: Connection): void {
-    this.#socketsOf(connection).leave(connection);
+    this.#getSockets(connection).disconnect(connection);
   }
 
   override async onMessage(connection: Connection, message: string | ArrayBuffer): Promise<void> {
-    await this.ready();
-    await this.#socketsOf(connection).hear(connection, message);
+    await this.ensureReady();
+    await this.#getSockets(connection).receive(connection, message);
   }
 
-  #socketsOf(connection: Connection): LiveSockets | Sockets {
+  #getSockets(connection: Connection): LiveSockets | Sockets {
     const { files, sockets } = this.#agent;
     return files.live.has(connection) ? files.live : sockets;
   }
 
   /** There is such an agent, and it is awake. */
   async #open(): Promise<AgentParts> {
-    await this.ready();
+    await this.ensureReady();
     this.#agent.registration.get();
     return this.#agent;
   }
@@ -188,7 +188,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** The SDK stores and sends the state; that costs a write, so it is done only for clients that speak its protocol. */
   #syncState(now = false): void {
     const { sockets, store, name } = this.#agent;
-    if (!now && !sockets.speakProtocol) return;
+    if (!now && !sockets.hasProtocolClients) return;
     const status = createStatus(store, name);
     if (JSON.stringify(status) !== JSON.stringify(this.state)) this.setState(status);
   }

@@ -2,7 +2,7 @@ import type { CommitResult, FileInfo, FileSnapshot } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
 import type { LocalWorkspace } from "../workspace/local-workspace.ts";
 import type { WorkspaceEndpoint } from "../workspace/remote-workspace.ts";
-import type { At } from "../workspace/workspace.ts";
+import type { VersionRef } from "../workspace/workspace.ts";
 import type { ChangesQuery, CommitRequest, WorkspaceChanges } from "../workspace/workspace-port.ts";
 
 /** The workspace as other agents' objects work in it; see `RemoteWorkspace`. Users' requests go through `FilesApi`. */
@@ -18,15 +18,15 @@ export class WorkspaceApi extends RpcTarget implements WorkspaceEndpoint {
     return (await this.#open()).latest(branch);
   }
 
-  async list(query?: At & { under?: string | undefined }): Promise<{ files: FileInfo[]; version: number }> {
+  async list(query?: VersionRef & { under?: string | undefined }): Promise<{ files: FileInfo[]; version: number }> {
     return (await this.#open()).list(query);
   }
 
-  async stat(path: string, at?: At): Promise<FileInfo | undefined> {
+  async stat(path: string, at?: VersionRef): Promise<FileInfo | undefined> {
     return (await this.#open()).stat(path, at);
   }
 
-  async read(path: string, at?: At): Promise<FileSnapshot | undefined> {
+  async read(path: string, at?: VersionRef): Promise<FileSnapshot | undefined> {
     return (await this.#open()).read(path, at);
   }
 

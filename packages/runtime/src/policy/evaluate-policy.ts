@@ -31,21 +31,21 @@ export interface PolicyCall {
   input: unknown;
 }
 
-export interface Verdict {
+export interface PolicyDecision {
   action: PolicyAction;
   /** Why the call is not simply allowed; empty if it is. */
   reason: string;
 }
 
-const allowed: Verdict = { action: "allow", reason: "" };
+const allowDecision: PolicyDecision = { action: "allow", reason: "" };
 
 /**
  * The only interpreter of rules, for calls of the model, calls made by code and commands in a shell. Deny wins over ask,
  * ask over allow. A call that no rule is about is allowed, unless its tool needs a rule.
  */
-export function evaluatePolicy(rules: PolicyRules | undefined, call: PolicyCall): Verdict {
+export function evaluatePolicy(rules: PolicyRules | undefined, call: PolicyCall): PolicyDecision {
   const { tool } = call;
-  if (!rules?.policy && !rules?.hitl && tool.defaultPolicy !== "deny") return allowed;
+  if (!rules?.policy && !rules?.hitl && tool.defaultPolicy !== "deny") return allowDecision;
   const matching = findMatchingRules(rules?.policy ?? [], call);
   const denying = matching.find(({ action }) => action === "deny");
   if (denying) {
@@ -57,7 +57,7 @@ export function evaluatePolicy(rules: PolicyRules | undefined, call: PolicyCall)
   if (matching.length === 0 && tool.defaultPolicy === "deny") {
     return { action: "deny", reason: `No rule of this agent allows ${tool.name} to do this. ${suggestRule(call)}` };
   }
-  return allowed;
+  return allowDecision;
 }
 
 function findMatchingRules(policy: readonly PolicyRule[], call: PolicyCall): PolicyRule[] {

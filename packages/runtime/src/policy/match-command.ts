@@ -23,7 +23,7 @@ const commandTool: PolicyTool = {
   name: shellTool,
   // A rule for several tools is searched for anywhere in the command line.
   matchesRule: (match, input, _, ruleTool) => (ruleTool === shellTool ? matchCommand(match, input as Command) : undefined),
-  searchTexts: (input) => spellingsOf(input as Command).map(({ name, args }) => [name, ...args].join(" ")),
+  searchTexts: (input) => listSpellings(input as Command).map(({ name, args }) => [name, ...args].join(" ")),
 };
 
 /** Returns whether a command may run. Called right before it runs, with its actual arguments. */
@@ -47,7 +47,7 @@ export function selectCommandRules(policy: readonly PolicyRule[]): PolicyRule[] 
 /** A rule of one word is about a command, whatever its arguments; a longer one is about both. */
 function matchCommand(match: string, command: Command): boolean {
   const pattern = match.trim().replace(/\s+/g, " ");
-  return spellingsOf(command).some(({ name, args }) => {
+  return listSpellings(command).some(({ name, args }) => {
     if (!pattern.includes(" ")) return matchesWildcard(name, pattern);
     const line = [name, ...args].join(" ");
     // “rm *” is also about rm alone.
@@ -56,7 +56,7 @@ function matchCommand(match: string, command: Command): boolean {
   });
 }
 
-function spellingsOf({ name, args }: Command): Command[] {
+function listSpellings({ name, args }: Command): Command[] {
   const names = synonyms.find((group) => group.includes(name)) ?? [name];
   return names.map((spelling) => ({ name: spelling, args }));
 }

@@ -7,7 +7,7 @@ import type { PolicyAction } from "./evaluate-policy.ts";
  * that forbids also covers a folder that holds what it forbids, and ignores case.
  */
 export function matchPaths(match: string, input: unknown, action: PolicyAction): boolean {
-  const paths = pathsIn(input);
+  const paths = listPaths(input);
   if (action === "allow") return paths.length > 0 && paths.every((path) => matchesWildcard(path, `*${match}*`));
   const wanted = foldedPath(match.normalize("NFC"));
   const { pattern, glob } = input as Record<string, unknown>;
@@ -15,7 +15,7 @@ export function matchPaths(match: string, input: unknown, action: PolicyAction):
   return texts.map(foldedPath).some((path) => matchesWildcard(path, `*${wanted}*`) || wanted.startsWith(`${path}/`));
 }
 
-function pathsIn(input: unknown): string[] {
+function listPaths(input: unknown): string[] {
   const { path, from, to } = (input ?? {}) as Record<string, unknown>;
   return [path, from, to]
     .filter((one) => typeof one === "string")

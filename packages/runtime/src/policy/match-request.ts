@@ -1,6 +1,6 @@
 import { matchesWildcard } from "@thinkery/sdk/internal";
 import type { PolicyAction } from "./evaluate-policy.ts";
-import { leadsBack, readingsOf } from "./request-path.ts";
+import { hasDotSegments, listPathReadings } from "./request-path.ts";
 
 export const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
@@ -38,7 +38,7 @@ export function matchRequest(match: string, request: HttpRequest, action: Policy
     if (parsedRules.size >= maxCachedRules) parsedRules.clear();
     parsedRules.set(match, parsed);
   }
-  return parsed.rule && means(parsed.rule, request, action);
+  return parsed.rule && matchesRule(parsed.rule, request, action);
 }
 
 /** The `match` of a rule that would allow this request and its neighbours. */
@@ -47,22 +47,22 @@ export function suggestRequestMatch({ url, method }: HttpRequest): string {
   return `${method === "GET" || method === "HEAD" ? "" : `${method} `}${origin}/*`;
 }
 
-const form = "expected “[METHOD,… ]https://host[:port]/path”, for example “https://api.example.com/v1/*” or “GET,POST https://*.example.com/*”";
+const ruleFormat = "expected “[METHOD,… ]https://host[:port]/path”, for example “https://api.example.com/v1/*” or “GET,POST https://*.example.com/*”";
 
 /** Parses a rule's `match`, or says what is wrong with it. Anything ambiguous is wrong. */
 export function parseRequestRule(match: string): ParsedRule {
   const [, named, address = ""] = /^(?:(\S+) +)?(\S+)$/.exec(match) ?? [];
   const [, scheme = "", place = "", path] = /^(https?):\/\/([^/]+)(\/.*)?$/i.exec(address) ?? [];
-  if (!place || /[@%\\?#]/.test(place) || /\p{Cc}/u.test(match)) return { problem: form };
+  if (!place || /[@%\\?#]/.test(place) || /\p{Cc}/u.test(match)) return { problem: ruleFormat };
   const words = named === "*" ? methods : named?.split(",");
   const wrong = words?.find((word) => !isMethod(word));
   if (wrong !== undefined) return { problem: `“${wrong}” is no method here; there are ${methods.join(", ")}, and * for all of them` };
   if (path === undefined) return { problem: "the path is missing: “/*” stands for every path, “/” for the first page alone" };
   if (/[?#]/.test(path)) return { problem: "a rule does not speak of the query: a path that ends with * admits any, every other admits none" };
-  if (path.includes("\\") || leadsBack(path)) return { problem: "the path of a rule has no “.”, “..” or backslash in it" };
+  if (path.includes("\\") || hasDotSegments(path)) return { problem: "the path of a rule has no “.”, “..” or backslash in it" };
   const where = parseHost(scheme, place);
   if (!where) return { problem: `“${place}” is no host: a star stands alone, or for all that comes before a name, as in “*.example.com”` };
-  const paths = readingsOf(new URL(`http://host${path}`).pathname);
+  const paths = listPathReadings(new URL(`http://host${path}`).pathname);
   return { rule: { ...where, paths, ...(words ? { methods: words.filter(isMethod) } : {}) } };
 }
 
@@ -88,35 +88,35 @@ function parseHost(scheme: string, place: string): Pick<RequestRule, "protocol" 
  * Does a rule mean this request? To allow, it has to in every reading of it, and without methods it means those that
  * only look. To deny or to ask, one reading is enough, whatever the method and the query.
  */
-function means(rule: RequestRule, { url, method }: HttpRequest, action: PolicyAction): boolean {
+function matchesRule(rule: RequestRule, { url, method }: HttpRequest, action: PolicyAction): boolean {
   const address = new URL(url);
   if (rule.protocol !== address.protocol || rule.port !== address.port) return false;
-  return action === "allow" ? meansExactly(rule, address, method) : meansRoughly(rule, address, method);
+  return action === "allow" ? matchesExactly(rule, address, method) : matchesLoosely(rule, address, method);
 }
 
-function meansExactly(rule: RequestRule, { hostname, pathname, search }: URL, method: Method): boolean {
+function matchesExactly(rule: RequestRule, { hostname, pathname, search }: URL, method: Method): boolean {
   const [path = ""] = rule.paths;
-  if (!(rule.methods ?? ["GET", "HEAD"]).includes(method) || !isHost(hostname, rule.host)) return false;
+  if (!(rule.methods ?? ["GET", "HEAD"]).includes(method) || !matchesHost(hostname, rule.host)) return false;
   if (search !== "" && !path.endsWith("*")) return false;
-  return path === "/*" || (!leadsBack(pathname) && readingsOf(pathname).every((reading, index) => matchesWildcard(reading, rule.paths[index] ?? "")));
+  return path === "/*" || (!hasDotSegments(pathname) && listPathReadings(pathname).every((reading, index) => matchesWildcard(reading, rule.paths[index] ?? "")));
 }
 
-function meansRoughly(rule: RequestRule, { hostname, pathname }: URL, method: Method): boolean {
-  if (!(rule.methods ?? methods).includes(method) || !isHost(bare(hostname), bare(rule.host))) return false;
-  return leadsBack(pathname) || readingsOf(pathname).some((reading, index) => isRoughly(reading, rule.paths[index] ?? ""));
+function matchesLoosely(rule: RequestRule, { hostname, pathname }: URL, method: Method): boolean {
+  if (!(rule.methods ?? methods).includes(method) || !matchesHost(stripTrailingDot(hostname), stripTrailingDot(rule.host))) return false;
+  return hasDotSegments(pathname) || listPathReadings(pathname).some((reading, index) => matchesPathLoosely(reading, rule.paths[index] ?? ""));
 }
 
-function isHost(hostname: string, host: string): boolean {
+function matchesHost(hostname: string, host: string): boolean {
   const under = host.startsWith("*.") ? host.slice(1) : undefined;
   if (under !== undefined) return hostname.endsWith(under) && hostname.length > under.length;
   return host === "*" || hostname === host;
 }
 
 /** A name that ends with a dot is the same name to whoever looks it up. */
-const bare = (hostname: string) => hostname.replace(/\.$/, "");
+const stripTrailingDot = (hostname: string) => hostname.replace(/\.$/, "");
 
 /** To many servers, upper and lower case are the same, and a slash at the end is none. */
-function isRoughly(path: string, pattern: string): boolean {
+function matchesPathLoosely(path: string, pattern: string): boolean {
   const [small, like] = [path.toLowerCase(), pattern.toLowerCase()];
   return [small, `${small}/`, small.replace(/\/$/, "")].some((spelling) => matchesWildcard(spelling, like));
 }

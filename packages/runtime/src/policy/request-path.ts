@@ -2,19 +2,19 @@
 const maxDecodings = 5;
 
 /** What servers take a path for: as it is; decoded; with several slashes as one; and without what follows a semicolon. */
-export function readingsOf(path: string): readonly string[] {
-  const plain = decoded(path);
+export function listPathReadings(path: string): readonly string[] {
+  const plain = decodePath(path);
   const single = plain.replace(/\/+/g, "/");
   return [path, plain, single, single.replace(/;[^/]*/g, "")];
 }
 
 /** Does it lead back for a server that decodes it, once or more often? Dots in plain sight were resolved before. */
-export function leadsBack(path: string): boolean {
-  return decoded(path).split("/").some((segment) => /^\.{1,2}(?:;|$)/.test(segment));
+export function hasDotSegments(path: string): boolean {
+  return decodePath(path).split("/").some((segment) => /^\.{1,2}(?:;|$)/.test(segment));
 }
 
 // Whatever has a meaning in a path is ASCII, and what was a part of the path once stays one.
-function decoded(path: string): string {
+function decodePath(path: string): string {
   let plain = path.replaceAll("\\", "/");
   for (let round = 0; round < maxDecodings; round++) {
     const before = plain;

@@ -3,7 +3,7 @@ import type { SlotRenewal } from "@thinkery/sdk/internal";
 interface LeaseOptions {
   index: number;
   shared: boolean;
-  until: number;
+  expiresAt: number;
   prepare(): Promise<number>;
   release(isSpent: boolean): void;
   abandon(): void;
@@ -13,7 +13,7 @@ interface LeaseOptions {
 /** The right of one agent to one slot, for a while. */
 export class Lease {
   readonly shared: boolean;
-  readonly until: number;
+  readonly expiresAt: number;
   /** Which slot it is. */
   readonly index: number;
   readonly #options: LeaseOptions;
@@ -23,7 +23,7 @@ export class Lease {
   constructor(options: LeaseOptions) {
     this.#options = options;
     this.shared = options.shared;
-    this.until = options.until;
+    this.expiresAt = options.expiresAt;
     this.index = options.index;
   }
 

@@ -11,39 +11,39 @@ import {
   type Version,
 } from "@thinkery/sdk";
 import { collectedEntrySchema, encodeFileTransfer } from "@thinkery/sdk/internal";
-import type { AgentLinux, LinuxCopy } from "./linux.ts";
+import type { AgentLinux, LinuxWorkingCopy } from "./linux.ts";
 
 /** The workspace as the Linux sandbox needs it; what lands has the call as its origin. */
 export interface LinuxFiles {
   /** The latest version. */
-  version(): number | Promise<number>;
+  getVersion(): number | Promise<number>;
   /** All files of that version. */
-  files(): { path: string; hash: string }[] | Promise<{ path: string; hash: string }[]>;
-  content(path: string): Promise<Uint8Array | undefined>;
+  listFiles(): { path: string; hash: string }[] | Promise<{ path: string; hash: string }[]>;
+  readContent(path: string): Promise<Uint8Array | undefined>;
   /** How large a file may be. */
-  largest: number;
+  maxFileBytes: number;
   /** Content as it is kept. */
-  keep(content: Uint8Array, path: string): FileContent | Promise<FileContent>;
+  store(content: Uint8Array, path: string): FileContent | Promise<FileContent>;
   /** Edits that were made on the files as of a version. */
-  land(edits: readonly FileEdit[], base: number): Landed | Promise<Landed>;
+  rebaseEdits(edits: readonly FileEdit[], base: number): Landed | Promise<Landed>;
 }
 
 /** So much goes to the daemon in one request, if there is more than one file in it. */
-const atOnce = 4 * 1024 * 1024;
+const maxRequestBytes = 4 * 1024 * 1024;
 const maxNotes = 20;
 
 /** The Linux sandbox of an agent with its workspace in it: brought there before a command, and back after it. */
-export function withFiles(linux: AgentLinux, files: LinuxFiles): Linux {
+export function attachFiles(linux: AgentLinux, files: LinuxFiles): Linux {
   const exchange = ({ isLast = false } = {}) =>
-    linux.copy.inTurn(async () => {
-      const brought = await exchanged(linux.copy, files, isLast);
-      return together({ notes: linux.copy.untold.splice(0) }, brought);
+    linux.workingCopy.runExclusive(async () => {
+      const brought = await exchangeFiles(linux.workingCopy, files, isLast);
+      return combineResults({ notes: linux.workingCopy.pendingNotes.splice(0) }, brought);
     });
 
   /** What came of something is told, whatever became of the files. */
   async function after<T extends object>(result: T, before: Brought = {}): Promise<T & Brought> {
-    const brought = await exchange().catch((error: unknown): Brought => ({ notes: [`Files that were changed in the sandbox are not in the workspace yet: ${said(error)}`] }));
-    return { ...result, ...together(before, brought) };
+    const brought = await exchange().catch((error: unknown): Brought => ({ notes: [`Files that were changed in the sandbox are not in the workspace yet: ${toErrorText(error)}`] }));
+    return { ...result, ...combineResults(before, brought) };
   }
 
   return {
@@ -64,7 +64,7 @@ export function withFiles(linux: AgentLinux, files: LinuxFiles): Linux {
     async list() {
       const { notes = [] } = await after({});
       // A list has no place for them.
-      linux.copy.untold.push(...notes);
+      linux.workingCopy.pendingNotes.push(...notes);
       return linux.list();
     },
     read: async (id) => after(await linux.read(id)),
@@ -73,41 +73,41 @@ export function withFiles(linux: AgentLinux, files: LinuxFiles): Linux {
 }
 
 /** What was changed in the copy lands in the workspace, and the copy becomes what the workspace is then. */
-async function exchanged(copy: LinuxCopy, files: LinuxFiles, isLast: boolean): Promise<Brought> {
-  const { collection, version, isBehind, isStuck, edits, except, notes } = await collected(copy, files);
-  if (isStuck) return told({ notes });
+async function exchangeFiles(copy: LinuxWorkingCopy, files: LinuxFiles, isLast: boolean): Promise<Brought> {
+  const { collection, version, isBehind, isStuck, edits, except, notes } = await collectChanges(copy, files);
+  if (isStuck) return limitNotes({ notes });
   let made: Version | undefined;
   /** The workspace is what the copy was, with what comes from there. */
   let isSame = !isBehind && edits.size === 1 && edits.has(version);
   for (const [base, group] of edits) {
     try {
       // A base that the workspace has not come to yet is from before it was restored.
-      const landed = await files.land(group, base <= (await files.version()) ? base : 0);
+      const landed = await files.rebaseEdits(group, base <= (await files.getVersion()) ? base : 0);
       made = landed.version ?? made;
       isSame &&= landed.overlaps.length === 0 && (landed.version?.id ?? version + 1) === version + 1;
-      notes.push(...landed.overlaps.map(noteOf));
+      notes.push(...landed.overlaps.map(formatOverlap));
     } catch (error) {
       isSame = false;
-      except.push(...group.map(pathOf));
-      notes.push(`What was changed in the sandbox could not be taken into the workspace, and stays in the sandbox: ${said(error)}`);
+      except.push(...group.map(getEditPath));
+      notes.push(`What was changed in the sandbox could not be taken into the workspace, and stays in the sandbox: ${toErrorText(error)}`);
     }
   }
-  const now = await files.version();
+  const now = await files.getVersion();
   isSame &&= now === (made?.id ?? version);
   if (!isLast && (edits.size > 0 || now !== version || isBehind)) {
-    const all = isSame ? {} : { files: (await files.files()).map(({ path, hash }): [string, string] => [path, hash]) };
+    const all = isSame ? {} : { files: (await files.listFiles()).map(({ path, hash }): [string, string] => [path, hash]) };
     const needed = await copy.plan({ version: now, landed: collection, except, ...all });
-    notes.push(...(await brought(copy, files, needed)));
+    notes.push(...(await sendFiles(copy, files, needed)));
   }
-  return told({ notes, ...(made ? { version: made } : {}) });
+  return limitNotes({ notes, ...(made ? { version: made } : {}) });
 }
 
-function pathOf(edit: FileEdit): string {
+function getEditPath(edit: FileEdit): string {
   if ("write" in edit) return edit.write;
   return "delete" in edit ? edit.delete : edit.to;
 }
 
-async function collected(copy: LinuxCopy, files: LinuxFiles) {
+async function collectChanges(copy: LinuxWorkingCopy, files: LinuxFiles) {
   let head = { collection: "", version: 0, isBehind: false, isStuck: true };
   let isWhole = false;
   const notes: string[] = [];
@@ -118,7 +118,7 @@ async function collected(copy: LinuxCopy, files: LinuxFiles) {
     if (group) group.push(edit);
     else edits.set(base, [edit]);
   };
-  for await (const { header, bytes } of copy.collect(files.largest)) {
+  for await (const { header, bytes } of copy.collect(files.maxFileBytes)) {
     const told = collectedEntrySchema.parse(header);
     if ("collection" in told) {
       head = told;
@@ -126,10 +126,10 @@ async function collected(copy: LinuxCopy, files: LinuxFiles) {
     } else if ("delete" in told) add(told.base, { delete: told.delete });
     else if ("write" in told) {
       try {
-        add(told.base, { write: told.write, content: await files.keep(bytes, told.write) });
+        add(told.base, { write: told.write, content: await files.store(bytes, told.write) });
       } catch (error) {
         except.push(told.write);
-        notes.push(`“${told.write}” stays in the sandbox and does not come into the workspace: ${said(error)}`);
+        notes.push(`“${told.write}” stays in the sandbox and does not come into the workspace: ${toErrorText(error)}`);
       }
     } else isWhole = true;
   }
@@ -138,21 +138,21 @@ async function collected(copy: LinuxCopy, files: LinuxFiles) {
 }
 
 /** Gives the daemon what it needs, many small files at a time. */
-async function brought(copy: LinuxCopy, files: LinuxFiles, needed: readonly string[]): Promise<string[]> {
+async function sendFiles(copy: LinuxWorkingCopy, files: LinuxFiles, needed: readonly string[]): Promise<string[]> {
   const notes: string[] = [];
   let pieces: Uint8Array[] = [];
   let size = 0;
   const send = async () => {
-    if (pieces.length > 0) notes.push(...(await copy.put(joined(pieces, size))));
+    if (pieces.length > 0) notes.push(...(await copy.put(concatPieces(pieces, size))));
     pieces = [];
     size = 0;
   };
   try {
     for (const path of needed) {
-      const content = await files.content(path);
+      const content = await files.readContent(path);
       // It was deleted meanwhile, and goes the next time.
       if (!content) continue;
-      if (size + content.length > atOnce) await send();
+      if (size + content.length > maxRequestBytes) await send();
       for (const piece of encodeFileTransfer({ path }, content)) {
         pieces.push(piece);
         size += piece.length;
@@ -166,7 +166,7 @@ async function brought(copy: LinuxCopy, files: LinuxFiles, needed: readonly stri
   return notes;
 }
 
-function joined(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+function concatPieces(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(size);
   let at = 0;
   for (const piece of pieces) {
@@ -176,21 +176,21 @@ function joined(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBu
   return all;
 }
 
-function noteOf({ path, line, kept, reason }: Overlap): string {
+function formatOverlap({ path, line, kept, reason }: Overlap): string {
   const where = kept !== undefined ? ` It is “${kept}”.` : line !== undefined ? ` They begin at line ${line}.` : "";
   return `“${path}” was changed in the workspace while it was changed in the sandbox. ${reason}${where}`;
 }
 
-function together(one: Brought, other: Brought): Brought {
+function combineResults(one: Brought, other: Brought): Brought {
   const version = other.version ?? one.version;
-  return told({ notes: [...(one.notes ?? []), ...(other.notes ?? [])], ...(version ? { version } : {}) });
+  return limitNotes({ notes: [...(one.notes ?? []), ...(other.notes ?? [])], ...(version ? { version } : {}) });
 }
 
-function told({ notes = [], version }: Brought): Brought {
+function limitNotes({ notes = [], version }: Brought): Brought {
   const shown = notes.length > maxNotes ? [...notes.slice(0, maxNotes), `${notes.length - maxNotes} more such notes are left out.`] : notes;
   return { ...(shown.length > 0 ? { notes: shown } : {}), ...(version ? { version } : {}) };
 }
 
-function said(error: unknown): string {
+function toErrorText(error: unknown): string {
   return isThinkeryError(error) || error instanceof ToolFailure ? error.message : "the host could not do it; its log may say why.";
 }

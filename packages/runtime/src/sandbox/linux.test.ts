@@ -15,11 +15,11 @@ function daemon(answer: (url: URL, init: RequestInit) => Response | Promise<Resp
   return { asked, linux: openLinux({ HOST: HOST as never }, "review:pr-1~alice") };
 }
 
-const refusing = (code: Parameters<typeof fail>[0], message: string, status = 400) => Response.json(errorBody(fail(code, message)), { status });
-const waiting = (onOutput: (text: string) => void = () => {}, signal = new AbortController().signal) => ({ signal, onOutput });
+const createErrorResponse = (code: Parameters<typeof fail>[0], message: string, status = 400) => Response.json(errorBody(fail(code, message)), { status });
+const createRunOptions = (onOutput: (text: string) => void = () => {}, signal = new AbortController().signal) => ({ signal, onOutput });
 
 /** Lines, in pieces that know nothing of lines or characters. */
-function inPieces(text: string, size: number): Response {
+function respondInPieces(text: string, size: number): Response {
   const bytes = new TextEncoder().encode(text);
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.slice(index * size, (index + 1) * size));
   return new Response(new ReadableStream({ pull: (to) => (pieces.length > 0 ? to.enqueue(pieces.shift()) : to.close()) }));
@@ -28,9 +28,9 @@ function inPieces(text: string, size: number): Response {
 test("what a command writes comes as it is written, and in the end what became of it", async () => {
   const lines = [{ output: "grüße\n" }, { output: "" }, { output: "two\n" }, { result: { exitCode: 3, output: "all", ms: 5 } }];
   for (const size of [1, 7, 1000]) {
-    const { linux, asked } = daemon(() => inPieces(lines.map((line) => `${JSON.stringify(line)}\n`).join(""), size));
+    const { linux, asked } = daemon(() => respondInPieces(lines.map((line) => `${JSON.stringify(line)}\n`).join(""), size));
     const heard: string[] = [];
-    expect(await linux.run("x", { ...waiting((text) => heard.push(text)), timeoutMs: 500 })).toEqual({ exitCode: 3, output: "all", ms: 5 });
+    expect(await linux.run("x", { ...createRunOptions((text) => heard.push(text)), timeoutMs: 500 })).toEqual({ exitCode: 3, output: "all", ms: 5 });
     expect(heard).toEqual(["grüße\n", "", "two\n"]);
     expect(asked).toEqual(['POST /linux/run?agent=review%3Apr-1%7Ealice {"agent":"review:pr-1~alice","command":"x","timeoutMs":500}']);
   }
@@ -38,8 +38,8 @@ test("what a command writes comes as it is written, and in the end what became o
 
 test("a daemon that is lost in the middle has lost the command", async () => {
   for (const text of ["", '{"output":"half"}\n', '{"output":"half"}\n{"result":{"exit']) {
-    const { linux } = daemon(() => inPieces(text, 1000));
-    const lost = await linux.run("x", waiting()).catch((error: unknown) => error);
+    const { linux } = daemon(() => respondInPieces(text, 1000));
+    const lost = await linux.run("x", createRunOptions()).catch((error: unknown) => error);
     expect(lost).toBeInstanceOf(ToolFailure);
     expect(lost).toMatchObject({ trouble: "sandbox_lost" });
   }
@@ -60,16 +60,16 @@ test("whoever cancels a command is gone for the daemon too", async () => {
     });
     return new Response(body);
   });
-  await expect(linux.run("x", waiting(() => cancel.abort(new Error("enough")), cancel.signal))).rejects.toThrow("enough");
+  await expect(linux.run("x", createRunOptions(() => cancel.abort(new Error("enough")), cancel.signal))).rejects.toThrow("enough");
   expect(isGone).toBe(true);
 });
 
 test("a refusal is told in the daemon's words, with the kind of trouble it is", async () => {
   const because = (response: Response) => daemon(() => response).linux.start("x").catch((error: unknown) => error);
-  expect(await because(refusing("unavailable", "Install it."))).toMatchObject({ name: "ToolFailure", trouble: "no_sandbox", message: "Install it." });
-  expect(await because(refusing("conflict", "Too many."))).toMatchObject({ name: "ToolFailure", trouble: "limit", message: "Too many." });
-  expect(await because(refusing("not_found", "No process."))).toMatchObject({ code: "not_found", message: "No process." });
-  expect(await because(refusing("internal", "A stack."))).toMatchObject({ code: "unavailable", message: expect.stringContaining("Restart the host") });
+  expect(await because(createErrorResponse("unavailable", "Install it."))).toMatchObject({ name: "ToolFailure", trouble: "no_sandbox", message: "Install it." });
+  expect(await because(createErrorResponse("conflict", "Too many."))).toMatchObject({ name: "ToolFailure", trouble: "limit", message: "Too many." });
+  expect(await because(createErrorResponse("not_found", "No process."))).toMatchObject({ code: "not_found", message: "No process." });
+  expect(await because(createErrorResponse("internal", "A stack."))).toMatchObject({ code: "unavailable", message: expect.stringContaining("Restart the host") });
   expect(await because(new Response("nonsense", { status: 502 }))).toMatchObject({ code: "unavailable" });
 });
 
@@ -86,7 +86,7 @@ test("processes are asked for by agent and id", async () => {
 
 test("where there is no host, there is no Linux sandbox, and nothing to forget", async () => {
   const linux = openLinux({}, "global~alice");
-  for (const asked of [linux.run("x", waiting()), linux.start("x"), linux.list(), linux.read("x"), linux.stop("x")]) {
+  for (const asked of [linux.run("x", createRunOptions()), linux.start("x"), linux.list(), linux.read("x"), linux.stop("x")]) {
     const refused = await asked.catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(ToolFailure);
     expect(refused).toMatchObject({ trouble: "no_sandbox", message: expect.stringContaining("needs a host") });

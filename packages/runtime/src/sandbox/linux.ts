@@ -25,7 +25,7 @@ export interface LinuxEnv {
 }
 
 /** The copy of the agent's workspace that its commands work in. */
-export interface LinuxCopy {
+export interface LinuxWorkingCopy {
   /** What was changed in it, see `collectedSchema`. No file larger than this is told. */
   collect(largest: number): AsyncGenerator<FileTransfer>;
   /** Says what it should be; the answer is what the daemon has to be given for that. */
@@ -33,14 +33,14 @@ export interface LinuxCopy {
   /** Gives it that; the answer is what could not be put there, in words. */
   put(parcels: Uint8Array<ArrayBuffer>): Promise<string[]>;
   /** What came of files when nobody could be told. */
-  untold: string[];
+  pendingNotes: string[];
   /** One exchange of files at a time. */
-  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  runExclusive<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** The door to the daemon's Linux sandbox, for one agent. */
 export interface AgentLinux extends Linux {
-  copy: LinuxCopy;
+  workingCopy: LinuxWorkingCopy;
   read(id: string, after?: number): Promise<ProcessOutput>;
   /** The agent is gone: ends what it runs and removes its folder. Without a host there is nothing to forget. */
   forget(): Promise<void>;
@@ -62,11 +62,11 @@ export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
       ...(body ? { body: body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) } : {}),
       ...(signal ? { signal } : {}),
     });
-    if (!answer.ok) throw await refusal(answer);
+    if (!answer.ok) throw await toToolError(answer);
     return answer;
   }
 
-  const copy: LinuxCopy = {
+  const workingCopy: LinuxWorkingCopy = {
     async *collect(largest) {
       const answer = await ask(at("files/collect", { largest: String(largest) }), "POST");
       if (answer.body) yield* decodeFileTransfers(answer.body, largest);
@@ -77,8 +77,8 @@ export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
     async put(parcels) {
       return workingCopyNotesSchema.parse(await (await ask(at("files/put"), "POST", parcels)).json()).notes;
     },
-    untold: [],
-    inTurn(work) {
+    pendingNotes: [],
+    runExclusive(work) {
       const done = last.then(work, work);
       last = done;
       return done;
@@ -86,12 +86,12 @@ export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
   };
 
   return {
-    copy,
+    workingCopy,
     async run(command, { timeoutMs, signal, onOutput }) {
       const order = { agent, command, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
       // Whoever stops reading has ended the command: the daemon sees the connection close.
       const answer = await ask(at("run"), "POST", order, signal);
-      for await (const news of newsIn(answer)) {
+      for await (const news of parseUpdates(answer)) {
         if ("result" in news) return news.result as CommandResult;
         onOutput(news.output);
       }
@@ -116,7 +116,7 @@ export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
   };
 }
 
-async function* newsIn(answer: Response): AsyncGenerator<CommandUpdate> {
+async function* parseUpdates(answer: Response): AsyncGenerator<CommandUpdate> {
   if (!answer.body) return;
   let rest = "";
   for await (const text of answer.body.pipeThrough(new TextDecoderStream())) {
@@ -128,7 +128,7 @@ async function* newsIn(answer: Response): AsyncGenerator<CommandUpdate> {
 }
 
 /** In the words of the daemon, where it has some. */
-async function refusal(answer: Response): Promise<Error> {
+async function toToolError(answer: Response): Promise<Error> {
   const known = errorFromBody(await answer.json().catch(() => undefined));
   if (known?.code === "unavailable") return new ToolFailure("no_sandbox", known.message);
   if (known?.code === "conflict" || known?.code === "too_large") return new ToolFailure("limit", known.message);

@@ -1,13 +1,13 @@
 import { type CodeResult, isThinkeryError, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
 import { type SandboxLimits, sandboxLimitsSchema, type SlotRenewal } from "@thinkery/sdk/internal";
 import type { Service } from "../host/host.ts";
-import { untilRead } from "./answer.ts";
-import { type CommandDoor, searchIn, shellIn } from "./command.ts";
-import { leavesNoMemory } from "./no-memory.ts";
+import { releaseAfterRead } from "./release-after-read.ts";
+import { type CommandBridge, runSearch, runShellCommand } from "./command.ts";
+import { isOutOfMemory } from "./out-of-memory.ts";
 import { type Outcome, outcomeSchema, type SandboxService } from "./run.ts";
-import { openDoor } from "./run-door.ts";
-import type { Inside, RunTerms, Sandbox, ShellTerms } from "./sandbox.ts";
-import { openShellDoor } from "./shell-door.ts";
+import { openRunBridge } from "./run-bridge.ts";
+import type { NestedSandbox, SandboxRunOptions, Sandbox, SandboxShellOptions } from "./sandbox.ts";
+import { openShellBridge } from "./shell-bridge.ts";
 import { SlotClient, type SlotLease } from "./slot-client.ts";
 import type { SlotPool } from "./slot-pool.ts";
 import type { LeaseTerms } from "./slots.ts";
@@ -22,46 +22,46 @@ export interface SandboxEnv {
 }
 
 /** Gives one run its sandbox: a slot of this host, or a Worker that takes any number of runs. */
-type Leaser = (terms: LeaseTerms) => Promise<SlotLease>;
+type AcquireLease = (terms: LeaseTerms) => Promise<SlotLease>;
 
 /** The slots of this host; undefined if it has none. */
-export function slotsOf(env: SandboxEnv): SlotClient | undefined {
+export function createSlotClient(env: SandboxEnv): SlotClient | undefined {
   return env.SLOT_POOL && new SlotClient(env.SLOT_POOL, (index) => (env as Record<string, unknown>)[`SANDBOX_${index}`] as SandboxService);
 }
 
 export function openSandbox(env: SandboxEnv): Sandbox {
-  const limits = limitsOf(env);
-  const lease = leaserOf(env);
+  const limits = getSandboxLimits(env);
+  const lease = createAcquireLease(env);
   return {
     limits,
     async run(job, terms) {
       const began = Date.now();
-      const { value, end } = await within({ lease, limits, terms, what: "run", open: doorFor(terms) }, (service, door) => service.run(job, door));
+      const { value, end } = await runInSandbox({ lease, limits, terms, what: "run", open: createBridgeOpener(terms) }, (service, door) => service.run(job, door));
       const outcome = outcomeSchema.safeParse(value);
-      end(outcome.success && !outcome.data.ok && leavesNoMemory(outcome.data.message));
+      end(outcome.success && !outcome.data.ok && isOutOfMemory(outcome.data.message));
       dispose(value);
       if (!outcome.success) throw new ToolFailure("sandbox_lost", "The sandbox did not say what came of the run.");
-      return resultOf(outcome.data, Date.now() - began);
+      return toCodeResult(outcome.data, Date.now() - began);
     },
     async serve(app, request, terms) {
-      const { value, end } = await within({ lease, limits, terms, what: "run", shared: true, open: doorFor(terms) }, (service, door) => service.serve(app, request, door));
-      return untilRead(value, terms.timeoutMs, () => end());
+      const { value, end } = await runInSandbox({ lease, limits, terms, what: "run", shared: true, open: createBridgeOpener(terms) }, (service, door) => service.serve(app, request, door));
+      return releaseAfterRead(value, terms.timeoutMs, () => end());
     },
     shell(given, terms) {
       const { agent, timeoutMs } = terms;
       let hasReachedOut = false;
       const { fetch } = given;
       const order = fetch ? { ...given, fetch: (input: string) => ((hasReachedOut = true), fetch(input)) } : given;
-      return onceMore(async () => {
+      return retryIfLost(async () => {
         // A command that takes too long is ended by the shell itself, as long as that can.
-        const { value, end } = await within({ lease, limits, terms, what: "command", graceMs, open: () => openShellDoor(order) }, (service, door) => shellIn(service, door, order, agent, timeoutMs));
+        const { value, end } = await runInSandbox({ lease, limits, terms, what: "command", graceMs, open: () => openShellBridge(order) }, (service, door) => runShellCommand(service, door, order, agent, timeoutMs));
         end();
         return value;
       }, () => !hasReachedOut);
     },
     search(order, terms) {
-      return onceMore(async () => {
-        const { value, end } = await within({ lease, limits, terms, what: "search", open: () => openShellDoor({ files: order.files }) }, (service, door) => searchIn(service, door, order, terms.agent));
+      return retryIfLost(async () => {
+        const { value, end } = await runInSandbox({ lease, limits, terms, what: "search", open: () => openShellBridge({ files: order.files }) }, (service, door) => runSearch(service, door, order, terms.agent));
         end();
         return value;
       });
@@ -70,7 +70,7 @@ export function openSandbox(env: SandboxEnv): Sandbox {
 }
 
 /** What a command does is only told, not done. So one that was lost with its sandbox, for no fault of its own, is begun anew. */
-async function onceMore<T>(work: () => Promise<T>, isHarmless = () => true): Promise<T> {
+async function retryIfLost<T>(work: () => Promise<T>, isHarmless = () => true): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -80,15 +80,15 @@ async function onceMore<T>(work: () => Promise<T>, isHarmless = () => true): Pro
 }
 
 /** What code in a sandbox holds of main. */
-const doorFor = ({ call, onConsole, agent }: RunTerms) => (service: SandboxService) =>
-  openDoor({ call: (name, input) => call(name, input, insideOf(service, agent)), onConsole });
+const createBridgeOpener = ({ call, onConsole, agent }: SandboxRunOptions) => (service: SandboxService) =>
+  openRunBridge({ call: (name, input) => call(name, input, createNestedSandbox(service, agent)), onConsole });
 
 /** What a shell has to end a command that is out of time, before its sandbox is. */
 const graceMs = 5000;
 
 /** The same sandbox for what code asks for while it is in it: with one slot, waiting for another would never end. */
-function insideOf(service: SandboxService, agent: string): Inside {
-  const doing = async <T>(opened: ReturnType<typeof openShellDoor>, work: (door: CommandDoor) => Promise<T>) => {
+function createNestedSandbox(service: SandboxService, agent: string): NestedSandbox {
+  const runWithBridge = async <T>(opened: ReturnType<typeof openShellBridge>, work: (door: CommandBridge) => Promise<T>) => {
     try {
       return await work(opened.door);
     } catch (error) {
@@ -98,13 +98,13 @@ function insideOf(service: SandboxService, agent: string): Inside {
     }
   };
   return {
-    shell: (order, timeoutMs) => doing(openShellDoor(order), (door) => shellIn(service, door, order, agent, timeoutMs)),
-    search: (order) => doing(openShellDoor({ files: order.files }), (door) => searchIn(service, door, order, agent)),
+    shell: (order, timeoutMs) => runWithBridge(openShellBridge(order), (door) => runShellCommand(service, door, order, agent, timeoutMs)),
+    search: (order) => runWithBridge(openShellBridge({ files: order.files }), (door) => runSearch(service, door, order, agent)),
   };
 }
 
-function leaserOf(env: SandboxEnv): Leaser {
-  const pool = slotsOf(env);
+function createAcquireLease(env: SandboxEnv): AcquireLease {
+  const pool = createSlotClient(env);
   if (pool) return (terms) => pool.lease(terms);
   const { SANDBOX: service } = env;
   if (service) return async () => ({ service, release() {}, lose: async () => undefined });
@@ -112,43 +112,43 @@ function leaserOf(env: SandboxEnv): Leaser {
   return () => Promise.reject(new ToolFailure("no_sandbox", `There is no sandbox to run code in. ${why}`));
 }
 
-interface Done<T> {
+interface SandboxResult<T> {
   value: T;
   /** The sandbox is needed no longer; nor by anybody, if it is spent. */
   end(isSpent?: boolean): void;
 }
 
 /** What something in a sandbox holds of main. */
-interface Opened<Door> {
+interface OpenedBridge<Door> {
   door: Door;
   shut(): void;
   console(): string;
 }
 
-interface Within<Door> {
-  lease: Leaser;
+interface SandboxTask<Door> {
+  lease: AcquireLease;
   limits: SandboxLimits;
-  terms: ShellTerms;
-  what: What;
+  terms: SandboxShellOptions;
+  what: TaskKind;
   shared?: boolean;
   /** How much longer main waits than it says. */
   graceMs?: number;
-  open(service: SandboxService): Opened<Door>;
+  open(service: SandboxService): OpenedBridge<Door>;
 }
 
-type What = "run" | "command" | "search";
+type TaskKind = "run" | "command" | "search";
 
 /** Has something done in a sandbox, and makes sure that nothing of it is left when its time is over. */
-async function within<T, Door>({ lease, limits, terms, what, shared = false, graceMs = 0, open }: Within<Door>, work: (service: SandboxService, door: Door) => Promise<T>): Promise<Done<T>> {
+async function runInSandbox<T, Door>({ lease, limits, terms, what, shared = false, graceMs = 0, open }: SandboxTask<Door>, work: (service: SandboxService, door: Door) => Promise<T>): Promise<SandboxResult<T>> {
   const { agent, timeoutMs, waitMs = limits.waitSeconds * 1000, signal, onPlace, onBegin } = terms;
   // An answer may be read for as long as it took to begin.
   const maxMs = (shared ? 2 * timeoutMs : timeoutMs) + graceMs;
-  const held = await lease({ agent, shared, mostMs: maxMs, waitMs, signal, onPlace }).catch((error: unknown) => {
+  const held = await lease({ agent, shared, maxMs: maxMs, waitMs, signal, onPlace }).catch((error: unknown) => {
     throw isThinkeryError(error) ? new ToolFailure("no_sandbox", error.message) : error;
   });
   onBegin?.();
   const { door, shut, console } = open(held.service);
-  const time = timeLimit(timeoutMs + graceMs, signal);
+  const time = createTimeLimit(timeoutMs + graceMs, signal);
   const working = work(held.service, door);
   const end = (isSpent?: boolean) => {
     shut();
@@ -163,14 +163,14 @@ async function within<T, Door>({ lease, limits, terms, what, shared = false, gra
     if (error === time.reached || signal.aborted) {
       // Whoever waits for the answer need not wait for the next process too.
       held.lose(false).catch(() => {});
-      throw error === time.reached ? failure("timeout", `The ${what} took more than ${seconds(timeoutMs)} and was ended.`, console()) : signal.reason;
+      throw error === time.reached ? createToolFailure("timeout", `The ${what} took more than ${formatSeconds(timeoutMs)} and was ended.`, console()) : signal.reason;
     }
     // It has told itself what went wrong.
     if (error instanceof ToolFailure) {
-      held.release(leavesNoMemory(error.message));
+      held.release(isOutOfMemory(error.message));
       throw error;
     }
-    throw lost(await held.lose(true).catch(() => undefined), what, limits, console());
+    throw createLostError(await held.lose(true).catch(() => undefined), what, limits, console());
   } finally {
     time.clear();
   }
@@ -181,7 +181,7 @@ function dispose(received: unknown): void {
   (received as Partial<Disposable> | undefined)?.[Symbol.dispose]?.();
 }
 
-function timeLimit(ms: number, signal: AbortSignal) {
+function createTimeLimit(ms: number, signal: AbortSignal) {
   const reached = new Error("out of time");
   let clear = () => {};
   const over = new Promise<never>((_, reject) => {
@@ -198,27 +198,27 @@ function timeLimit(ms: number, signal: AbortSignal) {
   return { reached, over, clear: () => clear() };
 }
 
-function lost(ended: SlotRenewal["ended"], what: What, { memoryMb, silenceSeconds }: SandboxLimits, console: string): ToolFailure {
-  if (ended === "memory") return failure("limit", `The ${what} used more memory than it may have (${memoryMb} MB), and its sandbox was ended.`, console);
-  if (ended === "cpu") return failure("limit", `The ${what} used more time of the processor than it may have, and its sandbox was ended.`, console);
-  if (ended === "silence") return failure("timeout", `The ${what} kept its sandbox busy without a pause for more than ${silenceSeconds} s and was ended.`, console);
-  if (what !== "run") return failure("sandbox_lost", `The sandbox of this ${what} is gone, and the ${what} with it. No file was changed. It may be tried again.`, console);
-  return failure("sandbox_lost", "The sandbox of this run is gone, and the run with it. What it had done by then is done. It may be run again.", console);
+function createLostError(ended: SlotRenewal["ended"], what: TaskKind, { memoryMb, silenceSeconds }: SandboxLimits, console: string): ToolFailure {
+  if (ended === "memory") return createToolFailure("limit", `The ${what} used more memory than it may have (${memoryMb} MB), and its sandbox was ended.`, console);
+  if (ended === "cpu") return createToolFailure("limit", `The ${what} used more time of the processor than it may have, and its sandbox was ended.`, console);
+  if (ended === "silence") return createToolFailure("timeout", `The ${what} kept its sandbox busy without a pause for more than ${silenceSeconds} s and was ended.`, console);
+  if (what !== "run") return createToolFailure("sandbox_lost", `The sandbox of this ${what} is gone, and the ${what} with it. No file was changed. It may be tried again.`, console);
+  return createToolFailure("sandbox_lost", "The sandbox of this run is gone, and the run with it. What it had done by then is done. It may be run again.", console);
 }
 
-function resultOf(outcome: Outcome, ms: number): CodeResult {
-  if (!outcome.ok) throw failure(outcome.kind, outcome.message, outcome.console);
+function toCodeResult(outcome: Outcome, ms: number): CodeResult {
+  if (!outcome.ok) throw createToolFailure(outcome.kind, outcome.message, outcome.console);
   return { console: outcome.console.trimEnd(), ms, ...(outcome.value === undefined ? {} : { value: outcome.value }) };
 }
 
-function failure(trouble: ToolTrouble, message: string, console: string): ToolFailure {
+function createToolFailure(trouble: ToolTrouble, message: string, console: string): ToolFailure {
   return new ToolFailure(trouble, console ? `${message}\n\nconsole:\n${console.trimEnd()}` : message);
 }
 
-function seconds(ms: number): string {
+function formatSeconds(ms: number): string {
   return ms < 1000 ? `${ms} ms` : `${ms / 1000} s`;
 }
 
-function limitsOf({ SANDBOX_LIMITS }: SandboxEnv): SandboxLimits {
+function getSandboxLimits({ SANDBOX_LIMITS }: SandboxEnv): SandboxLimits {
   return SANDBOX_LIMITS ?? sandboxLimitsSchema.parse({});
 }

@@ -1,10 +1,10 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { failedAnswer } from "./process/answer.ts";
-import { type Inmate, isolate, shellIsolate, stripperIsolate } from "./process/isolate.ts";
-import { type Trouble, troubleOf } from "./process/lost.ts";
-import { Passage } from "./process/passage.ts";
-import { shellPassage } from "./process/shell/passage.ts";
-import { type Finder, prepareApp, prepareJob } from "./process/source.ts";
+import { createErrorResponse } from "./process/error-response.ts";
+import { type IsolateEntrypoint, createIsolateCode, createShellCode, createStripperCode } from "./process/isolate.ts";
+import { type RunFailure, toRunFailure } from "./process/run-failure.ts";
+import { RunHostBridge } from "./process/run-host-bridge.ts";
+import { createShellHostBridge } from "./process/shell/shell-host-bridge.ts";
+import { type ModuleFinder, prepareApp, prepareJob } from "./process/source.ts";
 import type { Stripper } from "./process/typescript.ts";
 import type { App, Job, RunHost, SandboxService } from "./run.ts";
 import type { SearchJob, ShellHost, ShellJob } from "./shell.ts";
@@ -23,52 +23,52 @@ export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> impleme
   }
 
   async run(job: Job, host: RunHost): Promise<unknown> {
-    const passage = new Passage(host);
+    const bridge = new RunHostBridge(host);
     let prepared: Awaited<ReturnType<typeof prepareJob>> | undefined;
     try {
-      prepared = await prepareJob(job, this.#stripper, job.files ? finderThrough(passage.inside) : undefined);
+      prepared = await prepareJob(job, this.#stripper, job.files ? createModuleFinder(bridge.inside) : undefined);
       const { exportsDefault } = prepared;
       const { input } = job;
       const setting = input === undefined ? { exportsDefault } : { exportsDefault, input };
-      return await inmate(this.env.LOADER.load(isolate(prepared, setting))).run(passage.inside);
+      return await getEntrypoint(this.env.LOADER.load(createIsolateCode(prepared, setting))).run(bridge.inside);
     } catch (error) {
-      return { ok: false, ...troubleOf(error, prepared), console: passage.console };
+      return { ok: false, ...toRunFailure(error, prepared), console: bridge.console };
     } finally {
-      passage.shut();
+      bridge.shut();
     }
   }
 
   async serve(app: App, request: Request, host: RunHost): Promise<Response> {
-    const passage = new Passage(host);
+    const bridge = new RunHostBridge(host);
     try {
       // Read once, for as long as its isolate lives.
       const loaded = this.env.LOADER.get(app.id, async () => {
         const prepared = await prepareApp(app, this.#stripper);
-        return isolate(prepared, { main: prepared.main });
+        return createIsolateCode(prepared, { main: prepared.main });
       });
-      return await inmate(loaded).serve(request, passage.inside);
+      return await getEntrypoint(loaded).serve(request, bridge.inside);
     } catch (error) {
-      return failedAnswer((await this.#troubleOf(app, error)).message);
+      return createErrorResponse((await this.#toRunFailure(app, error)).message);
     } finally {
-      passage.shut();
+      bridge.shut();
     }
   }
 
   shell(job: ShellJob, host: ShellHost): Promise<unknown> {
-    return this.#inShell(job.agent, host, (shell, inside) => shell.shell(job, inside));
+    return this.#runInShell(job.agent, host, (shell, inside) => shell.shell(job, inside));
   }
 
   search(job: SearchJob, host: ShellHost): Promise<unknown> {
-    return this.#inShell(job.agent, host, (shell, inside) => shell.search(job, inside));
+    return this.#runInShell(job.agent, host, (shell, inside) => shell.search(job, inside));
   }
 
-  async #inShell(agent: string, host: ShellHost, work: (shell: ShellInmate, inside: ShellHost) => Promise<unknown>): Promise<unknown> {
-    const { inside, shut } = shellPassage(host);
+  async #runInShell(agent: string, host: ShellHost, work: (shell: ShellEntrypoint, inside: ShellHost) => Promise<unknown>): Promise<unknown> {
+    const { inside, shut } = createShellHostBridge(host);
     try {
       // No app has such an id.
-      return await work(inmate<ShellInmate>(this.env.LOADER.get(`shell of ${agent}`, shellIsolate)), inside);
+      return await work(getEntrypoint<ShellEntrypoint>(this.env.LOADER.get(`shell of ${agent}`, createShellCode)), inside);
     } catch (error) {
-      const { kind, message } = troubleOf(error);
+      const { kind, message } = toRunFailure(error);
       return { ok: false, kind: kind === "limit" ? kind : "threw", message, console: "" };
     } finally {
       shut();
@@ -76,27 +76,27 @@ export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> impleme
   }
 
   /** What was wrong with an app's source is forgotten on the way through the loader, so it is looked for again. */
-  async #troubleOf(app: App, error: unknown): Promise<Trouble> {
+  async #toRunFailure(app: App, error: unknown): Promise<RunFailure> {
     try {
-      return troubleOf(error, await prepareApp(app, this.#stripper));
+      return toRunFailure(error, await prepareApp(app, this.#stripper));
     } catch (problem) {
-      return troubleOf(problem);
+      return toRunFailure(problem);
     }
   }
 
-  readonly #stripper: Stripper = (given) => inmate<{ strip: Stripper }>(this.env.LOADER.get("typescript", stripperIsolate)).strip(given);
+  readonly #stripper: Stripper = (given) => getEntrypoint<{ strip: Stripper }>(this.env.LOADER.get("typescript", createStripperCode)).strip(given);
 }
 
 /** What is inside the isolate of a shell, from outside. */
-interface ShellInmate {
+interface ShellEntrypoint {
   shell(job: ShellJob, host: ShellHost): Promise<unknown>;
   search(job: SearchJob, host: ShellHost): Promise<unknown>;
 }
 
-function finderThrough(host: RunHost): Finder {
-  return async (paths) => (JSON.parse((await host.call("files.module", JSON.stringify(paths))) || "null") as Awaited<ReturnType<Finder>> | null) ?? undefined;
+function createModuleFinder(host: RunHost): ModuleFinder {
+  return async (paths) => (JSON.parse((await host.call("files.module", JSON.stringify(paths))) || "null") as Awaited<ReturnType<ModuleFinder>> | null) ?? undefined;
 }
 
-function inmate<Inside = Inmate>(worker: WorkerStub): Inside {
+function getEntrypoint<Inside = IsolateEntrypoint>(worker: WorkerStub): Inside {
   return worker.getEntrypoint() as unknown as Inside;
 }

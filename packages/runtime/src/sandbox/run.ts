@@ -46,16 +46,16 @@ export interface SandboxService {
 
 export { maxConsoleChars as longestConsole };
 
-const written = z.string().max(maxConsoleChars + 1000);
+const consoleSchema = z.string().max(maxConsoleChars + 1000);
 
 export const outcomeSchema = z.discriminatedUnion("ok", [
-  z.object({ ok: z.literal(true), value: z.string().max(maxValueChars).optional(), console: written }),
+  z.object({ ok: z.literal(true), value: z.string().max(maxValueChars).optional(), console: consoleSchema }),
   z.object({
     ok: z.literal(false),
     kind: z.enum(["syntax", "threw", "limit"]),
     /** For whoever wrote the code: what went wrong, and where in their code. */
     message: z.string().max(20_000),
-    console: written,
+    console: consoleSchema,
   }),
 ]);
 

@@ -70,24 +70,24 @@ export interface ShellHost {
   fetch(input: string): Promise<string>;
 }
 
-const path = z.string().min(1).max(maxPathChars);
-const content = z.union([z.string(), z.custom<Uint8Array>((value) => value instanceof Uint8Array)]);
-const written = z.string().max(4 * 1024 * 1024);
+const pathSchema = z.string().min(1).max(maxPathChars);
+const contentSchema = z.union([z.string(), z.custom<Uint8Array>((value) => value instanceof Uint8Array)]);
+const outputSchema = z.string().max(4 * 1024 * 1024);
 
 export const shellChangeSchema = z.union([
-  z.strictObject({ write: path, content }),
-  z.strictObject({ delete: path }),
-  z.strictObject({ move: path, to: path }),
+  z.strictObject({ write: pathSchema, content: contentSchema }),
+  z.strictObject({ delete: pathSchema }),
+  z.strictObject({ move: pathSchema, to: pathSchema }),
 ]);
 
 /** One thing that a command did to the workspace. */
 export type ShellChange = z.infer<typeof shellChangeSchema>;
 
 const stateSchema = z.strictObject({
-  cwd: path,
+  cwd: pathSchema,
   env: z.record(z.string().max(1000), z.string()).refine((env) => Object.entries(env).reduce((sum, [name, value]) => sum + name.length + value.length, 0) <= maxEnvironmentBytes),
-  folders: z.array(path).max(1000),
-  scratch: z.array(z.tuple([path, content])).max(1000).refine((files) => files.reduce((sum, [, text]) => sum + text.length, 0) <= maxScratchBytes),
+  folders: z.array(pathSchema).max(1000),
+  scratch: z.array(z.tuple([pathSchema, contentSchema])).max(1000).refine((files) => files.reduce((sum, [, text]) => sum + text.length, 0) <= maxScratchBytes),
 });
 
 /** The sandbox does not have what the view is told as a change of; it has another version, or none. */
@@ -97,8 +97,8 @@ export const shellOutcomeSchema = z.discriminatedUnion("ok", [
   z.strictObject({
     ok: z.literal(true),
     exitCode: z.int().min(0).max(255),
-    stdout: written,
-    stderr: written,
+    stdout: outputSchema,
+    stderr: outputSchema,
     changes: z.array(shellChangeSchema).max(maxChanges).refine((changes) => changes.reduce((sum, change) => sum + ("write" in change ? change.content.length : 0), 0) <= maxChangedBytes),
     state: stateSchema,
     notes: z.array(z.string().max(2000)).max(20),
@@ -111,7 +111,7 @@ export type ShellOutcome = z.infer<typeof shellOutcomeSchema>;
 export const searchOutcomeSchema = z.discriminatedUnion("ok", [
   z.strictObject({
     ok: z.literal(true),
-    found: z.array(z.strictObject({ path, line: z.int().min(1), text: z.string().max(600), near: z.boolean().optional() })).max(10_000),
+    found: z.array(z.strictObject({ path: pathSchema, line: z.int().min(1), text: z.string().max(600), near: z.boolean().optional() })).max(10_000),
     more: z.boolean(),
   }),
   z.strictObject({ ok: z.literal(false), kind: z.enum(["syntax", "threw", "limit"]), message: z.string().max(20_000) }),

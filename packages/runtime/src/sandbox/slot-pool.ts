@@ -71,7 +71,7 @@ export class SlotPool extends DurableObject<SlotPoolEnv> {
   }
 
   async status(): Promise<{ slots: ReturnType<Slots["status"]>; waiting: number }> {
-    return { slots: this.#slots.status(), waiting: this.#slots.waiting };
+    return { slots: this.#slots.status(), waiting: this.#slots.waitingCount };
   }
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { random } from "../../../../tests/kit/random.ts";
+import { createRandom } from "../../../../tests/kit/random.ts";
 import type { Lease } from "./lease.ts";
 import { type LeaseTerms, Slots } from "./slots.ts";
 
 /** The daemon's side: generations, and who must never be found in the same process. */
-function processes(count: number, runsEach = 1000) {
+function createProcesses(count: number, runsEach = 1000) {
   const generations = Array.from({ length: count }, () => 1);
   const ends = generations.map(() => new Map<number, "asked" | "crash">());
   const renewals: number[] = [];
@@ -40,7 +40,7 @@ function processes(count: number, runsEach = 1000) {
 const terms = (agent: string, more: Partial<LeaseTerms> = {}): LeaseTerms => ({
   agent,
   shared: false,
-  mostMs: 10_000,
+  maxMs: 10_000,
   waitMs: 10_000,
   signal: new AbortController().signal,
   onPlace() {},
@@ -48,12 +48,12 @@ const terms = (agent: string, more: Partial<LeaseTerms> = {}): LeaseTerms => ({
 });
 
 /** One after the other, so that what a timer begins has its own timers run in between, however busy the machine is. */
-const settled = async () => {
+const settle = async () => {
   for (let round = 0; round < 6; round++) await new Promise((resolve) => setTimeout(resolve, 6));
 };
 
 test("an agent keeps its process from run to run, and no other agent ever gets it", async () => {
-  const { slots, processOf } = processes(1);
+  const { slots, processOf } = createProcesses(1);
   const first = await slots.lease(terms("a"));
   const process = processOf(first);
   first.release();
@@ -66,11 +66,11 @@ test("an agent keeps its process from run to run, and no other agent ever gets i
 });
 
 test("with several slots, one that nobody has used is ready for whoever comes next", async () => {
-  const { slots, renewals } = processes(2);
+  const { slots, renewals } = createProcesses(2);
   for (const agent of ["a", "b", "c"]) {
     const lease = await slots.lease(terms(agent));
     lease.release();
-    await settled();
+    await settle();
   }
   const before = renewals.length;
   const lease = await slots.lease(terms("d"));
@@ -79,14 +79,14 @@ test("with several slots, one that nobody has used is ready for whoever comes ne
 });
 
 test("while one process is made ready for whoever comes next, not another one is", async () => {
-  const { slots, renewals } = processes(2);
+  const { slots, renewals } = createProcesses(2);
   for (const agent of ["a", "b", "b"]) (await slots.lease(terms(agent))).release();
-  await settled();
+  await settle();
   expect(renewals).toEqual([0]);
 });
 
 test("what serves an app stays as it is while others run, and while another process is made ready", async () => {
-  const { slots, processOf } = processes(2);
+  const { slots, processOf } = createProcesses(2);
   const use = async (agent: string, shared: boolean) => {
     const lease = await slots.lease(terms(agent, { shared }));
     const process = processOf(lease);
@@ -99,7 +99,7 @@ test("what serves an app stays as it is while others run, and while another proc
   expect(await use("a", true)).toBe(process);
   expect(await use("a", true)).toBe(process);
   for (const other of ["b", "c", "d"]) {
-    await settled();
+    await settle();
     await use(other, false);
     expect([other, await use("a", true)]).toEqual([other, process]);
   }
@@ -110,7 +110,7 @@ test("what serves an app stays as it is while others run, and while another proc
 });
 
 test("who waits is told how many go first, in the order in which they came", async () => {
-  const { slots } = processes(1);
+  const { slots } = createProcesses(1);
   const holder = await slots.lease(terms("a"));
   const places: Record<string, number[]> = { b: [], c: [] };
   const order: string[] = [];
@@ -120,18 +120,18 @@ test("who waits is told how many go first, in the order in which they came", asy
     lease.release();
   };
   const waiting = [wait("b"), wait("c")];
-  expect(slots.waiting).toBe(2);
+  expect(slots.waitingCount).toBe(2);
   holder.release();
   // Whoever comes at the very moment is not served before those who wait.
   waiting.push(wait("d"));
   await Promise.all(waiting);
   expect(order).toEqual(["b", "c", "d"]);
   expect(places).toEqual({ b: [0], c: [1, 0] });
-  expect(slots.waiting).toBe(0);
+  expect(slots.waitingCount).toBe(0);
 });
 
 test("who has waited long enough, or wants it no more, leaves the line", async () => {
-  const { slots } = processes(1);
+  const { slots } = createProcesses(1);
   const holder = await slots.lease(terms("a"));
   await expect(slots.lease(terms("b", { waitMs: 1 }))).rejects.toThrow("No sandbox was free");
   const stopping = new AbortController();
@@ -143,8 +143,8 @@ test("who has waited long enough, or wants it no more, leaves the line", async (
 });
 
 test("a holder that is gone without a word loses its slot when its time is over, and its process goes", async () => {
-  const { slots, processOf } = processes(1);
-  const forgotten = await slots.lease(terms("a", { mostMs: -20_000 }));
+  const { slots, processOf } = createProcesses(1);
+  const forgotten = await slots.lease(terms("a", { maxMs: -20_000 }));
   const process = processOf(forgotten);
   const next = await slots.lease(terms("a"));
   expect(processOf(next)).not.toBe(process);
@@ -155,7 +155,7 @@ test("a holder that is gone without a word loses its slot when its time is over,
 });
 
 test("a holder that vanishes leaves no code running: its process is replaced at once, and whoever waits goes on", async () => {
-  const { slots, processOf } = processes(1);
+  const { slots, processOf } = createProcesses(1);
   const vanished = await slots.lease(terms("a"));
   const process = processOf(vanished);
   const waiting = slots.lease(terms("a"));
@@ -177,7 +177,7 @@ test("a holder that vanishes leaves no code running: its process is replaced at 
 });
 
 test("who leaves the line does so at once, and those behind move up", async () => {
-  const { slots } = processes(1);
+  const { slots } = createProcesses(1);
   const holder = await slots.lease(terms("a"));
   const leaving = new AbortController();
   const first = slots.lease(terms("b", { signal: leaving.signal })).catch((error: Error) => error.message);
@@ -186,7 +186,7 @@ test("who leaves the line does so at once, and those behind move up", async () =
   leaving.abort(new Error("left"));
   // Not when it would look again by itself.
   expect(await Promise.race([first, new Promise((resolve) => setTimeout(resolve, 50))])).toBe("left");
-  expect(slots.waiting).toBe(1);
+  expect(slots.waitingCount).toBe(1);
   await Promise.resolve();
   expect(places).toEqual([1, 0]);
   holder.release();
@@ -194,7 +194,7 @@ test("who leaves the line does so at once, and those behind move up", async () =
 });
 
 test("requests of one app share a process, runs of code share with nobody", async () => {
-  const { slots, processOf } = processes(2);
+  const { slots, processOf } = createProcesses(2);
   const one = await slots.lease(terms("a", { shared: true }));
   const two = await slots.lease(terms("a", { shared: true }));
   expect(processOf(one)).toBe(processOf(two));
@@ -218,7 +218,7 @@ test("requests of one app share a process, runs of code share with nobody", asyn
 });
 
 test("a process that ended unnoticed has a successor that is nobody's secret: it is ended too, or not shared", async () => {
-  const { slots, processOf, crash } = processes(1);
+  const { slots, processOf, crash } = createProcesses(1);
   const first = await slots.lease(terms("a"));
   first.release();
   crash(0);
@@ -239,7 +239,7 @@ test("a process that ended unnoticed has a successor that is nobody's secret: it
 });
 
 test("nothing is left for an agent of the same name", async () => {
-  const { slots, processOf } = processes(1);
+  const { slots, processOf } = createProcesses(1);
   const first = await slots.lease(terms("a"));
   const process = processOf(first);
   first.release();
@@ -255,7 +255,7 @@ test("nothing is left for an agent of the same name", async () => {
 });
 
 test("a process is replaced after so many runs", async () => {
-  const { slots, processOf } = processes(1, 3);
+  const { slots, processOf } = createProcesses(1, 3);
   const seen = new Set<string>();
   for (let run = 0; run < 7; run++) {
     const lease = await slots.lease(terms("a"));
@@ -266,7 +266,7 @@ test("a process is replaced after so many runs", async () => {
 });
 
 test("a process that is given back as spent is not used again", async () => {
-  const { slots, processOf } = processes(1);
+  const { slots, processOf } = createProcesses(1);
   const first = await slots.lease(terms("a"));
   const process = processOf(first);
   first.release(true);
@@ -276,12 +276,12 @@ test("a process that is given back as spent is not used again", async () => {
 });
 
 test("a process that code has left swollen is replaced", async () => {
-  const { slots, processOf, grow } = processes(1);
+  const { slots, processOf, grow } = createProcesses(1);
   const first = await slots.lease(terms("a"));
   const process = processOf(first);
   grow(2000);
   first.release();
-  await settled();
+  await settle();
   grow(10);
   const next = await slots.lease(terms("a"));
   expect(processOf(next)).not.toBe(process);
@@ -289,7 +289,7 @@ test("a process that code has left swollen is replaced", async () => {
 });
 
 test("a slot whose process cannot be replaced is refused to those who come, and works when it can", async () => {
-  const { slots, break: breakDown } = processes(1);
+  const { slots, break: breakDown } = createProcesses(1);
   breakDown(true);
   await expect(slots.lease(terms("a"))).rejects.toThrow("cannot start");
   breakDown(false);
@@ -297,8 +297,8 @@ test("a slot whose process cannot be replaced is refused to those who come, and 
 });
 
 test("whatever many agents do, a process is only ever of one of them, and everybody gets their turn", async () => {
-  const { pick, below, chance } = random("slots");
-  const { slots, processOf } = processes(3, 5);
+  const { pick, below, chance } = createRandom("slots");
+  const { slots, processOf } = createProcesses(3, 5);
   const owners = new Map<string, string>();
   const busy = new Map<string, number>();
   const agent = async (name: string) => {
@@ -317,7 +317,7 @@ test("whatever many agents do, a process is only ever of one of them, and everyb
     }
   };
   await Promise.all(Array.from({ length: 12 }, (_, index) => agent(`agent-${index % 6}`)));
-  await settled();
-  expect(slots.waiting).toBe(0);
+  await settle();
+  expect(slots.waitingCount).toBe(0);
   expect(slots.status().every((slot) => slot.agent === undefined)).toBe(true);
 }, 30_000);

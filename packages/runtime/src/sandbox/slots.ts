@@ -3,7 +3,7 @@ import type { SlotRenewal } from "@thinkery/sdk/internal";
 import { Lease } from "./lease.ts";
 
 /** What the daemon does for us. */
-export interface Keeper {
+export interface ProcessManager {
   /** Puts another process in a slot; comes back when that is ready for code. */
   renew(index: number, generation: number, lost: boolean): Promise<SlotRenewal>;
   /** How much memory a slot's process has now, in bytes. */
@@ -11,7 +11,7 @@ export interface Keeper {
 }
 
 /** What wears a process out. */
-export interface Wear {
+export interface WearLimits {
   runs: number;
   bytes: number;
   /** An agent that runs code again and again keeps its process in between; after so long, it may do without. */
@@ -23,7 +23,7 @@ export interface LeaseTerms {
   /** May other leases of this agent that say the same be in the slot at the same time? */
   shared: boolean;
   /** Whoever has not given it back by then is gone. */
-  mostMs: number;
+  maxMs: number;
   waitMs: number;
   /** Leaves the line at once. */
   signal: AbortSignal;
@@ -50,9 +50,9 @@ interface Slot {
 }
 
 /** How often somebody who waits looks whether a lease has run out. */
-const lookEveryMs = 200;
+const pollIntervalMs = 200;
 /** What a renewal may take, before whoever asked for it is taken for gone. */
-const renewalMs = 10_000;
+const maxRenewalMs = 10_000;
 
 /**
  * The sandboxes of this host. A process belongs to one agent, and to no other one after it: whatever code leaves behind
@@ -62,15 +62,15 @@ const renewalMs = 10_000;
  */
 export class Slots {
   readonly #slots: Slot[];
-  readonly #keeper: Keeper;
-  readonly #most: Wear;
+  readonly #processes: ProcessManager;
+  readonly #limits: WearLimits;
   /** In the order in which they came. */
   readonly #queue: { wake(): void }[] = [];
-  #isLooking = false;
+  #isMaintenanceScheduled = false;
 
-  constructor(count: number, keeper: Keeper, most: Wear) {
-    this.#keeper = keeper;
-    this.#most = most;
+  constructor(count: number, keeper: ProcessManager, most: WearLimits) {
+    this.#processes = keeper;
+    this.#limits = most;
     this.#slots = Array.from({ length: count }, (_, index) => ({
       index,
       generation: -1,
@@ -84,7 +84,7 @@ export class Slots {
     }));
   }
 
-  get waiting(): number {
+  get waitingCount(): number {
     return this.#queue.length;
   }
 
@@ -95,7 +95,7 @@ export class Slots {
 
   /** A slot for this agent, ready for its code. */
   async lease(terms: LeaseTerms): Promise<Lease> {
-    const lease = (this.#queue.length === 0 && this.#take(terms)) || (await this.#wait(terms));
+    const lease = (this.#queue.length === 0 && this.#tryLease(terms)) || (await this.#wait(terms));
     try {
       await lease.prepare();
       terms.signal.throwIfAborted();
@@ -134,12 +134,12 @@ export class Slots {
       for (;;) {
         signal.throwIfAborted();
         const before = this.#queue.indexOf(place);
-        const lease = before === 0 ? this.#take(terms) : undefined;
+        const lease = before === 0 ? this.#tryLease(terms) : undefined;
         if (lease) return lease;
         if (before !== told) onPlace((told = before));
         if (Date.now() > giveUpAt) throw fail("unavailable", `No sandbox was free for ${Math.round(waitMs / 1000)} s.`);
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, lookEveryMs);
+          const timer = setTimeout(resolve, pollIntervalMs);
           place.wake = () => {
             clearTimeout(timer);
             resolve();
@@ -153,58 +153,58 @@ export class Slots {
     }
   }
 
-  #take({ agent, shared, mostMs }: LeaseTerms): Lease | undefined {
+  #tryLease({ agent, shared, maxMs }: LeaseTerms): Lease | undefined {
     this.#reclaim();
     const mine = this.#slots.filter((slot) => slot.agent === agent && !slot.spent);
     const together = shared ? mine.find(({ leases }) => leases.size > 0 && [...leases].every((lease) => lease.shared)) : undefined;
     const idle = this.#slots.filter(({ leases }) => leases.size === 0);
-    const slot = together ?? idle.find((slot) => mine.includes(slot)) ?? idle.find((slot) => slot.agent === undefined) ?? longestIdle(idle);
+    const slot = together ?? idle.find((slot) => mine.includes(slot)) ?? idle.find((slot) => slot.agent === undefined) ?? findLongestIdle(idle);
     if (!slot) return undefined;
     // Whatever another agent's code left there goes with its process.
     if (slot.agent !== undefined && slot.agent !== agent) slot.spent = true;
     slot.agent = agent;
-    return this.#open(slot, shared, mostMs);
+    return this.#createLease(slot, shared, maxMs);
   }
 
-  #open(slot: Slot, shared: boolean, mostMs: number): Lease {
+  #createLease(slot: Slot, shared: boolean, mostMs: number): Lease {
     const lease: Lease = new Lease({
       index: slot.index,
       shared,
-      until: Date.now() + mostMs + renewalMs,
+      expiresAt: Date.now() + mostMs + maxRenewalMs,
       prepare: async () => {
-        if (slot.spent || slot.generation < 0) await this.#renewed(slot, slot.generation, false);
+        if (slot.spent || slot.generation < 0) await this.#renew(slot, slot.generation, false);
         // Requests of an app load nothing anew, so they do not wear a process out.
         if (!shared) slot.runs++;
         slot.serves ||= shared;
         return slot.generation;
       },
-      release: (isSpent) => this.#giveBack(slot, lease, isSpent),
+      release: (isSpent) => this.#release(slot, lease, isSpent),
       abandon: () => this.#abandon(slot, lease),
       lose: async (generation, isGone) => {
         slot.spent ||= slot.generation === generation;
-        return this.#renewed(slot, generation, isGone);
+        return this.#renew(slot, generation, isGone);
       },
     });
     slot.leases.add(lease);
     return lease;
   }
 
-  async #renewed(slot: Slot, generation: number, isGone: boolean): Promise<SlotRenewal["ended"]> {
-    let renewal = await this.#keeper.renew(slot.index, generation, isGone);
+  async #renew(slot: Slot, generation: number, isGone: boolean): Promise<SlotRenewal["ended"]> {
+    let renewal = await this.#processes.renew(slot.index, generation, isGone);
     // It had ended by itself without our noticing, and we may have used what came after it. That has to go as well.
-    if (!isGone && generation >= 0 && renewal.ended !== "asked") renewal = await this.#keeper.renew(slot.index, renewal.generation, false);
+    if (!isGone && generation >= 0 && renewal.ended !== "asked") renewal = await this.#processes.renew(slot.index, renewal.generation, false);
     if (renewal.generation !== slot.generation) Object.assign(slot, { generation: renewal.generation, spent: false, runs: 0, serves: false });
     return renewal.ended;
   }
 
-  #giveBack(slot: Slot, lease: Lease, isSpent: boolean): void {
+  #release(slot: Slot, lease: Lease, isSpent: boolean): void {
     if (!slot.leases.delete(lease)) return;
     slot.spent ||= isSpent;
     if (slot.leases.size > 0) return;
     slot.idleSince = Date.now();
-    slot.spent ||= slot.runs >= this.#most.runs;
+    slot.spent ||= slot.runs >= this.#limits.runs;
     this.#queue[0]?.wake();
-    this.#lookLater();
+    this.#scheduleMaintenance();
   }
 
   /** Its holder is gone and may have left code running, which ends now. */
@@ -215,26 +215,26 @@ export class Slots {
   }
 
   /** Looks after the slots that stand idle, a moment after each was last used. */
-  #lookLater(): void {
-    const { restMs } = this.#most;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  #scheduleMaintenance(): void {
+    const { restMs } = this.#limits;
+    if (this.#isMaintenanceScheduled) return;
+    this.#isMaintenanceScheduled = true;
     setTimeout(() => {
-      this.#isLooking = false;
-      void this.#weigh();
+      this.#isMaintenanceScheduled = false;
+      void this.#checkMemory();
       this.#refresh();
-      if (this.#slots.some(({ leases, idleSince }) => leases.size === 0 && Date.now() < idleSince + restMs)) this.#lookLater();
+      if (this.#slots.some(({ leases, idleSince }) => leases.size === 0 && Date.now() < idleSince + restMs)) this.#scheduleMaintenance();
     }, restMs);
   }
 
   /** Code may have left much memory behind that is not given back while its process lives. */
-  async #weigh(): Promise<void> {
+  async #checkMemory(): Promise<void> {
     const weighed = this.#slots.filter(({ leases, weighedAt, idleSince }) => leases.size === 0 && idleSince > weighedAt);
     for (const slot of weighed) {
       const { generation } = slot;
       slot.weighedAt = Date.now();
-      const bytes = await this.#keeper.memory(slot.index).catch(() => undefined);
-      if (bytes === undefined || bytes <= this.#most.bytes || slot.generation !== generation) continue;
+      const bytes = await this.#processes.memory(slot.index).catch(() => undefined);
+      if (bytes === undefined || bytes <= this.#limits.bytes || slot.generation !== generation) continue;
       slot.spent = true;
       if (slot.leases.size === 0) void this.#replace(slot);
     }
@@ -243,17 +243,17 @@ export class Slots {
   /** Has a process ready for whoever comes next, so that they need not wait for it; of several slots, not of the only one. */
   #refresh(): void {
     // Apps are left alone: what they have in memory is worth more than the moment that somebody else may have to wait.
-    const rested = this.#slots.filter(({ leases, serves, idleSince }) => leases.size === 0 && !serves && Date.now() >= idleSince + this.#most.restMs);
-    const slot = longestIdle(rested);
+    const rested = this.#slots.filter(({ leases, serves, idleSince }) => leases.size === 0 && !serves && Date.now() >= idleSince + this.#limits.restMs);
+    const slot = findLongestIdle(rested);
     if (slot && this.#slots.length > 1 && this.#slots.every(({ agent }) => agent !== undefined)) void this.#replace(slot);
   }
 
   async #replace(slot: Slot): Promise<void> {
     // From now on it is one that nobody has used, so that not another is made ready too.
     Object.assign(slot, { spent: true, agent: undefined });
-    const lease = this.#open(slot, false, 0);
+    const lease = this.#createLease(slot, false, 0);
     // Where it fails, whoever needs the slot asks again, and hears why it cannot be had.
-    await this.#renewed(slot, slot.generation, false).catch(() => {});
+    await this.#renew(slot, slot.generation, false).catch(() => {});
     lease.release();
   }
 
@@ -261,7 +261,7 @@ export class Slots {
   #reclaim(): void {
     for (const slot of this.#slots) {
       for (const lease of slot.leases) {
-        if (Date.now() < lease.until) continue;
+        if (Date.now() < lease.expiresAt) continue;
         slot.leases.delete(lease);
         slot.spent = true;
       }
@@ -269,6 +269,6 @@ export class Slots {
   }
 }
 
-function longestIdle(slots: readonly Slot[]): Slot | undefined {
+function findLongestIdle(slots: readonly Slot[]): Slot | undefined {
   return slots.reduce<Slot | undefined>((first, slot) => (first && first.idleSince <= slot.idleSince ? first : slot), undefined);
 }

@@ -12,27 +12,27 @@ export interface ViewSource {
   read(path: string, version: number): Promise<string | Uint8Array | undefined>;
 }
 
-interface Asking<T> {
+interface ViewRequest<T> {
   files: ViewSource;
   /** Which version is looked at, once that is known. */
   reading: { version: number };
   ask(view: View): Promise<T>;
   /** Which version the sandbox has in place of the one that it was to have; nothing where it had that. */
-  staleOf(answer: T): number | null | undefined;
+  getStaleVersion(answer: T): number | null | undefined;
 }
 
 /** Has something done with a view, and sends of it only what is new to the sandbox. */
-export async function withView<T>({ files, reading, ask, staleOf }: Asking<T>): Promise<T> {
+export async function runWithView<T>({ files, reading, ask, getStaleVersion }: ViewRequest<T>): Promise<T> {
   const look = async (base: number | undefined) => {
     const view = await files.view(base);
     reading.version = view.version;
     return ask(view);
   };
   let answer = await look(files.sentVersion);
-  const stale = staleOf(answer);
+  const stale = getStaleVersion(answer);
   if (stale !== undefined) answer = await look(stale ?? undefined);
   // Another command came between.
-  if (stale !== undefined && staleOf(answer) !== undefined) answer = await look(undefined);
+  if (stale !== undefined && getStaleVersion(answer) !== undefined) answer = await look(undefined);
   files.sentVersion = reading.version;
   return answer;
 }

@@ -25,7 +25,7 @@ export class Actions {
   readonly #redact: Redact;
   /** Inputs of calls that are under way, and the message that asked for them; after a wake, the tables know. */
   readonly #inputs = new Map<string, string>();
-  #asked: { turn: string; message: string } | undefined;
+  #lastMessage: { turn: string; message: string } | undefined;
 
   constructor(sql: SqlStorage, agent: string, redact: Redact) {
     this.#sql = sql;
@@ -35,16 +35,16 @@ export class Actions {
 
   apply(event: AgentEvent): void {
     if (event.type === "history.cleared") this.empty();
-    if (event.type === "model.completed") this.#asked = { turn: event.data.runId, message: event.data.messageId };
+    if (event.type === "model.completed") this.#lastMessage = { turn: event.data.runId, message: event.data.messageId };
     if (event.type === "tool.started" || event.type === "capability.called") {
       this.#inputs.set(event.data.callId, JSON.stringify(event.data.args) ?? "");
     }
     if (event.type !== "tool.output" && event.type !== "tool.error" && event.type !== "capability.answered") return;
     const { callId, runId, toolName, ms, action } = event.data;
-    const { summary, error } = cameOf(event);
-    const input = this.#inputs.get(callId) ?? this.#storedInput(callId);
+    const { summary, error } = getOutcome(event);
+    const input = this.#inputs.get(callId) ?? this.#readStoredInput(callId);
     this.#inputs.delete(callId);
-    const message = this.#asked?.turn === runId ? this.#asked.message : this.#storedAsker(runId);
+    const message = this.#lastMessage?.turn === runId ? this.#lastMessage.message : this.#readMessageId(runId);
     this.#sql.exec(
       `INSERT INTO actions (number, id, timestamp, turn, tool, action, input, output_summary, duration_ms, success, error, message_id)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -54,24 +54,24 @@ export class Actions {
       runId,
       toolName,
       action,
-      this.#short(input),
-      summary === undefined ? null : this.#short(summary),
+      this.#shorten(input),
+      summary === undefined ? null : this.#shorten(summary),
       Math.round(ms),
       error === undefined ? 1 : 0,
-      error === undefined ? null : this.#short(error),
+      error === undefined ? null : this.#shorten(error),
       message,
     );
   }
 
   empty(): void {
     this.#inputs.clear();
-    this.#asked = undefined;
+    this.#lastMessage = undefined;
     this.#sql.exec("DELETE FROM actions");
   }
 
-  latest(): Action | undefined {
+  getLatest(): Action | undefined {
     const [row] = this.#sql.exec<Row>("SELECT * FROM actions ORDER BY number DESC LIMIT 1").toArray();
-    return row && this.#action(row);
+    return row && this.#toAction(row);
   }
 
   /** Newest first. */
@@ -95,28 +95,28 @@ export class Actions {
     const shown = rows.slice(0, query.limit);
     const last = shown.at(-1);
     return {
-      actions: shown.map((row) => this.#action(row)),
+      actions: shown.map((row) => this.#toAction(row)),
       ...(rows.length > query.limit && last ? { next: String(last.number) } : {}),
     };
   }
 
-  #storedInput(call: string): string {
+  #readStoredInput(call: string): string {
     return this.#sql.exec<{ input: string }>("SELECT input FROM ledger WHERE call = ?", call).toArray()[0]?.input ?? "";
   }
 
-  #storedAsker(turn: string): string | null {
+  #readMessageId(turn: string): string | null {
     const [row] = this.#sql
       .exec<{ id: string }>("SELECT id FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete' ORDER BY position DESC LIMIT 1", turn)
       .toArray();
     return row?.id ?? null;
   }
 
-  #short(text: string): string {
+  #shorten(text: string): string {
     const clean = this.#redact(text);
     return clean.length > maxSummaryChars ? `${clean.slice(0, maxSummaryChars)}… (${clean.length} characters)` : clean;
   }
 
-  #action(row: Row): Action {
+  #toAction(row: Row): Action {
     return {
       id: row.id,
       sessionId: this.#agent,
@@ -134,7 +134,7 @@ export class Actions {
   }
 }
 
-function cameOf(event: Extract<AgentEvent, { type: "tool.output" | "tool.error" | "capability.answered" }>): { summary?: string; error?: string } {
+function getOutcome(event: Extract<AgentEvent, { type: "tool.output" | "tool.error" | "capability.answered" }>): { summary?: string; error?: string } {
   if (event.type === "tool.output") return { summary: event.data.result.summary };
   if (event.type === "tool.error") return { error: event.data.error };
   return event.data.error === undefined ? { summary: event.data.summary ?? "" } : { error: event.data.error };

@@ -2,10 +2,10 @@ import type { AgentEvent, Context, NewEvent } from "@thinkery/sdk";
 import { positionsPerEvent } from "@thinkery/sdk/internal";
 import { Actions } from "./actions.ts";
 import { BlobReferences } from "./blob-references.ts";
-import { Facts } from "./facts.ts";
-import { Kept } from "./kept.ts";
+import { AgentFacts } from "./facts.ts";
+import { MiddlewareState } from "./middleware-state.ts";
 import { Ledger } from "./ledger.ts";
-import { Log, type Recorded } from "./log.ts";
+import { Log, type RecordedEvent } from "./log.ts";
 import { Messages } from "./messages.ts";
 import { ModelCalls } from "./model-calls.ts";
 import type { Redact } from "./redact.ts";
@@ -19,7 +19,7 @@ interface Projection {
 }
 
 /** Facts that are only told: there may be many of them in a turn, and nothing follows from one. */
-const underived: ReadonlySet<AgentEvent["type"]> = new Set(["middleware.before_model", "middleware.after_model"]);
+const unprojectedTypes: ReadonlySet<AgentEvent["type"]> = new Set(["middleware.before_model", "middleware.after_model"]);
 
 /** Everything one agent stores: the log, and what is derived from it. */
 export class AgentStore {
@@ -30,9 +30,9 @@ export class AgentStore {
   readonly actions: Actions;
   readonly calls: ModelCalls;
   readonly spending: Spending;
-  readonly facts: Facts;
+  readonly facts: AgentFacts;
   readonly blobs: BlobReferences;
-  readonly kept: Kept;
+  readonly middlewareState: MiddlewareState;
   readonly #storage: DurableObjectStorage;
   readonly #projections: readonly Projection[];
 
@@ -46,15 +46,15 @@ export class AgentStore {
     this.actions = new Actions(sql, agent, redact);
     this.calls = new ModelCalls(sql);
     this.spending = new Spending(sql);
-    this.facts = new Facts(sql);
+    this.facts = new AgentFacts(sql);
     this.blobs = new BlobReferences(sql);
-    this.kept = new Kept(sql);
+    this.middlewareState = new MiddlewareState(sql);
     // The actions read what the messages and the ledger have of a call, so the order matters.
-    this.#projections = [this.turns, this.messages, this.ledger, this.actions, this.calls, this.spending, this.facts, this.blobs, this.kept, new VersionEvents(sql)];
+    this.#projections = [this.turns, this.messages, this.ledger, this.actions, this.calls, this.spending, this.facts, this.blobs, this.middlewareState, new VersionEvents(sql)];
   }
 
   /** Facts that belong together, written together: after a crash either all of them are there or none. */
-  record(events: readonly NewEvent[]): Recorded[] {
+  record(events: readonly NewEvent[]): RecordedEvent[] {
     const { last } = this.log;
     try {
       return this.#storage.transactionSync(() => {
@@ -71,20 +71,20 @@ export class AgentStore {
   }
 
   /** How full the model's memory is: as it was last counted, or as the compaction since then has left it. */
-  context(): Context | undefined {
-    const counted = this.calls.context();
+  getContext(): Context | undefined {
+    const counted = this.calls.getContext();
     if (!counted) return undefined;
     const { number, used, limit, model } = counted;
-    const compaction = this.facts.compaction();
+    const compaction = this.facts.getCompaction();
     return { used: compaction && compaction.at > number * positionsPerEvent ? compaction.after : used, limit, model };
   }
 
   /** Forgets the conversation and all that led to it, but not what it cost, nor the app that others may be using. */
-  clear(by: string): Recorded[] {
+  clear(by: string): RecordedEvent[] {
     return this.#storage.transactionSync(() => {
       this.log.forget();
-      const app = this.facts.app();
-      return this.record([{ type: "history.cleared", data: { by, usage: this.spending.cleared(), ...(app ? { app } : {}) } }]);
+      const app = this.facts.getApp();
+      return this.record([{ type: "history.cleared", data: { by, usage: this.spending.createClearedUsage(), ...(app ? { app } : {}) } }]);
     });
   }
 
@@ -102,7 +102,7 @@ export class AgentStore {
   }
 
   #apply(event: AgentEvent): void {
-    if (underived.has(event.type)) return;
+    if (unprojectedTypes.has(event.type)) return;
     for (const projection of this.#projections) projection.apply(event);
   }
 }

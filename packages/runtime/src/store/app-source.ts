@@ -7,16 +7,16 @@ export interface AppSource {
 }
 
 /** The same code is the same bytes, in whatever order its modules were given. */
-export function packed({ code, modules = {} }: NewApp): Uint8Array {
+export function packApp({ code, modules = {} }: NewApp): Uint8Array {
   const named = Object.entries({ ...modules, [appMain]: code }).sort(([one], [other]) => (one < other ? -1 : 1));
   return new TextEncoder().encode(JSON.stringify({ main: appMain, modules: Object.fromEntries(named) } satisfies AppSource));
 }
 
-export function unpacked(content: Uint8Array): AppSource {
+export function unpackApp(content: Uint8Array): AppSource {
   return JSON.parse(new TextDecoder().decode(content)) as AppSource;
 }
 
 /** What is to be known of an app whose source is in this blob. */
-export function factsOf(app: NewApp, blob: string, by: string): AppFacts {
+export function createAppFacts(app: NewApp, blob: string, by: string): AppFacts {
   return { version: blob.slice(0, 12), blob, main: appMain, modules: Object.keys(app.modules ?? {}).sort(), bytes: appBytes(app), by };
 }

@@ -28,7 +28,7 @@ export class BlobReferences {
     this.#sql.exec("DELETE FROM blobs");
   }
 
-  mediaType(hash: string): string | undefined {
+  getMediaType(hash: string): string | undefined {
     return this.#sql.exec<{ media_type: string }>("SELECT media_type FROM blobs WHERE hash = ?", hash).toArray()[0]?.media_type;
   }
 

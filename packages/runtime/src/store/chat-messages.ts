@@ -5,12 +5,12 @@ import type { AgentStore } from "./agent-store.ts";
 const maxMessages = 1000;
 
 /** The latest part of the conversation, oldest first, in the shape that clients of other systems know. */
-export function chatMessages(store: AgentStore): ChatMessage[] {
+export function listChatMessages(store: AgentStore): ChatMessage[] {
   const { messages } = store.messages.page({ limit: maxMessages });
-  return messages.filter(({ status }) => status !== "error").map(chatMessage);
+  return messages.filter(({ status }) => status !== "error").map(toChatMessage);
 }
 
-function chatMessage({ role, content, toolCalls, toolResult }: Message): ChatMessage {
+function toChatMessage({ role, content, toolCalls, toolResult }: Message): ChatMessage {
   return {
     role,
     content,

@@ -1,23 +1,23 @@
 import type { AgentEvent, NewEvent } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import { type Draft, draftAfter, draftMessage } from "./draft.ts";
+import { type Draft, reduceDraft, toDraftMessage } from "./draft.ts";
 
 let seq = 0;
-const numbered = (event: NewEvent) => ({ ...event, seq: ++seq, ts: new Date(1000).toISOString(), threadId: "a~b" }) as AgentEvent;
-const after = (...events: NewEvent[]) => events.reduce<Draft | undefined>((draft, event) => draftAfter(draft, numbered(event)), undefined);
+const numberEvent = (event: NewEvent) => ({ ...event, seq: ++seq, ts: new Date(1000).toISOString(), threadId: "a~b" }) as AgentEvent;
+const buildDraft = (...events: NewEvent[]) => events.reduce<Draft | undefined>((draft, event) => reduceDraft(draft, numberEvent(event)), undefined);
 
 const started: NewEvent = { type: "model.started", data: { runId: "r", step: 1, messageId: "m", model: "x:y", attempt: 1 } };
 const delta = (text: string, reasoning?: string): NewEvent => ({ type: "model.delta", data: { runId: "r", delta: text, ...(reasoning ? { reasoning } : {}) } });
 
 test("a draft grows with what the model says", () => {
-  expect(after(started, delta("Hel", "hm"), delta("lo"))).toMatchObject({ messageId: "m", text: "Hello", reasoning: "hm", reasoningSize: 2 });
+  expect(buildDraft(started, delta("Hel", "hm"), delta("lo"))).toMatchObject({ messageId: "m", text: "Hello", reasoning: "hm", reasoningSize: 2 });
 });
 
 test("thoughts are kept to 3,000 characters with their full size", () => {
-  const draft = after(started, delta("", "t".repeat(2000)), delta("", "t".repeat(2000)));
+  const draft = buildDraft(started, delta("", "t".repeat(2000)), delta("", "t".repeat(2000)));
   expect(draft?.reasoning).toHaveLength(3000);
   expect(draft?.reasoningSize).toBe(4000);
-  expect(draft && draftMessage(draft)).toMatchObject({ status: "streaming", reasoningFullSize: 4000 });
+  expect(draft && toDraftMessage(draft)).toMatchObject({ status: "streaming", reasoningFullSize: 4000 });
 });
 
 test("a call that failed, was cut off or was canceled leaves nothing", () => {
@@ -26,5 +26,5 @@ test("a call that failed, was cut off or was canceled leaves nothing", () => {
     { type: "run.resumed", data: { runId: "r", reason: "recovered", attempt: 1, strikes: 0, boot: "" } },
     { type: "run.canceled", data: { runId: "r" } },
   ];
-  for (const end of ends) expect(after(started, delta("Hello"), end)).toBeUndefined();
+  for (const end of ends) expect(buildDraft(started, delta("Hello"), end)).toBeUndefined();
 });

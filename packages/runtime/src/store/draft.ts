@@ -17,14 +17,14 @@ export interface Draft {
 }
 
 /** The draft after this event; a call that failed or was cut off leaves none. */
-export function draftAfter(draft: Draft | undefined, event: AgentEvent): Draft | undefined {
+export function reduceDraft(draft: Draft | undefined, event: AgentEvent): Draft | undefined {
   switch (event.type) {
     case "model.started": {
       const { runId, step, messageId, model, attempt } = event.data;
       return { runId, step, messageId, model, attempt, startedAt: Date.parse(event.ts), text: "", reasoning: "", reasoningSize: 0 };
     }
     case "model.delta":
-      return draft && extended(draft, event.data.delta ?? "", event.data.reasoning ?? "");
+      return draft && extendDraft(draft, event.data.delta ?? "", event.data.reasoning ?? "");
     // A turn that is canceled while it waits takes nothing from the one that runs.
     case "run.canceled":
     case "agent.error":
@@ -40,7 +40,7 @@ export function draftAfter(draft: Draft | undefined, event: AgentEvent): Draft |
 }
 
 /** The draft with more said, stored or not yet. */
-export function extended(draft: Draft, text: string, reasoning: string): Draft {
+export function extendDraft(draft: Draft, text: string, reasoning: string): Draft {
   return {
     ...draft,
     text: draft.text + text,
@@ -49,7 +49,7 @@ export function extended(draft: Draft, text: string, reasoning: string): Draft {
   };
 }
 
-export function draftMessage(draft: Draft, extra: Partial<Message> = {}): Message {
+export function toDraftMessage(draft: Draft, extra: Partial<Message> = {}): Message {
   return {
     id: draft.messageId,
     role: "assistant",

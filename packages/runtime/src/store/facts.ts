@@ -17,7 +17,7 @@ export interface Compaction {
 }
 
 /** Small things an agent knows about itself: its title, its todos, its app, how long a conversation it can hold. */
-export class Facts {
+export class AgentFacts {
   readonly #sql: SqlStorage;
   /** Asked for in every step, so it is kept; `undefined` is not known yet, `null` is that there is none. */
   #compaction: Compaction | null | undefined;
@@ -28,7 +28,7 @@ export class Facts {
 
   apply(event: AgentEvent): void {
     if (event.type === "title.set") this.#put("title", event.data.title);
-    if (event.type === "request.accepted" && isTold(event.data.from.context)) this.#put("request", event.data.from.context);
+    if (event.type === "request.accepted" && hasEntries(event.data.from.context)) this.#put("request", event.data.from.context);
     if (event.type === "todos.written") this.#put("todos", event.data.todos);
     if (event.type === "context.compacted") {
       const { step: _, before: __, ...rest } = event.data;
@@ -49,25 +49,25 @@ export class Facts {
   }
 
   /** The last compaction of the conversation. */
-  compaction(): Compaction | undefined {
+  getCompaction(): Compaction | undefined {
     if (this.#compaction === undefined) this.#compaction = (this.#get("compaction") as Compaction | undefined) ?? null;
     return this.#compaction ?? undefined;
   }
 
-  title(): string | undefined {
+  getTitle(): string | undefined {
     return this.#get("title") as string | undefined;
   }
 
-  todos(): Todo[] {
+  getTodos(): Todo[] {
     return (this.#get("todos") as Todo[] | undefined) ?? [];
   }
 
-  app(): StoredApp | undefined {
+  getApp(): StoredApp | undefined {
     return this.#get("app") as StoredApp | undefined;
   }
 
   /** Where the latest request came from. */
-  request(): Record<string, string> {
+  getRequestContext(): Record<string, string> {
     return (this.#get("request") as Record<string, string> | undefined) ?? {};
   }
 
@@ -86,4 +86,4 @@ export class Facts {
 }
 
 // A socket says where it comes from once, when it connects, and a message over it nothing new.
-const isTold = (context: Record<string, string>) => Object.keys(context).length > 0;
+const hasEntries = (context: Record<string, string>) => Object.keys(context).length > 0;

@@ -13,7 +13,7 @@ export interface LedgerRow extends Record<string, SqlStorageValue> {
 }
 
 /** A call by the model, or by code. */
-interface Begun {
+interface StartedCall {
   callId: string;
   runId: string;
   step: number;
@@ -58,7 +58,7 @@ export class Ledger {
     }
   }
 
-  #begin(number: number, { callId, runId, step, toolName, args, repeatable = false, within }: Begun): void {
+  #begin(number: number, { callId, runId, step, toolName, args, repeatable = false, within }: StartedCall): void {
     this.#calls?.add(callId);
     this.#sql.exec(
       `INSERT INTO ledger (call, turn, step, number, tool, input, repeatable, state, within) VALUES (?, ?, ?, ?, ?, ?, ?, 'started', ?)
@@ -90,7 +90,7 @@ export class Ledger {
   }
 
   /** The turn's calls whose answers are to be reported. */
-  deferred(turn: string): string[] {
+  listDeferred(turn: string): string[] {
     return this.#sql
       .exec<{ call: string }>("SELECT call FROM ledger WHERE turn = ? AND state = 'deferred'", turn)
       .toArray()
@@ -98,7 +98,7 @@ export class Ledger {
   }
 
   /** The turn's calls by code that have no answer; of one run of code, where its call is named. */
-  openWithin(turn: string, within?: string): { call: string; tool: string; within: string }[] {
+  listOpenWithin(turn: string, within?: string): { call: string; tool: string; within: string }[] {
     return this.#sql
       .exec<{ call: string; tool: string; within: string }>(
         "SELECT call, tool, within FROM ledger WHERE turn = ? AND within IS NOT NULL AND state = 'started' AND within = coalesce(?, within)",

@@ -7,10 +7,10 @@ interface Row extends Record<string, SqlStorageValue> {
 }
 
 /** So many characters are read at once where nothing else is said: what crosses to another object is limited. */
-const usualPage = 4_000_000;
+const defaultPageChars = 4_000_000;
 
 /** An event with the text it was stored as, so that nobody has to write it out again. */
-export interface Recorded {
+export interface RecordedEvent {
   event: AgentEvent;
   text: string;
 }
@@ -31,7 +31,7 @@ export class Log {
     return this.#last;
   }
 
-  append(events: readonly NewEvent[], at: number): Recorded[] {
+  append(events: readonly NewEvent[], at: number): RecordedEvent[] {
     const ts = new Date(at).toISOString();
     const first = this.#last + 1;
     // As JSON.stringify would write it, but what is the same in every event is not written out each time.
@@ -52,7 +52,7 @@ export class Log {
   }
 
   /** The events after this number, in order, at most so many and so much, but one at least where there is one. */
-  read(after: number, limit: number, most = usualPage): AgentEvent[] {
+  read(after: number, limit: number, most = defaultPageChars): AgentEvent[] {
     const events: AgentEvent[] = [];
     let size = 0;
     // Row by row: one can be large, and a reader may want a few events only. The first may begin before the number.

@@ -41,7 +41,7 @@ export const emptyRow = {
 } satisfies Partial<MessageRow>;
 
 /** A message as a driver needs it to tell a model. */
-export interface Spoken {
+export interface TranscriptMessage {
   position: number;
   turn: string;
   /** The step in which the model said it; none for what it was given. */
@@ -54,7 +54,7 @@ export interface Spoken {
   replay?: unknown;
 }
 
-export function spokenOf(row: MessageRow): Spoken {
+export function toTranscriptMessage(row: MessageRow): TranscriptMessage {
   return {
     position: row.position ?? 0,
     turn: row.turn,
@@ -68,7 +68,7 @@ export function spokenOf(row: MessageRow): Spoken {
   };
 }
 
-export function messageOf(row: MessageRow): Message {
+export function toMessage(row: MessageRow): Message {
   const message: Record<string, unknown> = {
     id: row.id,
     role: row.role,
@@ -78,34 +78,34 @@ export function messageOf(row: MessageRow): Message {
     runId: row.turn,
     attempt: row.attempt,
   };
-  add(message, "seq", row.position);
-  add(message, "step", row.step);
-  add(message, "attachments", parsed(row.attachments));
-  add(message, "toolCalls", parsed(row.tool_calls));
-  add(message, "toolResult", parsed(row.tool_result));
-  add(message, "reasoning", row.reasoning);
-  add(message, "reasoningFullSize", row.reasoning_full_size);
-  add(message, "error", row.error);
-  add(message, "model", row.model);
-  add(message, "tokensInput", row.tokens_input);
-  add(message, "tokensOutput", row.tokens_output);
-  add(message, "costUsd", row.cost_usd);
-  add(message, "retryParentId", row.retry_parent_id);
-  add(message, "taskId", row.task_id);
-  add(message, "facetName", row.facet_name);
-  add(message, "parentMessageId", row.parent_message_id);
-  add(message, "delegatedTaskIds", parsed(row.delegated_task_ids));
+  addField(message, "seq", row.position);
+  addField(message, "step", row.step);
+  addField(message, "attachments", parseJson(row.attachments));
+  addField(message, "toolCalls", parseJson(row.tool_calls));
+  addField(message, "toolResult", parseJson(row.tool_result));
+  addField(message, "reasoning", row.reasoning);
+  addField(message, "reasoningFullSize", row.reasoning_full_size);
+  addField(message, "error", row.error);
+  addField(message, "model", row.model);
+  addField(message, "tokensInput", row.tokens_input);
+  addField(message, "tokensOutput", row.tokens_output);
+  addField(message, "costUsd", row.cost_usd);
+  addField(message, "retryParentId", row.retry_parent_id);
+  addField(message, "taskId", row.task_id);
+  addField(message, "facetName", row.facet_name);
+  addField(message, "parentMessageId", row.parent_message_id);
+  addField(message, "delegatedTaskIds", parseJson(row.delegated_task_ids));
   return message as Message;
 }
 
-function add(message: Record<string, unknown>, name: string, value: unknown): void {
+function addField(message: Record<string, unknown>, name: string, value: unknown): void {
   if (value !== null) message[name] = value;
 }
 
-const parsed = (text: string | null) => (text === null ? null : (JSON.parse(text) as unknown));
+const parseJson = (text: string | null) => (text === null ? null : (JSON.parse(text) as unknown));
 
 /** At most so many rows and characters, but one at least where there is one. */
-export function takeWhatFits(rows: Iterable<MessageRow>, limit: number, most: number): { taken: MessageRow[]; whole: boolean } {
+export function takeFittingRows(rows: Iterable<MessageRow>, limit: number, most: number): { taken: MessageRow[]; whole: boolean } {
   const taken: MessageRow[] = [];
   let size = 0;
   for (const row of rows) {

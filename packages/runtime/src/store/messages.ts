@@ -1,10 +1,10 @@
 import type { AgentEvent, EventData, Message, MessageQuery, MessageToolCall } from "@thinkery/sdk";
 import { positionsPerEvent } from "@thinkery/sdk/internal";
-import { type Draft, draftAfter } from "./draft.ts";
-import { emptyRow, type MessageRow, messageOf, type Spoken, spokenOf, takeWhatFits } from "./message-row.ts";
+import { type Draft, reduceDraft } from "./draft.ts";
+import { emptyRow, type MessageRow, toMessage, type TranscriptMessage, toTranscriptMessage, takeFittingRows } from "./message-row.ts";
 
 /** So many characters stand on a page where nothing else is said: what crosses to another object is limited. */
-const usualPage = 4_000_000;
+const defaultPageChars = 4_000_000;
 
 interface OpenStep {
   position: number;
@@ -12,7 +12,7 @@ interface OpenStep {
 }
 
 /** How large the conversation was, in a provider's tokens. */
-export interface Counted {
+export interface ConversationSize {
   /** What stands before this place was the input. */
   position: number;
   input: number;
@@ -26,7 +26,7 @@ export class Messages {
   #draft: Draft | undefined;
   #step: OpenStep | undefined;
   /** The row that was written last when a model finished: clients are told of it right after. */
-  #finished: MessageRow | undefined;
+  #lastWritten: MessageRow | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -53,10 +53,10 @@ export class Messages {
         }
         break;
       case "run.started":
-        this.#take(event.seq, "turn = ? AND position IS NULL", event.data.runId);
+        this.#assignPositions(event.seq, "turn = ? AND position IS NULL", event.data.runId);
         break;
       case "message.taken":
-        this.#take(event.seq, "id IN (SELECT value FROM json_each(?)) AND position IS NULL", JSON.stringify(event.data.messageIds));
+        this.#assignPositions(event.seq, "id IN (SELECT value FROM json_each(?)) AND position IS NULL", JSON.stringify(event.data.messageIds));
         break;
       case "message.requeued":
         this.#sql.exec(
@@ -69,18 +69,18 @@ export class Messages {
         this.#complete(event.seq, event.data);
         break;
       case "tool.output":
-        this.#result(event.data.callId, event.data.messageId, event, event.data.output, JSON.stringify(event.data.result), null);
+        this.#insertResult(event.data.callId, event.data.messageId, event, event.data.output, JSON.stringify(event.data.result), null);
         break;
       case "tool.error": {
         const { callId, messageId, toolName: name, error } = event.data;
         const result = { callId, name, summary: error.slice(0, 500), preview: error.slice(0, 500), size: error.length, failed: true };
-        this.#result(callId, messageId, event, error, JSON.stringify(result), error);
+        this.#insertResult(callId, messageId, event, error, JSON.stringify(result), error);
         break;
       }
       case "run.canceled":
-        if (this.#draft?.text && this.#draft.runId === event.data.runId) this.#partial(event.seq, this.#draft);
+        if (this.#draft?.text && this.#draft.runId === event.data.runId) this.#insertPartial(event.seq, this.#draft);
         // What was said for a turn that never began stays readable, but no model is told.
-        this.#take(event.seq, "turn = ? AND position IS NULL", event.data.runId, "cancelled");
+        this.#assignPositions(event.seq, "turn = ? AND position IS NULL", event.data.runId, "cancelled");
         break;
       case "agent.error":
         this.#sql.exec(
@@ -97,34 +97,34 @@ export class Messages {
         break;
       default:
     }
-    this.#draft = draftAfter(this.#draft, event);
+    this.#draft = reduceDraft(this.#draft, event);
   }
 
   empty(): void {
     this.#sql.exec("DELETE FROM messages");
     this.#draft = undefined;
     this.#step = undefined;
-    this.#finished = undefined;
+    this.#lastWritten = undefined;
   }
 
   /** Forgets what a transaction wrote that was rolled back. */
   revert(): void {
-    this.#finished = undefined;
+    this.#lastWritten = undefined;
   }
 
   /** What the model has been told and has said after this place, in order. */
-  spoken(after: number): Spoken[] {
+  listTranscript(after: number): TranscriptMessage[] {
     return this.#sql
       .exec<MessageRow>(
         "SELECT * FROM messages WHERE position > ? AND (status = 'complete' OR (status = 'cancelled' AND role = 'assistant')) ORDER BY position",
         after,
       )
       .toArray()
-      .map(spokenOf);
+      .map(toTranscriptMessage);
   }
 
   /** The calls of the turn's last step that have no result yet, in the model's order. */
-  unanswered(turn: string): (MessageToolCall & { malformed?: string })[] {
+  listUnansweredCalls(turn: string): (MessageToolCall & { malformed?: string })[] {
     const [last] = this.#sql
       .exec<{ tool_calls: string | null }>(
         "SELECT tool_calls FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete' ORDER BY position DESC LIMIT 1",
@@ -154,7 +154,7 @@ export class Messages {
   }
 
   /** Steps of this turn in which the model had its say. */
-  stepsDone(turn: string): number {
+  countCompletedSteps(turn: string): number {
     const { step } = this.#sql
       .exec<{ step: number | null }>("SELECT max(step) AS step FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete'", turn)
       .one();
@@ -162,7 +162,7 @@ export class Messages {
   }
 
   /** What the model said last in this turn. */
-  lastWords(turn: string): string {
+  getLastText(turn: string): string {
     const [last] = this.#sql
       .exec<{ content: string }>("SELECT content FROM messages WHERE turn = ? AND role = 'assistant' ORDER BY position DESC LIMIT 1", turn)
       .toArray();
@@ -170,7 +170,7 @@ export class Messages {
   }
 
   /** Messages of a running turn that joined it and have no place yet. */
-  waiting(turn: string): string[] {
+  listWaitingIds(turn: string): string[] {
     return this.#sql
       .exec<{ id: string }>("SELECT id FROM messages WHERE turn = ? AND position IS NULL AND status = 'pending' ORDER BY rowid", turn)
       .toArray()
@@ -178,7 +178,7 @@ export class Messages {
   }
 
   /** What the provider counted when it was last asked, and the place of its answer. */
-  counted(): Counted | undefined {
+  getLastSize(): ConversationSize | undefined {
     const [row] = this.#sql
       .exec<{ position: number; input: number; output: number }>(
         `SELECT position, tokens_input AS input, tokens_output AS output FROM messages
@@ -188,41 +188,41 @@ export class Messages {
     return row && { position: row.position, input: row.input, tokens: row.input + row.output };
   }
 
-  ofTurn(turn: string): Message[] {
-    return this.#sql.exec<MessageRow>("SELECT * FROM messages WHERE turn = ? ORDER BY position", turn).toArray().map(messageOf);
+  listByTurn(turn: string): Message[] {
+    return this.#sql.exec<MessageRow>("SELECT * FROM messages WHERE turn = ? ORDER BY position", turn).toArray().map(toMessage);
   }
 
   get(id: string): Message | undefined {
-    if (this.#finished?.id === id) return messageOf(this.#finished);
+    if (this.#lastWritten?.id === id) return toMessage(this.#lastWritten);
     const [row] = this.#sql.exec<MessageRow>("SELECT * FROM messages WHERE id = ?", id).toArray();
-    return row && messageOf(row);
+    return row && toMessage(row);
   }
 
   /** The latest page, oldest first, of at most so many characters; what waits in the queue comes last. */
-  page({ before, limit }: MessageQuery, most = usualPage): { messages: Message[]; next?: string } {
+  page({ before, limit }: MessageQuery, most = defaultPageChars): { messages: Message[]; next?: string } {
     const rows = this.#sql.exec<MessageRow>(
       `SELECT * FROM messages WHERE ${before ? "position < ?" : "position IS NOT NULL AND 0 <> ?"} ORDER BY position DESC LIMIT ?`,
       before ?? 1,
       limit + 1,
     );
-    const { taken, whole } = takeWhatFits(rows, limit, most);
+    const { taken, whole } = takeFittingRows(rows, limit, most);
     const shown = taken.toReversed();
     const oldest = shown[0]?.position;
     const queued = before
       ? []
-      : takeWhatFits(
+      : takeFittingRows(
           this.#sql.exec<MessageRow>("SELECT * FROM messages WHERE position IS NULL AND status = 'pending' ORDER BY rowid"),
           limit,
           most,
         ).taken;
-    return { messages: [...shown, ...queued].map(messageOf), ...(!whole && oldest ? { next: String(oldest) } : {}) };
+    return { messages: [...shown, ...queued].map(toMessage), ...(!whole && oldest ? { next: String(oldest) } : {}) };
   }
 
   count(): number {
     return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM messages").one().n;
   }
 
-  #take(seq: number, where: string, value: string, status: "complete" | "cancelled" = "complete"): void {
+  #assignPositions(seq: number, where: string, value: string, status: "complete" | "cancelled" = "complete"): void {
     const ids = this.#sql.exec<{ id: string }>(`SELECT id FROM messages WHERE ${where} ORDER BY rowid`, value).toArray();
     for (const [index, { id }] of ids.entries()) {
       this.#sql.exec("UPDATE messages SET position = ?, status = ? WHERE id = ?", seq * positionsPerEvent + index, status, id);
@@ -276,10 +276,10 @@ export class Messages {
       row.replay,
     );
     // SQLite stores half characters as others: only a row that reads back as it was written is kept.
-    this.#finished = row.content.isWellFormed() && (row.reasoning ?? "").isWellFormed() ? row : undefined;
+    this.#lastWritten = row.content.isWellFormed() && (row.reasoning ?? "").isWellFormed() ? row : undefined;
   }
 
-  #partial(seq: number, draft: Draft): void {
+  #insertPartial(seq: number, draft: Draft): void {
     this.#sql.exec(
       `INSERT INTO messages (id, position, turn, step, role, status, content, reasoning, reasoning_full_size, timestamp, model, attempt)
        VALUES (?, ?, ?, ?, 'assistant', 'cancelled', ?, ?, ?, ?, ?, ?)`,
@@ -297,8 +297,8 @@ export class Messages {
   }
 
   // Results stand in the order of the calls, whichever tool came back first.
-  #result(callId: string, id: string, event: AgentEvent & { data: { runId: string } }, content: string, result: string, error: string | null): void {
-    const step = this.#openStep(event.data.runId);
+  #insertResult(callId: string, id: string, event: AgentEvent & { data: { runId: string } }, content: string, result: string, error: string | null): void {
+    const step = this.#getOpenStep(event.data.runId);
     const position = step.position + 1 + Math.max(0, step.calls.indexOf(callId));
     this.#sql.exec(
       "INSERT INTO messages (id, position, turn, role, status, content, tool_result, error, timestamp) VALUES (?, ?, ?, 'tool', 'complete', ?, ?, ?, ?)",
@@ -312,7 +312,7 @@ export class Messages {
     );
   }
 
-  #openStep(turn: string): OpenStep {
+  #getOpenStep(turn: string): OpenStep {
     if (this.#step) return this.#step;
     const [row] = this.#sql
       .exec<{ position: number; tool_calls: string | null }>(

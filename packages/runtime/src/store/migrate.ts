@@ -17,7 +17,7 @@ export type Schema = Readonly<Record<string, Migrations>>;
  */
 export function migrate(storage: DurableObjectStorage, schema: Schema, formerSteps: Record<string, number> = {}): void {
   const { sql } = storage;
-  const stored = storedVersions(sql) ?? formerVersions(sql, Object.keys(schema), formerSteps);
+  const stored = readStoredVersions(sql) ?? readFormerVersions(sql, Object.keys(schema), formerSteps);
   for (const [feature, version] of stored) {
     // A feature that this release does not know is one that a newer release stored something with.
     if (version > (schema[feature]?.length ?? 0)) {
@@ -37,13 +37,13 @@ export function migrate(storage: DurableObjectStorage, schema: Schema, formerSte
 
 type Versions = Map<string, number>;
 
-function storedVersions(sql: SqlStorage): Versions | undefined {
+function readStoredVersions(sql: SqlStorage): Versions | undefined {
   if (!hasTable(sql, "thinkery_features")) return undefined;
   const rows = sql.exec<{ feature: string; version: number }>("SELECT feature, version FROM thinkery_features").toArray();
   return new Map(rows.map(({ feature, version }) => [feature, version]));
 }
 
-function formerVersions(sql: SqlStorage, features: readonly string[], formerSteps: Record<string, number>): Versions {
+function readFormerVersions(sql: SqlStorage, features: readonly string[], formerSteps: Record<string, number>): Versions {
   const versions: Versions = new Map();
   if (!hasTable(sql, "thinkery_schema")) return versions;
   let left = sql.exec<{ version: number }>("SELECT version FROM thinkery_schema").toArray()[0]?.version ?? 0;

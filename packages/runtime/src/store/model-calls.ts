@@ -1,11 +1,11 @@
 import type { AgentEvent, Context, UsageTotal } from "@thinkery/sdk";
-import { type Amounts, usageOf } from "./spent.ts";
+import { type UsageAmounts, toUsageTotal } from "./usage.ts";
 
-const ofCall = `coalesce(sum(calls), 0) AS calls, coalesce(sum(input_tokens), 0) AS input_tokens, coalesce(sum(output_tokens), 0) AS output_tokens,
+const sumColumns = `coalesce(sum(calls), 0) AS calls, coalesce(sum(input_tokens), 0) AS input_tokens, coalesce(sum(output_tokens), 0) AS output_tokens,
   coalesce(sum(cached_tokens), 0) AS cached_tokens, coalesce(sum(reasoning_tokens), 0) AS reasoning_tokens,
   coalesce(sum(cost_usd), 0) AS cost_usd, count(*) - count(cost_usd) AS unknown, coalesce(sum(ms), 0) AS ms`;
 
-interface Call {
+interface RecordedCall {
   runId: string;
   step: number;
   model: string;
@@ -31,28 +31,28 @@ export class ModelCalls {
     this.#sql.exec("DELETE FROM model_calls");
   }
 
-  ofTurn(turn: string): UsageTotal {
-    return usageOf(this.amountsOf(turn));
+  getTurnUsage(turn: string): UsageTotal {
+    return toUsageTotal(this.getTurnAmounts(turn));
   }
 
-  amountsOf(turn: string): Amounts {
-    return this.#sql.exec<Amounts & Record<string, number>>(`SELECT ${ofCall} FROM model_calls WHERE turn = ?`, turn).one();
+  getTurnAmounts(turn: string): UsageAmounts {
+    return this.#sql.exec<UsageAmounts & Record<string, number>>(`SELECT ${sumColumns} FROM model_calls WHERE turn = ?`, turn).one();
   }
 
   /** What the latest call used. */
-  latest(): { input: number; output: number } | undefined {
+  getLatest(): { input: number; output: number } | undefined {
     const query = "SELECT input_tokens AS input, output_tokens AS output FROM model_calls WHERE number > 0 ORDER BY number DESC LIMIT 1";
     return this.#sql.exec<{ input: number; output: number }>(query).toArray()[0];
   }
 
   /** How full the model's memory was when it was last asked, and by which event that is known. */
-  context(): (Context & { number: number }) | undefined {
+  getContext(): (Context & { number: number }) | undefined {
     const query = `SELECT number, model, context_used AS used, context_limit AS "limit" FROM model_calls
       WHERE context_limit IS NOT NULL ORDER BY number DESC LIMIT 1`;
     return this.#sql.exec<Context & { number: number }>(query).toArray()[0];
   }
 
-  #add(number: number, ts: string, { runId, step, model, usage, ms, context }: Call): void {
+  #add(number: number, ts: string, { runId, step, model, usage, ms, context }: RecordedCall): void {
     this.#sql.exec(
       `INSERT INTO model_calls
         (number, calls, turn, step, model, timestamp, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd, ms, context_used, context_limit)

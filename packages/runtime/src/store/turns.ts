@@ -29,7 +29,7 @@ export interface TurnRow {
   /** How often it was taken up again since it last got anywhere. */
   attempt: number;
   /** How often the host died under it since then. */
-  strikes: number;
+  crashCount: number;
   boot?: string;
   startedAt?: number;
   /** What it waits for, while it is paused. */
@@ -42,13 +42,13 @@ export interface TurnRow {
 }
 
 /** Word for word the condition of their index: with another, SQLite would look through every turn there ever was. */
-const isOpen = "status IN ('queued', 'running', 'paused')";
+const openCondition = "status IN ('queued', 'running', 'paused')";
 
 /** The turns of an agent: a projection of its log. */
 export class Turns {
   readonly #sql: SqlStorage;
   /** Has the running turn been taken up again without getting anywhere since? Unknown until somebody looks. */
-  #struggling: boolean | undefined;
+  #isRetryingCached: boolean | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -98,7 +98,7 @@ export class Turns {
         return;
       case "run.resumed": {
         const { runId, attempt, strikes, boot } = event.data;
-        this.#struggling = attempt > 0;
+        this.#isRetryingCached = attempt > 0;
         sql.exec(
           `UPDATE turns SET status = 'running', attempt = ?, strikes = ?, boot = ?,
             paused_ms = paused_ms + coalesce(? - paused_at, 0), paused_at = NULL, paused_for = NULL WHERE id = ?`,
@@ -112,8 +112,8 @@ export class Turns {
       }
       case "model.completed":
       case "tool.output":
-        if (!this.#isStruggling()) return;
-        this.#struggling = false;
+        if (!this.#isRetrying()) return;
+        this.#isRetryingCached = false;
         sql.exec("UPDATE turns SET attempt = 0, strikes = 0 WHERE id = ? AND attempt > 0", event.data.runId);
         return;
       case "agent.completed":
@@ -135,58 +135,58 @@ export class Turns {
     }
   }
 
-  #isStruggling(): boolean {
-    this.#struggling ??= (this.running()?.attempt ?? 0) > 0;
-    return this.#struggling;
+  #isRetrying(): boolean {
+    this.#isRetryingCached ??= (this.getRunning()?.attempt ?? 0) > 0;
+    return this.#isRetryingCached;
   }
 
   empty(): void {
-    this.#struggling = undefined;
+    this.#isRetryingCached = undefined;
     this.#sql.exec("DELETE FROM turns");
     this.#sql.exec("DELETE FROM inputs");
   }
 
   /** What was admitted under this key, if anything was. */
-  admitted(key: string): { turn: string; message: string } | undefined {
+  findAdmission(key: string): { turn: string; message: string } | undefined {
     return this.#sql.exec<{ turn: string; message: string }>("SELECT turn, message FROM inputs WHERE key = ?", key).toArray()[0];
   }
 
   get(id: string): TurnRow | undefined {
     const [row] = this.#sql.exec<Row>("SELECT * FROM turns WHERE id = ?", id).toArray();
-    return row && turnOf(row);
+    return row && toTurn(row);
   }
 
-  running(): TurnRow | undefined {
-    const [row] = this.#sql.exec<Row>(`SELECT * FROM turns WHERE ${isOpen} AND status = 'running' LIMIT 1`).toArray();
-    return row && turnOf(row);
+  getRunning(): TurnRow | undefined {
+    const [row] = this.#sql.exec<Row>(`SELECT * FROM turns WHERE ${openCondition} AND status = 'running' LIMIT 1`).toArray();
+    return row && toTurn(row);
   }
 
   /** The one that waits for a report, if one does. */
-  paused(): TurnRow | undefined {
-    const [row] = this.#sql.exec<Row>(`SELECT * FROM turns WHERE ${isOpen} AND status = 'paused' LIMIT 1`).toArray();
-    return row && turnOf(row);
+  getPaused(): TurnRow | undefined {
+    const [row] = this.#sql.exec<Row>(`SELECT * FROM turns WHERE ${openCondition} AND status = 'paused' LIMIT 1`).toArray();
+    return row && toTurn(row);
   }
 
   /** The one to work on: it was begun; or else interrupts first (the latest of them), then by arrival. */
-  next(): TurnRow | undefined {
+  getNext(): TurnRow | undefined {
     const [row] = this.#sql
       .exec<Row>(
-        `SELECT * FROM turns WHERE ${isOpen} ORDER BY status IN ('running', 'paused') DESC, first DESC, CASE first WHEN 1 THEN -number ELSE number END LIMIT 1`,
+        `SELECT * FROM turns WHERE ${openCondition} ORDER BY status IN ('running', 'paused') DESC, first DESC, CASE first WHEN 1 THEN -number ELSE number END LIMIT 1`,
       )
       .toArray();
-    return row && turnOf(row);
+    return row && toTurn(row);
   }
 
-  queued(): number {
-    return this.#sql.exec<{ n: number }>(`SELECT count(*) AS n FROM turns WHERE ${isOpen} AND status = 'queued'`).one().n;
+  countQueued(): number {
+    return this.#sql.exec<{ n: number }>(`SELECT count(*) AS n FROM turns WHERE ${openCondition} AND status = 'queued'`).one().n;
   }
 
   /** How many turns go before this one; 0 when it runs or is over. */
-  position(id: string): number {
+  getPosition(id: string): number {
     const [ahead] = this.#sql
       .exec<{ n: number }>(
         `SELECT count(*) AS n FROM turns, (SELECT first AS f, number AS m FROM turns WHERE id = ? AND status = 'queued')
-         WHERE ${isOpen} AND (status IN ('running', 'paused') OR first > f OR (first = f AND CASE f WHEN 1 THEN number > m ELSE number < m END))`,
+         WHERE ${openCondition} AND (status IN ('running', 'paused') OR first > f OR (first = f AND CASE f WHEN 1 THEN number > m ELSE number < m END))`,
         id,
       )
       .toArray();
@@ -194,7 +194,7 @@ export class Turns {
   }
 
   /** Where the agent stands: its running turn, or else its latest. */
-  run(agent: string): Run {
+  getRun(agent: string): Run {
     const row = this.#sql
       .exec<Row>(
         // Turns end nearly in the order they came: the latest to end is among the latest to come.
@@ -202,11 +202,11 @@ export class Turns {
          ORDER BY status IN ('running', 'paused') DESC, ended_at DESC, number DESC LIMIT 1`,
       )
       .toArray()[0];
-    if (!row) return { runId: agent, status: this.queued() > 0 ? "registered" : "idle", step: 0 };
-    return runOf(turnOf(row));
+    if (!row) return { runId: agent, status: this.countQueued() > 0 ? "registered" : "idle", step: 0 };
+    return toRun(toTurn(row));
   }
 
-  tally(): AgentUsage["turns"] {
+  countByStatus(): AgentUsage["turns"] {
     const tally = { completed: 0, error: 0, canceled: 0, open: 0 };
     for (const { status, n } of this.#sql.exec<{ status: TurnStatus; n: number }>("SELECT status, count(*) AS n FROM turns GROUP BY status")) {
       tally[isOver({ status }) ? (status as keyof typeof tally) : "open"] += n;
@@ -220,7 +220,7 @@ export function isOver({ status }: Pick<TurnRow, "status">): boolean {
   return status !== "queued" && status !== "running" && status !== "paused";
 }
 
-export function runOf(turn: TurnRow): Run {
+export function toRun(turn: TurnRow): Run {
   return {
     runId: turn.id,
     status: turn.status === "queued" ? "registered" : turn.status,
@@ -229,14 +229,14 @@ export function runOf(turn: TurnRow): Run {
   };
 }
 
-function turnOf(row: Row): TurnRow {
+function toTurn(row: Row): TurnRow {
   return {
     id: row.id,
     number: row.number,
     status: row.status,
     step: row.step,
     attempt: row.attempt,
-    strikes: row.strikes,
+    crashCount: row.strikes,
     ...(row.model ? { model: row.model } : {}),
     ...(row.boot ? { boot: row.boot } : {}),
     ...(row.started_at ? { startedAt: row.started_at } : {}),

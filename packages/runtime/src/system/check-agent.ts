@@ -1,12 +1,12 @@
 import type { NewAgent } from "@thinkery/sdk";
 import type { ModelEnv } from "../model/providers.ts";
 import { checkDriver } from "./drivers.ts";
-import { checkModel, systemModels } from "./models.ts";
+import { checkModel, openSystemModels } from "./models.ts";
 import type { System } from "./system.ts";
 
 /** Throws, by path, if a new agent names a model or a driver that does not exist. Checked before anything is created. */
 export function checkNewAgent(env: ModelEnv, system: System, { model, driver, backend, props }: NewAgent): void {
-  const models = systemModels(env, system);
+  const models = openSystemModels(env, system);
   if (model) checkModel(models, model, ["model"]);
   for (const [role, id] of Object.entries(props?.models ?? {})) checkModel(models, id, ["props", "models", role]);
   checkDriver(system.drivers, driver ?? backend, [driver === undefined ? "backend" : "driver"]);

@@ -1,5 +1,5 @@
 import { type Agent, type Blueprint, fail } from "@thinkery/sdk";
-import { nearest } from "@thinkery/sdk/internal";
+import { findNearest } from "@thinkery/sdk/internal";
 import type { DriverDefinition } from "../drivers/driver.ts";
 
 export const defaultDriver = "think";
@@ -22,7 +22,7 @@ function getDriver(drivers: readonly DriverDefinition[], name: string, path = ["
   const found = drivers.find((driver) => driver.name === name);
   if (found) return found;
   const names = drivers.map((driver) => driver.name);
-  const near = nearest(name, names);
+  const near = findNearest(name, names);
   const message = `There is no driver “${name}”${near ? `; did you mean “${near}”?` : `. There are: ${names.join(", ")}.`}`;
   throw fail("bad_request", message, { problems: [{ path, message }] });
 }

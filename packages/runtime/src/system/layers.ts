@@ -1,9 +1,9 @@
 import { budgetKinds, fail, type Limits, type ModelRoles, type Props, type Tool } from "@thinkery/sdk";
 import type { Outbound } from "../host/outbound.ts";
-import { codeTool } from "../tools/code-tool.ts";
+import { createCodeTool } from "../tools/code-tool.ts";
 import { createStaticSource } from "../tools/tool-source.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
-import { webhookTool } from "../tools/webhook.ts";
+import { createWebhookTool } from "../tools/webhook.ts";
 import type { System } from "./system.ts";
 
 /** The middle layer: what a subclass of Think adds. */
@@ -14,11 +14,11 @@ export interface ClassLayer {
 }
 
 /** The agent's own props under those of a request, which say the last word where only one can be said. */
-export function mergedProps(own: Props = {}, request: Props = {}): Props {
+export function mergeProps(own: Props = {}, request: Props = {}): Props {
   const models = { ...own.models, ...request.models };
   const tools = [...(own.tools ?? []), ...(request.tools ?? [])];
   const settings = { ...own.settings, ...request.settings };
-  const budget = lower(own.budget, request.budget);
+  const budget = mergeLimits(own.budget, request.budget);
   const data = { ...own.data, ...request.data };
   const instructions = [own.additionalInstructions, request.additionalInstructions].filter(Boolean).join("\n\n");
   return {
@@ -32,7 +32,7 @@ export function mergedProps(own: Props = {}, request: Props = {}): Props {
 }
 
 /** The lower limit of each kind: whoever comes later may save, not spend more. */
-export function lower<L extends Limits>(one: L | undefined, other: Limits | undefined): L | Limits | undefined {
+export function mergeLimits<L extends Limits>(one: L | undefined, other: Limits | undefined): L | Limits | undefined {
   if (!one || !other) return one ?? other;
   const limits: L = { ...one };
   for (const kind of budgetKinds) {
@@ -46,7 +46,7 @@ export function lower<L extends Limits>(one: L | undefined, other: Limits | unde
 export function attachPropsTools(toolbox: Toolbox, system: System, { tools = [] }: Props, send: Outbound): void {
   for (const [index, given] of tools.entries()) {
     try {
-      const tool = typeof given === "string" ? registered(toolbox, system, given) : "code" in given ? codeTool(given) : webhookTool(given, send);
+      const tool = typeof given === "string" ? findRegisteredTool(toolbox, system, given) : "code" in given ? createCodeTool(given) : createWebhookTool(given, send);
       if (tool) void toolbox.attach(createStaticSource("the props", [tool]));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -57,7 +57,7 @@ export function attachPropsTools(toolbox: Toolbox, system: System, { tools = [] 
 }
 
 /** One that the agent has already is not added again. */
-function registered(toolbox: Toolbox, { tools }: System, name: string): Tool | undefined {
+function findRegisteredTool(toolbox: Toolbox, { tools }: System, name: string): Tool | undefined {
   if (toolbox.find(name)) return undefined;
   const found = tools.find(({ value }) => value.name === name)?.value;
   if (found) return found;

@@ -4,20 +4,20 @@ import type { ModelEnv } from "../model/providers.ts";
 import type { System } from "./system.ts";
 
 /** The catalogue, with the models of the system's own provider in it. */
-export function systemModels(env: ModelEnv, { provider }: System): Models {
+export function openSystemModels(env: ModelEnv, { provider }: System): Models {
   const models = openModels(env);
   if (!provider) return models;
-  const own = (id: string) => (id.startsWith(`${provider.name}:`) ? id.slice(provider.name.length + 1) : undefined);
+  const stripProvider = (id: string) => (id.startsWith(`${provider.name}:`) ? id.slice(provider.name.length + 1) : undefined);
   return {
     ...models,
     check(id) {
-      if (own(id) === undefined) models.check(id);
+      if (stripProvider(id) === undefined) models.check(id);
     },
     async resolve(id) {
-      const name = own(id);
+      const name = stripProvider(id);
       return name === undefined ? models.resolve(id) : provider.open(name);
     },
-    costOf: (id, usage) => (own(id) === undefined ? undefined : provider.costOf?.(id, usage)) ?? models.costOf(id, usage),
+    computeCost: (id, usage) => (stripProvider(id) === undefined ? undefined : provider.costOf?.(id, usage)) ?? models.computeCost(id, usage),
   };
 }
 

@@ -1,5 +1,5 @@
 import { type Blueprint, fail, invalid, type Middleware, type Tool } from "@thinkery/sdk";
-import { nearest } from "@thinkery/sdk/internal";
+import { findNearest } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import type { DriverDefinition } from "../drivers/driver.ts";
 import { Pipeline } from "../middleware/pipeline.ts";
@@ -47,7 +47,7 @@ export interface System {
 }
 
 /** What shares a tag with the blueprint, in the order in which it was added. */
-export function selected<T>(all: readonly Tagged<T>[], tags: readonly string[]): T[] {
+export function selectByTags<T>(all: readonly Tagged<T>[], tags: readonly string[]): T[] {
   return all.filter((entry) => entry.tags.some((tag) => tags.includes(tag))).map(({ value }) => value);
 }
 
@@ -56,8 +56,8 @@ export function createToolSources(system: System, agent: ToolSourceContext): Too
   const { tags } = agent.blueprint;
   return [
     createCoreSource(coreTools),
-    createStaticSource("the system", selected(system.tools, tags)),
-    ...selected(system.toolSources, tags).map((create) => ({ optional: true, ...bindSource(create(agent)) })),
+    createStaticSource("the system", selectByTags(system.tools, tags)),
+    ...selectByTags(system.toolSources, tags).map((create) => ({ optional: true, ...bindSource(create(agent)) })),
   ];
 }
 
@@ -72,14 +72,14 @@ function bindSource(source: ToolSource): ToolSource {
 }
 
 /** The middleware of a blueprint, each with its part of the blueprint's config. */
-export function pipelineOf(system: System, { name, tags, config = {} }: Blueprint): Pipeline {
+export function createPipeline(system: System, { name, tags, config = {} }: Blueprint): Pipeline {
   return new Pipeline(
-    selected(system.middleware, tags).map((middleware) => ({ middleware, config: configFor(middleware, name, config) })),
+    selectByTags(system.middleware, tags).map((middleware) => ({ middleware, config: parseConfig(middleware, name, config) })),
   );
 }
 
 /** Every tool that any blueprint may come to have, with the core. Throws where two of one name would meet. */
-export function everyTool({ tools }: System): Toolbox {
+export function collectTools({ tools }: System): Toolbox {
   return new Toolbox([createCoreSource(coreTools), createStaticSource("the system", tools.map(({ value }) => value))]);
 }
 
@@ -87,32 +87,32 @@ export function everyTool({ tools }: System): Toolbox {
 export function checkBlueprint(system: System, blueprint: Blueprint): void {
   validateRules(blueprint);
   checkDriver(system.drivers, blueprint.driver, ["driver"]);
-  pipelineOf(system, blueprint);
+  createPipeline(system, blueprint);
 }
 
 /** What is probably not meant: a tag that nothing here has. */
-export function warningsOf(system: System, { tags }: Pick<Blueprint, "tags">): string[] {
+export function findWarnings(system: System, { tags }: Pick<Blueprint, "tags">): string[] {
   const known = new Set([...system.tools, ...system.toolSources, ...system.middleware].flatMap((entry) => entry.tags));
   return [...new Set(tags)]
     .filter((tag) => !known.has(tag))
     .map((tag) => {
-      const near = nearest(tag, known);
+      const near = findNearest(tag, known);
       const others = known.size > 0 ? `There are: ${[...known].sort().join(", ")}.` : "There are no tags here.";
       return `No tool or middleware has the tag “${tag}”${near ? `; did you mean “${near}”?` : `. ${others}`}`;
     });
 }
 
-function configFor(middleware: Middleware<never>, blueprint: string, config: Record<string, unknown>): unknown {
+function parseConfig(middleware: Middleware<never>, blueprint: string, config: Record<string, unknown>): unknown {
   const schema = middleware.config as z.ZodType | undefined;
   if (!schema) return config;
-  const parsed = z.object({ config: schema }).safeParse({ config: ownKeys(schema, config) });
+  const parsed = z.object({ config: schema }).safeParse({ config: pickOwnKeys(schema, config) });
   if (parsed.success) return parsed.data.config;
   const { message, details } = invalid("blueprint", parsed.error);
   throw fail("bad_request", `The blueprint “${blueprint}” does not suit the middleware “${middleware.name}”. ${message}`, details);
 }
 
 // A blueprint's config belongs to many; a strict schema must not take the others' keys for mistakes.
-function ownKeys(schema: z.ZodType, config: Record<string, unknown>): Record<string, unknown> {
+function pickOwnKeys(schema: z.ZodType, config: Record<string, unknown>): Record<string, unknown> {
   const { shape } = schema as { shape?: Record<string, unknown> };
   return shape ? Object.fromEntries(Object.entries(config).filter(([key]) => Object.hasOwn(shape, key))) : config;
 }

@@ -6,7 +6,7 @@ import { bash } from "./bash.ts";
 const result = (more: Partial<ShellResult>): ShellResult => ({ exitCode: 0, stdout: "", stderr: "", notes: [], ms: 1, ...more });
 
 /** What a model is told of a command, and what the action log says. */
-async function told(came: Partial<ShellResult>): Promise<[string, string | undefined]> {
+async function runBash(came: Partial<ShellResult>): Promise<[string, string | undefined]> {
   const text = (await bash.execute({ command: "x" }, { shell: { run: async () => result(came) } } as unknown as ToolContext)) as string;
   return [text, bash.summarize?.(text)];
 }
@@ -21,7 +21,7 @@ test.each<[string, Partial<ShellResult>, string, string]>([
   ["what a terminal would act on", { stdout: "\u001b[31mred\u001b[0m\r\n10%\r20%\n\0\u0007" }, "red\n10%\n20%\n\ufffd\ufffd", "4 lines"],
   ["only notes", { notes: ["One."] }, "Note: One.", "0 lines"],
 ])("%s", async (_, came, text, summary) => {
-  expect(await told(came)).toEqual([text, summary]);
+  expect(await runBash(came)).toEqual([text, summary]);
 });
 
 test("a time limit is passed on, and only where it is given", async () => {

@@ -17,20 +17,20 @@ export const bash = defineTool(
     timeoutSeconds: 7300,
     // Rules are about the commands in it, and hold where each of them is run.
     matchesRule: () => false,
-    summarize: (output) => summaryOf(String(output)),
+    summarize: (output) => summarizeOutput(String(output)),
   },
-  async ({ command, timeoutMs }, { shell }) => told(await shell.run(command, timeoutMs === undefined ? {} : { timeoutMs })),
+  async ({ command, timeoutMs }, { shell }) => formatShellResult(await shell.run(command, timeoutMs === undefined ? {} : { timeoutMs })),
 );
 
 /** What a model is told: what was written, and how it ended where that was not well. */
-export function told({ exitCode, stdout, stderr, notes }: ShellResult): string {
+export function formatShellResult({ exitCode, stdout, stderr, notes }: ShellResult): string {
   const output = [stdout, stderr].map((text) => toReadableOutput(text).trimEnd()).filter(Boolean).join("\n");
   const parts = [output, exitCode === 0 ? "" : `exit code ${exitCode}`, notes.map((note) => `Note: ${note}`).join("\n")].filter(Boolean);
   return parts.length === 0 ? "It ran, and wrote nothing." : parts.join("\n\n");
 }
 
 /** How much it wrote, and how it ended; never what it wrote. */
-function summaryOf(text: string): string {
+function summarizeOutput(text: string): string {
   if (text === "It ran, and wrote nothing.") return text;
   const parts = text.split("\n\n");
   while (parts.at(-1)?.startsWith("Note: ")) parts.pop();

@@ -1,9 +1,9 @@
 import { type Code, type ToolContext, ToolFailure } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import { codeTool } from "./code-tool.ts";
+import { createCodeTool } from "./code-tool.ts";
 
 const parameters = { type: "object", properties: { word: { type: "string", pattern: "^(a+)+$" } }, required: ["word"] } as const;
-const tool = codeTool({ name: "shout", description: "Shouts.", parameters: parameters as never, code: "return input.word", modules: { "a.js": "x" } });
+const tool = createCodeTool({ name: "shout", description: "Shouts.", parameters: parameters as never, code: "return input.word", modules: { "a.js": "x" } });
 
 function run(input: unknown, value: string | undefined): unknown {
   const asked: Code[] = [];

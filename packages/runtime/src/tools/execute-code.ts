@@ -1,6 +1,6 @@
 import { type CodeResult, defineTool } from "@thinkery/sdk";
 import { z } from "zod";
-import { shortened } from "./output.ts";
+import { truncate } from "./output.ts";
 
 /** Runs what a model has written, in a sandbox. */
 export const executeCode = defineTool(
@@ -17,13 +17,13 @@ export const executeCode = defineTool(
     // Its own limits come first: waiting for a sandbox, and running.
     timeoutSeconds: 7300,
     modelOnly: true,
-    summarize: (output) => (typeof output === "string" ? shortened(output, 200) : "ran"),
+    summarize: (output) => (typeof output === "string" ? truncate(output, 200) : "ran"),
   },
-  async (code, { sandbox }) => told(await sandbox.run(code)),
+  async (code, { sandbox }) => formatCodeResult(await sandbox.run(code)),
 );
 
 /** What a model is told of a run. */
-export function told({ value, console }: CodeResult): string {
+export function formatCodeResult({ value, console }: CodeResult): string {
   const result = value ?? (console ? "" : "The code ran and returned nothing. Use `return` to give a result.");
   return [result, console && `console:\n${console}`].filter(Boolean).join("\n\n");
 }

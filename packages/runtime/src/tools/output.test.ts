@@ -2,11 +2,11 @@ import { defineTool, ToolImage } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import { outputOf, UnusableOutput } from "./output.ts";
+import { createOutput, UnusableOutputError } from "./output.ts";
 
 const probe = defineTool({ name: "probe", description: "Probes.", inputSchema: z.object({}) }, () => "");
 
-function memory(): Blobs & { held: Map<string, Uint8Array> } {
+function createMemoryBlobs(): Blobs & { held: Map<string, Uint8Array> } {
   const held = new Map<string, Uint8Array>();
   return {
     held,
@@ -22,16 +22,16 @@ function memory(): Blobs & { held: Map<string, Uint8Array> } {
 }
 
 test("text stays text, data becomes JSON, nothing becomes a word", async () => {
-  expect((await outputOf(probe, "c", "plain", memory())).text).toBe("plain");
-  expect((await outputOf(probe, "c", { a: [1, 2n] }, memory())).text).toBe('{"a":[1,"2"]}');
-  expect((await outputOf(probe, "c", undefined, memory())).text).toBe("Done.");
-  expect((await outputOf(probe, "c", null, memory())).text).toBe("Done.");
+  expect((await createOutput(probe, "c", "plain", createMemoryBlobs())).text).toBe("plain");
+  expect((await createOutput(probe, "c", { a: [1, 2n] }, createMemoryBlobs())).text).toBe('{"a":[1,"2"]}');
+  expect((await createOutput(probe, "c", undefined, createMemoryBlobs())).text).toBe("Done.");
+  expect((await createOutput(probe, "c", null, createMemoryBlobs())).text).toBe("Done.");
 });
 
 test("a result of more than 50 KB goes to the blob store whole, and the model gets its head and tail", async () => {
-  const blobs = memory();
+  const blobs = createMemoryBlobs();
   const text = `start${"x".repeat(60 * 1024)}end`;
-  const output = await outputOf(probe, "c", text, blobs);
+  const output = await createOutput(probe, "c", text, blobs);
   expect(output.result).toMatchObject({ blob: "hash-0", mediaType: "text/plain", size: text.length });
   expect(output.result.preview).toHaveLength(500);
   expect(new TextDecoder().decode(blobs.held.get("hash-0"))).toBe(text);
@@ -40,8 +40,8 @@ test("a result of more than 50 KB goes to the blob store whole, and the model ge
 });
 
 test("a picture always goes to the blob store", async () => {
-  const blobs = memory();
-  const { result, text } = await outputOf(probe, "c", new ToolImage("image/png", new Uint8Array([1, 2]), "a dot"), blobs);
+  const blobs = createMemoryBlobs();
+  const { result, text } = await createOutput(probe, "c", new ToolImage("image/png", new Uint8Array([1, 2]), "a dot"), blobs);
   expect(result).toMatchObject({ blob: "hash-0", mediaType: "image/png", size: 2 });
   expect(text).toContain("a dot");
 });
@@ -49,6 +49,6 @@ test("a picture always goes to the blob store", async () => {
 test("a circular value and one of 50 MB are the tool's fault, and the message says what is wrong", async () => {
   const circular: Record<string, unknown> = {};
   circular.self = circular;
-  await expect(outputOf(probe, "c", circular, memory())).rejects.toThrow(UnusableOutput);
-  await expect(outputOf(probe, "c", "x".repeat(50 * 1024 * 1024), memory())).rejects.toThrow(/50 MB.*10 MB/);
+  await expect(createOutput(probe, "c", circular, createMemoryBlobs())).rejects.toThrow(UnusableOutputError);
+  await expect(createOutput(probe, "c", "x".repeat(50 * 1024 * 1024), createMemoryBlobs())).rejects.toThrow(/50 MB.*10 MB/);
 });

@@ -1,7 +1,7 @@
 import { type Brought, type CommandResult, defineTool, type ProcessInfo, ToolFailure } from "@thinkery/sdk";
 import { maxCommandBytes } from "@thinkery/sdk/internal";
 import { z } from "zod";
-import { shortened } from "./output.ts";
+import { truncate } from "./output.ts";
 
 /** Of a process that has written more, a model is told the end. */
 const maxTailChars = 30_000;
@@ -31,47 +31,47 @@ export const sandbox = defineTool(
     action: "run",
     // The host's own limits come first, and none is longer than a day.
     timeoutSeconds: 86_400 + 60,
-    summarize: (output) => summaryOf(String(output)),
+    summarize: (output) => summarizeOutput(String(output)),
   },
   async ({ command, timeoutMs, background, process, stop }, { linux, signal, progress }) => {
     if (command !== undefined && background) {
       const { id, notes } = await linux.start(command);
-      return noted(`It runs as process ${id}.`, { notes });
+      return addNotes(`It runs as process ${id}.`, { notes });
     }
     if (command !== undefined) {
-      return told(await linux.run(command, { signal, onOutput: progress, ...(timeoutMs === undefined ? {} : { timeoutMs }) }));
+      return formatCommandResult(await linux.run(command, { signal, onOutput: progress, ...(timeoutMs === undefined ? {} : { timeoutMs }) }));
     }
     if (process !== undefined && stop) {
       const stopped = await linux.stop(process);
-      return noted(stateOf(stopped), stopped);
+      return addNotes(formatProcess(stopped), stopped);
     }
     if (process !== undefined) {
       const { output, ...found } = await linux.read(process);
-      return noted(`${stateOf(found)}\n\n${ending(output) || "It has written nothing."}`, found);
+      return addNotes(`${formatProcess(found)}\n\n${getTail(output) || "It has written nothing."}`, found);
     }
     const all = await linux.list();
-    return all.length > 0 ? all.map(stateOf).join("\n") : "You have no processes.";
+    return all.length > 0 ? all.map(formatProcess).join("\n") : "You have no processes.";
   },
 );
 
 /** What a model is told of a command it waited for: what it wrote, and how it ended where that was not well. */
-function told({ exitCode, endedBy, output, ms, notes }: CommandResult): string {
-  const after = (line: string) => [noted(output.trimEnd(), { notes }), line].filter(Boolean).join("\n\n");
-  if (endedBy === "timeout") throw new ToolFailure("timeout", after(`The command did not end within ${seconds(ms)} and was ended.`));
-  if (endedBy === "memory") throw new ToolFailure("limit", after("The machine ran out of memory, and the command was ended."));
-  if (endedBy === "disk") throw new ToolFailure("limit", after("The disk is almost full, and the command was ended. Remove what is not needed."));
-  if (endedBy === "stop") throw new ToolFailure("canceled", after("The command was stopped."));
-  if (exitCode === null) return after("ended by a signal");
-  if (exitCode !== 0) return after(`exit code ${exitCode}`);
-  return noted(output.trim() === "" ? "It ran, and wrote nothing." : output, { notes });
+function formatCommandResult({ exitCode, endedBy, output, ms, notes }: CommandResult): string {
+  const appendLine = (line: string) => [addNotes(output.trimEnd(), { notes }), line].filter(Boolean).join("\n\n");
+  if (endedBy === "timeout") throw new ToolFailure("timeout", appendLine(`The command did not end within ${formatSeconds(ms)} and was ended.`));
+  if (endedBy === "memory") throw new ToolFailure("limit", appendLine("The machine ran out of memory, and the command was ended."));
+  if (endedBy === "disk") throw new ToolFailure("limit", appendLine("The disk is almost full, and the command was ended. Remove what is not needed."));
+  if (endedBy === "stop") throw new ToolFailure("canceled", appendLine("The command was stopped."));
+  if (exitCode === null) return appendLine("ended by a signal");
+  if (exitCode !== 0) return appendLine(`exit code ${exitCode}`);
+  return addNotes(output.trim() === "" ? "It ran, and wrote nothing." : output, { notes });
 }
 
 /** What became of its files is told apart from what it wrote. */
-function noted(text: string, { notes = [] }: { notes?: Brought["notes"] }): string {
+function addNotes(text: string, { notes = [] }: { notes?: Brought["notes"] }): string {
   return notes.length === 0 ? text : [text.trimEnd(), notes.map((note) => `[${note}]`).join("\n")].filter(Boolean).join("\n\n");
 }
 
-const ends = {
+const endDescriptions = {
   timeout: "ended: out of time",
   stop: "stopped",
   memory: "ended: out of memory",
@@ -79,13 +79,13 @@ const ends = {
   signal: "ended by a signal",
 };
 
-function stateOf({ id, command, state, exitCode, endedBy }: ProcessInfo): string {
-  const how = state === "running" ? "running" : endedBy ? ends[endedBy] : `exit code ${exitCode ?? "unknown"}`;
-  return `process ${id}, ${how}: ${shortened(command.replace(/\s+/g, " "), 200)}`;
+function formatProcess({ id, command, state, exitCode, endedBy }: ProcessInfo): string {
+  const how = state === "running" ? "running" : endedBy ? endDescriptions[endedBy] : `exit code ${exitCode ?? "unknown"}`;
+  return `process ${id}, ${how}: ${truncate(command.replace(/\s+/g, " "), 200)}`;
 }
 
 /** How much it wrote, and how it ended; never what it wrote. What is said of processes is a line already. */
-function summaryOf(text: string): string {
+function summarizeOutput(text: string): string {
   const [first = ""] = text.split("\n", 1);
   if (/^(It r|You have no p|process )/.test(first)) return first;
   const whole = text.trimEnd();
@@ -96,10 +96,10 @@ function summaryOf(text: string): string {
   return [`${lines} ${lines === 1 ? "line" : "lines"}`, code].filter(Boolean).join(", ");
 }
 
-function ending(output: string): string {
+function getTail(output: string): string {
   return output.length > maxTailChars ? `[… ${output.length - maxTailChars} characters left out …]\n${output.slice(-maxTailChars)}` : output;
 }
 
-function seconds(ms: number): string {
+function formatSeconds(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
 }

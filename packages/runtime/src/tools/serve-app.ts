@@ -1,6 +1,6 @@
 import { appAddress, defineTool, invalid, newAppSchema, parseAddress } from "@thinkery/sdk";
 import { z } from "zod";
-import { factsOf, packed } from "../store/app-source.ts";
+import { createAppFacts, packApp } from "../store/app-source.ts";
 
 export const serveApp = defineTool(
   {
@@ -17,7 +17,7 @@ export const serveApp = defineTool(
   async (given, context) => {
     const parsed = newAppSchema.safeParse(given);
     if (!parsed.success) throw invalid("app", parsed.error);
-    const facts = factsOf(parsed.data, await context.putBlob(packed(parsed.data)), context.agent);
+    const facts = createAppFacts(parsed.data, await context.putBlob(packApp(parsed.data)), context.agent);
     context.record({ type: "app.set", data: facts });
     const { agency = "", path: [agent] = [""] } = parseAddress(context.agent) ?? {};
     return `The app is at ${appAddress(agency, agent)} on this host, version ${facts.version}.`;

@@ -18,7 +18,7 @@ test("a tool is found by its name and by its aliases", () => {
 });
 
 test("an unknown tool is answered with the nearest one and the list", () => {
-  const answer = new Toolbox([createStaticSource("the test", [readFile])]).unknown("readfile_");
+  const answer = new Toolbox([createStaticSource("the test", [readFile])]).describeUnknown("readfile_");
   expect(answer).toMatch(/Did you mean read/);
   expect(answer).toContain("The tools are: readFile.");
 });
@@ -68,7 +68,7 @@ test("an agent has so many tools and no more", () => {
 });
 
 /** An asynchronous source whose list a test sets. */
-function changingSource(tools: Tool[], more: Partial<ToolSource> = {}) {
+function createChangingSource(tools: Tool[], more: Partial<ToolSource> = {}) {
   let notify = () => {};
   const source: ToolSource = {
     name: "a server",
@@ -83,50 +83,50 @@ function changingSource(tools: Tool[], more: Partial<ToolSource> = {}) {
   return { source, notify: () => notify() };
 }
 
-const named = (name: string) => ({ ...readFile, name, aliases: [] });
-const names = (box: Toolbox) => box.definitions().map(({ name }) => name);
+const createNamed = (name: string) => ({ ...readFile, name, aliases: [] });
+const listNames = (box: Toolbox) => box.definitions().map(({ name }) => name);
 
 test("an asynchronous source that changes makes the toolbox stale, and its children too, until it is refreshed", async () => {
-  const tools = [named("one")];
-  const { source, notify } = changingSource(tools);
+  const tools = [createNamed("one")];
+  const { source, notify } = createChangingSource(tools);
   const box = await Toolbox.load([createCoreSource(coreTools), source]);
-  const child = new Toolbox([createStaticSource("the props", [named("own")])], box);
-  expect([names(box), names(child), child.isStale]).toEqual([["set_title", "one"], ["set_title", "one", "own"], false]);
-  tools.push(named("two"));
+  const child = new Toolbox([createStaticSource("the props", [createNamed("own")])], box);
+  expect([listNames(box), listNames(child), child.isStale]).toEqual([["set_title", "one"], ["set_title", "one", "own"], false]);
+  tools.push(createNamed("two"));
   notify();
-  expect([box.isStale, child.isStale, names(child)]).toEqual([true, true, ["set_title", "one", "own"]]);
+  expect([box.isStale, child.isStale, listNames(child)]).toEqual([true, true, ["set_title", "one", "own"]]);
   await child.refresh();
-  expect([child.isStale, names(child), child.find("two")?.name]).toEqual([false, ["set_title", "one", "two", "own"], "two"]);
+  expect([child.isStale, listNames(child), child.find("two")?.name]).toEqual([false, ["set_title", "one", "two", "own"], "two"]);
   box.close();
   notify();
   expect(box.isStale).toBe(false);
 });
 
 test("of an optional source, tools that are malformed or whose name is taken are left out", async () => {
-  const tools = [named("set_title"), named("one"), named("one"), { name: "no tool" } as Tool];
-  const { source, notify } = changingSource(tools);
+  const tools = [createNamed("set_title"), createNamed("one"), createNamed("one"), { name: "no tool" } as Tool];
+  const { source, notify } = createChangingSource(tools);
   const box = await Toolbox.load([createCoreSource(coreTools), source]);
-  expect(names(box)).toEqual(["set_title", "one"]);
-  tools.unshift(named("two"));
+  expect(listNames(box)).toEqual(["set_title", "one"]);
+  tools.unshift(createNamed("two"));
   notify();
   await box.refresh();
-  expect(names(box)).toEqual(["set_title", "two", "one"]);
+  expect(listNames(box)).toEqual(["set_title", "two", "one"]);
 });
 
 test("a source that fails keeps what it had, and is asked again when told to", async () => {
   let list: () => Promise<Tool[]> = () => Promise.reject(new Error("down"));
-  const { source, notify } = changingSource([], { list: () => list() });
+  const { source, notify } = createChangingSource([], { list: () => list() });
   const box = await Toolbox.load([source]);
-  expect(names(box)).toEqual([]);
-  list = async () => [named("one")];
+  expect(listNames(box)).toEqual([]);
+  list = async () => [createNamed("one")];
   await box.refresh();
-  expect(names(box)).toEqual([]);
+  expect(listNames(box)).toEqual([]);
   await box.refresh({ retryFailed: true });
-  expect(names(box)).toEqual(["one"]);
+  expect(listNames(box)).toEqual(["one"]);
   list = () => Promise.reject(new Error("down again"));
   notify();
   await box.refresh();
-  expect([names(box), box.isStale]).toEqual([["one"], false]);
+  expect([listNames(box), box.isStale]).toEqual([["one"], false]);
   await expect(Toolbox.load([{ ...source, optional: false }])).rejects.toThrow("down again");
 });
 
@@ -134,22 +134,22 @@ test("a synchronous source is read at once; a name that is taken is refused wher
   const source = new MutableToolSource("the middleware “files”");
   const box = new Toolbox([createCoreSource(coreTools), source]);
   source.add(readFile);
-  expect(names(box)).toEqual(["set_title", "readFile"]);
-  expect(() => source.add(named("set_title"))).toThrow("one is from the core, the other from the middleware “files”");
-  expect([source.list().length, names(box)]).toEqual([1, ["set_title", "readFile"]]);
+  expect(listNames(box)).toEqual(["set_title", "readFile"]);
+  expect(() => source.add(createNamed("set_title"))).toThrow("one is from the core, the other from the middleware “files”");
+  expect([source.list().length, listNames(box)]).toEqual([1, ["set_title", "readFile"]]);
   source.remove(readFile);
-  expect(names(box)).toEqual(["set_title"]);
+  expect(listNames(box)).toEqual(["set_title"]);
 });
 
 test("a tool that the parent gains does not replace one of the child", async () => {
   const tools: Tool[] = [];
-  const { source, notify } = changingSource(tools);
+  const { source, notify } = createChangingSource(tools);
   const box = await Toolbox.load([source]);
   const child = new Toolbox([], box);
-  const own = named("same");
+  const own = createNamed("same");
   child.register(own, "the middleware “m”");
-  tools.push(named("same"));
+  tools.push(createNamed("same"));
   notify();
   await child.refresh();
-  expect([names(child), child.find("same")]).toEqual([["same"], own]);
+  expect([listNames(child), child.find("same")]).toEqual([["same"], own]);
 });

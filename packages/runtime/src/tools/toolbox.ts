@@ -1,5 +1,5 @@
 import { fail, type Tool, toolNameRule } from "@thinkery/sdk";
-import { nearest } from "@thinkery/sdk/internal";
+import { findNearest } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import type { ToolDefinition } from "../model/model.ts";
 import { createStaticSource, MutableToolSource, type ToolSource } from "./tool-source.ts";
@@ -74,7 +74,7 @@ export class Toolbox {
   register(tool: Tool, sourceName: string): ToolDefinition {
     checkShape(tool);
     const definition = toDefinition(tool);
-    this.#mutableSource(sourceName).add(tool);
+    this.#getMutableSource(sourceName).add(tool);
     return definition;
   }
 
@@ -112,17 +112,17 @@ export class Toolbox {
   }
 
   find(name: string): Tool | undefined {
-    return (this.#entry(name) ?? this.#entry(name.trim()))?.tool;
+    return (this.#findEntry(name) ?? this.#findEntry(name.trim()))?.tool;
   }
 
   isCore(name: string): boolean {
-    return this.#entry(name)?.source.name === coreName;
+    return this.#findEntry(name)?.source.name === coreName;
   }
 
   /** What a model reads that called a tool that does not exist. */
-  unknown(name: string): string {
-    const tools = this.#all();
-    const near = nearest(name, tools.flatMap(namesOf));
+  describeUnknown(name: string): string {
+    const tools = this.#listAll();
+    const near = findNearest(name, tools.flatMap(listNames));
     const names = tools.map((tool) => tool.name).join(", ");
     return `There is no tool “${name.slice(0, 100)}”.${near ? ` Did you mean ${near}?` : ""} The tools are: ${names}.`;
   }
@@ -132,22 +132,22 @@ export class Toolbox {
     const inherited = this.#parent?.definitions();
     if (inherited && this.#byName.size === 0) return inherited;
     if (this.#definitions?.of !== inherited) this.#definitions = undefined;
-    this.#definitions ??= { of: inherited, all: this.#all().map(toDefinition) };
+    this.#definitions ??= { of: inherited, all: this.#listAll().map(toDefinition) };
     return this.#definitions.all;
   }
 
-  #entry(name: string): Entry | undefined {
-    return this.#byName.get(name) ?? (this.#parent ? this.#parent.#entry(name) : undefined);
+  #findEntry(name: string): Entry | undefined {
+    return this.#byName.get(name) ?? (this.#parent ? this.#parent.#findEntry(name) : undefined);
   }
 
-  #all(): Tool[] {
-    const inherited = this.#parent ? this.#parent.#all() : [];
+  #listAll(): Tool[] {
+    const inherited = this.#parent ? this.#parent.#listAll() : [];
     const own = this.#attachments.flatMap(({ tools }) => tools);
     // A tool that the parent got later does not replace one of ours.
     return own.length === 0 ? inherited : [...inherited.filter(({ name }) => !this.#byName.has(name)), ...own];
   }
 
-  #mutableSource(name: string): MutableToolSource {
+  #getMutableSource(name: string): MutableToolSource {
     const known = this.#attachments.find(({ source }) => source instanceof MutableToolSource && source.name === name);
     if (known) return known.source as MutableToolSource;
     const source = new MutableToolSource(name);
@@ -166,11 +166,11 @@ export class Toolbox {
   #use(attachment: Attachment, tools: readonly Tool[]): void {
     const byName = new Map(this.#byName);
     for (const [name, { source }] of this.#byName) if (source === attachment.source) byName.delete(name);
-    const others = this.#all().length - attachment.tools.length;
+    const others = this.#listAll().length - attachment.tools.length;
     for (const [index, tool] of tools.entries()) {
-      for (const name of namesOf(tool)) {
-        const other = byName.get(name) ?? (this.#parent ? this.#parent.#entry(name) : undefined);
-        if (other) throw nameTaken(name, other.source, attachment.source);
+      for (const name of listNames(tool)) {
+        const other = byName.get(name) ?? (this.#parent ? this.#parent.#findEntry(name) : undefined);
+        if (other) throw createNameTakenError(name, other.source, attachment.source);
         byName.set(name, { tool, source: attachment.source });
       }
       if (others + index >= maxTools) {
@@ -191,9 +191,9 @@ export class Toolbox {
   #dropTaken(attachment: Attachment, tools: readonly Tool[]): Tool[] {
     const used = new Set<string>();
     return tools.filter((tool) => {
-      const names = namesOf(tool);
+      const names = listNames(tool);
       const taken = names.find((name) => {
-        const other = this.#entry(name);
+        const other = this.#findEntry(name);
         return used.has(name) || (other && other.source !== attachment.source);
       });
       for (const name of names) used.add(name);
@@ -203,7 +203,7 @@ export class Toolbox {
   }
 }
 
-function nameTaken(name: string, one: ToolSource, other: ToolSource): Error {
+function createNameTakenError(name: string, one: ToolSource, other: ToolSource): Error {
   return fail("conflict", `Two tools are named “${name}”: one is from ${one.name}, the other from ${other.name}. Rename one.`);
 }
 
@@ -222,7 +222,7 @@ function logFailure({ name }: ToolSource, error: unknown): void {
   console.error(`the tools of ${name} could not be listed: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-const namesOf = ({ name, aliases = [] }: Tool) => [name, ...aliases];
+const listNames = ({ name, aliases = [] }: Tool) => [name, ...aliases];
 
 // A malformed tool would fail the calls to the model, where nobody could say whose fault it was.
 function isTool(tool: Partial<Tool> | undefined): tool is Tool {
@@ -242,13 +242,13 @@ function checkShape(tool: Partial<Tool> | undefined): void {
 }
 
 /** A pure function's results; an entry lives as long as its tool. */
-const definitions = new WeakMap<Tool, ToolDefinition>();
+const definitionCache = new WeakMap<Tool, ToolDefinition>();
 
 function toDefinition(tool: Tool): ToolDefinition {
-  let definition = definitions.get(tool);
+  let definition = definitionCache.get(tool);
   if (!definition) {
     definition = { name: tool.name, description: tool.description, parameters: tool.parameters ?? toParameters(tool) };
-    definitions.set(tool, definition);
+    definitionCache.set(tool, definition);
   }
   return definition;
 }

@@ -1,6 +1,6 @@
 import { defer, defineTool, type Tool, type WebhookTool } from "@thinkery/sdk";
 import type { Outbound } from "../host/outbound.ts";
-import { withoutPatterns } from "./without-patterns.ts";
+import { stripPatterns } from "./strip-patterns.ts";
 
 const maxResponseBytes = 1024 * 1024;
 
@@ -8,9 +8,9 @@ const maxResponseBytes = 1024 * 1024;
  * A tool that answers at an address. It is sent the call, and what it answers is the result; 202 means that the result
  * is reported later, under the call's id.
  */
-export function webhookTool({ name, description, parameters, webhook }: WebhookTool, send: Outbound): Tool {
+export function createWebhookTool({ name, description, parameters, webhook }: WebhookTool, send: Outbound): Tool {
   const tool = defineTool<unknown>(
-    { name, description, inputSchema: withoutPatterns(parameters), action: "call", summarize: () => `answer of ${new URL(webhook.url).host}` },
+    { name, description, inputSchema: stripPatterns(parameters), action: "call", summarize: () => `answer of ${new URL(webhook.url).host}` },
     async (input, { callId, runId, agent, signal }) => {
       const body = JSON.stringify({ tool: name, input, callId, runId, agent });
       const headers = { "content-type": "application/json", "idempotency-key": callId };
@@ -22,7 +22,7 @@ export function webhookTool({ name, description, parameters, webhook }: WebhookT
         await answer.body?.cancel();
         return defer();
       }
-      const text = await limitedText(answer);
+      const text = await readLimitedText(answer);
       if (!answer.ok) throw new Error(`it answered ${answer.status}. ${text.slice(0, 1000)}`.trim());
       return text;
     },
@@ -30,7 +30,7 @@ export function webhookTool({ name, description, parameters, webhook }: WebhookT
   return { ...tool, parameters };
 }
 
-async function limitedText(answer: Response): Promise<string> {
+async function readLimitedText(answer: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {

@@ -37,6 +37,6 @@ export interface TurnDeps {
   config: Blueprint["config"];
   limits: TurnLimits;
   development: boolean;
-  costOf(model: string, usage: Usage): number | undefined;
-  books: BudgetClient;
+  getCost(model: string, usage: Usage): number | undefined;
+  budgetClient: BudgetClient;
 }

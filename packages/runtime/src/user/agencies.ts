@@ -1,5 +1,5 @@
 import { type Agency, fail, type PageQuery } from "@thinkery/sdk";
-import { Roster } from "../store/roster.ts";
+import { Registry } from "../store/registry.ts";
 
 interface Row extends Record<string, SqlStorageValue> {
   id: string;
@@ -11,23 +11,23 @@ interface Row extends Record<string, SqlStorageValue> {
 export class AgencyRegistry {
   readonly #sql: SqlStorage;
   readonly #user: string;
-  readonly #roster: Roster<Row>;
+  readonly #registry: Registry<Row>;
 
   constructor(sql: SqlStorage, user: string) {
     this.#sql = sql;
     this.#user = user;
-    this.#roster = new Roster<Row>(sql, "agencies", "id");
+    this.#registry = new Registry<Row>(sql, "agencies", "id");
   }
 
   list(page: PageQuery): { agencies: Agency[]; next?: string } {
-    const { rows, ...next } = this.#roster.page(page);
-    return { agencies: rows.map((row) => this.#agency(row)), ...next };
+    const { rows, ...next } = this.#registry.page(page);
+    return { agencies: rows.map((row) => this.#toAgency(row)), ...next };
   }
 
   find(id: string): Agency | undefined {
-    const row = this.#roster.row(id);
+    const row = this.#registry.find(id);
     // The id is an object's name, where case counts: `Review` must not open `review`.
-    return row?.state === "ready" && row.id === id ? this.#agency(row) : undefined;
+    return row?.state === "ready" && row.id === id ? this.#toAgency(row) : undefined;
   }
 
   get(id: string): Agency {
@@ -37,26 +37,26 @@ export class AgencyRegistry {
   }
 
   isFree(id: string): boolean {
-    return this.#roster.row(id) === undefined;
+    return this.#registry.find(id) === undefined;
   }
 
   /** One that needs no founding: it is ours from the start. */
   adopt(agency: Agency): void {
-    this.#roster.reserve(rowOf(agency));
-    this.#roster.confirm(agency.id);
+    this.#registry.reserve(toRow(agency));
+    this.#registry.confirm(agency.id);
   }
 
   add(agency: Agency, found: (agency: Agency) => Promise<void>): Promise<void> {
     // Refused, most likely because the name is somebody else's: nothing of ours is there to delete.
-    return this.#roster.add(rowOf(agency), () => found(agency), "give back");
+    return this.#registry.add(toRow(agency), () => found(agency), "give back");
   }
 
   remove(id: string, dissolve: (id: string) => Promise<void>): Promise<void> {
-    return this.#roster.drop(id, dissolve);
+    return this.#registry.remove(id, dissolve);
   }
 
   settle(found: (agency: Agency) => Promise<void>, dissolve: (id: string) => Promise<void>): Promise<boolean> {
-    return this.#roster.settle((row) => found(this.#agency(row)), dissolve);
+    return this.#registry.settle((row) => found(this.#toAgency(row)), dissolve);
   }
 
   noteAgents(id: string, agents: number): void {
@@ -64,18 +64,18 @@ export class AgencyRegistry {
   }
 
   /** Those that were not told yet whether there is a budget. */
-  untold(metered: boolean): string[] {
+  listUnsynced(metered: boolean): string[] {
     return this.#sql
       .exec<{ id: string }>("SELECT id FROM agencies WHERE state = 'ready' AND metered <> ?", metered ? 1 : 0)
       .toArray()
       .map(({ id }) => id);
   }
 
-  told(id: string, metered: boolean): void {
+  markSynced(id: string, metered: boolean): void {
     this.#sql.exec("UPDATE agencies SET metered = ? WHERE id = ?", metered ? 1 : 0, id);
   }
 
-  totals(): { agencies: number; agents: number } {
+  getTotals(): { agencies: number; agents: number } {
     return this.#sql
       .exec<{ agencies: number; agents: number }>(
         "SELECT count(*) AS agencies, coalesce(sum(agents), 0) AS agents FROM agencies WHERE state = 'ready'",
@@ -83,7 +83,7 @@ export class AgencyRegistry {
       .one();
   }
 
-  #agency(row: Row): Agency {
+  #toAgency(row: Row): Agency {
     return {
       id: row.id,
       name: row.name,
@@ -93,6 +93,6 @@ export class AgencyRegistry {
   }
 }
 
-function rowOf(agency: Agency): Row {
+function toRow(agency: Agency): Row {
   return { id: agency.id, name: agency.name, created_at: Date.parse(agency.createdAt) };
 }

@@ -23,7 +23,7 @@ export interface NewCredential {
 }
 
 // Being seen is noted once a minute at most: a write for every request would cost an fsync each.
-const noteUseEvery = 60_000;
+const useUpdateIntervalMs = 60_000;
 
 /** The tokens, page logins and one-time codes of one user. Only hashes are kept. */
 export class Credentials {
@@ -47,25 +47,25 @@ export class Credentials {
       now,
       credential.expiresAt ?? null,
     );
-    return this.#token(this.#sql.exec<Row>("SELECT * FROM credentials WHERE id = ?", credential.id).one());
+    return this.#toToken(this.#sql.exec<Row>("SELECT * FROM credentials WHERE id = ?", credential.id).one());
   }
 
   /** The scopes behind a hash, if it is alive and no code. */
   check(hash: string, now = Date.now()): { scopes: Scope[]; expiresAt?: number } | undefined {
-    const row = this.#alive(hash, now);
+    const row = this.#findAlive(hash, now);
     if (!row || row.kind === "code") return undefined;
-    if (now - (row.last_used_at ?? 0) > noteUseEvery) {
+    if (now - (row.last_used_at ?? 0) > useUpdateIntervalMs) {
       this.#sql.exec("UPDATE credentials SET last_used_at = ? WHERE id = ?", now, row.id);
     }
-    return { scopes: scopesOf(row), ...(row.expires_at ? { expiresAt: row.expires_at } : {}) };
+    return { scopes: parseScopes(row), ...(row.expires_at ? { expiresAt: row.expires_at } : {}) };
   }
 
   /** Takes a one-time code out of circulation and answers what it was good for. */
   redeem(hash: string, now = Date.now()): Scope[] | undefined {
-    const row = this.#alive(hash, now);
+    const row = this.#findAlive(hash, now);
     if (row?.kind !== "code") return undefined;
     this.#sql.exec("DELETE FROM credentials WHERE id = ?", row.id);
-    return scopesOf(row);
+    return parseScopes(row);
   }
 
   list(now = Date.now()): Token[] {
@@ -75,7 +75,7 @@ export class Credentials {
         now,
       )
       .toArray()
-      .map((row) => this.#token(row));
+      .map((row) => this.#toToken(row));
   }
 
   /** Answers the hash of what was revoked, so that caches can forget it. */
@@ -87,18 +87,18 @@ export class Credentials {
     return row.hash;
   }
 
-  #alive(hash: string, now: number): Row | undefined {
+  #findAlive(hash: string, now: number): Row | undefined {
     const [row] = this.#sql.exec<Row>("SELECT * FROM credentials WHERE hash = ?", hash).toArray();
     return row && (row.expires_at === null || row.expires_at > now) ? row : undefined;
   }
 
-  #token(row: Row): Token {
+  #toToken(row: Row): Token {
     return {
       id: row.id,
       kind: row.kind as Token["kind"],
       name: row.name,
       user: this.#user,
-      scopes: scopesOf(row),
+      scopes: parseScopes(row),
       createdAt: new Date(row.created_at).toISOString(),
       ...(row.expires_at ? { expiresAt: new Date(row.expires_at).toISOString() } : {}),
       ...(row.last_used_at ? { lastUsedAt: new Date(row.last_used_at).toISOString() } : {}),
@@ -106,4 +106,4 @@ export class Credentials {
   }
 }
 
-const scopesOf = (row: Row) => row.scopes.split(" ") as Scope[];
+const parseScopes = (row: Row) => row.scopes.split(" ") as Scope[];

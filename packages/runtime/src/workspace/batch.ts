@@ -1,9 +1,9 @@
 import { fail, type FileContent, type FileEdit, filePath, foldedPath, isThinkeryError } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
-import { isSame, known } from "./content.ts";
+import { isSameContent, toContentWithInfo } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
 import { Step } from "./step.ts";
-import { withinQuota } from "./quota.ts";
+import { checkQuota } from "./quota.ts";
 
 /** The files of a branch with some edits on top, none of which is made yet. */
 export class Batch {
@@ -21,8 +21,8 @@ export class Batch {
     this.branch = branch;
   }
 
-  content(path: string): FileContent | undefined {
-    return this.#touched.has(path) ? this.#touched.get(path) : this.#rows.content(this.branch, path);
+  getContent(path: string): FileContent | undefined {
+    return this.#touched.has(path) ? this.#touched.get(path) : this.#rows.getContent(this.branch, path);
   }
 
   /** Would there be a file? Answered without reading it. */
@@ -32,7 +32,7 @@ export class Batch {
 
   /** Could there be a file that is not there yet? */
   isFree(path: string): boolean {
-    return !this.has(path) && this.#misplacement(path, new Map()) === undefined;
+    return !this.has(path) && this.#explainMisplacement(path, new Map()) === undefined;
   }
 
   add(edit: FileEdit): void {
@@ -52,40 +52,40 @@ export class Batch {
   }
 
   /** What is at a path now is what was at another, which is gone. */
-  moved(from: string, to: string): void {
+  recordMove(from: string, to: string): void {
     if (this.#touched.get(to) !== undefined && !this.has(from)) this.#moves.set(to, from);
   }
 
   /** What would be other than it is. */
-  steps(): Step[] {
+  listChanges(): Step[] {
     const steps: Step[] = [];
     for (const [path, after] of this.#touched) {
-      const stored = this.#rows.known(this.branch, path);
+      const stored = this.#rows.getContentWithInfo(this.branch, path);
       const before = stored?.content;
-      if (isSame(before, after)) continue;
+      if (isSameContent(before, after)) continue;
       const from = this.#moves.get(path);
-      const isMoved = from !== undefined && before === undefined && isSame(after, this.#rows.content(this.branch, from)) && !this.has(from);
+      const isMoved = from !== undefined && before === undefined && isSameContent(after, this.#rows.getContent(this.branch, from)) && !this.has(from);
       steps.push(
         new Step({
           path,
-          kind: isMoved ? "move" : kindOf(before, after),
+          kind: isMoved ? "move" : getChangeKind(before, after),
           other: isMoved ? from : undefined,
           before: stored,
-          after: after === undefined ? undefined : known(after, path),
+          after: after === undefined ? undefined : toContentWithInfo(after, path),
         }),
       );
     }
-    return withoutMoved(steps.sort((a, b) => (a.path < b.path ? -1 : 1)));
+    return markMoved(steps.sort((a, b) => (a.path < b.path ? -1 : 1)));
   }
 
   /** Takes out what could not be where it should be, and answers why not. */
-  sift(): { path: string; reason: string }[] {
+  dropInvalid(): { path: string; reason: string }[] {
     const refused: { path: string; reason: string }[] = [];
     for (let settled = false; !settled; ) {
       settled = true;
       const folders = new Map<string, string>();
       for (const path of [...this.#touched.keys()].sort()) {
-        const reason = this.has(path) && !this.#isStored(path) ? this.#misplacement(path, folders) : undefined;
+        const reason = this.has(path) && !this.#isStored(path) ? this.#explainMisplacement(path, folders) : undefined;
         if (reason === undefined) continue;
         refused.push({ path, reason });
         this.#untouch(path);
@@ -104,11 +104,11 @@ export class Batch {
   check(steps: readonly Step[], limits: WorkspaceLimits, totals: Totals): Totals {
     const folders = new Map<string, string>();
     for (const { path, before, after } of steps) if (after && !before) this.#checkPlace(path, folders);
-    return withinQuota(steps, limits, totals);
+    return checkQuota(steps, limits, totals);
   }
 
   /** Why a file cannot be where it should be; nothing where it can. */
-  #misplacement(path: string, folders: Map<string, string>): string | undefined {
+  #explainMisplacement(path: string, folders: Map<string, string>): string | undefined {
     try {
       this.#checkPlace(path, folders);
       return undefined;
@@ -130,7 +130,7 @@ export class Batch {
   }
 
   #delete(path: string): void {
-    const all = this.has(path) ? [path] : this.#inFolder(path);
+    const all = this.has(path) ? [path] : this.#listFolder(path);
     if (all.length === 0) throw fail("not_found", `There is no “${path}” in the workspace.`);
     for (const one of all) this.remove(one);
   }
@@ -138,13 +138,13 @@ export class Batch {
   #move(from: string, to: string): void {
     if (from === to) throw fail("bad_request", `“${from}” is there already.`);
     const isFile = this.has(from);
-    const all = isFile ? [from] : this.#inFolder(from);
+    const all = isFile ? [from] : this.#listFolder(from);
     if (all.length === 0) throw fail("not_found", `There is no “${from}” in the workspace.`);
     if (!isFile && to.startsWith(`${from}/`)) throw fail("bad_request", "A folder cannot be moved into itself.");
     for (const path of all) {
       const target = filePath(to + path.slice(from.length));
       if (this.has(target)) throw fail("conflict", `“${target}” is there already.`);
-      const content = this.content(path) as FileContent;
+      const content = this.getContent(path) as FileContent;
       const origin = this.#moves.get(path) ?? path;
       this.remove(path);
       this.write(target, content);
@@ -152,7 +152,7 @@ export class Batch {
     }
   }
 
-  #inFolder(folder: string): string[] {
+  #listFolder(folder: string): string[] {
     const stored = this.#rows.list(this.branch, { under: folder }).map(({ path }) => path);
     const touched = [...this.#touched.keys()].filter((path) => path.startsWith(`${folder}/`));
     return [...new Set([...stored, ...touched])].filter((path) => this.has(path)).sort();
@@ -160,21 +160,21 @@ export class Batch {
 
   /** No file where a folder is, no folder where a file is, and nothing that differs from another by upper and lower case alone. */
   #checkPlace(path: string, folders: Map<string, string>): void {
-    const twin = this.#rows.twin(this.branch, path);
-    const other = twin !== undefined && this.has(twin) ? twin : this.#touchedTwin(path);
+    const caseCollision = this.#rows.findCaseCollision(this.branch, path);
+    const other = caseCollision !== undefined && this.has(caseCollision) ? caseCollision : this.#findTouchedCaseCollision(path);
     if (other !== undefined) throw fail("conflict", `“${other}” is there already, and “${path}” differs from it by upper and lower case only.`);
-    for (const inside of this.#rows.inFolder(this.branch, path)) {
+    for (const inside of this.#rows.listFolder(this.branch, path)) {
       if (this.has(inside)) throw fail("conflict", `“${path}” is a folder.`);
     }
     const names = path.split("/");
     const found: string[] = [];
     for (let depth = names.length - 1; depth > 0; depth--) {
       const folder = names.slice(0, depth).join("/");
-      const written = folders.get(foldedPath(folder)) ?? this.#writtenFolder(folder);
-      if (written !== undefined && written !== folder) throw differently(written, folder);
+      const written = folders.get(foldedPath(folder)) ?? this.#findFolderSpelling(folder);
+      if (written !== undefined && written !== folder) throw createCaseConflictError(written, folder);
       if (folders.has(foldedPath(folder))) break;
       found.push(folder);
-      for (const file of [folder, this.#rows.twin(this.branch, folder), this.#touchedTwin(folder)]) {
+      for (const file of [folder, this.#rows.findCaseCollision(this.branch, folder), this.#findTouchedCaseCollision(folder)]) {
         if (file !== undefined && this.has(file)) throw fail("conflict", `“${file}” is a file, not a folder.`);
       }
     }
@@ -183,8 +183,8 @@ export class Batch {
   }
 
   /** How the name of a folder that is there already is written. */
-  #writtenFolder(folder: string): string | undefined {
-    for (const path of this.#rows.inFolder(this.branch, folder)) {
+  #findFolderSpelling(folder: string): string | undefined {
+    for (const path of this.#rows.listFolder(this.branch, folder)) {
       // By names: what is the same but for case may be longer or shorter.
       if (this.has(path)) return path.split("/").slice(0, folder.split("/").length).join("/");
     }
@@ -195,23 +195,23 @@ export class Batch {
     return this.#rows.stat(this.branch, path) !== undefined;
   }
 
-  #touchedTwin(path: string): string | undefined {
+  #findTouchedCaseCollision(path: string): string | undefined {
     this.#folded ??= Map.groupBy([...this.#touched.keys()].filter((one) => this.#touched.get(one) !== undefined), foldedPath);
     return this.#folded.get(foldedPath(path))?.find((one) => one !== path);
   }
 }
 
-function differently(known: string, folder: string): Error {
+function createCaseConflictError(known: string, folder: string): Error {
   return fail("conflict", `The folder “${known}” is there already, and “${folder}” differs from it by upper and lower case only.`);
 }
 
-function kindOf(before: FileContent | undefined, after: FileContent | undefined): Step["kind"] {
+function getChangeKind(before: FileContent | undefined, after: FileContent | undefined): Step["kind"] {
   if (before === undefined) return "add";
   return after === undefined ? "delete" : "edit";
 }
 
 /** A file that was moved is told of once, at its new place; its old place is the other half of that. */
-function withoutMoved(steps: Step[]): Step[] {
+function markMoved(steps: Step[]): Step[] {
   const moved = new Map(steps.flatMap(({ kind, path, other }) => (kind === "move" && other !== undefined ? [[other, path] as const] : [])));
   return steps.map((step) => {
     const { path, kind, before, after } = step;

@@ -43,7 +43,7 @@ export class Branches {
   }
 
   /** One of the two was brought to the other: what that was is what both have now. */
-  merged(name: string, source: string, version: number, now: number): void {
+  recordMerge(name: string, source: string, version: number, now: number): void {
     this.#sql.exec("UPDATE branches SET base_branch = ?, base_version = ?, merged_at = ? WHERE name = ?", source, version, now, name);
   }
 
@@ -52,7 +52,7 @@ export class Branches {
     this.#sql.exec("DELETE FROM seen WHERE branch = ?", name);
   }
 
-  freeName(): string {
+  findFreeName(): string {
     for (let number = 1; ; number++) {
       const name = `branch-${number}`;
       if (!this.get(name)) return name;

@@ -2,7 +2,7 @@ import type { Change, CommitResult, FileContent, NewEvent, Origin, TextPatch, Ve
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Batch } from "./batch.ts";
 import type { Branches } from "./branches.ts";
-import { isSame, known } from "./content.ts";
+import { isSameContent, toContentWithInfo } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { Step } from "./step.ts";
@@ -24,7 +24,7 @@ export interface CommitOptions {
   reverts?: readonly number[];
   merges?: string;
   /** What belongs to it and is stored with it, or not at all. Done also where there is nothing to commit. */
-  also?(): void;
+  runInTransaction?(): void;
   record?(event: NewEvent): void;
 }
 
@@ -57,121 +57,121 @@ interface CommitsOptions {
 /** The one way to make a version. */
 export class Commits {
   readonly #options: CommitsOptions;
-  readonly #followers = new Set<(commit: Commit) => void>();
+  readonly #subscribers = new Set<(commit: Commit) => void>();
   readonly #totals = new Map<string, Totals>();
   /**
    * The latest version that somebody knows of: what it is stays as it is, and more of the same typing is another one.
    * Who knew of what in an earlier life is forgotten, so all of those stay.
    */
-  #known: number;
+  #lastKnownVersion: number;
 
   constructor(options: CommitsOptions) {
     this.#options = options;
-    this.#known = options.history.last;
+    this.#lastKnownVersion = options.history.lastVersion;
   }
 
   /** The latest version of all, which somebody is told of. */
-  know(): number {
-    this.#known = this.#options.history.last;
-    return this.#known;
+  markLatestKnown(): number {
+    this.#lastKnownVersion = this.#options.history.lastVersion;
+    return this.#lastKnownVersion;
   }
 
-  totals(branch: string): Totals {
+  getTotals(branch: string): Totals {
     let totals = this.#totals.get(branch);
     if (!totals) {
-      totals = this.#options.rows.totals(branch);
+      totals = this.#options.rows.computeTotals(branch);
       this.#totals.set(branch, totals);
     }
     return totals;
   }
 
-  follow(listener: (commit: Commit) => void): () => void {
-    this.#followers.add(listener);
-    return () => this.#followers.delete(listener);
+  subscribe(listener: (commit: Commit) => void): () => void {
+    this.#subscribers.add(listener);
+    return () => this.#subscribers.delete(listener);
   }
 
   /** A branch is gone. */
-  drop(branch: string): void {
+  dropBranch(branch: string): void {
     this.#totals.delete(branch);
-    this.#tell({ branch, version: 0, origin: { kind: "user" }, changes: [] });
+    this.#notify({ branch, version: 0, origin: { kind: "user" }, changes: [] });
   }
 
   /** All of it is stored, the event that tells of it too, or nothing is and nobody hears of it. */
   write(batch: Batch, origin: Origin, options: CommitOptions & { branch: string }): CommitResult {
-    const { branch, key, also = () => {}, record = this.#options.record } = options;
+    const { branch, key, runInTransaction = () => {}, record = this.#options.record } = options;
     const { history, storage } = this.#options;
-    const steps = batch.steps();
+    const steps = batch.listChanges();
     const finish = () => {
-      if (options.seen) this.#options.seen.follow(branch, steps);
-      also();
+      if (options.seen) this.#options.seen.applyChanges(branch, steps);
+      runInTransaction();
     };
     if (steps.length === 0) {
       storage.transactionSync(finish);
       return { overlaps: [], patches: [] };
     }
-    const totals = batch.check(steps, this.#options.limits, this.totals(branch));
+    const totals = batch.check(steps, this.#options.limits, this.getTotals(branch));
     const now = Date.now();
-    const typed = options.joins ? history.typed(branch, origin.user, now, this.#known) : undefined;
-    const id = typed ?? history.last + 1;
+    const typed = options.joins ? history.findTypingVersion(branch, origin.user, now, this.#lastKnownVersion) : undefined;
+    const id = typed ?? history.lastVersion + 1;
     const version = storage.transactionSync(() => {
       if (typed === undefined) history.add({ id, branch, at: now, joins: options.joins ?? false, origin, key, reverts: options.reverts, merges: options.merges });
       else history.extend(id, now);
       // A file may have to leave its name before another one can have it.
-      for (const step of [...steps].sort((a, b) => Number(a.after !== undefined) - Number(b.after !== undefined))) this.#step(id, branch, step, now, typed !== undefined);
+      for (const step of [...steps].sort((a, b) => Number(a.after !== undefined) - Number(b.after !== undefined))) this.#writeChange(id, branch, step, now, typed !== undefined);
       finish();
-      const written = history.version(id) as Version;
-      if (typed === undefined) record(changed(written));
+      const written = history.getVersion(id) as Version;
+      if (typed === undefined) record(createChangedEvent(written));
       return written;
     });
     this.#totals.set(branch, totals);
-    this.#tell({ branch, version: id, origin, changes: steps.map(changeOf) });
-    if (typed === undefined && id % versionsBetweenCleanups === 0) this.#afterwards(() => this.#forgetOld(now));
-    return { version, overlaps: [], patches: patchesOf(steps) };
+    this.#notify({ branch, version: id, origin, changes: steps.map(toCommittedChange) });
+    if (typed === undefined && id % versionsBetweenCleanups === 0) this.#runSafely(() => this.#forgetOldVersions(now));
+    return { version, overlaps: [], patches: collectPatches(steps) };
   }
 
   /** Returns the result of an earlier commit with this key. */
   find(key: string): CommitResult | undefined {
     const { history } = this.#options;
-    const version = history.byKey(key);
-    return version && { version, overlaps: [], patches: patchesOf(history.changesOf(version.id)) };
+    const version = history.findByKey(key);
+    return version && { version, overlaps: [], patches: collectPatches(history.listChanges(version.id)) };
   }
 
   /** What would become of it, and nothing else. */
-  check(batch: Batch, branch: string): Change[] {
-    const steps = batch.steps();
-    batch.check(steps, this.#options.limits, this.totals(branch));
+  previewChanges(batch: Batch, branch: string): Change[] {
+    const steps = batch.listChanges();
+    batch.check(steps, this.#options.limits, this.getTotals(branch));
     return steps.flatMap(({ path, kind, other }) => (kind === "moved" ? [] : [{ path, kind, ...(other === undefined ? {} : { from: other }) }]));
   }
 
-  #step(version: number, branch: string, step: Step, at: number, joins: boolean): void {
+  #writeChange(version: number, branch: string, step: Step, at: number, joins: boolean): void {
     const { rows, history } = this.#options;
     const { path, after } = step;
     // All that is done to a file in one version is one step on the way back to its older texts.
-    const earlier = joins ? history.change(version, path) : undefined;
-    const before = rows.patches(branch, path);
+    const earlier = joins ? history.getChange(version, path) : undefined;
+    const before = rows.countPatches(branch, path);
     const whole = !earlier && before >= maxPatchesBetweenCopies;
-    if (earlier) history.noteAgain(earlier, this.#joined(earlier, step));
-    else history.note(version, branch, step, whole);
+    if (earlier) history.replaceChange(earlier, this.#joinChanges(earlier, step));
+    else history.recordChange(version, branch, step, whole);
     const patches = whole || typeof after?.content !== "string" ? 0 : before + (earlier ? 0 : 1);
-    if (after) rows.put(branch, path, after.content, after.facts, { version, at, patches });
+    if (after) rows.put(branch, path, after.content, after.info, { version, at, patches });
     else rows.remove(branch, path);
   }
 
   /** Two changes of a file in one version are one change. */
-  #joined(earlier: ChangeRow, step: Step): Step | undefined {
-    const before = this.#options.history.before(earlier, () => step.before?.content);
+  #joinChanges(earlier: ChangeRow, step: Step): Step | undefined {
+    const before = this.#options.history.getContentBefore(earlier, () => step.before?.content);
     const { path, after } = step;
-    if (isSame(before, after?.content)) return undefined;
+    if (isSameContent(before, after?.content)) return undefined;
     if (before === undefined) return new Step({ path, kind: "add", before: undefined, after });
-    return new Step({ path, kind: after ? "edit" : "delete", before: known(before, path), after });
+    return new Step({ path, kind: after ? "edit" : "delete", before: toContentWithInfo(before, path), after });
   }
 
-  #tell(commit: Commit): void {
-    for (const follow of this.#followers) this.#afterwards(() => follow(commit));
+  #notify(commit: Commit): void {
+    for (const follow of this.#subscribers) this.#runSafely(() => follow(commit));
   }
 
   /** What is written is written, whatever becomes of what follows from it. */
-  #afterwards(work: () => void): void {
+  #runSafely(work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -179,13 +179,13 @@ export class Commits {
     }
   }
 
-  #forgetOld(now: number): void {
+  #forgetOldVersions(now: number): void {
     const { history, branches, limits, storage, record } = this.#options;
     const { keepDays, keepVersions } = limits;
     if (keepDays === 0 && keepVersions === 0) return;
     // What a branch is to be merged with is needed for as long as the branch is there.
     const needed = Math.min(...branches.list().flatMap(({ at, base_version: base }) => [at, base]), Number.POSITIVE_INFINITY);
-    const cutoff = history.cutoff(keepDays === 0 ? undefined : now - keepDays * 86_400_000, keepVersions === 0 ? undefined : keepVersions);
+    const cutoff = history.computeCutoff(keepDays === 0 ? undefined : now - keepDays * 86_400_000, keepVersions === 0 ? undefined : keepVersions);
     const upTo = Math.min(cutoff, needed);
     storage.transactionSync(() => {
       const versions = history.forget(upTo);
@@ -195,7 +195,7 @@ export class Commits {
 }
 
 /** The patch is computed only if a follower reads it. */
-function changeOf(step: Step): CommittedChange {
+function toCommittedChange(step: Step): CommittedChange {
   return {
     path: step.path,
     before: step.before?.content,
@@ -206,11 +206,11 @@ function changeOf(step: Step): CommittedChange {
   };
 }
 
-function patchesOf(changes: Iterable<{ path: string; patch: TextPatch | undefined }>): CommitResult["patches"] {
+function collectPatches(changes: Iterable<{ path: string; patch: TextPatch | undefined }>): CommitResult["patches"] {
   return Array.from(changes).flatMap(({ path, patch }) => (patch ? [{ path, patch }] : []));
 }
 
-function changed({ id, origin, changes, more, reverts, merges }: Version): NewEvent {
+function createChangedEvent({ id, origin, changes, more, reverts, merges }: Version): NewEvent {
   return {
     type: "files.changed",
     data: { version: id, origin, changes, ...(more ? { more } : {}), ...(reverts ? { reverts } : {}), ...(merges === undefined ? {} : { merges }) },

@@ -19,7 +19,7 @@ export function isOneOf(file: FileInfo | undefined, hashes: Hashes): boolean {
   return file !== undefined && (hashes === "*" || hashes.includes(file.hash));
 }
 
-export function unmet(path: string, file: FileInfo | undefined, { noneMatch }: Condition): Error {
+export function createPreconditionError(path: string, file: FileInfo | undefined, { noneMatch }: Condition): Error {
   if (!file) return fail("precondition_failed", `“${path}” is not there any more.`);
   const why = noneMatch === undefined ? "has changed meanwhile; read it again, then change it" : "is there already";
   return fail("precondition_failed", `“${path}” ${why}.`, { hash: file.hash });

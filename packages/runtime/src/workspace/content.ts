@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { BlobContent, FileContent } from "@thinkery/sdk";
 
 /** What is known of a file's content without having it. */
-export interface Facts {
+export interface ContentInfo {
   hash: string;
   size: number;
   mediaType: string;
@@ -11,36 +11,36 @@ export interface Facts {
 }
 
 /** Content, with what is known of it. */
-export interface KnownContent {
-  facts: Facts;
+export interface ContentWithInfo {
+  info: ContentInfo;
   content: FileContent;
 }
 
 /** The same for text and bytes: a file that grew into a blob and back is the same file. */
-export function hashOfText(text: string): string {
+export function hashText(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-export function factsOf(content: FileContent, path: string): Facts {
+export function getContentInfo(content: FileContent, path: string): ContentInfo {
   if (typeof content !== "string") return { hash: content.blob, size: content.size, mediaType: content.mediaType, blob: content.blob };
-  return { hash: hashOfText(content), size: Buffer.byteLength(content), mediaType: mediaTypeOf(path, "text/plain") };
+  return { hash: hashText(content), size: Buffer.byteLength(content), mediaType: getMediaType(path, "text/plain") };
 }
 
-export function known(content: FileContent, path: string): KnownContent {
-  return { facts: factsOf(content, path), content };
+export function toContentWithInfo(content: FileContent, path: string): ContentWithInfo {
+  return { info: getContentInfo(content, path), content };
 }
 
-export function isSame(one: FileContent | undefined, other: FileContent | undefined): boolean {
+export function isSameContent(one: FileContent | undefined, other: FileContent | undefined): boolean {
   if (typeof one === "object" && typeof other === "object") return one.blob === other.blob;
   return one === other;
 }
 
-export function blobOf({ blob = "", size, mediaType }: Facts): BlobContent {
+export function toBlobContent({ blob = "", size, mediaType }: ContentInfo): BlobContent {
   return { blob, size, mediaType };
 }
 
 /** Text that people and programs can edit, or nothing where these bytes are none. */
-export function textIn(bytes: Uint8Array): string | undefined {
+export function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -86,7 +86,7 @@ const mediaTypes: Record<string, string> = {
   zip: "application/zip",
 };
 
-export function mediaTypeOf(path: string, otherwise: string): string {
+export function getMediaType(path: string, otherwise: string): string {
   const ending = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
   return Object.hasOwn(mediaTypes, ending) ? (mediaTypes[ending] as string) : otherwise;
 }

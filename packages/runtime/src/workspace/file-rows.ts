@@ -1,5 +1,5 @@
 import { type FileContent, type FileInfo, foldedPath } from "@thinkery/sdk";
-import { blobOf, type Facts, type KnownContent } from "./content.ts";
+import { toBlobContent, type ContentInfo, type ContentWithInfo } from "./content.ts";
 
 interface FileRow extends Record<string, SqlStorageValue> {
   path: string;
@@ -30,23 +30,23 @@ export class FileRows {
 
   stat(branch: string, path: string): FileInfo | undefined {
     const [row] = this.#sql.exec<FileRow>(`SELECT ${columns} FROM files WHERE branch = ? AND path = ?`, branch, path).toArray();
-    return row && infoOf(row);
+    return row && toFileInfo(row);
   }
 
-  content(branch: string, path: string): FileContent | undefined {
-    return this.known(branch, path)?.content;
+  getContent(branch: string, path: string): FileContent | undefined {
+    return this.getContentWithInfo(branch, path)?.content;
   }
 
-  known(branch: string, path: string): KnownContent | undefined {
+  getContentWithInfo(branch: string, path: string): ContentWithInfo | undefined {
     const [row] = this.#sql
       .exec<FileRow & { content: string | null }>(`SELECT ${columns}, content FROM files WHERE branch = ? AND path = ?`, branch, path)
       .toArray();
-    return row && { content: contentOf(row), facts: factsIn(row) };
+    return row && { content: toContent(row), info: toContentInfo(row) };
   }
 
   /** In the order of their paths, those in a folder and after a path. */
   list(branch: string, { under, after = "", limit = -1 }: { under?: string; after?: string; limit?: number } = {}): FileInfo[] {
-    const [from, to] = rangeOf(under);
+    const [from, to] = getPathRange(under);
     return this.#sql
       .exec<FileRow>(
         `SELECT ${columns} FROM files WHERE branch = ? AND path >= ? AND path < ? AND path > ? ORDER BY path LIMIT ?`,
@@ -57,17 +57,17 @@ export class FileRows {
         limit,
       )
       .toArray()
-      .map(infoOf);
+      .map(toFileInfo);
   }
 
   /** All of a branch with what is in them, one at a time. */
-  *contents(branch: string): Generator<{ path: string; content: FileContent; info: FileInfo }> {
+  *iterateContents(branch: string): Generator<{ path: string; content: FileContent; info: FileInfo }> {
     for (const row of this.#sql.exec<FileRow & { content: string | null }>(`SELECT ${columns}, content FROM files WHERE branch = ? ORDER BY path`, branch)) {
-      yield { path: row.path, content: contentOf(row), info: infoOf(row) };
+      yield { path: row.path, content: toContent(row), info: toFileInfo(row) };
     }
   }
 
-  totals(branch: string): Totals {
+  computeTotals(branch: string): Totals {
     return this.#sql
       .exec<{ files: number; bytes: number; textBytes: number }>(
         "SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes, coalesce(sum(CASE WHEN blob IS NULL THEN size ELSE 0 END), 0) AS textBytes FROM files WHERE branch = ?",
@@ -77,12 +77,12 @@ export class FileRows {
   }
 
   /** How many changes there were since the last whole copy of it. */
-  patches(branch: string, path: string): number {
+  countPatches(branch: string, path: string): number {
     const [row] = this.#sql.exec<{ patches: number }>("SELECT patches FROM files WHERE branch = ? AND path = ?", branch, path).toArray();
     return row?.patches ?? 0;
   }
 
-  put(branch: string, path: string, content: FileContent, { hash, size, mediaType }: Facts, written: { version: number; at: number; patches: number }): void {
+  put(branch: string, path: string, content: FileContent, { hash, size, mediaType }: ContentInfo, written: { version: number; at: number; patches: number }): void {
     const [text, blob] = typeof content === "string" ? [content, null] : [null, content.blob];
     this.#sql.exec(
       `INSERT INTO files (branch, path, folded, hash, size, media_type, blob, version, modified_at, patches, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -121,33 +121,33 @@ export class FileRows {
   }
 
   /** The file whose path is the same but for upper and lower case. */
-  twin(branch: string, path: string): string | undefined {
+  findCaseCollision(branch: string, path: string): string | undefined {
     const [row] = this.#sql.exec<{ path: string }>("SELECT path FROM files WHERE branch = ? AND folded = ? AND path <> ?", branch, foldedPath(path), path).toArray();
     return row?.path;
   }
 
   /** Paths in a folder, however its name is written, up to a number. */
-  *inFolder(branch: string, folder: string): Generator<string> {
-    const [from, to] = rangeOf(foldedPath(folder));
+  *listFolder(branch: string, folder: string): Generator<string> {
+    const [from, to] = getPathRange(foldedPath(folder));
     for (const { path } of this.#sql.exec<{ path: string }>("SELECT path FROM files WHERE branch = ? AND folded >= ? AND folded < ?", branch, from, to)) yield path;
   }
 }
 
 /** Every path in a folder is at least the first and less than the second. */
-export function rangeOf(folder: string | undefined): [string, string] {
+export function getPathRange(folder: string | undefined): [string, string] {
   // U+10FFFF is no character, so nothing comes after it. The slash is followed by the zero.
   return folder ? [`${folder}/`, `${folder}0`] : ["", "\u{10ffff}"];
 }
 
-function contentOf(row: FileRow & { content: string | null }): FileContent {
-  return row.content ?? blobOf(factsIn(row));
+function toContent(row: FileRow & { content: string | null }): FileContent {
+  return row.content ?? toBlobContent(toContentInfo(row));
 }
 
-function factsIn({ hash, size, media_type: mediaType, blob }: FileRow): Facts {
+function toContentInfo({ hash, size, media_type: mediaType, blob }: FileRow): ContentInfo {
   return { hash, size, mediaType, ...(blob === null ? {} : { blob }) };
 }
 
-function infoOf(row: FileRow): FileInfo {
+function toFileInfo(row: FileRow): FileInfo {
   return {
     path: row.path,
     kind: row.blob === null ? "text" : "binary",

@@ -1,9 +1,9 @@
 import type { Change, FileContent, Origin, TextPatch, Version, VersionQuery } from "@thinkery/sdk";
-import { blobOf, type Facts } from "./content.ts";
+import { toBlobContent, type ContentInfo } from "./content.ts";
 import { Copies } from "./copies.ts";
-import { rangeOf } from "./file-rows.ts";
+import { getPathRange } from "./file-rows.ts";
 import type { Step } from "./step.ts";
-import { unapplied } from "./text/patch.ts";
+import { revertPatch } from "./text/patch.ts";
 
 export interface ChangeRow {
   version: number;
@@ -11,8 +11,8 @@ export interface ChangeRow {
   path: string;
   kind: Step["kind"];
   other: string | null;
-  before: Facts | undefined;
-  after: Facts | undefined;
+  before: ContentInfo | undefined;
+  after: ContentInfo | undefined;
   patch: TextPatch | undefined;
   /** The hashes of the copies that were made for it. */
   copies: { before: string | null; after: string | null };
@@ -72,25 +72,25 @@ export class History {
   }
 
   /** The latest version of any branch. */
-  get last(): number {
+  get lastVersion(): number {
     return this.#sql.exec<{ last: number | null }>("SELECT max(id) AS last FROM versions").one().last ?? 0;
   }
 
-  latest(branch: string): number {
+  getLatest(branch: string): number {
     return this.#sql.exec<{ last: number | null }>("SELECT max(id) AS last FROM versions WHERE branch = ?", branch).one().last ?? 0;
   }
 
   /** The last version of a branch that an event of the log, or one before it, tells of. */
-  toldBy(event: number, branch: string): number {
+  findVersionAtEvent(event: number, branch: string): number {
     return this.#sql.exec<{ id: number | null }>("SELECT max(id) AS id FROM versions WHERE branch = ? AND event <= ?", branch, event).one().id ?? 0;
   }
 
-  oldest(): number {
+  getOldest(): number {
     return this.#sql.exec<{ first: number | null }>("SELECT min(id) AS first FROM versions").one().first ?? 0;
   }
 
   /** The version that this user's next keystroke belongs to, if they are at it. */
-  typed(branch: string, user: string | undefined, now: number, known: number): number | undefined {
+  findTypingVersion(branch: string, user: string | undefined, now: number, known: number): number | undefined {
     const [row] = this.#sql.exec<VersionRow>("SELECT * FROM versions WHERE id = (SELECT max(id) FROM versions)").toArray();
     if (!row || row.id <= known || row.joins === 0 || row.branch !== branch) return undefined;
     if (now < row.until || now - row.until > typing.pauseMs || now - row.at > typing.mostMs) return undefined;
@@ -121,7 +121,7 @@ export class History {
   }
 
   /** Notes a change. With `whole`, a copy of the text before is kept, so that nobody has to go far to find it again. */
-  note(version: number, branch: string, step: Step, whole: boolean): void {
+  recordChange(version: number, branch: string, step: Step, whole: boolean): void {
     const { path, kind, other, before, after } = step;
     const json = step.patch && JSON.stringify(step.patch);
     const patch = json !== undefined && json.length <= maxPatchChars ? json : undefined;
@@ -135,8 +135,8 @@ export class History {
       path,
       kind,
       other ?? null,
-      before ? JSON.stringify(before.facts) : null,
-      after ? JSON.stringify(after.facts) : null,
+      before ? JSON.stringify(before.info) : null,
+      after ? JSON.stringify(after.info) : null,
       beforeCopy,
       afterCopy,
       patch ?? null,
@@ -144,25 +144,25 @@ export class History {
   }
 
   /** Notes a change in place of an earlier one of the same file and version, or nothing where both came to nothing. */
-  noteAgain({ version, branch, path, copies }: ChangeRow, step: Step | undefined): void {
-    if (step) this.note(version, branch, step, copies.before !== null);
+  replaceChange({ version, branch, path, copies }: ChangeRow, step: Step | undefined): void {
+    if (step) this.recordChange(version, branch, step, copies.before !== null);
     else this.#sql.exec("DELETE FROM changes WHERE version = ? AND path = ?", version, path);
-    for (const hash of [copies.before, copies.after]) if (hash !== null) this.#copies.drop(hash);
+    for (const hash of [copies.before, copies.after]) if (hash !== null) this.#copies.dropUnused(hash);
   }
 
-  change(version: number, path: string): ChangeRow | undefined {
-    return this.#changes("version = ? AND path = ?", version, path)[0];
+  getChange(version: number, path: string): ChangeRow | undefined {
+    return this.#selectChanges("version = ? AND path = ?", version, path)[0];
   }
 
   /** The changes of a version, those of one file, or of one folder. */
-  changesOf(version: number, path?: string, limit = -1): ChangeRow[] {
-    if (path === undefined) return this.#changes("version = ? ORDER BY path LIMIT ?", version, limit);
-    const [from, to] = rangeOf(path);
-    return this.#changes("version = ? AND (path = ? OR path >= ? AND path < ?) ORDER BY path LIMIT ?", version, path, from, to, limit);
+  listChanges(version: number, path?: string, limit = -1): ChangeRow[] {
+    if (path === undefined) return this.#selectChanges("version = ? ORDER BY path LIMIT ?", version, limit);
+    const [from, to] = getPathRange(path);
+    return this.#selectChanges("version = ? AND (path = ? OR path >= ? AND path < ?) ORDER BY path LIMIT ?", version, path, from, to, limit);
   }
 
   /** Which files of a branch are other than they were then. */
-  changedSince(branch: string, version: number): string[] {
+  listChangedSince(branch: string, version: number): string[] {
     return this.#sql
       .exec<{ path: string }>("SELECT DISTINCT path FROM changes WHERE branch = ? AND version > ? ORDER BY path", branch, version)
       .toArray()
@@ -170,19 +170,19 @@ export class History {
   }
 
   /** The first change of a file after a version; what it was before that is what it was then. */
-  firstAfter(branch: string, path: string, version: number): ChangeRow | undefined {
-    return this.#changes("branch = ? AND path = ? AND version > ? ORDER BY version LIMIT 1", branch, path, version)[0];
+  findFirstChangeAfter(branch: string, path: string, version: number): ChangeRow | undefined {
+    return this.#selectChanges("branch = ? AND path = ? AND version > ? ORDER BY version LIMIT 1", branch, path, version)[0];
   }
 
   /** Where a file has gone that was at a path at a version, as far as it was moved since. */
-  movedTo(branch: string, path: string, version: number): string {
+  resolveMove(branch: string, path: string, version: number): string {
     const [next] = this.#sql
       .exec<{ path: string; version: number }>("SELECT path, version FROM changes WHERE branch = ? AND other = ? AND kind = 'move' AND version > ? ORDER BY version LIMIT 1", branch, path, version)
       .toArray();
-    return next ? this.movedTo(branch, next.path, next.version) : path;
+    return next ? this.resolveMove(branch, next.path, next.version) : path;
   }
 
-  lastUpTo(branch: string, path: string, version: number): { version: number; at: number } | undefined {
+  findLastChangeUpTo(branch: string, path: string, version: number): { version: number; at: number } | undefined {
     return this.#sql
       .exec<{ version: number; at: number }>(
         "SELECT version, until AS at FROM changes JOIN versions ON id = version WHERE changes.branch = ? AND path = ? AND version <= ? ORDER BY version DESC LIMIT 1",
@@ -194,30 +194,30 @@ export class History {
   }
 
   /** What the file was before a change. `now` is what it is today. */
-  before(row: ChangeRow, now: () => FileContent | undefined): FileContent | undefined {
-    if (!row.before || row.before.blob !== undefined) return row.before && blobOf(row.before);
-    return this.#copies.text(row.before.hash) ?? unapplied(this.#textAfter(row, now), patchOf(row));
+  getContentBefore(row: ChangeRow, now: () => FileContent | undefined): FileContent | undefined {
+    if (!row.before || row.before.blob !== undefined) return row.before && toBlobContent(row.before);
+    return this.#copies.getText(row.before.hash) ?? revertPatch(this.#getTextAfter(row, now), requirePatch(row));
   }
 
-  after(row: ChangeRow, now: () => FileContent | undefined): FileContent | undefined {
-    if (!row.after || row.after.blob !== undefined) return row.after && blobOf(row.after);
-    return this.#textAfter(row, now);
+  getContentAfter(row: ChangeRow, now: () => FileContent | undefined): FileContent | undefined {
+    if (!row.after || row.after.blob !== undefined) return row.after && toBlobContent(row.after);
+    return this.#getTextAfter(row, now);
   }
 
   /** Walks to the next copy, or to today, and back from there. */
-  #textAfter(row: ChangeRow, now: () => FileContent | undefined): string {
+  #getTextAfter(row: ChangeRow, now: () => FileContent | undefined): string {
     const back: ChangeRow[] = [];
     let at: ChangeRow = row;
-    let text = this.#copies.text(at.after?.hash);
+    let text = this.#copies.getText(at.after?.hash);
     while (text === undefined) {
-      const next = this.firstAfter(at.branch, at.path, at.version);
-      text = next ? this.#copies.text(next.before?.hash) : (now() as string);
+      const next = this.findFirstChangeAfter(at.branch, at.path, at.version);
+      text = next ? this.#copies.getText(next.before?.hash) : (now() as string);
       if (text !== undefined || !next) break;
       back.push(next);
       at = next;
-      text = this.#copies.text(at.after?.hash);
+      text = this.#copies.getText(at.after?.hash);
     }
-    for (const passed of back.toReversed()) text = unapplied(text as string, patchOf(passed));
+    for (const passed of back.toReversed()) text = revertPatch(text as string, requirePatch(passed));
     return text as string;
   }
 
@@ -231,22 +231,22 @@ export class History {
     if (turn !== undefined) add("turn = ?", turn);
     if (toolCall !== undefined) add("tool_call = ?", toolCall);
     if (before !== undefined) add("id < ?", before);
-    if (path !== undefined) add("id IN (SELECT version FROM changes WHERE branch = ? AND path = ? UNION ALL SELECT version FROM changes WHERE branch = ? AND path >= ? AND path < ?)", branch, path, branch, ...rangeOf(path));
+    if (path !== undefined) add("id IN (SELECT version FROM changes WHERE branch = ? AND path = ? UNION ALL SELECT version FROM changes WHERE branch = ? AND path >= ? AND path < ?)", branch, path, branch, ...getPathRange(path));
     const rows = this.#sql.exec<VersionRow>(`SELECT * FROM versions WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT ?`, ...values, limit);
-    return rows.toArray().map((row) => this.#versionOf(row));
+    return rows.toArray().map((row) => this.#toVersion(row));
   }
 
-  version(id: number): Version | undefined {
+  getVersion(id: number): Version | undefined {
     const [row] = this.#sql.exec<VersionRow>("SELECT * FROM versions WHERE id = ?", id).toArray();
-    return row && this.#versionOf(row);
+    return row && this.#toVersion(row);
   }
 
-  byKey(key: string): Version | undefined {
+  findByKey(key: string): Version | undefined {
     const [row] = this.#sql.exec<VersionRow>("SELECT * FROM versions WHERE key = ?", key).toArray();
-    return row && this.#versionOf(row);
+    return row && this.#toVersion(row);
   }
 
-  branchOf(id: number): string | undefined {
+  getBranch(id: number): string | undefined {
     return this.#sql.exec<{ branch: string }>("SELECT branch FROM versions WHERE id = ?", id).toArray()[0]?.branch;
   }
 
@@ -256,8 +256,8 @@ export class History {
   }
 
   /** The last version up to which all are older than a time, or up to which there are so many newer ones. A clock may have been wrong for a while. */
-  cutoff(before: number | undefined, keep: number | undefined): number {
-    const kept = before === undefined ? 1 : (this.#sql.exec<{ id: number | null }>("SELECT min(id) AS id FROM versions WHERE until >= ?", before).one().id ?? this.last + 1);
+  computeCutoff(before: number | undefined, keep: number | undefined): number {
+    const kept = before === undefined ? 1 : (this.#sql.exec<{ id: number | null }>("SELECT min(id) AS id FROM versions WHERE until >= ?", before).one().id ?? this.lastVersion + 1);
     const byTime = kept - 1;
     const byCount = keep === undefined ? 0 : (this.#sql.exec<{ id: number }>("SELECT id FROM versions ORDER BY id DESC LIMIT 1 OFFSET ?", keep).toArray()[0]?.id ?? 0);
     return Math.max(byTime, byCount);
@@ -265,22 +265,22 @@ export class History {
 
   /** Drops everything up to a version, but for the very latest one: numbers are never given twice. */
   forget(upTo: number): number {
-    const dropped = this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM versions WHERE id <= ? AND id < ?", upTo, this.last).one().count;
+    const dropped = this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM versions WHERE id <= ? AND id < ?", upTo, this.lastVersion).one().count;
     if (dropped === 0) return 0;
-    const last = Math.min(upTo, this.last - 1);
+    const last = Math.min(upTo, this.lastVersion - 1);
     this.#sql.exec("DELETE FROM changes WHERE version <= ?", last);
     this.#sql.exec("DELETE FROM versions WHERE id <= ?", last);
-    this.#copies.drop();
+    this.#copies.dropUnused();
     return dropped;
   }
 
   forgetBranch(branch: string): void {
     this.#sql.exec("DELETE FROM changes WHERE branch = ?", branch);
     this.#sql.exec("DELETE FROM versions WHERE branch = ? AND id < (SELECT max(id) FROM versions)", branch);
-    this.#copies.drop();
+    this.#copies.dropUnused();
   }
 
-  #versionOf({ id, branch, until, origin, reverts, merges }: VersionRow): Version {
+  #toVersion({ id, branch, until, origin, reverts, merges }: VersionRow): Version {
     const rows = this.#sql
       .exec<{ path: string; kind: Change["kind"]; other: string | null }>("SELECT path, kind, other FROM changes WHERE version = ? AND kind <> 'moved' ORDER BY path LIMIT ?", id, maxListedChanges)
       .toArray();
@@ -297,21 +297,21 @@ export class History {
     };
   }
 
-  #changes(where: string, ...values: SqlStorageValue[]): ChangeRow[] {
+  #selectChanges(where: string, ...values: SqlStorageValue[]): ChangeRow[] {
     return this.#sql
       .exec<StoredChange>(`SELECT * FROM changes WHERE ${where}`, ...values)
       .toArray()
       .map(({ before_copy: beforeCopy, after_copy: afterCopy, ...row }) => ({
         ...row,
         copies: { before: beforeCopy, after: afterCopy },
-        before: row.before === null ? undefined : (JSON.parse(row.before) as Facts),
-        after: row.after === null ? undefined : (JSON.parse(row.after) as Facts),
+        before: row.before === null ? undefined : (JSON.parse(row.before) as ContentInfo),
+        after: row.after === null ? undefined : (JSON.parse(row.after) as ContentInfo),
         patch: row.patch === null ? undefined : (JSON.parse(row.patch) as TextPatch),
       }));
   }
 }
 
-function patchOf({ patch, version, path }: ChangeRow): TextPatch {
+function requirePatch({ patch, version, path }: ChangeRow): TextPatch {
   if (!patch) throw new Error(`version ${version} does not say how it changed ${path}`);
   return patch;
 }

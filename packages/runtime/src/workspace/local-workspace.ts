@@ -1,6 +1,6 @@
 import { type CommitResult, type FileContent, type FileInfo, type FileSnapshot, mainBranch } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
-import type { At, Workspace } from "./workspace.ts";
+import type { VersionRef, Workspace } from "./workspace.ts";
 import type { ChangesQuery, CommitRequest, LocalCommitOptions, WorkspaceChanges, WorkspacePort } from "./workspace-port.ts";
 
 /** A reader that is further behind than this gets all files. */
@@ -23,22 +23,22 @@ export class LocalWorkspace implements WorkspacePort {
     return this.#workspace.latest(branch);
   }
 
-  async list(query: At & { under?: string | undefined } = {}): Promise<{ files: FileInfo[]; version: number }> {
+  async list(query: VersionRef & { under?: string | undefined } = {}): Promise<{ files: FileInfo[]; version: number }> {
     const { files, version } = this.#workspace.list(query);
     return { files, version };
   }
 
-  async stat(path: string, at: At = {}): Promise<FileInfo | undefined> {
+  async stat(path: string, at: VersionRef = {}): Promise<FileInfo | undefined> {
     return this.#workspace.stat(path, at);
   }
 
-  async read(path: string, { branch, version }: At = {}): Promise<FileSnapshot | undefined> {
+  async read(path: string, { branch, version }: VersionRef = {}): Promise<FileSnapshot | undefined> {
     const current = this.#workspace.stat(path, { branch });
     // A file that has not changed since then is read as it is: its past may not be kept any more.
     const isCurrent = version === undefined || (current !== undefined && current.version <= version);
-    const at: At = isCurrent ? { branch } : { branch, version };
+    const at: VersionRef = isCurrent ? { branch } : { branch, version };
     const file = isCurrent ? current : this.#workspace.stat(path, at);
-    const content = file && this.#workspace.content(path, at);
+    const content = file && this.#workspace.getContent(path, at);
     if (!file || content === undefined) return undefined;
     const seenHash = this.#workspace.seen.get(branch ?? mainBranch, file.path);
     return { file, content, ...(seenHash === undefined ? {} : { seenHash }) };
@@ -49,21 +49,21 @@ export class LocalWorkspace implements WorkspacePort {
   }
 
   async store(content: string | Uint8Array, path: string): Promise<FileContent> {
-    return this.#workspace.keep(content, path);
+    return this.#workspace.store(content, path);
   }
 
   async commit({ edits, origin, base, partial, ...request }: CommitRequest, { record }: LocalCommitOptions = {}): Promise<CommitResult> {
     const options = { ...request, ...(record ? { record } : {}) };
     if (base === undefined) return this.#workspace.commit(edits, origin, options);
-    return this.#workspace.land(edits, base, origin, { ...options, partly: partial ?? false });
+    return this.#workspace.rebaseEdits(edits, base, origin, { ...options, dropInvalid: partial ?? false });
   }
 
   async changes({ since, branch, maxTextBytes }: ChangesQuery): Promise<WorkspaceChanges> {
     const version = this.#workspace.latest(branch);
     if (since === version) return { version, base: since, files: [], deleted: [] };
-    const paths = since === undefined ? undefined : this.#workspace.changedSince(since, branch);
+    const paths = since === undefined ? undefined : this.#workspace.listChangedSince(since, branch);
     if (since === undefined || !paths || paths.length > maxChangedFiles) {
-      return { version, files: this.#allFiles(branch, maxTextBytes), deleted: [] };
+      return { version, files: this.#listAllFiles(branch, maxTextBytes), deleted: [] };
     }
     const deleted: string[] = [];
     const changed = paths.flatMap((path) => {
@@ -71,29 +71,29 @@ export class LocalWorkspace implements WorkspacePort {
       if (!file) deleted.push(path);
       return file ?? [];
     });
-    return { version, base: since, files: this.#withText(changed, branch, maxTextBytes), deleted };
+    return { version, base: since, files: this.#attachText(changed, branch, maxTextBytes), deleted };
   }
 
   async markSeen(path: string, hash: string, branch = mainBranch): Promise<void> {
     this.#workspace.seen.mark(branch, path, hash);
   }
 
-  #allFiles(branch: string | undefined, maxTextBytes: number): WorkspaceChanges["files"] {
-    if (this.#workspace.totals(branch).textBytes > maxTextBytes) {
-      return this.#withText(this.#workspace.list({ branch }).files, branch, maxTextBytes);
+  #listAllFiles(branch: string | undefined, maxTextBytes: number): WorkspaceChanges["files"] {
+    if (this.#workspace.getTotals(branch).textBytes > maxTextBytes) {
+      return this.#attachText(this.#workspace.list({ branch }).files, branch, maxTextBytes);
     }
-    return Array.from(this.#workspace.contents(branch), ({ info: file, content }) =>
+    return Array.from(this.#workspace.iterateContents(branch), ({ info: file, content }) =>
       typeof content === "string" ? { file, text: content } : { file },
     );
   }
 
-  #withText(files: FileInfo[], branch: string | undefined, maxTextBytes: number): WorkspaceChanges["files"] {
+  #attachText(files: FileInfo[], branch: string | undefined, maxTextBytes: number): WorkspaceChanges["files"] {
     let room = maxTextBytes;
     return files
       .sort((a, b) => a.size - b.size)
       .map((file) => {
         if (file.kind !== "text" || (room -= file.size) < 0) return { file };
-        const content = this.#workspace.content(file.path, { branch });
+        const content = this.#workspace.getContent(file.path, { branch });
         return typeof content === "string" ? { file, text: content } : { file };
       });
   }

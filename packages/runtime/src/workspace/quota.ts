@@ -7,22 +7,22 @@ const kilobyte = 1024;
 const megabyte = 1024 * kilobyte;
 
 /** Absent where no daemon made them; then the defaults hold. */
-export function workspaceLimitsOf({ WORKSPACE_LIMITS }: { WORKSPACE_LIMITS?: WorkspaceLimits }): WorkspaceLimits {
+export function getWorkspaceLimits({ WORKSPACE_LIMITS }: { WORKSPACE_LIMITS?: WorkspaceLimits }): WorkspaceLimits {
   return WORKSPACE_LIMITS ?? defaultWorkspaceLimits;
 }
 
 /** In bytes. */
-export const maxFileBytes = ({ fileMb }: Pick<WorkspaceLimits, "fileMb">) => fileMb * megabyte;
+export const getMaxFileBytes = ({ fileMb }: Pick<WorkspaceLimits, "fileMb">) => fileMb * megabyte;
 
 /** Is a text of this size one that several can edit at once? */
 export const isEditable = (size: number, { textKb }: Pick<WorkspaceLimits, "textKb">) => size <= textKb * kilobyte;
 
 export function checkFileSize(path: string, size: number, limits: Pick<WorkspaceLimits, "fileMb">): void {
-  if (size > maxFileBytes(limits)) throw fail("too_large", `“${path}” is larger than a file may be: ${limits.fileMb} MB.`);
+  if (size > getMaxFileBytes(limits)) throw fail("too_large", `“${path}” is larger than a file may be: ${limits.fileMb} MB.`);
 }
 
 /** What all files would come to, if that is not too much. A workspace that has too much already may still become smaller. */
-export function withinQuota(steps: readonly Step[], limits: WorkspaceLimits, totals: Totals): Totals {
+export function checkQuota(steps: readonly Step[], limits: WorkspaceLimits, totals: Totals): Totals {
   const after = { ...totals };
   for (const step of steps) {
     for (const [side, sign] of [
@@ -31,11 +31,11 @@ export function withinQuota(steps: readonly Step[], limits: WorkspaceLimits, tot
     ] as const) {
       if (!side) continue;
       after.files += sign;
-      after.bytes += sign * side.facts.size;
-      if (side.facts.blob === undefined) after.textBytes += sign * side.facts.size;
+      after.bytes += sign * side.info.size;
+      if (side.info.blob === undefined) after.textBytes += sign * side.info.size;
     }
     if (!step.after) continue;
-    const { size, blob } = step.after.facts;
+    const { size, blob } = step.after.info;
     checkFileSize(step.path, size, limits);
     if (blob === undefined && !isEditable(size, limits)) throw fail("too_large", `“${step.path}” has more text than can be edited together: ${limits.textKb} KB.`);
   }

@@ -2,7 +2,7 @@ import type { CommitResult, FileContent, FileInfo, FileSnapshot } from "@thinker
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { readContent, storeContent } from "./stored-content.ts";
-import type { At } from "./workspace.ts";
+import type { VersionRef } from "./workspace.ts";
 import type { ChangesQuery, CommitRequest, WorkspaceChanges, WorkspacePort } from "./workspace-port.ts";
 
 /** What the owner of the files answers over RPC. Blobs are shared by all objects, so they never cross it. */
@@ -35,15 +35,15 @@ export class RemoteWorkspace implements WorkspacePort {
     return this.#call((owner) => owner.latest(branch));
   }
 
-  list(query?: At & { under?: string | undefined }): Promise<{ files: FileInfo[]; version: number }> {
+  list(query?: VersionRef & { under?: string | undefined }): Promise<{ files: FileInfo[]; version: number }> {
     return this.#call((owner) => owner.list(query));
   }
 
-  stat(path: string, at?: At): Promise<FileInfo | undefined> {
+  stat(path: string, at?: VersionRef): Promise<FileInfo | undefined> {
     return this.#call((owner) => owner.stat(path, at));
   }
 
-  read(path: string, at?: At): Promise<FileSnapshot | undefined> {
+  read(path: string, at?: VersionRef): Promise<FileSnapshot | undefined> {
     return this.#call((owner) => owner.read(path, at));
   }
 

@@ -24,11 +24,11 @@ export class SeenFiles {
   }
 
   /** Follows a commit of the model's own: it knows what it wrote, and a file that it knew and moved. */
-  follow(branch: string, steps: readonly Step[]): void {
+  applyChanges(branch: string, steps: readonly Step[]): void {
     for (const { path, kind, other, after } of steps) {
       if (!after) continue;
-      const isKnown = kind !== "move" || (other !== undefined && this.get(branch, other) === after.facts.hash);
-      if (isKnown) this.mark(branch, path, after.facts.hash);
+      const isKnown = kind !== "move" || (other !== undefined && this.get(branch, other) === after.info.hash);
+      if (isKnown) this.mark(branch, path, after.info.hash);
     }
   }
 

@@ -1,13 +1,13 @@
 import type { Change, TextPatch } from "@thinkery/sdk";
-import type { KnownContent } from "./content.ts";
-import { patchBetween } from "./text/patch.ts";
+import type { ContentWithInfo } from "./content.ts";
+import { createPatch } from "./text/patch.ts";
 
 interface StepFields {
   path: string;
   kind: Change["kind"] | "moved";
   other?: string | undefined;
-  before: KnownContent | undefined;
-  after: KnownContent | undefined;
+  before: ContentWithInfo | undefined;
+  after: ContentWithInfo | undefined;
 }
 
 /** What became of one file in one version. `moved` is the other half of a `move`, and nobody is told of it. */
@@ -15,8 +15,8 @@ export class Step implements StepFields {
   readonly path: string;
   readonly kind: StepFields["kind"];
   readonly other: string | undefined;
-  readonly before: KnownContent | undefined;
-  readonly after: KnownContent | undefined;
+  readonly before: ContentWithInfo | undefined;
+  readonly after: ContentWithInfo | undefined;
   #patch: TextPatch | undefined;
 
   constructor({ path, kind, other, before, after }: StepFields) {
@@ -31,6 +31,6 @@ export class Step implements StepFields {
   get patch(): TextPatch | undefined {
     const [before, after] = [this.before?.content, this.after?.content];
     if (typeof before !== "string" || typeof after !== "string") return undefined;
-    return (this.#patch ??= patchBetween(before, after));
+    return (this.#patch ??= createPatch(before, after));
   }
 }

@@ -1,7 +1,7 @@
 import { fail, type FileContent, filePath } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import { mediaTypeOf, textIn } from "./content.ts";
+import { getMediaType, decodeText } from "./content.ts";
 import { checkFileSize, isEditable } from "./quota.ts";
 
 interface ContentStore {
@@ -14,15 +14,15 @@ export function storeContent(content: string | Uint8Array, path: string, { blobs
   const size = typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
   checkFileSize(filePath(path), size, limits);
   if (isEditable(size, limits)) {
-    const text = typeof content === "string" ? content.toWellFormed() : textIn(content);
+    const text = typeof content === "string" ? content.toWellFormed() : decodeText(content);
     if (text !== undefined && !text.includes("\0")) return text;
   }
   return storeBlob(typeof content === "string" ? new TextEncoder().encode(content) : content, path, blobs);
 }
 
 async function storeBlob(bytes: Uint8Array, path: string, blobs: Blobs): Promise<FileContent> {
-  const otherwise = textIn(bytes) === undefined ? "application/octet-stream" : "text/plain";
-  return { blob: await blobs.put(bytes), size: bytes.byteLength, mediaType: mediaTypeOf(path, otherwise) };
+  const otherwise = decodeText(bytes) === undefined ? "application/octet-stream" : "text/plain";
+  return { blob: await blobs.put(bytes), size: bytes.byteLength, mediaType: getMediaType(path, otherwise) };
 }
 
 export async function readContent(content: FileContent, path: string, blobs: Blobs): Promise<Uint8Array> {

@@ -1,6 +1,6 @@
 import type { CommitResult, FileContent, FileEdit, FileInfo, FileSnapshot, NewEvent, Origin } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
-import type { At } from "./workspace.ts";
+import type { VersionRef } from "./workspace.ts";
 
 /** Describes a commit, in values that can be sent to another object. */
 export interface CommitRequest {
@@ -51,9 +51,9 @@ export interface WorkspacePort {
   readonly isLocal: boolean;
   /** Returns the latest version of a branch; 0 if nothing was ever committed. */
   latest(branch?: string): Promise<number>;
-  list(query?: At & { under?: string | undefined }): Promise<{ files: FileInfo[]; version: number }>;
-  stat(path: string, at?: At): Promise<FileInfo | undefined>;
-  read(path: string, at?: At): Promise<FileSnapshot | undefined>;
+  list(query?: VersionRef & { under?: string | undefined }): Promise<{ files: FileInfo[]; version: number }>;
+  stat(path: string, at?: VersionRef): Promise<FileInfo | undefined>;
+  read(path: string, at?: VersionRef): Promise<FileSnapshot | undefined>;
   /** Returns the bytes of content; of text, its encoding. */
   readBytes(content: FileContent, path: string): Promise<Uint8Array>;
   /** Stores content for a commit: short text stays text, everything else becomes a blob. */

@@ -6,15 +6,15 @@ import type { Message } from "../protocol/message.ts";
 import type { AgentTarget } from "../protocol/target.ts";
 import type { Caller } from "./caller.ts";
 import { Log } from "./log.ts";
-import { newId } from "./new-id.ts";
+import { createId } from "./create-id.ts";
 import { persist } from "./persist.ts";
-import { fetchingApp } from "./app.ts";
-import { type AgentFiles, filesOf } from "./files.ts";
+import { createAppFetch } from "./app.ts";
+import { type AgentFiles, createAgentFiles } from "./files.ts";
 import type { Ask, Send } from "./request.ts";
 import { Turn } from "./turn.ts";
 
 /** How a handle reaches its host. */
-export interface Reach {
+export interface Transport {
   ask: Ask;
   send: Send;
   call: Caller["call"];
@@ -70,27 +70,27 @@ export interface AgentHandle extends AgentFiles {
 }
 
 /** So long it may take to send what comes with megabytes of attachments. */
-const sendLimit = 60_000;
+const sendTimeoutMs = 60_000;
 
-export function agentHandle({ ask, send, call, patience }: Reach, target: AgentTarget): AgentHandle {
+export function createAgentHandle({ ask, send, call, patience }: Transport, target: AgentTarget): AgentHandle {
   const params = { agency: target.agency, agent: target.agent };
   const log = new Log({ ask, target, patience });
   /** For what may be asked twice. */
-  const again = <T>(question: (signal: AbortSignal) => Promise<T>) => persist(question, { patience });
-  const page = (query: QueryIn<Endpoints["listMessages"]>) => again((signal) => call("listMessages", { params, query, signal }));
+  const retry = <T>(question: (signal: AbortSignal) => Promise<T>) => persist(question, { patience });
+  const fetchPage = (query: QueryIn<Endpoints["listMessages"]>) => retry((signal) => call("listMessages", { params, query, signal }));
 
   return {
     agency: target.agency,
     name: target.agent,
-    describe: () => again((signal) => call("getAgent", { params, signal })),
+    describe: () => retry((signal) => call("getAgent", { params, signal })),
 
     async send(said) {
       const given: ToSend = typeof said === "string" ? { message: said } : said;
-      const body = { ...given, idempotencyKey: given.idempotencyKey ?? newId() };
-      const end = await again((signal) => log.end(signal));
+      const body = { ...given, idempotencyKey: given.idempotencyKey ?? createId() };
+      const end = await retry((signal) => log.readEnd(signal));
       const { runId, messageId, duplicate } = await persist((signal) => call("invoke", { params, body, signal }), {
         patience,
-        ...(given.attachments ? { attempt: sendLimit } : {}),
+        ...(given.attachments ? { attempt: sendTimeoutMs } : {}),
       });
       // A key of the caller's own may have been admitted long ago. One of ours can only be known from an answer that was lost.
       const after = duplicate && given.idempotencyKey !== undefined ? 0 : end;
@@ -98,35 +98,35 @@ export function agentHandle({ ask, send, call, patience }: Reach, target: AgentT
     },
 
     events: ({ after, signal } = {}) => log.follow(after, signal),
-    messages: (query = {}) => page(query),
+    messages: (query = {}) => fetchPage(query),
 
     async *allMessages() {
       let before: number | undefined;
       do {
-        const { messages, next } = await page({ limit: 500, ...(before === undefined ? {} : { before }) });
+        const { messages, next } = await fetchPage({ limit: 500, ...(before === undefined ? {} : { before }) });
         yield* messages.toReversed();
         before = next === undefined ? undefined : Number(next);
       } while (before !== undefined);
     },
 
-    state: () => again((signal) => call("getState", { params, signal })),
-    usage: () => again((signal) => call("getUsage", { params, signal })),
+    state: () => retry((signal) => call("getState", { params, signal })),
+    usage: () => retry((signal) => call("getUsage", { params, signal })),
     cancel,
-    resolveToolCall: (callId, result) => again((signal) => call("resolveToolCall", { params, body: { callId, ...result }, signal })),
-    app: () => again((signal) => call("getApp", { params, signal })),
-    putApp: (app) => again((signal) => call("putApp", { params, body: app, signal })),
+    resolveToolCall: (callId, result) => retry((signal) => call("resolveToolCall", { params, body: { callId, ...result }, signal })),
+    app: () => retry((signal) => call("getApp", { params, signal })),
+    putApp: (app) => retry((signal) => call("putApp", { params, body: app, signal })),
     deleteApp: () => call("deleteApp", { params }),
-    fetchApp: fetchingApp(send, params),
-    processes: async () => (await again((signal) => call("listProcesses", { params, signal }))).processes,
-    process: (id, query = {}) => again((signal) => call("getProcess", { params: { ...params, id }, query, signal })),
-    stopProcess: (id) => again((signal) => call("stopProcess", { params: { ...params, id }, signal })),
-    ...filesOf({ call, send, patience }, params),
+    fetchApp: createAppFetch(send, params),
+    processes: async () => (await retry((signal) => call("listProcesses", { params, signal }))).processes,
+    process: (id, query = {}) => retry((signal) => call("getProcess", { params: { ...params, id }, query, signal })),
+    stopProcess: (id) => retry((signal) => call("stopProcess", { params: { ...params, id }, signal })),
+    ...createAgentFiles({ call, send, patience }, params),
     delete: () => call("deleteAgent", { params }),
   };
 
   // Asked twice, the second time might end the turn after the one that was meant, unless it is named.
   function cancel(runId?: string) {
     if (runId === undefined) return call("cancelTurn", { params });
-    return again((signal) => call("cancelTurn", { params, body: { runId }, signal }));
+    return retry((signal) => call("cancelTurn", { params, body: { runId }, signal }));
   }
 }

@@ -1,7 +1,7 @@
 import type { Agent } from "../protocol/agent.ts";
 import type { BodyIn } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
-import { type AgentHandle, agentHandle, type Reach } from "./agent.ts";
+import { type AgentHandle, createAgentHandle, type Transport } from "./agent.ts";
 
 /** The agents of one agency. */
 export interface Agents {
@@ -10,7 +10,7 @@ export interface Agents {
   create(agent?: BodyIn<Endpoints["createAgent"]>): Promise<AgentHandle>;
 }
 
-export function agentsIn(reach: Reach, agency: string): Agents {
+export function createAgents(reach: Transport, agency: string): Agents {
   const params = { agency };
   return {
     async *list() {
@@ -23,7 +23,7 @@ export function agentsIn(reach: Reach, agency: string): Agents {
     },
     async create(agent = {}) {
       const { name } = await reach.call("createAgent", { params, body: agent });
-      return agentHandle(reach, { kind: "agent", agency, agent: name });
+      return createAgentHandle(reach, { kind: "agent", agency, agent: name });
     },
   };
 }

@@ -1,9 +1,9 @@
 import { fail } from "../protocol/errors.ts";
 import { routes } from "../protocol/routes.ts";
-import { errorFrom, fillPath, type Send } from "./request.ts";
+import { toError, fillPath, type Send } from "./request.ts";
 
 /** Asks one agent's app. */
-export function fetchingApp(send: Send, params: { agency: string; agent: string }) {
+export function createAppFetch(send: Send, params: { agency: string; agent: string }) {
   const root = fillPath(routes.fetchApp.path, params);
   return async (path = "", init: RequestInit = {}): Promise<Response> => {
     const address = root + path.replace(/^\/+/, "");
@@ -12,6 +12,6 @@ export function fetchingApp(send: Send, params: { agency: string; agent: string 
     if (!pathname.startsWith(root)) throw fail("bad_request", `“${path}” leads out of the app.`);
     const answer = await send(address, init);
     if (answer.ok || answer.headers.has("x-thinkery-app")) return answer;
-    throw await errorFrom(answer);
+    throw await toError(answer);
   };
 }

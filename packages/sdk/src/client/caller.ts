@@ -1,7 +1,7 @@
 import type { AnswerOf } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
 import { fail } from "../protocol/errors.ts";
-import { type Arguments, type Ask, asking, type RequestOptions } from "./request.ts";
+import { type Arguments, type Ask, createAsk, type RequestOptions } from "./request.ts";
 
 /** The host by its endpoints, and nothing more: for a page that has to be small. */
 export interface Caller {
@@ -13,10 +13,10 @@ export interface Caller {
 }
 
 export function createCaller(options: RequestOptions): Caller {
-  return callerBy(asking(options));
+  return toCaller(createAsk(options));
 }
 
-async function valueIn(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+async function readValue(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
   try {
     return await response.json();
   } catch (error) {
@@ -26,11 +26,11 @@ async function valueIn(response: Response, signal: AbortSignal | undefined): Pro
   }
 }
 
-export function callerBy(ask: Ask): Caller {
+export function toCaller(ask: Ask): Caller {
   return {
     async call(name, ...[input]) {
       const response = await ask(name, input ?? {}, "application/json");
-      return (response.status === 204 ? undefined : await valueIn(response, input?.signal)) as never;
+      return (response.status === 204 ? undefined : await readValue(response, input?.signal)) as never;
     },
   };
 }

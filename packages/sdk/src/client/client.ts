@@ -1,9 +1,9 @@
 import { globalAgency } from "../protocol/defaults.ts";
 import { parseAgencyId, parseAgentTarget } from "../protocol/target.ts";
-import { type AgentHandle, agentHandle } from "./agent.ts";
-import { type Agents, agentsIn } from "./agents.ts";
-import { type Caller, callerBy } from "./caller.ts";
-import { asking, type RequestOptions, sending } from "./request.ts";
+import { type AgentHandle, createAgentHandle } from "./agent.ts";
+import { type Agents, createAgents } from "./agents.ts";
+import { type Caller, toCaller } from "./caller.ts";
+import { createAsk, type RequestOptions, createSend } from "./request.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
@@ -31,12 +31,12 @@ export interface Client extends Caller {
 }
 
 export function createClient({ patience = 60_000, ...options }: ClientOptions): Client {
-  const ask = asking(options);
-  const { call } = callerBy(ask);
-  const reach = { ask, send: sending(options), call, patience };
+  const ask = createAsk(options);
+  const { call } = toCaller(ask);
+  const reach = { ask, send: createSend(options), call, patience };
   return {
     call,
-    agent: (target) => agentHandle(reach, parseAgentTarget(target)),
-    agents: (agency = globalAgency) => agentsIn(reach, parseAgencyId(agency)),
+    agent: (target) => createAgentHandle(reach, parseAgentTarget(target)),
+    agents: (agency = globalAgency) => createAgents(reach, parseAgencyId(agency)),
   };
 }

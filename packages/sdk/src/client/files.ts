@@ -6,7 +6,7 @@ import { filePath } from "../protocol/file-path.ts";
 import { routes } from "../protocol/routes.ts";
 import type { Caller } from "./caller.ts";
 import { persist } from "./persist.ts";
-import { errorFrom, fillPath, queryString, type Send } from "./request.ts";
+import { toError, fillPath, toQueryString, type Send } from "./request.ts";
 
 /** A file with what is in it. */
 export interface OpenFile extends FileInfo {
@@ -67,21 +67,21 @@ export interface AgentFiles {
 }
 
 /** So long megabytes may take. */
-const longAttempt = 120_000;
+const longAttemptMs = 120_000;
 
-export function filesOf({ call, send, patience }: { call: Caller["call"]; send: Send; patience: number }, params: { agency: string; agent: string }): AgentFiles {
-  const again = <T>(question: (signal: AbortSignal) => Promise<T>, attempt?: number) => persist(question, { patience, ...(attempt ? { attempt } : {}) });
+export function createAgentFiles({ call, send, patience }: { call: Caller["call"]; send: Send; patience: number }, params: { agency: string; agent: string }): AgentFiles {
+  const retry = <T>(question: (signal: AbortSignal) => Promise<T>, attempt?: number) => persist(question, { patience, ...(attempt ? { attempt } : {}) });
   const root = fillPath(routes.listFiles.path, params);
   const archive = fillPath(routes.getArchive.path, params);
-  const page = (query: QueryIn<Endpoints["listFiles"]>) => again((signal) => call("listFiles", { params, query, signal }));
+  const fetchPage = (query: QueryIn<Endpoints["listFiles"]>) => retry((signal) => call("listFiles", { params, query, signal }));
 
   return {
-    files: (query = {}) => page(query),
+    files: (query = {}) => fetchPage(query),
 
     async *allFiles(query = {}) {
       let after: string | undefined;
       do {
-        const { files, version, next } = await page({ ...query, limit: 500, ...(after === undefined ? {} : { after }) });
+        const { files, version, next } = await fetchPage({ ...query, limit: 500, ...(after === undefined ? {} : { after }) });
         // A list that is long is still a list of one moment.
         if (next !== undefined && version > 0) query = { ...query, version: query.version ?? version };
         yield* files;
@@ -90,67 +90,67 @@ export function filesOf({ call, send, patience }: { call: Caller["call"]; send: 
     },
 
     async file(path, place = {}) {
-      const address = addressOf(root, path) + queryString(place);
-      return again(async (signal) => {
-        const answer = await asked(address, { signal });
-        return opened(path, answer, await bytesOf(answer, signal));
-      }, longAttempt);
+      const address = toRequestPath(root, path) + toQueryString(place);
+      return retry(async (signal) => {
+        const answer = await sendRequest(address, { signal });
+        return toOpenFile(path, answer, await readBytes(answer, signal));
+      }, longAttemptMs);
     },
 
     async putFile(path, content, { branch, ifMatch, isNew } = {}) {
-      const address = addressOf(root, path) + queryString({ branch });
-      const headers = { "content-type": "application/octet-stream", ...conditions(ifMatch, isNew) };
+      const address = toRequestPath(root, path) + toQueryString({ branch });
+      const headers = { "content-type": "application/octet-stream", ...toConditionHeaders(ifMatch, isNew) };
       const put = async (signal?: AbortSignal) =>
-        (await (await asked(address, { method: "PUT", headers, body: content as RequestInit["body"], ...(signal ? { signal } : {}) })).json()) as FileInfo;
+        (await (await sendRequest(address, { method: "PUT", headers, body: content as RequestInit["body"], ...(signal ? { signal } : {}) })).json()) as FileInfo;
       // Asked twice, a file that must not be there would be there the second time.
-      return isNew ? put() : again(put, longAttempt);
+      return isNew ? put() : retry(put, longAttemptMs);
     },
 
     async deleteFile(path, { branch, ifMatch, recursive } = {}) {
-      const query = queryString({ branch, recursive: recursive ? "1" : undefined });
-      await asked(addressOf(root, path) + query, { method: "DELETE", headers: conditions(ifMatch) });
+      const query = toQueryString({ branch, recursive: recursive ? "1" : undefined });
+      await sendRequest(toRequestPath(root, path) + query, { method: "DELETE", headers: toConditionHeaders(ifMatch) });
     },
 
     editFiles: (edits, { base, branch } = {}) =>
       call("editFiles", { params, query: branch === undefined ? {} : { branch }, body: { edits, ...(base === undefined ? {} : { base }) } }),
 
     async archive(query = {}) {
-      const { body } = await asked(archive + queryString(query), {});
+      const { body } = await sendRequest(archive + toQueryString(query), {});
       return body ?? new Blob([]).stream();
     },
 
     async putArchive(zip, { branch, replace } = {}) {
       const headers = { "content-type": "application/zip" };
-      const answer = await asked(archive + queryString({ branch, replace: replace ? "1" : undefined }), { method: "PUT", headers, body: zip as RequestInit["body"] });
+      const answer = await sendRequest(archive + toQueryString({ branch, replace: replace ? "1" : undefined }), { method: "PUT", headers, body: zip as RequestInit["body"] });
       return (await answer.json()) as AnswerOf<Endpoints["putArchive"]>;
     },
 
-    versions: (query = {}) => again((signal) => call("listVersions", { params, query, signal })),
-    version: (id, query = {}) => again((signal) => call("getVersion", { params: { ...params, version: String(id) }, query, signal })),
+    versions: (query = {}) => retry((signal) => call("listVersions", { params, query, signal })),
+    version: (id, query = {}) => retry((signal) => call("getVersion", { params: { ...params, version: String(id) }, query, signal })),
     revert: (order) => call("revert", { params, body: order }),
-    branches: async () => (await again((signal) => call("listBranches", { params, signal }))).branches,
+    branches: async () => (await retry((signal) => call("listBranches", { params, signal }))).branches,
     createBranch: (branch = {}) => call("createBranch", { params, body: branch }),
     deleteBranch: (name) => call("deleteBranch", { params: { ...params, branch: name } }),
     mergeBranch: (name, order = {}) => call("mergeBranch", { params: { ...params, branch: name }, body: order }),
   };
 
-  async function asked(address: string, init: RequestInit): Promise<Response> {
+  async function sendRequest(address: string, init: RequestInit): Promise<Response> {
     const answer = await send(address, init);
-    if (!answer.ok) throw await errorFrom(answer);
+    if (!answer.ok) throw await toError(answer);
     return answer;
   }
 }
 
-function conditions(ifMatch: string | undefined, isNew = false): Record<string, string> {
+function toConditionHeaders(ifMatch: string | undefined, isNew = false): Record<string, string> {
   return { ...(ifMatch === undefined ? {} : { "if-match": ifMatch === "*" ? "*" : `"${ifMatch}"` }), ...(isNew ? { "if-none-match": "*" } : {}) };
 }
 
 /** Where a file is. What is no path is not asked for: with dots enough in it, it would lead elsewhere, and the token with it. */
-function addressOf(root: string, path: string): string {
+function toRequestPath(root: string, path: string): string {
   return `${root}/${filePath(path).split("/").map(encodeURIComponent).join("/")}`;
 }
 
-async function bytesOf(answer: Response, signal: AbortSignal): Promise<Uint8Array> {
+async function readBytes(answer: Response, signal: AbortSignal): Promise<Uint8Array> {
   try {
     return new Uint8Array(await answer.arrayBuffer());
   } catch {
@@ -159,16 +159,16 @@ async function bytesOf(answer: Response, signal: AbortSignal): Promise<Uint8Arra
   }
 }
 
-function opened(path: string, { headers }: Response, bytes: Uint8Array): OpenFile {
-  const said = (name: string) => headers.get(name) ?? "";
+function toOpenFile(path: string, { headers }: Response, bytes: Uint8Array): OpenFile {
+  const getHeader = (name: string) => headers.get(name) ?? "";
   return {
     path: filePath(path),
-    kind: said("x-thinkery-kind") === "text" ? "text" : "binary",
+    kind: getHeader("x-thinkery-kind") === "text" ? "text" : "binary",
     size: bytes.byteLength,
-    mediaType: said("content-type").split(";")[0] ?? "",
-    hash: said("etag").replaceAll('"', ""),
-    version: Number(said("x-thinkery-version")),
-    modifiedAt: new Date(said("last-modified")).toISOString(),
+    mediaType: getHeader("content-type").split(";")[0] ?? "",
+    hash: getHeader("etag").replaceAll('"', ""),
+    version: Number(getHeader("x-thinkery-version")),
+    modifiedAt: new Date(getHeader("last-modified")).toISOString(),
     bytes,
     text: () => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes),
   };

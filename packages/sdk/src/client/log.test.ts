@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { until } from "../../../../tests/kit/until.ts";
+import { waitUntil } from "../../../../tests/kit/wait-until.ts";
 import { Log, type LogOptions } from "./log.ts";
-import { asking } from "./request.ts";
+import { createAsk } from "./request.ts";
 
 interface Visit {
   after: string | null;
@@ -27,14 +27,14 @@ async function serve(onVisit: (visit: Visit, round: number) => void, options: Pa
     server.closeAllConnections();
     server.close();
   });
-  const ask = asking({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const ask = createAsk({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   return { visits, log: new Log({ ask, target: { kind: "agent", agency: "global", agent: "alice" }, patience: 20_000, ...options }) };
 }
 
 const welcome = (seq: number) => `: welcome\nid: ${seq}\n\n`;
 const event = (seq: number) => `id: ${seq}\nevent: run.tick\ndata: ${JSON.stringify({ seq })}\n\n`;
 
-function welcomed(response: ServerResponse, seq: number): ServerResponse {
+function sendWelcome(response: ServerResponse, seq: number): ServerResponse {
   response.writeHead(200, { "content-type": "text/event-stream" }).write(welcome(seq));
   return response;
 }
@@ -48,22 +48,22 @@ async function take(events: AsyncGenerator<{ seq: number }>, count: number): Pro
 
 test("over lost connections every event is told once and in order, and leaving ends the connection", async () => {
   const { log, visits } = await serve(({ response }, round) => {
-    if (round === 1) welcomed(response, 7).write(event(8) + event(9), () => response.destroy());
+    if (round === 1) sendWelcome(response, 7).write(event(8) + event(9), () => response.destroy());
     // Cut in the middle of an event, which is then told by the next.
-    if (round === 2) welcomed(response, 9).write(event(10) + event(11).slice(0, 20), () => response.destroy());
+    if (round === 2) sendWelcome(response, 9).write(event(10) + event(11).slice(0, 20), () => response.destroy());
     if (round === 3) response.writeHead(503).end();
     if (round === 4) response.writeHead(502).end("<html>");
     // One that repeats itself.
-    if (round === 5) welcomed(response, 10).write(event(10) + event(11));
+    if (round === 5) sendWelcome(response, 10).write(event(10) + event(11));
   });
   expect(await take(log.follow(7), 4)).toEqual([8, 9, 10, 11]);
   expect(visits.map(({ after }) => after)).toEqual(["7", "9", "10", "10", "10"]);
-  await until("the connection to end", () => visits[4]?.gone);
+  await waitUntil("the connection to end", () => visits[4]?.gone);
 });
 
 test("whoever is cut off before the first event goes on from where the log was", async () => {
   const { log, visits } = await serve(({ response }, round) => {
-    welcomed(response, 41);
+    sendWelcome(response, 41);
     if (round === 1) response.end();
     else response.write(event(42));
   });
@@ -74,23 +74,23 @@ test("whoever is cut off before the first event goes on from where the log was",
 test("what a call shows is told in its place to whoever asks for it, and is no event", async () => {
   const shown = (text: string) => `event: tool_progress\ndata: ${JSON.stringify({ type: "tool_progress", callId: "c", text, runId: "r" })}\n\n`;
   const { log, visits } = await serve(({ response }, round) => {
-    if (round !== 2) welcomed(response, 3).write(event(4) + shown("one") + shown("two") + event(5));
-    else welcomed(response, 4).write(shown("three") + event(6));
+    if (round !== 2) sendWelcome(response, 3).write(event(4) + shown("one") + shown("two") + event(5));
+    else sendWelcome(response, 4).write(shown("three") + event(6));
   });
   const told: (number | string)[] = [];
-  for await (const item of log.hear(3, { progress: true })) {
+  for await (const item of log.followWithProgress(3, { progress: true })) {
     if (told.push("seq" in item ? item.seq : item.text) === 4) break;
   }
   expect(told).toEqual([4, "one", "two", 5]);
-  expect(await log.end(new AbortController().signal)).toBe(4);
+  expect(await log.readEnd(new AbortController().signal)).toBe(4);
   expect(await take(log.follow(3), 2)).toEqual([4, 5]);
   expect(visits.map(({ progress }) => progress)).toEqual(["1", null, null]);
 });
 
 test("where the log ends is asked with a connection that is not kept", async () => {
-  const { log, visits } = await serve(({ response }) => welcomed(response, 12));
-  expect(await log.end(new AbortController().signal)).toBe(12);
-  await until("the connection to end", () => visits[0]?.gone);
+  const { log, visits } = await serve(({ response }) => sendWelcome(response, 12));
+  expect(await log.readEnd(new AbortController().signal)).toBe(12);
+  await waitUntil("the connection to end", () => visits[0]?.gone);
 });
 
 test("a host that says no is not asked again", async () => {
@@ -109,7 +109,7 @@ test("a host that stays away is waited for so long and no longer", async () => {
 test("neither how long nothing happened nor an earlier absence counts against a host that went away just now", async () => {
   const { log } = await serve(
     ({ response }, round) => {
-      welcomed(response, 3);
+      sendWelcome(response, 3);
       if (round <= 2) setTimeout(() => response.destroy(), 150);
       else response.write(event(4));
     },
@@ -121,21 +121,21 @@ test("neither how long nothing happened nor an earlier absence counts against a 
 test("a line that has gone dead is given up for another", async () => {
   const { log, visits } = await serve(
     ({ response }, round) => {
-      welcomed(response, 3);
+      sendWelcome(response, 3);
       if (round === 2) response.write(event(4));
     },
     { silence: 50 },
   );
   expect(await take(log.follow(3), 1)).toEqual([4]);
-  await until("the dead line to end", () => visits[0]?.gone);
+  await waitUntil("the dead line to end", () => visits[0]?.gone);
 });
 
 test("whoever stops waiting is told their own reason, and the connection ends", async () => {
-  const { log, visits } = await serve(({ response }) => welcomed(response, 3));
+  const { log, visits } = await serve(({ response }) => sendWelcome(response, 3));
   const stop = new AbortController();
   const waiting = take(log.follow(3, stop.signal), 1);
-  await until("a visit", () => visits[0]);
+  await waitUntil("a visit", () => visits[0]);
   stop.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
-  await until("the connection to end", () => visits[0]?.gone);
+  await waitUntil("the connection to end", () => visits[0]?.gone);
 });

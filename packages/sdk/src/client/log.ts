@@ -3,12 +3,12 @@ import { fail, isThinkeryError, statusOf } from "../protocol/errors.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
 import type { AgentTarget } from "../protocol/target.ts";
 import { pause } from "./pause.ts";
-import { Pauses } from "./pauses.ts";
+import { Backoff } from "./backoff.ts";
 import type { Ask } from "./request.ts";
 import { parseSse } from "./sse.ts";
 
 /** The host says something at least every 15 s. Without a word for so long, the line is dead. */
-const usualSilence = 45_000;
+const defaultStallMs = 45_000;
 /** A host that is killed just as we connect may never answer. */
 const maxConnectMs = 10_000;
 
@@ -24,7 +24,7 @@ export interface LogOptions {
 /** What a call under way shows: told once, to those who listen just then. */
 export type Progress = Extract<ChatFrame, { type: "tool_progress" }>;
 
-interface Listening {
+interface ListenOptions {
   signal?: AbortSignal | undefined;
   /** Hear what calls show, too. */
   progress?: boolean;
@@ -39,7 +39,7 @@ export class Log {
   }
 
   /** The number of the last event so far. */
-  async end(signal: AbortSignal): Promise<number> {
+  async readEnd(signal: AbortSignal): Promise<number> {
     for await (const { seq } of this.#listen(undefined, { signal })) if (seq !== undefined) return seq;
     throw fail("unavailable", "The host did not say where the log ends.");
   }
@@ -49,13 +49,13 @@ export class Log {
    * when the reader leaves, the host stays away for too long, or it refuses.
    */
   async *follow(after: number | undefined, signal?: AbortSignal): AsyncGenerator<AgentEvent> {
-    for await (const told of this.hear(after, { signal })) if ("seq" in told) yield told;
+    for await (const item of this.followWithProgress(after, { signal })) if ("seq" in item) yield item;
   }
 
   /** The same, with what calls show in between where that is asked for. */
-  async *hear(after: number | undefined, listening: Listening): AsyncGenerator<AgentEvent | Progress> {
+  async *followWithProgress(after: number | undefined, listening: ListenOptions): AsyncGenerator<AgentEvent | Progress> {
     const { signal } = listening;
-    const pauses = new Pauses();
+    const pauses = new Backoff();
     let position = after;
     let awaySince: number | undefined;
     for (;;) {
@@ -86,12 +86,12 @@ export class Log {
   }
 
   /** One connection, for as long as it holds. The first thing it tells is where it begins. */
-  async *#listen(after: number | undefined, { signal, progress }: Listening): AsyncGenerator<Told> {
-    const { ask, target, silence = usualSilence } = this.#options;
+  async *#listen(after: number | undefined, { signal, progress }: ListenOptions): AsyncGenerator<LogItem> {
+    const { ask, target, silence = defaultStallMs } = this.#options;
     const line = new AbortController();
     const either = signal ? AbortSignal.any([signal, line.signal]) : line.signal;
-    const dead = () => line.abort(fail("unavailable", "The host has fallen silent."));
-    let timer = setTimeout(dead, Math.min(silence, maxConnectMs));
+    const abortStalled = () => line.abort(fail("unavailable", "The host has fallen silent."));
+    let timer = setTimeout(abortStalled, Math.min(silence, maxConnectMs));
     try {
       const query = { ...(after === undefined ? {} : { after }), ...(progress ? { progress: "1" as const } : {}) };
       const { agency, agent } = target;
@@ -105,7 +105,7 @@ export class Log {
           } else if (id !== undefined) yield { seq: Number(id), event: JSON.parse(data) as AgentEvent };
           else if (progress) yield { progress: JSON.parse(data) as Progress };
         }
-        timer = setTimeout(dead, silence);
+        timer = setTimeout(abortStalled, silence);
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -117,7 +117,7 @@ export class Log {
   }
 }
 
-interface Told {
+interface LogItem {
   /** Where it stands in the log, but for what is not in it. */
   seq?: number;
   event?: AgentEvent;

@@ -1,4 +1,4 @@
-import { createTurnState, reduceTurn, turnOutcome } from "../conversation/turn-state.ts";
+import { createTurnState, reduceTurn, toOutcome } from "../conversation/turn-state.ts";
 import { updatesFromEvent } from "../conversation/update.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Outcome } from "../protocol/turn.ts";
@@ -6,5 +6,5 @@ import type { Outcome } from "../protocol/turn.ts";
 /** How a turn ended, by these events; undefined while it goes on. */
 export function outcomeIn(events: readonly AgentEvent[], runId: string, agent: string): Outcome | undefined {
   const turn = events.flatMap(updatesFromEvent).reduce(reduceTurn, createTurnState(runId));
-  return turnOutcome(turn, agent);
+  return toOutcome(turn, agent);
 }

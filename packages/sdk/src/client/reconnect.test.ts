@@ -1,8 +1,8 @@
 import net, { type AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
-import { until } from "../../../../tests/kit/until.ts";
-import { Reconnecting } from "./reconnect.ts";
+import { waitUntil } from "../../../../tests/kit/wait-until.ts";
+import { ReconnectingSocket } from "./reconnect.ts";
 
 test("a server that takes the connection and says nothing is not waited for", async () => {
   const sockets: net.Socket[] = [];
@@ -10,9 +10,9 @@ test("a server that takes the connection and says nothing is not waited for", as
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   let ended = 0;
-  const connection = new Reconnecting({
+  const connection = new ReconnectingSocket({
     connect: () => new WebSocket(`ws://127.0.0.1:${port}`) as unknown as globalThis.WebSocket,
-    connectLimit: 50,
+    connectTimeoutMs: 50,
     onOpen: () => {},
     onMessage: () => {},
     onEnded: () => {
@@ -26,6 +26,6 @@ test("a server that takes the connection and says nothing is not waited for", as
     server.close();
   });
   expect(connection.send("lost")).toBe(false);
-  await until("a second try", () => sockets.length >= 2);
+  await waitUntil("a second try", () => sockets.length >= 2);
   expect(ended).toBeGreaterThanOrEqual(1);
 });

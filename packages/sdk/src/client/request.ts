@@ -11,7 +11,7 @@ export interface RequestOptions {
   fetch?: typeof fetch;
 }
 
-type Slot<Key extends string, Value> = undefined extends Value
+type InputPart<Key extends string, Value> = undefined extends Value
   ? [Value] extends [undefined]
     ? object
     : { [K in Key]?: Value }
@@ -19,12 +19,12 @@ type Slot<Key extends string, Value> = undefined extends Value
     ? { [K in Key]?: Value }
     : { [K in Key]: Value };
 
-type Input<E> = Slot<"params", ParamsIn<E>> & Slot<"query", QueryIn<E>> & Slot<"body", BodyIn<E>> & { signal?: AbortSignal };
+type Input<E> = InputPart<"params", ParamsIn<E>> & InputPart<"query", QueryIn<E>> & InputPart<"body", BodyIn<E>> & { signal?: AbortSignal };
 
 export type Arguments<E> = object extends Input<E> ? [input?: Input<E>] : [input: Input<E>];
 
 /** What goes into a request, whichever it is. */
-interface Parts {
+interface RequestParts {
   params?: Record<string, string>;
   query?: Record<string, unknown>;
   body?: unknown;
@@ -32,21 +32,21 @@ interface Parts {
 }
 
 /** Asks one endpoint, and gives back its answer if it is a success. */
-export type Ask = (name: keyof Endpoints, parts: Parts, accept: string) => Promise<Response>;
+export type Ask = (name: keyof Endpoints, parts: RequestParts, accept: string) => Promise<Response>;
 
-export function asking(options: RequestOptions): Ask {
-  const send = sending(options);
+export function createAsk(options: RequestOptions): Ask {
+  const send = createSend(options);
 
   return async (name, { params, query, body, signal }, accept) => {
     const { method, path } = routes[name];
     const headers = { accept, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-    const response = await send(fillPath(path, params) + queryString(query), {
+    const response = await send(fillPath(path, params) + toQueryString(query), {
       method,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal ?? null,
     });
-    if (!response.ok) throw await errorFrom(response);
+    if (!response.ok) throw await toError(response);
     return response;
   };
 }
@@ -54,16 +54,16 @@ export function asking(options: RequestOptions): Ask {
 /** Asks a path of the host, with the token, and gives back whatever it answers. */
 export type Send = (path: string, init: RequestInit) => Promise<Response>;
 
-export function sending({ url, token, fetch: send = fetch }: RequestOptions): Send {
+export function createSend({ url, token, fetch: send = fetch }: RequestOptions): Send {
   const base = url.replace(/\/+$/, "");
   return (path, init) => {
     const headers = new Headers(init.headers);
     if (token) headers.set("authorization", `Bearer ${token}`);
-    return reach(init.signal ?? undefined, () => send(base + path, { ...init, headers }));
+    return reachHost(init.signal ?? undefined, () => send(base + path, { ...init, headers }));
   };
 }
 
-async function reach(signal: AbortSignal | undefined, request: () => Promise<Response>): Promise<Response> {
+async function reachHost(signal: AbortSignal | undefined, request: () => Promise<Response>): Promise<Response> {
   try {
     return await request();
   } catch {
@@ -72,7 +72,7 @@ async function reach(signal: AbortSignal | undefined, request: () => Promise<Res
   }
 }
 
-export async function errorFrom(response: Response): Promise<Error> {
+export async function toError(response: Response): Promise<Error> {
   const body: unknown = await response.json().catch(() => undefined);
   return errorFromBody(body) ?? fail("internal", `The host answered ${response.status} without saying why.`);
 }
@@ -82,7 +82,7 @@ export function fillPath(path: string, params: Record<string, string> = {}): str
   return filled.replace(/\*([a-z]+)$/i, (_, key: string) => (params[key] ?? "").split("/").map(encodeURIComponent).join("/"));
 }
 
-export function queryString(query: object = {}): string {
+export function toQueryString(query: object = {}): string {
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
   if (pairs.length === 0) return "";
   return `?${new URLSearchParams(Object.fromEntries(pairs.map(([key, value]) => [key, String(value)])))}`;

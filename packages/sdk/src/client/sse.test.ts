@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { random } from "../../../../tests/kit/random.ts";
+import { createRandom } from "../../../../tests/kit/random.ts";
 import { parseSse, type SseBlock } from "./sse.ts";
 
 async function read(...pieces: Uint8Array[]): Promise<SseBlock[]> {
@@ -17,7 +17,7 @@ async function read(...pieces: Uint8Array[]): Promise<SseBlock[]> {
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 test("wherever a stream is cut into pieces, its blocks are the same", async () => {
-  const chance = random("sse");
+  const chance = createRandom("sse");
   const data = JSON.stringify({ text: "häß 🎈 \u2028\u2029 line", colon: "a: b" });
   for (const end of ["\n", "\r\n", "\r"]) {
     const whole = bytes([": welcome", "id: 4", "", "id: 5", "event: x", `data: ${data}`, "", "data:1", "data: 2", "", "data", "", ""].join(end));

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import { until } from "../../../../tests/kit/until.ts";
+import { waitUntil } from "../../../../tests/kit/wait-until.ts";
 import { type Talk, talk, type TalkOptions } from "./talk.ts";
 
 /** A real server that remembers what it was asked and told, one entry a connection. */
@@ -33,7 +33,7 @@ interface Visit {
   told: any[];
 }
 
-function begin(options: Omit<TalkOptions, "onFrame" | "connect">) {
+function openTalk(options: Omit<TalkOptions, "onFrame" | "connect">) {
   const frames: any[] = [];
   const states: string[] = [];
   const opened: Talk = talk({
@@ -46,7 +46,7 @@ function begin(options: Omit<TalkOptions, "onFrame" | "connect">) {
   return { ...opened, frames, states };
 }
 
-const queued = (id: string) => JSON.stringify({ type: "task-queued", id, taskId: "run", position: 0, messages: [{ id }] });
+const createQueuedFrame = (id: string) => JSON.stringify({ type: "task-queued", id, taskId: "run", position: 0, messages: [{ id }] });
 
 test("a message is said again with its id until the agent has it, and then no more", async () => {
   const { url, visits } = await serve(({ socket }, round) => {
@@ -54,17 +54,17 @@ test("a message is said again with its id until the agent has it, and then no mo
       const { id } = JSON.parse(String(data));
       // The first connection dies with both messages unanswered, the second after one answer.
       if (round === 1 && id === "two") socket.terminate();
-      if (round === 2 && id === "one") socket.send(queued("one"), () => socket.terminate());
-      if (round === 3) socket.send(queued("two"), () => socket.terminate());
+      if (round === 2 && id === "one") socket.send(createQueuedFrame("one"), () => socket.terminate());
+      if (round === 3) socket.send(createQueuedFrame("two"), () => socket.terminate());
     });
   });
-  const { send, frames } = begin({ url });
+  const { send, frames } = openTalk({ url });
   // Said before there is any connection.
   send({ type: "chat", id: "one", content: "a" });
   send({ type: "chat", id: "two", content: "b" });
-  await until("the fourth connection", () => visits[3]);
+  await waitUntil("the fourth connection", () => visits[3]);
   send({ type: "cancel" });
-  await until("the cancel", () => visits[3]?.told.length === 1);
+  await waitUntil("the cancel", () => visits[3]?.told.length === 1);
   expect(visits[1]?.told.map(({ id }) => id)).toContain("one");
   expect(visits[2]?.told).toEqual([{ type: "chat", id: "two", content: "b" }]);
   expect(visits[3]?.told).toEqual([{ type: "cancel" }]);
@@ -76,11 +76,11 @@ test("a message the agent refused is not said again", async () => {
     if (round > 1) return;
     socket.on("message", () => socket.send(JSON.stringify({ type: "error", error: "no", id: "one" }), () => socket.terminate()));
   });
-  const { send } = begin({ url });
+  const { send } = openTalk({ url });
   send({ type: "chat", id: "one", content: "a" });
-  await until("the second connection", () => visits[1]);
+  await waitUntil("the second connection", () => visits[1]);
   send({ type: "cancel", runId: "r" });
-  await until("the cancel", () => visits[1]?.told.length === 1);
+  await waitUntil("the cancel", () => visits[1]?.told.length === 1);
   expect(visits[1]?.told).toEqual([{ type: "cancel", runId: "r" }]);
 });
 
@@ -88,10 +88,10 @@ test("a message too large for the host is given up with an error, and the others
   const { url, visits } = await serve(({ socket }) => {
     socket.on("message", (data) => String(data).length > 100 && socket.close(1009));
   });
-  const { send, frames } = begin({ url });
+  const { send, frames } = openTalk({ url });
   send({ type: "chat", id: "small", content: "a" });
   send({ type: "chat", id: "big", content: "x".repeat(100) });
-  await until("the second connection", () => (visits[1]?.told.length ?? 0) > 0);
+  await waitUntil("the second connection", () => (visits[1]?.told.length ?? 0) > 0);
   expect(visits[1]?.told).toEqual([{ type: "chat", id: "small", content: "a" }]);
   expect(frames).toMatchObject([{ type: "error", id: "big", code: "too_large" }]);
 });
@@ -100,22 +100,22 @@ test("a cancel said without a connection is sent once with the next, the wish fo
   const { url, visits } = await serve(({ socket }, round) => {
     if (round < 3) socket.on("message", () => socket.terminate());
   });
-  const { send } = begin({ url });
+  const { send } = openTalk({ url });
   send({ type: "actions", on: true });
   send({ type: "cancel" });
-  await until("the third connection", () => visits[2]?.told.length);
+  await waitUntil("the third connection", () => visits[2]?.told.length);
   expect(visits[0]?.told[0]).toEqual({ type: "actions", on: true });
   expect(visits[2]?.told).toEqual([{ type: "actions", on: true }]);
 });
 
 test("a cancel and an approval said before there is a connection are sent with it, once", async () => {
   const { url, visits } = await serve();
-  const { send } = begin({ url });
+  const { send } = openTalk({ url });
   send({ type: "cancel" });
   send({ type: "approve", approvalId: "a", approved: false, reason: "No." });
-  await until("both", () => visits[0]?.told.length === 2);
+  await waitUntil("both", () => visits[0]?.told.length === 2);
   send({ type: "actions", on: false });
-  await until("one more", () => visits[0]?.told.length === 3);
+  await waitUntil("one more", () => visits[0]?.told.length === 3);
   expect(visits[0]?.told.map(({ type }) => type)).toEqual(["cancel", "approve", "actions"]);
 });
 
@@ -128,8 +128,8 @@ test("it unpacks batches, skips what is no frame, and asks to go on behind the l
     socket.send(JSON.stringify({ type: "batch", frames }));
     socket.send(JSON.stringify({ type: "run.tick", seq: 9, ts: "", threadId: "t", data: {} }), () => socket.terminate());
   });
-  const { frames, states } = begin({ url, only: "events", after: 3, token: "t0ken" });
-  await until("the second connection", () => frames.length === 4);
+  const { frames, states } = openTalk({ url, only: "events", after: 3, token: "t0ken" });
+  await waitUntil("the second connection", () => frames.length === 4);
   expect(frames.map(({ type }) => type)).toEqual(["run.tick", "text_delta", "run.tick", "status"]);
   expect(visits.map(({ request }) => new URL(request.url ?? "", "http://x").search)).toEqual([
     "?batch=1&only=events&after=3",
@@ -144,8 +144,8 @@ test("cut off before its first event, it goes on from where it was greeted", asy
     const greeting = JSON.stringify({ type: "sync", state: {}, last: 41 });
     socket.send(greeting, () => round === 1 && socket.terminate());
   });
-  begin({ url });
-  await until("the second connection", () => visits.length === 2);
+  openTalk({ url });
+  await waitUntil("the second connection", () => visits.length === 2);
   expect(visits.map(({ request }) => new URL(request.url ?? "", "http://x").searchParams.get("after"))).toEqual([null, "41"]);
 });
 
@@ -154,28 +154,28 @@ test("it says what it has read, every quarter of a megabyte", async () => {
   const { url, visits } = await serve(({ socket }) => {
     for (let sent = 0; sent < 7; sent++) socket.send(frame);
   });
-  const { frames } = begin({ url });
-  await until("all frames", () => frames.length === 7);
-  await until("the acks", () => visits[0]?.told.length === 2);
+  const { frames } = openTalk({ url });
+  await waitUntil("all frames", () => frames.length === 7);
+  await waitUntil("the acks", () => visits[0]?.told.length === 2);
   expect(visits[0]?.told).toEqual([{ type: "ack" }, { type: "ack" }]);
 });
 
 test("who is told no does not ask again", async () => {
   const closing = await serve(({ socket }) => socket.close(4403, "not yours"));
-  const first = begin({ url: closing.url });
-  await until("the refusal", () => first.states.includes("refused"));
+  const first = openTalk({ url: closing.url });
+  await waitUntil("the refusal", () => first.states.includes("refused"));
   expect(first.states).toEqual(["open", "refused"]);
 
   const refusing = await serve(undefined, 404);
-  const second = begin({ url: refusing.url });
-  await until("the refusal", () => second.states.includes("refused"));
+  const second = openTalk({ url: refusing.url });
+  await waitUntil("the refusal", () => second.states.includes("refused"));
   expect(second.states).toEqual(["refused"]);
 });
 
 test("a host that is not ready is asked again, and closed means closed", async () => {
   const { url, visits } = await serve(undefined, 503);
-  const { states, close } = begin({ url });
-  await until("two tries", () => states.length === 2);
+  const { states, close } = openTalk({ url });
+  await waitUntil("two tries", () => states.length === 2);
   expect(states).toEqual(["lost", "lost"]);
   expect(visits).toEqual([]);
   close();

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { ChatFrame, clientFrameSchema, ServerFrame } from "../protocol/frame.ts";
-import { type Ended, Reconnecting } from "./reconnect.ts";
+import { type ConnectionEnd, ReconnectingSocket } from "./reconnect.ts";
 
 /** What a client may send, as it writes it. */
 export type TalkFrame = z.input<typeof clientFrameSchema>;
@@ -30,10 +30,10 @@ export interface Talk {
 }
 
 /** The host cuts off whoever has megabytes outstanding; this often we say that we have read. */
-const ackEvery = 256 * 1024;
+const ackBytes = 256 * 1024;
 
 /** The close code of a socket that was sent too much at once. */
-const tooLarge = 1009;
+const closeCodeTooLarge = 1009;
 
 /** Talks to an agent for as long as wanted, over any number of lost connections. */
 export function talk(options: TalkOptions): Talk {
@@ -46,7 +46,7 @@ export function talk(options: TalkOptions): Talk {
   let after = options.after;
   let unread = 0;
 
-  const take = (frame: ChatFrame | AgentEvent) => {
+  const handleFrame = (frame: ChatFrame | AgentEvent) => {
     if ("seq" in frame) after = Math.max(after ?? 0, frame.seq);
     else if (frame.type === "sync") after = Math.max(after ?? 0, frame.last);
     else if (frame.type === "task-queued") unanswered.delete(frame.id);
@@ -55,13 +55,13 @@ export function talk(options: TalkOptions): Talk {
   };
 
   // The host ended the connection over one frame, and would again.
-  const forgetLongest = () => {
-    const [longest] = Array.from(unanswered.keys()).sort((a, b) => size(unanswered.get(b)) - size(unanswered.get(a)));
-    if (longest !== undefined) take({ type: "error", id: longest, code: "too_large", error: "The message is too large to be sent." });
+  const dropLongest = () => {
+    const [longest] = Array.from(unanswered.keys()).sort((a, b) => measureFrame(unanswered.get(b)) - measureFrame(unanswered.get(a)));
+    if (longest !== undefined) handleFrame({ type: "error", id: longest, code: "too_large", error: "The message is too large to be sent." });
   };
 
-  const connection = new Reconnecting({
-    connect: () => connect(address(options, after), headers),
+  const connection = new ReconnectingSocket({
+    connect: () => connect(toSocketUrl(options, after), headers),
     onOpen: () => {
       unread = 0;
       options.onConnection?.("open");
@@ -72,16 +72,16 @@ export function talk(options: TalkOptions): Talk {
     onMessage: (data) => {
       if (typeof data !== "string") return;
       unread += data.length;
-      if (unread >= ackEvery) {
+      if (unread >= ackBytes) {
         unread = 0;
         connection.send('{"type":"ack"}');
       }
-      for (const frame of framesIn(data)) take(frame);
+      for (const frame of parseFrames(data)) handleFrame(frame);
     },
     onEnded: (ended) => {
-      if (ended.code === tooLarge) forgetLongest();
+      if (ended.code === closeCodeTooLarge) dropLongest();
       const final = isFinal(ended);
-      options.onConnection?.(final ? "refused" : "lost", ended.reason || reasonOf(ended));
+      options.onConnection?.(final ? "refused" : "lost", ended.reason || getRefusalReason(ended));
       return final ? "final" : "again";
     },
   });
@@ -98,11 +98,11 @@ export function talk(options: TalkOptions): Talk {
   };
 }
 
-function size(frame: TalkFrame | undefined): number {
+function measureFrame(frame: TalkFrame | undefined): number {
   return JSON.stringify(frame ?? "").length;
 }
 
-function address({ url, only }: TalkOptions, after: number | undefined): string {
+function toSocketUrl({ url, only }: TalkOptions, after: number | undefined): string {
   const query = new URLSearchParams({ batch: "1" });
   if (only) query.set("only", only);
   if (after !== undefined) query.set("after", String(after));
@@ -110,16 +110,16 @@ function address({ url, only }: TalkOptions, after: number | undefined): string 
 }
 
 // 44xx is the host's own “you may not” or “there is none”: asking again would be answered the same.
-function isFinal({ code, status = 0 }: Ended): boolean {
+function isFinal({ code, status = 0 }: ConnectionEnd): boolean {
   const refusal = status >= 400 && status < 500 && status !== 408 && status !== 429;
   return refusal || (code >= 4400 && code < 4500);
 }
 
-function reasonOf({ status }: Ended): string | undefined {
+function getRefusalReason({ status }: ConnectionEnd): string | undefined {
   return status === undefined ? undefined : `The host answered ${status}.`;
 }
 
-function framesIn(data: string): (ChatFrame | AgentEvent)[] {
+function parseFrames(data: string): (ChatFrame | AgentEvent)[] {
   try {
     const frame = JSON.parse(data) as ServerFrame | null;
     if (typeof frame !== "object" || frame === null) return [];

@@ -3,36 +3,36 @@ import type { AgentEvent, EventData, EventType } from "../protocol/event.ts";
 import { TurnReader } from "./turn-event.ts";
 
 let seq = 0;
-function fact<T extends EventType>(type: T, data: EventData[T]): AgentEvent {
+function createEvent<T extends EventType>(type: T, data: EventData[T]): AgentEvent {
   return { type, data, seq: ++seq, ts: "", threadId: "t" } as AgentEvent;
 }
 
-const started = (runId: string, messageId: string) => fact("model.started", { runId, step: 1, messageId, model: "x:y", attempt: 1 });
-const said = (runId: string, delta: string, reasoning?: string) => fact("model.delta", { runId, delta, ...(reasoning ? { reasoning } : {}) });
+const createStarted = (runId: string, messageId: string) => createEvent("model.started", { runId, step: 1, messageId, model: "x:y", attempt: 1 });
+const createDelta = (runId: string, delta: string, reasoning?: string) => createEvent("model.delta", { runId, delta, ...(reasoning ? { reasoning } : {}) });
 const usage = { inputTokens: 1, outputTokens: 1, costUsd: 0 };
-const answered = (runId: string, messageId: string, toolCalls: { id: string; name: string; input: unknown }[] = []) =>
-  fact("model.completed", { runId, step: 1, messageId, model: "x:y", finish: "stop", usage, ms: 1, toolCalls });
-const done = (runId: string, result: string) => fact("agent.completed", { runId, result });
+const createCompleted = (runId: string, messageId: string, toolCalls: { id: string; name: string; input: unknown }[] = []) =>
+  createEvent("model.completed", { runId, step: 1, messageId, model: "x:y", finish: "stop", usage, ms: 1, toolCalls });
+const createEnd = (runId: string, result: string) => createEvent("agent.completed", { runId, result });
 
-const read = (reader: TurnReader, ...events: AgentEvent[]) => events.flatMap((event) => reader.take(event));
+const read = (reader: TurnReader, ...events: AgentEvent[]) => events.flatMap((event) => reader.read(event));
 
 test("a turn is told from its log, and nothing of other turns", () => {
   const reader = new TurnReader("alice", "r", "q");
   const result = { callId: "c", name: "clock", summary: "noon", preview: "noon", size: 4 };
   const told = read(
     reader,
-    said("other", "not mine"),
-    fact("run.started", { runId: "r", model: "x:y", boot: "b" }),
-    started("r", "m1"),
-    said("r", "Let me ", "hm"),
-    said("other", "nor this"),
-    answered("r", "m1", [{ id: "c", name: "clock", input: {} }, { id: "d", name: "nope", input: 1 }]),
-    fact("tool.output", { runId: "r", callId: "c", toolName: "clock", messageId: "t1", output: "noon", result, ms: 1, action: "a" }),
-    fact("tool.error", { runId: "r", callId: "d", toolName: "nope", messageId: "t2", error: "no", trouble: "unknown_tool", ms: 1, action: "a" }),
-    started("r", "m2"),
-    said("r", "Noon."),
-    answered("r", "m2"),
-    done("other", "Not mine."),
+    createDelta("other", "not mine"),
+    createEvent("run.started", { runId: "r", model: "x:y", boot: "b" }),
+    createStarted("r", "m1"),
+    createDelta("r", "Let me ", "hm"),
+    createDelta("other", "nor this"),
+    createCompleted("r", "m1", [{ id: "c", name: "clock", input: {} }, { id: "d", name: "nope", input: 1 }]),
+    createEvent("tool.output", { runId: "r", callId: "c", toolName: "clock", messageId: "t1", output: "noon", result, ms: 1, action: "a" }),
+    createEvent("tool.error", { runId: "r", callId: "d", toolName: "nope", messageId: "t2", error: "no", trouble: "unknown_tool", ms: 1, action: "a" }),
+    createStarted("r", "m2"),
+    createDelta("r", "Noon."),
+    createCompleted("r", "m2"),
+    createEnd("other", "Not mine."),
   );
   expect(told).toEqual([
     { type: "started", model: "x:y" },
@@ -45,16 +45,16 @@ test("a turn is told from its log, and nothing of other turns", () => {
     { type: "text", text: "Noon.", messageId: "m2" },
   ]);
   expect(reader.outcome).toBeUndefined();
-  expect(read(reader, done("r", "Noon."))).toEqual([]);
+  expect(read(reader, createEnd("r", "Noon."))).toEqual([]);
   expect(reader.outcome).toMatchObject({ runId: "r", agent: "alice", status: "completed", content: "Noon.", toolCalls: [{ id: "c", output: "noon" }, { id: "d", failed: true }] });
 });
 
 test("what calls show and what their code calls is told with the call, and nothing of other turns", () => {
   const reader = new TurnReader("alice", "r", "q");
   const shown = (runId: string, text: string) => ({ type: "tool_progress", callId: "c", text, runId }) as const;
-  const called = (runId: string) => fact("capability.called", { runId, step: 1, within: "c", callId: "c.1", toolName: "fetch", args: { url: "x" } });
-  const came = (runId: string) => fact("capability.answered", { runId, within: "c", callId: "c.1", toolName: "fetch", ms: 7, action: "fetch", summary: "GET x → 200" });
-  const told = [shown("other", "no"), shown("r", "one\n"), shown("r", ""), called("other"), called("r"), came("other"), came("r")].flatMap((event) => reader.take(event));
+  const called = (runId: string) => createEvent("capability.called", { runId, step: 1, within: "c", callId: "c.1", toolName: "fetch", args: { url: "x" } });
+  const came = (runId: string) => createEvent("capability.answered", { runId, within: "c", callId: "c.1", toolName: "fetch", ms: 7, action: "fetch", summary: "GET x → 200" });
+  const told = [shown("other", "no"), shown("r", "one\n"), shown("r", ""), called("other"), called("r"), came("other"), came("r")].flatMap((event) => reader.read(event));
   expect(told).toEqual([
     { type: "progress", callId: "c", text: "one\n" },
     { type: "capability", callId: "c", capability: { id: "c.1", name: "fetch", input: '{"url":"x"}', state: "running", seq: expect.any(Number) } },
@@ -64,32 +64,32 @@ test("what calls show and what their code calls is told with the call, and nothi
 
 test("what a failing provider or a crash undid is taken back, once, and only if anything was said", () => {
   const reader = new TurnReader("alice", "r", "q");
-  const failed = (retryInMs?: number) => fact("model.failed", { runId: "r", step: 1, attempt: 1, kind: "overloaded", error: "busy", ...(retryInMs ? { retryInMs } : {}) });
-  const resumed = () => fact("run.resumed", { runId: "r", reason: "recovered", attempt: 1, strikes: 1, boot: "b" });
-  expect(read(reader, started("r", "m1"), said("r", "one"), failed(50))).toEqual([
+  const failed = (retryInMs?: number) => createEvent("model.failed", { runId: "r", step: 1, attempt: 1, kind: "overloaded", error: "busy", ...(retryInMs ? { retryInMs } : {}) });
+  const resumed = () => createEvent("run.resumed", { runId: "r", reason: "recovered", attempt: 1, strikes: 1, boot: "b" });
+  expect(read(reader, createStarted("r", "m1"), createDelta("r", "one"), failed(50))).toEqual([
     { type: "text", text: "one", messageId: "m1" },
     { type: "unsaid", messageId: "m1" },
     { type: "retrying", error: "busy", attempt: 1, inMs: 50 },
   ]);
-  expect(read(reader, started("r", "m2"), failed())).toEqual([]);
-  expect(read(reader, started("r", "m3"), said("r", "uno"), resumed(), resumed())).toEqual([
+  expect(read(reader, createStarted("r", "m2"), failed())).toEqual([]);
+  expect(read(reader, createStarted("r", "m3"), createDelta("r", "uno"), resumed(), resumed())).toEqual([
     { type: "text", text: "uno", messageId: "m3" },
     { type: "unsaid", messageId: "m3" },
   ]);
-  expect(read(reader, started("r", "m4"), answered("r", "m4"), resumed())).toEqual([]);
+  expect(read(reader, createStarted("r", "m4"), createCompleted("r", "m4"), resumed())).toEqual([]);
 });
 
 test("a message that joined a turn hears of its next steps, and goes on with the turn it ends up in", () => {
   const reader = new TurnReader("alice", "first", "q2");
-  expect(read(reader, said("first", "of the step before"), answered("first", "m1"), started("first", "m2"), said("first", "Hm"))).toEqual([{ type: "text", text: "Hm", messageId: "m2" }]);
+  expect(read(reader, createDelta("first", "of the step before"), createCompleted("first", "m1"), createStarted("first", "m2"), createDelta("first", "Hm"))).toEqual([{ type: "text", text: "Hm", messageId: "m2" }]);
   const moved = read(
     reader,
-    fact("message.requeued", { runId: "elsewhere", fromRunId: "first", messageIds: ["q9"] }),
-    fact("message.requeued", { runId: "second", fromRunId: "first", messageIds: ["q2"] }),
-    fact("run.canceled", { runId: "first" }),
+    createEvent("message.requeued", { runId: "elsewhere", fromRunId: "first", messageIds: ["q9"] }),
+    createEvent("message.requeued", { runId: "second", fromRunId: "first", messageIds: ["q2"] }),
+    createEvent("run.canceled", { runId: "first" }),
   );
   expect(moved).toEqual([{ type: "unsaid", messageId: "m2" }]);
   expect([reader.runId, reader.outcome]).toEqual(["second", undefined]);
-  read(reader, started("second", "m3"), said("second", "Yes"), answered("second", "m3"), done("second", "Yes"));
+  read(reader, createStarted("second", "m3"), createDelta("second", "Yes"), createCompleted("second", "m3"), createEnd("second", "Yes"));
   expect(reader.outcome).toMatchObject({ runId: "second", content: "Yes", usage: { inputTokens: 1 } });
 });

@@ -1,4 +1,4 @@
-import { createTurnState, reduceTurn, type TurnState, turnOutcome } from "../conversation/turn-state.ts";
+import { createTurnState, reduceTurn, type TurnState, toOutcome } from "../conversation/turn-state.ts";
 import { type ConversationUpdate, updatesFromEvent, updatesFromFrame } from "../conversation/update.ts";
 import type { AgentEvent, PauseReason } from "../protocol/event.ts";
 import type { MessageToolCall } from "../protocol/message.ts";
@@ -42,45 +42,45 @@ export class TurnReader {
   }
 
   get outcome(): Outcome | undefined {
-    return turnOutcome(this.#turn, this.#agent);
+    return toOutcome(this.#turn, this.#agent);
   }
 
-  take(event: AgentEvent | Progress): TurnEvent[] {
+  read(event: AgentEvent | Progress): TurnEvent[] {
     const updates = "seq" in event ? updatesFromEvent(event) : updatesFromFrame(event);
-    return updates.flatMap((update) => this.#take(update));
+    return updates.flatMap((update) => this.#apply(update));
   }
 
-  #take(update: ConversationUpdate): readonly TurnEvent[] {
+  #apply(update: ConversationUpdate): readonly TurnEvent[] {
     const before = this.#turn;
     if (update.kind === "message-requeued" && update.messageIds.includes(this.#messageId)) {
       this.#turn = createTurnState(update.runId);
-      return discarded(before);
+      return toDiscardEvents(before);
     }
-    if (!("runId" in update) || update.runId !== before.runId) return none;
+    if (!("runId" in update) || update.runId !== before.runId) return noEvents;
     this.#turn = reduceTurn(before, update);
-    return turnEvents(update, before);
+    return toTurnEvents(update, before);
   }
 }
 
-const none: readonly TurnEvent[] = [];
+const noEvents: readonly TurnEvent[] = [];
 
 /** What an update tells the reader of a turn; `turn` is how it stood before. */
-function turnEvents(update: ConversationUpdate, turn: TurnState): readonly TurnEvent[] {
+function toTurnEvents(update: ConversationUpdate, turn: TurnState): readonly TurnEvent[] {
   switch (update.kind) {
     case "turn-started":
       return [{ type: "started", model: update.model }];
     case "turn-paused":
       return [{ type: "paused", reason: update.reason }];
     case "draft-text":
-      return textEvents(update, turn.draft?.messageId);
+      return toTextEvents(update, turn.draft?.messageId);
     case "draft-discarded":
-      return discarded(turn);
+      return toDiscardEvents(turn);
     case "retry":
       return [{ type: "retrying", error: update.error, attempt: update.attempt, inMs: update.inMs }];
     case "message-completed":
       return update.calls.map((call) => ({ type: "tool_call", call }));
     case "call-progress":
-      return update.text === "" ? none : [{ type: "progress", callId: update.callId, text: update.text }];
+      return update.text === "" ? noEvents : [{ type: "progress", callId: update.callId, text: update.text }];
     case "call-settled": {
       const { callId, name, result } = update;
       return [{ type: "tool_result", callId, name, output: result.output, ...(result.failed ? { failed: true as const } : {}) }];
@@ -90,18 +90,18 @@ function turnEvents(update: ConversationUpdate, turn: TurnState): readonly TurnE
       return [{ type: "capability", callId, capability: capabilityAfter(turn.openCapabilities.get(event.data.callId), event) }];
     }
     case "note": {
-      if (update.note.kind !== "middleware") return none;
+      if (update.note.kind !== "middleware") return noEvents;
       const { middleware: name, hook, error } = update.note;
       return [{ type: "middleware_failed", name, hook, error }];
     }
     default:
-      return none;
+      return noEvents;
   }
 }
 
-function textEvents({ text, reasoning }: { text: string; reasoning: string }, messageId: string | undefined): readonly TurnEvent[] {
+function toTextEvents({ text, reasoning }: { text: string; reasoning: string }, messageId: string | undefined): readonly TurnEvent[] {
   // A message that began before we listened is not told in part.
-  if (messageId === undefined) return none;
+  if (messageId === undefined) return noEvents;
   return [
     ...(reasoning ? [{ type: "reasoning", text: reasoning, messageId } as const] : []),
     ...(text ? [{ type: "text", text, messageId } as const] : []),
@@ -109,7 +109,7 @@ function textEvents({ text, reasoning }: { text: string; reasoning: string }, me
 }
 
 /** Takes the unfinished message back, if anything of it was told. */
-function discarded({ draft }: TurnState): readonly TurnEvent[] {
-  if (draft?.messageId === undefined || (draft.text === "" && draft.reasoning === "")) return none;
+function toDiscardEvents({ draft }: TurnState): readonly TurnEvent[] {
+  if (draft?.messageId === undefined || (draft.text === "" && draft.reasoning === "")) return noEvents;
   return [{ type: "unsaid", messageId: draft.messageId }];
 }

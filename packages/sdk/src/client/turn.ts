@@ -45,8 +45,8 @@ export class Turn implements AsyncIterable<TurnEvent> {
   async *events({ signal }: { signal?: AbortSignal } = {}): AsyncGenerator<TurnEvent> {
     const { log, agent, runId, after } = this.#options;
     const reader = new TurnReader(agent, runId, this.messageId);
-    for await (const event of log.hear(after, { signal, progress: true })) {
-      yield* reader.take(event);
+    for await (const event of log.followWithProgress(after, { signal, progress: true })) {
+      yield* reader.read(event);
       this.#runId = reader.runId;
       if (!reader.outcome) continue;
       this.#outcome = reader.outcome;

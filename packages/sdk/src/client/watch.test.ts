@@ -10,7 +10,7 @@ async function serve(port = 0): Promise<WebSocketServer> {
   return server;
 }
 
-const portOf = (server: WebSocketServer) => (server.address() as AddressInfo).port;
+const getPort = (server: WebSocketServer) => (server.address() as AddressInfo).port;
 const state = (revision: number) => JSON.stringify({ type: "cf_agent_state", state: { revision } });
 
 test("it follows states, skips what is none, and comes back after a lost connection", async () => {
@@ -28,7 +28,7 @@ test("it follows states, skips what is none, and comes back after a lost connect
   const connections: boolean[] = [];
   await new Promise<void>((resolve) => {
     const stop = watch<{ revision: number }>({
-      url: `ws://127.0.0.1:${portOf(server)}`,
+      url: `ws://127.0.0.1:${getPort(server)}`,
       WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
       onState: ({ revision }) => {
         seen.push(revision);
@@ -48,7 +48,7 @@ test("stopped, it opens no further connection", async () => {
   const server = await serve();
   const opened = new Promise<void>((resolve) => server.once("connection", () => resolve()));
   const stop = watch({
-    url: `ws://127.0.0.1:${portOf(server)}`,
+    url: `ws://127.0.0.1:${getPort(server)}`,
     WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
     onState: () => {},
   });

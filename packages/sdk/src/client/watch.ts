@@ -1,4 +1,4 @@
-import { Reconnecting } from "./reconnect.ts";
+import { ReconnectingSocket } from "./reconnect.ts";
 
 export interface WatchOptions<State> {
   /** `ws://127.0.0.1:5099/agents/agency/global`: an object of the host, by the Agents SDK's own protocol. */
@@ -12,11 +12,11 @@ export interface WatchOptions<State> {
 /** Follows an object's state for as long as wanted, over any number of lost connections. Returns how to stop. */
 export function watch<State>(options: WatchOptions<State>): () => void {
   const Socket = options.WebSocket ?? WebSocket;
-  const connection = new Reconnecting({
+  const connection = new ReconnectingSocket({
     connect: () => new Socket(options.url),
     onOpen: () => options.onConnection?.(true),
     onMessage: (data) => {
-      const state = stateIn(data);
+      const state = parseState(data);
       if (state !== undefined) options.onState(state as State);
     },
     onEnded: () => {
@@ -27,7 +27,7 @@ export function watch<State>(options: WatchOptions<State>): () => void {
   return () => connection.close();
 }
 
-function stateIn(data: unknown): unknown {
+function parseState(data: unknown): unknown {
   if (typeof data !== "string") return undefined;
   try {
     const frame = JSON.parse(data) as { type?: string; state?: unknown };

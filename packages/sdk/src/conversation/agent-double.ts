@@ -32,13 +32,13 @@ export class AgentDouble {
     const status = this.running ? "thinking" : "idle";
     const run: Run = this.running ? { runId: this.running, status: "running", step: 1 } : (this.last ?? { runId: "", status: "idle", step: 0 });
     listener({ type: "sync", state: { status, run, queued: this.queue.length }, last: this.events.at(-1)?.seq ?? 0 });
-    listener({ type: "history", messages: this.history(50) });
+    listener({ type: "history", messages: this.readHistory(50) });
     if (this.draft) listener({ type: "pending-message", message: { ...this.draft } });
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  history(limit: number): Message[] {
+  readHistory(limit: number): Message[] {
     const told = this.messages.filter(({ seq }) => seq !== undefined).sort((one, other) => (one.seq ?? 0) - (other.seq ?? 0));
     return structuredClone([...told.slice(-limit), ...this.messages.filter(({ seq, status }) => seq === undefined && status === "pending")]);
   }
@@ -47,23 +47,23 @@ export class AgentDouble {
     const known = this.admitted.get(id);
     if (known) {
       const messages = this.messages.filter((message) => message.id === id);
-      return this.send({ type: "task-queued", id: messages[0]?.id ?? "", taskId: known, position: this.position(known), messages: structuredClone(messages) });
+      return this.send({ type: "task-queued", id: messages[0]?.id ?? "", taskId: known, position: this.findPosition(known), messages: structuredClone(messages) });
     }
     const joined = mode === "steer" && this.running !== undefined;
-    const runId = joined ? this.running! : this.id("run");
+    const runId = joined ? this.running! : this.createId("run");
     this.admitted.set(id, runId);
     const message: Message = { id, role: "user", status: "pending", content, timestamp: 1, runId, attempt: 1 };
     this.messages.push(message);
     if (!joined) this.queue.push({ id: runId, first: mode === "interrupt" });
     this.record("request.accepted", { runId, idempotencyKey: id, mode, joined, position: 0, from: { user: "test", context: {} }, messages: [{ id, role: "user", content }] });
-    this.send({ type: "task-queued", id: message.id, taskId: runId, position: this.position(runId), messages: [{ ...message }] });
+    this.send({ type: "task-queued", id: message.id, taskId: runId, position: this.findPosition(runId), messages: [{ ...message }] });
     if (joined) return;
     if (mode === "interrupt" && this.running) this.cancel(this.running);
     this.wake();
   }
 
   wake(): void {
-    const [next] = this.line();
+    const [next] = this.listQueue();
     if (this.running || !next) return;
     this.queue = this.queue.filter((turn) => turn !== next);
     this.running = next.id;
@@ -74,12 +74,12 @@ export class AgentDouble {
 
   startStep(): void {
     if (!this.running || this.draft || this.open.length > 0) return;
-    const joined = this.joined();
+    const joined = this.listJoined();
     if (joined.length > 0) {
       this.record("message.taken", { runId: this.running, messageIds: joined.map(({ id }) => id) });
       this.take((message) => joined.includes(message));
     }
-    const id = this.id("message");
+    const id = this.createId("message");
     this.draft = { id, role: "assistant", status: "streaming", content: "", timestamp: 1, runId: this.running, attempt: 1 };
     this.record("model.started", { runId: this.running, step: 1, messageId: id, model: "double", attempt: 1 });
     this.send({ type: "status", status: "thinking" });
@@ -98,7 +98,7 @@ export class AgentDouble {
 
   finishStep(tools: readonly string[]): void {
     if (!this.draft || !this.running) return;
-    const toolCalls = tools.map((name) => ({ id: this.id("call"), name, input: { name } }));
+    const toolCalls = tools.map((name) => ({ id: this.createId("call"), name, input: { name } }));
     const message: Message = { ...this.draft, status: "complete", ...(tools.length > 0 ? { toolCalls } : {}) };
     const usage = { inputTokens: 1, outputTokens: 1, costUsd: 0 };
     this.draft = undefined;
@@ -108,7 +108,7 @@ export class AgentDouble {
     this.send({ type: "message-complete", message: { ...message, seq: seq * 1000 } });
     for (const { id, name, input } of toolCalls) this.send({ type: "tool_call", id, name, input, runId: this.running });
     this.open = [...toolCalls];
-    if (toolCalls.length > 0 || this.joined().length > 0) return;
+    if (toolCalls.length > 0 || this.listJoined().length > 0) return;
     const runId = this.running;
     this.running = undefined;
     this.last = { runId, status: "completed", step: 1 };
@@ -121,7 +121,7 @@ export class AgentDouble {
     const call = this.open.shift();
     if (!call || !this.running) return;
     this.within = [];
-    const messageId = this.id("message");
+    const messageId = this.createId("message");
     const result = { callId: call.id, name: call.name, summary: output, preview: output, size: output.length, ...(failed ? { failed } : {}) };
     const base = { runId: this.running, callId: call.id, toolName: call.name, messageId, ms: 1, action: "did" };
     const seq = failed
@@ -140,7 +140,7 @@ export class AgentDouble {
   callWithin(name: string, args: unknown): void {
     const [call] = this.open;
     if (!this.running || !call) return;
-    const made = { id: this.id(`${call.id}.`), name };
+    const made = { id: this.createId(`${call.id}.`), name };
     this.within.push(made);
     this.record("capability.called", { runId: this.running, step: 1, within: call.id, callId: made.id, toolName: name, args });
   }
@@ -157,7 +157,7 @@ export class AgentDouble {
   /** The provider failed; the same step is tried again. */
   retryStep(): void {
     if (!this.draft || !this.running) return;
-    const id = this.id("message");
+    const id = this.createId("message");
     this.record("model.failed", { runId: this.running, step: 1, attempt: 1, kind: "overloaded", error: "busy", retryInMs: 10 });
     this.send({ type: "task-retrying", taskId: this.running, error: "busy", attempt: 1, retryIn: 10 });
     this.draft = { id, role: "assistant", status: "streaming", content: "", timestamp: 1, runId: this.running, attempt: 2 };
@@ -233,15 +233,15 @@ export class AgentDouble {
     this.send({ type: "history", messages: [] });
   }
 
-  private joined(): Message[] {
+  private listJoined(): Message[] {
     return this.messages.filter(({ runId, seq, status }) => runId === this.running && seq === undefined && status === "pending");
   }
 
   /** What joined a turn that ends is not lost. */
   private requeue(fromRunId: string): void {
-    const messages = this.joined();
+    const messages = this.listJoined();
     if (messages.length === 0) return;
-    const runId = this.id("run");
+    const runId = this.createId("run");
     this.record("message.requeued", { runId, fromRunId, messageIds: messages.map(({ id }) => id) });
     for (const message of messages) {
       message.runId = runId;
@@ -251,12 +251,12 @@ export class AgentDouble {
   }
 
   /** Interrupts first, the latest of them foremost. */
-  private line(): Turn[] {
+  private listQueue(): Turn[] {
     return [...this.queue.filter(({ first }) => first).toReversed(), ...this.queue.filter(({ first }) => !first)];
   }
 
-  private position(runId: string): number {
-    const index = this.line().findIndex(({ id }) => id === runId);
+  private findPosition(runId: string): number {
+    const index = this.listQueue().findIndex(({ id }) => id === runId);
     return index < 0 ? 0 : index + (this.running ? 1 : 0);
   }
 
@@ -282,7 +282,7 @@ export class AgentDouble {
     for (const frame of frames) for (const listener of this.listeners) listener(structuredClone(frame));
   }
 
-  private id(kind: string): string {
+  private createId(kind: string): string {
     return `${kind}-${++this.count}`;
   }
 }

@@ -35,7 +35,7 @@ export interface Call {
 }
 
 /** What is known of calls, whether or not their messages are loaded. */
-export interface KnownOfCalls {
+export interface CallDetails {
   results: Results;
   capabilities: CapabilitiesByCall;
   changes: ChangesByCall;
@@ -44,19 +44,19 @@ export interface KnownOfCalls {
 const maxProgressChars = 20_000;
 
 /** A call with all that is known of it; `before` is how it was shown until now. */
-export function callOf({ id, name, input }: MessageToolCall, known: KnownOfCalls, before?: Call): Call {
+export function createCall({ id, name, input }: MessageToolCall, known: CallDetails, before?: Call): Call {
   const result = known.results[id] ?? before?.result;
   const capabilities = known.capabilities[id];
   const changed = known.changes[id];
   const call: Call = { id, name, input, ...(result ? { result } : {}), ...(capabilities ? { capabilities } : {}), ...(changed ? { changed } : {}) };
-  if (result) return over(call);
-  if (before?.abandoned) return abandoned(call);
+  if (result) return closeCapabilities(call);
+  if (before?.abandoned) return abandonCall(call);
   return before?.progress === undefined ? call : { ...call, progress: before.progress };
 }
 
 /** A call that will never be answered. */
-export function abandoned(call: Call): Call {
-  return over({ ...call, abandoned: true });
+export function abandonCall(call: Call): Call {
+  return closeCapabilities({ ...call, abandoned: true });
 }
 
 export function isOpen({ result, abandoned }: Call): boolean {
@@ -64,21 +64,21 @@ export function isOpen({ result, abandoned }: Call): boolean {
 }
 
 /** A call that shows more of what it does. */
-export function showing(call: Call, text: string): Call {
+export function appendProgress(call: Call, text: string): Call {
   if (!isOpen(call)) return call;
   const shown = (call.progress ?? "") + text;
-  return { ...call, progress: shown.length > maxProgressChars ? endOf(shown) : shown };
+  return { ...call, progress: shown.length > maxProgressChars ? truncateProgress(shown) : shown };
 }
 
 // Whole lines where there are any, and never half a character.
-function endOf(text: string): string {
+function truncateProgress(text: string): string {
   const end = text.slice(-maxProgressChars);
   const line = end.indexOf("\n") + 1;
   return line > 0 && line < end.length ? end.slice(line) : end.replace(/^[\udc00-\udfff]/, "");
 }
 
 // What went on inside a call that is over goes on no more, whatever we did not hear of.
-function over(last: Call): Call {
+function closeCapabilities(last: Call): Call {
   const { progress: _, ...call } = last;
   const { capabilities } = call;
   if (!capabilities?.some(({ state }) => state === "running")) return call;
@@ -86,10 +86,10 @@ function over(last: Call): Call {
 }
 
 /** A result as it is stored; `whole` is all of it that was sent along. */
-export function resultOf(result: MessageToolResult, whole = ""): Result {
+export function toResult(result: MessageToolResult, whole = ""): Result {
   return {
     failed: result.failed ?? false,
-    output: longer(whole, result.preview || result.summary),
+    output: pickLonger(whole, result.preview || result.summary),
     size: result.size,
     blob: result.blob,
     mediaType: result.mediaType,
@@ -97,11 +97,11 @@ export function resultOf(result: MessageToolResult, whole = ""): Result {
 }
 
 /** Two tellings of one result: the live one has the text, the stored one knows its size and where all of it is. */
-export function mergedResult(one: Result | undefined, other: Result): Result {
+export function mergeResults(one: Result | undefined, other: Result): Result {
   if (!one) return other;
   return {
     failed: other.failed,
-    output: longer(one.output, other.output),
+    output: pickLonger(one.output, other.output),
     size: Math.max(one.size, other.size),
     blob: one.blob ?? other.blob,
     mediaType: one.mediaType ?? other.mediaType,
@@ -110,6 +110,6 @@ export function mergedResult(one: Result | undefined, other: Result): Result {
   };
 }
 
-function longer(one: string, other: string): string {
+function pickLonger(one: string, other: string): string {
   return one.length > other.length ? one : other;
 }

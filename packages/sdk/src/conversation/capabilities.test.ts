@@ -1,99 +1,99 @@
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../protocol/event.ts";
 import { AgentDouble } from "./agent-double.ts";
-import { recalled } from "./reduce.ts";
-import { Reader } from "./reader-double.ts";
+import { recallEvents } from "./reduce.ts";
+import { ReaderDouble } from "./reader-double.ts";
 
 /** An agent whose code runs, and somebody who looks on. */
-function running(): { agent: AgentDouble; reader: Reader } {
+function startCode(): { agent: AgentDouble; reader: ReaderDouble } {
   const agent = new AgentDouble();
-  const reader = new Reader(agent);
+  const reader = new ReaderDouble(agent);
   agent.say("q1", "Run it.", "queue");
   agent.startStep();
   agent.finishStep(["executeCode"]);
   return { agent, reader };
 }
 
-const callOf = ({ now }: Reader) => now.entries.at(-1)?.calls[0];
-const made = (reader: Reader) => callOf(reader)?.capabilities?.map(({ name, state, input, summary, error }) => [name, state, input, summary ?? error]);
+const getCall = ({ now }: ReaderDouble) => now.entries.at(-1)?.calls[0];
+const listCapabilities = (reader: ReaderDouble) => getCall(reader)?.capabilities?.map(({ name, state, input, summary, error }) => [name, state, input, summary ?? error]);
 
 test("what code calls is shown with the call that runs it, as it happens", () => {
-  const { agent, reader } = running();
-  expect(callOf(reader)?.capabilities).toBeUndefined();
+  const { agent, reader } = startCode();
+  expect(getCall(reader)?.capabilities).toBeUndefined();
   agent.callWithin("readFile", { path: "a" });
   agent.callWithin("fetch", { url: "x" });
-  expect(made(reader)).toEqual([["readFile", "running", '{"path":"a"}', undefined], ["fetch", "running", '{"url":"x"}', undefined]]);
+  expect(listCapabilities(reader)).toEqual([["readFile", "running", '{"path":"a"}', undefined], ["fetch", "running", '{"url":"x"}', undefined]]);
   agent.answerWithin("denied", { failed: true, latest: true });
   agent.answerWithin("3 lines");
-  expect(made(reader)).toEqual([["readFile", "done", '{"path":"a"}', "3 lines"], ["fetch", "failed", '{"url":"x"}', "denied"]]);
-  expect(callOf(reader)?.capabilities?.map(({ ms, trouble }) => [ms, trouble])).toEqual([[1, undefined], [1, "threw"]]);
+  expect(listCapabilities(reader)).toEqual([["readFile", "done", '{"path":"a"}', "3 lines"], ["fetch", "failed", '{"url":"x"}', "denied"]]);
+  expect(getCall(reader)?.capabilities?.map(({ ms, trouble }) => [ms, trouble])).toEqual([[1, undefined], [1, "threw"]]);
 });
 
 test("whoever comes later, in the middle or at the end, learns of the same calls from the log", () => {
-  const { agent, reader } = running();
+  const { agent, reader } = startCode();
   agent.callWithin("readFile", {});
   agent.callWithin("fetch", {});
   agent.answerWithin("one");
-  const late = new Reader(agent);
-  expect(callOf(late)).toEqual(callOf(reader));
+  const late = new ReaderDouble(agent);
+  expect(getCall(late)).toEqual(getCall(reader));
   agent.answerWithin("two");
-  expect(callOf(late)).toEqual(callOf(reader));
+  expect(getCall(late)).toEqual(getCall(reader));
   agent.answerTool("done", false);
-  expect(callOf(new Reader(agent))).toEqual(callOf(reader));
+  expect(getCall(new ReaderDouble(agent))).toEqual(getCall(reader));
 });
 
 test("what is recalled late takes nothing back of what was heard since", () => {
-  const { agent, reader } = running();
+  const { agent, reader } = startCode();
   agent.callWithin("first", { a: 1 });
   agent.callWithin("second", { b: 2 });
   const before = [...agent.events];
-  const late = new Reader(agent);
+  const late = new ReaderDouble(agent);
   // As if the log had not been read yet when the answers came.
   late.now = { ...late.now, capabilities: {} };
   agent.answerWithin("second's", { latest: true });
-  expect(made(late)).toEqual([["second", "done", "", "second's"]]);
+  expect(listCapabilities(late)).toEqual([["second", "done", "", "second's"]]);
   agent.callWithin("third", {});
-  late.now = recalled(late.now, before);
-  expect(made(late)).toEqual([
+  late.now = recallEvents(late.now, before);
+  expect(listCapabilities(late)).toEqual([
     ["first", "running", '{"a":1}', undefined],
     ["second", "done", '{"b":2}', "second's"],
     ["third", "running", "{}", undefined],
   ]);
-  expect(made(late)).toEqual(made(reader));
+  expect(listCapabilities(late)).toEqual(listCapabilities(reader));
 });
 
 test("a call that is over has nothing going on inside it, whatever was not heard of", () => {
-  const { agent, reader } = running();
+  const { agent, reader } = startCode();
   agent.callWithin("slow", {});
   agent.answerTool("took too long", true);
-  expect(made(reader)).toEqual([["slow", "abandoned", "{}", undefined]]);
-  const other = running();
+  expect(listCapabilities(reader)).toEqual([["slow", "abandoned", "{}", undefined]]);
+  const other = startCode();
   other.agent.callWithin("slow", {});
-  other.reader.hear({ type: "task-canceled", taskId: other.agent.running ?? "" });
-  expect(callOf(other.reader)).toMatchObject({ abandoned: true, capabilities: [{ state: "abandoned" }] });
+  other.reader.receive({ type: "task-canceled", taskId: other.agent.running ?? "" });
+  expect(getCall(other.reader)).toMatchObject({ abandoned: true, capabilities: [{ state: "abandoned" }] });
 });
 
 test("what a call shows is there while it goes on, bounded, and gone when it is over", () => {
-  const { agent, reader } = running();
+  const { agent, reader } = startCode();
   agent.show("");
-  expect(callOf(reader)).not.toHaveProperty("progress");
+  expect(getCall(reader)).not.toHaveProperty("progress");
   agent.show("Waiting for a sandbox.\n");
   agent.show("one\n");
-  expect(callOf(reader)?.progress).toBe("Waiting for a sandbox.\none\n");
+  expect(getCall(reader)?.progress).toBe("Waiting for a sandbox.\none\n");
   for (let line = 0; line < 5000; line++) agent.show(`line ${line}\n`);
-  const shown = callOf(reader)?.progress ?? "";
+  const shown = getCall(reader)?.progress ?? "";
   expect(shown.length).toBeLessThanOrEqual(20_000);
   expect(shown.startsWith("line ") && shown.endsWith("line 4999\n")).toBe(true);
   agent.show(`${"🙂".repeat(20_000)}!`);
-  expect(callOf(reader)?.progress?.isWellFormed()).toBe(true);
+  expect(getCall(reader)?.progress?.isWellFormed()).toBe(true);
   agent.answerTool("done", false);
-  expect(callOf(reader)).not.toHaveProperty("progress");
-  agent.show("too late", callOf(reader)?.id ?? "");
-  expect(callOf(reader)).not.toHaveProperty("progress");
+  expect(getCall(reader)).not.toHaveProperty("progress");
+  agent.show("too late", getCall(reader)?.id ?? "");
+  expect(getCall(reader)).not.toHaveProperty("progress");
 });
 
 test("what was shown stays over a lost connection, and what a tool called by code shows is shown too", () => {
-  const { agent, reader } = running();
+  const { agent, reader } = startCode();
   agent.show("one\n");
   reader.leave();
   agent.show("two\n");
@@ -101,21 +101,21 @@ test("what was shown stays over a lost connection, and what a tool called by cod
   agent.callWithin("sandbox", {});
   agent.show("three\n", agent.within[0]?.id);
   agent.show("nobody's\n", "elsewhere");
-  expect(callOf(reader)?.progress).toBe("one\nthree\n");
+  expect(getCall(reader)?.progress).toBe("one\nthree\n");
 });
 
 test("the kind of a failure and the time a call took are known after a reload", () => {
-  const { agent, reader } = running();
+  const { agent, reader } = startCode();
   agent.answerTool("It broke.", true);
-  expect(callOf(reader)?.result).toMatchObject({ failed: true, trouble: "threw", ms: 1 });
-  expect(callOf(new Reader(agent))?.result).toMatchObject({ failed: true, trouble: "threw", ms: 1 });
+  expect(getCall(reader)?.result).toMatchObject({ failed: true, trouble: "threw", ms: 1 });
+  expect(getCall(new ReaderDouble(agent))?.result).toMatchObject({ failed: true, trouble: "threw", ms: 1 });
   reader.leave();
   reader.connect();
-  expect(callOf(reader)?.result).toMatchObject({ trouble: "threw", ms: 1 });
+  expect(getCall(reader)?.result).toMatchObject({ trouble: "threw", ms: 1 });
 });
 
 test("so many calls by code as no page could hold are bounded, and long inputs are cut", () => {
-  const { agent, reader } = running();
+  const { agent, reader } = startCode();
   for (let count = 0; count < 1100; count++) agent.callWithin("fetch", { url: "x".repeat(2000) });
   const { capabilities } = reader.now;
   const [all] = Object.values(capabilities);

@@ -8,20 +8,20 @@ export type CapabilitiesByCall = Readonly<Record<string, Capabilities>>;
 /** As many as one run of code may call. */
 const maxCapabilities = 1000;
 
-export function heardOf(all: CapabilitiesByCall, event: CapabilityEvent): CapabilitiesByCall {
-  return changed(all, event, (known) => capabilityAfter(known, event));
+export function addCapability(all: CapabilitiesByCall, event: CapabilityEvent): CapabilitiesByCall {
+  return updateCapability(all, event, (known) => capabilityAfter(known, event));
 }
 
 /** The same for an event from before we looked on: what was heard since is newer. */
-export function recalledOf(all: CapabilitiesByCall, event: CapabilityEvent): CapabilitiesByCall {
-  return changed(all, event, (known) => {
+export function recallCapability(all: CapabilitiesByCall, event: CapabilityEvent): CapabilitiesByCall {
+  return updateCapability(all, event, (known) => {
     if (!known || (known.state === "running" && event.type === "capability.answered")) return capabilityAfter(known, event);
     const { input } = known.input === "" ? capabilityAfter(undefined, event) : known;
     return { ...known, input, seq: Math.min(known.seq, event.seq) };
   });
 }
 
-function changed(all: CapabilitiesByCall, event: CapabilityEvent, change: (known: Capability | undefined) => Capability): CapabilitiesByCall {
+function updateCapability(all: CapabilitiesByCall, event: CapabilityEvent, change: (known: Capability | undefined) => Capability): CapabilitiesByCall {
   const { within, callId } = event.data;
   const before = all[within] ?? [];
   const next = change(before.find(({ id }) => id === callId));

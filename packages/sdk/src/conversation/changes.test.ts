@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../protocol/event.ts";
 import { AgentDouble } from "./agent-double.ts";
-import { recalled } from "./reduce.ts";
-import { Reader } from "./reader-double.ts";
+import { recallEvents } from "./reduce.ts";
+import { ReaderDouble } from "./reader-double.ts";
 import { receive } from "./receive.ts";
 
-const calls = ({ now }: Reader) => now.entries.flatMap((entry) => entry.calls);
-const changed = (seq: number, version: number, toolCall: string | undefined, path: string) =>
+const listCalls = ({ now }: ReaderDouble) => now.entries.flatMap((entry) => entry.calls);
+const createChange = (seq: number, version: number, toolCall: string | undefined, path: string) =>
   ({
     type: "files.changed",
     seq,
@@ -16,9 +16,9 @@ const changed = (seq: number, version: number, toolCall: string | undefined, pat
   }) satisfies AgentEvent;
 
 /** An agent with two calls under way, and somebody who looks on. */
-function working(): { agent: AgentDouble; reader: Reader; ids: string[] } {
+function startCalls(): { agent: AgentDouble; reader: ReaderDouble; ids: string[] } {
   const agent = new AgentDouble();
-  const reader = new Reader(agent);
+  const reader = new ReaderDouble(agent);
   agent.say("q1", "Write it.", "queue");
   agent.startStep();
   agent.finishStep(["writeFile", "bash"]);
@@ -26,30 +26,30 @@ function working(): { agent: AgentDouble; reader: Reader; ids: string[] } {
 }
 
 test("what a call changed is shown with it, once and in order, whether it is heard or recalled; other calls stay the same objects", () => {
-  const { reader, ids } = working();
-  const [first, second] = calls(reader);
+  const { reader, ids } = startCalls();
+  const [first, second] = listCalls(reader);
   const before = reader.now;
-  const [earlier, later] = [changed(90, 7, ids[1], "b.txt"), changed(91, 8, ids[1], "c.txt")];
+  const [earlier, later] = [createChange(90, 7, ids[1], "b.txt"), createChange(91, 8, ids[1], "c.txt")];
   const both = { ...second, changed: [{ version: 7, by: "agent", changes: [{ path: "b.txt", kind: "edit" }], more: 0 }, { version: 8, by: "agent", changes: [{ path: "c.txt", kind: "edit" }], more: 0 }] };
   // What was heard while we looked on is later than what is recalled from before.
-  reader.now = recalled(receive(before, later), [earlier, later]);
-  expect(calls(reader)).toEqual([first, both]);
-  expect(calls(reader)[0]).toBe(first);
-  reader.now = recalled(receive(before, later), [earlier]);
-  expect(calls(reader)).toEqual([first, both]);
+  reader.now = recallEvents(receive(before, later), [earlier, later]);
+  expect(listCalls(reader)).toEqual([first, both]);
+  expect(listCalls(reader)[0]).toBe(first);
+  reader.now = recallEvents(receive(before, later), [earlier]);
+  expect(listCalls(reader)).toEqual([first, both]);
 });
 
 test("what code changed through a call of its own is shown with the call that runs the code", () => {
-  const { agent, reader, ids } = working();
+  const { agent, reader, ids } = startCalls();
   agent.callWithin("writeFile", {});
-  reader.now = receive(reader.now, changed(90, 3, agent.within[0]?.id, "inside.txt"));
-  expect(calls(reader).map(({ id, changed }) => [id, changed?.length])).toEqual([[ids[0], 1], [ids[1], undefined]]);
+  reader.now = receive(reader.now, createChange(90, 3, agent.within[0]?.id, "inside.txt"));
+  expect(listCalls(reader).map(({ id, changed }) => [id, changed?.length])).toEqual([[ids[0], 1], [ids[1], undefined]]);
 });
 
 test("a version by a person belongs to no call, but readers hear of it", () => {
-  const { reader } = working();
+  const { reader } = startCalls();
   const before = reader.now.entries;
-  reader.now = receive(reader.now, changed(90, 4, undefined, "notes.md"));
+  reader.now = receive(reader.now, createChange(90, 4, undefined, "notes.md"));
   expect(reader.now.entries).toBe(before);
   expect(reader.now.lastChanged).toEqual({ version: 4, by: "user", changes: [{ path: "notes.md", kind: "edit" }], more: 0 });
 });

@@ -18,12 +18,12 @@ export type ChangesByCall = Readonly<Record<string, readonly Changed[]>>;
 /** More than anybody looks through; code in a loop shall not fill the page's memory. */
 const maxChanges = 200;
 
-export function changedIn({ version, changes, more = 0, origin }: EventData["files.changed"]): Changed {
+export function toChanged({ version, changes, more = 0, origin }: EventData["files.changed"]): Changed {
   return { version, by: origin.kind, changes, more, ...(origin.branch === undefined ? {} : { branch: origin.branch }) };
 }
 
 /** A version may be told twice, as it happened and from the log. */
-export function changesWith(all: ChangesByCall, callId: string, changed: Changed): ChangesByCall {
+export function addChange(all: ChangesByCall, callId: string, changed: Changed): ChangesByCall {
   const others = (all[callId] ?? []).filter(({ version }) => version !== changed.version);
   const place = others.findLastIndex(({ version }) => version < changed.version) + 1;
   return { ...all, [callId]: [...others.slice(0, place), changed, ...others.slice(place)].slice(-maxChanges) };

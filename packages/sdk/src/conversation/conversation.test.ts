@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { random } from "../../../../tests/kit/random.ts";
+import { createRandom } from "../../../../tests/kit/random.ts";
 import { AgentDouble } from "./agent-double.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Entry } from "./entry.ts";
-import { within } from "./note.ts";
-import { Reader } from "./reader-double.ts";
+import { dropEarlierNotes } from "./note.ts";
+import { ReaderDouble } from "./reader-double.ts";
 
 /** What a reader sees of each message. A question taken back in time is shown to those who saw it asked, to nobody else. */
-function shown({ entries }: Conversation) {
+function toShown({ entries }: Conversation) {
   return entries
     .filter(({ role, stage }) => !(role === "user" && stage === "canceled"))
     .map(({ id, seq, role, stage, text, reasoning, reasoningSize, calls, trouble }: Entry) => ({
@@ -27,10 +27,10 @@ function shown({ entries }: Conversation) {
 }
 
 test("whatever happens, in whatever order, everybody ends up with what the agent would tell a newcomer", () => {
-  const chance = random("conversation");
+  const chance = createRandom("conversation");
   for (let world = 0; world < 150; world++) {
     const agent = new AgentDouble();
-    const readers = [new Reader(agent), new Reader(agent), new Reader(agent)];
+    const readers = [new ReaderDouble(agent), new ReaderDouble(agent), new ReaderDouble(agent)];
     let asked = 0;
     const word = () => chance.text(1 + chance.below(6), "abc `\n<");
     const deeds = [
@@ -60,11 +60,11 @@ test("whatever happens, in whatever order, everybody ends up with what the agent
       () => chance.pick(readers).connect(),
     ];
     for (let step = 0; step < 120; step++) chance.pick(deeds)();
-    const newcomer = new Reader(agent);
+    const newcomer = new ReaderDouble(agent);
     for (const reader of readers) {
-      if (!reader.connected || chance.chance(0.3)) reader.connect();
-      expect(shown(reader.now).slice(-shown(newcomer.now).length), `world ${world}`).toEqual(shown(newcomer.now));
-      expect(within(reader.now.notes, newcomer.now.entries), `world ${world}`).toEqual(newcomer.now.notes);
+      if (!reader.isConnected || chance.chance(0.3)) reader.connect();
+      expect(toShown(reader.now).slice(-toShown(newcomer.now).length), `world ${world}`).toEqual(toShown(newcomer.now));
+      expect(dropEarlierNotes(reader.now.notes, newcomer.now.entries), `world ${world}`).toEqual(newcomer.now.notes);
       expect(reader.now.run, `world ${world}`).toBe(newcomer.now.run);
       expect(reader.now.state, `world ${world}`).toEqual(newcomer.now.state);
       expect(new Set(reader.now.entries.map(({ id }) => id)).size).toBe(reader.now.entries.length);

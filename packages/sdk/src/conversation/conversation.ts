@@ -7,7 +7,7 @@ import type { Changed, ChangesByCall } from "./changes.ts";
 import type { Entries } from "./entries.ts";
 import type { Trouble } from "./entry.ts";
 import type { Note, Notes } from "./note.ts";
-import { blankState } from "./state.ts";
+import { emptyState } from "./state.ts";
 
 export type Frame = ChatFrame | AgentEvent;
 
@@ -45,14 +45,14 @@ export interface Conversation {
   lastNote?: Note | undefined;
 }
 
-export const blank: Conversation = {
+export const emptyConversation: Conversation = {
   ready: false,
   entries: [],
   notes: [],
   results: {},
   capabilities: {},
   changes: {},
-  state: blankState,
+  state: emptyState,
   todos: [],
   older: false,
   turnsSeen: 0,

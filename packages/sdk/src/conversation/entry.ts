@@ -1,6 +1,6 @@
 import type { Standing } from "../protocol/budget.ts";
 import type { Message } from "../protocol/message.ts";
-import { type Call, callOf, type KnownOfCalls } from "./call.ts";
+import { type Call, createCall, type CallDetails } from "./call.ts";
 
 /**
  * `unsent`: only this page has it. `waiting`: the agent has it, its turn has not come. `streaming`: being said.
@@ -33,7 +33,7 @@ export interface Entry {
   trouble?: Trouble | undefined;
 }
 
-const stages: Record<Message["status"], Stage> = {
+const stageByStatus: Record<Message["status"], Stage> = {
   pending: "waiting",
   streaming: "streaming",
   complete: "done",
@@ -41,19 +41,19 @@ const stages: Record<Message["status"], Stage> = {
   cancelled: "canceled",
 };
 
-export function blankEntry(id: string, role: Entry["role"], stage: Stage, at: number): Entry {
+export function createEntry(id: string, role: Entry["role"], stage: Stage, at: number): Entry {
   return { id, role, stage, text: "", reasoning: "", reasoningSize: 0, calls: [], at };
 }
 
 /** A message as an entry, keeping what only the entry before it knows. */
-export function entryOf(message: Message, ofCalls: KnownOfCalls, before?: Entry): Entry {
-  const calls = (message.toolCalls ?? []).map((call) => callOf(call, ofCalls, before?.calls.find(({ id }) => id === call.id)));
+export function toEntry(message: Message, ofCalls: CallDetails, before?: Entry): Entry {
+  const calls = (message.toolCalls ?? []).map((call) => createCall(call, ofCalls, before?.calls.find(({ id }) => id === call.id)));
   const known = new Set(calls.map(({ id }) => id));
   const error = message.error;
   return {
     id: message.id,
     role: message.role === "user" ? "user" : "assistant",
-    stage: stages[message.status],
+    stage: stageByStatus[message.status],
     text: message.content,
     reasoning: message.reasoning ?? "",
     reasoningSize: message.reasoningFullSize ?? message.reasoning?.length ?? 0,

@@ -1,5 +1,5 @@
 import { type Caller, createCaller } from "../client/caller.ts";
-import { newId } from "../client/new-id.ts";
+import { createId } from "../client/create-id.ts";
 import { fillPath } from "../client/request.ts";
 import { type Talk, talk, type TalkOptions, type TalkState } from "../client/talk.ts";
 import type { Mode } from "../protocol/choices.ts";
@@ -9,12 +9,12 @@ import { positionsPerEvent } from "../internal/event-position.ts";
 import { routes } from "../protocol/routes.ts";
 import { parseAgentTarget } from "../protocol/target.ts";
 import type { NewAttachment } from "../protocol/turn.ts";
-import { blank, type Conversation, type Frame } from "./conversation.ts";
-import { recalled } from "./reduce.ts";
-import { extended } from "./history.ts";
-import { memoryOutbox, type Outbox, type Unsent } from "./outbox.ts";
-import { paced } from "./paced.ts";
-import { forgotten, receive, spoken } from "./receive.ts";
+import { emptyConversation, type Conversation, type Frame } from "./conversation.ts";
+import { recallEvents } from "./reduce.ts";
+import { prependHistory } from "./history.ts";
+import { createMemoryOutbox, type Outbox, type Unsent } from "./outbox.ts";
+import { createBatcher } from "./batcher.ts";
+import { removeMessage, receive, addUnsent } from "./receive.ts";
 
 export interface LiveOptions {
   /** `alice`, `alice@review`, `alice@review:pr-123`. */
@@ -49,8 +49,8 @@ export interface Snapshot {
 const maxMessageChars = 1_000_000;
 
 /** So far back events are asked for that tell more of messages than these do. */
-const maxRemembered = 2000;
-const recalledAtOnce = 500;
+const maxRecalledEvents = 2000;
+const recallPageSize = 500;
 
 /** A conversation that is followed for as long as it is open, and what can be done in it. Made without a side effect. */
 export class LiveConversation {
@@ -59,25 +59,25 @@ export class LiveConversation {
   readonly #outbox: Outbox;
   readonly #client: Caller;
   readonly #listeners = new Set<() => void>();
-  readonly #frames = paced<Frame>((gathered) => this.#receive(gathered));
-  #now: Snapshot = { conversation: blank, connection: { state: "connecting" } };
+  readonly #frames = createBatcher<Frame>((gathered) => this.#receive(gathered));
+  #snapshot: Snapshot = { conversation: emptyConversation, connection: { state: "connecting" } };
   #isOpen = false;
   #talk: Talk | undefined;
   /** The number of the last event heard of. */
   #after: number | undefined;
   /** All events behind this one were heard or recalled. */
-  #heard: number | undefined;
+  #knownFrom: number | undefined;
   #loading: Promise<void> | undefined;
 
   constructor(options: LiveOptions) {
     const { agency, agent } = parseAgentTarget(options.agency === undefined ? options.agent : `${options.agent}@${options.agency}`);
     this.#options = options;
     this.#params = { agency, agent };
-    this.#outbox = options.outbox ?? memoryOutbox();
+    this.#outbox = options.outbox ?? createMemoryOutbox();
     this.#client = options.client ?? createCaller({ url: options.url ?? "", ...(options.token === undefined ? {} : { token: options.token }) });
   }
 
-  get = (): Snapshot => this.#now;
+  get = (): Snapshot => this.#snapshot;
 
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -88,43 +88,43 @@ export class LiveConversation {
   open = (): (() => void) => {
     this.#isOpen = true;
     // React's StrictMode opens, closes and opens in one go; that makes one connection.
-    queueMicrotask(() => this.#isOpen && !this.#talk && this.#dial());
+    queueMicrotask(() => this.#isOpen && !this.#talk && this.#connect());
     return () => {
       this.#isOpen = false;
-      this.#hangUp();
+      this.#disconnect();
     };
   };
 
   /** Tries now instead of waiting for the next try. */
   reconnect = (): void => {
     if (!this.#isOpen) return;
-    this.#hangUp();
-    this.#dial();
+    this.#disconnect();
+    this.#connect();
   };
 
   /** The message's id; none when it cannot be sent at all, and then the conversation says why. */
   send = (content: string, { mode = "queue", attachments }: SendOptions = {}): string | undefined => {
-    const unsent: Unsent = { id: newId(), content, ...(attachments ? { attachments } : {}), mode, at: Date.now() };
+    const unsent: Unsent = { id: createId(), content, ...(attachments ? { attachments } : {}), mode, at: Date.now() };
     const size = JSON.stringify(unsent).length;
     if (size > maxMessageChars) {
       const message = `This is too long to be sent: it has ${size.toLocaleString("en")} characters, and ${maxMessageChars.toLocaleString("en")} is the most.`;
-      this.#change((now) => ({ ...now, trouble: { message, advice: "Shorten it, or send it in parts." } }));
+      this.#updateConversation((now) => ({ ...now, trouble: { message, advice: "Shorten it, or send it in parts." } }));
       return undefined;
     }
     this.#outbox.add(unsent);
-    this.#say(unsent);
+    this.#sendUnsent(unsent);
     return unsent.id;
   };
 
   /** Takes away what was refused. */
   takeBack = (id: string): void => {
     this.#outbox.remove(id);
-    this.#change((now) => forgotten(now, id));
+    this.#updateConversation((now) => removeMessage(now, id));
   };
 
   /** Ends a turn: the one that runs, if none is named. */
   cancel = (runId?: string): void => {
-    const meant = runId ?? this.#now.conversation.run;
+    const meant = runId ?? this.#snapshot.conversation.run;
     this.#talk?.send({ type: "cancel", ...(meant === undefined ? {} : { runId: meant }) });
   };
 
@@ -132,122 +132,122 @@ export class LiveConversation {
     this.#talk?.send({ type: "approve", ...(approvalId === undefined ? {} : { approvalId }), ...approval });
   };
 
-  loadOlder = (): Promise<void> => (this.#loading ??= this.#older().finally(() => (this.#loading = undefined)));
+  loadOlder = (): Promise<void> => (this.#loading ??= this.#loadOlderPage().finally(() => (this.#loading = undefined)));
 
-  #dial(): void {
+  #connect(): void {
     const { token, connect } = this.#options;
     if (token !== undefined && !connect) {
       const reason = "A browser’s socket cannot send a token. Let the page’s backend add it, or give a `connect` that can.";
-      return this.#set({ connection: { state: "refused", reason } });
+      return this.#update({ connection: { state: "refused", reason } });
     }
-    const dialled = talk({
-      url: socketAddress(this.#options.url ?? "", fillPath(routes.openSocket.path, this.#params)),
+    const opened = talk({
+      url: toSocketUrl(this.#options.url ?? "", fillPath(routes.openSocket.path, this.#params)),
       ...(token === undefined ? {} : { token }),
       ...(connect ? { connect } : {}),
       ...(this.#after === undefined ? {} : { after: this.#after }),
       onFrame: (frame) => {
         if ("seq" in frame) this.#after = frame.seq;
         else if (frame.type === "sync") this.#after = frame.last;
-        this.#heard ??= this.#after;
+        this.#knownFrom ??= this.#after;
         this.#frames.add(frame);
       },
-      onConnection: (state, reason) => this.#talk === dialled && this.#connected(state, reason),
+      onConnection: (state, reason) => this.#talk === opened && this.#handleConnection(state, reason),
     });
-    this.#talk = dialled;
-    for (const unsent of this.#outbox.read()) this.#say(unsent);
+    this.#talk = opened;
+    for (const unsent of this.#outbox.read()) this.#sendUnsent(unsent);
   }
 
-  #hangUp(): void {
+  #disconnect(): void {
     this.#talk?.close();
     this.#talk = undefined;
     // Closed means that nothing changes any more.
     this.#frames.flush();
   }
 
-  #say({ id, content, attachments, mode, at }: Unsent): void {
-    this.#change((now) => spoken(now, id, content, at));
+  #sendUnsent({ id, content, attachments, mode, at }: Unsent): void {
+    this.#updateConversation((now) => addUnsent(now, id, content, at));
     this.#talk?.send({ type: "chat", id, content, mode, ...(attachments ? { attachments } : {}) });
   }
 
   #receive(gathered: readonly Frame[]): void {
-    this.#change((now) => gathered.reduce(receive, now));
+    this.#updateConversation((now) => gathered.reduce(receive, now));
     for (const frame of gathered) {
       if (frame.type === "history") void this.#recall();
       if ((frame.type === "task-queued" || frame.type === "error") && frame.id !== undefined) this.#outbox.remove(frame.id);
     }
   }
 
-  #connected(state: TalkState, reason = "The host does not let you in here."): void {
-    this.#set({ connection: state === "refused" ? { state, reason } : { state } });
-    if (state !== "refused") void this.#look();
+  #handleConnection(state: TalkState, reason = "The host does not let you in here."): void {
+    this.#update({ connection: state === "refused" ? { state, reason } : { state } });
+    if (state !== "refused") void this.#loadState();
   }
 
   // The socket tells of changes; what was there before, such as the todos, is asked for when it opens. And a browser does
   // not tell why a socket was refused; the answer to a request does.
-  async #look(): Promise<void> {
+  async #loadState(): Promise<void> {
     const asked = this.#talk;
-    const before = this.#now.conversation;
+    const before = this.#snapshot.conversation;
     const answer = await this.#client.call("getState", { params: this.#params }).catch((error: unknown) => {
-      if (asked === this.#talk && isRefusal(error)) this.#refused(error.message);
+      if (asked === this.#talk && isRefusal(error)) this.#refuse(error.message);
     });
     if (!answer || asked !== this.#talk) return;
     this.#frames.flush();
     const { todos, model } = answer.state;
-    this.#change((now) => ({
+    this.#updateConversation((now) => ({
       ...now,
       model: now.model === before.model ? (model ?? now.model) : now.model,
       todos: now.todos === before.todos ? todos : now.todos,
     }));
   }
 
-  #refused(reason: string): void {
-    this.#hangUp();
-    this.#set({ connection: { state: "refused", reason } });
+  #refuse(reason: string): void {
+    this.#disconnect();
+    this.#update({ connection: { state: "refused", reason } });
   }
 
-  async #older(): Promise<void> {
-    const { entries, older } = this.#now.conversation;
+  async #loadOlderPage(): Promise<void> {
+    const { entries, older } = this.#snapshot.conversation;
     const before = entries.find((entry) => entry.seq !== undefined)?.seq;
     if (before === undefined || !older) return;
     try {
       const { messages, next } = await this.#client.call("listMessages", { params: this.#params, query: { before, limit: 50 } });
-      this.#change((now) => extended(now, messages, next !== undefined));
+      this.#updateConversation((now) => prependHistory(now, messages, next !== undefined));
       void this.#recall();
     } catch (error) {
-      this.#change((now) => ({ ...now, trouble: { message: error instanceof Error ? error.message : "Older messages could not be loaded." } }));
+      this.#updateConversation((now) => ({ ...now, trouble: { message: error instanceof Error ? error.message : "Older messages could not be loaded." } }));
     }
   }
 
   // What happened between messages from before we connected is in no history.
   async #recall(): Promise<void> {
-    const first = this.#now.conversation.entries.find((entry) => entry.seq !== undefined)?.seq;
-    const [from, to] = [Math.floor((first ?? 0) / positionsPerEvent), this.#heard ?? 0];
+    const first = this.#snapshot.conversation.entries.find((entry) => entry.seq !== undefined)?.seq;
+    const [from, to] = [Math.floor((first ?? 0) / positionsPerEvent), this.#knownFrom ?? 0];
     if (first === undefined || from > to) return;
-    this.#heard = from - 1;
+    this.#knownFrom = from - 1;
     try {
-      for (let after: number | undefined = Math.max(from - 1, to - maxRemembered); after !== undefined && after < to; ) {
-        const query: { after: number; limit: number } = { after, limit: Math.min(to - after, recalledAtOnce) };
+      for (let after: number | undefined = Math.max(from - 1, to - maxRecalledEvents); after !== undefined && after < to; ) {
+        const query: { after: number; limit: number } = { after, limit: Math.min(to - after, recallPageSize) };
         const { events, next } = await this.#client.call("listEvents", { params: this.#params, query });
-        this.#change((now) => recalled(now, events));
+        this.#updateConversation((now) => recallEvents(now, events));
         after = next;
       }
     } catch {
       // The messages are whole without them, and the next connection asks again.
-      this.#heard = to;
+      this.#knownFrom = to;
     }
   }
 
-  #change(part: (now: Conversation) => Conversation): void {
-    this.#set({ conversation: part(this.#now.conversation) });
+  #updateConversation(part: (now: Conversation) => Conversation): void {
+    this.#update({ conversation: part(this.#snapshot.conversation) });
   }
 
-  #set(part: Partial<Snapshot>): void {
-    this.#now = { ...this.#now, ...part };
+  #update(part: Partial<Snapshot>): void {
+    this.#snapshot = { ...this.#snapshot, ...part };
     for (const listener of this.#listeners) listener();
   }
 }
 
-function socketAddress(url: string, path: string): string {
+function toSocketUrl(url: string, path: string): string {
   const address = new URL(url.replace(/\/+$/, "") + path, globalThis.location?.href);
   address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
   return address.href;

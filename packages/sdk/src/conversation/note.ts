@@ -24,7 +24,7 @@ export function addNote(
 }
 
 /** Those that stand after the first message. */
-export function within(notes: Notes, entries: readonly { seq?: number | undefined }[]): Notes {
+export function dropEarlierNotes(notes: Notes, entries: readonly { seq?: number | undefined }[]): Notes {
   const first = entries.find(({ seq }) => seq !== undefined)?.seq ?? Number.POSITIVE_INFINITY;
   return notes.every(({ seq }) => seq > first) ? notes : notes.filter(({ seq }) => seq > first);
 }

@@ -18,11 +18,11 @@ export interface Outbox {
 }
 
 /** One that is forgotten with the page. */
-export function memoryOutbox(): Outbox {
-  const kept = new Map<string, Unsent>();
+export function createMemoryOutbox(): Outbox {
+  const messages = new Map<string, Unsent>();
   return {
-    read: () => [...kept.values()],
-    add: (unsent) => void kept.set(unsent.id, unsent),
-    remove: (id) => void kept.delete(id),
+    read: () => [...messages.values()],
+    add: (unsent) => void messages.set(unsent.id, unsent),
+    remove: (id) => void messages.delete(id),
   };
 }

@@ -1,13 +1,13 @@
 import type { AgentDouble } from "./agent-double.ts";
-import { blank, type Conversation, type Frame } from "./conversation.ts";
-import { recalled } from "./reduce.ts";
+import { emptyConversation, type Conversation, type Frame } from "./conversation.ts";
+import { recallEvents } from "./reduce.ts";
 import { receive } from "./receive.ts";
 
 /** A page that follows the agent, over any number of connections. */
-export class Reader {
-  now: Conversation = blank;
+export class ReaderDouble {
+  now: Conversation = emptyConversation;
   after: number | undefined;
-  connected = false;
+  isConnected = false;
   leave = () => {};
 
   constructor(readonly agent: AgentDouble) {
@@ -16,17 +16,17 @@ export class Reader {
 
   connect(): void {
     this.leave();
-    this.connected = true;
+    this.isConnected = true;
     const isNew = this.after === undefined;
-    const leave = this.agent.connect(this.after, (frame) => this.hear(frame));
-    if (isNew) this.now = recalled(this.now, this.agent.events);
+    const leave = this.agent.connect(this.after, (frame) => this.receive(frame));
+    if (isNew) this.now = recallEvents(this.now, this.agent.events);
     this.leave = () => {
       leave();
-      this.connected = false;
+      this.isConnected = false;
     };
   }
 
-  hear(frame: Frame): void {
+  receive(frame: Frame): void {
     if ("seq" in frame) this.after = frame.seq;
     else if (frame.type === "sync") this.after = frame.last;
     this.now = receive(this.now, frame);
@@ -34,7 +34,7 @@ export class Reader {
 }
 
 /** So many questions, each answered. */
-export function turns(agent: AgentDouble, count: number, from = 0): void {
+export function runTurns(agent: AgentDouble, count: number, from = 0): void {
   for (let turn = from; turn < from + count; turn++) {
     agent.say(`q${turn}`, `question ${turn}`, "queue");
     agent.startStep();

@@ -1,78 +1,78 @@
 import type { AgentEvent } from "../protocol/event.ts";
 import { positionsPerEvent } from "../internal/event-position.ts";
-import { blank, type Conversation } from "./conversation.ts";
-import { callOf, resultOf, type Result } from "./call.ts";
-import { recalledOf } from "./capabilities.ts";
-import { changedIn } from "./changes.ts";
-import { changed, type Entries, indexOf, placed, put, seated, taken } from "./entries.ts";
-import { blankEntry } from "./entry.ts";
-import { addNote, within } from "./note.ts";
+import { emptyConversation, type Conversation } from "./conversation.ts";
+import { createCall, toResult, type Result } from "./call.ts";
+import { recallCapability } from "./capabilities.ts";
+import { toChanged } from "./changes.ts";
+import { updateEntry, type Entries, findEntryIndex, insertEntry, upsertEntry, assignPositions, placeWaiting } from "./entries.ts";
+import { createEntry } from "./entry.ts";
+import { addNote, dropEarlierNotes } from "./note.ts";
 import { appendText, openCall } from "./draft.ts";
-import { begun, callWithin, changedBy, ended, errorId, settleCall, shownBy, troubled, unsaid } from "./run.ts";
-import { stateAfter } from "./state.ts";
+import { beginTurn, applyCapability, applyFileChange, endTurn, toErrorId, settleCall, applyProgress, addFailure, discardDraft } from "./run.ts";
+import { reduceState } from "./state.ts";
 import { type CallResult, type ConversationUpdate, updatesFromEvent } from "./update.ts";
 
 /** Where in the log an update is from. Those from chat frames are from nowhere in it. */
-type Source = Partial<Pick<AgentEvent, "seq" | "ts">>;
+type UpdateSource = Partial<Pick<AgentEvent, "seq" | "ts">>;
 
 /** The conversation after one more event of its agent's log. Text is told by chat frames, not by `model.delta`. */
 export function reduceEvent(now: Conversation, event: AgentEvent): Conversation {
   if (event.type === "model.delta") return now;
   return updatesFromEvent(event).reduce((next, update) => {
     const reduced = reduceUpdate(next, update, event);
-    const state = stateAfter(next.state, update);
+    const state = reduceState(next.state, update);
     return state === reduced.state ? reduced : { ...reduced, state };
   }, now);
 }
 
 /** The conversation after an update, from an event or from the chat frame that repeats it. */
-export function reduceUpdate(now: Conversation, update: ConversationUpdate, source: Source = {}): Conversation {
+export function reduceUpdate(now: Conversation, update: ConversationUpdate, source: UpdateSource = {}): Conversation {
   const at = source.ts === undefined ? 0 : Date.parse(source.ts);
   const place = source.seq === undefined ? undefined : source.seq * positionsPerEvent;
   switch (update.kind) {
     case "request":
       return acceptRequest(now, update, at);
     case "turn-started": {
-      const next = begun(now, update.runId);
+      const next = beginTurn(now, update.runId);
       if (place === undefined) return next;
-      return { ...next, entries: seated(next.entries, place, (entry) => entry.runId === update.runId) };
+      return { ...next, entries: assignPositions(next.entries, place, (entry) => entry.runId === update.runId) };
     }
     case "turn-resumed":
-      return begun(now, update.runId);
+      return beginTurn(now, update.runId);
     case "message-taken": {
       const ids = new Set(update.messageIds);
-      const entries = taken(now.entries, ({ id }) => ids.has(id));
-      return { ...now, entries: place === undefined ? entries : seated(entries, place, ({ id }) => ids.has(id)) };
+      const entries = placeWaiting(now.entries, ({ id }) => ids.has(id));
+      return { ...now, entries: place === undefined ? entries : assignPositions(entries, place, ({ id }) => ids.has(id)) };
     }
     case "message-requeued": {
       const { runId, messageIds } = update;
       return { ...now, entries: now.entries.map((entry) => (messageIds.includes(entry.id) ? { ...entry, runId } : entry)) };
     }
     case "draft-started":
-      return startDraft(begun(now, update.runId), update, at);
+      return startDraft(beginTurn(now, update.runId), update, at);
     case "draft-text":
       return update.messageId === undefined ? now : appendText(now, update.messageId, update.text, update.reasoning);
     case "draft-discarded":
-      return unsaid(now, update.runId);
+      return discardDraft(now, update.runId);
     case "retry":
       return { ...now, retry: { error: update.error, attempt: update.attempt, inMs: update.inMs } };
     case "message-completed":
       return completeMessage(now, update, place);
     case "call":
-      return openCall(begun(now, update.runId), update.runId, update.call);
+      return openCall(beginTurn(now, update.runId), update.runId, update.call);
     case "call-progress":
-      return shownBy(now, update.callId, update.text);
+      return applyProgress(now, update.callId, update.text);
     case "call-settled":
-      return settleCall(now, update.callId, resultIn(update.result));
+      return settleCall(now, update.callId, fromCallResult(update.result));
     case "capability":
-      return callWithin(now, update.event);
+      return applyCapability(now, update.event);
     case "files":
-      return { ...changedBy(now, update.changed), lastChanged: changedIn(update.changed) };
+      return { ...applyFileChange(now, update.changed), lastChanged: toChanged(update.changed) };
     case "turn-ended": {
       const { runId, end } = update;
-      const next = end.status === "error" ? troubled(now, runId, end.failure, place === undefined ? {} : { at, seq: place }) : now;
+      const next = end.status === "error" ? addFailure(now, runId, end.failure, place === undefined ? {} : { at, seq: place }) : now;
       // More frames of the turn follow the event that ends it; the last one repeats it.
-      return place === undefined ? ended(next, runId, endings[end.status]) : next;
+      return place === undefined ? endTurn(next, runId, stageByEnd[end.status]) : next;
     }
     case "note": {
       const { seq, ts } = source;
@@ -83,13 +83,13 @@ export function reduceUpdate(now: Conversation, update: ConversationUpdate, sour
     case "todos":
       return { ...now, todos: update.todos };
     case "cleared":
-      return clear(now);
+      return clearConversation(now);
     default:
       return now;
   }
 }
 
-const endings = { completed: "done", canceled: "canceled", error: "failed" } as const;
+const stageByEnd = { completed: "done", canceled: "canceled", error: "failed" } as const;
 
 type Update<K extends ConversationUpdate["kind"]> = Extract<ConversationUpdate, { kind: K }>;
 
@@ -98,69 +98,69 @@ type Update<K extends ConversationUpdate["kind"]> = Extract<ConversationUpdate, 
  * between them, what the code of calls has called, what calls changed in the workspace, how long they took, and all about
  * why one of them or a turn failed.
  */
-export function recalled(now: Conversation, events: readonly AgentEvent[]): Conversation {
+export function recallEvents(now: Conversation, events: readonly AgentEvent[]): Conversation {
   return events.reduce((next, event) => updatesFromEvent(event).reduce((last, update) => recallUpdate(last, update, event), next), now);
 }
 
 function recallUpdate(now: Conversation, update: ConversationUpdate, event: AgentEvent): Conversation {
   switch (update.kind) {
     case "capability":
-      return callWithin(now, update.event, recalledOf);
+      return applyCapability(now, update.event, recallCapability);
     case "files":
-      return changedBy(now, update.changed);
+      return applyFileChange(now, update.changed);
     case "call-settled":
-      return settleCall(now, update.callId, resultIn(update.result));
+      return settleCall(now, update.callId, fromCallResult(update.result));
     case "note":
-      return { ...now, notes: within(addNote(now.notes, update, event), now.entries) };
+      return { ...now, notes: dropEarlierNotes(addNote(now.notes, update, event), now.entries) };
     case "turn-ended": {
       const { runId, end } = update;
-      const known = end.status === "error" && indexOf(now.entries, errorId(runId)) >= 0;
-      return known ? troubled(now, runId, end.failure) : now;
+      const known = end.status === "error" && findEntryIndex(now.entries, toErrorId(runId)) >= 0;
+      return known ? addFailure(now, runId, end.failure) : now;
     }
     default:
       return now;
   }
 }
 
-function resultIn({ output, failed, blob, stored, trouble, ms }: CallResult): Result {
-  if (stored) return { ...resultOf(stored, output), ms };
+function fromCallResult({ output, failed, blob, stored, trouble, ms }: CallResult): Result {
+  if (stored) return { ...toResult(stored, output), ms };
   return { failed, output, size: output.length, blob, trouble, ms };
 }
 
 /** What somebody said elsewhere: another tab, the command line, a program. */
 function acceptRequest(now: Conversation, { runId, messages }: Update<"request">, at: number): Conversation {
   const entries = messages.reduce<Entries>((all, { id, role, content }) => {
-    const index = indexOf(all, id);
+    const index = findEntryIndex(all, id);
     const known = all[index];
     // Ours, of which we did not know that it had arrived.
     if (known?.stage === "unsent" || known?.stage === "refused") {
-      return put(all, { ...known, stage: "waiting", trouble: undefined, runId });
+      return upsertEntry(all, { ...known, stage: "waiting", trouble: undefined, runId });
     }
-    if (known) return changed(all, index, { runId });
-    return placed(all, { ...blankEntry(id, role, "waiting", at), text: content, runId });
+    if (known) return updateEntry(all, index, { runId });
+    return insertEntry(all, { ...createEntry(id, role, "waiting", at), text: content, runId });
   }, now.entries);
   return { ...now, entries };
 }
 
 function startDraft(now: Conversation, { runId, messageId, model }: Update<"draft-started">, at: number): Conversation {
-  const known = now.entries[indexOf(now.entries, messageId)];
+  const known = now.entries[findEntryIndex(now.entries, messageId)];
   if (known && known.stage !== "streaming") return now;
-  const entry = { ...blankEntry(messageId, "assistant", "streaming", at), runId, model };
-  return { ...now, model, retry: undefined, entries: put(now.entries, entry) };
+  const entry = { ...createEntry(messageId, "assistant", "streaming", at), runId, model };
+  return { ...now, model, retry: undefined, entries: upsertEntry(now.entries, entry) };
 }
 
 function completeMessage(now: Conversation, update: Update<"message-completed">, seq: number | undefined): Conversation {
   const { runId, messageId, model } = update;
-  const index = indexOf(now.entries, messageId);
+  const index = findEntryIndex(now.entries, messageId);
   const entry = now.entries[index];
   if (!entry) return now;
   const known = new Set(entry.calls.map(({ id }) => id));
-  const calls = update.calls.filter(({ id }) => !known.has(id)).map((call) => callOf(call, now));
+  const calls = update.calls.filter(({ id }) => !known.has(id)).map((call) => createCall(call, now));
   const part = { runId, model, seq, stage: "done", calls: [...entry.calls, ...calls] } as const;
-  return { ...now, entries: changed(now.entries, index, part) };
+  return { ...now, entries: updateEntry(now.entries, index, part) };
 }
 
-function clear(now: Conversation): Conversation {
+function clearConversation(now: Conversation): Conversation {
   const ours = now.entries.filter(({ stage }) => stage === "unsent" || stage === "refused");
-  return { ...blank, ready: now.ready, model: now.model, turnsSeen: now.turnsSeen + 1, entries: ours };
+  return { ...emptyConversation, ready: now.ready, model: now.model, turnsSeen: now.turnsSeen + 1, entries: ours };
 }

@@ -2,25 +2,25 @@ import type { AgentStatus, Run } from "../protocol/turn.ts";
 import type { ConversationUpdate, TurnEnd } from "./update.ts";
 
 /** An agent that nobody has said anything to, as far as is known. */
-export const blankState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
+export const emptyState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
 
 /** What the agent would sync after an update from its log. Its `status` is told in frames of its own. */
-export function stateAfter(state: AgentStatus, update: ConversationUpdate): AgentStatus {
+export function reduceState(state: AgentStatus, update: ConversationUpdate): AgentStatus {
   switch (update.kind) {
     case "request":
-      return update.joined ? state : waiting(state, 1);
+      return update.joined ? state : addQueued(state, 1);
     case "message-requeued":
-      return waiting(state, 1);
+      return addQueued(state, 1);
     case "turn-started":
-      return { ...waiting(state, -1), run: { runId: update.runId, status: "running", step: 1 } };
+      return { ...addQueued(state, -1), run: { runId: update.runId, status: "running", step: 1 } };
     case "step":
-      return running(state, update.runId, { step: update.step });
+      return updateRun(state, update.runId, { step: update.step });
     case "turn-paused":
-      return running(state, update.runId, { status: "paused" });
+      return updateRun(state, update.runId, { status: "paused" });
     case "turn-resumed":
-      return running(state, update.runId, { status: "running" });
+      return updateRun(state, update.runId, { status: "running" });
     case "turn-ended":
-      return stateAtEnd(state, update.runId, update.end);
+      return endRun(state, update.runId, update.end);
     case "message-completed":
       return update.context ? { ...state, context: update.context } : state;
     case "note":
@@ -29,35 +29,35 @@ export function stateAfter(state: AgentStatus, update: ConversationUpdate): Agen
     case "title":
       return { ...state, title: update.title };
     case "cleared":
-      return blankState;
+      return emptyState;
     default:
       return state;
   }
 }
 
-function stateAtEnd(state: AgentStatus, runId: string, end: TurnEnd): AgentStatus {
-  if (end.status === "canceled") return canceled(state, runId);
-  return running(state, runId, { status: end.status, ...(end.status === "error" ? { reason: end.failure.message } : {}) });
+function endRun(state: AgentStatus, runId: string, end: TurnEnd): AgentStatus {
+  if (end.status === "canceled") return cancelRun(state, runId);
+  return updateRun(state, runId, { status: end.status, ...(end.status === "error" ? { reason: end.failure.message } : {}) });
 }
 
-function running(state: AgentStatus, runId: string, part: Partial<Run>): AgentStatus {
+function updateRun(state: AgentStatus, runId: string, part: Partial<Run>): AgentStatus {
   return state.run.runId === runId ? { ...state, run: { ...state.run, ...part } } : state;
 }
 
-function canceled(state: AgentStatus, runId: string): AgentStatus {
-  if (state.run.runId === runId) return running(state, runId, { status: "canceled" });
-  const left = waiting(state, -1);
+function cancelRun(state: AgentStatus, runId: string): AgentStatus {
+  if (state.run.runId === runId) return updateRun(state, runId, { status: "canceled" });
+  const left = addQueued(state, -1);
   // It never began; but while nothing runs, the latest turn to end is where the agent stands.
-  return isOpen(state.run) ? left : { ...left, run: { runId, status: "canceled", step: 0 } };
+  return isRunOpen(state.run) ? left : { ...left, run: { runId, status: "canceled", step: 0 } };
 }
 
-function waiting(state: AgentStatus, more: number): AgentStatus {
+function addQueued(state: AgentStatus, more: number): AgentStatus {
   const queued = Math.max(0, state.queued + more);
   // Before its first turn an agent stands where that one does.
   const run: Run = state.run.runId === "" ? { ...state.run, status: queued > 0 ? "registered" : "idle" } : state.run;
   return { ...state, queued, run };
 }
 
-export function isOpen({ status }: Run): boolean {
+export function isRunOpen({ status }: Run): boolean {
   return status === "running" || status === "paused";
 }

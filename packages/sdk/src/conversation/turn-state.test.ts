@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTurnState, reduceTurn, turnOutcome } from "./turn-state.ts";
+import { createTurnState, reduceTurn, toOutcome } from "./turn-state.ts";
 import type { ConversationUpdate } from "./update.ts";
 
 const runId = "r";
@@ -17,15 +17,15 @@ const discard: ConversationUpdate = { kind: "draft-discarded", runId };
 const cancel: ConversationUpdate = { kind: "turn-ended", runId, end: { status: "canceled" } };
 
 const reduce = (...updates: ConversationUpdate[]) => updates.reduce(reduceTurn, createTurnState(runId));
-const contentOf = (...updates: ConversationUpdate[]) => turnOutcome(reduce(...updates), "alice")?.content;
+const getContent = (...updates: ConversationUpdate[]) => toOutcome(reduce(...updates), "alice")?.content;
 
 test("a turn that ends early says what it had said: the unfinished message, or else the last one", () => {
-  expect(contentOf(begin("a"), say("I was "), say("saying"), cancel)).toBe("I was saying");
-  expect(contentOf(begin("a"), say("First."), complete("a", "c"), settle("c"), begin("b"), cancel)).toBe("First.");
-  expect(contentOf(begin("a"), say("First."), complete("a"), begin("b"), say("void"), discard, cancel)).toBe("First.");
-  expect(contentOf(begin("a"), say("void"), discard, cancel)).toBe("");
-  expect(contentOf(say("begun before we listened"), cancel)).toBe("begun before we listened");
-  expect(turnOutcome(reduce(begin("a"), say("on")), "alice")).toBeUndefined();
+  expect(getContent(begin("a"), say("I was "), say("saying"), cancel)).toBe("I was saying");
+  expect(getContent(begin("a"), say("First."), complete("a", "c"), settle("c"), begin("b"), cancel)).toBe("First.");
+  expect(getContent(begin("a"), say("First."), complete("a"), begin("b"), say("void"), discard, cancel)).toBe("First.");
+  expect(getContent(begin("a"), say("void"), discard, cancel)).toBe("");
+  expect(getContent(say("begun before we listened"), cancel)).toBe("begun before we listened");
+  expect(toOutcome(reduce(begin("a"), say("on")), "alice")).toBeUndefined();
 });
 
 test("updates of other turns change nothing", () => {

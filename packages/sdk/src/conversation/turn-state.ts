@@ -64,7 +64,7 @@ export function reduceTurn(turn: TurnState, update: ConversationUpdate): TurnSta
 }
 
 /** How the turn ended, or undefined while it goes on. An unfinished message counts as said, unless it was discarded. */
-export function turnOutcome({ runId, end, draft, text, calls, usage }: TurnState, agent: string): Outcome | undefined {
+export function toOutcome({ runId, end, draft, text, calls, usage }: TurnState, agent: string): Outcome | undefined {
   if (!end) return undefined;
   const said = draft?.text || text;
   const common = { runId, agent, toolCalls: Array.from(calls.values()), usage };

@@ -63,7 +63,7 @@ export type ConversationUpdate =
   | { kind: "title"; title: string }
   | { kind: "cleared" };
 
-const none: readonly ConversationUpdate[] = [];
+const noUpdates: readonly ConversationUpdate[] = [];
 
 /** The meaning of an event. New event types that somebody should see get their case here. */
 export function updatesFromEvent(event: AgentEvent): readonly ConversationUpdate[] {
@@ -151,7 +151,7 @@ export function updatesFromEvent(event: AgentEvent): readonly ConversationUpdate
     case "history.cleared":
       return [{ kind: "cleared" }];
     default:
-      return none;
+      return noUpdates;
   }
 }
 
@@ -183,19 +183,19 @@ export function updatesFromFrame(frame: ChatFrame): readonly ConversationUpdate[
     case "task-failed":
       return [{ kind: "turn-ended", runId: frame.taskId, end: { status: "error", failure: { message: frame.error } } }];
     default:
-      return none;
+      return noUpdates;
   }
 }
 
 /** What chat frames tell as it happens, in order with the messages of a history. */
-const toldByFrames: ReadonlySet<ConversationUpdate["kind"]> = new Set(["draft-text", "call-settled", "retry", "turn-ended"]);
+const frameUpdateKinds: ReadonlySet<ConversationUpdate["kind"]> = new Set(["draft-text", "call-settled", "retry", "turn-ended"]);
 
 /** The updates of a stream that carries both vocabularies, each once. */
 export function updatesFromBoth(frame: ChatFrame | AgentEvent): readonly ConversationUpdate[] {
   if (!("seq" in frame)) return updatesFromFrame(frame);
   // Most events by far.
-  if (frame.type === "model.delta") return none;
-  return updatesFromEvent(frame).filter(({ kind }) => !toldByFrames.has(kind));
+  if (frame.type === "model.delta") return noUpdates;
+  return updatesFromEvent(frame).filter(({ kind }) => !frameUpdateKinds.has(kind));
 }
 
 /** A note in one sentence. */

@@ -21,7 +21,7 @@ export const providerSettingSchema = z.strictObject({
   base: z
     .string(baseRule)
     .max(2000, baseRule)
-    .refine(isBase, baseRule)
+    .refine(isBaseUrl, baseRule)
     .meta({ description: "Where its API is, with the version: what stands in front of /chat/completions." }),
   // Only names that are plainly keys: this one becomes a binding of the Worker beside those we make.
   keyVariable: z
@@ -54,42 +54,42 @@ export const modelConfigSchema = z.object({
 
 export type ModelConfig = z.infer<typeof modelConfigSchema>;
 
-const whole = (least: number, most: number, otherwise: number, description: string) => {
+const createIntegerSetting = (least: number, most: number, otherwise: number, description: string) => {
   const rule = `expected a whole number from ${least} to ${most}`;
   return z.int(rule).min(least, rule).max(most, rule).default(otherwise).meta({ description });
 };
 
 /** How long and how often a turn may try. */
 export const turnLimitsSchema = z.strictObject({
-  noProgressSeconds: whole(1, 86_400, defaultTurnLimits.noProgressSeconds, "A turn that brings nothing new for so long fails."),
-  attempts: whole(1, 20, defaultTurnLimits.attempts, "How often a turn that was interrupted is taken up again without progress."),
-  strikes: whole(1, 20, defaultTurnLimits.strikes, "A turn during which the host crashed so often fails."),
-  heartbeatSeconds: whole(1, 300, defaultTurnLimits.heartbeatSeconds, "How often a running turn notes that it lives."),
-  toolSeconds: whole(1, 86_400, defaultTurnLimits.toolSeconds, "How long one tool call may take."),
-  hookSeconds: whole(1, 3600, defaultTurnLimits.hookSeconds, "How long one hook of a middleware may take."),
-  steps: whole(1, 10_000, defaultTurnLimits.steps, "How many calls to the model one turn may make."),
+  noProgressSeconds: createIntegerSetting(1, 86_400, defaultTurnLimits.noProgressSeconds, "A turn that brings nothing new for so long fails."),
+  attempts: createIntegerSetting(1, 20, defaultTurnLimits.attempts, "How often a turn that was interrupted is taken up again without progress."),
+  strikes: createIntegerSetting(1, 20, defaultTurnLimits.strikes, "A turn during which the host crashed so often fails."),
+  heartbeatSeconds: createIntegerSetting(1, 300, defaultTurnLimits.heartbeatSeconds, "How often a running turn notes that it lives."),
+  toolSeconds: createIntegerSetting(1, 86_400, defaultTurnLimits.toolSeconds, "How long one tool call may take."),
+  hookSeconds: createIntegerSetting(1, 3600, defaultTurnLimits.hookSeconds, "How long one hook of a middleware may take."),
+  steps: createIntegerSetting(1, 10_000, defaultTurnLimits.steps, "How many calls to the model one turn may make."),
 });
 
 export type TurnLimits = z.infer<typeof turnLimitsSchema>;
 
 /** What a run of code may use. */
 export const sandboxLimitsSchema = z.strictObject({
-  seconds: whole(1, 3600, defaultSandboxLimits.seconds, "How long a run of code may take where the call does not say."),
-  mostSeconds: whole(1, 3600, defaultSandboxLimits.mostSeconds, "The longest that a call may ask for."),
-  waitSeconds: whole(1, 3600, defaultSandboxLimits.waitSeconds, "How long a run waits for a free sandbox."),
-  silenceSeconds: whole(1, 3600, defaultSandboxLimits.silenceSeconds, "A sandbox that spins, or is silent otherwise, for so long is killed."),
-  memoryMb: whole(64, 4096, defaultSandboxLimits.memoryMb, "How much memory the JavaScript of a run may use."),
-  runs: whole(1, 100_000, defaultSandboxLimits.runs, "A sandbox is replaced after so many runs."),
+  seconds: createIntegerSetting(1, 3600, defaultSandboxLimits.seconds, "How long a run of code may take where the call does not say."),
+  mostSeconds: createIntegerSetting(1, 3600, defaultSandboxLimits.mostSeconds, "The longest that a call may ask for."),
+  waitSeconds: createIntegerSetting(1, 3600, defaultSandboxLimits.waitSeconds, "How long a run waits for a free sandbox."),
+  silenceSeconds: createIntegerSetting(1, 3600, defaultSandboxLimits.silenceSeconds, "A sandbox that spins, or is silent otherwise, for so long is killed."),
+  memoryMb: createIntegerSetting(64, 4096, defaultSandboxLimits.memoryMb, "How much memory the JavaScript of a run may use."),
+  runs: createIntegerSetting(1, 100_000, defaultSandboxLimits.runs, "A sandbox is replaced after so many runs."),
 });
 
 export type SandboxLimits = z.infer<typeof sandboxLimitsSchema>;
 
 /** What a command in the Linux sandbox may use. */
 export const linuxLimitsSchema = z.strictObject({
-  seconds: whole(1, 86_400, defaultLinuxLimits.seconds, "How long a command may take where the call does not say."),
-  mostSeconds: whole(1, 86_400, defaultLinuxLimits.mostSeconds, "The longest that a call may ask for."),
-  memoryMb: whole(16, 1_000_000, defaultLinuxLimits.memoryMb, "How much memory one process may use."),
-  processes: whole(1, 100, defaultLinuxLimits.processes, "How many processes of one agent may go on at a time."),
+  seconds: createIntegerSetting(1, 86_400, defaultLinuxLimits.seconds, "How long a command may take where the call does not say."),
+  mostSeconds: createIntegerSetting(1, 86_400, defaultLinuxLimits.mostSeconds, "The longest that a call may ask for."),
+  memoryMb: createIntegerSetting(16, 1_000_000, defaultLinuxLimits.memoryMb, "How much memory one process may use."),
+  processes: createIntegerSetting(1, 100, defaultLinuxLimits.processes, "How many processes of one agent may go on at a time."),
   network: z.boolean("expected true or false").default(defaultLinuxLimits.network).meta({ description: "May commands reach the network?" }),
 });
 
@@ -97,13 +97,13 @@ export type LinuxLimits = z.infer<typeof linuxLimitsSchema>;
 
 /** What a workspace may hold, and how long it remembers. */
 export const workspaceLimitsSchema = z.strictObject({
-  fileMb: whole(1, 100, defaultWorkspaceLimits.fileMb, "How large one file may be."),
-  textKb: whole(1, 1024, defaultWorkspaceLimits.textKb, "Text that is larger is kept whole, like a picture: two who edit it at once are not merged."),
-  files: whole(1, 100_000, defaultWorkspaceLimits.files, "How many files a workspace may have."),
-  totalMb: whole(1, 100_000, defaultWorkspaceLimits.totalMb, "How large all files together may be."),
-  textMb: whole(1, 1024, defaultWorkspaceLimits.textMb, "How large all text that is merged may be together."),
-  keepDays: whole(0, 36_500, defaultWorkspaceLimits.keepDays, "Versions that are older are dropped, the files of now excepted. 0 keeps all."),
-  keepVersions: whole(0, 1_000_000, defaultWorkspaceLimits.keepVersions, "Only so many versions are kept. 0 keeps all."),
+  fileMb: createIntegerSetting(1, 100, defaultWorkspaceLimits.fileMb, "How large one file may be."),
+  textKb: createIntegerSetting(1, 1024, defaultWorkspaceLimits.textKb, "Text that is larger is kept whole, like a picture: two who edit it at once are not merged."),
+  files: createIntegerSetting(1, 100_000, defaultWorkspaceLimits.files, "How many files a workspace may have."),
+  totalMb: createIntegerSetting(1, 100_000, defaultWorkspaceLimits.totalMb, "How large all files together may be."),
+  textMb: createIntegerSetting(1, 1024, defaultWorkspaceLimits.textMb, "How large all text that is merged may be together."),
+  keepDays: createIntegerSetting(0, 36_500, defaultWorkspaceLimits.keepDays, "Versions that are older are dropped, the files of now excepted. 0 keeps all."),
+  keepVersions: createIntegerSetting(0, 1_000_000, defaultWorkspaceLimits.keepVersions, "Only so many versions are kept. 0 keeps all."),
 });
 
 export type WorkspaceLimits = z.infer<typeof workspaceLimitsSchema>;
@@ -113,7 +113,7 @@ export const bootSchema = z.object({ id: z.string(), after: z.enum(["stop", "cra
 
 export type Boot = z.infer<typeof bootSchema>;
 
-function isBase(text: string): boolean {
+function isBaseUrl(text: string): boolean {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false;
   const { username, password, search, hash } = new URL(text);
   return !username && !password && !search && !hash;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { decodeFileTransfers, encodeFileTransfer } from "./file-transfer.ts";
 
-async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+async function* splitBytes(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
 }
 
@@ -17,7 +17,7 @@ const all = new Uint8Array(
 test("transfers are decoded as they were encoded, however the stream is split", async () => {
   for (const size of [1, 3, 1000, 100_000]) {
     const found = [];
-    for await (const { header, bytes } of decodeFileTransfers(inPieces(all, size), 5000)) found.push([header, [...bytes]]);
+    for await (const { header, bytes } of decodeFileTransfers(splitBytes(all, size), 5000)) found.push([header, [...bytes]]);
     expect(found).toEqual([
       [{ a: "grüße\n", size: 4 }, [10, 0, 255, 10]],
       [{ b: 1 }, []],
@@ -29,7 +29,7 @@ test("transfers are decoded as they were encoded, however the stream is split", 
 
 test("a truncated transfer and one that is too large are errors", async () => {
   const drain = async (bytes: Uint8Array, maxBytes: number) => {
-    for await (const _ of decodeFileTransfers(inPieces(bytes, 700), maxBytes));
+    for await (const _ of decodeFileTransfers(splitBytes(bytes, 700), maxBytes));
   };
   await expect(drain(all.subarray(0, -1), 5000)).rejects.toThrow("ended");
   await expect(drain(all.subarray(0, 5), 5000)).rejects.toThrow("ended");

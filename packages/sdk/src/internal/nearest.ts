@@ -1,5 +1,5 @@
 /** The candidate a person most likely meant by a misspelt word, or none when nothing is close. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
   const typed = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = Infinity;

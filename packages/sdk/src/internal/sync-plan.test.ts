@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { random, type Random } from "../../../../tests/kit/random.ts";
-import { repeatCount } from "../../../../tests/kit/sample.ts";
+import { createRandom, type Random } from "../../../../tests/kit/random.ts";
+import { getRepeatCount } from "../../../../tests/kit/sample.ts";
 import {
   combineMoves,
   countVanished,
@@ -14,15 +14,15 @@ import {
 
 type Files = Record<string, string>;
 
-const indexOf = (files: Files): FileIndex<string> => new Map(Object.entries(files));
+const toIndex = (files: Files): FileIndex<string> => new Map(Object.entries(files));
 
 const allKnown = () => false;
 
-function sidesOf(base: Files, here: Files, there: Files): SyncSides<string> {
-  return { base: indexOf(base), here: indexOf(here), there: indexOf(there) };
+function toSides(base: Files, here: Files, there: Files): SyncSides<string> {
+  return { base: toIndex(base), here: toIndex(here), there: toIndex(there) };
 }
 
-function diffOf(before: Files, after: Files): FileDiff<string> {
+function createDiff(before: Files, after: Files): FileDiff<string> {
   const diff = new FileDiff<string>();
   for (const path of Object.keys({ ...before, ...after })) diff.record(path, before[path], after[path]);
   return diff;
@@ -57,7 +57,7 @@ function assertFree(files: Files, path: string): void {
 }
 
 test("a diff tells what was added, edited and deleted, and nothing else", () => {
-  const diff = diffOf({ same: "1", edited: "1", deleted: "1" }, { same: "1", edited: "2", added: "3" });
+  const diff = createDiff({ same: "1", edited: "1", deleted: "1" }, { same: "1", edited: "2", added: "3" });
   expect([...diff.written]).toEqual([["edited", "2"], ["added", "3"]]);
   expect([[...diff.edited], [...diff.deleted], diff.size]).toEqual([["edited"], [["deleted", "1"]], 3]);
   const changed = ["same", "edited", "deleted", "added"].filter((path) => diff.has(path));
@@ -75,20 +75,20 @@ test("a diff compares files as its caller says, and returns whether a file chang
 
 test("a move goes from a deleted file to an added one of the same content, preferably of the same name", () => {
   const before = { "src/x": "1", "src/y": "1", "src/z": "2", gone: "3" };
-  expect([...detectMoves(diffOf(before, { "lib/y": "1", "lib/x": "1", "lib/q": "1", "lib/z": "2!" }))]).toEqual([
+  expect([...detectMoves(createDiff(before, { "lib/y": "1", "lib/x": "1", "lib/q": "1", "lib/z": "2!" }))]).toEqual([
     ["src/y", "lib/y"],
     ["src/x", "lib/x"],
   ]);
 });
 
 test("neither a copy nor a file that was written over is a move", () => {
-  expect([...detectMoves(diffOf({ a: "1" }, { a: "1", b: "1" }))]).toEqual([]);
-  expect([...detectMoves(diffOf({ a: "1", b: "2" }, { b: "1" }))]).toEqual([]);
+  expect([...detectMoves(createDiff({ a: "1" }, { a: "1", b: "1" }))]).toEqual([]);
+  expect([...detectMoves(createDiff({ a: "1", b: "2" }, { b: "1" }))]).toEqual([]);
 });
 
 test("a file that takes the place of a folder, or whose folder takes the place of a file, is no move", () => {
-  expect([...detectMoves(diffOf({ a: "1" }, { "a/b": "1" }))]).toEqual([]);
-  expect([...detectMoves(diffOf({ "a/b": "1", c: "2" }, { a: "2" }))]).toEqual([]);
+  expect([...detectMoves(createDiff({ a: "1" }, { "a/b": "1" }))]).toEqual([]);
+  expect([...detectMoves(createDiff({ "a/b": "1", c: "2" }, { a: "2" }))]).toEqual([]);
 });
 
 test("files that are moved by the identity of something in them need not be the same objects", () => {
@@ -101,12 +101,12 @@ test("files that are moved by the identity of something in them need not be the 
 });
 
 test("whatever became of the files: deletions, then moves, then writes can each be done and give the same", () => {
-  const source = random("moves of a diff");
+  const source = createRandom("moves of a diff");
   let moveCount = 0;
-  for (let round = 0; round < repeatCount("random diffs", { sample: 2000, full: 20_000 }); round++) {
+  for (let round = 0; round < getRepeatCount("random diffs", { sample: 2000, full: 20_000 }); round++) {
     const before = randomFiles(source, randomFiles(source));
     const after = randomFiles(source, before);
-    const diff = diffOf(before, after);
+    const diff = createDiff(before, after);
     const moves = detectMoves(diff);
     const targets = new Set(moves.values());
     expect(targets.size).toBe(moves.size);
@@ -151,13 +151,13 @@ test.each([
 });
 
 test("nothing is planned for a file whose state is unknown", () => {
-  const sides = sidesOf({ a: "1", b: "1" }, { a: "1" }, { a: "2", c: "1" });
+  const sides = toSides({ a: "1", b: "1" }, { a: "1" }, { a: "2", c: "1" });
   const plan = planSync(sides, (path) => path !== "c");
   expect(plan).toEqual({ agreed: [], steps: [{ path: "c", action: "fetch" }], skipped: ["a", "b"] });
 });
 
 test("what is removed there and sent to another path is moved; what comes from there is not", () => {
-  const sides = sidesOf({ a: "1", b: "2" }, { c: "1", b: "2" }, { a: "1", d: "2" });
+  const sides = toSides({ a: "1", b: "2" }, { c: "1", b: "2" }, { a: "1", d: "2" });
   expect(combineMoves(planSync(sides, allKnown).steps, sides)).toEqual([
     { path: "d", action: "fetch" },
     { path: "c", action: "moveThere", from: "a" },
@@ -166,7 +166,7 @@ test("what is removed there and sent to another path is moved; what comes from t
 });
 
 test("a file that the other side has under another name has not vanished", () => {
-  const sides = sidesOf({ a: "1", b: "2", c: "3", d: "4" }, { b: "2", c: "3", e: "1" }, { a: "1", d: "4", f: "2" });
+  const sides = toSides({ a: "1", b: "2", c: "3", d: "4" }, { b: "2", c: "3", e: "1" }, { a: "1", d: "4", f: "2" });
   expect(countVanished(planSync(sides, allKnown).steps, sides)).toEqual({ here: 1, there: 1 });
 });
 
@@ -191,18 +191,18 @@ function applyPlan(steps: readonly SyncStep[], here: Files, there: Files): { her
 }
 
 test("whatever both sides did: they become equal, no change is lost, and nothing is left to do", () => {
-  const source = random("sync plans");
-  for (let round = 0; round < repeatCount("random sync plans", { sample: 2000, full: 20_000 }); round++) {
+  const source = createRandom("sync plans");
+  for (let round = 0; round < getRepeatCount("random sync plans", { sample: 2000, full: 20_000 }); round++) {
     const base = randomFiles(source, randomFiles(source));
     const [here, there] = [randomFiles(source, base), randomFiles(source, base)];
-    const sides = sidesOf(base, here, there);
+    const sides = toSides(base, here, there);
     const { steps, agreed } = planSync(sides, allKnown);
     const paths = [...agreed, ...steps.map(({ path }) => path)];
     expect(paths.sort()).toEqual(Object.keys({ ...base, ...here, ...there }).sort());
 
     const after = applyPlan(combineMoves(source.shuffle(steps), sides), here, there);
     expect(after.here).toEqual(after.there);
-    const [ours, theirs] = [diffOf(base, here), diffOf(base, there)];
+    const [ours, theirs] = [createDiff(base, here), createDiff(base, there)];
     for (const [path, text] of ours.written) expect(after.here[path]).toBe(text);
     for (const [path, text] of theirs.written) {
       expect([after.here[path], after.here[`${path}.theirs`]]).toContain(text);
@@ -212,12 +212,12 @@ test("whatever both sides did: they become equal, no change is lost, and nothing
     for (const [path, text] of Object.entries(base)) {
       if (!ours.has(path) && !theirs.has(path)) expect(after.here[path]).toBe(text);
     }
-    expect(planSync(sidesOf(after.here, after.here, after.there), allKnown).steps).toEqual([]);
+    expect(planSync(toSides(after.here, after.here, after.there), allKnown).steps).toEqual([]);
   }
 });
 
 test("seen from the other side, a plan is the same the other way round", () => {
-  const source = random("mirrored sync plans");
+  const source = createRandom("mirrored sync plans");
   const opposite = {
     fetch: "send",
     send: "fetch",
@@ -228,8 +228,8 @@ test("seen from the other side, a plan is the same the other way round", () => {
   for (let round = 0; round < 200; round++) {
     const base = randomFiles(source);
     const [here, there] = [randomFiles(source, base), randomFiles(source, base)];
-    const ours = planSync(sidesOf(base, here, there), allKnown).steps;
-    const theirs = planSync(sidesOf(base, there, here), allKnown).steps;
+    const ours = planSync(toSides(base, here, there), allKnown).steps;
+    const theirs = planSync(toSides(base, there, here), allKnown).steps;
     const mirrored = theirs.map(({ path, action }) => [path, opposite[action]] as const);
     expect(new Map(ours.map(({ path, action }) => [path, action]))).toEqual(new Map(mirrored));
   }

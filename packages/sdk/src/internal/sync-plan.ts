@@ -75,12 +75,12 @@ export function detectMoves<Id>(diff: FileDiff<Id>, identify: (file: Id) => unkn
 
 /** Removes one of the candidates and returns it. A file that kept its name is the likeliest. */
 function takeLikeliest(path: string, candidates: string[]): string | undefined {
-  const name = nameOf(path);
-  const namesake = candidates.findIndex((candidate) => nameOf(candidate) === name);
+  const name = getName(path);
+  const namesake = candidates.findIndex((candidate) => getName(candidate) === name);
   return candidates.splice(Math.max(namesake, 0), 1)[0];
 }
 
-function nameOf(path: string): string {
+function getName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 

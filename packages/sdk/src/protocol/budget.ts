@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { budgetKinds, budgetLevels, budgetPeriods } from "./choices.ts";
 
-const more = "expected more than 0; leave it out for no limit";
-const whole = z.int("expected a whole number").positive(more);
-const amount = z.number("expected a number").positive(more);
+const positiveRule = "expected more than 0; leave it out for no limit";
+const positiveInteger = z.int("expected a whole number").positive(positiveRule);
+const positiveNumber = z.number("expected a number").positive(positiveRule);
 
 /** Where spending ends. What is left out is not limited. */
 export const limitsSchema = z.strictObject({
-  steps: whole.optional().meta({ description: "calls to models" }),
-  tokens: whole.optional().meta({ description: "tokens in and out" }),
-  costUsd: amount.optional().meta({ description: "US dollars" }),
-  seconds: amount.optional().meta({ description: "time spent with models and tools" }),
+  steps: positiveInteger.optional().meta({ description: "calls to models" }),
+  tokens: positiveInteger.optional().meta({ description: "tokens in and out" }),
+  costUsd: positiveNumber.optional().meta({ description: "US dollars" }),
+  seconds: positiveNumber.optional().meta({ description: "time spent with models and tools" }),
 });
 
 export type Limits = z.infer<typeof limitsSchema>;

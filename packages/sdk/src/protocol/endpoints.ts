@@ -6,7 +6,7 @@ import { endpoint } from "./endpoint.ts";
 import { appEndpoints } from "./endpoints/app.ts";
 import { fileEndpoints } from "./endpoints/files.ts";
 import { processEndpoints } from "./endpoints/processes.ts";
-import { anAgent, turnEndpoints } from "./endpoints/turns.ts";
+import { agentParams, turnEndpoints } from "./endpoints/turns.ts";
 import { usageEndpoints } from "./endpoints/usage.ts";
 import { versionEndpoints } from "./endpoints/versions.ts";
 import { healthSchema } from "./health.ts";
@@ -23,9 +23,9 @@ import {
   whoSchema,
 } from "./token.ts";
 
-const inAgency = z.object({ agency: agencyIdSchema });
-const aBlueprint = z.object({ agency: agencyIdSchema, name: blueprintNameSchema });
-const withId = z.object({ id: z.string() });
+const agencyParams = z.object({ agency: agencyIdSchema });
+const blueprintParams = z.object({ agency: agencyIdSchema, name: blueprintNameSchema });
+const idParams = z.object({ id: z.string() });
 
 /** Everything the host answers over HTTP. `/agents…` is short for the `global` agency. */
 export const endpoints = {
@@ -130,7 +130,7 @@ export const endpoints = {
     ...routes.deleteAgency,
     access: "chat",
     summary: "Delete an agency and everything in it.",
-    params: inAgency,
+    params: agencyParams,
     status: 204,
   }),
 
@@ -138,30 +138,30 @@ export const endpoints = {
     ...routes.listBlueprints,
     access: "read",
     summary: "Static and dynamic blueprints; dynamic ones win.",
-    params: inAgency,
+    params: agencyParams,
     answer: blueprintListSchema,
   }),
   putBlueprint: endpoint({
     ...routes.putBlueprint,
     access: "admin",
     summary: "Create or replace a dynamic blueprint.",
-    params: inAgency,
+    params: agencyParams,
     body: blueprintSchema,
     status: 201,
-    answer: listedBlueprintSchema.and(withId),
+    answer: listedBlueprintSchema.and(idParams),
   }),
   getBlueprint: endpoint({
     ...routes.getBlueprint,
     access: "read",
     summary: "One blueprint.",
-    params: aBlueprint,
+    params: blueprintParams,
     answer: listedBlueprintSchema,
   }),
   deleteBlueprint: endpoint({
     ...routes.deleteBlueprint,
     access: "admin",
     summary: "Delete a dynamic blueprint; a static one of that name shows again.",
-    params: aBlueprint,
+    params: blueprintParams,
     status: 204,
   }),
 
@@ -169,7 +169,7 @@ export const endpoints = {
     ...routes.listAgents,
     access: "read",
     summary: "The agents of an agency.",
-    params: inAgency,
+    params: agencyParams,
     query: pageQuerySchema,
     answer: agentListSchema,
   }),
@@ -177,7 +177,7 @@ export const endpoints = {
     ...routes.createAgent,
     access: "chat",
     summary: "Create an agent from a blueprint.",
-    params: inAgency,
+    params: agencyParams,
     body: newAgentSchema,
     status: 201,
     answer: agentSchema,
@@ -186,14 +186,14 @@ export const endpoints = {
     ...routes.getAgent,
     access: "read",
     summary: "One agent.",
-    params: anAgent,
+    params: agentParams,
     answer: agentSchema,
   }),
   deleteAgent: endpoint({
     ...routes.deleteAgent,
     access: "chat",
     summary: "Delete an agent and all it remembers.",
-    params: anAgent,
+    params: agentParams,
     status: 204,
   }),
 

@@ -48,7 +48,7 @@ export type AgentEvent = NewEvent & z.infer<ReturnType<typeof envelopeSchema>>;
 
 let unionSchema: z.ZodType<AgentEvent> | undefined;
 
-function eventUnion(): z.ZodType<AgentEvent> {
+function getEventUnion(): z.ZodType<AgentEvent> {
   unionSchema ??= createUnion();
   return unionSchema;
 }
@@ -56,7 +56,7 @@ function eventUnion(): z.ZodType<AgentEvent> {
 function createUnion(): z.ZodType<AgentEvent> {
   const types = Object.entries(dataSchemas());
   const [first, ...others] = types.map(([type, data]) => createVariant(type, data));
-  const mapping = Object.fromEntries(types.map(([type]) => [type, `#/components/schemas/${schemaName(type)}`]));
+  const mapping = Object.fromEntries(types.map(([type]) => [type, `#/components/schemas/${toSchemaName(type)}`]));
   const union = z.discriminatedUnion("type", [first!, ...others]).meta({
     id: "Event",
     description: "A numbered fact in an agent's log.",
@@ -68,16 +68,16 @@ function createUnion(): z.ZodType<AgentEvent> {
 function createVariant(type: string, data: z.ZodType) {
   return envelopeSchema()
     .extend({ type: z.literal(type), data })
-    .meta({ id: schemaName(type), ...(data.description ? { description: data.description } : {}) });
+    .meta({ id: toSchemaName(type), ...(data.description ? { description: data.description } : {}) });
 }
 
 /** `run.started` is described as `RunStartedEvent`. */
-function schemaName(type: string): string {
+function toSchemaName(type: string): string {
   return `${type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
 }
 
 /** A discriminated union of all event types, built on first use. */
-export const eventSchema: z.ZodType<AgentEvent> = z.lazy(eventUnion);
+export const eventSchema: z.ZodType<AgentEvent> = z.lazy(getEventUnion);
 
 export const eventListSchema = z.object({ events: z.array(eventSchema), next: z.number().optional() });
 

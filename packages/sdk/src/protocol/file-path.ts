@@ -10,17 +10,17 @@ export const pathLimits = { bytes: 1024, nameBytes: 255, depth: 32 };
 const maxPathChars = 8192;
 
 // Names that mean a device on some machines, whatever follows the first dot.
-const devices = /^(?:con|prn|aux|nul|clock\$|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
+const deviceName = /^(?:con|prn|aux|nul|clock\$|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
 
 // What is not seen, or changes how what is around it is seen: control and format characters, fillers. What chooses
 // between two looks of a character, and what joins letters and pictures, is a part of how they are written.
-const unseen = /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u;
+const invisibleCharacter = /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u;
 
 // Some machines leave joiners out of names, and beside plain letters they say nothing.
 const idleJoiner = /(?:^|\p{ASCII})(?:\u200c|\u200d|[\ufe00-\ufe0e])|(?:\u200c|\u200d)(?:\p{ASCII}|$)/u;
 
 // What text has in place of bytes that could not be read, and what is no character at all.
-const broken = /[\p{Noncharacter_Code_Point}\ufffd]/u;
+const brokenCharacter = /[\p{Noncharacter_Code_Point}\ufffd]/u;
 
 /**
  * A path within a workspace: relative, with slashes, in one spelling. Whoever asks may write it with the folder that
@@ -30,7 +30,7 @@ const broken = /[\p{Noncharacter_Code_Point}\ufffd]/u;
 export function filePath(text: string): string {
   const problem = pathProblem(text);
   if (problem) throw fail("bad_request", `“${shownPath(text)}” cannot be a path in the workspace: ${problem}.`);
-  return relative(text);
+  return toRelative(text);
 }
 
 /** The same for a folder, which may end with a slash; nothing for the whole workspace. */
@@ -40,41 +40,41 @@ export function folderPath(text: string): string | undefined {
   // By hand: a pattern for slashes at the end takes a long time for many that are elsewhere.
   while (end > 0 && text[end - 1] === "/") end -= 1;
   const path = text.slice(0, end);
-  return ["", ".", workspaceFolder].includes(path) || relative(path) === "." ? undefined : filePath(path);
+  return ["", ".", workspaceFolder].includes(path) || toRelative(path) === "." ? undefined : filePath(path);
 }
 
 /** What is wrong with a path, in words; nothing when it is right. */
 export function pathProblem(text: string): string | undefined {
-  if (text.length > maxPathChars) return tooLong;
+  if (text.length > maxPathChars) return tooLongMessage;
   if (text.includes("\0")) return "it has a NUL in it";
-  if (!text.isWellFormed() || broken.test(text)) return "it is not well-formed text";
-  const path = relative(text);
+  if (!text.isWellFormed() || brokenCharacter.test(text)) return "it is not well-formed text";
+  const path = toRelative(text);
   if (path === "") return "it is empty";
   if (path.startsWith("/")) return `it is outside; paths are relative to the workspace, or begin with ${workspaceFolder}/`;
   if (path.includes("\\")) return "write it with slashes, not backslashes";
-  if (unseen.test(path)) return "it has a character in it that cannot be seen";
+  if (invisibleCharacter.test(path)) return "it has a character in it that cannot be seen";
   const encoder = new TextEncoder();
-  if (encoder.encode(path).length > pathLimits.bytes) return tooLong;
+  if (encoder.encode(path).length > pathLimits.bytes) return tooLongMessage;
   const names = path.split("/");
   if (names.length > pathLimits.depth) return `it is more than ${pathLimits.depth - 1} folders deep`;
   if (names[0] === "~") return "there is no home folder here";
   for (const name of names) {
-    const problem = nameProblem(name);
+    const problem = findNameProblem(name);
     if (problem) return problem;
     if (encoder.encode(name).length > pathLimits.nameBytes) return `a name in it is longer than ${pathLimits.nameBytes} bytes`;
   }
   return undefined;
 }
 
-const tooLong = `it is longer than ${pathLimits.bytes} bytes`;
+const tooLongMessage = `it is longer than ${pathLimits.bytes} bytes`;
 
-function nameProblem(name: string): string | undefined {
+function findNameProblem(name: string): string | undefined {
   if (name === "") return "it has an empty name in it";
   // An address with these in it leads elsewhere before anybody has read it.
   if (/^(?:\.|%2e){1,2}$/i.test(name)) return `“${name}” is not a name`;
   if (/[. ]$/.test(name)) return "a name ends with a dot or a space, which some machines leave out";
   if (name.includes(":")) return "it has a colon in it; on some machines that is a drive, or a hidden part of another file";
-  if (devices.test(name)) return `“${shownPath(name)}” is a device on some machines`;
+  if (deviceName.test(name)) return `“${shownPath(name)}” is a device on some machines`;
   if (/^git~[0-9]+$/i.test(name)) return `“${shownPath(name)}” is another name of .git on some machines`;
   if (idleJoiner.test(name)) return "it has a character in it that cannot be seen";
   return undefined;
@@ -89,7 +89,7 @@ export function foldedPath(path: string): string {
   return letters.toLowerCase().toUpperCase().normalize("NFC");
 }
 
-function relative(text: string): string {
+function toRelative(text: string): string {
   const path = text.normalize("NFC");
   const inside = path === workspaceFolder || path.startsWith(`${workspaceFolder}/`) ? path.slice(workspaceFolder.length + 1) : path;
   // “./src/a.ts” is what many people and programs write.
@@ -98,7 +98,7 @@ function relative(text: string): string {
 
 /** A path as it may be shown, whatever is in it: on one line, and not too long. */
 export function shownPath(text: string): string {
-  const plain = text.slice(0, 100).toWellFormed().replace(new RegExp(unseen, "gu"), "�");
+  const plain = text.slice(0, 100).toWellFormed().replace(new RegExp(invisibleCharacter, "gu"), "�");
   return text.length > 100 ? `${plain}…` : plain;
 }
 

@@ -1,25 +1,25 @@
 import { z } from "zod";
 import { nameProblem, nameRefusals, type NameRule, nameRules } from "./names.ts";
 
-function named(rule: NameRule) {
+function createNameSchema(rule: NameRule) {
   const { empty, tooLong, reserved } = nameRefusals(rule);
   const text = z.string().min(1, empty).max(rule.longest, tooLong).regex(rule.pattern, rule.form);
   return rule.reserved ? text.refine((name) => nameProblem(rule, name) !== reserved, reserved) : text;
 }
 
-export const agentNameSchema = named(nameRules.agent);
+export const agentNameSchema = createNameSchema(nameRules.agent);
 
-export const blueprintNameSchema = named(nameRules.blueprint);
+export const blueprintNameSchema = createNameSchema(nameRules.blueprint);
 
 /** Which drivers there are is known to the host: a Worker may bring its own. */
-export const driverNameSchema = named(nameRules.driver);
+export const driverNameSchema = createNameSchema(nameRules.driver);
 
-export const userNameSchema = named(nameRules.user);
+export const userNameSchema = createNameSchema(nameRules.user);
 
 /** `global`, `review`, or `review:pr-123` for one run of a workflow. */
-export const agencyIdSchema = named(nameRules.agency);
+export const agencyIdSchema = createNameSchema(nameRules.agency);
 
-export const scriptNameSchema = named(nameRules.script);
+export const scriptNameSchema = createNameSchema(nameRules.script);
 
 export const modelIdSchema = z
   .string()

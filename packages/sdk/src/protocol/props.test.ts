@@ -25,24 +25,24 @@ const unwritable: [string, unknown, (string | number)[], string][] = [
 ];
 
 test.each(unwritable)("props with %s are refused by the path to it", (_, data, path, message) => {
-  const refused = refusal({ data });
+  const refused = getRefusal({ data });
   expect(refused).toMatchObject({ code: "bad_request", details: { problems: [{ path: ["props", "data", ...path], message }] } });
   expect(refused.message).toContain(`props.data.${path.join(".")} ${message}`);
 });
 
 test("undefined inside of a list or an object is refused by its path too, and as a key of its own is no key", () => {
-  expect(refusal({ data: { list: [undefined] } })).toMatchObject({ details: { problems: [{ path: ["props", "data", "list"] }] } });
-  expect(refusal({ data: { a: { b: undefined } } })).toMatchObject({ details: { problems: [{ path: ["props", "data", "a"] }] } });
+  expect(getRefusal({ data: { list: [undefined] } })).toMatchObject({ details: { problems: [{ path: ["props", "data", "list"] }] } });
+  expect(getRefusal({ data: { a: { b: undefined } } })).toMatchObject({ details: { problems: [{ path: ["props", "data", "a"] }] } });
   expect(checkedProps({ additionalInstructions: undefined })).toEqual({});
 });
 
 test("what is not an object at all is refused", () => {
-  for (const value of [null, 5, "x", [], () => 1]) expect(refusal(value).details?.problems?.[0]?.path).toEqual(["props"]);
+  for (const value of [null, 5, "x", [], () => 1]) expect(getRefusal(value).details?.problems?.[0]?.path).toEqual(["props"]);
 });
 
 test("there is no key that takes anything away", () => {
-  expect(refusal({ withoutTools: ["bash"] })).toMatchObject({ details: { problems: [{ path: ["props", "withoutTools"], message: "unknown field" }] } });
-  expect(refusal({ tools: { bash: null } })).toMatchObject({ details: { problems: [{ path: ["props", "tools"] }] } });
+  expect(getRefusal({ withoutTools: ["bash"] })).toMatchObject({ details: { problems: [{ path: ["props", "withoutTools"], message: "unknown field" }] } });
+  expect(getRefusal({ tools: { bash: null } })).toMatchObject({ details: { problems: [{ path: ["props", "tools"] }] } });
 });
 
 test("plain data comes back as it is, the same thing twice included", () => {
@@ -71,14 +71,14 @@ const notCode: [string, object, (string | number)[]][] = [
 ];
 
 test.each(notCode)("a tool with %s is refused by its path", (_, more, path) => {
-  expect(refusal({ tools: [{ ...described, ...more }] })).toMatchObject({ details: { problems: [{ path: ["props", "tools", 0, ...path] }] } });
+  expect(getRefusal({ tools: [{ ...described, ...more }] })).toMatchObject({ details: { problems: [{ path: ["props", "tools", 0, ...path] }] } });
 });
 
 test("all that props hold has one limit, code included", () => {
-  expect(refusal({ tools: [{ ...described, code: " ".repeat(70_000) }] })).toMatchObject({ details: { problems: [{ path: ["props"], message: expect.stringContaining("larger than") }] } });
+  expect(getRefusal({ tools: [{ ...described, code: " ".repeat(70_000) }] })).toMatchObject({ details: { problems: [{ path: ["props"], message: expect.stringContaining("larger than") }] } });
 });
 
-function refusal(value: unknown) {
+function getRefusal(value: unknown) {
   try {
     checkedProps(value);
   } catch (error) {

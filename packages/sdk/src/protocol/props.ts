@@ -8,12 +8,12 @@ import { modelRolesSchema } from "./roles.ts";
 const toolNameSchema = z.string().regex(toolNameRule.pattern, toolNameRule.form);
 
 /** Deeper than anybody writes, and less than it takes to exhaust whoever reads it. */
-const deepest = 64;
+const maxDepth = 64;
 
-const dataSchema = z.unknown().refine((value) => isWithin(value, deepest), { error: `more than ${deepest} levels deep`, abort: true }).pipe(z.json());
+const dataSchema = z.unknown().refine((value) => isWithinDepth(value, maxDepth), { error: `more than ${maxDepth} levels deep`, abort: true }).pipe(z.json());
 
 /** What a model is told of a tool that is given by data alone. */
-const toldOfTool = {
+const toolDescription = {
   name: toolNameSchema,
   description: z.string().min(1).max(4000),
   parameters: z
@@ -22,10 +22,10 @@ const toldOfTool = {
     .meta({ description: "JSON schema of the input" }),
 };
 
-const webhookToolSchema = z.strictObject({ ...toldOfTool, webhook: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }) });
+const webhookToolSchema = z.strictObject({ ...toolDescription, webhook: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }) });
 
 const codeToolSchema = z.strictObject({
-  ...toldOfTool,
+  ...toolDescription,
   code: z.string().min(1).meta({ description: "the body of an async function, in JavaScript or TypeScript, that finds its input as `input`; run in a sandbox" }),
   modules: z
     .record(z.string().min(1).max(200), z.string())
@@ -83,9 +83,9 @@ export function checkedProps(value: unknown): Props {
   return parsed.data.props;
 }
 
-function isWithin(value: unknown, levels: number): boolean {
+function isWithinDepth(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
-  return levels > 0 && Object.values(value).every((part) => isWithin(part, levels - 1));
+  return levels > 0 && Object.values(value).every((part) => isWithinDepth(part, levels - 1));
 }
 
 type Path = (string | number)[];
@@ -95,7 +95,7 @@ function findUnwritable(value: unknown, path: Path, outside: readonly unknown[])
   if (typeof value === "number") return Number.isFinite(value) ? undefined : { path, what: String(value) };
   if (typeof value !== "object") return { path, what: `a ${typeof value}` };
   if (outside.includes(value)) return { path, what: "a part of itself" };
-  if (outside.length >= deepest) return { path, what: `more than ${deepest} levels deep` };
+  if (outside.length >= maxDepth) return { path, what: `more than ${maxDepth} levels deep` };
   const prototype: unknown = Object.getPrototypeOf(value);
   if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) {
     return { path, what: `a ${value.constructor?.name ?? "special object"}` };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readScript } from "./script.ts";
 
-const pathsOf = (written: unknown) => readScript(written).problems?.map(({ path }) => path.join("."));
+const listPaths = (written: unknown) => readScript(written).problems?.map(({ path }) => path.join("."));
 
 test("a list, an object, other words and a step alone are the same script", () => {
   const full = { pace: 0, exchanges: [{ when: "hi", steps: [{ text: "hello" }] }] };
@@ -23,16 +23,16 @@ test("numbers are text where text is meant, and a bare number is a status", () =
 });
 
 test("problems have the path of what was written", () => {
-  expect(pathsOf([{ steps: [{ txt: "x" }] }])).toEqual(["0.steps.0.txt"]);
-  expect(pathsOf(JSON.parse('[{ "then": [{ "text": "a" }, { "call": { "input": {} } }] }]'))).toEqual(["0.then.1.call.tool"]);
-  expect(pathsOf([{ text: "a" }, { wait: -1 }])).toEqual(["1.wait"]);
-  expect(pathsOf({ exchanges: [{ steps: "x" }] })).toEqual(["exchanges.0.steps"]);
-  expect(pathsOf([{ pattern: [], text: "x" }])).toEqual(["0.pattern"]);
-  expect(pathsOf({ exchanges: [] })).toEqual(["exchanges"]);
-  expect(pathsOf([])).toEqual([""]);
-  expect(pathsOf("text")).toEqual([""]);
-  expect(pathsOf(null)).toEqual([""]);
-  expect(pathsOf([{ fail: { status: 200 } }])).toEqual(["0.fail.status"]);
+  expect(listPaths([{ steps: [{ txt: "x" }] }])).toEqual(["0.steps.0.txt"]);
+  expect(listPaths(JSON.parse('[{ "then": [{ "text": "a" }, { "call": { "input": {} } }] }]'))).toEqual(["0.then.1.call.tool"]);
+  expect(listPaths([{ text: "a" }, { wait: -1 }])).toEqual(["1.wait"]);
+  expect(listPaths({ exchanges: [{ steps: "x" }] })).toEqual(["exchanges.0.steps"]);
+  expect(listPaths([{ pattern: [], text: "x" }])).toEqual(["0.pattern"]);
+  expect(listPaths({ exchanges: [] })).toEqual(["exchanges"]);
+  expect(listPaths([])).toEqual([""]);
+  expect(listPaths("text")).toEqual([""]);
+  expect(listPaths(null)).toEqual([""]);
+  expect(listPaths([{ fail: { status: 200 } }])).toEqual(["0.fail.status"]);
 });
 
 test("an unknown expression is named, also deep in an input", () => {

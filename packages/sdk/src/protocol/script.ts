@@ -4,9 +4,9 @@ import type { Problem } from "./errors.ts";
 
 /** Scripts of scripted models. What a person writes is read here, once, for the Worker and the command line. */
 
-const unknownIn = {
+const unknownExpressionError = {
   error: ({ input }: { input?: unknown }) => {
-    const unknown = unknownExpression(typeof input === "string" ? input : JSON.stringify(input));
+    const unknown = findUnknownExpression(typeof input === "string" ? input : JSON.stringify(input));
     return `{{ ${unknown} }} is not known; there are message, turn, and results by number or tool`;
   },
 };
@@ -14,13 +14,13 @@ const unknownIn = {
 const anyText = z
   .union([z.string(), z.number(), z.boolean()], "expected text")
   .transform(String)
-  .refine((text) => unknownExpression(text) === undefined, unknownIn);
+  .refine((text) => findUnknownExpression(text) === undefined, unknownExpressionError);
 
 const callSchema = z.strictObject({
   tool: z.string("expected the name of a tool").min(1, "expected the name of a tool").max(200),
   input: z
     .record(z.string(), z.unknown(), "expected the tool's input, { … }")
-    .refine((input) => unknownExpression(JSON.stringify(input)) === undefined, unknownIn)
+    .refine((input) => findUnknownExpression(JSON.stringify(input)) === undefined, unknownExpressionError)
     .default({}),
 });
 
@@ -85,7 +85,7 @@ export const expression = /\{\{\s*(.*?)\s*\}\}/g;
 
 const knownExpression = /^(?:message|turn|results(?:\.[\w-]+)+)$/;
 
-function unknownExpression(text: string): string | undefined {
+function findUnknownExpression(text: string): string | undefined {
   return [...text.matchAll(expression)].map(([, inner = ""]) => inner).find((inner) => !knownExpression.test(inner));
 }
 
@@ -95,7 +95,7 @@ export function readScript(written: unknown): { script: Script; problems?: undef
   const spelled = isObject(whole) && Array.isArray(whole.exchanges) ? { ...whole, exchanges: whole.exchanges.map(spellOut) } : whole;
   const read = scriptSchema.safeParse(spelled);
   if (read.success) return { script: read.data };
-  const problems = read.error.issues.flatMap(problemsOf).map((problem) => ({ ...problem, path: asWritten(written, problem.path) }));
+  const problems = read.error.issues.flatMap(problemsOf).map((problem) => ({ ...problem, path: toWrittenPath(written, problem.path) }));
   return { problems: problems.slice(0, 20) };
 }
 
@@ -110,7 +110,7 @@ function spellOut(exchange: unknown): unknown {
   return { ...(when === undefined ? {} : { when }), steps: [step] };
 }
 
-function asWritten(written: unknown, path: Problem["path"]): Problem["path"] {
+function toWrittenPath(written: unknown, path: Problem["path"]): Problem["path"] {
   const [first, index, key, ...rest] = path;
   if (first !== "exchanges") return path;
   const exchanges = Array.isArray(written) ? written : (written as { exchanges: unknown[] }).exchanges;

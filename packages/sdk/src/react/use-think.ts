@@ -13,10 +13,10 @@ export type { LiveOptions as ThinkOptions, SendOptions } from "../conversation/l
 export type { Note, Notes } from "../conversation/note.ts";
 export type { Outbox, Unsent } from "../conversation/outbox.ts";
 
-type Deeds = Pick<LiveConversation, "send" | "cancel" | "approve" | "takeBack" | "loadOlder" | "reconnect">;
+type ConversationActions = Pick<LiveConversation, "send" | "cancel" | "approve" | "takeBack" | "loadOlder" | "reconnect">;
 
 /** A conversation as a component sees it, and what it can do in it. The deeds stay the same for the same agent. */
-export interface Think extends Deeds, Omit<Conversation, "entries" | "results" | "capabilities" | "changes"> {
+export interface Think extends ConversationActions, Omit<Conversation, "entries" | "results" | "capabilities" | "changes"> {
   /** What was said and done, in order. An entry that did not change is the same object as before. */
   messages: Entries;
   connection: Connection;

@@ -4,21 +4,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fail } from "../protocol/errors.ts";
 import { type HostStatus, hostStatusSchema } from "../internal/host-status.ts";
 
-const patience = 20_000;
+const restartTimeoutMs = 20_000;
 
 /** Kills main as a crash would, and comes back when another one answers. */
 export async function killMain(home: string, token: string, url: string): Promise<void> {
   const { pid } = (await askStatus(home, token)).main;
   if (pid === undefined) throw fail("conflict", "Main is not running just now, so it cannot be killed.");
   process.kill(pid, "SIGKILL");
-  const end = Date.now() + patience;
-  while (!(await answersAnew(home, token, url, pid))) {
+  const end = Date.now() + restartTimeoutMs;
+  while (!(await hasRestarted(home, token, url, pid))) {
     if (Date.now() > end) throw fail("unavailable", "Main was killed and did not come back; the host's log says why.");
     await sleep(10);
   }
 }
 
-async function answersAnew(home: string, token: string, url: string, killed: number): Promise<boolean> {
+async function hasRestarted(home: string, token: string, url: string, killed: number): Promise<boolean> {
   try {
     const { main } = await askStatus(home, token);
     if (main.pid === undefined || main.pid === killed) return false;

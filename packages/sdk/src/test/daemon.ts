@@ -11,8 +11,8 @@ interface DaemonOptions {
   env: Record<string, string>;
 }
 
-const startLimit = 60_000;
-const stopLimit = 15_000;
+const startTimeoutMs = 60_000;
+const stopTimeoutMs = 15_000;
 
 /** Starts a daemon that ends with this process, and comes back when its host answers. */
 export async function startDaemon({ program, folder, args, env }: DaemonOptions): Promise<ChildProcess> {
@@ -27,7 +27,7 @@ export async function startDaemon({ program, folder, args, env }: DaemonOptions)
   });
   closeSync(log);
   try {
-    await untilReady(daemon, file);
+    await waitUntilReady(daemon, file);
   } catch (error) {
     await stopDaemon(daemon);
     throw error;
@@ -42,22 +42,22 @@ export async function stopDaemon(daemon: ChildProcess): Promise<void> {
   const gone = new Promise<void>((resolve) => daemon.once("exit", () => resolve()));
   daemon.ref();
   daemon.kill("SIGTERM");
-  const late = setTimeout(() => daemon.kill("SIGKILL"), stopLimit);
+  const late = setTimeout(() => daemon.kill("SIGKILL"), stopTimeoutMs);
   await gone;
   clearTimeout(late);
 }
 
-function untilReady(daemon: ChildProcess, file: string): Promise<void> {
+function waitUntilReady(daemon: ChildProcess, file: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const silent = () => fail("unavailable", `The host did not start. ${printed(file)}`);
-    const late = setTimeout(() => reject(silent()), startLimit);
+    const onTimeout = () => fail("unavailable", `The host did not start. ${readPrinted(file)}`);
+    const late = setTimeout(() => reject(onTimeout()), startTimeoutMs);
     const settle = (outcome: () => void) => {
       clearTimeout(late);
       outcome();
     };
-    daemon.once("message", (report) => settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? silent()))));
+    daemon.once("message", (report) => settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? onTimeout()))));
     daemon.once("error", (error) => settle(() => reject(error)));
-    daemon.once("exit", () => settle(() => reject(silent())));
+    daemon.once("exit", () => settle(() => reject(onTimeout())));
   });
 }
 
@@ -65,7 +65,7 @@ function isReady(report: unknown): boolean {
   return typeof report === "object" && report !== null && "ready" in report;
 }
 
-function printed(file: string): string {
+function readPrinted(file: string): string {
   const text = readFileSync(file, "utf8").trim();
   return text ? `It printed: ${text.slice(-2000)}` : "It printed nothing.";
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A folder that goes when it is no longer needed, also when this process dies without a word. */
-export interface Folder {
+export interface TempFolder {
   path: string;
   remove(): Promise<void>;
 }
@@ -13,12 +13,12 @@ export interface Folder {
 const maxNameChars = 40;
 
 // Its standard input is a pipe that only we hold: when that ends, so have we. What the host still does there takes a moment.
-const keeper = 'read _; tries=0; while [ -e "$0" ] && [ $tries -lt 100 ]; do sleep 0.1; rm -rf "$0"; tries=$((tries + 1)); done';
+const removeScript = 'read _; tries=0; while [ -e "$0" ] && [ $tries -lt 100 ]; do sleep 0.1; rm -rf "$0"; tries=$((tries + 1)); done';
 
-export async function makeFolder(): Promise<Folder> {
+export async function createTempFolder(): Promise<TempFolder> {
   const place = tmpdir().length <= maxNameChars ? tmpdir() : "/tmp";
   const path = await mkdtemp(join(place, "thinkery-test-"));
-  const beside = spawn("/bin/sh", ["-c", keeper, path], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+  const beside = spawn("/bin/sh", ["-c", removeScript, path], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
   beside.on("error", () => {});
   beside.stdin.on("error", () => {});
   beside.unref();
@@ -34,7 +34,7 @@ export async function makeFolder(): Promise<Folder> {
 }
 
 /** Lays out a home: configuration and scripts by name. */
-export async function furnish(home: string, config: object | undefined, scripts: Readonly<Record<string, unknown>>): Promise<void> {
+export async function writeHome(home: string, config: object | undefined, scripts: Readonly<Record<string, unknown>>): Promise<void> {
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   if (config) await writeFile(join(home, "config.jsonc"), JSON.stringify(config));
   for (const [name, script] of Object.entries(scripts)) {

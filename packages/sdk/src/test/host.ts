@@ -6,7 +6,7 @@ import { type Client, createClient } from "../client/client.ts";
 import type { ScriptInput } from "../protocol/script.ts";
 import { killMain } from "./control.ts";
 import { startDaemon, stopDaemon } from "./daemon.ts";
-import { furnish, makeFolder } from "./folder.ts";
+import { writeHome, createTempFolder } from "./folder.ts";
 import { findProgram } from "./program.ts";
 import { type ExchangeInput, script } from "./script.ts";
 
@@ -14,7 +14,7 @@ export interface HostOptions {
   /** The file of your own Worker: a path, or `new URL("../src/worker.ts", import.meta.url)`. Without it, the stock one. */
   worker?: string | URL;
   /** Scripted models by name: what is under `greeter` is the model `scripted:greeter`. A URL is that of a YAML file. */
-  scripts?: Readonly<Record<string, Lines>>;
+  scripts?: Readonly<Record<string, ScriptSource>>;
   /** What could stand in `config.jsonc`. */
   config?: object;
   /** Environment variables of the host. It gets nothing else of yours: no key, no home, no proxy. */
@@ -23,7 +23,7 @@ export interface HostOptions {
   program?: string;
 }
 
-type Lines = readonly ExchangeInput[] | ScriptInput | URL;
+type ScriptSource = readonly ExchangeInput[] | ScriptInput | URL;
 
 type NewAgent = Omit<NonNullable<Parameters<Agents["create"]>[0]>, "name">;
 
@@ -51,13 +51,13 @@ export interface TestHost extends AsyncDisposable {
  */
 export async function startHost(options: HostOptions = {}): Promise<TestHost> {
   const program = options.program ?? findProgram();
-  const scripts = Object.fromEntries(Object.entries(options.scripts ?? {}).map(([name, lines]) => [name, checked(name, lines)]));
-  const folder = await makeFolder();
+  const scripts = Object.fromEntries(Object.entries(options.scripts ?? {}).map(([name, lines]) => [name, validateScript(name, lines)]));
+  const folder = await createTempFolder();
   try {
     const home = join(folder.path, "home");
-    await furnish(home, options.config, scripts);
+    await writeHome(home, options.config, scripts);
     const env = { PATH: process.env.PATH ?? "", HOME: dirname(home), THINKERY_HOME: home, NO_COLOR: "1", ...options.env };
-    const worker = options.worker === undefined ? [] : [`--worker=${fileOf(options.worker)}`];
+    const worker = options.worker === undefined ? [] : [`--worker=${toFilePath(options.worker)}`];
     const start = (at: number) => startDaemon({ program, folder: folder.path, env, args: [`--port=${at}`, ...worker] });
 
     let daemon = await start(0);
@@ -90,7 +90,7 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
 }
 
 // A file is read and checked by the host, which says what is wrong with it when it is played.
-function checked(name: string, lines: Lines): unknown {
+function validateScript(name: string, lines: ScriptSource): unknown {
   if (lines instanceof URL) return lines;
   const { exchanges, ...more } = isList(lines) ? { exchanges: lines } : lines;
   try {
@@ -105,6 +105,6 @@ function isList(lines: readonly ExchangeInput[] | ScriptInput): lines is readonl
   return Array.isArray(lines);
 }
 
-function fileOf(worker: string | URL): string {
+function toFilePath(worker: string | URL): string {
   return typeof worker === "string" && !worker.startsWith("file:") ? resolve(worker) : fileURLToPath(worker);
 }

@@ -1,4 +1,4 @@
-import { type Attempt, attempt } from "../attempt.ts";
+import { type Attempt, createAttempt } from "../attempt.ts";
 
 // More than there is: time, memory, room. Each ends in a clear error of its own, or is cut to size.
 
@@ -66,40 +66,40 @@ const hungers: [string, string][] = [
 export const spinning: readonly Attempt[] = spins.map(([where, code, ends = late]) => {
   // What has to end before it spins is not to be taken for a spin because the machine is slow.
   const time = ends.test("timeout: The run took more than 300 ms") ? quick : patient;
-  return attempt(`a spin in ${where}`, ends, code, { ...time, ...(code.startsWith("import") ? { modules: { "x.js": spin } } : {}) });
+  return createAttempt(`a spin in ${where}`, ends, code, { ...time, ...(code.startsWith("import") ? { modules: { "x.js": spin } } : {}) });
 });
 
-export const hungry: readonly Attempt[] = hungers.map(([what, code]) => attempt(`memory for ${what}`, memory, code, patient));
+export const hungry: readonly Attempt[] = hungers.map(([what, code]) => createAttempt(`memory for ${what}`, memory, code, patient));
 
 export const oversized: readonly Attempt[] = [
-  attempt("more calls than a run may make", /^ok: 1000 .*may make 1000 calls/, "let made = 0, why = ''; for (let i = 0; i < 1010; i++) await echo(i).then(() => made++, (error) => (why = error.message)); return made + ' ' + why", patient),
-  attempt("ten thousand calls at once", /^(?:ok: 1000 .*may make 1000 calls|limit: )/, "const all = await Promise.allSettled(Array.from({ length: 10_000 }, (_, i) => echo(i))); return all.filter(({ status }) => status === 'fulfilled').length + ' ' + all.at(-1).reason.message", patient),
-  attempt("recursion without end", range, "const deeper = () => deeper() + 1; return deeper()"),
-  attempt("recursion in what is shown", /^(?:threw: RangeError|ok: )/, "const deep = { toJSON() { return [deep]; } }; return JSON.stringify(deep)"),
-  attempt("a text longer than any", range, "return 'x'.repeat(2 ** 30)"),
-  attempt("a text that doubles", /^(?:threw: RangeError|limit)/, "let text = 'x'; for (;;) text += text"),
-  attempt("a number larger than any", range, "return 2n ** (2n ** 40n)"),
-  attempt("a result of twelve megabytes", /^limit: /, "return 'x'.repeat(12 * 1024 * 1024)"),
-  attempt("a result with a million entries", /^(?:ok|limit): /, "return Array.from({ length: 1e6 }, (_, i) => ({ i }))", patient),
-  attempt("a result nested a hundred thousand deep", /^(?:ok|threw|limit): /, "let deep = []; for (let i = 0; i < 1e5; i++) deep = [deep]; return deep"),
-  attempt("a result that is one of a billion laughs", /^(?:ok|threw|limit|timeout): /, "let laugh = ['ha']; for (let i = 0; i < 30; i++) laugh = [laugh, laugh]; return laugh", { timeoutMs: 1000 }),
-  attempt("bytes as the result", /^ok: Uint8Array/, "return crypto.getRandomValues(new Uint8Array(65536))"),
-  attempt("more chance than there is at once", /^threw: /, "return crypto.getRandomValues(new Uint8Array(65537))"),
-  attempt("text that is no text", /^ok: /, "return String.fromCharCode(0, 27, 155, 0xd800, 0xdfff, 0xfffe) + '\\u001b[2J\\u202e'"),
-  attempt("a console of a hundred megabytes", /^ok: fine\n\nconsole:\n.{1000,}$/s, "const line = 'x'.repeat(10_000); for (let i = 0; i < 10_000; i++) console.log(line); return 'fine'"),
-  attempt("one line of twenty megabytes", /^ok: fine\n\nconsole:\n/, "console.log('x'.repeat(2e7)); return 'fine'"),
-  attempt("a million lines", /^ok: fine\n\nconsole:\n/, "for (let i = 0; i < 1e6; i++) console.log(i); return 'fine'", { timeoutMs: 5000 }),
-  attempt("a console shown a tree without end", /^ok: fine\n\nconsole:\n/, "const tree = (n) => new Proxy({}, { ownKeys: () => ['a', 'b'], getOwnPropertyDescriptor: () => ({ value: tree(n + 1), enumerable: true, configurable: true }), get: () => tree(n + 1) }); console.log(tree(0)); return 'fine'"),
-  attempt("a group without end", /^ok: fine/, "for (let i = 0; i < 1e5; i++) console.group(); console.log('x'); return 'fine'"),
-  attempt("an error of fifty megabytes", /^(?:threw|limit): (?=.{10,20100}$)/s, "throw new Error('x'.repeat(5e7))"),
-  attempt("a thrown text of fifty megabytes", /^(?:threw|limit): (?=.{10,20100}$)/s, "throw 'x'.repeat(5e7)"),
-  attempt("an error with a hundred thousand causes", /^threw: (?=.{4,20100}$)/s, "let error = new Error('first'); for (let i = 0; i < 1e5; i++) error = new Error('x' + i, { cause: error }); throw error"),
-  attempt("a hundred thousand rejections that nobody handles", fine, "for (let i = 0; i < 1e5; i++) Promise.reject(new Error('x' + i)); await null; return 'fine'", patient),
-  attempt("JSON a million deep", /^(?:ok|threw): /, "return JSON.parse('['.repeat(1e6) + ']'.repeat(1e6))"),
-  attempt("a Proxy a hundred thousand deep", range, "let proxy = {}; for (let i = 0; i < 1e5; i++) proxy = new Proxy(proxy, {}); return proxy.a"),
-  attempt("a class a hundred thousand deep", /^(?:threw|ok): /, "let made = class {}; for (let i = 0; i < 1e4; i++) made = class extends made {}; return String(new made())"),
-  attempt("numbers of a billion digits in a format", /^threw: /, "return new Intl.NumberFormat('en', { minimumFractionDigits: 1e9 }).format(1)"),
-  attempt("code of a million nested brackets", /^(?:syntax|threw|limit): /, `return ${"[".repeat(20_000)}${"]".repeat(20_000)}.flat(Infinity).length + 'ESCAPED'.length > 1e9`),
-  attempt("code of a hundred thousand sums", /^(?:syntax|threw|limit|ok): /, `return 0${"+1".repeat(50_000)}`),
-  attempt("a module too many", /^limit: /, "return 'ESCAPED'", { modules: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`m${i}.js`, ""])) }),
+  createAttempt("more calls than a run may make", /^ok: 1000 .*may make 1000 calls/, "let made = 0, why = ''; for (let i = 0; i < 1010; i++) await echo(i).then(() => made++, (error) => (why = error.message)); return made + ' ' + why", patient),
+  createAttempt("ten thousand calls at once", /^(?:ok: 1000 .*may make 1000 calls|limit: )/, "const all = await Promise.allSettled(Array.from({ length: 10_000 }, (_, i) => echo(i))); return all.filter(({ status }) => status === 'fulfilled').length + ' ' + all.at(-1).reason.message", patient),
+  createAttempt("recursion without end", range, "const deeper = () => deeper() + 1; return deeper()"),
+  createAttempt("recursion in what is shown", /^(?:threw: RangeError|ok: )/, "const deep = { toJSON() { return [deep]; } }; return JSON.stringify(deep)"),
+  createAttempt("a text longer than any", range, "return 'x'.repeat(2 ** 30)"),
+  createAttempt("a text that doubles", /^(?:threw: RangeError|limit)/, "let text = 'x'; for (;;) text += text"),
+  createAttempt("a number larger than any", range, "return 2n ** (2n ** 40n)"),
+  createAttempt("a result of twelve megabytes", /^limit: /, "return 'x'.repeat(12 * 1024 * 1024)"),
+  createAttempt("a result with a million entries", /^(?:ok|limit): /, "return Array.from({ length: 1e6 }, (_, i) => ({ i }))", patient),
+  createAttempt("a result nested a hundred thousand deep", /^(?:ok|threw|limit): /, "let deep = []; for (let i = 0; i < 1e5; i++) deep = [deep]; return deep"),
+  createAttempt("a result that is one of a billion laughs", /^(?:ok|threw|limit|timeout): /, "let laugh = ['ha']; for (let i = 0; i < 30; i++) laugh = [laugh, laugh]; return laugh", { timeoutMs: 1000 }),
+  createAttempt("bytes as the result", /^ok: Uint8Array/, "return crypto.getRandomValues(new Uint8Array(65536))"),
+  createAttempt("more chance than there is at once", /^threw: /, "return crypto.getRandomValues(new Uint8Array(65537))"),
+  createAttempt("text that is no text", /^ok: /, "return String.fromCharCode(0, 27, 155, 0xd800, 0xdfff, 0xfffe) + '\\u001b[2J\\u202e'"),
+  createAttempt("a console of a hundred megabytes", /^ok: fine\n\nconsole:\n.{1000,}$/s, "const line = 'x'.repeat(10_000); for (let i = 0; i < 10_000; i++) console.log(line); return 'fine'"),
+  createAttempt("one line of twenty megabytes", /^ok: fine\n\nconsole:\n/, "console.log('x'.repeat(2e7)); return 'fine'"),
+  createAttempt("a million lines", /^ok: fine\n\nconsole:\n/, "for (let i = 0; i < 1e6; i++) console.log(i); return 'fine'", { timeoutMs: 5000 }),
+  createAttempt("a console shown a tree without end", /^ok: fine\n\nconsole:\n/, "const tree = (n) => new Proxy({}, { ownKeys: () => ['a', 'b'], getOwnPropertyDescriptor: () => ({ value: tree(n + 1), enumerable: true, configurable: true }), get: () => tree(n + 1) }); console.log(tree(0)); return 'fine'"),
+  createAttempt("a group without end", /^ok: fine/, "for (let i = 0; i < 1e5; i++) console.group(); console.log('x'); return 'fine'"),
+  createAttempt("an error of fifty megabytes", /^(?:threw|limit): (?=.{10,20100}$)/s, "throw new Error('x'.repeat(5e7))"),
+  createAttempt("a thrown text of fifty megabytes", /^(?:threw|limit): (?=.{10,20100}$)/s, "throw 'x'.repeat(5e7)"),
+  createAttempt("an error with a hundred thousand causes", /^threw: (?=.{4,20100}$)/s, "let error = new Error('first'); for (let i = 0; i < 1e5; i++) error = new Error('x' + i, { cause: error }); throw error"),
+  createAttempt("a hundred thousand rejections that nobody handles", fine, "for (let i = 0; i < 1e5; i++) Promise.reject(new Error('x' + i)); await null; return 'fine'", patient),
+  createAttempt("JSON a million deep", /^(?:ok|threw): /, "return JSON.parse('['.repeat(1e6) + ']'.repeat(1e6))"),
+  createAttempt("a Proxy a hundred thousand deep", range, "let proxy = {}; for (let i = 0; i < 1e5; i++) proxy = new Proxy(proxy, {}); return proxy.a"),
+  createAttempt("a class a hundred thousand deep", /^(?:threw|ok): /, "let made = class {}; for (let i = 0; i < 1e4; i++) made = class extends made {}; return String(new made())"),
+  createAttempt("numbers of a billion digits in a format", /^threw: /, "return new Intl.NumberFormat('en', { minimumFractionDigits: 1e9 }).format(1)"),
+  createAttempt("code of a million nested brackets", /^(?:syntax|threw|limit): /, `return ${"[".repeat(20_000)}${"]".repeat(20_000)}.flat(Infinity).length + 'ESCAPED'.length > 1e9`),
+  createAttempt("code of a hundred thousand sums", /^(?:syntax|threw|limit|ok): /, `return 0${"+1".repeat(50_000)}`),
+  createAttempt("a module too many", /^limit: /, "return 'ESCAPED'", { modules: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`m${i}.js`, ""])) }),
 ];

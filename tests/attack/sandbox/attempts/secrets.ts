@@ -1,4 +1,4 @@
-import { type Attempt, attempt } from "../attempt.ts";
+import { type Attempt, createAttempt } from "../attempt.ts";
 
 // What the code could find of the harness around it: bindings, stubs, paths, other realms.
 
@@ -7,7 +7,7 @@ const isPower =
   "const { apply } = Reflect, { toString: tagOf } = Object.prototype, { test } = RegExp.prototype; const isPower = (value) => value !== globalThis && !(value instanceof ServiceWorkerGlobalScope) && apply(test, /Rpc|Stub|Fetcher|Loader|Service|Durable/, [apply(tagOf, value, []) + (value?.constructor?.name ?? '')]);";
 
 /** Patches something, has the harness do its work in all ways, and tells what came by. */
-const overheard = (patch: string) => `${isPower}
+const buildOverhearCode = (patch: string) => `${isPower}
 const heard = [];
 let isBusy = false;
 const hear = (...values) => {
@@ -50,8 +50,8 @@ const patches: [string, string][] = [
 const names = ["host", "env", "ctx", "job", "door", "stub", "run", "go", "harness", "exports", "module", "require", "LOADER", "HOST", "SANDBOX", "body", "user", "primordials", "__host", "_host", "__env", "call", "outcome"];
 
 export const secrets: readonly Attempt[] = [
-  attempt("names in scope", /^ok: (?:\n|$|The code ran)/, `const found = []; ${names.map((name) => `try { if (typeof ${name} !== 'undefined') found.push('${name}'); } catch { found.push('${name}'); }`).join(" ")} return found.join()`),
-  attempt("bindings anywhere below the global object", /^ok: \[\]$/, `${isPower}
+  createAttempt("names in scope", /^ok: (?:\n|$|The code ran)/, `const found = []; ${names.map((name) => `try { if (typeof ${name} !== 'undefined') found.push('${name}'); } catch { found.push('${name}'); }`).join(" ")} return found.join()`),
+  createAttempt("bindings anywhere below the global object", /^ok: \[\]$/, `${isPower}
 const seen = new Set(), found = [];
 const walk = (value, path) => {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value) || path.length > 6) return;
@@ -62,40 +62,40 @@ const walk = (value, path) => {
 };
 walk(globalThis, []);
 return found.filter((path) => !/^(?:__proto__\\.)*ServiceWorkerGlobalScope/.test(path));`),
-  attempt("what is around “this”", /^ok: (?:undefined|\[object Object\] $|The code ran)|^ok: undefined /, "return String(this) + ' ' + Object.getOwnPropertyNames(this ?? {})"),
-  attempt("the function's arguments", /^(?:ok: (?:0\b.*|\[\])$|syntax: |threw: )/, "return arguments.length === 0 ? 0 : Array.from(arguments, (one) => Object.prototype.toString.call(one))"),
-  attempt("who called it", /^(?:threw|syntax): /, "return 'ESCAPED' + arguments.callee.caller"),
-  attempt("the caller of a function", /^(?:threw: |ok: null)/, "function inner() { return inner.caller; } const found = inner(); return found === null ? null : 'ESCAPED' + found"),
-  attempt("the caller, through the prototype's getter", /^threw: /, "const { get } = Object.getOwnPropertyDescriptor(Function.prototype, 'caller'); return 'ESCAPED' + get.call(function () {})"),
-  attempt("import.meta", /^ok: \[.*\]$/, "return Reflect.ownKeys(import.meta).map((key) => [key, typeof import.meta[key]]).filter(([, type]) => type === 'object')"),
-  attempt("new.target", /^(?:ok: |syntax: )/, "return String(new.target)"),
-  attempt("files named in a stack", /^ok: (?!.*(?:\/|harness|main\.js|sandbox))/s, "Error.stackTraceLimit = 1000; return new Error('x').stack"),
-  attempt("files named by a capability's failure", /^ok: (?!.*(?:\/home|\/tmp|node_modules|main\.js))/s, "Error.stackTraceLimit = 1000; const error = await echo(1n).catch((error) => error); return String(error.stack) + JSON.stringify(Object.getOwnPropertyNames(error)) + error.cause"),
-  attempt("files named by a tool's failure", /^ok: (?!.*(?:\/home|\/tmp|node_modules|main\.js))/s, "const error = await tools.throw({}).catch((error) => error); return [error.stack, String(error.cause), Object.keys(error)].join(' ')"),
-  attempt("functions on the stack", /^ok: (?!.*(?:function|object))/s, "Error.prepareStackTrace = (_, sites) => sites.map((site) => [site.getFileName(), typeof site.getFunction(), typeof site.getThis()].join()).join('; '); return new Error('x').stack"),
-  attempt("functions on the stack of a promise", /^ok: (?!.*(?:function|object))/s, "Error.prepareStackTrace = (_, sites) => sites.map((site) => [typeof site.getFunction(), typeof site.getThis(), site.getPromiseIndex?.()].join()).join('; '); try { await Promise.all([tools.throw({})]); } catch (error) { return String(error.stack); }"),
-  attempt("functions on the stack of what the harness reads", /^ok: (?!.*(?:function|object))/s, "let seen = ''; Error.prepareStackTrace = (_, sites) => { seen += sites.map((site) => [typeof site.getFunction(), typeof site.getThis()].join()).join('; '); return ''; }; const trap = new Proxy({}, { get(_, key) { void new Error().stack; return undefined; }, ownKeys() { void new Error().stack; return []; }, getPrototypeOf() { void new Error().stack; return null; } }); console.log(trap); return seen || 'nothing'"),
-  attempt("a captured stack", /^ok: (?!.*(?:\/home|\/tmp|harness))/s, "const holder = {}; Error.captureStackTrace(holder); return holder.stack"),
-  attempt("another realm, through an error's constructor", /^threw: EvalError/, "const error = await tools.throw({}).catch((error) => error); return 'ESCAPED' + error.constructor.constructor('return globalThis')()"),
-  attempt("another realm, through an answer's constructor", /^threw: EvalError/, "const answer = await echo({ a: [1] }); return 'ESCAPED' + answer.a.constructor.constructor('return globalThis')()"),
-  attempt("another realm, through the console", /^threw: EvalError/, "return 'ESCAPED' + console.log.constructor('return globalThis')()"),
-  attempt("another realm, through the tools", /^threw: /, "return 'ESCAPED' + (await tools.constructor.constructor('return globalThis')())"),
-  attempt("another realm's objects at all", /^ok: true$/, "const error = await tools.throw({}).catch((error) => error); return error instanceof Error && Object.getPrototypeOf(await echo({})) === Object.prototype && Object.getPrototypeOf(await echo([])) === Array.prototype"),
-  attempt("a thenable that keeps the harness's functions", /^(?:ok|threw): (?!.*ESCAPED)/s, "return { then(resolve) { let tag = 'none'; try { tag = 'ESCAPED ' + resolve.constructor('return globalThis')(); } catch (error) { tag = error.name; } resolve(tag); } }"),
-  attempt("an outcome told twice", /^ok: first$/, "return { then(resolve, reject) { resolve('first'); resolve('ESCAPED'); reject(new Error('ESCAPED')); } }"),
-  attempt("a Proxy that notes who touches it", /^(?:ok|threw): (?!.*ESCAPED)/s, `${isPower} let note = 'fine'; const handler = new Proxy({}, { get: (_, trap) => (...a) => { if (a.slice(1).some(isPower)) note = 'ESCAPED'; return Reflect[trap](...a); } }); console.log(new Proxy({ a: 1 }, handler)); return note`),
-  attempt("a lie about its own type", /^(?:ok|threw): (?!.*ESCAPED)/s, "return { [Symbol.toStringTag]: 'JsRpcStub', constructor: { name: 'RpcStub' } }"),
-  attempt("instances decided by the code", /^(?:ok|threw): /, "for (const type of [Error, Map, Set, Date, Promise, Response]) Object.defineProperty(type, Symbol.hasInstance, { value: () => true }); return { plain: 1 }"),
-  attempt("unhandled rejections of others", /^ok: none/, "let seen = 'none'; addEventListener('unhandledrejection', ({ reason }) => { seen = 'ESCAPED ' + reason; }); addEventListener('error', ({ error }) => { seen = 'ESCAPED ' + error; }); await new Promise((resolve) => setTimeout(resolve, 20)); return seen"),
-  attempt("the platform's own object", /^ok: compatibilityFlags/, "return Reflect.ownKeys(Cloudflare).filter((key) => typeof key === 'string').join()"),
-  attempt("a copy of a function", /^threw: .*clone/is, "return 'ESCAPED' + structuredClone(echo)"),
-  attempt("an async context", /^ok: undefined,undefined$/, "return [typeof AsyncContext, typeof AsyncLocalStorage].join()"),
-  attempt("a property of every object, so that the outcome has it", /^ok: 5$/, "Object.assign(Object.prototype, { ok: true, kind: 'limit', message: 'forged', value: 'ESCAPED', console: 'ESCAPED' }); return 5"),
-  attempt("an outcome without a value, filled in by a prototype", /^ok: (?!.*ESCAPED)/s, "Object.prototype.value = 'ESCAPED'; Object.prototype.console = 'ESCAPED'"),
-  attempt("a frozen world", /^ok: 5$/, "for (const type of [Object, Array, Function, Promise, String, Map, Error]) { Object.freeze(type.prototype); Object.freeze(type); } Object.freeze(globalThis.console); return 5"),
-  attempt("a deleted world", /^(?:ok: 5$|threw: )/, "for (const key of Reflect.ownKeys(globalThis)) { try { delete globalThis[key]; } catch {} } return 5"),
+  createAttempt("what is around “this”", /^ok: (?:undefined|\[object Object\] $|The code ran)|^ok: undefined /, "return String(this) + ' ' + Object.getOwnPropertyNames(this ?? {})"),
+  createAttempt("the function's arguments", /^(?:ok: (?:0\b.*|\[\])$|syntax: |threw: )/, "return arguments.length === 0 ? 0 : Array.from(arguments, (one) => Object.prototype.toString.call(one))"),
+  createAttempt("who called it", /^(?:threw|syntax): /, "return 'ESCAPED' + arguments.callee.caller"),
+  createAttempt("the caller of a function", /^(?:threw: |ok: null)/, "function inner() { return inner.caller; } const found = inner(); return found === null ? null : 'ESCAPED' + found"),
+  createAttempt("the caller, through the prototype's getter", /^threw: /, "const { get } = Object.getOwnPropertyDescriptor(Function.prototype, 'caller'); return 'ESCAPED' + get.call(function () {})"),
+  createAttempt("import.meta", /^ok: \[.*\]$/, "return Reflect.ownKeys(import.meta).map((key) => [key, typeof import.meta[key]]).filter(([, type]) => type === 'object')"),
+  createAttempt("new.target", /^(?:ok: |syntax: )/, "return String(new.target)"),
+  createAttempt("files named in a stack", /^ok: (?!.*(?:\/|harness|main\.js|sandbox))/s, "Error.stackTraceLimit = 1000; return new Error('x').stack"),
+  createAttempt("files named by a capability's failure", /^ok: (?!.*(?:\/home|\/tmp|node_modules|main\.js))/s, "Error.stackTraceLimit = 1000; const error = await echo(1n).catch((error) => error); return String(error.stack) + JSON.stringify(Object.getOwnPropertyNames(error)) + error.cause"),
+  createAttempt("files named by a tool's failure", /^ok: (?!.*(?:\/home|\/tmp|node_modules|main\.js))/s, "const error = await tools.throw({}).catch((error) => error); return [error.stack, String(error.cause), Object.keys(error)].join(' ')"),
+  createAttempt("functions on the stack", /^ok: (?!.*(?:function|object))/s, "Error.prepareStackTrace = (_, sites) => sites.map((site) => [site.getFileName(), typeof site.getFunction(), typeof site.getThis()].join()).join('; '); return new Error('x').stack"),
+  createAttempt("functions on the stack of a promise", /^ok: (?!.*(?:function|object))/s, "Error.prepareStackTrace = (_, sites) => sites.map((site) => [typeof site.getFunction(), typeof site.getThis(), site.getPromiseIndex?.()].join()).join('; '); try { await Promise.all([tools.throw({})]); } catch (error) { return String(error.stack); }"),
+  createAttempt("functions on the stack of what the harness reads", /^ok: (?!.*(?:function|object))/s, "let seen = ''; Error.prepareStackTrace = (_, sites) => { seen += sites.map((site) => [typeof site.getFunction(), typeof site.getThis()].join()).join('; '); return ''; }; const trap = new Proxy({}, { get(_, key) { void new Error().stack; return undefined; }, ownKeys() { void new Error().stack; return []; }, getPrototypeOf() { void new Error().stack; return null; } }); console.log(trap); return seen || 'nothing'"),
+  createAttempt("a captured stack", /^ok: (?!.*(?:\/home|\/tmp|harness))/s, "const holder = {}; Error.captureStackTrace(holder); return holder.stack"),
+  createAttempt("another realm, through an error's constructor", /^threw: EvalError/, "const error = await tools.throw({}).catch((error) => error); return 'ESCAPED' + error.constructor.constructor('return globalThis')()"),
+  createAttempt("another realm, through an answer's constructor", /^threw: EvalError/, "const answer = await echo({ a: [1] }); return 'ESCAPED' + answer.a.constructor.constructor('return globalThis')()"),
+  createAttempt("another realm, through the console", /^threw: EvalError/, "return 'ESCAPED' + console.log.constructor('return globalThis')()"),
+  createAttempt("another realm, through the tools", /^threw: /, "return 'ESCAPED' + (await tools.constructor.constructor('return globalThis')())"),
+  createAttempt("another realm's objects at all", /^ok: true$/, "const error = await tools.throw({}).catch((error) => error); return error instanceof Error && Object.getPrototypeOf(await echo({})) === Object.prototype && Object.getPrototypeOf(await echo([])) === Array.prototype"),
+  createAttempt("a thenable that keeps the harness's functions", /^(?:ok|threw): (?!.*ESCAPED)/s, "return { then(resolve) { let tag = 'none'; try { tag = 'ESCAPED ' + resolve.constructor('return globalThis')(); } catch (error) { tag = error.name; } resolve(tag); } }"),
+  createAttempt("an outcome told twice", /^ok: first$/, "return { then(resolve, reject) { resolve('first'); resolve('ESCAPED'); reject(new Error('ESCAPED')); } }"),
+  createAttempt("a Proxy that notes who touches it", /^(?:ok|threw): (?!.*ESCAPED)/s, `${isPower} let note = 'fine'; const handler = new Proxy({}, { get: (_, trap) => (...a) => { if (a.slice(1).some(isPower)) note = 'ESCAPED'; return Reflect[trap](...a); } }); console.log(new Proxy({ a: 1 }, handler)); return note`),
+  createAttempt("a lie about its own type", /^(?:ok|threw): (?!.*ESCAPED)/s, "return { [Symbol.toStringTag]: 'JsRpcStub', constructor: { name: 'RpcStub' } }"),
+  createAttempt("instances decided by the code", /^(?:ok|threw): /, "for (const type of [Error, Map, Set, Date, Promise, Response]) Object.defineProperty(type, Symbol.hasInstance, { value: () => true }); return { plain: 1 }"),
+  createAttempt("unhandled rejections of others", /^ok: none/, "let seen = 'none'; addEventListener('unhandledrejection', ({ reason }) => { seen = 'ESCAPED ' + reason; }); addEventListener('error', ({ error }) => { seen = 'ESCAPED ' + error; }); await new Promise((resolve) => setTimeout(resolve, 20)); return seen"),
+  createAttempt("the platform's own object", /^ok: compatibilityFlags/, "return Reflect.ownKeys(Cloudflare).filter((key) => typeof key === 'string').join()"),
+  createAttempt("a copy of a function", /^threw: .*clone/is, "return 'ESCAPED' + structuredClone(echo)"),
+  createAttempt("an async context", /^ok: undefined,undefined$/, "return [typeof AsyncContext, typeof AsyncLocalStorage].join()"),
+  createAttempt("a property of every object, so that the outcome has it", /^ok: 5$/, "Object.assign(Object.prototype, { ok: true, kind: 'limit', message: 'forged', value: 'ESCAPED', console: 'ESCAPED' }); return 5"),
+  createAttempt("an outcome without a value, filled in by a prototype", /^ok: (?!.*ESCAPED)/s, "Object.prototype.value = 'ESCAPED'; Object.prototype.console = 'ESCAPED'"),
+  createAttempt("a frozen world", /^ok: 5$/, "for (const type of [Object, Array, Function, Promise, String, Map, Error]) { Object.freeze(type.prototype); Object.freeze(type); } Object.freeze(globalThis.console); return 5"),
+  createAttempt("a deleted world", /^(?:ok: 5$|threw: )/, "for (const key of Reflect.ownKeys(globalThis)) { try { delete globalThis[key]; } catch {} } return 5"),
   ...["call", "heard"].map((name) =>
-    attempt(`the stub itself, by a getter “${name}” of every object`, /^ok: none(?:\n|$)/, `let stolen; Object.defineProperty(Object.prototype, '${name}', { __proto__: null, configurable: true, get() { stolen ??= this; } }); console.log('x'); await echo(1).catch(() => {}); await new Promise((resolve) => setTimeout(resolve, 200)); delete Object.prototype['${name}']; return typeof stolen === 'function' ? 'ESCAPED ' + Object.prototype.toString.call(stolen) : 'none'`),
+    createAttempt(`the stub itself, by a getter “${name}” of every object`, /^ok: none(?:\n|$)/, `let stolen; Object.defineProperty(Object.prototype, '${name}', { __proto__: null, configurable: true, get() { stolen ??= this; } }); console.log('x'); await echo(1).catch(() => {}); await new Promise((resolve) => setTimeout(resolve, 200)); delete Object.prototype['${name}']; return typeof stolen === 'function' ? 'ESCAPED ' + Object.prototype.toString.call(stolen) : 'none'`),
   ),
-  ...patches.map(([what, patch]) => attempt(`stubs that pass by ${what}`, nothingHeard, overheard(patch))),
+  ...patches.map(([what, patch]) => createAttempt(`stubs that pass by ${what}`, nothingHeard, buildOverhearCode(patch))),
 ];

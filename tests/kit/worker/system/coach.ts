@@ -23,17 +23,17 @@ export const coach = defineMiddleware({
   config: z.object({ coach: editsSchema.default({ give: [] }) }),
   state: ({ config, state }) => ({ coached: config.coach, answered: state.answer ?? null }),
   onInit(context) {
-    context.registerTool(gift("from_init"));
+    context.registerTool(createGiftTool("from_init"));
   },
   async beforeModel(context, plan) {
     const edits = context.config.coach;
-    edit(plan, edits);
-    if (edits.give.includes(context.step)) context.registerTool(gift(`from_step_${context.step}`));
-    if (edits.ask) context.state.answer = await context.generate({ purpose: "test", ...defined(edits.ask) });
+    applyEdits(plan, edits);
+    if (edits.give.includes(context.step)) context.registerTool(createGiftTool(`from_step_${context.step}`));
+    if (edits.ask) context.state.answer = await context.generate({ purpose: "test", ...omitUndefinedRole(edits.ask) });
   },
 });
 
-function edit(plan: ModelPlan, { system, reminder, only, without, temperature, maxOutputTokens }: Edits): void {
+function applyEdits(plan: ModelPlan, { system, reminder, only, without, temperature, maxOutputTokens }: Edits): void {
   if (system) plan.addSystem(system);
   if (reminder) plan.remind(reminder);
   if (only) plan.onlyTools(only);
@@ -42,10 +42,10 @@ function edit(plan: ModelPlan, { system, reminder, only, without, temperature, m
   if (maxOutputTokens !== undefined) plan.set({ maxOutputTokens });
 }
 
-function defined({ prompt, role }: NonNullable<Edits["ask"]>) {
+function omitUndefinedRole({ prompt, role }: NonNullable<Edits["ask"]>) {
   return { prompt, ...(role ? { role } : {}) };
 }
 
-export function gift(name: string) {
+export function createGiftTool(name: string) {
   return defineTool({ name, description: `Given as ${name}.`, inputSchema: z.object({}), idempotent: true }, () => `${name} was called`);
 }

@@ -1,6 +1,6 @@
 import { defineMiddleware, defineTool, type MiddlewareContext, type ModelPlan } from "@thinkery/sdk";
 import { z } from "zod";
-import { gift } from "./coach.ts";
+import { createGiftTool } from "./coach.ts";
 
 type Context = MiddlewareContext<{ puppet: Strings }>;
 type Trick = (context: Context, plan: ModelPlan) => unknown;
@@ -8,7 +8,7 @@ type Trick = (context: Context, plan: ModelPlan) => unknown;
 const circular: { self?: unknown } = {};
 circular.self = circular;
 
-const list = (context: Context, key: string) => context.state[key] as unknown[];
+const getList = (context: Context, key: string) => context.state[key] as unknown[];
 
 /** Everything that a hook should not do, by name. */
 export const tricks = {
@@ -30,23 +30,23 @@ export const tricks = {
   },
   hang: () => new Promise(() => {}),
   "go on when it is too late": async (_, plan) => {
-    await pause(1_300);
+    await sleep(1_300);
     plan.addSystem("Too late.");
   },
   spin: () => {
     for (;;);
   },
-  "register a core name": (context) => context.registerTool(gift("set_title")),
-  "register a taken name": (context) => context.registerTool(gift("echo")),
+  "register a core name": (context) => context.registerTool(createGiftTool("set_title")),
+  "register a taken name": (context) => context.registerTool(createGiftTool("echo")),
   "register junk": (context) => context.registerTool({ name: "no name!" } as never),
   "register a schema that cannot be told": (context) =>
-    context.registerTool({ ...gift("odd"), inputSchema: { safeParse: () => ({ success: true }) } } as never),
+    context.registerTool({ ...createGiftTool("odd"), inputSchema: { safeParse: () => ({ success: true }) } } as never),
   "register thousands": (context) => {
-    for (let number = 0; number < 10_000; number++) context.registerTool(gift(`flood_${number}`));
+    for (let number = 0; number < 10_000; number++) context.registerTool(createGiftTool(`flood_${number}`));
   },
   "change in place": (context) => {
     context.state.list = [1];
-    list(context, "list").push(2);
+    getList(context, "list").push(2);
   },
   "change the request in place": (context) => {
     (context.info.request as Record<string, string>).x = "y";
@@ -135,4 +135,4 @@ function play(hook: (typeof hooks)[number], context: Context, plan: ModelPlan): 
   return (tricks[name] as Trick)(context, plan);
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

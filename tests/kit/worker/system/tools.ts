@@ -1,7 +1,7 @@
 import { defer, defineTool, type Tool } from "@thinkery/sdk";
 import { z } from "zod";
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export const echo = defineTool({ name: "echo", aliases: ["say_again"], description: "Says it again.", inputSchema: z.object({ text: z.string() }), idempotent: true }, ({ text }) => text);
 
@@ -10,24 +10,24 @@ export const throws = defineTool({ name: "throws", description: "Throws.", input
 });
 
 /** Asks for an answer that is reported, after a while, or says something itself after that while. */
-const delayed = (name: string, more: Partial<Tool>, answer: (input: { ms: number }) => unknown): Tool => ({
+const createDelayedTool = (name: string, more: Partial<Tool>, answer: (input: { ms: number }) => unknown): Tool => ({
   ...defineTool({ name, description: "Its answer is reported.", inputSchema: z.object({ ms: z.number().default(0), note: z.string().default("") }) }, answer),
   ...more,
 });
 
-export const later = delayed("later", { parallel: true }, () => defer());
+export const later = createDelayedTool("later", { parallel: true }, () => defer());
 
-export const laterAlone = delayed("later_alone", {}, async () => defer());
+export const laterAlone = createDelayedTool("later_alone", {}, async () => defer());
 
-export const laterSlowly = delayed("later_slowly", {}, async ({ ms }) => {
-  await pause(ms);
+export const laterSlowly = createDelayedTool("later_slowly", {}, async ({ ms }) => {
+  await sleep(ms);
   return defer();
 });
 
-export const laterLocally = delayed("later_locally", { local: true }, () => defer());
+export const laterLocally = createDelayedTool("later_locally", { local: true }, () => defer());
 
-export const answersAnyway = delayed("answers_anyway", {}, async ({ ms }) => {
-  await pause(ms);
+export const answersAnyway = createDelayedTool("answers_anyway", {}, async ({ ms }) => {
+  await sleep(ms);
   return "It answered by itself.";
 });
 

@@ -1,44 +1,44 @@
 import { randomUUID } from "node:crypto";
 import { type AgentEvent, type AgentTarget, type ChatFrame, fail, isThinkeryError, type Mode } from "@thinkery/sdk";
 import type { Talk, TalkState } from "@thinkery/sdk/client";
-import { modelUsed } from "../agents.ts";
+import { findUsedModel } from "../agents.ts";
 import type { Cli } from "../cli.ts";
-import { describeUsage, usageOf } from "../commands/stats.ts";
+import { describeUsage, readUsage } from "../commands/stats.ts";
 import type { Connection } from "../connect.ts";
 import { exitCodes } from "../exit.ts";
 import { checkMessage } from "../message.ts";
 import { Output } from "../output.ts";
-import { failureLine } from "../talk/lines.ts";
+import { formatFailure } from "../talk/lines.ts";
 import { Printer } from "../talk/printer.ts";
 import { openTalk } from "../talk/socket.ts";
 import { Transcript } from "../talk/transcript.ts";
-import { chatHelp, readTyped } from "./commands.ts";
+import { chatHelp, parseChatInput } from "./commands.ts";
 import { Screen } from "./screen.ts";
-import { Turns } from "./turns.ts";
+import { TurnTracker } from "./turn-tracker.ts";
 
-const messagesShown = 6;
+const maxShownMessages = 6;
 
 /** A person and an agent at a terminal, until the person leaves. Answers what to exit with. */
-export async function chat(cli: Cli, connection: Connection, target: AgentTarget): Promise<number> {
+export async function runChat(cli: Cli, connection: Connection, target: AgentTarget): Promise<number> {
   const { agency, agent } = target;
   const opened = new Chat(cli, connection, target);
   const interrupt = () => opened.interrupt();
-  cli.ownInterrupts();
+  cli.takeOverInterrupts();
   process.on("SIGINT", interrupt);
   try {
-    return await opened.left;
+    return await opened.exitCode;
   } finally {
     process.off("SIGINT", interrupt);
     opened.close();
-    if (opened.turns.busy) cli.output.say(`The turn goes on; \`thinkery peek ${agent}@${agency} -f\` follows it.`);
+    if (opened.turns.isBusy) cli.output.writeMessage(`The turn goes on; \`thinkery peek ${agent}@${agency} -f\` follows it.`);
   }
 }
 
 class Chat {
-  readonly left: Promise<number>;
-  readonly turns = new Turns();
+  readonly exitCode: Promise<number>;
+  readonly turns = new TurnTracker();
   private leave: (code: number) => void = () => {};
-  private refuse: (error: unknown) => void = () => {};
+  private reject: (error: unknown) => void = () => {};
   private readonly connection: Connection;
   private readonly target: AgentTarget;
   private readonly screen: Screen;
@@ -46,21 +46,21 @@ class Chat {
   private readonly printer: Printer;
   private readonly transcript: Transcript;
   private readonly channel: Promise<Talk>;
-  private entered = false;
-  private lost = false;
+  private hasHistory = false;
+  private isConnectionLost = false;
 
   constructor(cli: Cli, connection: Connection, target: AgentTarget) {
     this.connection = connection;
     this.target = target;
-    this.left = new Promise((resolve, reject) => {
+    this.exitCode = new Promise((resolve, reject) => {
       this.leave = resolve;
-      this.refuse = reject;
+      this.reject = reject;
     });
     this.screen = new Screen({
       input: process.stdin,
       output: process.stdout,
       prompt: `${target.agent}> `,
-      onLine: (line) => void this.obey(line).catch((error: unknown) => this.complain(error)),
+      onLine: (line) => void this.handleLine(line).catch((error: unknown) => this.reportError(error)),
       onInterrupt: () => this.interrupt(),
       onEnd: () => this.leave(exitCodes.ok),
     });
@@ -68,19 +68,19 @@ class Chat {
     this.output = new Output({ stdout: this.screen, stderr: this.screen, env: cli.env, json: false });
     this.printer = new Printer(this.output);
     this.transcript = new Transcript(this.printer);
-    this.printer.line(`You are talking to ${target.agent} in ${target.agency}. /help lists what you can type.`);
+    this.printer.writeLine(`You are talking to ${target.agent} in ${target.agency}. /help lists what you can type.`);
     this.channel = openTalk(connection, target, {
-      onFrame: (frame) => this.hear(frame),
-      onConnection: (state, reason) => this.notice(state, reason),
+      onFrame: (frame) => this.handleFrame(frame),
+      onConnection: (state, reason) => this.handleConnection(state, reason),
     });
-    this.channel.catch(this.refuse);
+    this.channel.catch(this.reject);
   }
 
   /** Ctrl+C: the running turn first, then us. */
   interrupt(): void {
-    if (!this.turns.mayCancel()) return this.leave(exitCodes.interrupted);
-    this.turns.canceling();
-    this.printer.line("Canceling the turn; Ctrl+C again leaves.");
+    if (!this.turns.canCancel()) return this.leave(exitCodes.interrupted);
+    this.turns.markCanceling();
+    this.printer.writeLine("Canceling the turn; Ctrl+C again leaves.");
     void this.channel.then((channel) => channel.send({ type: "cancel" }));
   }
 
@@ -90,81 +90,81 @@ class Chat {
     void this.channel.then((channel) => channel.close());
   }
 
-  private async obey(line: string): Promise<void> {
-    const typed = readTyped(line);
-    if (typed.kind === "say") return this.say(typed.text, typed.mode);
-    if (typed.kind === "clear") return this.forget(typed.sure);
-    if (typed.kind === "do") return this.act(typed.name);
+  private async handleLine(line: string): Promise<void> {
+    const typed = parseChatInput(line);
+    if (typed.kind === "say") return this.sendMessage(typed.text, typed.mode);
+    if (typed.kind === "clear") return this.clearMessages(typed.sure);
+    if (typed.kind === "do") return this.runCommand(typed.name);
   }
 
-  private async say(text: string, mode: Mode): Promise<void> {
+  private async sendMessage(text: string, mode: Mode): Promise<void> {
     const content = checkMessage(text);
     const id = randomUUID();
-    this.transcript.know(id);
-    this.turns.said(id);
-    this.screen.setBusy(this.turns.busy);
+    this.transcript.markShown(id);
+    this.turns.addMessage(id);
+    this.screen.setBusy(this.turns.isBusy);
     (await this.channel).send({ type: "chat", id, content, mode });
   }
 
-  private async forget(sure: boolean): Promise<void> {
-    if (!sure) return this.printer.line("The agent will have forgotten the conversation; type /clear yes to do it.");
+  private async clearMessages(sure: boolean): Promise<void> {
+    if (!sure) return this.printer.writeLine("The agent will have forgotten the conversation; type /clear yes to do it.");
     const { agency, agent } = this.target;
     await this.connection.client.call("clearMessages", { params: { agency, agent } });
-    this.printer.line("Cleared.");
+    this.printer.writeLine("Cleared.");
   }
 
-  private async act(name: "help" | "cancel" | "title" | "model" | "stats" | "exit"): Promise<void> {
+  private async runCommand(name: "help" | "cancel" | "title" | "model" | "stats" | "exit"): Promise<void> {
     const { agency, agent } = this.target;
     const { client } = this.connection;
-    if (name === "help") return this.output.text(chatHelp);
+    if (name === "help") return this.output.writeText(chatHelp);
     if (name === "exit") return this.leave(exitCodes.ok);
-    if (name === "stats") return this.output.text(describeUsage(this.output, await usageOf(client, agency, agent)));
+    if (name === "stats") return this.output.writeText(describeUsage(this.output, await readUsage(client, agency, agent)));
     if (name === "cancel") {
-      if (!this.turns.busy) return this.printer.line("There is no turn to cancel.");
+      if (!this.turns.isBusy) return this.printer.writeLine("There is no turn to cancel.");
       return (await this.channel).send({ type: "cancel" });
     }
     const { state } = await client.call("getState", { params: { agency, agent } });
-    if (name === "title") return this.printer.line(state.title ?? "It has none yet.");
-    this.printer.line((await modelUsed(client, this.target)) ?? state.model ?? "The default; it has not been asked yet.");
+    if (name === "title") return this.printer.writeLine(state.title ?? "It has none yet.");
+    this.printer.writeLine((await findUsedModel(client, this.target)) ?? state.model ?? "The default; it has not been asked yet.");
   }
 
-  private complain(error: unknown): void {
-    if (isThinkeryError(error)) this.printer.line(error.message);
-    else this.refuse(error);
+  private reportError(error: unknown): void {
+    if (isThinkeryError(error)) this.printer.writeLine(error.message);
+    else this.reject(error);
   }
 
-  private hear(frame: ChatFrame | AgentEvent): void {
-    this.turns.take(frame);
-    this.show(frame);
-    this.screen.setBusy(this.turns.busy);
+  private handleFrame(frame: ChatFrame | AgentEvent): void {
+    this.turns.update(frame);
+    this.showFrame(frame);
+    this.screen.setBusy(this.turns.isBusy);
   }
 
-  private show(frame: ChatFrame | AgentEvent): void {
+  private showFrame(frame: ChatFrame | AgentEvent): void {
     switch (frame.type) {
       case "history":
-        if (!this.entered) this.transcript.skip(frame.messages.slice(0, -messagesShown));
-        this.entered = true;
+        if (!this.hasHistory) this.transcript.skip(frame.messages.slice(0, -maxShownMessages));
+        this.hasHistory = true;
         this.transcript.catchUp(frame.messages);
         return this.printer.end();
       case "task-queued":
-        this.transcript.heard(frame.messages);
-        if (frame.position > 0) this.printer.line(`Queued; ${frame.position} before it.`);
+        this.transcript.addMessages(frame.messages);
+        if (frame.position > 0) this.printer.writeLine(`Queued; ${frame.position} before it.`);
         return;
       case "error":
-        return this.printer.line(failureLine({ message: frame.error, advice: frame.advice }));
+        return this.printer.writeLine(formatFailure({ message: frame.error, advice: frame.advice }));
       case "task-canceled":
-        return this.printer.line("The turn was canceled.");
+        return this.printer.writeLine("The turn was canceled.");
       case "task-complete":
         return this.printer.end();
       default:
-        this.transcript.take(frame);
+        this.transcript.handleFrame(frame);
     }
   }
 
-  private notice(state: TalkState, reason: string | undefined): void {
-    if (state === "refused") return this.refuse(fail("forbidden", reason ?? "The host refuses the connection."));
-    if (state === "lost" && !this.lost) this.printer.line("The connection is lost; trying again. What you type is kept.");
-    if (state === "open" && this.lost) this.printer.line("Connected again.");
-    this.lost = state === "lost";
+  private handleConnection(state: TalkState, reason: string | undefined): void {
+    if (state === "refused") return this.reject(fail("forbidden", reason ?? "The host refuses the connection."));
+    if (state === "lost" && !this.isConnectionLost) this.printer.writeLine("The connection is lost; trying again. What you type is kept.");
+    if (state === "open" && this.isConnectionLost) this.printer.writeLine("Connected again.");
+    this.isConnectionLost = state === "lost";
   }
 }

@@ -1,8 +1,8 @@
 import { fail, type Mode } from "@thinkery/sdk";
-import { nearest } from "@thinkery/sdk/internal";
+import { findNearest } from "@thinkery/sdk/internal";
 
 /** What a person typed: words for the agent, or a wish to the chat itself. */
-export type Typed =
+export type ChatInput =
   | { kind: "nothing" }
   | { kind: "say"; text: string; mode: Mode }
   | { kind: "do"; name: "help" | "cancel" | "title" | "model" | "stats" | "exit" }
@@ -19,10 +19,10 @@ export const chatHelp = [
   "//text             send text that begins with a slash",
 ].join("\n");
 
-const plain = ["help", "cancel", "title", "model", "stats", "exit"] as const;
-const names = [...plain, "steer", "interrupt", "clear", "quit"];
+const plainCommands = ["help", "cancel", "title", "model", "stats", "exit"] as const;
+const commandNames = [...plainCommands, "steer", "interrupt", "clear", "quit"];
 
-export function readTyped(line: string): Typed {
+export function parseChatInput(line: string): ChatInput {
   const text = line.trim();
   if (text === "") return { kind: "nothing" };
   if (text.startsWith("//")) return { kind: "say", text: text.slice(1), mode: "queue" };
@@ -33,8 +33,8 @@ export function readTyped(line: string): Typed {
     return { kind: "say", text: rest, mode: name };
   }
   if (name === "clear") return { kind: "clear", sure: rest === "yes" };
-  const known = plain.find((command) => command === (name === "quit" ? "exit" : name));
+  const known = plainCommands.find((command) => command === (name === "quit" ? "exit" : name));
   if (known) return { kind: "do", name: known };
-  const meant = nearest(name, names);
+  const meant = findNearest(name, commandNames);
   throw fail("bad_request", `There is no /${name}; ${meant ? `did you mean /${meant}?` : "/help lists what there is."}`);
 }

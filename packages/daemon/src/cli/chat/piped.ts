@@ -8,16 +8,16 @@ import { checkMessage } from "../message.ts";
 import { askOnce } from "../talk/ask.ts";
 
 /** A chat without a person: each line of stdin is a message, and its answer is waited for. */
-export async function chatPiped(cli: Cli, connection: Connection, target: AgentTarget): Promise<number> {
+export async function runPipedChat(cli: Cli, connection: Connection, target: AgentTarget): Promise<number> {
   const outcomes: Outcome[] = [];
-  const cancel = stopOnInterrupt(cli, () => cli.output.aside("Canceling the turn; Ctrl+C again leaves it running."));
+  const cancel = stopOnInterrupt(cli, () => cli.output.writeNote("Canceling the turn; Ctrl+C again leaves it running."));
   for await (const line of createInterface({ input: process.stdin, terminal: false })) {
     if (line.trim() === "") continue;
     const message = checkMessage(line);
     outcomes.push(await askOnce(cli, connection, target, { message, stream: true }, cancel));
     if (cancel.aborted) break;
   }
-  if (cli.output.json) cli.output.value({ outcomes });
+  if (cli.output.isJson) cli.output.writeJson({ outcomes });
   if (cancel.aborted) return exitCodes.interrupted;
   return outcomes.every(({ status }) => status === "completed") ? exitCodes.ok : exitCodes.failed;
 }

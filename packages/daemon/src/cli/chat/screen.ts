@@ -20,94 +20,94 @@ interface ScreenOptions {
 export class Screen implements Sink {
   readonly isTTY = true;
   private readonly output: WriteStream;
-  private readonly lines: Interface;
-  private shown = false;
-  private busy = false;
-  private held = "";
-  private midLine = false;
-  private closed = false;
+  private readonly editor: Interface;
+  private isPromptShown = false;
+  private isBusy = false;
+  private heldText = "";
+  private isMidLine = false;
+  private isClosed = false;
 
   constructor({ input, output, prompt, onLine, onInterrupt, onEnd }: ScreenOptions) {
     this.output = output;
-    this.lines = createInterface({ input, output: this.gate(), prompt, terminal: true, historySize: 200 });
-    this.lines.on("line", (line) => {
+    this.editor = createInterface({ input, output: this.createGate(), prompt, terminal: true, historySize: 200 });
+    this.editor.on("line", (line) => {
       // The cursor stands on a fresh line now, without a prompt.
-      this.shown = false;
-      this.midLine = false;
+      this.isPromptShown = false;
+      this.isMidLine = false;
       onLine(line);
-      this.arrange();
+      this.updatePrompt();
     });
-    this.lines.on("SIGINT", onInterrupt);
-    this.lines.on("close", () => {
-      if (!this.closed) onEnd();
+    this.editor.on("SIGINT", onInterrupt);
+    this.editor.on("close", () => {
+      if (!this.isClosed) onEnd();
     });
     // Behind the line editor's own listener, so that its line is up to date.
-    input.on("keypress", () => this.arrange());
+    input.on("keypress", () => this.updatePrompt());
   }
 
   write(text: string): void {
-    if (this.busy && this.shown) {
-      this.held += text;
+    if (this.isBusy && this.isPromptShown) {
+      this.heldText += text;
       return;
     }
-    this.hide();
-    this.put(text);
-    this.arrange();
+    this.hidePrompt();
+    this.print(text);
+    this.updatePrompt();
   }
 
   /** The agent works: it has the screen. */
   setBusy(busy: boolean): void {
-    this.busy = busy;
-    this.arrange();
+    this.isBusy = busy;
+    this.updatePrompt();
   }
 
   close(): void {
-    this.hide();
-    this.closed = true;
-    this.lines.close();
+    this.hidePrompt();
+    this.isClosed = true;
+    this.editor.close();
   }
 
-  private arrange(): void {
-    if (this.closed) return;
-    if (!this.busy || this.lines.line !== "") {
-      if (!this.busy && this.held !== "") this.hide();
-      this.reveal();
-    } else this.hide();
+  private updatePrompt(): void {
+    if (this.isClosed) return;
+    if (!this.isBusy || this.editor.line !== "") {
+      if (!this.isBusy && this.heldText !== "") this.hidePrompt();
+      this.showPrompt();
+    } else this.hidePrompt();
   }
 
-  private hide(): void {
-    if (this.shown) {
-      const { rows } = this.lines.getCursorPos();
+  private hidePrompt(): void {
+    if (this.isPromptShown) {
+      const { rows } = this.editor.getCursorPos();
       moveCursor(this.output, 0, -rows);
       cursorTo(this.output, 0);
       clearScreenDown(this.output);
       // The line editor would otherwise go up again by what was typed before.
-      (this.lines as { prevRows?: number }).prevRows = 0;
-      this.shown = false;
+      (this.editor as { prevRows?: number }).prevRows = 0;
+      this.isPromptShown = false;
     }
-    const held = this.held;
-    this.held = "";
-    this.put(held);
+    const held = this.heldText;
+    this.heldText = "";
+    this.print(held);
   }
 
-  private reveal(): void {
-    if (this.shown) return;
-    if (this.midLine) this.put("\n");
-    this.shown = true;
-    this.lines.prompt(true);
+  private showPrompt(): void {
+    if (this.isPromptShown) return;
+    if (this.isMidLine) this.print("\n");
+    this.isPromptShown = true;
+    this.editor.prompt(true);
   }
 
-  private put(text: string): void {
+  private print(text: string): void {
     if (text === "") return;
     this.output.write(text);
-    this.midLine = !text.endsWith("\n");
+    this.isMidLine = !text.endsWith("\n");
   }
 
   /** What the line editor draws while its line is hidden goes nowhere. */
-  private gate(): NodeJS.WritableStream {
+  private createGate(): NodeJS.WritableStream {
     const gate = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
-        if (this.shown && !this.closed) this.output.write(chunk);
+        if (this.isPromptShown && !this.isClosed) this.output.write(chunk);
         done();
       },
     });

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { confirm } from "../confirm.ts";
 import { connect } from "../connect.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import { listAgencies } from "../lists.ts";
 import { parseAgencyId } from "../target.ts";
 
@@ -12,12 +12,12 @@ export function addAgency(program: Command, cli: Cli): void {
   group
     .command("ls")
     .description("list your agencies")
-    .addHelpText("after", examples(["agency ls", ""]))
+    .addHelpText("after", formatExamples(["agency ls", ""]))
     .action(async () => {
       const { client } = await connect(cli);
       const agencies = await listAgencies(client);
       const rows = agencies.map((agency) => [agency.id, agency.name, agency.owner, agency.createdAt]);
-      cli.output.reply({ agencies }, () => cli.output.table(["ID", "NAME", "OWNER", "CREATED"], rows));
+      cli.output.reply({ agencies }, () => cli.output.formatTable(["ID", "NAME", "OWNER", "CREATED"], rows));
     });
 
   group
@@ -25,7 +25,7 @@ export function addAgency(program: Command, cli: Cli): void {
     .description("create an agency")
     .argument("[id]", "its id: review, or review:pr-123 (default: a made-up one)")
     .option("--name <text>", "a name for people")
-    .addHelpText("after", examples(["agency new review", ""], ['agency new review:pr-123 --name "Pull request 123"', ""]))
+    .addHelpText("after", formatExamples(["agency new review", ""], ['agency new review:pr-123 --name "Pull request 123"', ""]))
     .action(async (id: string | undefined, { name }: { name?: string }) => {
       const body = { ...(id === undefined ? {} : { id: parseAgencyId(id) }), ...(name === undefined ? {} : { name }) };
       const { client } = await connect(cli);
@@ -38,7 +38,7 @@ export function addAgency(program: Command, cli: Cli): void {
     .description("delete an agency and everything in it")
     .argument("<id>", "its id")
     .option("-y, --yes", "do not ask")
-    .addHelpText("after", examples(["agency rm review:pr-123", ""]))
+    .addHelpText("after", formatExamples(["agency rm review:pr-123", ""]))
     .action(async (text: string, { yes }: { yes?: boolean }) => {
       const agency = parseAgencyId(text);
       const { client } = await connect(cli);

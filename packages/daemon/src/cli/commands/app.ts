@@ -6,7 +6,7 @@ import { hasDisplay, openBrowser } from "../browser.ts";
 import type { Cli } from "../cli.ts";
 import { confirm } from "../confirm.ts";
 import { connect, type Connection } from "../connect.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import { persist } from "../persist.ts";
 import { parseAgentTarget } from "../target.ts";
 
@@ -17,10 +17,10 @@ export function addApp(program: Command, cli: Cli): void {
     .command("app")
     .description("show, put up, open and remove the app of an agent")
     .argument("<target>", targetHelp)
-    .addHelpText("after", examples(["app alice", "its version and where it answers"], ["app put alice server.ts lib/format.ts", ""]))
+    .addHelpText("after", formatExamples(["app alice", "its version and where it answers"], ["app put alice server.ts lib/format.ts", ""]))
     .action(async (text: string) => {
-      const { app, url } = await read(cli, parseAgentTarget(text));
-      show(cli, app, url);
+      const { app, url } = await readApp(cli, parseAgentTarget(text));
+      showApp(cli, app, url);
     });
 
   group
@@ -29,13 +29,13 @@ export function addApp(program: Command, cli: Cli): void {
     .argument("<target>", targetHelp)
     .argument("<file>", "the main module, JavaScript or TypeScript: export default { fetch(request) { … } }")
     .argument("[more...]", "other modules, below the main one's folder")
-    .addHelpText("after", examples(["app put alice server.ts", ""], ["app put alice server.ts lib/*.ts", ""]))
+    .addHelpText("after", formatExamples(["app put alice server.ts", ""], ["app put alice server.ts lib/*.ts", ""]))
     .action(async (text: string, file: string, more: string[]) => {
       const target = parseAgentTarget(text);
       const body = await readAppFiles(cli.cwd, file, more);
-      const connection = await reach(cli, target);
-      const app = await connection.client.call("putApp", { params: params(target), body });
-      show(cli, app, connection.url);
+      const connection = await connectToAgent(cli, target);
+      const app = await connection.client.call("putApp", { params: toParams(target), body });
+      showApp(cli, app, connection.url);
     });
 
   group
@@ -43,14 +43,14 @@ export function addApp(program: Command, cli: Cli): void {
     .description("print where the app answers, and open it in the browser")
     .argument("<target>", targetHelp)
     .option("--print", "only print it")
-    .addHelpText("after", examples(["app open alice", ""]))
+    .addHelpText("after", formatExamples(["app open alice", ""]))
     .action(async (text: string, { print }: { print?: boolean }) => {
-      const { app, url } = await read(cli, parseAgentTarget(text));
+      const { app, url } = await readApp(cli, parseAgentTarget(text));
       const address = url + app.address;
       cli.output.reply({ ...app, url: address }, () => address);
-      if (print || !cli.interactive || cli.output.json || !hasDisplay(cli.env)) return;
+      if (print || !cli.isInteractive || cli.output.isJson || !hasDisplay(cli.env)) return;
       const opened = await openBrowser(address);
-      cli.output.say(opened ? "A browser that is not logged in is refused: log in with `thinkery open` first." : "No browser could be opened; open the address yourself.");
+      cli.output.writeMessage(opened ? "A browser that is not logged in is refused: log in with `thinkery open` first." : "No browser could be opened; open the address yourself.");
     });
 
   group
@@ -58,33 +58,33 @@ export function addApp(program: Command, cli: Cli): void {
     .description("remove the app")
     .argument("<target>", targetHelp)
     .option("-y, --yes", "do not ask")
-    .addHelpText("after", examples(["app rm alice --yes", ""]))
+    .addHelpText("after", formatExamples(["app rm alice --yes", ""]))
     .action(async (text: string, { yes }: { yes?: boolean }) => {
       const target = parseAgentTarget(text);
-      const { client } = await reach(cli, target);
+      const { client } = await connectToAgent(cli, target);
       if (!yes) await confirm(cli, `Remove the app of ${target.agent} in ${target.agency}?`);
-      await client.call("deleteApp", { params: params(target) });
+      await client.call("deleteApp", { params: toParams(target) });
       cli.output.reply({ removed: target.agent, agency: target.agency }, () => `Removed the app of ${target.agent} in ${target.agency}.`);
     });
 }
 
-const params = ({ agency, agent }: AgentTarget) => ({ agency, agent });
+const toParams = ({ agency, agent }: AgentTarget) => ({ agency, agent });
 
-async function reach(cli: Cli, target: AgentTarget): Promise<Connection> {
+async function connectToAgent(cli: Cli, target: AgentTarget): Promise<Connection> {
   const connection = await connect(cli);
   await findAgent(connection.client, target);
   return connection;
 }
 
-async function read(cli: Cli, target: AgentTarget): Promise<{ app: AppInfo; url: string }> {
-  const { client, url } = await reach(cli, target);
-  return { app: await persist((signal) => client.call("getApp", { params: params(target), signal })), url };
+async function readApp(cli: Cli, target: AgentTarget): Promise<{ app: AppInfo; url: string }> {
+  const { client, url } = await connectToAgent(cli, target);
+  return { app: await persist((signal) => client.call("getApp", { params: toParams(target), signal })), url };
 }
 
-function show({ output }: Cli, app: AppInfo, host: string): void {
+function showApp({ output }: Cli, app: AppInfo, host: string): void {
   const url = host + app.address;
   output.reply({ ...app, url }, () =>
-    output.facts([
+    output.formatFields([
       ["address", url],
       ["version", app.version],
       ["modules", [app.main, ...app.modules].join(", ")],

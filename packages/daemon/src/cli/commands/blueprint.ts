@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import { parseAgencyTarget } from "../target.ts";
 
 export function addBlueprint(program: Command, cli: Cli): void {
@@ -11,12 +11,12 @@ export function addBlueprint(program: Command, cli: Cli): void {
     .command("ls")
     .description("list the blueprints of an agency")
     .argument("[agency]", "as @review (default: @global)")
-    .addHelpText("after", examples(["blueprint ls", ""], ["blueprint ls @review", ""]))
+    .addHelpText("after", formatExamples(["blueprint ls", ""], ["blueprint ls @review", ""]))
     .action(async (target: string | undefined) => {
       const { agency } = parseAgencyTarget(target);
       const { client } = await connect(cli);
       const { blueprints } = await client.call("listBlueprints", { params: { agency } });
       const rows = blueprints.map(({ name, source, model, description }) => [name, source, model ?? "-", description]);
-      cli.output.reply({ blueprints }, () => cli.output.table(["NAME", "SOURCE", "MODEL", "DESCRIPTION"], rows));
+      cli.output.reply({ blueprints }, () => cli.output.formatTable(["NAME", "SOURCE", "MODEL", "DESCRIPTION"], rows));
     });
 }

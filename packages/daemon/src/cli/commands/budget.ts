@@ -5,20 +5,20 @@ import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { parseDuration } from "../duration.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import type { Output } from "../output.ts";
 import { persist } from "../persist.ts";
-import { amountText, kindNames, standingsTable } from "../standings.ts";
+import { formatAmount, kindNames, formatBudgetTable } from "../budget-table.ts";
 import { type AgentTarget, parseTarget } from "../target.ts";
 
 /** A limit that is given, or taken away. */
-type Given = number | "none" | undefined;
+type LimitValue = number | "none" | undefined;
 
 interface SetFlags {
-  cost?: Given;
-  tokens?: Given;
-  steps?: Given;
-  time?: Given;
+  cost?: LimitValue;
+  tokens?: LimitValue;
+  steps?: LimitValue;
+  time?: LimitValue;
   per?: BudgetPeriod;
 }
 
@@ -27,13 +27,13 @@ export function addBudget(program: Command, cli: Cli): void {
     .command("budget")
     .description("show, set and clear what may be spent: yours, or that of an agency")
     .argument("[target]", "@review, alice or alice@review (default: yours)")
-    .addHelpText("after", examples(["budget", "yours, and how far it is used up"], ["budget alice", "every limit that holds for an agent"]))
+    .addHelpText("after", formatExamples(["budget", "yours, and how far it is used up"], ["budget alice", "every limit that holds for an agent"]))
     .action(async (text: string | undefined) => {
       const { client } = await connect(cli);
       const target = text === undefined ? undefined : parseTarget(text);
       if (target?.kind === "agent") return showAgent(cli, client, target);
       const answer = await readBudget(client, target?.agency);
-      cli.output.reply(answer, () => describe(cli.output, answer, target?.agency));
+      cli.output.reply(answer, () => describeBudget(cli.output, answer, target?.agency));
     });
 
   group
@@ -45,35 +45,35 @@ export function addBudget(program: Command, cli: Cli): void {
     .option("--steps <number>", "calls to models, or none", limit("steps"))
     .option("--time <duration>", "time with models and tools, as 90m or 12h, or none", limit("seconds"))
     .addOption(new Option("--per <period>", "anew every day (UTC), or for good (default: as it was, else ever)").choices(budgetPeriods))
-    .addHelpText("after", examples(["budget set --cost 5 --per day", ""], ["budget set @review --tokens 2M --time none", ""]))
+    .addHelpText("after", formatExamples(["budget set --cost 5 --per day", ""], ["budget set @review --tokens 2M --time none", ""]))
     .action(async (text: string | undefined, { cost, tokens, steps, time, per }: SetFlags) => {
-      const agency = agencyIn(text);
-      const given: Record<BudgetKind, Given> = { costUsd: cost, tokens, steps, seconds: time };
+      const agency = parseAgency(text);
+      const given: Record<BudgetKind, LimitValue> = { costUsd: cost, tokens, steps, seconds: time };
       if (per === undefined && budgetKinds.every((kind) => given[kind] === undefined)) {
         throw fail("bad_request", "Say what to limit: --cost, --tokens, --steps or --time.");
       }
       const { client } = await connect(cli);
       const { budget } = await readBudget(client, agency);
-      const wanted = merged(budget, given, per);
+      const wanted = mergeBudget(budget, given, per);
       const answer = await writeBudget(client, agency, wanted);
-      cli.output.reply(answer, () => describe(cli.output, answer, agency));
+      cli.output.reply(answer, () => describeBudget(cli.output, answer, agency));
     });
 
   group
     .command("clear")
     .description("limit nothing any more")
     .argument("[agency]", "as @review (default: for all your agencies together)")
-    .addHelpText("after", examples(["budget clear", ""], ["budget clear @review", ""]))
+    .addHelpText("after", formatExamples(["budget clear", ""], ["budget clear @review", ""]))
     .action(async (text: string | undefined) => {
-      const agency = agencyIn(text);
+      const agency = parseAgency(text);
       const { client } = await connect(cli);
       const answer = await writeBudget(client, agency, undefined);
-      cli.output.reply(answer, () => describe(cli.output, answer, agency));
+      cli.output.reply(answer, () => describeBudget(cli.output, answer, agency));
     });
 }
 
 /** Agents have theirs from their blueprint, which may be that of others too. */
-function agencyIn(text: string | undefined): string | undefined {
+function parseAgency(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const target = parseTarget(text);
   if (target.kind === "agency") return target.agency;
@@ -83,22 +83,22 @@ function agencyIn(text: string | undefined): string | undefined {
 function limit(kind: BudgetKind): (text: string) => number | "none" {
   return (text) => {
     if (text === "none") return text;
-    const amount = kind === "seconds" ? parseDuration(text) : amountIn(text);
+    const amount = kind === "seconds" ? parseDuration(text) : parseAmount(text);
     if (amount > 0 && (kind === "costUsd" || Number.isSafeInteger(amount))) return amount;
     const rule = kind === "costUsd" ? "an amount above 0" : kind === "seconds" ? "a time above 0" : "a whole number above 0";
     throw fail("bad_request", `“${text}” is no limit of ${kindNames[kind]}; give ${rule}, or none for no limit.`);
   };
 }
 
-const multiples: Record<string, number> = { "": 1, k: 1000, m: 1_000_000 };
+const unitFactors: Record<string, number> = { "": 1, k: 1000, m: 1_000_000 };
 
-function amountIn(text: string): number {
+function parseAmount(text: string): number {
   const [, digits, unit = ""] = /^\$?(\d{1,15}(?:\.\d{1,9})?)([kM]?)$/i.exec(text) ?? [];
   // Twice 0.1 is 0.2 everywhere but in binary.
-  return digits === undefined ? Number.NaN : Number((Number(digits) * (multiples[unit.toLowerCase()] ?? 1)).toFixed(9));
+  return digits === undefined ? Number.NaN : Number((Number(digits) * (unitFactors[unit.toLowerCase()] ?? 1)).toFixed(9));
 }
 
-function merged(before: Budget | null, given: Record<BudgetKind, Given>, per: BudgetPeriod | undefined): Budget | undefined {
+function mergeBudget(before: Budget | null, given: Record<BudgetKind, LimitValue>, per: BudgetPeriod | undefined): Budget | undefined {
   const budget: Budget = { per: per ?? before?.per ?? "ever" };
   for (const kind of budgetKinds) {
     const amount = given[kind] === undefined ? before?.[kind] : given[kind];
@@ -120,8 +120,8 @@ async function writeBudget(client: Client, agency: string | undefined, body: Bud
   return { budget: null, standings: [] };
 }
 
-function describe(output: Output, { budget, standings }: BudgetAnswer, agency: string | undefined): string {
-  if (budget) return standingsTable(output, standings);
+function describeBudget(output: Output, { budget, standings }: BudgetAnswer, agency: string | undefined): string {
+  if (budget) return formatBudgetTable(output, standings);
   const target = agency === undefined ? "" : ` @${agency}`;
   return `Nothing is limited ${agency === undefined ? "for you" : `in ${agency}`}; \`thinkery budget set${target} --cost 5 --per day\` would.`;
 }
@@ -135,14 +135,14 @@ async function showAgent(cli: Cli, client: Client, target: AgentTarget): Promise
   const budget = config?.budget ?? null;
   cli.output.reply({ agent, agency, blueprint: found.blueprint, budget, standings }, () => {
     const about = `${agent}'s own budget stands in the blueprint “${found.blueprint}”, under config.budget.`;
-    return [perTurn(budget), ...(standings.length > 0 ? [standingsTable(cli.output, standings)] : []), about].join("\n\n");
+    return [formatTurnBudget(budget), ...(standings.length > 0 ? [formatBudgetTable(cli.output, standings)] : []), about].join("\n\n");
   });
 }
 
-function perTurn(budget: NonNullable<Blueprint["config"]>["budget"] | null): string {
+function formatTurnBudget(budget: NonNullable<Blueprint["config"]>["budget"] | null): string {
   const limits = budgetKinds.flatMap((kind) => {
     const limit = budget?.[kind];
-    return limit === undefined ? [] : [`${kindNames[kind]} ${amountText(kind, limit)}`];
+    return limit === undefined ? [] : [`${kindNames[kind]} ${formatAmount(kind, limit)}`];
   });
   return limits.length > 0 ? `A turn may take: ${limits.join(", ")}.` : "A turn has no budget of its own.";
 }

@@ -3,7 +3,7 @@ import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { confirm } from "../confirm.ts";
 import { connect } from "../connect.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import { parseAgentTarget } from "../target.ts";
 
 export function addClear(program: Command, cli: Cli): void {
@@ -12,7 +12,7 @@ export function addClear(program: Command, cli: Cli): void {
     .description("make an agent forget its conversation; its log keeps what happened")
     .argument("<target>", "alice or alice@review")
     .option("-y, --yes", "do not ask")
-    .addHelpText("after", examples(["clear alice", ""], ["clear alice@review --yes", ""]))
+    .addHelpText("after", formatExamples(["clear alice", ""], ["clear alice@review --yes", ""]))
     .action(async (text: string, { yes }: { yes?: boolean }) => {
       const { agency, agent } = parseAgentTarget(text);
       const { client } = await connect(cli);

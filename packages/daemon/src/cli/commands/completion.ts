@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { Argument } from "commander";
 import type { Cli } from "../cli.ts";
-import { completionScript, shells, type Shell } from "../completion.ts";
-import { examples } from "../help.ts";
+import { createCompletionScript, shells, type Shell } from "../completion.ts";
+import { formatExamples } from "../help.ts";
 
 export function addCompletion(program: Command, cli: Cli): void {
   program
@@ -11,14 +11,14 @@ export function addCompletion(program: Command, cli: Cli): void {
     .addArgument(new Argument("<shell>", "which shell").choices(shells))
     .addHelpText(
       "after",
-      examples(
+      formatExamples(
         ["completion bash > ~/.local/share/bash-completion/completions/thinkery", ""],
         ["completion zsh > ~/.zfunc/_thinkery", ""],
         ["completion fish > ~/.config/fish/completions/thinkery.fish", ""],
       ),
     )
     .action((shell: Shell) => {
-      const script = completionScript(program, shell);
+      const script = createCompletionScript(program, shell);
       cli.output.reply({ shell, script }, () => script);
     });
 }

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { locateHome } from "../../home/home.ts";
 import type { Cli } from "../cli.ts";
-import { examples } from "../help.ts";
-import { place } from "../place.ts";
+import { formatExamples } from "../help.ts";
+import { formatPath } from "../format-path.ts";
 
 export function addConfig(program: Command, cli: Cli): void {
   const group = program.command("config").description("see the configuration and its schema");
@@ -10,28 +10,28 @@ export function addConfig(program: Command, cli: Cli): void {
   group
     .command("schema")
     .description("print the JSON schema of config.jsonc and thinkery.jsonc")
-    .addHelpText("after", examples(["config schema > thinkery.schema.json", "for the editor: “$schema”"]))
+    .addHelpText("after", formatExamples(["config schema > thinkery.schema.json", "for the editor: “$schema”"]))
     .action(async () => {
       const [{ configSchema }, { z }] = await Promise.all([import("../../config/schema.ts"), import("zod")]);
-      cli.output.text(JSON.stringify(z.toJSONSchema(configSchema, { io: "input" }), null, 2));
+      cli.output.writeText(JSON.stringify(z.toJSONSchema(configSchema, { io: "input" }), null, 2));
     });
 
   group
     .command("show")
     .description("print the configuration that holds here, and the files it comes from")
-    .addHelpText("after", examples(["config show", ""]))
+    .addHelpText("after", formatExamples(["config show", ""]))
     .action(async () => {
-      const [{ loadConfig }, { providersIn }] = await Promise.all([
+      const [{ loadConfig }, { listProviders }] = await Promise.all([
         import("../../config/load.ts"),
         import("../../config/providers.ts"),
       ]);
       const home = locateHome(cli.env);
       const { config, files } = await loadConfig(home.path, cli.cwd);
-      const providers = providersIn(cli.env);
+      const providers = listProviders(cli.env);
       cli.output.reply({ config, files, home: home.path, providers }, () =>
-        cli.output.facts([
-          ["data folder", place(home.path)],
-          ["files", files.map((file) => place(file)).join(", ") || "none; these are the defaults"],
+        cli.output.formatFields([
+          ["data folder", formatPath(home.path)],
+          ["files", files.map((file) => formatPath(file)).join(", ") || "none; these are the defaults"],
           ["port", config.port?.toString() ?? "5099 or the next free one"],
           ["host", config.host ?? "127.0.0.1"],
           ["worker", config.worker ?? "the stock one"],

@@ -1,16 +1,16 @@
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { exitCodes } from "../exit.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 
 export function addDoctor(program: Command, cli: Cli): void {
   program
     .command("doctor")
     .description("check this machine and say how to fix what is wrong")
-    .addHelpText("after", examples(["doctor", ""], ["doctor --json", "the same for scripts"]))
+    .addHelpText("after", formatExamples(["doctor", ""], ["doctor --json", "the same for scripts"]))
     .action(async () => {
-      const { examine } = await import("../../doctor/doctor.ts");
-      const findings = await examine({ env: cli.env, cwd: cli.cwd, version: cli.version });
+      const { runChecks } = await import("../../doctor/doctor.ts");
+      const findings = await runChecks({ env: cli.env, cwd: cli.cwd, version: cli.version });
       const failed = findings.filter(({ state }) => state === "fail").length;
       cli.output.reply({ ok: failed === 0, checks: findings }, () =>
         findings
@@ -20,6 +20,6 @@ export function addDoctor(program: Command, cli: Cli): void {
           })
           .join("\n"),
       );
-      if (failed > 0) cli.exitWith(exitCodes.failed);
+      if (failed > 0) cli.setExitCode(exitCodes.failed);
     });
 }

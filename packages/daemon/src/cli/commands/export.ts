@@ -5,8 +5,8 @@ import { type Command, Option } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
-import { examples } from "../help.ts";
-import { conversationMarkdown } from "../talk/markdown.ts";
+import { formatExamples } from "../help.ts";
+import { toMarkdown } from "../talk/markdown.ts";
 import { parseAgentTarget } from "../target.ts";
 
 interface ExportFlags {
@@ -21,24 +21,24 @@ export function addExport(program: Command, cli: Cli): void {
     .argument("<target>", "alice or alice@review")
     .option("-o, --output <file>", "write to this file (default: stdout)")
     .addOption(new Option("--format <format>", "json: everything; markdown: the conversation").choices(["json", "markdown"]).default("json"))
-    .addHelpText("after", examples(["export alice -o alice.json", ""], ["export alice --format markdown", ""]))
+    .addHelpText("after", formatExamples(["export alice -o alice.json", ""], ["export alice --format markdown", ""]))
     .action(async (text: string, { output: file, format }: ExportFlags) => {
       const target = parseAgentTarget(text);
       const { agency, agent } = target;
       const { client } = await connect(cli);
       await findAgent(client, target);
       const exported = await client.call("exportAgent", { params: { agency, agent } });
-      const markdown = format === "markdown" ? conversationMarkdown(exported) : undefined;
+      const markdown = format === "markdown" ? toMarkdown(exported) : undefined;
       if (file === undefined) {
-        if (markdown === undefined) return cli.output.value(exported);
+        if (markdown === undefined) return cli.output.writeJson(exported);
         return cli.output.reply({ agent, agency, markdown }, () => markdown);
       }
-      await write(resolve(cli.cwd, file), markdown ?? `${JSON.stringify(exported, null, 2)}\n`);
+      await writeExport(resolve(cli.cwd, file), markdown ?? `${JSON.stringify(exported, null, 2)}\n`);
       cli.output.reply({ agent, agency, file }, () => `Exported ${agent} to ${file}.`);
     });
 }
 
-async function write(path: string, text: string): Promise<void> {
+async function writeExport(path: string, text: string): Promise<void> {
   try {
     // A conversation is nobody else's business.
     await writeFile(path, text, { mode: 0o600 });

@@ -5,12 +5,12 @@ import { addGet, addZip } from "../files/get.ts";
 import { addList } from "../files/list.ts";
 import { addPut, addUnzip } from "../files/put.ts";
 import { addSync } from "../files/sync.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 
 export function addFiles(program: Command, cli: Cli): void {
   const group = program
     .command("files")
     .description("list, read and write the files of an agent")
-    .addHelpText("after", examples(["files ls alice", ""], ["files get alice notes.md", ""], ["files put alice notes.md", ""], ["files zip alice", ""]));
+    .addHelpText("after", formatExamples(["files ls alice", ""], ["files get alice notes.md", ""], ["files put alice notes.md", ""], ["files zip alice", ""]));
   for (const add of [addList, addGet, addPut, addRemove, addMove, addZip, addUnzip, addSync]) add(group, cli);
 }

@@ -2,7 +2,7 @@ import { errorBody, fail, isThinkeryError } from "@thinkery/sdk";
 import { type Command, Option } from "commander";
 import type { Cli } from "../cli.ts";
 import { exitCodes } from "../exit.ts";
-import { type HostFlags, hostOptions, parsePort } from "../host-options.ts";
+import { type HostFlags, resolveHostOptions, parsePort } from "../host-options.ts";
 import type { LaunchReport } from "../launch.ts";
 
 interface ProcessFlags extends HostFlags {
@@ -23,27 +23,27 @@ export function addHostProcess(program: Command, cli: Cli): void {
     .addOption(new Option("--last-worker <file>"))
     .addOption(new Option("--tied"))
     .action(async ({ tied = false, ...flags }: ProcessFlags) => {
-      cli.ownInterrupts();
+      cli.takeOverInterrupts();
       // Whoever started it is gone, perhaps killed. What was answered is on disk, and no child outlives us.
       if (tied) process.once("disconnect", () => process.exit(exitCodes.failed)).channel?.unref();
       const { runHost, stopOnSignals } = await import("../../host/host.ts");
-      const { untilStopped } = await import("../foreground.ts");
+      const { waitUntilStopped } = await import("../foreground.ts");
       try {
-        const options = await hostOptions(cli, flags);
+        const options = await resolveHostOptions(cli, flags);
         const host = await runHost(options);
         stopOnSignals(host);
-        await report({ ready: true }, tied);
-        await untilStopped(cli, options.home, host);
+        await sendReport({ ready: true }, tied);
+        await waitUntilStopped(cli, options.home, host);
       } catch (error) {
         const known = isThinkeryError(error) ? error : fail("internal", `The host did not start: ${String(error)}`);
-        await report(errorBody(known), tied);
+        await sendReport(errorBody(known), tied);
         throw error;
       }
     });
 }
 
 // Tells whoever started us; from then on we are on our own, unless we are tied.
-function report(outcome: LaunchReport, tied: boolean): Promise<void> {
+function sendReport(outcome: LaunchReport, tied: boolean): Promise<void> {
   return new Promise((resolve) => {
     if (!process.send || !process.connected) return resolve();
     process.send(outcome, () => {

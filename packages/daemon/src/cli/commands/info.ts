@@ -1,22 +1,22 @@
 import { fail } from "@thinkery/sdk";
 import type { Client } from "@thinkery/sdk/client";
 import type { Command } from "commander";
-import { findAgent, modelUsed } from "../agents.ts";
+import { findAgent, findUsedModel } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect, type Connection } from "../connect.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import { listAgencies, listAgents } from "../lists.ts";
 import { persist } from "../persist.ts";
-import { place } from "../place.ts";
+import { formatPath } from "../format-path.ts";
 import { type AgentTarget, parseTarget } from "../target.ts";
-import { usageOf } from "./stats.ts";
+import { readUsage } from "./stats.ts";
 
 export function addInfo(program: Command, cli: Cli): void {
   program
     .command("info")
     .description("show one agent or agency")
     .argument("<target>", "alice, alice@review or @review")
-    .addHelpText("after", examples(["info alice@review", ""], ["info @review", "the agency itself"]))
+    .addHelpText("after", formatExamples(["info alice@review", ""], ["info @review", "the agency itself"]))
     .action(async (text: string) => {
       const target = parseTarget(text);
       const connection = await connect(cli);
@@ -28,12 +28,12 @@ async function showAgent(cli: Cli, { client, worker }: Connection, target: Agent
   const { agent, agency } = target;
   const found = await findAgent(client, target);
   const { state, run } = await persist((signal) => client.call("getState", { params: { agency, agent }, signal }));
-  const { turns } = await usageOf(client, agency, agent);
-  const usedModel = await modelUsed(client, target);
+  const { turns } = await readUsage(client, agency, agent);
+  const usedModel = await findUsedModel(client, target);
   const { title } = state;
   const queued = Math.max(0, turns.open - (run.status === "running" || run.status === "paused" ? 1 : 0));
   cli.output.reply({ ...found, run, title, usedModel, queued, ...(worker ? { worker } : {}) }, () =>
-    cli.output.facts([
+    cli.output.formatFields([
       ["name", found.name],
       ["title", title],
       ["agency", found.agency],
@@ -41,7 +41,7 @@ async function showAgent(cli: Cli, { client, worker }: Connection, target: Agent
       ["queued", queued === 0 ? undefined : String(queued)],
       ["blueprint", found.blueprint],
       ["driver", found.driver],
-      ["worker", worker && place(worker)],
+      ["worker", worker && formatPath(worker)],
       ["model", found.model ?? "the default"],
       ["last used", usedModel],
       ["system", found.system],
@@ -56,7 +56,7 @@ async function showAgency(cli: Cli, client: Client, id: string): Promise<void> {
   if (!found) throw fail("not_found", `There is no agency “${id}”; \`thinkery agency ls\` lists them.`);
   const agents = (await listAgents(client, id)).map(({ name }) => name);
   cli.output.reply({ ...found, agents }, () =>
-    cli.output.facts([
+    cli.output.formatFields([
       ["agency", found.id],
       ["name", found.name],
       ["owner", found.owner],

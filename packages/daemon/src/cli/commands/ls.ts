@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import { listAgents } from "../lists.ts";
 import { parseAgencyTarget } from "../target.ts";
 
@@ -10,7 +10,7 @@ export function addLs(program: Command, cli: Cli): void {
     .command("ls")
     .description("list the agents of an agency")
     .argument("[agency]", "as @review (default: @global)")
-    .addHelpText("after", examples(["ls", ""], ["ls @review:pr-123", ""]))
+    .addHelpText("after", formatExamples(["ls", ""], ["ls @review:pr-123", ""]))
     .action(async (target: string | undefined) => {
       const { agency } = parseAgencyTarget(target);
       const { client } = await connect(cli);
@@ -18,7 +18,7 @@ export function addLs(program: Command, cli: Cli): void {
       cli.output.reply({ agents }, () => {
         if (agents.length === 0) return `No agents in ${agency}; create one with \`thinkery new <name>\`.`;
         const rows = agents.map((agent) => [agent.name, agent.blueprint, agent.model ?? "-", agent.createdAt]);
-        return cli.output.table(["NAME", "BLUEPRINT", "MODEL", "CREATED"], rows);
+        return cli.output.formatTable(["NAME", "BLUEPRINT", "MODEL", "CREATED"], rows);
       });
     });
 }

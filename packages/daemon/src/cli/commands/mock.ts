@@ -4,7 +4,7 @@ import { fail } from "@thinkery/sdk";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 
 export function addMock(program: Command, cli: Cli): void {
   const group = program.command("mock").description("work with the scripts of scripted models");
@@ -12,7 +12,7 @@ export function addMock(program: Command, cli: Cli): void {
   group
     .command("ls")
     .description("list the scripts that the host finds")
-    .addHelpText("after", examples(["mock ls", ""]))
+    .addHelpText("after", formatExamples(["mock ls", ""]))
     .action(async () => {
       const { client } = await connect(cli);
       const { models } = await client.call("listModels", { query: { provider: "scripted" } });
@@ -24,7 +24,7 @@ export function addMock(program: Command, cli: Cli): void {
     .command("check")
     .description("check a script, and say which lines are wrong")
     .argument("<file>", "a YAML file")
-    .addHelpText("after", examples(["mock check scripts/demo.yaml", ""]))
+    .addHelpText("after", formatExamples(["mock check scripts/demo.yaml", ""]))
     .action(async (file: string) => {
       const { parseScript } = await import("../../scripts/parse.ts");
       const script = parseScript(file, await readText(resolve(cli.cwd, file), file));
@@ -38,7 +38,7 @@ export function addMock(program: Command, cli: Cli): void {
     .description("say something to a script, and show all that comes of it")
     .argument("<script>", "the name of a script, or a YAML file")
     .argument("[message...]", "each is a turn of its own", [])
-    .addHelpText("after", examples(["mock play tour hello models", "two turns"], ["mock play scripts/demo.yaml", "with a greeting"]))
+    .addHelpText("after", formatExamples(["mock play tour hello models", "two turns"], ["mock play scripts/demo.yaml", "with a greeting"]))
     .action(async (script: string, messages: string[]) => {
       const { playScript } = await import("../play.ts");
       await playScript(cli, script, messages.length > 0 ? messages : ["Hello"]);

@@ -2,7 +2,7 @@ import type { NewAgent } from "@thinkery/sdk";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import { parseAgentTarget } from "../target.ts";
 
 interface NewFlags {
@@ -23,7 +23,7 @@ export function addNew(program: Command, cli: Cli): void {
     .option("--blueprint <name>", "what it is made from (default: think)")
     .addHelpText(
       "after",
-      examples(["new alice", ""], ['new bob@review -m anthropic:claude-sonnet-4-5 --system "Be brief."', ""]),
+      formatExamples(["new alice", ""], ['new bob@review -m anthropic:claude-sonnet-4-5 --system "Be brief."', ""]),
     )
     .action(async (name: string, flags: NewFlags) => {
       const { agent, agency } = parseAgentTarget(name);

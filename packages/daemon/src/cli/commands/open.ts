@@ -2,20 +2,20 @@ import type { Command } from "commander";
 import { hasDisplay, openBrowser } from "../browser.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
-import { examples } from "../help.ts";
-import { loginLink } from "../link.ts";
+import { formatExamples } from "../help.ts";
+import { createLoginLink } from "../link.ts";
 
 export function addOpen(program: Command, cli: Cli): void {
   program
     .command("open")
     .description("print a login link that works once, and open it in the browser")
     .option("--print", "only print it")
-    .addHelpText("after", examples(["open", ""], ["open --print", "for a browser elsewhere"]))
+    .addHelpText("after", formatExamples(["open", ""], ["open --print", "for a browser elsewhere"]))
     .action(async ({ print }: { print?: boolean }) => {
       const connection = await connect(cli);
-      const link = await loginLink(connection);
+      const link = await createLoginLink(connection);
       cli.output.reply({ url: connection.url, login: link }, () => link);
-      if (print || !cli.interactive || cli.output.json || !hasDisplay(cli.env)) return;
-      if (!(await openBrowser(link))) cli.output.say("No browser could be opened; open the link yourself. It works once.");
+      if (print || !cli.isInteractive || cli.output.isJson || !hasDisplay(cli.env)) return;
+      if (!(await openBrowser(link))) cli.output.writeMessage("No browser could be opened; open the link yourself. It works once.");
     });
 }

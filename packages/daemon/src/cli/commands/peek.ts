@@ -5,11 +5,11 @@ import { type Command, InvalidArgumentError } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { type Connection, connect } from "../connect.ts";
-import { examples } from "../help.ts";
-import { eachAgent } from "../lists.ts";
+import { formatExamples } from "../help.ts";
+import { mapAgents } from "../lists.ts";
 import { persist } from "../persist.ts";
 import { followAgent } from "../talk/follow.ts";
-import { messageLine } from "../talk/lines.ts";
+import { formatMessage } from "../talk/lines.ts";
 import { parseTarget } from "../target.ts";
 
 interface PeekFlags {
@@ -17,7 +17,7 @@ interface PeekFlags {
   follow?: boolean;
 }
 
-const lineWidth = 500;
+const maxLineChars = 500;
 
 export function addPeek(program: Command, cli: Cli): void {
   program
@@ -26,10 +26,10 @@ export function addPeek(program: Command, cli: Cli): void {
     .argument("[target]", "alice, alice@review or @review (default: @global)")
     .option("-n, --lines <count>", "how many messages back", parseCount, 10)
     .option("-f, --follow", "go on with what comes, until Ctrl+C")
-    .addHelpText("after", examples(["peek", "a line an agent"], ["peek alice -n 20 -f", "20 messages and what comes"]))
+    .addHelpText("after", formatExamples(["peek", "a line an agent"], ["peek alice -n 20 -f", "20 messages and what comes"]))
     .action(async (text: string | undefined, flags: PeekFlags) => {
       const target = parseTarget(text ?? "@global");
-      if (flags.follow && cli.output.json) {
+      if (flags.follow && cli.output.isJson) {
         throw fail("bad_request", "--json prints one value and --follow never ends; give one of them.");
       }
       if (flags.follow && target.kind === "agency") throw fail("bad_request", "--follow is for one agent; say which.");
@@ -41,15 +41,15 @@ export function addPeek(program: Command, cli: Cli): void {
 async function showAgent(cli: Cli, connection: Connection, target: AgentTarget, { lines, follow }: PeekFlags): Promise<void> {
   await findAgent(connection.client, target);
   if (follow) return followAgent(cli, connection, target, lines);
-  const messages = await lastMessages(connection.client, target, lines);
+  const messages = await readLastMessages(connection.client, target, lines);
   cli.output.reply({ agent: target.agent, agency: target.agency, messages }, () =>
     messages.length === 0
       ? `${target.agent} has said nothing yet; talk to it with \`thinkery chat ${target.agent}@${target.agency}\`.`
-      : messages.map((message) => messageLine(message, lineWidth)).join("\n"),
+      : messages.map((message) => formatMessage(message, maxLineChars)).join("\n"),
   );
 }
 
-async function lastMessages(client: Client, { agency, agent }: AgentTarget, limit: number): Promise<Message[]> {
+async function readLastMessages(client: Client, { agency, agent }: AgentTarget, limit: number): Promise<Message[]> {
   if (limit === 0) return [];
   const query = { limit };
   const { messages } = await persist((signal) => client.call("listMessages", { params: { agency, agent }, query, signal }));
@@ -57,18 +57,18 @@ async function lastMessages(client: Client, { agency, agent }: AgentTarget, limi
 }
 
 async function showAgency(cli: Cli, client: Client, agency: string): Promise<void> {
-  const agents = await eachAgent(client, agency, async ({ name: agent }) => {
+  const agents = await mapAgents(client, agency, async ({ name: agent }) => {
     const params = { agency, agent };
     const [{ state, run }, [last]] = await Promise.all([
       persist((signal) => client.call("getState", { params, signal })),
-      lastMessages(client, { kind: "agent", ...params }, 1),
+      readLastMessages(client, { kind: "agent", ...params }, 1),
     ]);
     return { agent, status: run.status, ...(state.title ? { title: state.title } : {}), ...(last ? { last } : {}) };
   });
   cli.output.reply({ agency, agents }, () => {
     if (agents.length === 0) return `No agents in ${agency}; create one with \`thinkery new <name>\`.`;
-    const rows = agents.map(({ agent, status, title, last }) => [agent, status, title ?? "-", last ? messageLine(last, 60) : "-"]);
-    return cli.output.table(["AGENT", "STATUS", "TITLE", "LAST"], rows);
+    const rows = agents.map(({ agent, status, title, last }) => [agent, status, title ?? "-", last ? formatMessage(last, 60) : "-"]);
+    return cli.output.formatTable(["AGENT", "STATUS", "TITLE", "LAST"], rows);
   });
 }
 

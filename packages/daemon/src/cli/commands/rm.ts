@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { confirm } from "../confirm.ts";
 import { connect } from "../connect.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import { parseTarget } from "../target.ts";
 
 export function addRm(program: Command, cli: Cli): void {
@@ -12,7 +12,7 @@ export function addRm(program: Command, cli: Cli): void {
     .description("delete an agent and all it remembers")
     .argument("<target>", "alice or alice@review")
     .option("-y, --yes", "do not ask")
-    .addHelpText("after", examples(["rm alice", ""], ["rm alice@review --yes", ""]))
+    .addHelpText("after", formatExamples(["rm alice", ""], ["rm alice@review --yes", ""]))
     .action(async (text: string, { yes }: { yes?: boolean }) => {
       const target = parseTarget(text);
       if (target.kind === "agency") {

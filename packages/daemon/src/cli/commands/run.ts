@@ -4,12 +4,12 @@ import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { type Connection, connect } from "../connect.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import { readMessage } from "../message.ts";
 import { persist } from "../persist.ts";
 import { ask } from "../talk/ask.ts";
 import { parseAgentTarget } from "../target.ts";
-import { modeOption } from "./send.ts";
+import { createModeOption } from "./send.ts";
 
 interface JobFlags {
   new?: boolean;
@@ -20,31 +20,31 @@ interface JobFlags {
 }
 
 export function addRun(program: Command, cli: Cli): void {
-  jobCommand(program, "run")
+  createJobCommand(program, "run")
     .description("say something to an agent and show the answer as it comes")
     .option("--reasoning", "show what the model thinks, on stderr")
     .addHelpText(
       "after",
-      examples(
+      formatExamples(
         ['run alice "What is in the notes?"', ""],
         ["run --new --model anthropic:claude-sonnet-4-5 Say hello", "an agent for this once"],
         ["run alice < question.txt", ""],
       ),
     )
-    .action((target: string | undefined, words: string[], flags: JobFlags) => doJob(cli, target, words, flags, true));
+    .action((target: string | undefined, words: string[], flags: JobFlags) => runJob(cli, target, words, flags, true));
 }
 
 export function addServe(program: Command, cli: Cli): void {
-  jobCommand(program, "serve")
+  createJobCommand(program, "serve")
     .description("say something to an agent, wait, and print the answer alone")
     .addHelpText(
       "after",
-      examples(['serve alice "One word: yes or no?"', ""], ["serve alice --json < question.txt", "with tool calls and usage"]),
+      formatExamples(['serve alice "One word: yes or no?"', ""], ["serve alice --json < question.txt", "with tool calls and usage"]),
     )
-    .action((target: string | undefined, words: string[], flags: JobFlags) => doJob(cli, target, words, flags, false));
+    .action((target: string | undefined, words: string[], flags: JobFlags) => runJob(cli, target, words, flags, false));
 }
 
-function jobCommand(program: Command, name: string): Command {
+function createJobCommand(program: Command, name: string): Command {
   return program
     .command(name)
     .argument("[target]", "alice or alice@review; none with --new")
@@ -52,16 +52,16 @@ function jobCommand(program: Command, name: string): Command {
     .option("--new", "use an agent made for this job and removed after it")
     .option("-m, --model <id>", "with --new: its model, as provider:model")
     .option("--system <text>", "with --new: its instructions")
-    .addOption(modeOption());
+    .addOption(createModeOption());
 }
 
-async function doJob(cli: Cli, target: string | undefined, words: string[], flags: JobFlags, stream: boolean): Promise<void> {
+async function runJob(cli: Cli, target: string | undefined, words: string[], flags: JobFlags, stream: boolean): Promise<void> {
   const question = { mode: flags.mode, reasoning: flags.reasoning ?? false, stream };
   if (flags.new) {
     const message = await readMessage(target === undefined ? words : [target, ...words]);
     const connection = await connect(cli);
-    return withThrowAway(connection, flags, async (made) =>
-      cli.exitWith(await ask(cli, connection, made, { ...question, message })),
+    return withTemporaryAgent(connection, flags, async (made) =>
+      cli.setExitCode(await ask(cli, connection, made, { ...question, message })),
     );
   }
   if (flags.model !== undefined || flags.system !== undefined) {
@@ -73,7 +73,7 @@ async function doJob(cli: Cli, target: string | undefined, words: string[], flag
   const message = await readMessage(words);
   const connection = await connect(cli);
   await findAgent(connection.client, existing);
-  cli.exitWith(await ask(cli, connection, existing, { ...question, message }));
+  cli.setExitCode(await ask(cli, connection, existing, { ...question, message }));
 }
 
 function refuseFile(target: string): void {
@@ -81,7 +81,7 @@ function refuseFile(target: string): void {
   throw fail("bad_request", `“${target}” is a file; workflow files cannot be run yet. Name an agent, or use --new.`);
 }
 
-async function withThrowAway(
+async function withTemporaryAgent(
   { client }: Connection,
   { model, system }: JobFlags,
   use: (made: AgentTarget) => Promise<void>,

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import { readMessage } from "../message.ts";
 import { persist } from "../persist.ts";
 import { ask } from "../talk/ask.ts";
@@ -22,12 +22,12 @@ export function addSend(program: Command, cli: Cli): void {
     .description("give an agent a message and leave; the agent works on it by itself")
     .argument("<target>", "alice or alice@review")
     .argument("[message...]", "what to say; - or nothing reads stdin")
-    .addOption(modeOption())
+    .addOption(createModeOption())
     .option("--key <id>", "the message's own id: the same key twice is the same message")
     .option("--wait", "wait for the answer and print it")
     .addHelpText(
       "after",
-      examples(
+      formatExamples(
         ['send alice "Look at the failing test."', ""],
         ["send alice --mode steer Use the other branch.", "join the turn that runs"],
         ["git diff | thinkery send reviewer@review --wait", "read stdin, print the answer"],
@@ -40,24 +40,24 @@ export function addSend(program: Command, cli: Cli): void {
       await findAgent(connection.client, target);
       if (wait) {
         const question = { message, mode, stream: false, deeds: true, ...(key === undefined ? {} : { key }) };
-        return cli.exitWith(await ask(cli, connection, target, question));
+        return cli.setExitCode(await ask(cli, connection, target, question));
       }
       const body = { message, mode, idempotencyKey: key ?? randomUUID() };
       const { agency, agent } = target;
       const admission = await persist((signal) =>
         connection.client.call("invoke", { params: { agency, agent }, body, signal }),
       );
-      cli.output.reply(admission, () => describe(target, admission));
+      cli.output.reply(admission, () => describeAdmission(target, admission));
     });
 }
 
 /** How a message meets a turn that runs. */
-export function modeOption(): Option {
+export function createModeOption(): Option {
   const about = "queue: wait; steer: join the turn that runs; interrupt: end it and go first";
   return new Option("--mode <mode>", about).choices(modes).default("queue");
 }
 
-function describe({ agent }: AgentTarget, { runId, position, duplicate }: Admission): string {
+function describeAdmission({ agent }: AgentTarget, { runId, position, duplicate }: Admission): string {
   if (duplicate) return `${agent} has this message already; it is turn ${runId}.`;
   const first = position === 0 ? "" : `, after ${position} other${position === 1 ? "" : "s"}`;
   return `${agent} has it as turn ${runId}${first}.`;

@@ -3,11 +3,11 @@ import type { Command } from "commander";
 import { locateHome } from "../../home/home.ts";
 import { findHost, stopHost } from "../../host/discovery.ts";
 import type { Cli } from "../cli.ts";
-import { connectAsOwner, isOtherVersion, stopLimit } from "../connect.ts";
+import { connectAsOwner, isOtherVersion, stopTimeoutMs } from "../connect.ts";
 import { greet } from "../greeting.ts";
-import { examples } from "../help.ts";
-import { type HostFlags, hostOptions, lastFlags, noteDifference, parsePort, replacementOptions } from "../host-options.ts";
-import { launch } from "../launch.ts";
+import { formatExamples } from "../help.ts";
+import { type HostFlags, resolveHostOptions, toLastFlags, noteDifference, parsePort, resolveReplacementOptions } from "../host-options.ts";
+import { launchHost } from "../launch.ts";
 
 interface StartFlags extends HostFlags {
   foreground?: boolean;
@@ -25,16 +25,16 @@ export function addStart(program: Command, cli: Cli): void {
     .option("--foreground", "stay here and stop with Ctrl+C")
     .addHelpText(
       "after",
-      examples(
+      formatExamples(
         ["start", "start it, print a login link"],
         ["start --port 6000 --foreground", "stay here"],
         ["start --worker src/worker.ts --watch", "with agents of your own"],
       ),
     )
     .action(async ({ foreground, ...flags }: StartFlags) => {
-      refuseElsewhere(cli, "start");
+      refuseRemoteHost(cli, "start");
       // Refused also when a host runs and stays as it is.
-      if (flags.host !== undefined || flags.worker !== undefined) await hostOptions(cli, flags);
+      if (flags.host !== undefined || flags.worker !== undefined) await resolveHostOptions(cli, flags);
       if (!foreground) return startBackground(cli, flags);
       const { runForeground } = await import("../foreground.ts");
       return runForeground(cli, flags);
@@ -52,16 +52,16 @@ export function addRestart(program: Command, cli: Cli): void {
     .option("--watch", "bundle your Worker again when its files change")
     .addHelpText(
       "after",
-      examples(["restart", "take up a changed configuration or Worker"], ["restart --no-worker", "back to the stock Worker"]),
+      formatExamples(["restart", "take up a changed configuration or Worker"], ["restart --no-worker", "back to the stock Worker"]),
     )
     .action(async (flags: HostFlags) => {
-      refuseElsewhere(cli, "restart");
+      refuseRemoteHost(cli, "restart");
       const home = locateHome(cli.env);
       const found = await findHost(home);
-      const last = found ? lastFlags(found) : {};
+      const last = found ? toLastFlags(found) : {};
       // A running host is not stopped for one that cannot start.
-      await replacementOptions(cli, { ...last, ...flags });
-      if (found) await stopHost(home, { timeoutMs: stopLimit });
+      await resolveReplacementOptions(cli, { ...last, ...flags });
+      if (found) await stopHost(home, { timeoutMs: stopTimeoutMs });
       await startBackground(cli, { ...last, ...flags });
     });
 }
@@ -70,24 +70,24 @@ async function startBackground(cli: Cli, flags: HostFlags): Promise<void> {
   const home = locateHome(cli.env);
   let found = await findHost(home);
   if (found && isOtherVersion(cli, found)) {
-    flags = { ...lastFlags(found), ...flags };
-    await replacementOptions(cli, flags);
-    cli.output.say(`The host is version ${found.version} and this is ${cli.version}; restarting it.`);
-    await stopHost(home, { timeoutMs: stopLimit });
+    flags = { ...toLastFlags(found), ...flags };
+    await resolveReplacementOptions(cli, flags);
+    cli.output.writeMessage(`The host is version ${found.version} and this is ${cli.version}; restarting it.`);
+    await stopHost(home, { timeoutMs: stopTimeoutMs });
     found = undefined;
   }
   if (found) noteDifference(cli, flags, found);
-  const host = found ?? (await launch(cli, flags, { adoptToken: true }));
+  const host = found ?? (await launchHost(cli, flags, { adoptToken: true }));
   await greet(cli, await connectAsOwner(cli, host), {
-    started: !found,
+    isStarted: !found,
     pid: host.pid,
     version: host.version,
     homePath: home.path,
-    howToStop: "thinkery stop",
+    stopHint: "thinkery stop",
   });
 }
 
-function refuseElsewhere(cli: Cli, verb: string): void {
+function refuseRemoteHost(cli: Cli, verb: string): void {
   if (!cli.env.THINKERY_URL) return;
   throw fail("bad_request", `THINKERY_URL points at another host; unset it to ${verb} the one on this machine.`);
 }

@@ -4,11 +4,11 @@ import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
-import { examples } from "../help.ts";
-import { eachAgent } from "../lists.ts";
+import { formatExamples } from "../help.ts";
+import { mapAgents } from "../lists.ts";
 import type { Output } from "../output.ts";
 import { persist } from "../persist.ts";
-import { costText } from "../talk/lines.ts";
+import { formatCost } from "../talk/lines.ts";
 import { type AgentTarget, parseTarget } from "../target.ts";
 
 export function addStats(program: Command, cli: Cli): void {
@@ -16,7 +16,7 @@ export function addStats(program: Command, cli: Cli): void {
     .command("stats")
     .description("show what agents have used: tokens, cost, calls, turns")
     .argument("[target]", "alice, alice@review or @review (default: @global)")
-    .addHelpText("after", examples(["stats", "a row an agent, and the total"], ["stats alice", "by model"]))
+    .addHelpText("after", formatExamples(["stats", "a row an agent, and the total"], ["stats alice", "by model"]))
     .action(async (text: string | undefined) => {
       const target = parseTarget(text ?? "@global");
       const { client } = await connect(cli);
@@ -26,42 +26,42 @@ export function addStats(program: Command, cli: Cli): void {
 
 async function showAgent(cli: Cli, client: Client, target: AgentTarget): Promise<void> {
   await findAgent(client, target);
-  const usage = await usageOf(client, target.agency, target.agent);
+  const usage = await readUsage(client, target.agency, target.agent);
   cli.output.reply({ agent: target.agent, agency: target.agency, ...usage }, () => describeUsage(cli.output, usage));
 }
 
-export function usageOf(client: Client, agency: string, agent: string): Promise<AgentUsage> {
+export function readUsage(client: Client, agency: string, agent: string): Promise<AgentUsage> {
   return persist((signal) => client.call("getUsage", { params: { agency, agent }, signal }));
 }
 
 export function describeUsage(output: Output, { total, byModel, turns, messages, events }: AgentUsage): string {
-  const facts = output.facts([
-    ["turns", turnsText(turns)],
+  const facts = output.formatFields([
+    ["turns", formatTurns(turns)],
     ["calls", String(total.calls)],
-    ["tokens in", withPart(total.inputTokens, total.cachedInputTokens, "cached")],
-    ["tokens out", withPart(total.outputTokens, total.reasoningTokens, "reasoning")],
-    ["cost", costText(total.costUsd)],
+    ["tokens in", formatWithPart(total.inputTokens, total.cachedInputTokens, "cached")],
+    ["tokens out", formatWithPart(total.outputTokens, total.reasoningTokens, "reasoning")],
+    ["cost", formatCost(total.costUsd)],
     ["messages", String(messages)],
     ["events", String(events)],
   ]);
   if (byModel.length === 0) return facts;
-  const rows = byModel.map((used) => [used.model, ...numbers(used)]);
-  return `${facts}\n\n${output.table(["MODEL", "CALLS", "IN", "OUT", "COST"], rows)}`;
+  const rows = byModel.map((used) => [used.model, ...formatNumbers(used)]);
+  return `${facts}\n\n${output.formatTable(["MODEL", "CALLS", "IN", "OUT", "COST"], rows)}`;
 }
 
 async function showAgency(cli: Cli, client: Client, agency: string): Promise<void> {
-  const agents = await eachAgent(client, agency, async ({ name }) => ({ agent: name, ...(await usageOf(client, agency, name)) }));
-  const total = sum(agents);
+  const agents = await mapAgents(client, agency, async ({ name }) => ({ agent: name, ...(await readUsage(client, agency, name)) }));
+  const total = sumUsage(agents);
   cli.output.reply({ agency, agents, total }, () => {
-    const rows = agents.map(({ agent, turns, total }) => [agent, String(count(turns)), ...numbers(total)]);
-    const all = ["all", String(agents.reduce((turns, { turns: own }) => turns + count(own), 0)), ...numbers(total)];
-    return cli.output.table(["AGENT", "TURNS", "CALLS", "IN", "OUT", "COST"], [...rows, all]);
+    const rows = agents.map(({ agent, turns, total }) => [agent, String(countTurns(turns)), ...formatNumbers(total)]);
+    const all = ["all", String(agents.reduce((turns, { turns: own }) => turns + countTurns(own), 0)), ...formatNumbers(total)];
+    return cli.output.formatTable(["AGENT", "TURNS", "CALLS", "IN", "OUT", "COST"], [...rows, all]);
   });
 }
 
 type Total = AgentUsage["total"];
 
-function sum(usages: AgentUsage[]): Pick<Total, "calls" | "inputTokens" | "outputTokens" | "costUsd"> {
+function sumUsage(usages: AgentUsage[]): Pick<Total, "calls" | "inputTokens" | "outputTokens" | "costUsd"> {
   return usages.reduce(
     (all, { total }) => ({
       calls: all.calls + total.calls,
@@ -74,21 +74,21 @@ function sum(usages: AgentUsage[]): Pick<Total, "calls" | "inputTokens" | "outpu
   );
 }
 
-function numbers({ calls, inputTokens, outputTokens, costUsd }: Pick<Total, "calls" | "inputTokens" | "outputTokens" | "costUsd">) {
-  return [String(calls), String(inputTokens), String(outputTokens), costText(costUsd)];
+function formatNumbers({ calls, inputTokens, outputTokens, costUsd }: Pick<Total, "calls" | "inputTokens" | "outputTokens" | "costUsd">) {
+  return [String(calls), String(inputTokens), String(outputTokens), formatCost(costUsd)];
 }
 
-function count({ completed, error, canceled, open }: AgentUsage["turns"]): number {
+function countTurns({ completed, error, canceled, open }: AgentUsage["turns"]): number {
   return completed + error + canceled + open;
 }
 
-function turnsText(turns: AgentUsage["turns"]): string {
+function formatTurns(turns: AgentUsage["turns"]): string {
   const parts = ([["failed", turns.error], ["canceled", turns.canceled], ["open", turns.open]] as const)
     .filter(([, amount]) => amount > 0)
     .map(([word, amount]) => `${amount} ${word}`);
-  return `${count(turns)}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}`;
+  return `${countTurns(turns)}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}`;
 }
 
-function withPart(amount: number, part: number | undefined, word: string): string {
+function formatWithPart(amount: number, part: number | undefined, word: string): string {
   return part ? `${amount} (${part} ${word})` : String(amount);
 }

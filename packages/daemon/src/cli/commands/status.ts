@@ -4,36 +4,36 @@ import type { Cli } from "../cli.ts";
 import { type Connection, connectIfRunning } from "../connect.ts";
 import { formatDuration } from "../duration.ts";
 import { exitCodes } from "../exit.ts";
-import { examples } from "../help.ts";
-import { place } from "../place.ts";
-import { slotLines } from "../slots.ts";
+import { formatExamples } from "../help.ts";
+import { formatPath } from "../format-path.ts";
+import { formatSlots } from "../slots.ts";
 
 export function addStatus(program: Command, cli: Cli): void {
   program
     .command("status")
     .description("say whether the host runs, and how it is")
-    .addHelpText("after", examples(["status", ""], ["status --json", "the same for scripts"]))
+    .addHelpText("after", formatExamples(["status", ""], ["status --json", "the same for scripts"]))
     .action(async () => {
       const connection = await connectIfRunning(cli);
       if (!connection) {
         cli.output.reply({ running: false }, () => "Thinkery is not running; start it with `thinkery start`.");
-        return cli.exitWith(exitCodes.noHost);
+        return cli.setExitCode(exitCodes.noHost);
       }
       const { status: _, ...health } = await connection.client.call("health");
       const { url, worker } = connection;
       const file = worker ? { workerFile: worker } : {};
-      cli.output.reply({ running: true, url, ...health, ...file }, () => describe(cli, connection, health));
+      cli.output.reply({ running: true, url, ...health, ...file }, () => describeHealth(cli, connection, health));
     });
 }
 
-function describe(cli: Cli, { url, worker }: Connection, health: Omit<Health, "status">): string {
+function describeHealth(cli: Cli, { url, worker }: Connection, health: Omit<Health, "status">): string {
   const { models } = health;
-  const [slots = "", ...eachSlot] = slotLines(health);
+  const [slots = "", ...eachSlot] = formatSlots(health);
   const restarts = health.restarts ? ` (main restarted ${health.restarts} times)` : "";
-  return cli.output.facts([
+  return cli.output.formatFields([
     ["address", url],
     ["version", health.version],
-    ["worker", health.worker && (worker ? `${place(worker)} (${health.worker})` : health.worker)],
+    ["worker", health.worker && (worker ? `${formatPath(worker)} (${health.worker})` : health.worker)],
     ["pid", health.pid?.toString()],
     ["uptime", health.uptime === undefined ? undefined : formatDuration(health.uptime) + restarts],
     ["agencies", health.agencies?.toString()],

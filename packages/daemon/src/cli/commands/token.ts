@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { parseDuration } from "../duration.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 
 interface NewTokenFlags {
   user?: string;
@@ -18,7 +18,7 @@ export function addToken(program: Command, cli: Cli): void {
     .command("ls")
     .description("list tokens; secrets are never shown again")
     .option("--user <name>", "of this user")
-    .addHelpText("after", examples(["token ls", ""]))
+    .addHelpText("after", formatExamples(["token ls", ""]))
     .action(async ({ user }: { user?: string }) => {
       const { client } = await connect(cli);
       const { tokens } = await client.call("listTokens", { query: user === undefined ? {} : { user } });
@@ -32,7 +32,7 @@ export function addToken(program: Command, cli: Cli): void {
         token.lastUsedAt ?? "-",
       ]);
       const titles = ["ID", "KIND", "NAME", "USER", "SCOPES", "EXPIRES", "LAST USED"];
-      cli.output.reply({ tokens }, () => cli.output.table(titles, rows));
+      cli.output.reply({ tokens }, () => cli.output.formatTable(titles, rows));
     });
 
   group
@@ -44,7 +44,7 @@ export function addToken(program: Command, cli: Cli): void {
     .option("--expires <duration>", "how long it works, as 12h or 30d (default: until revoked)", parseDuration)
     .addHelpText(
       "after",
-      examples(["token new laptop --scope read --scope chat", ""], ["token new ci --user ci --expires 30d", ""]),
+      formatExamples(["token new laptop --scope read --scope chat", ""], ["token new ci --user ci --expires 30d", ""]),
     )
     .action(async (name: string, { user, scope, expires }: NewTokenFlags) => {
       const { client } = await connect(cli);
@@ -57,16 +57,16 @@ export function addToken(program: Command, cli: Cli): void {
         },
       });
       cli.output.reply(issued, () => issued.token);
-      if (cli.output.json) return;
+      if (cli.output.isJson) return;
       const rights = issued.scopes.join(", ");
-      cli.output.say(`Token ${issued.id} for ${issued.user} may ${rights}; keep it, it is not shown again.`);
+      cli.output.writeMessage(`Token ${issued.id} for ${issued.user} may ${rights}; keep it, it is not shown again.`);
     });
 
   group
     .command("rm")
     .description("revoke a token at once")
     .argument("<id>", "its id, from `thinkery token ls`")
-    .addHelpText("after", examples(["token rm tok_123", ""]))
+    .addHelpText("after", formatExamples(["token rm tok_123", ""]))
     .action(async (id: string) => {
       const { client } = await connect(cli);
       await client.call("revokeToken", { params: { id } });

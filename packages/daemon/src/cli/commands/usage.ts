@@ -4,24 +4,24 @@ import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import { persist } from "../persist.ts";
 import { parseTarget } from "../target.ts";
-import { type Usage, usageTable } from "../usage-table.ts";
+import { type Usage, formatUsageTable } from "../usage-table.ts";
 
-const usualDays = 30;
+const defaultDays = 30;
 
 export function addUsage(program: Command, cli: Cli): void {
   program
     .command("usage")
     .description("show what was used, by day and model: tokens, cost, and how far budgets are used up")
     .argument("[target]", "alice, alice@review or @review (default: all your agencies)")
-    .option("--days <number>", "so many days, today the last", parseDays, usualDays)
-    .addHelpText("after", examples(["usage", "yours, of 30 days"], ["usage @review --days 7", ""], ["usage alice --json", ""]))
+    .option("--days <number>", "so many days, today the last", parseDays, defaultDays)
+    .addHelpText("after", formatExamples(["usage", "yours, of 30 days"], ["usage @review --days 7", ""], ["usage alice --json", ""]))
     .action(async (target: string | undefined, { days }: { days: number }) => {
       const { client } = await connect(cli);
-      const { answer, usage } = await read(client, target, days);
-      cli.output.reply(answer, () => usageTable(cli.output, usage, days));
+      const { answer, usage } = await readUsage(client, target, days);
+      cli.output.reply(answer, () => formatUsageTable(cli.output, usage, days));
     });
 }
 
@@ -31,7 +31,7 @@ function parseDays(text: string): number {
   return days;
 }
 
-async function read(client: Client, text: string | undefined, days: number): Promise<{ answer: unknown; usage: Usage }> {
+async function readUsage(client: Client, text: string | undefined, days: number): Promise<{ answer: unknown; usage: Usage }> {
   const query = { days };
   if (text === undefined) {
     const answer = await persist((signal) => client.call("getUserUsage", { query, signal }));

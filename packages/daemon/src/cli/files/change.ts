@@ -1,8 +1,8 @@
 import { filePath } from "@thinkery/sdk";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
-import { examples } from "../help.ts";
-import { branchOption, reachAgent, targetHelp } from "./reach.ts";
+import { formatExamples } from "../help.ts";
+import { createBranchOption, connectToAgent, targetHelp } from "./connect-agent.ts";
 
 interface RemoveFlags {
   branch?: string;
@@ -16,11 +16,11 @@ export function addRemove(group: Command, cli: Cli): void {
     .argument("<target>", targetHelp)
     .argument("<path>", "where in the workspace")
     .option("-r, --recursive", "a folder with all that is in it")
-    .addOption(branchOption())
-    .addHelpText("after", examples(["files rm alice old.txt", ""], ["files rm -r alice dist", ""]))
+    .addOption(createBranchOption())
+    .addHelpText("after", formatExamples(["files rm alice old.txt", ""], ["files rm -r alice dist", ""]))
     .action(async (text: string, given: string, { branch, recursive }: RemoveFlags) => {
-      const path = withoutSlash(given);
-      const { agent } = await reachAgent(cli, text);
+      const path = toFolderPath(given);
+      const { agent } = await connectToAgent(cli, text);
       await agent.deleteFile(path, { ...(branch === undefined ? {} : { branch }), ...(recursive ? { recursive } : {}) });
       cli.output.reply({ deleted: path }, () => `Deleted ${path}.`);
     });
@@ -33,16 +33,16 @@ export function addMove(group: Command, cli: Cli): void {
     .argument("<target>", targetHelp)
     .argument("<from>", "where it is")
     .argument("<to>", "where it should be; a folder if it ends with a slash")
-    .addOption(branchOption())
-    .addHelpText("after", examples(["files mv alice draft.md docs/final.md", ""], ["files mv alice notes.md docs/", ""]))
+    .addOption(createBranchOption())
+    .addHelpText("after", formatExamples(["files mv alice draft.md docs/final.md", ""], ["files mv alice notes.md docs/", ""]))
     .action(async (text: string, from: string, to: string, { branch }: { branch?: string }) => {
-      const move = withoutSlash(from);
+      const move = toFolderPath(from);
       const edit = { move, to: filePath(to.endsWith("/") ? to + move.slice(move.lastIndexOf("/") + 1) : to) };
-      const { agent } = await reachAgent(cli, text);
+      const { agent } = await connectToAgent(cli, text);
       const { version } = await agent.editFiles([edit], branch === undefined ? {} : { branch });
       cli.output.reply({ ...edit, version: version?.id }, () => `Moved ${edit.move} to ${edit.to}.`);
     });
 }
 
 /** A folder may be written with a slash at its end. */
-const withoutSlash = (path: string) => filePath(path.replace(/(?<=.)\/+$/, ""));
+const toFolderPath = (path: string) => filePath(path.replace(/(?<=.)\/+$/, ""));

@@ -4,13 +4,13 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { fail } from "@thinkery/sdk";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
-import { examples } from "../help.ts";
-import { harmless } from "../output.ts";
-import { atOption, branchOption, type PlaceFlags, placeOf, reachAgent, targetHelp } from "./reach.ts";
-import { save } from "./save.ts";
-import { sizeOf } from "./words.ts";
+import { formatExamples } from "../help.ts";
+import { sanitize } from "../output.ts";
+import { createVersionOption, createBranchOption, type FileFlags, toFileQuery, connectToAgent, targetHelp } from "./connect-agent.ts";
+import { saveFile } from "./save.ts";
+import { formatSize } from "./format.ts";
 
-interface GetFlags extends PlaceFlags {
+interface GetFlags extends FileFlags {
   output?: string;
 }
 
@@ -21,20 +21,20 @@ export function addGet(group: Command, cli: Cli): void {
     .argument("<target>", targetHelp)
     .argument("<path>", "where in the workspace")
     .option("-o, --output <file>", "save it here (default: stdout)")
-    .addOption(branchOption())
-    .addOption(atOption())
-    .addHelpText("after", examples(["files get alice notes.md", ""], ["files get alice chart.png -o chart.png", ""], ["files get alice notes.md --at 12", "as it was"]))
+    .addOption(createBranchOption())
+    .addOption(createVersionOption())
+    .addHelpText("after", formatExamples(["files get alice notes.md", ""], ["files get alice chart.png -o chart.png", ""], ["files get alice notes.md --at 12", "as it was"]))
     .action(async (text: string, path: string, { output: to, ...flags }: GetFlags) => {
-      const { agent } = await reachAgent(cli, text);
-      const { bytes, text: decoded, ...file } = await agent.file(path, placeOf(flags));
+      const { agent } = await connectToAgent(cli, text);
+      const { bytes, text: decoded, ...file } = await agent.file(path, toFileQuery(flags));
       if (to !== undefined && to !== "-") {
-        await save(resolve(cli.cwd, to), Readable.from([bytes]), { named: to });
-        return cli.output.reply({ ...file, saved: to }, () => `Saved ${file.path} to ${to}, ${sizeOf(file.size)}.`);
+        await saveFile(resolve(cli.cwd, to), Readable.from([bytes]), { named: to });
+        return cli.output.reply({ ...file, saved: to }, () => `Saved ${file.path} to ${to}, ${formatSize(file.size)}.`);
       }
-      if (cli.output.json) return cli.output.value({ ...file, ...(file.kind === "text" ? { content: decoded() } : { base64: Buffer.from(bytes).toString("base64") }) });
-      if (!cli.output.toScreen) return cli.output.bytes(bytes);
-      if (file.kind === "binary") throw fail("bad_request", `“${file.path}” is not text (${sizeOf(file.size)}); save it with -o <file>.`);
-      cli.output.piece(harmless(decoded()));
+      if (cli.output.isJson) return cli.output.writeJson({ ...file, ...(file.kind === "text" ? { content: decoded() } : { base64: Buffer.from(bytes).toString("base64") }) });
+      if (!cli.output.isTTY) return cli.output.writeBytes(bytes);
+      if (file.kind === "binary") throw fail("bad_request", `“${file.path}” is not text (${formatSize(file.size)}); save it with -o <file>.`);
+      cli.output.writeChunk(sanitize(decoded()));
     });
 }
 
@@ -49,19 +49,19 @@ export function addZip(group: Command, cli: Cli): void {
     .argument("<target>", targetHelp)
     .option("-o, --output <file>", "save it here; - writes to stdout (default: <agent>.zip)")
     .option("--under <folder>", "only what is in this folder")
-    .addOption(branchOption())
-    .addOption(atOption())
-    .addHelpText("after", examples(["files zip alice", ""], ["files zip alice -o backup.zip --at 12", ""]))
+    .addOption(createBranchOption())
+    .addOption(createVersionOption())
+    .addHelpText("after", formatExamples(["files zip alice", ""], ["files zip alice -o backup.zip --at 12", ""]))
     .action(async (text: string, { output: given, under, ...flags }: ZipFlags) => {
-      const { agent, target } = await reachAgent(cli, text);
-      if (given === "-" && cli.output.toScreen) throw fail("bad_request", "A zip is nothing for a screen; save it with -o <file>.");
-      const stream = await agent.archive({ ...placeOf(flags), ...(under === undefined ? {} : { under }) });
+      const { agent, target } = await connectToAgent(cli, text);
+      if (given === "-" && cli.output.isTTY) throw fail("bad_request", "A zip is nothing for a screen; save it with -o <file>.");
+      const stream = await agent.archive({ ...toFileQuery(flags), ...(under === undefined ? {} : { under }) });
       if (given === "-") {
-        for await (const piece of stream as NodeReadableStream<Uint8Array>) cli.output.bytes(piece);
+        for await (const piece of stream as NodeReadableStream<Uint8Array>) cli.output.writeBytes(piece);
         return;
       }
       const to = given ?? `${target.agent}.zip`;
-      const size = await save(resolve(cli.cwd, to), Readable.fromWeb(stream as NodeReadableStream<Uint8Array>), { named: to, isNew: given === undefined });
-      cli.output.reply({ agent: target.agent, agency: target.agency, saved: to, bytes: size }, () => `Saved ${target.agent}'s files to ${to}, ${sizeOf(size)}.`);
+      const size = await saveFile(resolve(cli.cwd, to), Readable.fromWeb(stream as NodeReadableStream<Uint8Array>), { named: to, isNew: given === undefined });
+      cli.output.reply({ agent: target.agent, agency: target.agency, saved: to, bytes: size }, () => `Saved ${target.agent}'s files to ${to}, ${formatSize(size)}.`);
     });
 }

@@ -5,12 +5,12 @@ import { deflateRawSync } from "node:zlib";
 import { fail, filePath, folderPath, isThinkeryError, type Landed } from "@thinkery/sdk";
 import { type ZipEntry, zipFiles } from "@thinkery/sdk/internal";
 import type { Command } from "commander";
-import { look } from "../../folder/look.ts";
+import { scanFolder } from "../../folder/scan.ts";
 import { readContent } from "../../folder/read.ts";
 import type { Cli } from "../cli.ts";
-import { examples } from "../help.ts";
-import { branchOption, maxFileBytes, reachAgent, targetHelp } from "./reach.ts";
-import { changesOf, sizeOf } from "./words.ts";
+import { formatExamples } from "../help.ts";
+import { createBranchOption, maxFileBytes, connectToAgent, targetHelp } from "./connect-agent.ts";
+import { formatChanges, formatSize } from "./format.ts";
 
 interface PutFlags {
   branch?: string;
@@ -25,25 +25,25 @@ export function addPut(group: Command, cli: Cli): void {
     .argument("<path>", "where in the workspace")
     .argument("[local]", "a file or folder here; - reads stdin (default: the same path, which may be anywhere)")
     .option("--new", "only if there is no such file")
-    .addOption(branchOption())
+    .addOption(createBranchOption())
     .addHelpText(
       "after",
-      examples(["files put alice notes.md", ""], ["files put alice data/in.csv ~/Downloads/in.csv", ""], ["date | thinkery files put alice now.txt -", ""], ["files put alice src ./src", "without .git, node_modules and what .gitignore names"]),
+      formatExamples(["files put alice notes.md", ""], ["files put alice data/in.csv ~/Downloads/in.csv", ""], ["date | thinkery files put alice now.txt -", ""], ["files put alice src ./src", "without .git, node_modules and what .gitignore names"]),
     )
     .action(async (text: string, given: string, local: string | undefined, flags: PutFlags) => {
       const from = local ?? given;
-      const path = local === undefined ? placeFor(cli, given) : given;
+      const path = local === undefined ? toWorkspacePath(cli, given) : given;
       if (from !== "-" && (await isFolder(cli, from))) return putFolder(cli, text, folderPath(path), from, flags);
       const place = filePath(path);
-      const bytes = await contentOf(cli, from);
-      const { agent } = await reachAgent(cli, text);
+      const bytes = await readLocalFile(cli, from);
+      const { agent } = await connectToAgent(cli, text);
       const file = await agent.putFile(place, bytes, { ...(flags.branch === undefined ? {} : { branch: flags.branch }), ...(flags.new ? { isNew: true } : {}) });
-      cli.output.reply(file, () => `Wrote ${file.path}, ${sizeOf(file.size)}, version ${file.version}.`);
+      cli.output.reply(file, () => `Wrote ${file.path}, ${formatSize(file.size)}, version ${file.version}.`);
     });
 }
 
 /** What is elsewhere on this machine has no such path in a workspace; it is put there under its name. */
-function placeFor(cli: Cli, local: string): string {
+function toWorkspacePath(cli: Cli, local: string): string {
   try {
     folderPath(local);
     return local;
@@ -59,33 +59,33 @@ export function addUnzip(group: Command, cli: Cli): void {
     .argument("<target>", targetHelp)
     .argument("<zip>", "a zip file here; - reads stdin")
     .option("--replace", "delete the files that are not in it")
-    .addOption(branchOption())
-    .addHelpText("after", examples(["files unzip alice site.zip", ""], ["files unzip alice backup.zip --replace", ""]))
+    .addOption(createBranchOption())
+    .addHelpText("after", formatExamples(["files unzip alice site.zip", ""], ["files unzip alice backup.zip --replace", ""]))
     .action(async (text: string, zip: string, { replace, branch }: { replace?: boolean; branch?: string }) => {
-      const bytes = await contentOf(cli, zip);
-      const { agent } = await reachAgent(cli, text);
-      tell(cli, await agent.putArchive(bytes, { ...(branch === undefined ? {} : { branch }), ...(replace ? { replace } : {}) }));
+      const bytes = await readLocalFile(cli, zip);
+      const { agent } = await connectToAgent(cli, text);
+      printResult(cli, await agent.putArchive(bytes, { ...(branch === undefined ? {} : { branch }), ...(replace ? { replace } : {}) }));
     });
 }
 
 async function putFolder(cli: Cli, text: string, to: string | undefined, from: string, { branch, new: isNew }: PutFlags): Promise<void> {
   if (isNew) throw fail("bad_request", "--new is for one file; a folder is written over what is there.");
-  const files = await filesOf(cli, from, to);
-  const { agent } = await reachAgent(cli, text);
+  const files = await readFolder(cli, from, to);
+  const { agent } = await connectToAgent(cli, text);
   if (files.length === 0) throw fail("bad_request", `There is nothing in “${from}” that could be written.`);
   const zip = await buffer(zipFiles(files, (data) => deflateRawSync(data, { level: 3 })));
   const landed = await agent.putArchive(zip, branch === undefined ? {} : { branch }).catch((error: unknown) => {
     if (!isThinkeryError(error) || error.code !== "too_large") throw error;
     throw fail("too_large", `${error.message} \`thinkery files sync --once\` sends as much as there is room for, a part at a time.`);
   });
-  tell(cli, landed);
+  printResult(cli, landed);
 }
 
 /** The files of a folder here, at the paths that they will have there. */
-async function filesOf(cli: Cli, from: string, to: string | undefined): Promise<ZipEntry[]> {
+async function readFolder(cli: Cli, from: string, to: string | undefined): Promise<ZipEntry[]> {
   const root = resolve(cli.cwd, from);
-  const { files, untaken } = await look(root);
-  for (const { path, why } of untaken) cli.output.aside(`Left out ${path}: ${why}.`);
+  const { files, untaken } = await scanFolder(root);
+  for (const { path, why } of untaken) cli.output.writeNote(`Left out ${path}: ${why}.`);
   const all: ZipEntry[] = [];
   for (const [path, { mtimeMs }] of files) {
     const content = await readContent(root, path, maxFileBytes);
@@ -95,35 +95,35 @@ async function filesOf(cli: Cli, from: string, to: string | undefined): Promise<
   return all.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-function tell(cli: Cli, landed: Landed): void {
+function printResult(cli: Cli, landed: Landed): void {
   const { version } = landed;
-  cli.output.reply(landed, () => (version ? `Version ${version.id}: ${changesOf(version.changes, version.more)}.` : "Everything was as it is already."));
+  cli.output.reply(landed, () => (version ? `Version ${version.id}: ${formatChanges(version.changes, version.more)}.` : "Everything was as it is already."));
 }
 
 async function isFolder(cli: Cli, local: string): Promise<boolean> {
   return stat(resolve(cli.cwd, local)).then((found) => found.isDirectory(), () => false);
 }
 
-async function contentOf(cli: Cli, local: string): Promise<Uint8Array> {
-  if (local === "-") return piped();
+async function readLocalFile(cli: Cli, local: string): Promise<Uint8Array> {
+  if (local === "-") return readStdin();
   try {
     const path = resolve(cli.cwd, local);
     if ((await stat(path)).size <= maxFileBytes) return await readFile(path);
   } catch (error) {
     throw fail("bad_request", `“${local}” cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`);
   }
-  throw tooLarge(`“${local}”`);
+  throw createTooLargeError(`“${local}”`);
 }
 
-async function piped(): Promise<Uint8Array> {
+async function readStdin(): Promise<Uint8Array> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of process.stdin as AsyncIterable<Buffer>) {
     pieces.push(piece);
     size += piece.length;
-    if (size > maxFileBytes) throw tooLarge("What is piped in");
+    if (size > maxFileBytes) throw createTooLargeError("What is piped in");
   }
   return Buffer.concat(pieces);
 }
 
-const tooLarge = (what: string) => fail("too_large", `${what} is larger than anything that could be sent: ${sizeOf(maxFileBytes)}.`);
+const createTooLargeError = (what: string) => fail("too_large", `${what} is larger than anything that could be sent: ${formatSize(maxFileBytes)}.`);

@@ -7,42 +7,42 @@ export class FakeRemote implements Remote {
   readonly versions: Map<string, Buffer>[] = [new Map()];
   workspace = "the first";
   /** Called before each request, as what other people do may come before it. */
-  before: () => void = () => {};
-  readonly asked: string[] = [];
+  onRequest: () => void = () => {};
+  readonly requests: string[] = [];
   #onChange: (() => void) | undefined;
 
   async list() {
-    this.#ask("list");
-    return { workspace: this.workspace, version: this.version, files: [...this.now].map(([path, bytes]) => ({ path, hash: hashOf(bytes) })) };
+    this.#record("list");
+    return { workspace: this.workspace, version: this.version, files: [...this.now].map(([path, bytes]) => ({ path, hash: hashBytes(bytes) })) };
   }
 
   async get(path: string): Promise<Uint8Array> {
-    this.#ask(`get ${path}`);
+    this.#record(`get ${path}`);
     const bytes = this.now.get(path);
     if (!bytes) throw fail("not_found", "There is no such file.");
     return bytes;
   }
 
   async put(path: string, bytes: Uint8Array, condition: { ifMatch: string } | { isNew: true }): Promise<void> {
-    this.#ask(`put ${path}`);
+    this.#record(`put ${path}`);
     const there = this.now.get(path);
-    const isMet = "isNew" in condition ? there === undefined : there !== undefined && hashOf(there) === condition.ifMatch;
+    const isMet = "isNew" in condition ? there === undefined : there !== undefined && hashBytes(there) === condition.ifMatch;
     if (!isMet) throw fail("precondition_failed", "It is another one now.");
     this.write({ [path]: Buffer.from(bytes) });
   }
 
   async edit(edits: readonly RemoteEdit[], base: number): Promise<{ overlaps: Overlap[] }> {
-    this.#ask(`edit ${edits.length}`);
+    this.#record(`edit ${edits.length}`);
     const next = new Map(this.now);
     const overlaps: Overlap[] = [];
-    for (const [path, theirs] of edits.flatMap((edit) => this.#wanted(edit, base))) {
+    for (const [path, theirs] of edits.flatMap((edit) => this.#toChanges(edit, base))) {
       const [was, mine] = [this.versions[base]?.get(path), this.now.get(path)];
       if (isSame(mine, theirs)) continue;
-      if (isSame(was, mine)) put(next, path, theirs);
+      if (isSame(was, mine)) setFile(next, path, theirs);
       else if (mine === undefined && theirs) next.set(path, theirs);
       else if (theirs === undefined) overlaps.push({ path, reason: "It stays." });
       else {
-        const kept = `${path}.kept-${hashOf(theirs).slice(0, 6)}`;
+        const kept = `${path}.kept-${hashBytes(theirs).slice(0, 6)}`;
         next.set(kept, theirs);
         overlaps.push({ path, kept, reason: "Both have changed it." });
       }
@@ -59,7 +59,7 @@ export class FakeRemote implements Remote {
   /** What somebody else does there. */
   write(files: Record<string, string | Buffer | undefined>): void {
     const next = new Map(this.now);
-    for (const [path, content] of Object.entries(files)) put(next, path, content === undefined ? undefined : Buffer.from(content));
+    for (const [path, content] of Object.entries(files)) setFile(next, path, content === undefined ? undefined : Buffer.from(content));
     this.versions.push(next);
     this.#onChange?.();
   }
@@ -76,20 +76,20 @@ export class FakeRemote implements Remote {
     return Object.fromEntries([...this.now].map(([path, bytes]): [string, string] => [path, bytes.toString()]).sort());
   }
 
-  #wanted(edit: RemoteEdit, base: number): [path: string, content: Buffer | undefined][] {
+  #toChanges(edit: RemoteEdit, base: number): [path: string, content: Buffer | undefined][] {
     if ("write" in edit) return [[edit.write, Buffer.from(edit.bytes)]];
     if ("delete" in edit) return [[edit.delete, undefined]];
-    this.asked.push(`move ${edit.move} ${edit.to}`);
+    this.requests.push(`move ${edit.move} ${edit.to}`);
     return [[edit.move, undefined], [edit.to, this.versions[base]?.get(edit.move)]];
   }
 
-  #ask(what: string): void {
-    this.before();
-    this.asked.push(what);
+  #record(what: string): void {
+    this.onRequest();
+    this.requests.push(what);
   }
 }
 
-function put(files: Map<string, Buffer>, path: string, bytes: Buffer | undefined): void {
+function setFile(files: Map<string, Buffer>, path: string, bytes: Buffer | undefined): void {
   if (bytes) files.set(path, bytes);
   else files.delete(path);
 }
@@ -98,6 +98,6 @@ function isSame(one: Buffer | undefined, other: Buffer | undefined): boolean {
   return one === undefined || other === undefined ? one === other : one.equals(other);
 }
 
-function hashOf(bytes: Uint8Array): string {
+function hashBytes(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }

@@ -6,7 +6,7 @@ const pageSize = 500;
 /** A host that is away is asked again this often. */
 const retryMs = 1000;
 
-interface HostSide {
+interface HostRemoteOptions {
   /** Which one that is may change: a host that is started again may be elsewhere. */
   client(): Client;
   target: AgentTarget;
@@ -14,25 +14,25 @@ interface HostSide {
 }
 
 /** An agent's workspace, by its host. */
-export function remoteOf({ client, target, branch }: HostSide): Remote {
-  const agent = () => client().agent(`${target.agent}@${target.agency}`);
-  const on = branch === undefined ? {} : { branch };
+export function createHostRemote({ client, target, branch }: HostRemoteOptions): Remote {
+  const getAgent = () => client().agent(`${target.agent}@${target.agency}`);
+  const branchQuery = branch === undefined ? {} : { branch };
   /** When the agent and the branch were made: others of the same names were made at another time. */
-  const born = async () => {
+  const readIdentity = async () => {
     const { createdAt } = await persist((signal) => client().call("getAgent", { params: target, signal }), { patience: retryMs });
-    return branch === undefined ? createdAt : `${createdAt} ${(await agent().branches()).find(({ id }) => id === branch)?.createdAt}`;
+    return branch === undefined ? createdAt : `${createdAt} ${(await getAgent().branches()).find(({ id }) => id === branch)?.createdAt}`;
   };
   let known: { workspace: string; version: number; files: FileInfo[] } | undefined;
 
   return {
     async list() {
-      const { files, version, next } = await agent().files({ ...on, limit: pageSize });
+      const { files, version, next } = await getAgent().files({ ...branchQuery, limit: pageSize });
       // Asked afterwards: a list of what was there before is then never taken for one of what has come in its place.
-      const workspace = await born();
+      const workspace = await readIdentity();
       if (known?.workspace === workspace && known.version === version) return known;
       for (let after = next; after !== undefined; ) {
         // A list that is long is still a list of one moment.
-        const page = await agent().files({ ...on, limit: pageSize, version, after });
+        const page = await getAgent().files({ ...branchQuery, limit: pageSize, version, after });
         files.push(...page.files);
         after = page.next;
       }
@@ -40,21 +40,21 @@ export function remoteOf({ client, target, branch }: HostSide): Remote {
       return known;
     },
 
-    get: async (path) => (await agent().file(path, on)).bytes,
+    get: async (path) => (await getAgent().file(path, branchQuery)).bytes,
 
     async put(path, bytes, condition) {
-      await agent().putFile(path, bytes, { ...on, ...condition });
+      await getAgent().putFile(path, bytes, { ...branchQuery, ...condition });
     },
 
     edit(edits, base) {
       const body = edits.map((edit) => ("write" in edit ? { write: edit.write, base64: Buffer.from(edit.bytes).toString("base64") } : edit));
-      return agent().editFiles(body, { ...on, base });
+      return getAgent().editFiles(body, { ...branchQuery, base });
     },
 
     async watch(onChange, signal) {
       while (!signal.aborted) {
         try {
-          for await (const { type } of agent().events({ signal })) if (type === "files.changed") onChange();
+          for await (const { type } of getAgent().events({ signal })) if (type === "files.changed") onChange();
         } catch (error) {
           if (signal.aborted) return;
           if (!isThinkeryError(error) || error.code !== "unavailable") throw error;

@@ -1,62 +1,62 @@
 import { statSync } from "node:fs";
 import { fail } from "@thinkery/sdk";
 import { type FileState, isFresh, isSameState } from "../../folder/file-state.ts";
-import { look, type Look } from "../../folder/look.ts";
-import { readContent, readIfAtRest } from "../../folder/read.ts";
+import { scanFolder, type FolderScan } from "../../folder/scan.ts";
+import { readContent, readSettled } from "../../folder/read.ts";
 
 /** A file of the folder as it was found. */
-export interface Local {
+export interface LocalFile {
   hash: string;
   state: FileState;
 }
 
-export interface Found extends Look {
-  local: Map<string, Local>;
+export interface LocalScan extends FolderScan {
+  local: Map<string, LocalFile>;
   /** Files that are being written: what is in them is not what will be. */
   moving: Set<string>;
 }
 
-interface Options {
+interface LocalSideOptions {
   /** A file is whole when nobody has written to it for so long. */
   restMs: number;
   /** One that is always written to is taken now and then all the same. */
-  longestUnrestMs: number;
+  maxUnrestMs: number;
   largest: number;
 }
 
 /** The folder's side of a mirror: what is in it, with hashes, read again only where something has changed. */
 export class LocalSide {
   readonly #folder: string;
-  readonly #options: Options;
-  readonly #known = new Map<string, Local>();
-  readonly #written = new Map<string, FileState>();
-  readonly #unrest = new Map<string, number>();
+  readonly #options: LocalSideOptions;
+  readonly #known = new Map<string, LocalFile>();
+  readonly #ownWrites = new Map<string, FileState>();
+  readonly #unrestSince = new Map<string, number>();
 
-  constructor(folder: string, options: Options) {
+  constructor(folder: string, options: LocalSideOptions) {
     this.#folder = folder;
     this.#options = options;
   }
 
   /** Which folder it is: one that takes its place has another. */
-  identity(): string {
+  readIdentity(): string {
     const found = statSync(this.#folder, { throwIfNoEntry: false });
-    if (!found) throw gone();
+    if (!found) throw createMissingFolderError();
     // The number of a disk is not the same after every start of a machine.
     const { ino, birthtimeMs } = found;
     return `${ino}:${birthtimeMs}`;
   }
 
   /** What an earlier run knew. */
-  recall(path: string, hash: string, state: FileState): void {
+  remember(path: string, hash: string, state: FileState): void {
     this.#known.set(path, { hash, state });
   }
 
-  async found(): Promise<Found> {
-    const looked = await look(this.#folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT" || error.code === "ENOTDIR") throw gone();
+  async scan(): Promise<LocalScan> {
+    const looked = await scanFolder(this.#folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT" || error.code === "ENOTDIR") throw createMissingFolderError();
       throw error;
     });
-    const local = new Map<string, Local>();
+    const local = new Map<string, LocalFile>();
     const moving = new Set<string>();
     for (const [path, state] of looked.files) {
       if (state.size > this.#options.largest) {
@@ -74,55 +74,55 @@ export class LocalSide {
   }
 
   /** The bytes of a file, if it is still what was found. */
-  async bytes(path: string, hash: string): Promise<Uint8Array | undefined> {
+  async readBytes(path: string, hash: string): Promise<Uint8Array | undefined> {
     const content = await readContent(this.#folder, path, this.#options.largest);
     return content?.hash === hash ? content.bytes : undefined;
   }
 
   /** It was us who wrote that, so it is whole. */
-  wrote(path: string, state: FileState): void {
-    this.#written.set(path, state);
+  recordWrite(path: string, state: FileState): void {
+    this.#ownWrites.set(path, state);
   }
 
-  async #read(path: string, state: FileState): Promise<Local | "moving" | undefined> {
+  async #read(path: string, state: FileState): Promise<LocalFile | "moving" | undefined> {
     const known = this.#known.get(path);
     if (known && isSameState(known.state, state)) return known;
     if (!this.#isOurs(path, state) && this.#isMoving(path, state)) return "moving";
-    const content = await readIfAtRest(this.#folder, path, this.#options.largest);
+    const content = await readSettled(this.#folder, path, this.#options.largest);
     if (!content || content === "moving") return content;
     const file = { hash: content.hash, state: content.state };
     // What could have been written to since without its times telling is read again.
     if (isFresh(content.state, Date.now())) this.#known.delete(path);
     else {
       this.#known.set(path, file);
-      this.#written.delete(path);
+      this.#ownWrites.delete(path);
     }
     return file;
   }
 
   #isOurs(path: string, { size, mtimeMs, ino }: FileState): boolean {
-    const written = this.#written.get(path);
+    const written = this.#ownWrites.get(path);
     return written?.size === size && written.mtimeMs === mtimeMs && written.ino === ino;
   }
 
   #isMoving(path: string, { mtimeMs }: FileState): boolean {
-    const { restMs, longestUnrestMs } = this.#options;
+    const { restMs, maxUnrestMs } = this.#options;
     const now = Date.now();
     const age = now - mtimeMs;
     // A time in the future says nothing of when it was written.
     const rests = age >= restMs || age < -restMs;
     if (rests) {
-      this.#unrest.delete(path);
+      this.#unrestSince.delete(path);
       return false;
     }
-    const since = this.#unrest.get(path) ?? now;
-    this.#unrest.set(path, since);
-    if (now - since < longestUnrestMs) return true;
-    this.#unrest.delete(path);
+    const since = this.#unrestSince.get(path) ?? now;
+    this.#unrestSince.set(path, since);
+    if (now - since < maxUnrestMs) return true;
+    this.#unrestSince.delete(path);
     return false;
   }
 }
 
-function gone(): Error {
+function createMissingFolderError(): Error {
   return fail("not_found", "The folder is not there any more; nothing was done about its files.");
 }

@@ -1,19 +1,19 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { random } from "../../../../../tests/kit/random.ts";
-import { tempFolder } from "../../host/fixture.ts";
+import { createRandom } from "../../../../../tests/kit/random.ts";
+import { createTempFolder } from "../../host/fixture.ts";
 import { conflictPath } from "./conflict-path.ts";
-import { openMirror, texts, write } from "./sync-mirror-fixture.ts";
-import { readState, stateFile, type SyncState, writeState } from "./sync-state.ts";
+import { openMirror, readTexts, writeFiles } from "./sync-mirror-fixture.ts";
+import { readState, getStateFile, type SyncState, writeState } from "./sync-state.ts";
 
 test("the first time, what is on one side only is copied and what differs is kept twice", async () => {
   const { folder, remote, settle, events } = openMirror();
-  write(folder, { "here.txt": "h", "src/same.txt": "s", "notes.md": "mine" });
+  writeFiles(folder, { "here.txt": "h", "src/same.txt": "s", "notes.md": "mine" });
   remote.write({ "there/t.txt": "t", "src/same.txt": "s", "notes.md": "theirs" });
   await settle();
   const beside = conflictPath("notes.md", "d33a28e5");
-  const all = texts(folder);
+  const all = readTexts(folder);
   const [conflict = ""] = Object.keys(all).filter((path) => path.includes("conflict"));
   expect(conflict).toMatch(/^notes\.conflict-[0-9a-f]{8}\.md$/);
   expect(beside).toBe("notes.conflict-d33a28e5.md");
@@ -24,46 +24,46 @@ test("the first time, what is on one side only is copied and what differs is kep
 
 test("changes and deletions go both ways, and many small files are one version", async () => {
   const { folder, remote, settle, again } = openMirror();
-  write(folder, Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`d/${index}`, `${index}`])));
+  writeFiles(folder, Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`d/${index}`, `${index}`])));
   await settle();
   expect(remote.version).toBe(1);
-  write(folder, { "d/1": "one", "d/2": undefined, new: "n" });
+  writeFiles(folder, { "d/1": "one", "d/2": undefined, new: "n" });
   remote.write({ "d/3": "three", "d/4": undefined, "deep/er/x": "x" });
   again();
   await settle();
   expect(remote.texts).toMatchObject({ "d/1": "one", "d/3": "three", new: "n", "deep/er/x": "x" });
   expect(Object.keys(remote.texts)).not.toEqual(expect.arrayContaining(["d/2"]));
-  expect(texts(folder)).toEqual(remote.texts);
+  expect(readTexts(folder)).toEqual(remote.texts);
   remote.write({ "deep/er/x": undefined });
   await settle();
   expect(existsSync(join(folder, "deep"))).toBe(false);
   const { version } = remote;
-  remote.asked.length = 0;
+  remote.requests.length = 0;
   await settle();
-  expect([remote.version, remote.asked]).toEqual([version, ["list"]]);
+  expect([remote.version, remote.requests]).toEqual([version, ["list"]]);
 });
 
 test("deleted on one side and changed on the other is kept, and said", async () => {
   const { folder, remote, settle, events } = openMirror();
-  write(folder, { a: "1", b: "1" });
+  writeFiles(folder, { a: "1", b: "1" });
   await settle();
-  write(folder, { a: undefined, b: "2" });
+  writeFiles(folder, { a: undefined, b: "2" });
   remote.write({ a: "2", b: undefined });
   await settle();
-  expect(texts(folder)).toEqual({ a: "2", b: "2" });
+  expect(readTexts(folder)).toEqual({ a: "2", b: "2" });
   expect(remote.texts).toEqual({ a: "2", b: "2" });
   expect(events.filter(({ did }) => did === "kept").map(({ path }) => path)).toEqual(["a", "b"]);
 });
 
 test("what is ignored stays where it is, on both sides, and is not taken for deleted", async () => {
   const { folder, remote, settle } = openMirror();
-  write(folder, { "dist/x": "1", a: "a", ".git/HEAD": "h", "node_modules/m/i.js": "m" });
+  writeFiles(folder, { "dist/x": "1", a: "a", ".git/HEAD": "h", "node_modules/m/i.js": "m" });
   await settle();
   expect(Object.keys(remote.texts)).toEqual(["a", "dist/x"]);
   // The rules may come from there, with what they are about.
   remote.write({ ".gitignore": "dist\n*.log\n", "y.log": "y", "dist/z": "z" });
   await settle();
-  write(folder, { "dist/x": "2", "n.log": "n" });
+  writeFiles(folder, { "dist/x": "2", "n.log": "n" });
   await settle();
   expect(remote.texts).toEqual({ ".gitignore": "dist\n*.log\n", a: "a", "dist/x": "1", "dist/z": "z", "y.log": "y" });
   expect(existsSync(join(folder, "y.log"))).toBe(false);
@@ -74,28 +74,28 @@ test("what is ignored stays where it is, on both sides, and is not taken for del
 
 test("links lead nowhere, and names that no workspace takes are said once", async () => {
   const { folder, remote, settle, events } = openMirror();
-  const elsewhere = tempFolder();
-  write(elsewhere, { secret: "s" });
+  const elsewhere = createTempFolder();
+  writeFiles(elsewhere, { secret: "s" });
   symlinkSync(elsewhere, join(folder, "link"));
-  write(folder, { "end.": "x", ok: "ok" });
+  writeFiles(folder, { "end.": "x", ok: "ok" });
   remote.write({ "link/secret": "evil", "link/new": "evil" });
   await settle();
   await settle();
   expect(remote.texts).toEqual({ ok: "ok", "link/secret": "evil", "link/new": "evil" });
-  expect(texts(elsewhere)).toEqual({ secret: "s" });
+  expect(readTexts(elsewhere)).toEqual({ secret: "s" });
   expect(events.filter(({ did }) => did === "left").map(({ path }) => path).sort()).toEqual(["end.", "link"]);
 });
 
 test("large files go by themselves, only over what we have seen; too large ones stay", async () => {
   const { folder, remote, settle, events } = openMirror();
-  write(folder, { big: "b".repeat(300_000) });
+  writeFiles(folder, { big: "b".repeat(300_000) });
   await settle();
-  expect(remote.asked).toContain("put big");
-  write(folder, { big: "c".repeat(300_000) });
+  expect(remote.requests).toContain("put big");
+  writeFiles(folder, { big: "c".repeat(300_000) });
   remote.write({ big: "d".repeat(300_000) });
   await settle();
-  expect(Object.values(texts(folder)).map((text) => text[0]).sort()).toEqual(["c", "d"]);
-  expect(remote.texts).toEqual(texts(folder));
+  expect(Object.values(readTexts(folder)).map((text) => text[0]).sort()).toEqual(["c", "d"]);
+  expect(remote.texts).toEqual(readTexts(folder));
   writeFileSync(join(folder, "huge"), Buffer.alloc(1024 * 1024 + 1));
   await settle();
   expect(events).toContainEqual({ did: "left", path: "huge", why: "it is larger than 1 MB" });
@@ -109,7 +109,7 @@ test("a file that is run can still be run, and one that is being written is wait
   remote.write({ tool: "2" });
   await settle();
   expect(statSync(join(folder, "tool")).mode & 0o777).toBe(0o755);
-  write(folder, { growing: "half" });
+  writeFiles(folder, { growing: "half" });
   expect((await pass()).isComplete).toBe(false);
   expect(remote.texts).not.toHaveProperty("growing");
   utimesSync(join(folder, "growing"), 1, 1);
@@ -119,7 +119,7 @@ test("a file that is run can still be run, and one that is being written is wait
 
 test("a folder or a workspace that was made anew has deleted nothing", async () => {
   const { folder, remote, settle, pass, again } = openMirror();
-  write(folder, { a: "a", b: "b" });
+  writeFiles(folder, { a: "a", b: "b" });
   await settle();
   // While it runs, such a thing is not right; a later run begins from the beginning.
   renameSync(folder, `${folder}-old`);
@@ -128,10 +128,10 @@ test("a folder or a workspace that was made anew has deleted nothing", async () 
   await expect(pass()).rejects.toMatchObject({ code: "conflict" });
   again();
   await settle();
-  expect([remote.texts, texts(folder)]).toEqual([{ a: "a", b: "b" }, { a: "a", b: "b" }]);
+  expect([remote.texts, readTexts(folder)]).toEqual([{ a: "a", b: "b" }, { a: "a", b: "b" }]);
   remote.versions.splice(0, 100, new Map());
   await settle();
-  expect([remote.texts, texts(folder)]).toEqual([{ a: "a", b: "b" }, { a: "a", b: "b" }]);
+  expect([remote.texts, readTexts(folder)]).toEqual([{ a: "a", b: "b" }, { a: "a", b: "b" }]);
   // An agent that was deleted, and another one of its name that others have written to since.
   remote.workspace = "the second";
   remote.write({ a: undefined, b: undefined });
@@ -139,21 +139,21 @@ test("a folder or a workspace that was made anew has deleted nothing", async () 
   await expect(pass()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("another agent") });
   again();
   await settle();
-  expect([remote.texts, texts(folder)]).toEqual([{ a: "a", b: "b", c: "c" }, { a: "a", b: "b", c: "c" }]);
+  expect([remote.texts, readTexts(folder)]).toEqual([{ a: "a", b: "b", c: "c" }, { a: "a", b: "b", c: "c" }]);
   rmSync(`${folder}-old`, { recursive: true });
 });
 
 test("what one that was killed began to write is cleared away, and never sent", async () => {
   const { folder, remote, settle } = openMirror();
   const [old, young, other] = [".thinkery-0123456789ab.draft", ".thinkery-ba9876543210.draft", "src/.thinkery-mine.draft"];
-  write(folder, { [old]: "o", [`src/${old}`]: "o", [young]: "y", [other]: "m" });
+  writeFiles(folder, { [old]: "o", [`src/${old}`]: "o", [young]: "y", [other]: "m" });
   for (const path of [old, `src/${old}`, other]) utimesSync(join(folder, path), 1, 1);
   await settle();
-  expect([Object.keys(texts(folder)), Object.keys(remote.texts)]).toEqual([[young, other], [other]]);
+  expect([Object.keys(readTexts(folder)), Object.keys(remote.texts)]).toEqual([[young, other], [other]]);
 });
 
 test("what is remembered lies in the data folder and survives", async () => {
-  const file = stateFile(tempFolder(), "/some/folder", "http://host global~alice");
+  const file = getStateFile(createTempFolder(), "/some/folder", "http://host global~alice");
   expect(await readState(file)).toBeUndefined();
   const state: SyncState = { folder: "1:2", workspace: "w", version: 7, files: new Map([["a", { hash: "h", state: { size: 1, mtimeMs: 2.5, ctimeMs: 3, ino: 4 } }]]) };
   await writeState(file, state);
@@ -171,7 +171,7 @@ test("a name beside another is never too long, nor without its ending", () => {
 });
 
 test("whatever people do on both sides, also while it goes on: nothing is lost, and both sides are equal in the end", async () => {
-  const chance = random("mirror");
+  const chance = createRandom("mirror");
   for (let story = 0; story < 12; story++) {
     const { folder, remote, pass, settle, again, forget } = openMirror();
     const names = ["a", "b.txt", "d/c", "d/e.md", "f/g/h", "i"];
@@ -187,7 +187,7 @@ test("whatever people do on both sides, also while it goes on: nothing is lost, 
     };
     const act = () => {
       const isHere = chance.chance(0.5);
-      const side = isHere ? texts(folder) : remote.texts;
+      const side = isHere ? readTexts(folder) : remote.texts;
       if (isHere && chance.chance(0.15)) return rename(side);
       const path = chance.chance(0.7) ? chance.pick(names) : (chance.pick(Object.keys(side)) ?? chance.pick(names));
       const isDeleted = side[path] !== undefined && chance.chance(0.3);
@@ -195,10 +195,10 @@ test("whatever people do on both sides, also while it goes on: nothing is lost, 
       // The same size each time, so that size tells nothing.
       const text = isDeleted ? undefined : `text ${String(count++).padStart(5, "0")}`;
       if (text) alive.set(text, `${isHere ? "here" : "there"} ${path}`);
-      if (isHere) write(folder, { [path]: text });
+      if (isHere) writeFiles(folder, { [path]: text });
       else remote.write({ [path]: text });
     };
-    remote.before = () => {
+    remote.onRequest = () => {
       if (chance.chance(0.3)) act();
     };
     for (let step = 0; step < 25; step++) {
@@ -207,9 +207,9 @@ test("whatever people do on both sides, also while it goes on: nothing is lost, 
       if (chance.chance(0.03)) forget();
       await pass({ isSure: true });
     }
-    remote.before = () => {};
+    remote.onRequest = () => {};
     await settle({ isSure: true });
-    expect(texts(folder)).toEqual(remote.texts);
+    expect(readTexts(folder)).toEqual(remote.texts);
     const left = new Set(Object.values(remote.texts));
     expect([...alive].filter(([text]) => !left.has(text))).toEqual([]);
   }

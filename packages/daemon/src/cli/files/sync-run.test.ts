@@ -2,43 +2,43 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync
 import { join } from "node:path";
 import { fail } from "@thinkery/sdk";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { tempFolder } from "../../host/fixture.ts";
+import { createTempFolder } from "../../host/fixture.ts";
 import { FakeRemote } from "./sync-fixture.ts";
 import { Mirror } from "./sync-mirror.ts";
-import { keepAlike, makeAlike } from "./sync-run.ts";
+import { keepSynced, syncOnce } from "./sync-run.ts";
 
-function open() {
-  const folder = tempFolder();
+function openFolder() {
+  const folder = createTempFolder();
   const remote = new FakeRemote();
   const said: string[] = [];
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   const mirror = new Mirror({ folder, remote, onEvent: ({ did, path }) => said.push(`${did} ${path}`), onState: async () => {}, restMs: 50 });
   const end = () =>
-    keepAlike({
+    keepSynced({
       folder,
       mirror,
       remote,
       signal: stop.signal,
       isSure: false,
-      onAlike: () => said.push("alike"),
-      onHost: (isThere) => said.push(isThere ? "back" : "away"),
-      reopen: async () => void said.push("looked for it"),
+      onSynced: () => said.push("alike"),
+      onHostChange: (isThere) => said.push(isThere ? "back" : "away"),
+      reconnect: async () => void said.push("looked for it"),
     });
-  const soon = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 10_000, interval: 10 });
-  return { folder, remote, said, stop, end, soon, mirror };
+  const waitUntil = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 10_000, interval: 10 });
+  return { folder, remote, said, stop, end, soon: waitUntil, mirror };
 }
 
-const text = (folder: string, path: string) => (existsSync(join(folder, path)) ? readFileSync(join(folder, path), "utf8") : undefined);
+const readText = (folder: string, path: string) => (existsSync(join(folder, path)) ? readFileSync(join(folder, path), "utf8") : undefined);
 
 test("what changes on one side is on the other at once, in folders that come and go too", async () => {
-  const { folder, remote, said, stop, end, soon } = open();
+  const { folder, remote, said, stop, end, soon } = openFolder();
   const over = end();
   await soon(() => said.includes("alike"));
   writeFileSync(join(folder, "a"), "1");
   await soon(() => remote.texts.a === "1");
   remote.write({ "deep/er/b": "2" });
-  await soon(() => text(folder, "deep/er/b") === "2");
+  await soon(() => readText(folder, "deep/er/b") === "2");
   appendFileSync(join(folder, "deep/er/b"), "3");
   await soon(() => remote.texts["deep/er/b"] === "23");
   mkdirSync(join(folder, "new/folder"), { recursive: true });
@@ -57,15 +57,15 @@ test("what changes on one side is on the other at once, in folders that come and
 });
 
 test("a host that goes away is waited for, and what happened meanwhile is made good", async () => {
-  const { folder, remote, said, stop, end, soon } = open();
+  const { folder, remote, said, stop, end, soon } = openFolder();
   const over = end();
   await soon(() => said.includes("alike"));
-  remote.before = () => {
+  remote.onRequest = () => {
     throw fail("unavailable", "The host does not answer.");
   };
   writeFileSync(join(folder, "a"), "1");
   await soon(() => said.includes("looked for it"));
-  remote.before = () => {};
+  remote.onRequest = () => {};
   await soon(() => remote.texts.a === "1");
   expect(said.filter((one) => one === "away" || one === "back")).toEqual(["away", "back"]);
   stop.abort();
@@ -73,7 +73,7 @@ test("a host that goes away is waited for, and what happened meanwhile is made g
 });
 
 test("whoever stops is told whether both are alike", async () => {
-  const { folder, remote, said, stop, end, soon } = open();
+  const { folder, remote, said, stop, end, soon } = openFolder();
   const over = end();
   await soon(() => said.includes("alike"));
   remote.edit = () => {
@@ -85,15 +85,15 @@ test("whoever stops is told whether both are alike", async () => {
 });
 
 test("what cannot be made good ends it: the agent is gone, or the folder", async () => {
-  const one = open();
+  const one = openFolder();
   const over = one.end();
   await one.soon(() => one.said.includes("alike"));
-  one.remote.before = () => {
+  one.remote.onRequest = () => {
     throw fail("not_found", "There is no such agent.");
   };
   writeFileSync(join(one.folder, "a"), "1");
   await expect(over).rejects.toMatchObject({ code: "not_found" });
-  const other = open();
+  const other = openFolder();
   other.remote.write({ a: "1" });
   const end = other.end();
   await other.soon(() => other.said.includes("alike"));
@@ -103,9 +103,9 @@ test("what cannot be made good ends it: the agent is gone, or the folder", async
 });
 
 test("once is until both are alike, and a file that is being written is waited for", async () => {
-  const { folder, remote, mirror } = open();
+  const { folder, remote, mirror } = openFolder();
   writeFileSync(join(folder, "a"), "1");
   remote.write({ b: "2" });
-  expect(await makeAlike({ mirror, isSure: false, signal: new AbortController().signal })).toBe(0);
-  expect([remote.texts, text(folder, "b")]).toEqual([{ a: "1", b: "2" }, "2"]);
+  expect(await syncOnce({ mirror, isSure: false, signal: new AbortController().signal })).toBe(0);
+  expect([remote.texts, readText(folder, "b")]).toEqual([{ a: "1", b: "2" }, "2"]);
 });

@@ -11,82 +11,82 @@ interface RunOptions {
   signal: AbortSignal;
   isSure: boolean;
   /** Both sides have the same, for the first time; but for so many files. */
-  onAlike(left: number): void;
+  onSynced(left: number): void;
   /** The host is away, or back. */
-  onHost(isThere: boolean): void;
+  onHostChange(isThere: boolean): void;
   /** Looks for the host again. */
-  reopen(): Promise<void>;
+  reconnect(): Promise<void>;
 }
 
 /** So long a burst of changes is let go on. */
-const gatherMs = 100;
+const debounceMs = 100;
 /** What was not whole, or changed under our hands, is looked at again so soon. */
-const againMs = 300;
+const retryMs = 300;
 /** Whatever nobody told us of is found so often; and where nobody tells us anything. */
-const doubtMs = 15_000;
-const blindMs = 2000;
-const awayMs = 1000;
+const pollMs = 15_000;
+const blindPollMs = 2000;
+const reconnectMs = 1000;
 /** Whoever leaves is kept so long. */
-const leaveMs = 2000;
+const finalPassMs = 2000;
 /** A single pass is given so many tries to come to rest. */
 const maxTries = 60;
 
 /** Until both sides have the same, once, but for as many files as is answered. Nothing where they do not come to rest. */
-export async function makeAlike({ mirror, isSure, signal }: Pick<RunOptions, "mirror" | "isSure" | "signal">): Promise<number | undefined> {
+export async function syncOnce({ mirror, isSure, signal }: Pick<RunOptions, "mirror" | "isSure" | "signal">): Promise<number | undefined> {
   for (let attempt = 0; attempt < maxTries && !signal.aborted; attempt++) {
-    if (attempt > 0) await wait(againMs, signal);
-    const { isComplete, left } = await mirror.pass({ isSure, isFirst: attempt === 0, signal });
+    if (attempt > 0) await wait(retryMs, signal);
+    const { isComplete, left } = await mirror.runPass({ isSure, isFirst: attempt === 0, signal });
     if (isComplete) return left;
   }
   return undefined;
 }
 
 /** Keeps them alike until the signal fires. The answer is whether they are. */
-export async function keepAlike({ folder, mirror, remote, signal, isSure, onAlike, onHost, reopen }: RunOptions): Promise<boolean> {
-  const news = new News();
-  const watch = new FolderWatch(folder, () => news.say());
+export async function keepSynced({ folder, mirror, remote, signal, isSure, onSynced, onHostChange, reconnect }: RunOptions): Promise<boolean> {
+  const changes = new ChangeSignal();
+  const watch = new FolderWatch(folder, () => changes.set());
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   let lost: unknown;
-  const watching = remote.watch(() => news.say(), either).catch((error: unknown) => {
+  const watching = remote.watch(() => changes.set(), either).catch((error: unknown) => {
     lost = error;
-    news.say();
+    changes.set();
   });
   let isComplete = false;
   let isAway = false;
   let isFirst = true;
-  let wasAlike = false;
+  let wasSynced = false;
   try {
     while (!signal.aborted) {
       if (lost) throw lost;
-      news.clear();
+      changes.clear();
       try {
-        const pass = await mirror.pass({ isFirst, isSure: isSure && isFirst, signal });
+        const pass = await mirror.runPass({ isFirst, isSure: isSure && isFirst, signal });
         isComplete = pass.isComplete;
         isFirst = false;
-        if (isAway) onHost(true);
+        if (isAway) onHostChange(true);
         isAway = false;
-        if (isComplete && !wasAlike) onAlike(pass.left);
-        wasAlike ||= isComplete;
-        if (watch.cover(pass.folders)) news.say();
+        if (isComplete && !wasSynced) onSynced(pass.left);
+        wasSynced ||= isComplete;
+        if (watch.setFolders(pass.folders)) changes.set();
       } catch (error) {
         if (!isThinkeryError(error) || error.code !== "unavailable") throw error;
         isComplete = false;
-        if (!isAway) onHost(false);
+        if (!isAway) onHostChange(false);
         isAway = true;
-        await wait(awayMs, signal);
-        await reopen();
+        await wait(reconnectMs, signal);
+        await reconnect();
         continue;
       }
-      if (!isComplete) await wait(againMs, signal);
+      if (!isComplete) await wait(retryMs, signal);
       else {
-        await news.within(watch.isBlind ? blindMs : doubtMs, signal);
-        await wait(gatherMs, signal);
+        await changes.wait(watch.isBlind ? blindPollMs : pollMs, signal);
+        await wait(debounceMs, signal);
       }
     }
-    if (isComplete && !news.isThere) return true;
+    if (isComplete && !changes.isSet) return true;
     // Whoever leaves just after a change takes it along, if it is not too much.
-    return !isAway && (await mirror.pass({ isFirst, signal: AbortSignal.timeout(leaveMs) }).catch(ifAway)).isComplete;
+    return !isAway && (await mirror.runPass({ isFirst, signal: AbortSignal.timeout(finalPassMs) }).catch(ignoreUnavailable)).isComplete;
   } finally {
     stop.abort();
     watch.close();
@@ -94,28 +94,28 @@ export async function keepAlike({ folder, mirror, remote, signal, isSure, onAlik
   }
 }
 
-function ifAway(error: unknown): { isComplete: boolean } {
+function ignoreUnavailable(error: unknown): { isComplete: boolean } {
   if (isThinkeryError(error) && error.code === "unavailable") return { isComplete: false };
   throw error;
 }
 
 /** Has anything happened that was not looked at? */
-class News {
-  isThere = false;
+class ChangeSignal {
+  isSet = false;
   #wake = () => {};
 
-  say(): void {
-    this.isThere = true;
+  set(): void {
+    this.isSet = true;
     this.#wake();
   }
 
   clear(): void {
-    this.isThere = false;
+    this.isSet = false;
   }
 
   /** Comes back when there is some, and at the latest after so long. */
-  async within(ms: number, signal: AbortSignal): Promise<void> {
-    if (this.isThere) return;
+  async wait(ms: number, signal: AbortSignal): Promise<void> {
+    if (this.isSet) return;
     const woken = new AbortController();
     const leave = () => woken.abort();
     this.#wake = leave;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { FileState } from "../../folder/file-state.ts";
-import { writeWhole } from "../../home/files.ts";
+import { writeFileAtomic } from "../../home/files.ts";
 
 /** What both sides had in common when they were last compared. */
 export interface SyncState {
@@ -19,7 +19,7 @@ export interface SyncState {
 const format = 2;
 
 /** Where it is kept: not in the folder, which is to hold nothing but its files. */
-export function stateFile(home: string, folder: string, agent: string): string {
+export function getStateFile(home: string, folder: string, agent: string): string {
   const name = createHash("sha256").update(`${folder}\0${agent}`).digest("hex").slice(0, 32);
   return join(home, "sync", `${name}.json`);
 }
@@ -38,5 +38,5 @@ export async function readState(file: string): Promise<SyncState | undefined> {
 
 export async function writeState(file: string, { files, ...rest }: SyncState): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeWhole(file, JSON.stringify({ format, ...rest, files: [...files] }));
+  await writeFileAtomic(file, JSON.stringify({ format, ...rest, files: [...files] }));
 }

@@ -19,11 +19,11 @@ export class FolderWatch {
   }
 
   /** Watches just these folders from now on. True where one was added: something may have changed there just before. */
-  cover(folders: readonly string[]): boolean {
+  setFolders(folders: readonly string[]): boolean {
     const wanted = new Set(isRecursive ? [""] : folders);
     for (const [folder, watcher] of this.#watches) if (!wanted.has(folder)) this.#end(folder, watcher);
     const fresh = [...wanted].filter((folder) => !this.#watches.has(folder));
-    this.isBlind = !fresh.map((folder) => this.#begin(folder)).every(Boolean);
+    this.isBlind = !fresh.map((folder) => this.#watch(folder)).every(Boolean);
     return fresh.length > 0 && !this.isBlind;
   }
 
@@ -31,9 +31,9 @@ export class FolderWatch {
     for (const [folder, watcher] of this.#watches) this.#end(folder, watcher);
   }
 
-  #begin(folder: string): boolean {
+  #watch(folder: string): boolean {
     try {
-      const watcher = watch(join(this.#root, folder), { recursive: isRecursive }, (kind, name) => this.#heard(folder, kind, name ?? ""));
+      const watcher = watch(join(this.#root, folder), { recursive: isRecursive }, (kind, name) => this.#handleEvent(folder, kind, name ?? ""));
       watcher.on("error", () => {
         this.#end(folder, watcher);
         this.#onChange();
@@ -46,7 +46,7 @@ export class FolderWatch {
     }
   }
 
-  #heard(folder: string, kind: string, name: string): void {
+  #handleEvent(folder: string, kind: string, name: string): void {
     if (isDraft(name.slice(name.lastIndexOf("/") + 1))) return;
     if (kind === "rename" && !isRecursive) this.#forget(folder === "" ? name : `${folder}/${name}`);
     this.#onChange();

@@ -8,15 +8,15 @@ import { locateHome } from "../../home/home.ts";
 import type { Cli } from "../cli.ts";
 import { connectIfRunning } from "../connect.ts";
 import { exitCodes } from "../exit.ts";
-import { examples } from "../help.ts";
+import { formatExamples } from "../help.ts";
 import { stopOnInterrupt } from "../interrupt.ts";
-import { printable } from "../output.ts";
-import { branchOption, reachAgent, targetHelp } from "./reach.ts";
-import { remoteOf } from "./sync-host.ts";
+import { sanitizeIndented } from "../output.ts";
+import { createBranchOption, connectToAgent, targetHelp } from "./connect-agent.ts";
+import { createHostRemote } from "./sync-host.ts";
 import { Mirror } from "./sync-mirror.ts";
-import type { SyncEvent } from "./sync-round.ts";
-import { keepAlike, makeAlike } from "./sync-run.ts";
-import { readState, stateFile, writeState } from "./sync-state.ts";
+import type { SyncEvent } from "./sync-pass.ts";
+import { keepSynced, syncOnce } from "./sync-run.ts";
+import { readState, getStateFile, writeState } from "./sync-state.ts";
 
 interface SyncFlags {
   branch?: string;
@@ -25,7 +25,7 @@ interface SyncFlags {
 }
 
 /** After so long without an answer the host is looked for anew: it may have been started again elsewhere. */
-const patience = 3000;
+const hostTimeoutMs = 3000;
 
 export function addSync(group: Command, cli: Cli): void {
   group
@@ -35,47 +35,47 @@ export function addSync(group: Command, cli: Cli): void {
     .argument("[folder]", "a folder here; what .gitignore names, .git and node_modules stay out", ".")
     .option("--once", "make them alike once, and leave")
     .option("--force", "delete on one side even when most files are gone from the other")
-    .addOption(branchOption())
-    .addHelpText("after", examples(["files sync alice ./project", ""], ["files sync alice ./project --once", ""]))
+    .addOption(createBranchOption())
+    .addHelpText("after", formatExamples(["files sync alice ./project", ""], ["files sync alice ./project --once", ""]))
     .action(async (text: string, given: string, { once = false, force: isSure = false, branch }: SyncFlags) => {
-      const folder = await folderOf(cli, given);
-      const { target, connection } = await reachAgent(cli, text);
-      let client = createClient({ ...connection, patience });
+      const folder = await resolveFolder(cli, given);
+      const { target, connection } = await connectToAgent(cli, text);
+      let client = createClient({ ...connection, patience: hostTimeoutMs });
       const home = locateHome(cli.env).path;
-      const file = stateFile(home, folder, [cli.env.THINKERY_URL ?? home, target.agency, target.agent, branch ?? ""].join("\0"));
-      const remote = remoteOf({ client: () => client, target, branch });
-      const mirror = new Mirror({ folder, remote, state: await readState(file), onEvent: (event) => tell(cli, event), onState: (state) => writeState(file, state) });
-      const signal = stopOnInterrupt(cli, () => cli.output.say("Stopping; Ctrl+C again leaves at once."));
+      const file = getStateFile(home, folder, [cli.env.THINKERY_URL ?? home, target.agency, target.agent, branch ?? ""].join("\0"));
+      const remote = createHostRemote({ client: () => client, target, branch });
+      const mirror = new Mirror({ folder, remote, state: await readState(file), onEvent: (event) => printEvent(cli, event), onState: (state) => writeState(file, state) });
+      const signal = stopOnInterrupt(cli, () => cli.output.writeMessage("Stopping; Ctrl+C again leaves at once."));
       if (once) {
-        const left = await makeAlike({ mirror, isSure, signal });
-        if (left === undefined && signal.aborted) return cli.exitWith(exitCodes.interrupted);
+        const left = await syncOnce({ mirror, isSure, signal });
+        if (left === undefined && signal.aborted) return cli.setExitCode(exitCodes.interrupted);
         if (left === undefined) throw fail("conflict", "Files are being written on one side or the other, and it does not come to an end; try again.");
-        if (left > 0) throw fail("conflict", `${filesOf(left)} could not be made alike; all others are.`);
+        if (left > 0) throw fail("conflict", `${formatFileCount(left)} could not be made alike; all others are.`);
         return;
       }
-      const isAlike = await keepAlike({
+      const isAlike = await keepSynced({
         folder,
         mirror,
         remote,
         signal,
         isSure,
-        onAlike: (left) => cli.output.say(`${given} and the files of ${target.agent}@${target.agency} are alike${left > 0 ? ` but for ${filesOf(left)}` : ""}, and are kept so; Ctrl+C ends it.`),
-        onHost: (isThere) => cli.output.say(isThere ? "The host is back." : "The host does not answer; waiting for it."),
-        async reopen() {
+        onSynced: (left) => cli.output.writeMessage(`${given} and the files of ${target.agent}@${target.agency} are alike${left > 0 ? ` but for ${formatFileCount(left)}` : ""}, and are kept so; Ctrl+C ends it.`),
+        onHostChange: (isThere) => cli.output.writeMessage(isThere ? "The host is back." : "The host does not answer; waiting for it."),
+        async reconnect() {
           const found = await connectIfRunning(cli).catch(() => undefined);
-          if (found) client = createClient({ ...found, patience });
+          if (found) client = createClient({ ...found, patience: hostTimeoutMs });
         },
       });
       if (isAlike) return;
-      cli.output.say("They are not alike yet; what is missing is made good when it is started again.");
-      cli.exitWith(exitCodes.interrupted);
+      cli.output.writeMessage("They are not alike yet; what is missing is made good when it is started again.");
+      cli.setExitCode(exitCodes.interrupted);
     });
 }
 
-const filesOf = (count: number) => (count === 1 ? "1 file" : `${count} files`);
+const formatFileCount = (count: number) => (count === 1 ? "1 file" : `${count} files`);
 
 /** Makes it where it is not there yet. */
-async function folderOf(cli: Cli, given: string): Promise<string> {
+async function resolveFolder(cli: Cli, given: string): Promise<string> {
   const path = resolve(cli.cwd, given);
   await mkdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw fail("bad_request", `“${given}” cannot be made: ${error.message}.`);
@@ -89,12 +89,12 @@ async function folderOf(cli: Cli, given: string): Promise<string> {
   return folder;
 }
 
-function tell({ output }: Cli, event: SyncEvent): void {
-  if (output.json) return output.line(event);
+function printEvent({ output }: Cli, event: SyncEvent): void {
+  if (output.isJson) return output.writeJsonLine(event);
   const { did, path, from, beside, why } = event;
   const reason = why ?? (did === "conflict" ? "both sides have changed it" : from === undefined ? undefined : `it was ${from}`);
   const other = beside === undefined ? "" : `; the other one is ${beside}`;
-  const line = printable(`${did.padEnd(13)} ${path}${reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`}${other}`);
-  if (did === "conflict" || did === "left" || did === "kept") output.say(line);
-  else output.text(line);
+  const line = sanitizeIndented(`${did.padEnd(13)} ${path}${reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`}${other}`);
+  if (did === "conflict" || did === "left" || did === "kept") output.writeMessage(line);
+  else output.writeText(line);
 }

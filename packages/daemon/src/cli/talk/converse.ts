@@ -14,16 +14,16 @@ import type { Talk, TalkState } from "@thinkery/sdk/client";
 import type { Connection } from "../connect.ts";
 import { readOutcome } from "./outcome.ts";
 import { openTalk } from "./socket.ts";
-import { type Listener, Transcript } from "./transcript.ts";
+import { type TranscriptListener, Transcript } from "./transcript.ts";
 
-interface Conversation {
+interface ConverseOptions {
   connection: Connection;
   target: AgentTarget;
   message: string;
   /** The message's id: said twice with one id, it is said once. */
   id: string;
   mode: Mode;
-  listener: Listener;
+  listener: TranscriptListener;
   /** Something about the connection or the queue that a person may want to know. */
   note(line: string): void;
   /** Cancels the turn; its outcome is still waited for. */
@@ -31,24 +31,24 @@ interface Conversation {
 }
 
 /** So long we wait for a host that went away; the turn itself waits as long as it must. */
-const patienceMs = 60_000;
+const hostTimeoutMs = 60_000;
 
 /** Says one thing to an agent and stays until the turn has its outcome, whatever happens to the connection. */
-export function converse(conversation: Conversation): Promise<Outcome> {
+export function converse(conversation: ConverseOptions): Promise<Outcome> {
   const { connection, target, message, id, mode, listener, note, cancel } = conversation;
   let channel: Talk | undefined;
-  let patience: NodeJS.Timeout | undefined;
+  let hostTimer: NodeJS.Timeout | undefined;
   let runId: string | undefined;
   let before = 0;
   let connections = 0;
   /** The turn's end was seen; and this connection has told what went before. */
-  let over = false;
-  let greeted = false;
+  let hasEnded = false;
+  let hasHistory = false;
   const transcript = new Transcript(listener, (run) => run === runId);
-  transcript.know(id);
+  transcript.markShown(id);
 
   return new Promise<Outcome>((resolve, reject) => {
-    const look = async () => {
+    const checkOutcome = async () => {
       const outcome = runId && (await readOutcome(connection.client, target, runId, before));
       if (!outcome) return;
       if (outcome.status === "completed") transcript.conclude(outcome.content);
@@ -58,45 +58,45 @@ export function converse(conversation: Conversation): Promise<Outcome> {
     const cancelTurn = () => runId && channel?.send({ type: "cancel", runId });
     cancel.addEventListener("abort", cancelTurn);
 
-    const learn = (run: string) => {
+    const setRun = (run: string) => {
       const first = runId === undefined;
       runId = run;
       if (!first) return;
-      transcript.skipBegun();
+      transcript.skipStarted();
       if (cancel.aborted) cancelTurn();
     };
 
     // A host that is away now is asked again at the next connection.
-    const lookAgain = (run = runId) => {
-      if (run !== undefined) learn(run);
-      look().catch(() => {});
+    const recheckOutcome = (run = runId) => {
+      if (run !== undefined) setRun(run);
+      checkOutcome().catch(() => {});
     };
 
     // Missed events come first in a new connection, and only then the messages they tell of.
     const settle = () => {
-      if (over && greeted) look().catch(reject);
+      if (hasEnded && hasHistory) checkOutcome().catch(reject);
     };
 
     const onFrame = (frame: ChatFrame | AgentEvent) => {
       if (frame.type === "request.accepted" && frame.data.messages.some((said) => said.id === id)) {
-        learn(frame.data.runId);
+        setRun(frame.data.runId);
         before = frame.seq;
       } else if (frame.type === "task-queued" && frame.id === id) {
         // What was admitted before may be over already.
-        if (runId === undefined || connections > 1) lookAgain(frame.taskId);
-        if (frame.position > 0 && mode === "queue") note(`Queued; ${turns(frame.position)} first.`);
+        if (runId === undefined || connections > 1) recheckOutcome(frame.taskId);
+        if (frame.position > 0 && mode === "queue") note(`Queued; ${formatTurns(frame.position)} first.`);
       } else if (frame.type === "error" && (frame.id === id || (runId === undefined && isRefusal(frame.code)))) {
-        reject(fail(codeOf(frame.code), frame.error));
+        reject(fail(toErrorCode(frame.code), frame.error));
       } else if (frame.type === "history") {
-        greeted = true;
+        hasHistory = true;
         if (connections === 1) return;
         transcript.catchUp(frame.messages);
-        if (over) settle();
-        else lookAgain();
+        if (hasEnded) settle();
+        else recheckOutcome();
       } else {
-        transcript.take(frame);
-        if (over || !isEnd(frame, runId)) return;
-        over = true;
+        transcript.handleFrame(frame);
+        if (hasEnded || !isEnd(frame, runId)) return;
+        hasEnded = true;
         settle();
       }
     };
@@ -105,13 +105,13 @@ export function converse(conversation: Conversation): Promise<Outcome> {
       if (state === "refused") return reject(fail("forbidden", reason ?? "The host refuses the connection."));
       if (state === "open") {
         connections++;
-        greeted = false;
-        if (patience) note("Connected again.");
-        clearTimeout(patience);
-        patience = undefined;
-      } else if (!patience) {
+        hasHistory = false;
+        if (hostTimer) note("Connected again.");
+        clearTimeout(hostTimer);
+        hostTimer = undefined;
+      } else if (!hostTimer) {
         note("The connection is lost; trying again.");
-        patience = setTimeout(() => reject(gone(target, runId !== undefined)), patienceMs);
+        hostTimer = setTimeout(() => reject(createLostError(target, runId !== undefined)), hostTimeoutMs);
       }
     };
 
@@ -120,7 +120,7 @@ export function converse(conversation: Conversation): Promise<Outcome> {
       opened.send({ type: "chat", id, content: message, mode });
     }, reject);
   }).finally(() => {
-    clearTimeout(patience);
+    clearTimeout(hostTimer);
     channel?.close();
   });
 }
@@ -137,15 +137,15 @@ function isRefusal(code: string | undefined): boolean {
   return errorCodes.some((known) => known === code);
 }
 
-function turns(count: number): string {
+function formatTurns(count: number): string {
   return count === 1 ? "1 turn goes" : `${count} turns go`;
 }
 
-function codeOf(code: string | undefined): ErrorCode {
+function toErrorCode(code: string | undefined): ErrorCode {
   return errorCodes.find((known) => known === code) ?? "conflict";
 }
 
-function gone({ agent, agency }: AgentTarget, admitted: boolean): Error {
+function createLostError({ agent, agency }: AgentTarget, admitted: boolean): Error {
   const later = `see what came of it with \`thinkery peek ${agent}@${agency}\``;
   return fail("unavailable", `The host went away and did not come back; ${admitted ? later : "try again when it runs"}.`);
 }

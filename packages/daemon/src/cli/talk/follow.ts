@@ -1,7 +1,7 @@
 import { type AgentTarget, fail } from "@thinkery/sdk";
 import type { Cli } from "../cli.ts";
 import type { Connection } from "../connect.ts";
-import { failureLine } from "./lines.ts";
+import { formatFailure } from "./lines.ts";
 import { Printer } from "./printer.ts";
 import { openTalk } from "./socket.ts";
 import { Transcript } from "./transcript.ts";
@@ -19,16 +19,16 @@ export function followAgent(cli: Cli, connection: Connection, target: AgentTarge
           if (!known) transcript.skip(frame.messages.slice(0, Math.max(0, frame.messages.length - lines)));
           known = true;
           transcript.catchUp(frame.messages);
-        } else if (frame.type === "task-queued") transcript.heard(frame.messages);
+        } else if (frame.type === "task-queued") transcript.addMessages(frame.messages);
         else if (frame.type === "task-complete") printer.end();
-        else if (frame.type === "task-failed") printer.line(failureLine({ message: frame.error }));
-        else if (frame.type === "task-canceled") printer.line("The turn was canceled.");
-        else transcript.take(frame);
+        else if (frame.type === "task-failed") printer.writeLine(formatFailure({ message: frame.error }));
+        else if (frame.type === "task-canceled") printer.writeLine("The turn was canceled.");
+        else transcript.handleFrame(frame);
       },
       onConnection: (state, reason) => {
         if (state === "refused") return reject(fail("forbidden", reason ?? "The host refuses the connection."));
-        if (state === "open" && lost) printer.line("Connected again.");
-        if (state === "lost" && !lost) printer.line("The connection is lost; trying again.");
+        if (state === "open" && lost) printer.writeLine("Connected again.");
+        if (state === "lost" && !lost) printer.writeLine("The connection is lost; trying again.");
         lost = state === "lost";
       },
     }).catch(reject);

@@ -5,45 +5,45 @@ const make = { id: "1", name: "sandbox", input: { command: "make" } };
 const fetch = { id: "c.1", name: "fetch", input: "{}", state: "done", seq: 1, ms: 3, summary: "200" } as const;
 
 test("a call that shows nothing is one line", () => {
-  expect(new OpenCalls().answered(make, { output: "ok" })).toEqual(["· sandbox $ make → ok"]);
+  expect(new OpenCalls().complete(make, { output: "ok" })).toEqual(["· sandbox $ make → ok"]);
 });
 
 test("what a call shows stands below it, whole lines as they come, and what came of it at the end", () => {
   const calls = new OpenCalls();
-  expect(calls.progress(make, "comp")).toEqual([]);
-  expect(calls.progress(make, "iling\n  a.c\nlin")).toEqual(["· sandbox $ make", "  │ compiling", "  │   a.c"]);
-  expect(calls.within(make, fetch)).toEqual(["  · fetch → 200 (3 ms)"]);
-  expect(calls.answered(make, { output: "exit code 2", failed: true })).toEqual(["  │ lin", "  → failed: exit code 2"]);
-  expect(calls.answered(make, { output: "ok" })).toEqual(["· sandbox $ make → ok"]);
+  expect(calls.addProgress(make, "comp")).toEqual([]);
+  expect(calls.addProgress(make, "iling\n  a.c\nlin")).toEqual(["· sandbox $ make", "  │ compiling", "  │   a.c"]);
+  expect(calls.addCapability(make, fetch)).toEqual(["  · fetch → 200 (3 ms)"]);
+  expect(calls.complete(make, { output: "exit code 2", failed: true })).toEqual(["  │ lin", "  → failed: exit code 2"]);
+  expect(calls.complete(make, { output: "ok" })).toEqual(["· sandbox $ make → ok"]);
 });
 
 test("of two calls side by side it is always clear whose lines they are", () => {
   const calls = new OpenCalls();
   const other = { id: "2", name: "executeCode", input: { code: "run()" } };
-  expect(calls.progress(make, "a\n")).toEqual(["· sandbox $ make", "  │ a"]);
-  expect(calls.progress(other, "b\n")).toEqual(["· executeCode run()", "  │ b"]);
-  expect(calls.progress(make, "c\n")).toEqual(["· sandbox $ make", "  │ c"]);
-  expect(calls.answered(other, { output: "done" })).toEqual(["· executeCode run() → done"]);
-  expect(calls.answered(make, { output: "done" })).toEqual(["· sandbox $ make → done"]);
+  expect(calls.addProgress(make, "a\n")).toEqual(["· sandbox $ make", "  │ a"]);
+  expect(calls.addProgress(other, "b\n")).toEqual(["· executeCode run()", "  │ b"]);
+  expect(calls.addProgress(make, "c\n")).toEqual(["· sandbox $ make", "  │ c"]);
+  expect(calls.complete(other, { output: "done" })).toEqual(["· executeCode run() → done"]);
+  expect(calls.complete(make, { output: "done" })).toEqual(["· sandbox $ make → done"]);
 });
 
 test("a flood is cut, a line without an end is not kept, and a bar drawn over and over is its last state", () => {
   const calls = new OpenCalls();
-  const lines = calls.progress(make, "y\n".repeat(10_000));
+  const lines = calls.addProgress(make, "y\n".repeat(10_000));
   expect(lines.length).toBe(502);
   expect(lines.at(-1)).toBe("  │ … more is not shown");
-  expect(calls.progress(make, "y\n".repeat(10_000))).toEqual([]);
+  expect(calls.addProgress(make, "y\n".repeat(10_000))).toEqual([]);
   const endless = new OpenCalls();
-  endless.progress(make, "begun ");
-  for (let piece = 0; piece < 1000; piece++) expect(endless.progress(make, "x".repeat(1000))).toEqual([]);
-  const [, line = ""] = endless.progress(make, "\n");
+  endless.addProgress(make, "begun ");
+  for (let piece = 0; piece < 1000; piece++) expect(endless.addProgress(make, "x".repeat(1000))).toEqual([]);
+  const [, line = ""] = endless.addProgress(make, "\n");
   expect(line).toMatch(/^ {2}│ x{199}…$/);
-  expect(new OpenCalls().progress(make, "10 %\r50 %\r100 %\r\ndone\r\n")).toEqual(["· sandbox $ make", "  │ 100 %", "  │ done"]);
+  expect(new OpenCalls().addProgress(make, "10 %\r50 %\r100 %\r\ndone\r\n")).toEqual(["· sandbox $ make", "  │ 100 %", "  │ done"]);
 });
 
 test("code that calls very much is summed up", () => {
   const calls = new OpenCalls();
-  const lines = Array.from({ length: 70 }, () => calls.within(make, fetch)).flat();
+  const lines = Array.from({ length: 70 }, () => calls.addCapability(make, fetch)).flat();
   expect(lines.length).toBe(51);
-  expect(calls.answered(make, { output: "ok" })).toEqual(["  · … and 20 more calls", "  → ok"]);
+  expect(calls.complete(make, { output: "ok" })).toEqual(["  · … and 20 more calls", "  → ok"]);
 });

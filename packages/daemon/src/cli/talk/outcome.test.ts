@@ -1,8 +1,8 @@
 import type { Outcome } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import { exitCodeFor } from "./outcome.ts";
+import { toOutcomeExitCode } from "./outcome.ts";
 
-const outcome = (rest: Pick<Outcome, "status" | "failure">): Outcome => ({
+const createOutcome = (rest: Pick<Outcome, "status" | "failure">): Outcome => ({
   runId: "r",
   agent: "a",
   content: "",
@@ -12,8 +12,8 @@ const outcome = (rest: Pick<Outcome, "status" | "failure">): Outcome => ({
 });
 
 test("only what was completed exits with 0, and a budget has an exit code of its own", () => {
-  expect(exitCodeFor(outcome({ status: "completed" }))).toBe(0);
-  expect(exitCodeFor(outcome({ status: "canceled" }))).toBe(1);
-  expect(exitCodeFor(outcome({ status: "error", failure: { code: "model_auth", message: "No." } }))).toBe(1);
-  for (const code of ["steps", "budget"] as const) expect(exitCodeFor(outcome({ status: "error", failure: { code, message: "No." } }))).toBe(5);
+  expect(toOutcomeExitCode(createOutcome({ status: "completed" }))).toBe(0);
+  expect(toOutcomeExitCode(createOutcome({ status: "canceled" }))).toBe(1);
+  expect(toOutcomeExitCode(createOutcome({ status: "error", failure: { code: "model_auth", message: "No." } }))).toBe(1);
+  for (const code of ["steps", "budget"] as const) expect(toOutcomeExitCode(createOutcome({ status: "error", failure: { code, message: "No." } }))).toBe(5);
 });

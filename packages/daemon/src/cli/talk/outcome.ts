@@ -12,20 +12,20 @@ export async function readOutcome(
   runId: string,
   after: number,
 ): Promise<Outcome | undefined> {
-  const page = (from: number) => {
+  const readPage = (from: number) => {
     const query = { after: from, limit: pageSize };
     return persist((signal) => client.call("listEvents", { params: { agency, agent }, query, signal }));
   };
   const events: AgentEvent[] = [];
   for (let next: number | undefined = after; next !== undefined; ) {
-    const found: Awaited<ReturnType<typeof page>> = await page(next);
+    const found: Awaited<ReturnType<typeof readPage>> = await readPage(next);
     events.push(...found.events);
     next = found.next;
   }
   return outcomeIn(events, runId, agent);
 }
 
-export function exitCodeFor({ status, failure }: Outcome): number {
+export function toOutcomeExitCode({ status, failure }: Outcome): number {
   if (status === "completed") return exitCodes.ok;
   return failure?.code === "steps" || failure?.code === "budget" ? exitCodes.budget : exitCodes.failed;
 }

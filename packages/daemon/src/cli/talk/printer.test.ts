@@ -13,14 +13,14 @@ function print(options: { tty: boolean; answer?: boolean }): string {
     json: false,
   });
   const printer = new Printer(output, options);
-  printer.text("Let me ");
-  printer.text("build.");
-  printer.paragraph();
-  printer.progress(call, "compiling \u001b[31m\n");
-  printer.call(call, { output: "built" });
-  printer.text("Built.");
-  printer.again();
-  printer.text("Built!");
+  printer.onText("Let me ");
+  printer.onText("build.");
+  printer.onParagraph();
+  printer.onProgress(call, "compiling \u001b[31m\n");
+  printer.onCall(call, { output: "built" });
+  printer.onText("Built.");
+  printer.onRestart();
+  printer.onText("Built!");
   printer.end();
   return `${written.out}---\n${written.err}`;
 }

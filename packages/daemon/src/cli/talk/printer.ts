@@ -1,93 +1,93 @@
 import type { Message, Todo } from "@thinkery/sdk";
 import type { Capability } from "@thinkery/sdk/client";
 import type { Output } from "../output.ts";
-import { messageLine, oneLine, retryLine, type ShownCall, type ShownResult, todoLines } from "./lines.ts";
+import { formatMessage, toOneLine, formatRetry, type ShownCall, type ShownResult, formatTodos } from "./lines.ts";
 import { OpenCalls } from "./open-calls.ts";
 import { SafeText } from "./safe-text.ts";
-import type { Listener } from "./transcript.ts";
+import type { TranscriptListener } from "./transcript.ts";
 
 const maxShownChars = 500;
 
 /** Shows an answer as it comes: its text on stdout, all else a line each on stderr. */
-export class Printer implements Listener {
+export class Printer implements TranscriptListener {
   private readonly output: Output;
-  private readonly withAnswer: boolean;
-  private readonly withReasoning: boolean;
+  private readonly showsAnswer: boolean;
+  private readonly showsReasoning: boolean;
   private readonly calls = new OpenCalls();
-  private readonly safe = new SafeText();
-  private midLine = false;
-  private thought = "";
+  private readonly safeText = new SafeText();
+  private isMidLine = false;
+  private thoughtLine = "";
 
   constructor(output: Output, { answer = true, reasoning = false } = {}) {
     this.output = output;
-    this.withAnswer = answer;
-    this.withReasoning = reasoning;
+    this.showsAnswer = answer;
+    this.showsReasoning = reasoning;
   }
 
-  text(piece: string): void {
+  onText(piece: string): void {
     this.endThought();
-    if (this.withAnswer) this.write(this.safe.push(piece));
+    if (this.showsAnswer) this.write(this.safeText.push(piece));
   }
 
-  paragraph(): void {
+  onParagraph(): void {
     this.endLine();
   }
 
-  again(): void {
-    if (!this.withAnswer) return;
+  onRestart(): void {
+    if (!this.showsAnswer) return;
     this.endLine();
-    this.line("The answer was interrupted and begins again:");
+    this.writeLine("The answer was interrupted and begins again:");
   }
 
-  reasoning(piece: string): void {
-    if (!this.withReasoning) return;
-    const lines = (this.thought + piece).split("\n");
-    this.thought = lines.pop() ?? "";
-    for (const line of lines) this.line(line);
+  onReasoning(piece: string): void {
+    if (!this.showsReasoning) return;
+    const lines = (this.thoughtLine + piece).split("\n");
+    this.thoughtLine = lines.pop() ?? "";
+    for (const line of lines) this.writeLine(line);
   }
 
-  call(call: ShownCall, result: ShownResult): void {
-    this.lines(this.calls.answered(call, result));
+  onCall(call: ShownCall, result: ShownResult): void {
+    this.writeLines(this.calls.complete(call, result));
   }
 
   /** For people only: what is kept of a run is its result. */
-  progress(call: ShownCall, text: string): void {
-    if (this.output.asidesToScreen) this.lines(this.calls.progress(call, text));
+  onProgress(call: ShownCall, text: string): void {
+    if (this.output.isStderrTTY) this.writeLines(this.calls.addProgress(call, text));
   }
 
-  within(call: ShownCall, made: Capability): void {
-    this.lines(this.calls.within(call, made));
+  onCapability(call: ShownCall, made: Capability): void {
+    this.writeLines(this.calls.addCapability(call, made));
   }
 
-  todos(todos: Todo[]): void {
-    for (const line of todoLines(todos)) this.line(line);
+  onTodos(todos: Todo[]): void {
+    for (const line of formatTodos(todos)) this.writeLine(line);
   }
 
-  title(title: string): void {
-    this.line(`Title: ${title}`);
+  onTitle(title: string): void {
+    this.writeLine(`Title: ${title}`);
   }
 
-  note(text: string): void {
-    this.line(oneLine(text, 500));
+  onNote(text: string): void {
+    this.writeLine(toOneLine(text, 500));
   }
 
-  retry(error: string, retryInMs: number): void {
-    this.line(retryLine(error, retryInMs));
+  onRetry(error: string, retryInMs: number): void {
+    this.writeLine(formatRetry(error, retryInMs));
   }
 
-  said(message: Message): void {
+  onMessage(message: Message): void {
     this.end();
-    this.line(messageLine(message, maxShownChars));
+    this.writeLine(formatMessage(message, maxShownChars));
   }
 
   /** A line that is not part of the answer; on a screen it must not begin in the middle of one. */
-  line(text: string): void {
-    if (this.output.toScreen) this.endLine();
-    this.output.aside(text);
+  writeLine(text: string): void {
+    if (this.output.isTTY) this.endLine();
+    this.output.writeNote(text);
   }
 
-  private lines(lines: readonly string[]): void {
-    for (const line of lines) this.line(line);
+  private writeLines(lines: readonly string[]): void {
+    for (const line of lines) this.writeLine(line);
   }
 
   end(): void {
@@ -96,18 +96,18 @@ export class Printer implements Listener {
   }
 
   private endThought(): void {
-    if (this.thought !== "") this.output.aside(this.thought);
-    this.thought = "";
+    if (this.thoughtLine !== "") this.output.writeNote(this.thoughtLine);
+    this.thoughtLine = "";
   }
 
   private endLine(): void {
-    this.write(this.safe.end());
-    if (this.midLine) this.write("\n");
+    this.write(this.safeText.end());
+    if (this.isMidLine) this.write("\n");
   }
 
   private write(text: string): void {
     if (text === "") return;
-    this.output.piece(text);
-    this.midLine = !text.endsWith("\n");
+    this.output.writeChunk(text);
+    this.isMidLine = !text.endsWith("\n");
   }
 }

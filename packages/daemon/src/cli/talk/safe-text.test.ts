@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { random } from "../../../../../tests/kit/random.ts";
+import { createRandom } from "../../../../../tests/kit/random.ts";
 import { SafeText } from "./safe-text.ts";
 
 const show = (...pieces: string[]) => {
@@ -15,7 +15,7 @@ test("nothing an agent says can drive the terminal", () => {
 });
 
 test("where the pieces are cut makes no difference", () => {
-  const chance = random("safe text");
+  const chance = createRandom("safe text");
   const alphabet = ["a", "\r", "\n", "\r\n", "🙂", "\u001b[1m", "\u009b"];
   for (let round = 0; round < 200; round++) {
     const text = Array.from({ length: 30 }, () => chance.pick(alphabet)).join("");

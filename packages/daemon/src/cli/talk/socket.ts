@@ -3,13 +3,13 @@ import { type Talk, talk, type TalkOptions } from "@thinkery/sdk/client";
 import type { WebSocket } from "ws";
 import type { Connection } from "../connect.ts";
 
-type Hearing = Pick<TalkOptions, "onFrame" | "onConnection">;
+type TalkHandlers = Pick<TalkOptions, "onFrame" | "onConnection">;
 
 /** So long a closing socket may take for its last words; a command that is done does not wait longer. */
-const goodbyeMs = 50;
+const closeTimeoutMs = 50;
 
 /** The agent's socket, kept open over restarts of the host. */
-export async function openTalk({ url, token }: Connection, target: AgentTarget, hearing: Hearing): Promise<Talk> {
+export async function openTalk({ url, token }: Connection, target: AgentTarget, hearing: TalkHandlers): Promise<Talk> {
   const { WebSocket } = await import("ws");
   const path = `/agency/${encodeURIComponent(target.agency)}/agent/${encodeURIComponent(target.agent)}/ws`;
   let socket: WebSocket | undefined;
@@ -26,7 +26,7 @@ export async function openTalk({ url, token }: Connection, target: AgentTarget, 
     ...opened,
     close() {
       opened.close();
-      setTimeout(() => socket?.terminate(), goodbyeMs).unref();
+      setTimeout(() => socket?.terminate(), closeTimeoutMs).unref();
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { AgentEvent, ChatFrame, Message } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import { type Random, random } from "../../../../../tests/kit/random.ts";
+import { type Random, createRandom } from "../../../../../tests/kit/random.ts";
 import { Transcript } from "./transcript.ts";
 
 type Frame = ChatFrame | AgentEvent;
@@ -9,14 +9,14 @@ function record(accepts?: (runId: string) => boolean) {
   let shown = "";
   const transcript = new Transcript(
     {
-      text: (piece) => (shown += piece),
-      paragraph: () => (shown += "|"),
-      again: () => (shown += "#"),
-      call: ({ name }, { output }) => (shown += `(${name}: ${output})`),
-      said: ({ content }) => (shown += `<${content}>`),
-      todos: (todos) => (shown += `[${todos.length}]`),
-      progress: ({ name }, text) => (shown += `{${name}: ${text}}`),
-      within: ({ name }, { name: made, input, state }) => (shown += `{${name}: ${made} ${input} ${state}}`),
+      onText: (piece) => (shown += piece),
+      onParagraph: () => (shown += "|"),
+      onRestart: () => (shown += "#"),
+      onCall: ({ name }, { output }) => (shown += `(${name}: ${output})`),
+      onMessage: ({ content }) => (shown += `<${content}>`),
+      onTodos: (todos) => (shown += `[${todos.length}]`),
+      onProgress: ({ name }, text) => (shown += `{${name}: ${text}}`),
+      onCapability: ({ name }, { name: made, input, state }) => (shown += `{${name}: ${made} ${input} ${state}}`),
     },
     accepts,
   );
@@ -39,7 +39,7 @@ const message = (id: string, content: string, more: Partial<Message> = {}): Mess
 
 function show(frames: Frame[], accepts?: (runId: string) => boolean): string {
   const { transcript, shown } = record(accepts);
-  for (const frame of frames) transcript.take(frame);
+  for (const frame of frames) transcript.handleFrame(frame);
   return shown();
 }
 
@@ -72,8 +72,8 @@ test("a message that begins again after a retry is shown once when it says the s
 
 test("a call is shown once, with what was asked, also when it comes again with the history", () => {
   const { transcript, shown } = record();
-  transcript.take({ type: "tool_call", id: "1", name: "bash", input: {}, runId: "r" });
-  transcript.take({ type: "tool_result", callId: "1", name: "bash", output: "ok", runId: "r" });
+  transcript.handleFrame({ type: "tool_call", id: "1", name: "bash", input: {}, runId: "r" });
+  transcript.handleFrame({ type: "tool_result", callId: "1", name: "bash", output: "ok", runId: "r" });
   const result = (callId: string, name = "bash") => message(`t${callId}`, "", { role: "tool", toolResult: { callId, name, summary: callId, preview: "", size: 1 } });
   transcript.catchUp([result("1"), result("2"), result("3", "write_todos")]);
   expect(shown()).toBe("(bash: ok)(bash: 2)");
@@ -109,9 +109,9 @@ test("what a call shows and what its code was answered is shown until the call i
 test("what was known before is skipped, what was said from here is not repeated", () => {
   const { transcript, shown } = record();
   const said = (id: string) => message(id, id, { role: "user" });
-  transcript.know("mine");
+  transcript.markShown("mine");
   transcript.skip([said("old"), message("older", "old words")]);
-  transcript.heard([said("theirs"), said("mine")]);
+  transcript.addMessages([said("theirs"), said("mine")]);
   transcript.catchUp([said("old"), message("older", "old words"), said("mine"), said("theirs"), said("missed"), message("m", "words")]);
   expect(shown()).toBe("<theirs><missed>words");
 });
@@ -119,14 +119,14 @@ test("what was known before is skipped, what was said from here is not repeated"
 test("whoever joins in the middle of a message hears from the next one on", () => {
   let joined = false;
   const { transcript, shown } = record(() => joined);
-  transcript.take(started("a", 1));
-  transcript.take(delta("a", "begun "));
+  transcript.handleFrame(started("a", 1));
+  transcript.handleFrame(delta("a", "begun "));
   joined = true;
-  transcript.skipBegun();
-  transcript.take(delta("a", "before"));
-  transcript.take({ type: "message-complete", message: message("a", "begun before", { step: 1 }) });
-  transcript.take(started("b", 2));
-  transcript.take(delta("b", "after"));
+  transcript.skipStarted();
+  transcript.handleFrame(delta("a", "before"));
+  transcript.handleFrame({ type: "message-complete", message: message("a", "begun before", { step: 1 }) });
+  transcript.handleFrame(started("b", 2));
+  transcript.handleFrame(delta("b", "after"));
   expect(shown()).toBe("after");
 });
 
@@ -138,10 +138,10 @@ function tell(chance: Random, texts: string[]): { shown: string; expected: strin
     const step = index + 1;
     let id = `m${step}`;
     let connected = true;
-    transcript.take(started(id, step));
+    transcript.handleFrame(started(id, step));
     for (let at = 0; at < text.length; ) {
       const to = Math.min(text.length, at + 1 + chance.below(5));
-      if (connected) transcript.take(delta(id, text.slice(at, to)));
+      if (connected) transcript.handleFrame(delta(id, text.slice(at, to)));
       at = to;
       if (chance.chance(0.1)) connected = false;
       const reconnects = !connected && chance.chance(0.5);
@@ -149,18 +149,18 @@ function tell(chance: Random, texts: string[]): { shown: string; expected: strin
         // The host died: only a part was stored, and the model says it all again, under its old id or a new one.
         if (chance.chance(0.5)) id = `${id}+`;
         transcript.catchUp(done);
-        transcript.take({ type: "pending-message", message: message(id, text.slice(0, chance.below(at)), { status: "streaming", step }) });
-        transcript.take(started(id, step, "r", 2));
+        transcript.handleFrame({ type: "pending-message", message: message(id, text.slice(0, chance.below(at)), { status: "streaming", step }) });
+        transcript.handleFrame(started(id, step, "r", 2));
         at = 0;
         connected = true;
       } else if (reconnects) {
         transcript.catchUp(done);
-        transcript.take({ type: "pending-message", message: message(id, text.slice(0, at), { status: "streaming", step }) });
+        transcript.handleFrame({ type: "pending-message", message: message(id, text.slice(0, at), { status: "streaming", step }) });
         connected = true;
       }
     }
     done.push(message(id, text, { step }));
-    if (connected) transcript.take({ type: "text_done", messageId: id });
+    if (connected) transcript.handleFrame({ type: "text_done", messageId: id });
     // A new connection begins with the conversation as it is.
     if (!connected) transcript.catchUp(done);
   }
@@ -168,7 +168,7 @@ function tell(chance: Random, texts: string[]): { shown: string; expected: strin
 }
 
 test("over cuts and restarts nothing is missing and nothing is there twice", () => {
-  const chance = random("transcript");
+  const chance = createRandom("transcript");
   for (let round = 0; round < 500; round++) {
     const texts = Array.from({ length: 1 + chance.below(4) }, () => chance.text(1 + chance.below(60), "abc "));
     const { shown, expected } = tell(chance, texts);

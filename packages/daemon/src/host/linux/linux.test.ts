@@ -1,18 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test as always, vi } from "vitest";
-import { program, tempFolder } from "../fixture.ts";
-import { isAlive, processesRunning } from "../../../../../tests/kit/processes.ts";
-import { alice, openSandbox, troubleHere } from "./fixture.ts";
+import { bundleProgram, createTempFolder } from "../fixture.ts";
+import { isAlive, findProgramProcesses } from "../../../../../tests/kit/processes.ts";
+import { alice, openSandbox, findSandboxProblem } from "./fixture.ts";
 
-const trouble = await troubleHere();
+const trouble = await findSandboxProblem();
 if (trouble) console.warn(`These tests need a Linux sandbox. ${trouble}`);
 const test = always.skipIf(trouble);
 
 /** A word that is nowhere else on this machine. */
-const mark = () => `mark-${Math.random().toString(36).slice(2)}`;
+const createMark = () => `mark-${Math.random().toString(36).slice(2)}`;
 
-const gone = (word: string) => vi.waitUntil(() => processesRunning(word).length === 0, { timeout: 10_000, interval: 20 });
+const waitUntilGone = (word: string) => vi.waitUntil(() => findProgramProcesses(word).length === 0, { timeout: 10_000, interval: 20 });
 
 test("a command runs in a shell, in a folder of its own that stays", async () => {
   const { run, output } = await openSandbox();
@@ -38,31 +38,31 @@ test("what it writes is shown while it goes on", async () => {
 
 test("one that takes too long is ended, with all that it started", async () => {
   const { run } = await openSandbox({ mostSeconds: 3 });
-  const word = mark();
+  const word = createMark();
   const command = `(exec -a ${word} sleep 300) & (trap '' TERM INT HUP; exec -a ${word} sleep 300) & echo started; wait`;
   expect(await run(command, { timeoutMs: 2000 })).toMatchObject({ exitCode: null, endedBy: "timeout", output: "started\n" });
-  await gone(word);
+  await waitUntilGone(word);
   // The host's own limit holds, whatever is asked for.
   expect(await run("sleep 60", { timeoutMs: 60_000 })).toMatchObject({ endedBy: "timeout" });
 });
 
 test("what a command leaves running ends with it", async () => {
   const { run } = await openSandbox();
-  const word = mark();
+  const word = createMark();
   expect(await run(`(setsid bash -c 'exec -a ${word} sleep 300' &) ; echo done`)).toMatchObject({ exitCode: 0, output: "done\n" });
-  await gone(word);
+  await waitUntilGone(word);
 });
 
 test("whenever it is ended, the first process behind the walls ends with us; what a command signals to its own group is not for us", async () => {
   const { run } = await openSandbox();
-  const word = mark();
+  const word = createMark();
   const leaving = new AbortController();
   const end = run(`exec -a ${word} sleep 300`, { signal: leaving.signal });
-  await vi.waitUntil(() => processesRunning(word).some(({ command }) => command.startsWith(word)), { timeout: 10_000, interval: 20 });
-  expect(new Set(processesRunning(word).flatMap(({ command, group }) => (command.includes("bwrap") ? [group] : []))).size).toBe(1);
+  await vi.waitUntil(() => findProgramProcesses(word).some(({ command }) => command.startsWith(word)), { timeout: 10_000, interval: 20 });
+  expect(new Set(findProgramProcesses(word).flatMap(({ command, group }) => (command.includes("bwrap") ? [group] : []))).size).toBe(1);
   leaving.abort();
   await end;
-  await gone(word);
+  await waitUntilGone(word);
   expect(await run("trap '' TERM; kill 0; echo on; exit 3")).toMatchObject({ exitCode: 3, output: "on\n" });
 });
 
@@ -97,16 +97,16 @@ test("memory, files, processes and open files have their limits", async () => {
 
 test("a fork bomb is held, and others do not notice", async () => {
   const { run, output } = await openSandbox();
-  const word = mark();
+  const word = createMark();
   const enough = new AbortController();
   const end = run(`${word}() { ${word} | ${word} & }; ${word}; sleep 300`, { signal: enough.signal });
-  await vi.waitUntil(() => processesRunning(word).length > 300, { timeout: 20_000, interval: 20 });
+  await vi.waitUntil(() => findProgramProcesses(word).length > 300, { timeout: 20_000, interval: 20 });
   expect(await output("for i in 1 2 3; do (echo $i); done", "global~bob")).toBe("1\n2\n3");
   // Inside there may be 512; outside, there are some around them.
-  expect(processesRunning(word).length).toBeLessThan(530);
+  expect(findProgramProcesses(word).length).toBeLessThan(530);
   enough.abort();
   expect(await end).toMatchObject({ endedBy: "stop" });
-  await gone(word);
+  await waitUntilGone(word);
 });
 
 test("a flood of output neither grows memory nor keeps the daemon busy", async () => {
@@ -161,7 +161,7 @@ test("a disk that gets full ends what adds to it; what is there can still be rem
 
 test("processes go on by themselves: they are listed, read on and stopped", async () => {
   const { sandbox, run } = await openSandbox();
-  const word = mark();
+  const word = createMark();
   const { id, ...started } = await sandbox.start({ agent: alice, command: `echo one; until [ -e go ]; do sleep 0.05; done; echo two; exec -a ${word} sleep 300` });
   expect(started).toMatchObject({ state: "running", command: expect.stringContaining("echo one"), startedAt: expect.any(String) });
   await vi.waitUntil(() => sandbox.read(alice, id).output === "one\n", { timeout: 10_000, interval: 10 });
@@ -177,7 +177,7 @@ test("processes go on by themselves: they are listed, read on and stopped", asyn
   expect(sandbox.list("global~bob")).toEqual([]);
   expect(() => sandbox.read("global~bob", id)).toThrow("no process");
   expect(await sandbox.stop(alice, id)).toMatchObject({ id, state: "exited", exitCode: null, endedBy: "stop" });
-  await gone(word);
+  await waitUntilGone(word);
   // Once more changes nothing, and neither does one that ended by itself.
   expect(await sandbox.stop(alice, id)).toMatchObject({ endedBy: "stop" });
   expect(await sandbox.stop(alice, other.id)).toMatchObject({ exitCode: 3 });
@@ -201,13 +201,13 @@ test("of the processes that ended, the latest are remembered, with the end of wh
 });
 
 test("nothing outlives the daemon, not even when it is killed", async () => {
-  const word = mark();
-  const folder = tempFolder();
-  const file = await program(`
+  const word = createMark();
+  const folder = createTempFolder();
+  const file = await bundleProgram(`
     import { openHome } from "../home/home.ts";
-    import { bubblewrapProvider } from "./linux/bubblewrap.ts";
+    import { createBubblewrapProvider } from "./linux/bubblewrap.ts";
     const home = await openHome({ THINKERY_HOME: ${JSON.stringify(`${folder}/home`)} });
-    const { start } = bubblewrapProvider({ home, onTrouble: console.error });
+    const { start } = createBubblewrapProvider({ home, onError: console.error });
     const order = { limits: { memoryMb: 256, network: false }, cpuSeconds: 60, fileBytes: 1000, onOutput: (chunk) => process.stdout.write(chunk) };
     const command = "trap '' TERM HUP INT; (setsid bash -c 'exec -a ${word} sleep 300' &); echo started; exec -a ${word} sleep 300";
     for (const agent of ["global~alice", "global~bob"]) await start({ agent, command, ...order });
@@ -218,10 +218,10 @@ test("nothing outlives the daemon, not even when it is killed", async () => {
   let said = "";
   parent.stdout.on("data", (chunk) => (said += chunk));
   await vi.waitUntil(() => said === "started\nstarted\n", { timeout: 10_000, interval: 10 });
-  await vi.waitUntil(() => processesRunning(word).length >= 4, { timeout: 10_000, interval: 20 });
+  await vi.waitUntil(() => findProgramProcesses(word).length >= 4, { timeout: 10_000, interval: 20 });
   const dead = once(parent, "exit");
   parent.kill("SIGKILL");
   await dead;
   expect(isAlive(parent.pid as number)).toBe(false);
-  await gone(word);
+  await waitUntilGone(word);
 });

@@ -8,7 +8,7 @@ interface Process {
   /** What was asked for. */
   text: string;
   command: Command;
-  over?: { end: CommandEnd; at: Date };
+  ended?: { end: CommandEnd; at: Date };
 }
 
 /** Of those that are over, so many are remembered: of one agent, and of all. */
@@ -26,16 +26,16 @@ export class Processes {
     const process: Process = { id: randomBytes(4).toString("hex"), agent, text, command };
     this.#all.set(process.id, process);
     const over = (end: CommandEnd) => {
-      process.over = { end, at: new Date() };
+      process.ended = { end, at: new Date() };
       command.output.shrink(maxOutputChars);
       this.#prune(agent);
     };
     command.ended.then(over, () => over({ exitCode: null }));
-    return infoOf(process);
+    return toProcessInfo(process);
   }
 
   list(agent: string): ProcessInfo[] {
-    return this.#of(agent).map(infoOf);
+    return this.#listFor(agent).map(toProcessInfo);
   }
 
   get(agent: string, id: string): { command: Command; info(): ProcessInfo } {
@@ -44,32 +44,32 @@ export class Processes {
       const shown = id.slice(0, 40);
       throw fail("not_found", `This agent has no process “${shown}”. Processes end with the host, and of those that ended the latest ${maxPerAgent} are known.`);
     }
-    return { command: process.command, info: () => infoOf(process) };
+    return { command: process.command, info: () => toProcessInfo(process) };
   }
 
-  forget(agent: string): void {
-    for (const { id } of this.#of(agent)) this.#all.delete(id);
+  delete(agent: string): void {
+    for (const { id } of this.#listFor(agent)) this.#all.delete(id);
   }
 
-  #of(agent: string): Process[] {
+  #listFor(agent: string): Process[] {
     return [...this.#all.values()].filter((process) => process.agent === agent);
   }
 
   #prune(agent: string): void {
-    const over = (processes: Process[]) => processes.filter((process) => process.over);
-    for (const { id } of over(this.#of(agent)).slice(0, -maxPerAgent)) this.#all.delete(id);
+    const over = (processes: Process[]) => processes.filter((process) => process.ended);
+    for (const { id } of over(this.#listFor(agent)).slice(0, -maxPerAgent)) this.#all.delete(id);
     for (const { id } of over([...this.#all.values()]).slice(0, -maxEnded)) this.#all.delete(id);
   }
 }
 
-function infoOf({ id, text, command, over }: Process): ProcessInfo {
+function toProcessInfo({ id, text, command, ended }: Process): ProcessInfo {
   return {
     id,
     command: text,
-    state: over ? "exited" : "running",
-    ...over?.end,
+    state: ended ? "exited" : "running",
+    ...ended?.end,
     startedAt: command.startedAt.toISOString(),
-    ...(over ? { endedAt: over.at.toISOString() } : {}),
-    outputBytes: command.output.bytes,
+    ...(ended ? { endedAt: ended.at.toISOString() } : {}),
+    outputBytes: command.output.byteLength,
   };
 }

@@ -1,7 +1,7 @@
 import type { LinuxLimits } from "@thinkery/sdk/internal";
 
 /** What a command is, and how much it may take. */
-export interface Order {
+export interface CommandOrder {
   /** `agency~agent` */
   agent: string;
   /** For a shell. */
@@ -20,7 +20,7 @@ export interface Exit {
   code: number | null;
 }
 
-export interface Started {
+export interface StartedCommand {
   /** Nothing that the command started lives any more. Rejects where it could not even be begun. */
   exited: Promise<Exit>;
   /** Ends it, with all that it started, at once. */
@@ -28,11 +28,11 @@ export interface Started {
 }
 
 /** Where the files are that an agent's commands work on. */
-export interface Place {
+export interface AgentPlace {
   /** What its commands find as /work. */
   folder: string;
   /** A folder on the same disk that they do not see. */
-  beside: string;
+  metadata: string;
   /** Whose the files are, where that is not us. */
   owner: number | undefined;
 }
@@ -44,10 +44,10 @@ export interface Place {
 export interface LinuxProvider {
   readonly name: string;
   /** Nothing where it can be used, else what to do about it in full sentences. */
-  trouble(): Promise<string | undefined>;
-  start(order: Order): Promise<Started>;
+  findProblem(): Promise<string | undefined>;
+  start(order: CommandOrder): Promise<StartedCommand>;
   /** Makes it, where it is not there yet. */
-  place(agent: string): Promise<Place>;
+  openPlace(agent: string): Promise<AgentPlace>;
   /** Has it been made? */
   hasPlace(agent: string): Promise<boolean>;
   /** The agent is gone, and none of its commands runs: its folder goes too. */

@@ -3,25 +3,25 @@ import { join } from "node:path";
 import { linuxLimitsSchema } from "@thinkery/sdk/internal";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openScriptFolders } from "../../scripts/folders.ts";
-import { tempFolder } from "../fixture.ts";
-import { serve } from "../serve.ts";
-import { hostServices } from "../services.ts";
+import { createTempFolder } from "../fixture.ts";
+import { serveRoutes } from "../serve.ts";
+import { createHostRoutes } from "../services.ts";
 import { LinuxSandbox } from "./linux.ts";
-import type { Exit, LinuxProvider, Order } from "./provider.ts";
-import { linuxRoutes } from "./routes.ts";
+import type { Exit, LinuxProvider, CommandOrder } from "./provider.ts";
+import { createLinuxRoutes } from "./routes.ts";
 
 /** A provider whose commands do what the test says. */
-class Stage implements LinuxProvider {
+class FakeProvider implements LinuxProvider {
   readonly name = "stage";
-  readonly orders: Order[] = [];
+  readonly orders: CommandOrder[] = [];
   readonly forgotten: string[] = [];
   killed = 0;
   exit: (exit: Exit) => void = () => {};
   fail: (error: Error) => void = () => {};
 
-  async trouble(): Promise<undefined> {}
+  async findProblem(): Promise<undefined> {}
 
-  async start(order: Order) {
+  async start(order: CommandOrder) {
     this.orders.push(order);
     const exited = new Promise<Exit>((resolve, reject) => {
       this.exit = resolve;
@@ -34,7 +34,7 @@ class Stage implements LinuxProvider {
     return { exited, kill };
   }
 
-  place(): Promise<never> {
+  openPlace(): Promise<never> {
     return Promise.reject(new Error("no files"));
   }
 
@@ -46,20 +46,20 @@ class Stage implements LinuxProvider {
     this.forgotten.push(agent);
   }
 
-  says(text: string): void {
+  write(text: string): void {
     this.orders.at(-1)?.onOutput(Buffer.from(text));
   }
 }
 
 const agent = "global~alice";
 
-async function open() {
-  const stage = new Stage();
-  const sandbox = new LinuxSandbox({ provider: stage, limits: linuxLimitsSchema.parse({}), isFull: async () => false });
+async function openRoutes() {
+  const stage = new FakeProvider();
+  const sandbox = new LinuxSandbox({ provider: stage, limits: linuxLimitsSchema.parse({}), isDiskFull: async () => false });
   onTestFinished(() => sandbox.close());
-  const socketPath = join(tempFolder(), "host.sock");
+  const socketPath = join(createTempFolder(), "host.sock");
   const host = { status: () => ({}) as never, stop() {}, renewSlot: () => Promise.reject(new Error("no slots")) };
-  const served = await serve(socketPath, hostServices("key", host, openScriptFolders([]), linuxRoutes(sandbox)));
+  const served = await serveRoutes(socketPath, createHostRoutes("key", host, openScriptFolders([]), createLinuxRoutes(sandbox)));
   onTestFinished(served.close);
 
   function request(method: string, path: string, body?: unknown, key = "key") {
@@ -88,13 +88,13 @@ async function open() {
 }
 
 test("a command is told line by line, while it runs", async () => {
-  const { stage, request, begun } = await open();
+  const { stage, request, begun } = await openRoutes();
   const { lines, answer } = request("POST", "/linux/run", { agent, command: "x", timeoutMs: 5000 });
   await begun();
   expect(stage.orders[0]).toMatchObject({ agent, command: "x", limits: { memoryMb: 2048, network: false } });
-  stage.says("one\n");
+  stage.write("one\n");
   await vi.waitUntil(() => lines.length === 1, { timeout: 10_000, interval: 5 });
-  stage.says("two\n");
+  stage.write("two\n");
   stage.exit({ code: 0 });
   const { status, lines: all } = await answer;
   expect(status).toBe(200);
@@ -103,7 +103,7 @@ test("a command is told line by line, while it runs", async () => {
 });
 
 test("a command whose caller has hung up is ended", async () => {
-  const { stage, sandbox, request, begun } = await open();
+  const { stage, sandbox, request, begun } = await openRoutes();
   const { leave } = request("POST", "/linux/run", { agent, command: "x" });
   await begun();
   leave();
@@ -112,25 +112,25 @@ test("a command whose caller has hung up is ended", async () => {
 });
 
 test("what goes wrong before the first line is an answer; after it, the answer is cut off", async () => {
-  const { stage, request, begun } = await open();
+  const { stage, request, begun } = await openRoutes();
   const early = request("POST", "/linux/run", { agent, command: "x" });
   await begun();
   stage.fail(new Error("secret"));
   expect(await early.answer).toMatchObject({ status: 500, lines: [{ error: { code: "internal", message: expect.not.stringContaining("secret") } }] });
   const late = request("POST", "/linux/run", { agent, command: "y" });
   await vi.waitUntil(() => stage.orders.length === 2, { timeout: 10_000, interval: 5 });
-  stage.says("words");
+  stage.write("words");
   await vi.waitUntil(() => late.lines.length === 1, { timeout: 10_000, interval: 5 });
   stage.fail(new Error("secret"));
   await expect(late.answer).rejects.toThrow();
 });
 
 test("processes are started, listed, read on, stopped and forgotten", async () => {
-  const { stage, request } = await open();
+  const { stage, request } = await openRoutes();
   const ask = async (method: string, path: string, body?: unknown) => (await request(method, path, body).answer).lines[0];
   const started = await ask("POST", "/linux/start", { agent, command: "serve" });
   expect(started).toMatchObject({ command: "serve", state: "running", outputBytes: 0 });
-  stage.says("hello");
+  stage.write("hello");
   const { id } = started;
   expect(await ask("GET", `/linux/process?agent=${agent}&id=${id}&after=2`)).toMatchObject({ output: "llo", outputBytes: 5 });
   expect(await ask("GET", `/linux/processes?agent=${agent}`)).toMatchObject({ processes: [{ id }] });
@@ -141,7 +141,7 @@ test("processes are started, listed, read on, stopped and forgotten", async () =
 });
 
 test("an agent is deleted only when nothing of it runs any more, and nothing of it starts meanwhile", async () => {
-  const { stage, sandbox, request, begun } = await open();
+  const { stage, sandbox, request, begun } = await openRoutes();
   const { answer } = request("POST", "/linux/run", { agent, command: "x" });
   await begun();
   let forget = () => {};
@@ -168,7 +168,7 @@ test.each([
   ["no time", { agent, command: "x", timeoutMs: 0 }],
   ["more than there is", { agent, command: "x", network: true }],
 ])("%s is refused", async (_, body) => {
-  const { stage, request } = await open();
+  const { stage, request } = await openRoutes();
   for (const path of ["/linux/run", "/linux/start"]) {
     expect(await request("POST", path, body).answer).toMatchObject({ status: 400, lines: [{ error: { code: "bad_request" } }] });
   }
@@ -178,7 +178,7 @@ test.each([
 test.each(["GET /linux/processes", "GET /linux/processes?agent=x", `GET /linux/process?agent=${agent}`, `GET /linux/process?agent=${agent}&id=x&after=-1`, "POST /linux/forget?agent=../x~y"])(
   "%s is refused",
   async (question) => {
-    const { stage, request } = await open();
+    const { stage, request } = await openRoutes();
     const [method = "", path = ""] = question.split(" ");
     expect((await request(method, path).answer).status).toBe(400);
     expect(stage.forgotten).toEqual([]);
@@ -186,7 +186,7 @@ test.each(["GET /linux/processes", "GET /linux/processes?agent=x", `GET /linux/p
 );
 
 test("only main may ask", async () => {
-  const { stage, request } = await open();
+  const { stage, request } = await openRoutes();
   expect((await request("POST", "/linux/run", { agent, command: "x" }, "other").answer).status).toBe(403);
   expect((await request("POST", `/linux/forget?agent=${agent}`, undefined, "other").answer).status).toBe(403);
   expect([stage.orders, stage.forgotten]).toEqual([[], []]);

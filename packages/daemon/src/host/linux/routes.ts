@@ -1,17 +1,17 @@
 import type { Route } from "../serve.ts";
-import { copyRoutes } from "./copy/routes.ts";
+import { createWorkingCopyRoutes } from "./copy/routes.ts";
 import type { LinuxSandbox } from "./linux.ts";
 
-const orders = () => import("./orders.ts");
+const loadParsers = () => import("./parsers.ts");
 
 /** What main may ask of the Linux sandbox. */
-export function linuxRoutes(linux: LinuxSandbox): Route[] {
+export function createLinuxRoutes(linux: LinuxSandbox): Route[] {
   return [
     {
       method: "POST",
       path: "/linux/run",
-      async answer({ body }) {
-        const wanted = (await orders()).orderIn(body);
+      async handle({ body }) {
+        const wanted = (await loadParsers()).parseCommand(body);
         return {
           async lines({ write, hasRoom, signal }) {
             const result = await linux.run(wanted, { onOutput: (output) => write({ output }), hasRoom, signal });
@@ -23,37 +23,37 @@ export function linuxRoutes(linux: LinuxSandbox): Route[] {
     {
       method: "POST",
       path: "/linux/start",
-      answer: async ({ body }) => ({ body: await linux.start((await orders()).orderIn(body)) }),
+      handle: async ({ body }) => ({ body: await linux.start((await loadParsers()).parseCommand(body)) }),
     },
     {
       method: "GET",
       path: "/linux/processes",
-      answer: async ({ query }) => ({ body: { processes: linux.list((await orders()).agentIn(query)) } }),
+      handle: async ({ query }) => ({ body: { processes: linux.list((await loadParsers()).parseAgent(query)) } }),
     },
     {
       method: "GET",
       path: "/linux/process",
-      async answer({ query }) {
-        const { agent, id, after } = (await orders()).outputIn(query);
+      async handle({ query }) {
+        const { agent, id, after } = (await loadParsers()).parseOutputQuery(query);
         return { body: linux.read(agent, id, after) };
       },
     },
     {
       method: "POST",
       path: "/linux/stop",
-      async answer({ query }) {
-        const { agent, id } = (await orders()).processIn(query);
+      async handle({ query }) {
+        const { agent, id } = (await loadParsers()).parseProcessQuery(query);
         return { body: await linux.stop(agent, id) };
       },
     },
     {
       method: "POST",
       path: "/linux/forget",
-      async answer({ query }) {
-        await linux.forget((await orders()).agentIn(query));
+      async handle({ query }) {
+        await linux.forget((await loadParsers()).parseAgent(query));
         return { body: {} };
       },
     },
-    ...copyRoutes(linux),
+    ...createWorkingCopyRoutes(linux),
   ];
 }

@@ -6,11 +6,11 @@ import { fail } from "@thinkery/sdk";
 /** What is used of `@thinkery/runtime/build`. It is taken from where the Worker lies, and is no part of the daemon. */
 interface Bundler {
   version: string;
-  buildWorker(entry: string, outdir: string, settings: object): Promise<Bundled>;
+  buildWorker(entry: string, outdir: string, settings: object): Promise<BundleResult>;
   stop(): Promise<void>;
 }
 
-interface Bundled {
+interface BundleResult {
   metafile: { inputs: Record<string, unknown>; outputs: Record<string, { exports: string[] }> };
   outputFiles: { path: string; contents: Uint8Array }[];
 }
@@ -19,7 +19,7 @@ const name = "@thinkery/runtime";
 
 /** The bundler that the Worker's own packages bring along; `version` is the host's. */
 export async function findBundler(entry: string, version: string): Promise<Bundler> {
-  const bundler = (await import(pathToFileURL(locate(entry)).href)) as Bundler;
+  const bundler = (await import(pathToFileURL(locateBundler(entry)).href)) as Bundler;
   const [ours] = version.split("+");
   // Bindings and sockets between the two are nobody's contract.
   if (bundler.version !== ours) {
@@ -28,7 +28,7 @@ export async function findBundler(entry: string, version: string): Promise<Bundl
   return bundler;
 }
 
-function locate(entry: string): string {
+function locateBundler(entry: string): string {
   try {
     return createRequire(entry).resolve(`${name}/build`);
   } catch (error) {

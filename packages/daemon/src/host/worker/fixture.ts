@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { tempFolder } from "../fixture.ts";
-import { builtParts, type Parts } from "../parts.ts";
+import { createTempFolder } from "../fixture.ts";
+import { locateParts, type BuildParts } from "../parts.ts";
 
 const packages = fileURLToPath(new URL("../../../../../node_modules", import.meta.url));
 
@@ -16,7 +16,7 @@ export class User extends DurableObject {}
 `;
 
 /** The smallest Worker that main can run: it says \`word\`, and how its life began. */
-export const saying = (word: string) => `${objects}
+export const createWorkerSource = (word: string) => `${objects}
 export default {
   fetch(request: Request, env: { BOOT: unknown }) {
     const { pathname } = new URL(request.url);
@@ -25,8 +25,8 @@ export default {
 };`;
 
 /** Files in a folder where packages are found as they are here. The first is the Worker. */
-export function project(files: Record<string, string>, { installed = true } = {}) {
-  const folder = tempFolder();
+export function createProject(files: Record<string, string>, { installed = true } = {}) {
+  const folder = createTempFolder();
   if (installed) symlinkSync(packages, join(folder, "node_modules"));
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   for (const [name, text] of Object.entries(files)) write(name, text);
@@ -38,12 +38,12 @@ export const { version: libraryVersion } = JSON.parse(readFileSync(join(packages
 export const version = `${libraryVersion}+test`;
 
 /** A build whose own Worker cannot be mistaken for another. */
-export function stockParts(): Parts {
-  const folder = tempFolder();
+export function createStockParts(): BuildParts {
+  const folder = createTempFolder();
   for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "page"]) mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(folder, "build.json"), JSON.stringify({ version }));
   writeFileSync(join(folder, "worker/main/main.js"), "throw new Error('the stock Worker');");
   writeFileSync(join(folder, "worker/sandbox/sandbox.js"), "export default {};");
   writeFileSync(join(folder, "worker/slot-pool/slot-pool.js"), "export default {};");
-  return builtParts(folder);
+  return locateParts(folder);
 }

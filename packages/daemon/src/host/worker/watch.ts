@@ -4,12 +4,12 @@ import { dirname, join, sep } from "node:path";
 /** Watches the files that something is made of. */
 export interface FileWatch {
   /** From now on these. With `others`, also new and changed files beside them: what was missing may come. */
-  look(files: readonly string[], others: boolean): void;
+  setFiles(files: readonly string[], others: boolean): void;
   close(): void;
 }
 
 /** Editors write a file in several steps, and save several at once. */
-const settleMs = 100;
+const debounceMs = 100;
 
 export function watchFiles(onChange: () => void, onTrouble: (error: Error) => void): FileWatch {
   const folders = new Map<string, FSWatcher>();
@@ -23,7 +23,7 @@ export function watchFiles(onChange: () => void, onTrouble: (error: Error) => vo
       const watcher = watch(folder, { persistent: false }, (_, name) => {
         if (name !== null && !open && !wanted.has(join(folder, name))) return;
         clearTimeout(timer);
-        timer = setTimeout(onChange, settleMs);
+        timer = setTimeout(onChange, debounceMs);
       });
       folders.set(folder, watcher.on("error", onTrouble));
     } catch (error) {
@@ -33,7 +33,7 @@ export function watchFiles(onChange: () => void, onTrouble: (error: Error) => vo
   }
 
   return {
-    look(files, others) {
+    setFiles(files, others) {
       // Packages change by an installation, not by an edit, and there are a thousand files in them.
       const own = files.filter((file) => !file.includes(`${sep}node_modules${sep}`));
       wanted = new Set(own);

@@ -1,9 +1,9 @@
 import type { Capability } from "@thinkery/sdk/react";
 import { useState } from "react";
-import { took } from "./outcome.ts";
-import { plain } from "./plain.ts";
+import { formatElapsed } from "./outcome.ts";
+import { sanitizeText } from "./sanitize-text.ts";
 
-const words: Record<Capability["state"], string> = { running: "running…", done: "done", failed: "failed", abandoned: "not finished" };
+const stateLabels: Record<Capability["state"], string> = { running: "running…", done: "done", failed: "failed", abandoned: "not finished" };
 
 const maxHintChars = 120;
 
@@ -21,13 +21,13 @@ export function CapabilityList({ of, most }: { of: readonly Capability[]; most: 
       <ul className="capabilities">
         {of.slice(hidden).map(({ id, name, input, state, ms, summary, error }) => (
           <li key={id} data-state={state}>
-            <span className="call-name">{plain(name)}</span>
-            <span className="capability-hint">{hint(input === "{}" ? "" : input)}</span>
+            <span className="call-name">{sanitizeText(name)}</span>
+            <span className="capability-hint">{shortenHint(input === "{}" ? "" : input)}</span>
             <span className="capability-came">
               {state === "failed" && <span className="unseen">failed: </span>}
-              {hint(error ?? summary ?? "")}
+              {shortenHint(error ?? summary ?? "")}
             </span>
-            <span className="capability-took">{ms === undefined ? words[state] : took(ms)}</span>
+            <span className="capability-took">{ms === undefined ? stateLabels[state] : formatElapsed(ms)}</span>
           </li>
         ))}
       </ul>
@@ -35,6 +35,6 @@ export function CapabilityList({ of, most }: { of: readonly Capability[]; most: 
   );
 }
 
-function hint(text: string): string {
-  return plain(text.length > maxHintChars ? `${text.slice(0, maxHintChars)}…` : text).replaceAll("\n", " ");
+function shortenHint(text: string): string {
+  return sanitizeText(text.length > maxHintChars ? `${text.slice(0, maxHintChars)}…` : text).replaceAll("\n", " ");
 }

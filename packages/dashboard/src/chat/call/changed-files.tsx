@@ -2,12 +2,12 @@ import { type Change, mainBranch } from "@thinkery/sdk";
 import type { Changed } from "@thinkery/sdk/react";
 import { useEffect, useState } from "react";
 import { call } from "../../api/host.ts";
-import { filesAddress } from "../../frame/files-place.ts";
+import { buildFilesAddress } from "../../frame/files-place.ts";
 import { Link } from "../../frame/link.tsx";
-import { pathTo } from "../../frame/place.ts";
+import { buildPath } from "../../frame/navigation.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { LineCounts } from "./line-counts.tsx";
-import { plain } from "./plain.ts";
+import { sanitizeText } from "./sanitize-text.ts";
 
 interface ChangedFilesProps {
   agency: string;
@@ -22,7 +22,7 @@ const maxExpanded = 30;
 /** Of so many versions the lines are counted; code in a loop may make very many. */
 const maxCounted = 5;
 
-const deeds: Record<Change["kind"], string> = { add: "added", edit: "edited", delete: "deleted", move: "moved" };
+const changeVerbs: Record<Change["kind"], string> = { add: "added", edit: "edited", delete: "deleted", move: "moved" };
 
 type Counts = ReadonlyMap<string, { added: number; removed: number }>;
 
@@ -39,10 +39,10 @@ export function ChangedFiles({ agency, agent, changed, open }: ChangedFilesProps
         const lines = counts.get(`${version} ${path}`);
         return (
           <li key={`${version} ${path}`} data-kind={kind}>
-            <Link href={pathTo(agency, agent) + filesAddress({ show: "history", path, version, branch })} title={`${deeds[kind]} in version ${version}`}>
+            <Link href={buildPath(agency, agent) + buildFilesAddress({ show: "history", path, version, branch })} title={`${changeVerbs[kind]} in version ${version}`}>
               <Icon name="file" />
-              <span className="unseen">{deeds[kind]} </span>
-              {plain(path)}
+              <span className="unseen">{changeVerbs[kind]} </span>
+              {sanitizeText(path)}
             </Link>
             {lines && <LineCounts {...lines} />}
           </li>

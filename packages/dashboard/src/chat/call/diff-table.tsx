@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { plain } from "./plain.ts";
+import { sanitizeText } from "./sanitize-text.ts";
 
 /** A line of a diff, with its numbers before and after if they are known. */
 export interface DiffLine {
@@ -35,7 +35,7 @@ export function DiffTable({ lines }: { lines: readonly DiffLine[] }) {
                   <span className="diff-sign">{signs[line.kind]}</span>
                   {line.kind === "added" && <span className="unseen">added: </span>}
                   {line.kind === "removed" && <span className="unseen">removed: </span>}
-                  {plain(line.text)}
+                  {sanitizeText(line.text)}
                 </td>
               </tr>
             ))}

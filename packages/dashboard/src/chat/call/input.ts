@@ -1,11 +1,11 @@
 /** Reads the input of a tool call, which a model wrote: nothing in it can be relied on. */
 
-export function textField(input: unknown, name: string): string | undefined {
-  const value = field(input, name);
+export function readTextField(input: unknown, name: string): string | undefined {
+  const value = readField(input, name);
   return typeof value === "string" ? value : undefined;
 }
 
-export function field(input: unknown, name: string): unknown {
+export function readField(input: unknown, name: string): unknown {
   return input !== null && typeof input === "object" ? (input as Record<string, unknown>)[name] : undefined;
 }
 
@@ -27,25 +27,25 @@ export class FileInput {
   }
 
   /** Returns undefined if it is not text; `absent` is for a field that is not there. */
-  text(name: string, absent?: string): string | undefined {
+  readText(name: string, absent?: string): string | undefined {
     const value = this.#fields.get(name) ?? absent;
     return typeof value === "string" ? value : undefined;
   }
 
   /** A whole number of at least 1. */
-  count(name: string): number | undefined {
+  readCount(name: string): number | undefined {
     const value = this.#fields.get(name);
     const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
     return typeof number === "number" && Number.isSafeInteger(number) && number >= 1 ? number : undefined;
   }
 
-  flag(name: string): boolean {
+  readFlag(name: string): boolean {
     const value = this.#fields.get(name);
     return value === true || value === "true";
   }
 
   /** A list, which may be written as JSON. */
-  list(name: string): unknown[] {
+  readList(name: string): unknown[] {
     const value = this.#fields.get(name);
     const list: unknown = typeof value === "string" ? parseJson(value) : value;
     return Array.isArray(list) ? list : [];

@@ -1,4 +1,4 @@
-import { counted } from "../../parts/amount.ts";
+import { formatCount } from "../../parts/amount.ts";
 
 /** How many lines a change has added and removed. */
 export function LineCounts({ added, removed }: { added: number; removed: number }) {
@@ -6,11 +6,11 @@ export function LineCounts({ added, removed }: { added: number; removed: number 
     <span className="diff-counts">
       <span data-kind="added">
         <span aria-hidden="true">+{added}</span>
-        <span className="unseen">{counted(added, "line")} added,</span>
+        <span className="unseen">{formatCount(added, "line")} added,</span>
       </span>{" "}
       <span data-kind="removed">
         <span aria-hidden="true">−{removed}</span>
-        <span className="unseen">{counted(removed, "line")} removed</span>
+        <span className="unseen">{formatCount(removed, "line")} removed</span>
       </span>
     </span>
   );

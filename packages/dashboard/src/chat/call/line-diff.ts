@@ -1,4 +1,4 @@
-import { counted } from "../../parts/amount.ts";
+import { formatCount } from "../../parts/amount.ts";
 import type { DiffLine } from "./diff-table.tsx";
 
 /** Unchanged lines kept around a change; longer stretches are folded. */
@@ -19,7 +19,7 @@ export function diffTexts(before: string, after: string): DiffLine[] {
   const changed = diffStretch(a.slice(head, a.length - tail), b.slice(head, b.length - tail));
   if (changed.length === 0) return [{ kind: "remark", text: "Only the newline at the end differs" }];
   const [above, below] = [a.slice(0, head), a.slice(a.length - tail)];
-  return foldUnchanged([...linesOf("same", above), ...changed, ...linesOf("same", below)]);
+  return foldUnchanged([...toDiffLines("same", above), ...changed, ...toDiffLines("same", below)]);
 }
 
 /** Lines are ended by newlines: "a\n" has one line, "" has none. */
@@ -31,7 +31,7 @@ export function splitLines(text: string): string[] {
 
 /** The shortest edit from `a` to `b`, by the longest common subsequence. */
 function diffStretch(a: readonly string[], b: readonly string[]): DiffLine[] {
-  if (a.length * b.length > maxComparisons) return [...linesOf("removed", a), ...linesOf("added", b)];
+  if (a.length * b.length > maxComparisons) return [...toDiffLines("removed", a), ...toDiffLines("added", b)];
   const width = b.length + 1;
   // common[i * width + j]: length of the longest common subsequence of a[i..] and b[j..].
   const common = new Uint32Array((a.length + 1) * width);
@@ -64,7 +64,7 @@ function foldUnchanged(lines: readonly DiffLine[]): DiffLine[] {
     const first = from === 0 ? from : from + contextLines;
     const last = to === lines.length ? to : to - contextLines;
     if (last - first > 1) {
-      const folded: DiffLine = { kind: "hunk", text: counted(last - first, "unchanged line") };
+      const folded: DiffLine = { kind: "hunk", text: formatCount(last - first, "unchanged line") };
       out.push(...lines.slice(from, first), folded, ...lines.slice(last, to));
     } else out.push(...lines.slice(from, to));
     from = to;
@@ -73,6 +73,6 @@ function foldUnchanged(lines: readonly DiffLine[]): DiffLine[] {
   return out;
 }
 
-function linesOf(kind: DiffLine["kind"], lines: readonly string[]): DiffLine[] {
+function toDiffLines(kind: DiffLine["kind"], lines: readonly string[]): DiffLine[] {
   return lines.map((text) => ({ kind, text }));
 }

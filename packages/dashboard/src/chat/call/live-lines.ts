@@ -8,25 +8,25 @@ export interface LiveLines {
 export const noLines: LiveLines = { text: "", first: 0 };
 
 /** Enough of the beginning to find it again in what was there before. */
-const seam = 400;
+const overlapChars = 400;
 
-export function followed(before: LiveLines, text: string): LiveLines {
+export function updateLines(before: LiveLines, text: string): LiveLines {
   // A line that is finished does not change any more; the last one may grow or be drawn anew.
-  if (text.startsWith(finished(before.text))) return { text, first: before.first };
-  const at = before.text.indexOf(finished(text).slice(0, seam) || text);
-  return { text, first: before.first + lineEnds(at < 0 ? `${before.text}\n` : before.text.slice(0, at)) };
+  if (text.startsWith(takeFinishedLines(before.text))) return { text, first: before.first };
+  const at = before.text.indexOf(takeFinishedLines(text).slice(0, overlapChars) || text);
+  return { text, first: before.first + countLineEnds(at < 0 ? `${before.text}\n` : before.text.slice(0, at)) };
 }
 
-function finished(text: string): string {
+function takeFinishedLines(text: string): string {
   return text.slice(0, text.lastIndexOf("\n") + 1);
 }
 
-function lineEnds(text: string): number {
+function countLineEnds(text: string): number {
   return text.split("\n").length - 1;
 }
 
 /** The last lines with their numbers; an empty one at the very end is none. */
-export function lastLines({ text, first }: LiveLines, most: number): { number: number; line: string }[] {
+export function takeLastLines({ text, first }: LiveLines, most: number): { number: number; line: string }[] {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   const from = Math.max(0, lines.length - most);

@@ -1,17 +1,17 @@
 import { useLayoutEffect, useRef } from "react";
-import { followed, lastLines, noLines } from "./live-lines.ts";
-import { drawn } from "./plain.ts";
+import { updateLines, takeLastLines, noLines } from "./live-lines.ts";
+import { sanitizeTerminalText } from "./sanitize-text.ts";
 
 const maxLines = 200;
 /** This near to its end, a reader means to follow it. */
-const near = 24;
+const followThresholdPx = 24;
 
 /** What a call writes while it goes on. Only lines that are new are read out, and the end stays in sight. */
 export function LiveOutput({ name, text }: { name: string; text: string }) {
   const lines = useRef(noLines);
   const pane = useRef<HTMLPreElement>(null);
   const following = useRef(true);
-  lines.current = followed(lines.current, drawn(text));
+  lines.current = updateLines(lines.current, sanitizeTerminalText(text));
 
   useLayoutEffect(() => {
     if (pane.current && following.current) pane.current.scrollTop = pane.current.scrollHeight;
@@ -26,9 +26,9 @@ export function LiveOutput({ name, text }: { name: string; text: string }) {
       aria-live="polite"
       tabIndex={0}
       dir="ltr"
-      onScroll={({ currentTarget: at }) => (following.current = at.scrollHeight - at.scrollTop - at.clientHeight < near)}
+      onScroll={({ currentTarget: at }) => (following.current = at.scrollHeight - at.scrollTop - at.clientHeight < followThresholdPx)}
     >
-      {lastLines(lines.current, maxLines).map(({ number, line }) => (
+      {takeLastLines(lines.current, maxLines).map(({ number, line }) => (
         <span key={number}>{`${line}\n`}</span>
       ))}
     </pre>

@@ -1,35 +1,35 @@
 import { expect, test } from "vitest";
-import { endedIn, liveIn, took, troubleWords, writtenIn } from "./outcome.ts";
+import { parseCommandOutput, parseProgress, formatElapsed, describeError, parseCodeOutput } from "./outcome.ts";
 
 test("what code gave back and what it wrote are told apart", () => {
-  expect(writtenIn("42")).toEqual({ value: "42", console: "" });
-  expect(writtenIn("42\n\nconsole:\none\n\ntwo")).toEqual({ value: "42", console: "one\n\ntwo" });
-  expect(writtenIn("console:\nonly this")).toEqual({ value: "", console: "only this" });
-  expect(writtenIn("two\n\nparagraphs")).toEqual({ value: "two\n\nparagraphs", console: "" });
+  expect(parseCodeOutput("42")).toEqual({ value: "42", console: "" });
+  expect(parseCodeOutput("42\n\nconsole:\none\n\ntwo")).toEqual({ value: "42", console: "one\n\ntwo" });
+  expect(parseCodeOutput("console:\nonly this")).toEqual({ value: "", console: "only this" });
+  expect(parseCodeOutput("two\n\nparagraphs")).toEqual({ value: "two\n\nparagraphs", console: "" });
   // What code writes may look like the mark; nothing of it is lost.
-  expect(writtenIn("x\n\nconsole:\na\n\nconsole:\nb")).toEqual({ value: "x", console: "a\n\nconsole:\nb" });
+  expect(parseCodeOutput("x\n\nconsole:\na\n\nconsole:\nb")).toEqual({ value: "x", console: "a\n\nconsole:\nb" });
 });
 
 test("how a command ended is its last line", () => {
-  expect(endedIn("ls: no such file\n\nexit code 2")).toEqual({ written: "ls: no such file", ending: "exit code 2" });
-  expect(endedIn("exit code 1")).toEqual({ written: "", ending: "exit code 1" });
-  expect(endedIn("a\n\nended by a signal")).toEqual({ written: "a", ending: "ended by a signal" });
-  expect(endedIn("echo says: exit code 1")).toEqual({ written: "echo says: exit code 1" });
-  expect(endedIn("")).toEqual({ written: "" });
+  expect(parseCommandOutput("ls: no such file\n\nexit code 2")).toEqual({ written: "ls: no such file", ending: "exit code 2" });
+  expect(parseCommandOutput("exit code 1")).toEqual({ written: "", ending: "exit code 1" });
+  expect(parseCommandOutput("a\n\nended by a signal")).toEqual({ written: "a", ending: "ended by a signal" });
+  expect(parseCommandOutput("echo says: exit code 1")).toEqual({ written: "echo says: exit code 1" });
+  expect(parseCommandOutput("")).toEqual({ written: "" });
 });
 
 test("a run that waits for a sandbox says so until it writes or begins", () => {
   const waited = "Waiting for a sandbox: 3 runs go first.\nWaiting for a sandbox: 1 run goes first.\n";
-  expect(liveIn(waited)).toEqual({ waits: "Waiting for a sandbox: 1 run goes first.", written: "" });
-  expect(liveIn(`${waited}It has a sandbox and runs.\n`)).toEqual({ written: "" });
-  expect(liveIn(`${waited}It has a sandbox and runs.\nhello\n`)).toEqual({ written: "hello\n" });
-  expect(liveIn(`${waited}hello\n`)).toEqual({ written: "hello\n" });
-  expect(liveIn("hello\n")).toEqual({ written: "hello\n" });
-  expect(liveIn("")).toEqual({ written: "" });
+  expect(parseProgress(waited)).toEqual({ waits: "Waiting for a sandbox: 1 run goes first.", written: "" });
+  expect(parseProgress(`${waited}It has a sandbox and runs.\n`)).toEqual({ written: "" });
+  expect(parseProgress(`${waited}It has a sandbox and runs.\nhello\n`)).toEqual({ written: "hello\n" });
+  expect(parseProgress(`${waited}hello\n`)).toEqual({ written: "hello\n" });
+  expect(parseProgress("hello\n")).toEqual({ written: "hello\n" });
+  expect(parseProgress("")).toEqual({ written: "" });
 });
 
 test("a failure is named by its kind", () => {
-  const words = (trouble: Parameters<typeof troubleWords>[0]["trouble"], output = "") => troubleWords({ trouble, output });
+  const words = (trouble: Parameters<typeof describeError>[0]["trouble"], output = "") => describeError({ trouble, output });
   expect(words("timeout", "The run took more than 30 s and was ended.")).toBe("ended: took more than 30 s");
   expect(words("timeout", "The command did not end within 1.5 s and was ended.")).toBe("ended: took more than 1.5 s");
   expect(words("timeout", "more than I can say")).toBe("ended: took too long");
@@ -42,5 +42,5 @@ test("a failure is named by its kind", () => {
 });
 
 test("times are as exact as they need to be", () => {
-  expect([0, 3.4, 999, 1000, 1250, 59_900, 125_000].map(took)).toEqual(["0 ms", "3 ms", "999 ms", "1 s", "1.3 s", "59.9 s", "2 min 5 s"]);
+  expect([0, 3.4, 999, 1000, 1250, 59_900, 125_000].map(formatElapsed)).toEqual(["0 ms", "3 ms", "999 ms", "1 s", "1.3 s", "59.9 s", "2 min 5 s"]);
 });

@@ -1,6 +1,6 @@
 import type { Result } from "@thinkery/sdk/react";
 import type { ReactNode } from "react";
-import { bytes } from "../../parts/amount.ts";
+import { formatBytes } from "../../parts/amount.ts";
 
 /** A piece of a call with its title: what went in, what came out. */
 export function Part({ title, tone, more, children }: { title: ReactNode; tone?: "bad"; more?: ReactNode; children: string }) {
@@ -16,11 +16,11 @@ export function Part({ title, tone, more, children }: { title: ReactNode; tone?:
 }
 
 // As a download, never as a page: what a tool brought home may be anything.
-export function Whole({ result, blobs }: { result: Result; blobs: string }) {
+export function DownloadLink({ result, blobs }: { result: Result; blobs: string }) {
   if (!result.blob) return null;
   return (
     <a href={`${blobs}/${encodeURIComponent(result.blob)}`} download>
-      Download all of it ({bytes(result.size)})
+      Download all of it ({formatBytes(result.size)})
     </a>
   );
 }

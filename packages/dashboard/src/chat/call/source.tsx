@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useId, useState } from "react";
-import { plain } from "./plain.ts";
+import { sanitizeText } from "./sanitize-text.ts";
 
 export type SourceFile = readonly [name: string, text: string];
 
@@ -39,7 +39,7 @@ export function Source({ files, title = "Code" }: SourceProps) {
               tabIndex={index === chosen ? 0 : -1}
               onClick={() => choose(index)}
             >
-              {plain(file)}
+              {sanitizeText(file)}
             </button>
           ))}
         </div>
@@ -55,16 +55,16 @@ export function Source({ files, title = "Code" }: SourceProps) {
         dir="ltr"
       >
         <pre className="source-numbers" aria-hidden="true">
-          {numbers(text)}
+          {buildLineNumbers(text)}
         </pre>
         <pre>
-          <code data-file={name}>{plain(text)}</code>
+          <code data-file={name}>{sanitizeText(text)}</code>
         </pre>
       </div>
     </div>
   );
 }
 
-function numbers(text: string): string {
+function buildLineNumbers(text: string): string {
   return Array.from(text.split("\n"), (_, index) => index + 1).join("\n");
 }

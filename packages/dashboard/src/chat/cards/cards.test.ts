@@ -6,7 +6,7 @@ import { createCardRegistry } from "./card-registry.ts";
 import { allCards, findCard } from "./cards.ts";
 import { defineCard } from "./define-card.tsx";
 
-const callOf = (name: string, input: unknown, result?: Partial<Result>): Call => ({
+const createCall = (name: string, input: unknown, result?: Partial<Result>): Call => ({
   id: "1",
   name,
   input,
@@ -15,8 +15,8 @@ const callOf = (name: string, input: unknown, result?: Partial<Result>): Call =>
 
 const site = { agency: "global", agent: "alice", blobs: "/blobs" };
 const draw = (call: Call) => renderToStaticMarkup(findCard(call).render(site));
-const kindOf = (name: string, input: unknown) => findCard(callOf(name, input)).name;
-const hintOf = (name: string, input: unknown) => findCard(callOf(name, input)).hint;
+const getCardName = (name: string, input: unknown) => findCard(createCall(name, input)).name;
+const getHint = (name: string, input: unknown) => findCard(createCall(name, input)).hint;
 
 /** An input that each card takes, by tool. */
 const inputs: Record<string, object> = {
@@ -36,7 +36,7 @@ const inputs: Record<string, object> = {
 };
 
 test("every tool has its card, and a tool without one is shown as it is", () => {
-  expect(Object.fromEntries(Object.entries(inputs).map(([tool, input]) => [tool, kindOf(tool, input)]))).toEqual({
+  expect(Object.fromEntries(Object.entries(inputs).map(([tool, input]) => [tool, getCardName(tool, input)]))).toEqual({
     executeCode: "code",
     bash: "command",
     sandbox: "command",
@@ -52,27 +52,27 @@ test("every tool has its card, and a tool without one is shown as it is", () => 
     glob: "glob",
   });
   for (const name of ["set_title", "constructor", "__proto__", "", "BASH"]) {
-    expect(kindOf(name, { command: "ls" })).toBe("plain");
+    expect(getCardName(name, { command: "ls" })).toBe("plain");
   }
 });
 
 test("the hint says what the call is about", () => {
-  expect(hintOf("executeCode", { code: "\n  return 1;\n  // end" })).toBe("return 1; // end");
-  expect(hintOf("bash", { command: "  ls\t-l" })).toBe("$ ls -l");
-  expect(hintOf("editFile", { file_path: "a.md", old_string: "a", new_string: "b" })).toBe("a.md");
+  expect(getHint("executeCode", { code: "\n  return 1;\n  // end" })).toBe("return 1; // end");
+  expect(getHint("bash", { command: "  ls\t-l" })).toBe("$ ls -l");
+  expect(getHint("editFile", { file_path: "a.md", old_string: "a", new_string: "b" })).toBe("a.md");
   const edits = '[{"old_string":"a","new_string":"b"},{"oldString":"c","newString":""}]';
-  expect(hintOf("editFile", { path: "a.md", edits })).toBe("a.md, 2 edits");
-  expect(hintOf("readFile", { path: "a.md", offset: 40, limit: "50" })).toBe("a.md, lines 40–89");
-  expect(hintOf("readFile", { path: "a.md", offset: 40 })).toBe("a.md, lines 40–");
-  expect(hintOf("listFiles", {})).toBe("all files");
-  expect(hintOf("grep", { pattern: "TODO", path: "src", glob: "*.ts" })).toBe("TODO in src (*.ts)");
-  expect(hintOf("other", { list: [1, 2], text: "hello" })).toBe("hello");
-  expect(hintOf("other", { list: [1, 2] })).toBe("list: 2");
-  expect(hintOf("other", "x".repeat(1000))).toHaveLength(80);
-  expect(hintOf("glob", { pattern: "\u202egnp.\u001b[31m\u2066*" })).toBe("\ufffdgnp.\u241b[31m\ufffd*");
+  expect(getHint("editFile", { path: "a.md", edits })).toBe("a.md, 2 edits");
+  expect(getHint("readFile", { path: "a.md", offset: 40, limit: "50" })).toBe("a.md, lines 40–89");
+  expect(getHint("readFile", { path: "a.md", offset: 40 })).toBe("a.md, lines 40–");
+  expect(getHint("listFiles", {})).toBe("all files");
+  expect(getHint("grep", { pattern: "TODO", path: "src", glob: "*.ts" })).toBe("TODO in src (*.ts)");
+  expect(getHint("other", { list: [1, 2], text: "hello" })).toBe("hello");
+  expect(getHint("other", { list: [1, 2] })).toBe("list: 2");
+  expect(getHint("other", "x".repeat(1000))).toHaveLength(80);
+  expect(getHint("glob", { pattern: "\u202egnp.\u001b[31m\u2066*" })).toBe("\ufffdgnp.\u241b[31m\ufffd*");
 });
 
-const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
+const createNested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
 const poisoned = JSON.parse('{"__proto__":{"path":"a","command":"b","code":"c","pattern":"d"}}') as unknown;
 
 /** Inputs that have the wrong shape for every tool, and further ones for some. */
@@ -106,9 +106,9 @@ const wrongFor: Record<string, unknown[]> = {
 
 test("input of another shape is left to the plain card", () => {
   const logged = vi.spyOn(console, "error");
-  for (const tool of Object.keys(inputs)) for (const input of wrong) expect(kindOf(tool, input), tool).toBe("plain");
+  for (const tool of Object.keys(inputs)) for (const input of wrong) expect(getCardName(tool, input), tool).toBe("plain");
   for (const [tool, list] of Object.entries(wrongFor)) {
-    for (const input of list) expect(kindOf(tool, input), tool).toBe("plain");
+    for (const input of list) expect(getCardName(tool, input), tool).toBe("plain");
   }
   // It was checked, not caught.
   expect(logged).not.toHaveBeenCalled();
@@ -120,50 +120,50 @@ test("no input keeps a call from being drawn", () => {
   const all = new Set([...wrong, ...Object.values(wrongFor).flat()]);
   for (const tool of [...Object.keys(inputs), "other"]) {
     for (const input of all) {
-      for (const result of results) expect(draw(callOf(tool, input, result))).toContain(result?.output ?? "");
+      for (const result of results) expect(draw(createCall(tool, input, result))).toContain(result?.output ?? "");
     }
   }
   // Indented, this would be 2 MB.
-  expect(draw(callOf("other", nested(1000))).length).toBeLessThan(50_000);
-  expect(draw(callOf("other", nested(100_000)))).toContain("too deeply nested");
+  expect(draw(createCall("other", createNested(1000))).length).toBeLessThan(50_000);
+  expect(draw(createCall("other", createNested(100_000)))).toContain("too deeply nested");
 });
 
 test("every card draws its call while it runs, when it is done and when it failed", () => {
   for (const [tool, input] of Object.entries(inputs)) {
-    expect(draw(callOf(tool, input))).not.toContain("no such file");
-    expect(draw(callOf(tool, input, { output: "<b>all</b> good" }))).toContain("&lt;b&gt;all&lt;/b&gt; good");
-    expect(draw(callOf(tool, input, { failed: true, output: "no such file" }))).toContain("no such file");
+    expect(draw(createCall(tool, input))).not.toContain("no such file");
+    expect(draw(createCall(tool, input, { output: "<b>all</b> good" }))).toContain("&lt;b&gt;all&lt;/b&gt; good");
+    expect(draw(createCall(tool, input, { failed: true, output: "no such file" }))).toContain("no such file");
   }
 });
 
 test("an edit is a diff, a write its content, and neither turns or hides anything", () => {
   const one = { oldString: "one\n\u202etwo", newString: "one\n<i>2</i>", replaceAll: true };
-  const edit = draw(callOf("editFile", { path: "a.md", ...one }));
+  const edit = draw(createCall("editFile", { path: "a.md", ...one }));
   expect([...edit.matchAll(/<tr data-kind="(\w+)">/g)].map(([, kind]) => kind)).toEqual(["same", "removed", "added"]);
   expect(edit).toContain("\ufffdtwo");
   expect(edit).toContain("&lt;i&gt;2&lt;/i&gt;");
   expect(edit).toContain("wherever it occurs");
 
   const edits = Array.from({ length: 25 }, (_, index) => ({ oldString: `${index}`, newString: "x" }));
-  const several = draw(callOf("editFile", { path: "a.md", edits }));
+  const several = draw(createCall("editFile", { path: "a.md", edits }));
   expect(several).toContain("Edit 20 of 25");
   expect(several).not.toContain("Edit 21 of 25");
   expect(several).toContain("and 5 more");
 
-  const write = draw(callOf("writeFile", { path: "a.md", content: `${"line\n".repeat(999)}\u2066<b>` }));
+  const write = draw(createCall("writeFile", { path: "a.md", content: `${"line\n".repeat(999)}\u2066<b>` }));
   expect(write).toContain("Content, 1,000 lines");
   expect(write).toContain("Show 800 more lines");
   expect(write).not.toContain("\u2066");
-  expect(draw(callOf("writeFile", { path: "a.md", content: "" }))).toContain("An empty file.");
+  expect(draw(createCall("writeFile", { path: "a.md", content: "" }))).toContain("An empty file.");
 });
 
 test("a card may say how a call ended in its own words", () => {
-  const ended = findCard(callOf("bash", { command: "ls" }, { output: "no\n\nexit code 2" }));
+  const ended = findCard(createCall("bash", { command: "ls" }, { output: "no\n\nexit code 2" }));
   expect(ended.state).toEqual({ text: "exit code 2", tone: "bad" });
-  expect(findCard(callOf("bash", { command: "ls" }, { output: "fine" })).state).toBeUndefined();
+  expect(findCard(createCall("bash", { command: "ls" }, { output: "fine" })).state).toBeUndefined();
   const missing = { failed: true, output: "There is no “a.md”.", trouble: "invalid_input" as const };
-  expect(findCard(callOf("readFile", { path: "a.md" }, missing)).state).toEqual({ text: "failed" });
-  expect(findCard(callOf("readFile", { path: "a.md" }, { ...missing, trouble: "denied" })).state).toBeUndefined();
+  expect(findCard(createCall("readFile", { path: "a.md" }, missing)).state).toEqual({ text: "failed" });
+  expect(findCard(createCall("readFile", { path: "a.md" }, { ...missing, trouble: "denied" })).state).toBeUndefined();
 });
 
 test("a card that throws is replaced by the plain one", () => {
@@ -175,7 +175,7 @@ test("a card that throws is replaced by the plain one", () => {
   const parts = { parse: () => 1, hint: () => "", Body: () => null };
   for (const part of [{ parse: fail }, { hint: fail }, { state: fail }]) {
     const find = createCardRegistry([defineCard({ ...base, ...parts, ...part })]);
-    expect(find(callOf("broken", { a: 1 })).name).toBe("plain");
+    expect(find(createCall("broken", { a: 1 })).name).toBe("plain");
   }
   expect(logged).toHaveBeenCalledTimes(3);
   logged.mockRestore();
@@ -191,8 +191,8 @@ test("a card that is added is found by its tools, and no two cards may claim the
     Body: ({ input, agent }) => createElement("p", null, `${agent} asks: ${input}`),
   });
   const find = createCardRegistry([...allCards, approve]);
-  expect(renderToStaticMarkup(find(callOf("approve", "deploy?")).render(site))).toBe("<p>alice asks: deploy?</p>");
-  expect(find(callOf("approve", 1)).name).toBe("plain");
-  expect(find(callOf("bash", { command: "ls" })).name).toBe("command");
+  expect(renderToStaticMarkup(find(createCall("approve", "deploy?")).render(site))).toBe("<p>alice asks: deploy?</p>");
+  expect(find(createCall("approve", 1)).name).toBe("plain");
+  expect(find(createCall("bash", { command: "ls" })).name).toBe("command");
   expect(() => createCardRegistry([...allCards, { ...approve, tools: ["bash"] }])).toThrow("“bash”");
 });

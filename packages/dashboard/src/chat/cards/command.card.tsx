@@ -1,7 +1,7 @@
-import { field, textField } from "../call/input.ts";
-import { endedIn, troubleTitle } from "../call/outcome.ts";
-import { Part, Whole } from "../call/part.tsx";
-import { drawn, plain } from "../call/plain.ts";
+import { readField, readTextField } from "../call/input.ts";
+import { parseCommandOutput, getErrorTitle } from "../call/outcome.ts";
+import { Part, DownloadLink } from "../call/part.tsx";
+import { sanitizeTerminalText, sanitizeText } from "../call/sanitize-text.ts";
 import { type CardBodyProps, defineCard } from "./define-card.tsx";
 
 interface CommandInput {
@@ -15,12 +15,12 @@ export const card = defineCard<CommandInput>({
   icon: "prompt",
   showDuration: true,
   parse(input) {
-    const command = textField(input, "command");
-    return command === undefined ? undefined : { command, background: field(input, "background") === true };
+    const command = readTextField(input, "command");
+    return command === undefined ? undefined : { command, background: readField(input, "background") === true };
   },
   hint: ({ command }) => `$ ${command.trimStart()}`,
   state({ result }) {
-    const ending = result && !result.failed ? endedIn(result.output).ending : undefined;
+    const ending = result && !result.failed ? parseCommandOutput(result.output).ending : undefined;
     return ending === undefined ? undefined : { text: ending, tone: "bad" };
   },
   Body: CommandBody,
@@ -28,19 +28,19 @@ export const card = defineCard<CommandInput>({
 
 /** A command as in a terminal: what was typed, what was written, how it ended. */
 function CommandBody({ input: { command, background }, call: { result }, blobs }: CardBodyProps<CommandInput>) {
-  const { written, ending } = endedIn(result?.output ?? "");
+  const { written, ending } = parseCommandOutput(result?.output ?? "");
   return (
     <>
       <div>
         <p className="call-part">Command{background && ", in the background"}</p>
         <pre className="text typed" tabIndex={0} dir="ltr">
           <span aria-hidden="true">$ </span>
-          {plain(command)}
+          {sanitizeText(command)}
         </pre>
       </div>
       {result && (
         <Part
-          title={result.failed ? troubleTitle(result) : "Output"}
+          title={result.failed ? getErrorTitle(result) : "Output"}
           {...(result.failed ? { tone: "bad" } : {})}
           more={
             <>
@@ -49,11 +49,11 @@ function CommandBody({ input: { command, background }, call: { result }, blobs }
                   It ended with {ending.startsWith("exit") ? <strong>{ending}</strong> : "a signal"}.
                 </p>
               )}
-              <Whole result={result} blobs={blobs} />
+              <DownloadLink result={result} blobs={blobs} />
             </>
           }
         >
-          {drawn(written) || "(nothing)"}
+          {sanitizeTerminalText(written) || "(nothing)"}
         </Part>
       )}
     </>

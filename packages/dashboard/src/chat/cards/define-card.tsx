@@ -1,7 +1,7 @@
 import type { Call } from "@thinkery/sdk/react";
 import type { FunctionComponent, ReactNode } from "react";
 import type { IconName } from "../../parts/icon.tsx";
-import { plain } from "../call/plain.ts";
+import { sanitizeText } from "../call/sanitize-text.ts";
 
 /** Where a call was made. */
 export interface CallSite {
@@ -81,5 +81,5 @@ export function defineCard<Input>(definition: CardDefinition<Input>): Card {
 const maxHintChars = 80;
 
 function toHint(text: string): string {
-  return plain(text.trimStart().slice(0, maxHintChars)).replace(/\s+/g, " ");
+  return sanitizeText(text.trimStart().slice(0, maxHintChars)).replace(/\s+/g, " ");
 }

@@ -3,7 +3,7 @@ import { DiffTable } from "../call/diff-table.tsx";
 import { FileInput } from "../call/input.ts";
 import { diffTexts } from "../call/line-diff.ts";
 import { type CardBodyProps, defineCard } from "./define-card.tsx";
-import { FileResult, fileState } from "./file-result.tsx";
+import { FileResult, getFileState } from "./file-result.tsx";
 
 interface Edit {
   oldString: string;
@@ -25,24 +25,24 @@ export const card = defineCard<EditInput>({
   icon: "pencil",
   parse: parseEdits,
   hint: ({ path, edits }) => (edits.length === 1 ? path : `${path}, ${edits.length} edits`),
-  state: fileState,
+  state: getFileState,
   Body: EditBody,
 });
 
 function parseEdits(input: unknown): EditInput | undefined {
   const fields = FileInput.from(input);
-  const path = fields?.text("path");
-  const several = fields?.list("edits") ?? [];
+  const path = fields?.readText("path");
+  const several = fields?.readList("edits") ?? [];
   const edits = (several.length > 0 ? several : [input]).map(parseEdit);
   return path !== undefined && edits.every((edit) => edit !== undefined) ? { path, edits } : undefined;
 }
 
 function parseEdit(input: unknown): Edit | undefined {
   const fields = FileInput.from(input);
-  const oldString = fields?.text("oldString");
-  const newString = fields?.text("newString");
+  const oldString = fields?.readText("oldString");
+  const newString = fields?.readText("newString");
   if (!fields || oldString === undefined || newString === undefined) return undefined;
-  return { oldString, newString, replaceAll: fields.flag("replaceAll") };
+  return { oldString, newString, replaceAll: fields.readFlag("replaceAll") };
 }
 
 /** What was to be replaced, as a diff. */

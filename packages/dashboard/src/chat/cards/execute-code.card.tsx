@@ -1,8 +1,8 @@
-import { field, textField } from "../call/input.ts";
-import { unfolded } from "../call/json.ts";
-import { troubleTitle, writtenIn } from "../call/outcome.ts";
-import { Part, Whole } from "../call/part.tsx";
-import { plain } from "../call/plain.ts";
+import { readField, readTextField } from "../call/input.ts";
+import { indentJson } from "../call/json.ts";
+import { getErrorTitle, parseCodeOutput } from "../call/outcome.ts";
+import { Part, DownloadLink } from "../call/part.tsx";
+import { sanitizeText } from "../call/sanitize-text.ts";
 import { Source, type SourceFile } from "../call/source.tsx";
 import { type CardBodyProps, defineCard } from "./define-card.tsx";
 
@@ -22,9 +22,9 @@ export const card = defineCard<CodeInput>({
 });
 
 function parseCode(input: unknown): CodeInput | undefined {
-  const code = textField(input, "code");
+  const code = readTextField(input, "code");
   if (code === undefined) return undefined;
-  const given = field(input, "modules") ?? {};
+  const given = readField(input, "modules") ?? {};
   if (typeof given !== "object" || Array.isArray(given)) return undefined;
   const modules = Object.entries(given);
   if (!modules.every((entry): entry is [string, string] => typeof entry[1] === "string")) return undefined;
@@ -34,24 +34,24 @@ function parseCode(input: unknown): CodeInput | undefined {
 
 /** Code that a model has written, what it returned and what it logged. */
 function CodeBody({ input: { files }, call: { result }, blobs }: CardBodyProps<CodeInput>) {
-  const { value, console } = writtenIn(result?.output ?? "");
-  const whole = result && <Whole result={result} blobs={blobs} />;
+  const { value, console } = parseCodeOutput(result?.output ?? "");
+  const whole = result && <DownloadLink result={result} blobs={blobs} />;
   return (
     <>
       <Source files={files} />
       {result?.failed && (
-        <Part title={troubleTitle(result)} tone="bad" more={console ? undefined : whole}>
-          {plain(value)}
+        <Part title={getErrorTitle(result)} tone="bad" more={console ? undefined : whole}>
+          {sanitizeText(value)}
         </Part>
       )}
       {result && !result.failed && (value !== "" || !console) && (
         <Part title="Result" more={console ? undefined : whole}>
-          {plain(unfolded(value)) || "(nothing)"}
+          {sanitizeText(indentJson(value)) || "(nothing)"}
         </Part>
       )}
       {console && (
         <Part title="Console" more={whole}>
-          {plain(console)}
+          {sanitizeText(console)}
         </Part>
       )}
     </>

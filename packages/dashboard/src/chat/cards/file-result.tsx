@@ -1,16 +1,16 @@
 import type { Call, Result } from "@thinkery/sdk/react";
-import { Particulars } from "../../parts/particulars.tsx";
-import { Part, Whole } from "../call/part.tsx";
-import { plain } from "../call/plain.ts";
+import { DescriptionList } from "../../parts/description-list.tsx";
+import { Part, DownloadLink } from "../call/part.tsx";
+import { sanitizeText } from "../call/sanitize-text.ts";
 import type { CardState } from "./define-card.tsx";
 
 /** What a file tool was asked for; empty values are left out. */
 export function InputFacts({ of }: { of: readonly (readonly [name: string, value: string])[] }) {
   return (
-    <Particulars
+    <DescriptionList
       of={of
         .filter(([, value]) => value !== "")
-        .map(([name, value]) => [name, <span className="mono">{plain(value)}</span>] as const)}
+        .map(([name, value]) => [name, <span className="mono">{sanitizeText(value)}</span>] as const)}
     />
   );
 }
@@ -22,14 +22,14 @@ export function FileResult({ result, blobs }: { result: Result | undefined; blob
     <Part
       title={result.failed ? "What went wrong" : "Output"}
       {...(result.failed ? { tone: "bad" } : {})}
-      more={<Whole result={result} blobs={blobs} />}
+      more={<DownloadLink result={result} blobs={blobs} />}
     >
-      {plain(result.output) || "(nothing)"}
+      {sanitizeText(result.output) || "(nothing)"}
     </Part>
   );
 }
 
 /** File tools refuse with `invalid_input` also where only the file is missing or was changed, so it is not named. */
-export function fileState({ result }: Call): CardState | undefined {
+export function getFileState({ result }: Call): CardState | undefined {
   return result?.failed && result.trouble === "invalid_input" ? { text: "failed" } : undefined;
 }

@@ -1,6 +1,6 @@
 import { FileInput } from "../call/input.ts";
 import { type CardBodyProps, defineCard } from "./define-card.tsx";
-import { FileResult, fileState, InputFacts } from "./file-result.tsx";
+import { FileResult, getFileState, InputFacts } from "./file-result.tsx";
 
 interface GlobInput {
   pattern: string;
@@ -11,11 +11,11 @@ export const card = defineCard<GlobInput>({
   tools: ["glob"],
   icon: "search",
   parse(input) {
-    const pattern = FileInput.from(input)?.text("pattern");
+    const pattern = FileInput.from(input)?.readText("pattern");
     return pattern === undefined ? undefined : { pattern };
   },
   hint: ({ pattern }) => pattern,
-  state: fileState,
+  state: getFileState,
   Body: GlobBody,
 });
 

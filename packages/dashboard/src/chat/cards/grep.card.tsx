@@ -1,6 +1,6 @@
 import { FileInput } from "../call/input.ts";
 import { type CardBodyProps, defineCard } from "./define-card.tsx";
-import { FileResult, fileState, InputFacts } from "./file-result.tsx";
+import { FileResult, getFileState, InputFacts } from "./file-result.tsx";
 
 interface GrepInput {
   pattern: string;
@@ -15,14 +15,14 @@ export const card = defineCard<GrepInput>({
   icon: "search",
   parse(input) {
     const fields = FileInput.from(input);
-    const pattern = fields?.text("pattern");
-    const path = fields?.text("path", "");
-    const glob = fields?.text("glob", "");
+    const pattern = fields?.readText("pattern");
+    const path = fields?.readText("path", "");
+    const glob = fields?.readText("glob", "");
     if (!fields || pattern === undefined || path === undefined || glob === undefined) return undefined;
-    return { pattern, path, glob, ignoreCase: fields.flag("ignoreCase") };
+    return { pattern, path, glob, ignoreCase: fields.readFlag("ignoreCase") };
   },
   hint: ({ pattern, path, glob }) => [pattern, path && `in ${path}`, glob && `(${glob})`].filter(Boolean).join(" "),
-  state: fileState,
+  state: getFileState,
   Body: GrepBody,
 });
 

@@ -1,6 +1,6 @@
 import { FileInput } from "../call/input.ts";
 import { type CardBodyProps, defineCard } from "./define-card.tsx";
-import { FileResult, fileState, InputFacts } from "./file-result.tsx";
+import { FileResult, getFileState, InputFacts } from "./file-result.tsx";
 
 interface ListInput {
   folder: string;
@@ -11,11 +11,11 @@ export const card = defineCard<ListInput>({
   tools: ["listFiles", "ls"],
   icon: "folder",
   parse(input) {
-    const path = FileInput.from(input)?.text("path", "");
+    const path = FileInput.from(input)?.readText("path", "");
     return path === undefined ? undefined : { folder: path || "all files" };
   },
   hint: ({ folder }) => folder,
-  state: fileState,
+  state: getFileState,
   Body: ListBody,
 });
 

@@ -1,6 +1,6 @@
 import type { Call } from "@thinkery/sdk/react";
-import { visible } from "../blocks.ts";
-import { Part, Whole } from "../call/part.tsx";
+import { showControlChars } from "../blocks.ts";
+import { Part, DownloadLink } from "../call/part.tsx";
 import { type CardBodyProps, type CardMatch, defineCard } from "./define-card.tsx";
 
 const plainCard = defineCard<{ value: unknown }>({
@@ -29,20 +29,20 @@ function describe(input: unknown): string {
 function PlainBody({ call: { input, result }, blobs }: CardBodyProps<unknown>) {
   return (
     <>
-      <Part title="Input">{format(input)}</Part>
+      <Part title="Input">{formatInput(input)}</Part>
       {result && (
-        <Part title={result.failed ? "What went wrong" : "Output"} more={<Whole result={result} blobs={blobs} />}>
-          {visible(result.output) || "(nothing)"}
+        <Part title={result.failed ? "What went wrong" : "Output"} more={<DownloadLink result={result} blobs={blobs} />}>
+          {showControlChars(result.output) || "(nothing)"}
         </Part>
       )}
     </>
   );
 }
 
-function format(input: unknown): string {
-  if (typeof input === "string") return visible(input);
+function formatInput(input: unknown): string {
+  if (typeof input === "string") return showControlChars(input);
   try {
-    return visible(JSON.stringify(input, null, isDeeperThan(maxIndentedLevels, input) ? 0 : 2) ?? "");
+    return showControlChars(JSON.stringify(input, null, isDeeperThan(maxIndentedLevels, input) ? 0 : 2) ?? "");
   } catch {
     // Deeper than the browser's stack.
     return "(too deeply nested to be shown)";

@@ -1,6 +1,6 @@
 import { FileInput } from "../call/input.ts";
 import { type CardBodyProps, defineCard } from "./define-card.tsx";
-import { FileResult, fileState, InputFacts } from "./file-result.tsx";
+import { FileResult, getFileState, InputFacts } from "./file-result.tsx";
 
 interface ReadInput {
   path: string;
@@ -14,12 +14,12 @@ export const card = defineCard<ReadInput>({
   icon: "file",
   parse(input) {
     const fields = FileInput.from(input);
-    const path = fields?.text("path");
+    const path = fields?.readText("path");
     if (!fields || path === undefined) return undefined;
-    return { path, lines: formatLines(fields.count("offset"), fields.count("limit")) };
+    return { path, lines: formatLines(fields.readCount("offset"), fields.readCount("limit")) };
   },
   hint: ({ path, lines }) => (lines ? `${path}, lines ${lines}` : path),
-  state: fileState,
+  state: getFileState,
   Body: ReadBody,
 });
 

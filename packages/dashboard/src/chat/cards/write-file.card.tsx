@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { counted } from "../../parts/amount.ts";
+import { formatCount } from "../../parts/amount.ts";
 import { FileInput } from "../call/input.ts";
 import { splitLines } from "../call/line-diff.ts";
 import { Source } from "../call/source.tsx";
 import { type CardBodyProps, defineCard } from "./define-card.tsx";
-import { FileResult, fileState } from "./file-result.tsx";
+import { FileResult, getFileState } from "./file-result.tsx";
 
 interface WriteInput {
   path: string;
@@ -20,12 +20,12 @@ export const card = defineCard<WriteInput>({
   icon: "file",
   parse(input) {
     const fields = FileInput.from(input);
-    const path = fields?.text("path");
-    const content = fields?.text("content");
+    const path = fields?.readText("path");
+    const content = fields?.readText("content");
     return path === undefined || content === undefined ? undefined : { path, content };
   },
   hint: ({ path }) => path,
-  state: fileState,
+  state: getFileState,
   Body: WriteBody,
 });
 
@@ -38,7 +38,7 @@ function WriteBody({ input: { path, content }, call: { result }, blobs }: CardBo
     <>
       {lines.length > 0 ? (
         <div>
-          <Source files={[[path, shown.join("\n")]]} title={`Content, ${counted(lines.length, "line")}`} />
+          <Source files={[[path, shown.join("\n")]]} title={`Content, ${formatCount(lines.length, "line")}`} />
           {shown.length < lines.length && (
             <button type="button" className="text-button" onClick={() => showAll(true)}>
               Show {lines.length - shown.length} more lines

@@ -4,15 +4,15 @@ import { call } from "../../api/host.ts";
 import { useSource } from "../../api/source.ts";
 import { announce } from "../../frame/announce.tsx";
 import type { FilesPlace } from "../../frame/files-place.ts";
-import { go } from "../../frame/place.ts";
-import { counted } from "../../parts/amount.ts";
+import { navigate } from "../../frame/navigation.ts";
+import { formatCount } from "../../parts/amount.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { TrialDialog } from "../history/trial-dialog.tsx";
+import { DryRunDialog } from "../history/dry-run-dialog.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
 
 /** Which branch is looked at, where there are any, and what can be done with it. */
@@ -28,7 +28,7 @@ export function BranchBar({ place }: { place: FilesPlace }) {
       <label>
         <Icon name="branch" />
         <span className="unseen">Branch</span>
-        <select value={branch ?? mainBranch} onChange={(event) => go(to({ show: place.show, ...(place.path === undefined ? {} : { path: place.path }), branch: event.target.value }))}>
+        <select value={branch ?? mainBranch} onChange={(event) => navigate(to({ show: place.show, ...(place.path === undefined ? {} : { path: place.path }), branch: event.target.value }))}>
           <option>{mainBranch}</option>
           {branch !== undefined && !here && <option>{branch}</option>}
           {all.map(({ id }) => (
@@ -39,7 +39,7 @@ export function BranchBar({ place }: { place: FilesPlace }) {
       {here && (
         <>
           <p className="faint">
-            From {here.from} at version {here.at}. {here.changed === 0 ? "Nothing to merge." : `${counted(here.changed, "version")} not merged.`}
+            From {here.from} at version {here.at}. {here.changed === 0 ? "Nothing to merge." : `${formatCount(here.changed, "version")} not merged.`}
           </p>
           {mayWrite && (
             <div className="branch-deeds">
@@ -62,16 +62,16 @@ export function BranchBar({ place }: { place: FilesPlace }) {
 function MergeBranch({ branch, onClose }: { branch: Branch; onClose(): void }) {
   const { agency, agent, to } = useWorkspace();
   return (
-    <TrialDialog
+    <DryRunDialog
       title={`Merge ${branch.id} into ${branch.from}`}
       action="Merge"
       ask={(dryRun) => call("mergeBranch", { params: { agency, agent, branch: branch.id }, body: { into: branch.from, dryRun } })}
       into={branch.from}
       onClose={onClose}
-      onDone={() => go(to({ show: "files", branch: branch.from }))}
+      onDone={() => navigate(to({ show: "files", branch: branch.from }))}
     >
       <p>What was changed on this branch is brought to {branch.from} as one version. The branch stays until you delete it.</p>
-    </TrialDialog>
+    </DryRunDialog>
   );
 }
 
@@ -80,13 +80,13 @@ function DeleteBranch({ branch, onClose }: { branch: Branch; onClose(): void }) 
   const remove = async () => {
     await call("deleteBranch", { params: { agency, agent, branch: branch.id } });
     onClose();
-    go(to({ show: "files", branch: mainBranch }), "replace");
+    navigate(to({ show: "files", branch: mainBranch }), "replace");
     announce(`The branch ${branch.id} was deleted.`);
     await branches.reload();
   };
   return (
     <Confirm title={`Delete the branch ${branch.id}?`} action="Delete branch" onConfirm={remove} onClose={onClose}>
-      <p>{branch.changed === 0 ? "All that was changed on it is merged." : `${counted(branch.changed, "version")} on it that are not merged go with it. This cannot be undone.`}</p>
+      <p>{branch.changed === 0 ? "All that was changed on it is merged." : `${formatCount(branch.changed, "version")} on it that are not merged go with it. This cannot be undone.`}</p>
     </Confirm>
   );
 }
@@ -96,7 +96,7 @@ export function NewBranch({ onClose }: { onClose(): void }) {
   const create = async ({ name }: Record<string, string>) => {
     const made = await call("createBranch", { params: { agency, agent }, body: { ...(name && { name }), ...(branch && { from: branch }) } });
     onClose();
-    go(to({ show: "files", branch: made.id }));
+    navigate(to({ show: "files", branch: made.id }));
     announce(`The branch ${made.id} was made.`);
     await branches.reload();
   };

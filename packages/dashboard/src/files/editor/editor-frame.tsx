@@ -3,8 +3,8 @@ import { Compartment, EditorSelection, EditorState, type Extension } from "@code
 import { EditorView, highlightSpecialChars, keymap } from "@codemirror/view";
 import { basicSetup } from "codemirror";
 import { type RefObject, useEffect, useRef } from "react";
-import { languageOf } from "./languages.ts";
-import { wholeLineEnds } from "./line-ends.ts";
+import { loadLanguage } from "./languages.ts";
+import { lineEndingFilter } from "./line-ends.ts";
 import { theme } from "./theme.ts";
 
 interface FrameProps {
@@ -38,23 +38,23 @@ export function EditorFrame({ path, label, begin, readOnly, line }: FrameProps) 
         extensions,
         // Otherwise a CR LF would be one place here and two in the text that all share, and every edit after it off by one.
         EditorState.lineSeparator.of("\n"),
-        wholeLineEnds,
-        highlightSpecialChars({ render: specialMark }),
+        lineEndingFilter,
+        highlightSpecialChars({ render: renderSpecialChar }),
         basicSetup,
         keymap.of([indentWithTab]),
         theme,
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ "aria-label": label, "aria-description": "Escape, then Tab leads out of the text." }),
         language.of([]),
-        writing.of(writable(!now.current.readOnly)),
+        writing.of(createAccessExtension(!now.current.readOnly)),
       ],
     });
     const made = new EditorView({ state, root, parent: root });
     view.current = made;
-    goTo(made, now.current.line);
+    scrollToLine(made, now.current.line);
     let gone = false;
     // Without colours it can be read as well.
-    void languageOf(path).then((extension) => !gone && made.dispatch({ effects: language.reconfigure(extension) }), () => {});
+    void loadLanguage(path).then((extension) => !gone && made.dispatch({ effects: language.reconfigure(extension) }), () => {});
     return () => {
       gone = true;
       made.destroy();
@@ -63,24 +63,24 @@ export function EditorFrame({ path, label, begin, readOnly, line }: FrameProps) 
   }, [path, label, begin]);
 
   useEffect(() => {
-    view.current?.dispatch({ effects: parts.current.writing.reconfigure(writable(!readOnly)) });
+    view.current?.dispatch({ effects: parts.current.writing.reconfigure(createAccessExtension(!readOnly)) });
   }, [readOnly]);
 
   useEffect(() => {
-    if (view.current) goTo(view.current, line);
+    if (view.current) scrollToLine(view.current, line);
   }, [line]);
 
   return <div className="editor" ref={host as RefObject<HTMLDivElement>} />;
 }
 
 /** Whoever may only read can still go through it with the keyboard, and select. */
-function writable(may: boolean): Extension {
+function createAccessExtension(may: boolean): Extension {
   if (may) return [];
   return [EditorState.readOnly.of(true), EditorView.editable.of(false), EditorView.contentAttributes.of({ tabindex: "0", "aria-readonly": "true" })];
 }
 
 /** The CR before a line feed is a common way to end a line, and no reason for a warning. */
-function specialMark(code: number, description: string | null, placeholder: string): HTMLElement {
+function renderSpecialChar(code: number, description: string | null, placeholder: string): HTMLElement {
   const mark = document.createElement("span");
   const isLineEnd = code === 13;
   mark.className = isLineEnd ? "cm-line-end" : "cm-specialChar";
@@ -91,7 +91,7 @@ function specialMark(code: number, description: string | null, placeholder: stri
   return mark;
 }
 
-function goTo(view: EditorView, line: number | undefined): void {
+function scrollToLine(view: EditorView, line: number | undefined): void {
   if (line === undefined) return;
   const { doc } = view.state;
   const { from } = doc.line(Math.min(line, doc.lines));

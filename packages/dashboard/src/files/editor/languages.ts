@@ -1,30 +1,30 @@
 import type { Extension } from "@codemirror/state";
 
-type Load = () => Promise<Extension>;
+type LanguageLoader = () => Promise<Extension>;
 
-const script = (options: { jsx?: boolean; typescript?: boolean }): Load => async () => (await import("@codemirror/lang-javascript")).javascript(options);
-const html: Load = async () => (await import("@codemirror/lang-html")).html();
-const css: Load = async () => (await import("@codemirror/lang-css")).css();
-const json: Load = async () => (await import("@codemirror/lang-json")).json();
-const yaml: Load = async () => (await import("@codemirror/lang-yaml")).yaml();
-const markdown: Load = async () => (await import("@codemirror/lang-markdown")).markdown();
-const python: Load = async () => (await import("@codemirror/lang-python")).python();
+const createScriptLoader = (options: { jsx?: boolean; typescript?: boolean }): LanguageLoader => async () => (await import("@codemirror/lang-javascript")).javascript(options);
+const loadHtml: LanguageLoader = async () => (await import("@codemirror/lang-html")).html();
+const loadCss: LanguageLoader = async () => (await import("@codemirror/lang-css")).css();
+const loadJson: LanguageLoader = async () => (await import("@codemirror/lang-json")).json();
+const loadYaml: LanguageLoader = async () => (await import("@codemirror/lang-yaml")).yaml();
+const loadMarkdown: LanguageLoader = async () => (await import("@codemirror/lang-markdown")).markdown();
+const loadPython: LanguageLoader = async () => (await import("@codemirror/lang-python")).python();
 
-const byEnding = new Map<string, Load>([
-  ...["js", "mjs", "cjs"].map((ending) => [ending, script({})] as const),
-  ...["ts", "mts", "cts"].map((ending) => [ending, script({ typescript: true })] as const),
-  ["jsx", script({ jsx: true })],
-  ["tsx", script({ jsx: true, typescript: true })],
-  ...["html", "htm", "svg", "xml", "vue"].map((ending) => [ending, html] as const),
-  ...["css", "scss", "less"].map((ending) => [ending, css] as const),
-  ...["json", "jsonc", "webmanifest"].map((ending) => [ending, json] as const),
-  ...["yaml", "yml"].map((ending) => [ending, yaml] as const),
-  ...["md", "markdown", "mdx"].map((ending) => [ending, markdown] as const),
-  ...["py", "pyi"].map((ending) => [ending, python] as const),
+const loadersByExtension = new Map<string, LanguageLoader>([
+  ...["js", "mjs", "cjs"].map((ending) => [ending, createScriptLoader({})] as const),
+  ...["ts", "mts", "cts"].map((ending) => [ending, createScriptLoader({ typescript: true })] as const),
+  ["jsx", createScriptLoader({ jsx: true })],
+  ["tsx", createScriptLoader({ jsx: true, typescript: true })],
+  ...["html", "htm", "svg", "xml", "vue"].map((ending) => [ending, loadHtml] as const),
+  ...["css", "scss", "less"].map((ending) => [ending, loadCss] as const),
+  ...["json", "jsonc", "webmanifest"].map((ending) => [ending, loadJson] as const),
+  ...["yaml", "yml"].map((ending) => [ending, loadYaml] as const),
+  ...["md", "markdown", "mdx"].map((ending) => [ending, loadMarkdown] as const),
+  ...["py", "pyi"].map((ending) => [ending, loadPython] as const),
 ]);
 
 /** How a file is coloured, by its name; each language is loaded when the first file of it is opened. */
-export async function languageOf(path: string): Promise<Extension> {
+export async function loadLanguage(path: string): Promise<Extension> {
   const ending = path.slice(path.lastIndexOf(".") + 1).toLowerCase();
-  return (await byEnding.get(ending)?.()) ?? [];
+  return (await loadersByExtension.get(ending)?.()) ?? [];
 }

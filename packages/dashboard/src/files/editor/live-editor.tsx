@@ -8,33 +8,33 @@ import { useStore } from "../../api/store.ts";
 import { Link } from "../../frame/link.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Notice } from "../../parts/notice.tsx";
-import { Gone } from "../gone.tsx";
+import { FileGoneNotice } from "../file-gone-notice.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
 import { EditorFrame } from "./editor-frame.tsx";
-import type { Live } from "./live.ts";
+import type { LiveSession } from "./live-session.ts";
 import { LiveLine } from "./live-line.tsx";
-import { others } from "./others.ts";
-import { useLive } from "./use-live.ts";
+import { createRemoteCursors } from "./remote-cursors.ts";
+import { useLiveSession } from "./use-live-session.ts";
 
 /** A text file that is edited by everybody who looks at it at once, the agent included. */
 export function LiveEditor({ path, line }: { path: string; line: number | undefined }) {
   const workspace = useWorkspace();
-  const { live, renew } = useLive(workspace, workspace.user);
-  return live ? <Opened key={live.doc.guid} live={live} path={path} line={line} renew={renew} /> : <p className="pane-note">Opening…</p>;
+  const { live, renew } = useLiveSession(workspace, workspace.user);
+  return live ? <OpenEditor key={live.doc.guid} live={live} path={path} line={line} renew={renew} /> : <p className="pane-note">Opening…</p>;
 }
 
-interface OpenedProps {
-  live: Live;
+interface OpenEditorProps {
+  live: LiveSession;
   path: string;
   line: number | undefined;
   renew(): void;
 }
 
-function Opened({ live, path, line, renew }: OpenedProps) {
+function OpenEditor({ live, path, line, renew }: OpenEditorProps) {
   const { mayWrite, refresh } = useWorkspace();
   const { refusal, ready } = useStore(live.state);
   const { text, gone } = useText(live, path);
-  const isMissed = useLater(ready && !text, patience);
+  const isMissed = useDelayed(ready && !text, missingAfterMs);
 
   // The list of files does not know yet of what was told here.
   useEffect(() => {
@@ -48,10 +48,10 @@ function Opened({ live, path, line, renew }: OpenedProps) {
   return (
     <>
       <LiveLine state={live.state} path={path} mayWrite={mayWrite} gone={gone || isMissed} />
-      {refusal && <Refused {...refusal} ready={ready} renew={renew} />}
-      {(gone || isMissed) && !refusal && <Gone path={path} />}
+      {refusal && <RefusalNotice {...refusal} ready={ready} renew={renew} />}
+      {(gone || isMissed) && !refusal && <FileGoneNotice path={path} />}
       {text ? (
-        <Text key={path} live={live} text={text} path={path} line={line} readOnly={!mayWrite || gone || refusal !== undefined} />
+        <TextEditor key={path} live={live} text={text} path={path} line={line} readOnly={!mayWrite || gone || refusal !== undefined} />
       ) : (
         !refusal && !isMissed && <p className="pane-note">Opening…</p>
       )}
@@ -59,7 +59,7 @@ function Opened({ live, path, line, renew }: OpenedProps) {
   );
 }
 
-interface RefusedProps {
+interface RefusalNoticeProps {
   reason: string;
   gone: boolean;
   ready: boolean;
@@ -67,7 +67,7 @@ interface RefusedProps {
 }
 
 /** Why it does not go on, and how it could. */
-function Refused({ reason, gone, ready, renew }: RefusedProps) {
+function RefusalNotice({ reason, gone, ready, renew }: RefusalNoticeProps) {
   const { to } = useWorkspace();
   if (gone) {
     return (
@@ -92,21 +92,21 @@ function Refused({ reason, gone, ready, renew }: RefusedProps) {
   );
 }
 
-function Text({ live, text, path, line, readOnly }: { live: Live; text: Y.Text; path: string; line: number | undefined; readOnly: boolean }) {
+function TextEditor({ live, text, path, line, readOnly }: { live: LiveSession; text: Y.Text; path: string; line: number | undefined; readOnly: boolean }) {
   const begin = useCallback(() => {
     // Only what was typed in this editor is undone by it, whatever others have written since.
     const undoManager = new Y.UndoManager(text);
-    const ended = ViewPlugin.define(() => ({ destroy: () => undoManager.destroy() }));
-    return { text: text.toString(), extensions: [Prec.high(keymap.of(yUndoManagerKeymap)), yCollab(text, null, { undoManager }), others(live, text), ended] };
+    const cleanupPlugin = ViewPlugin.define(() => ({ destroy: () => undoManager.destroy() }));
+    return { text: text.toString(), extensions: [Prec.high(keymap.of(yUndoManagerKeymap)), yCollab(text, null, { undoManager }), createRemoteCursors(live, text), cleanupPlugin] };
   }, [live, text]);
   return <EditorFrame path={path} label={`Text of ${path}`} begin={begin} readOnly={readOnly} line={line} />;
 }
 
 /** A file that was just made may be listed before its text is here. */
-const patience = 1_500;
+const missingAfterMs = 1_500;
 
 /** Whether something has been so for a while. */
-function useLater(now: boolean, wait: number): boolean {
+function useDelayed(now: boolean, wait: number): boolean {
   const [later, setLater] = useState(false);
   useEffect(() => {
     if (!now) return setLater(false);
@@ -117,14 +117,14 @@ function useLater(now: boolean, wait: number): boolean {
 }
 
 /** The text of a file. One that is gone is still shown as it was last; one that comes back is another text. */
-function useText({ files }: Live, path: string): { text: Y.Text | undefined; gone: boolean } {
+function useText({ files }: LiveSession, path: string): { text: Y.Text | undefined; gone: boolean } {
   const [present, setPresent] = useState(() => files.get(path));
   const last = useRef<{ path: string; text: Y.Text }>(undefined);
   useEffect(() => {
-    const look = () => setPresent(files.get(path));
-    look();
-    files.observe(look);
-    return () => files.unobserve(look);
+    const update = () => setPresent(files.get(path));
+    update();
+    files.observe(update);
+    return () => files.unobserve(update);
   }, [files, path]);
   if (present instanceof Y.Text) last.current = { path, text: present };
   const text = last.current?.path === path ? last.current.text : undefined;

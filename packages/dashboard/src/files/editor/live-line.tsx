@@ -1,5 +1,5 @@
 import { type Store, useStore } from "../../api/store.ts";
-import type { LiveState } from "./live.ts";
+import type { LiveState } from "./live-session.ts";
 
 const tones = { connecting: "quiet", open: "ok", lost: "warn", refused: "bad" } as const;
 
@@ -21,7 +21,7 @@ export function LiveLine({ state, path, mayWrite, gone }: LiveLineProps) {
     <div className="live-line" data-line={line}>
       <p role="status">
         <span className="dot" data-tone={isLate ? "warn" : tones[line]} data-busy={line === "connecting" || line === "lost" || isLate || undefined} />
-        {isLate ? "Not saved yet: waiting for the host…" : wordsOf(line, { unsent, mayWrite, gone })}
+        {isLate ? "Not saved yet: waiting for the host…" : describeConnection(line, { unsent, mayWrite, gone })}
       </p>
       {people.length > 0 && (
         <ul className="people" aria-label="Who else is here">
@@ -37,7 +37,7 @@ export function LiveLine({ state, path, mayWrite, gone }: LiveLineProps) {
   );
 }
 
-function wordsOf(line: LiveState["line"], { unsent, mayWrite, gone }: { unsent: boolean; mayWrite: boolean; gone: boolean }): string {
+function describeConnection(line: LiveState["line"], { unsent, mayWrite, gone }: { unsent: boolean; mayWrite: boolean; gone: boolean }): string {
   switch (line) {
     case "connecting":
       return "Connecting…";

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { personIn, tones } from "./people.ts";
+import { parsePerson, personColors } from "./people.ts";
 
 test("what others show of themselves is read with care: it may be anything", () => {
-  expect(personIn(3, { user: { name: " ann ", color: tones[5] }, path: "a.md" })).toEqual({ id: 3, name: "ann", tone: 5, path: "a.md" });
+  expect(parsePerson(3, { user: { name: " ann ", color: personColors[5] }, path: "a.md" })).toEqual({ id: 3, name: "ann", tone: 5, path: "a.md" });
   for (const odd of [undefined, null, 7, "x", [], {}, { user: 1 }, { user: { name: "" } }, { user: { name: {}, color: "red; } body { display: none" } }]) {
-    expect(personIn(11, odd)).toEqual({ id: 11, name: "somebody", tone: 11 % tones.length });
+    expect(parsePerson(11, odd)).toEqual({ id: 11, name: "somebody", tone: 11 % personColors.length });
   }
 });
 
 test("a name cannot be longer than a label, nor turn or hide what stands beside it", () => {
-  const { name } = personIn(1, { user: { name: `\u202eevil\u0007${"x".repeat(500)}` } });
+  const { name } = parsePerson(1, { user: { name: `\u202eevil\u0007${"x".repeat(500)}` } });
   expect(name.length).toBe(40);
   for (const character of "\u202e\u0007") expect(name).not.toContain(character);
 });

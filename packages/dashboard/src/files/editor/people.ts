@@ -1,4 +1,4 @@
-import { visible } from "../../chat/blocks.ts";
+import { showControlChars } from "../../chat/blocks.ts";
 
 /** Somebody else who is in these files. */
 export interface Person {
@@ -11,23 +11,23 @@ export interface Person {
 }
 
 /** What they are for other programs. Here, each is a class with a colour for either theme. */
-export const tones = ["#1e5f7c", "#a33f22", "#55722a", "#7c5a0c", "#6a4c93", "#8a2f5f", "#2f6f5e", "#4a5aa8"];
+export const personColors = ["#1e5f7c", "#a33f22", "#55722a", "#7c5a0c", "#6a4c93", "#8a2f5f", "#2f6f5e", "#4a5aa8"];
 
 const maxNameChars = 40;
 
 /** Reads what somebody shows of themselves; it may be anything. */
-export function personIn(id: number, state: unknown): Person {
-  const { user, path } = fields(state);
-  const { name, color } = fields(user);
-  const known = tones.indexOf(String(color));
+export function parsePerson(id: number, state: unknown): Person {
+  const { user, path } = toRecord(state);
+  const { name, color } = toRecord(user);
+  const known = personColors.indexOf(String(color));
   return {
     id,
-    name: typeof name === "string" && name.trim() !== "" ? visible(name.trim().slice(0, maxNameChars)) : "somebody",
-    tone: known < 0 ? id % tones.length : known,
+    name: typeof name === "string" && name.trim() !== "" ? showControlChars(name.trim().slice(0, maxNameChars)) : "somebody",
+    tone: known < 0 ? id % personColors.length : known,
     ...(typeof path === "string" ? { path } : {}),
   };
 }
 
-export function fields(value: unknown): Record<string, unknown> {
+export function toRecord(value: unknown): Record<string, unknown> {
   return value !== null && typeof value === "object" ? (value as Record<string, unknown>) : {};
 }

@@ -3,7 +3,7 @@ import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
 // The colours are the page's own, by its variables, so that both themes are right without being told of a change.
-const look = EditorView.theme({
+const editorTheme = EditorView.theme({
   "&": { height: "100%", color: "var(--ink)", backgroundColor: "var(--surface)", fontSize: "0.8438rem" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", overflow: "auto", overscrollBehavior: "contain" },
@@ -35,7 +35,7 @@ const look = EditorView.theme({
   ".cm-line-end": { color: "var(--ink-faint)", opacity: "0.6" },
 });
 
-const colours = HighlightStyle.define([
+const highlightStyle = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.operatorKeyword, tags.controlKeyword], color: "var(--code-keyword)" },
   { tag: [tags.string, tags.special(tags.string), tags.regexp, tags.attributeValue], color: "var(--code-string)" },
   { tag: [tags.number, tags.bool, tags.null, tags.atom], color: "var(--code-value)" },
@@ -52,4 +52,4 @@ const colours = HighlightStyle.define([
   { tag: tags.invalid, color: "var(--clay)" },
 ]);
 
-export const theme = [look, syntaxHighlighting(colours)];
+export const theme = [editorTheme, syntaxHighlighting(highlightStyle)];

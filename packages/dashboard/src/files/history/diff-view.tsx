@@ -3,10 +3,10 @@ import { useMemo } from "react";
 import { DiffTable } from "../../chat/call/diff-table.tsx";
 import { LineCounts } from "../../chat/call/line-counts.tsx";
 import { Link } from "../../frame/link.tsx";
-import { bytes } from "../../parts/amount.ts";
+import { formatBytes } from "../../parts/amount.ts";
 import { useWorkspace } from "../open-workspace.tsx";
-import { diffLines } from "./diff-lines.ts";
-import { changeLine } from "./words.ts";
+import { parseDiff } from "./parse-diff.ts";
+import { describeChange } from "./version-text.ts";
 
 type FileDiff = VersionDiff["diffs"][number];
 
@@ -14,9 +14,9 @@ type FileDiff = VersionDiff["diffs"][number];
 export function DiffView({ diff, version }: { diff: FileDiff; version: number }) {
   const { to } = useWorkspace();
   const { path, kind, added, removed } = diff;
-  const lines = useMemo(() => diffLines(diff.diff ?? ""), [diff.diff]);
+  const lines = useMemo(() => parseDiff(diff.diff ?? ""), [diff.diff]);
   return (
-    <section className="diff" aria-label={changeLine(diff)}>
+    <section className="diff" aria-label={describeChange(diff)}>
       <header className="diff-head">
         <h3>
           <span className="diff-kind">{kind}</span> {diff.from !== undefined && <span className="faint">{diff.from} → </span>}
@@ -25,14 +25,14 @@ export function DiffView({ diff, version }: { diff: FileDiff; version: number })
         {(added !== undefined || removed !== undefined) && <LineCounts added={added ?? 0} removed={removed ?? 0} />}
         {kind !== "delete" && <Link href={to({ show: "files", path, version })}>File as of version {version}</Link>}
       </header>
-      {diff.diff ? <DiffTable lines={lines} /> : <p className="diff-none">{nothingToShow(diff)}</p>}
+      {diff.diff ? <DiffTable lines={lines} /> : <p className="diff-none">{explainMissingDiff(diff)}</p>}
     </section>
   );
 }
 
-function nothingToShow({ kind, before, after }: FileDiff): string {
+function explainMissingDiff({ kind, before, after }: FileDiff): string {
   if (kind === "move") return "Moved as it was.";
-  const sizes = [before, after].map((one) => (one ? bytes(one.size) : undefined));
+  const sizes = [before, after].map((one) => (one ? formatBytes(one.size) : undefined));
   if (sizes[0] === undefined) return `${sizes[1] === "0 bytes" ? "An empty file" : `Not text: ${sizes[1] ?? "nothing"}`}.`;
   if (sizes[1] === undefined) return sizes[0] === "0 bytes" ? "It was empty." : `Not text: it had ${sizes[0]}.`;
   return `Not text: ${sizes[0]} before, ${sizes[1]} after.`;

@@ -1,6 +1,6 @@
 import type { FilesPlace } from "../../frame/files-place.ts";
 import { Link } from "../../frame/link.tsx";
-import { PaneHead } from "../crumbs.tsx";
+import { PaneHead } from "../pane-head.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
 import { VersionList } from "./version-list.tsx";
 import { VersionView } from "./version-view.tsx";

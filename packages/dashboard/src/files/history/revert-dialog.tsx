@@ -1,6 +1,6 @@
 import { call } from "../../api/host.ts";
 import { useWorkspace } from "../open-workspace.tsx";
-import { TrialDialog } from "./trial-dialog.tsx";
+import { DryRunDialog } from "./dry-run-dialog.tsx";
 
 export type Target = { version: number } | { turn: string };
 
@@ -9,13 +9,13 @@ export function RevertDialog({ target, onClose }: { target: Target; onClose(): v
   const { agency, agent, branch } = useWorkspace();
   const order = { ...target, ...(branch === undefined ? {} : { branch }) };
   return (
-    <TrialDialog
+    <DryRunDialog
       title={"version" in target ? `Revert version ${target.version}` : "Revert the whole turn"}
       action="Revert"
       ask={(dryRun) => call("revert", { params: { agency, agent }, body: { ...order, dryRun } })}
       onClose={onClose}
     >
       <p>It is taken back by a new version. What was changed elsewhere since then stays.</p>
-    </TrialDialog>
+    </DryRunDialog>
   );
 }

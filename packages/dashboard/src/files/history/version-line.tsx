@@ -1,9 +1,9 @@
 import type { Version } from "@thinkery/sdk";
 import { Link } from "../../frame/link.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { When } from "../../parts/when.tsx";
+import { DateTime } from "../../parts/date-time.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
-import { summaryOf, whoDidIt } from "./words.ts";
+import { summarizeVersion, getAuthorLabel } from "./version-text.ts";
 
 /** One version in a list: who, what, when. */
 export function VersionLine({ version, path }: { version: Version; path: string | undefined }) {
@@ -12,13 +12,13 @@ export function VersionLine({ version, path }: { version: Version; path: string 
   return (
     <li>
       <Link className="version-line" href={to({ show: "history", version: id, ...(path === undefined ? {} : { path }) })} data-version={id}>
-        <WhoMark kind={origin.kind} />
+        <AuthorIcon kind={origin.kind} />
         <span className="version-what">
-          <strong>{whoDidIt(origin, user, agent)}</strong> {summaryOf(version)}
+          <strong>{getAuthorLabel(origin, user, agent)}</strong> {summarizeVersion(version)}
         </span>
         <span className="version-meta">
           {origin.tool && <span className="mono">{origin.tool}</span>}
-          <When at={at} short />
+          <DateTime at={at} short />
           <span className="version-number">{id}</span>
         </span>
       </Link>
@@ -26,7 +26,7 @@ export function VersionLine({ version, path }: { version: Version; path: string 
   );
 }
 
-export function WhoMark({ kind }: { kind: "user" | "agent" }) {
+export function AuthorIcon({ kind }: { kind: "user" | "agent" }) {
   return (
     <span className="who-mark" data-by={kind}>
       <Icon name={kind === "agent" ? "agent" : "person"} />

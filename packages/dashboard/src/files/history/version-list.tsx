@@ -1,10 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { versionsOf } from "../../api/files.ts";
+import { listVersions } from "../../api/files.ts";
 import { useSource } from "../../api/source.ts";
 import { Button } from "../../parts/button.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
-import { joined, leave, leftAt } from "./read-versions.ts";
+import { mergePages, rememberPosition, recallPosition } from "./loaded-versions.ts";
 import { VersionLine } from "./version-line.tsx";
 
 /** The versions of a file, a folder or everything, newest first. New ones come in by themselves. */
@@ -13,14 +13,14 @@ export function VersionList({ path }: { path: string | undefined }) {
   const { agency, agent, branch } = workspace;
   const { at } = useSource(workspace.latest);
   const place = [agency, agent, branch ?? "", path ?? ""].join("\0");
-  const [read, setRead] = useState(() => leftAt(place)?.read);
+  const [read, setRead] = useState(() => recallPosition(place)?.read);
   const list = useRef<HTMLDivElement>(null);
   const [busy, setBusy] = useState(false);
 
   useEffect(() => {
     let gone = false;
-    versionsOf({ agency, agent, branch }, { path }).then(
-      (page) => !gone && setRead((before) => joined(page, before)),
+    listVersions({ agency, agent, branch }, { path }).then(
+      (page) => !gone && setRead((before) => mergePages(page, before)),
       (error: Error) => !gone && setRead((before) => ({ versions: [], ...before, error })),
     );
     return () => void (gone = true);
@@ -28,17 +28,17 @@ export function VersionList({ path }: { path: string | undefined }) {
 
   useLayoutEffect(() => {
     const scroll = list.current?.closest(".pane-scroll");
-    if (scroll) scroll.scrollTop = leftAt(place)?.top ?? 0;
+    if (scroll) scroll.scrollTop = recallPosition(place)?.top ?? 0;
   }, [place]);
   const onLeave = () => {
     const scroll = list.current?.closest(".pane-scroll");
-    if (read && scroll) leave({ place, read, top: scroll.scrollTop });
+    if (read && scroll) rememberPosition({ place, read, top: scroll.scrollTop });
   };
 
-  const older = async () => {
+  const loadOlder = async () => {
     setBusy(true);
     try {
-      const page = await versionsOf(workspace, { path, before: read?.next });
+      const page = await listVersions(workspace, { path, before: read?.next });
       setRead((before) => before && { ...page, versions: [...before.versions, ...page.versions] });
     } catch (error) {
       setRead((before) => before && { ...before, error: error as Error });
@@ -63,7 +63,7 @@ export function VersionList({ path }: { path: string | undefined }) {
         ))}
       </ol>
       {next !== undefined && (
-        <Button kind="quiet" busy={busy} onClick={() => void older()}>
+        <Button kind="quiet" busy={busy} onClick={() => void loadOlder()}>
           Show older versions
         </Button>
       )}

@@ -6,12 +6,12 @@ import { Link } from "../../frame/link.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Notice } from "../../parts/notice.tsx";
-import { When } from "../../parts/when.tsx";
+import { DateTime } from "../../parts/date-time.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
 import { DiffView } from "./diff-view.tsx";
 import { RevertDialog, type Target } from "./revert-dialog.tsx";
-import { WhoMark } from "./version-line.tsx";
-import { summaryOf, whoDidIt } from "./words.ts";
+import { AuthorIcon } from "./version-line.tsx";
+import { summarizeVersion, getAuthorLabel } from "./version-text.ts";
 
 /** One version: who did what, line by line, and a way to take it back. */
 export function VersionView({ id, path }: { id: number; path: string | undefined }) {
@@ -41,12 +41,12 @@ export function VersionView({ id, path }: { id: number; path: string | undefined
         </Notice>
       )}
       {!error && !value && <p className="pane-note">Loading…</p>}
-      {value && <Shown version={value} path={path} />}
+      {value && <VersionDetails version={value} path={path} />}
     </div>
   );
 }
 
-function Shown({ version, path }: { version: VersionDiff; path: string | undefined }) {
+function VersionDetails({ version, path }: { version: VersionDiff; path: string | undefined }) {
   const { user, agent, mayWrite, to } = useWorkspace();
   const [reverting, setReverting] = useState<Target>();
   const { id, at, origin, diffs, truncated } = version;
@@ -54,13 +54,13 @@ function Shown({ version, path }: { version: VersionDiff; path: string | undefin
   return (
     <>
       <header className="version-head">
-        <WhoMark kind={origin.kind} />
+        <AuthorIcon kind={origin.kind} />
         <div>
           <h3>
-            {whoDidIt(origin, user, agent)} {summaryOf(version)}
+            {getAuthorLabel(origin, user, agent)} {summarizeVersion(version)}
           </h3>
           <p className="faint">
-            Version {id} · <When at={at} />
+            Version {id} · <DateTime at={at} />
             {origin.tool && (
               <>
                 {" "}

@@ -2,13 +2,13 @@ import { type FileInfo, foldersOf } from "@thinkery/sdk";
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "../../api/store.ts";
 import { Link } from "../../frame/link.tsx";
-import { bytes, counted } from "../../parts/amount.ts";
-import { ago } from "../../parts/duration.ts";
+import { formatBytes, formatCount } from "../../parts/amount.ts";
+import { formatAgo } from "../../parts/duration.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { type OpenWorkspace, useWorkspace } from "../open-workspace.tsx";
 import type { Mark } from "./marks.ts";
-import { fold, foldsOf } from "./open-folders.ts";
-import { type Row, rowsOf, treeOf } from "./rows.ts";
+import { setFoldersOpen, getFoldStore } from "./open-folders.ts";
+import { type Row, listRows, buildTree } from "./rows.ts";
 import { moveAmongRows } from "./tree-keys.ts";
 
 interface FileTreeProps {
@@ -20,37 +20,37 @@ interface FileTreeProps {
 }
 
 /** So few files are all shown at once. */
-const fewFiles = 60;
+const maxFilesExpanded = 60;
 const maxRows = 2000;
 
 export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
   const { agency, agent, to } = useWorkspace();
-  const store = foldsOf(agency, agent);
+  const store = getFoldStore(agency, agent);
   const folds = useStore(store);
   const frame = useRef<HTMLDivElement>(null);
   const [focused, setFocused] = useState<string>();
 
   useEffect(() => {
-    if (here !== undefined) fold(store, foldersOf(here), true);
+    if (here !== undefined) setFoldersOpen(store, foldersOf(here), true);
   }, [store, here]);
 
-  const tree = useMemo(() => treeOf(files), [files]);
-  const all = useMemo(() => rowsOf(tree, (path) => filtered || (folds.get(path) ?? files.length <= fewFiles)), [tree, filtered, folds, files]);
+  const tree = useMemo(() => buildTree(files), [files]);
+  const all = useMemo(() => listRows(tree, (path) => filtered || (folds.get(path) ?? files.length <= maxFilesExpanded)), [tree, filtered, folds, files]);
   const rows = useMemo(() => all.slice(0, maxRows), [all]);
   const stop = [focused, here].find((path) => rows.some((row) => row.path === path)) ?? rows[0]?.path;
 
-  const rowAt = (path: string) => frame.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
+  const findRow = (path: string) => frame.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
   const focus = (path: string) => {
     setFocused(path);
-    rowAt(path)?.focus();
+    findRow(path)?.focus();
   };
   // Of what is looked for, all is shown.
-  const toggle = useCallback((path: string, open: boolean) => void (filtered || fold(store, [path], open)), [store, filtered]);
+  const toggle = useCallback((path: string, open: boolean) => void (filtered || setFoldersOpen(store, [path], open)), [store, filtered]);
 
   // Where a link led to is shown, as soon as its folders are open.
   const isShown = here !== undefined && rows.some(({ path }) => path === here);
   useEffect(() => {
-    if (isShown) rowAt(here)?.scrollIntoView({ block: "nearest" });
+    if (isShown) findRow(here)?.scrollIntoView({ block: "nearest" });
   }, [here, isShown]);
 
   return (
@@ -92,22 +92,22 @@ interface TreeRowProps {
 /** Thousands of them may be in sight, and one key moves the focus between two. */
 const TreeRow = memo(function TreeRow({ row, to, here, mark, stop, onFocus, onToggle }: TreeRowProps) {
   const { path, name, level, file, open, count, size } = row;
-  const changed = mark && `changed ${ago(Date.now() - Date.parse(mark.at))} by ${mark.who}`;
+  const changed = mark && `changed ${formatAgo(Date.now() - Date.parse(mark.at))} by ${mark.who}`;
   return (
     <Link
       className="file-row"
       role="treeitem"
       href={to({ show: "files", path })}
       data-path={path}
-      style={{ paddingInlineStart: `${indentAt(level)}rem` }}
+      style={{ paddingInlineStart: `${getIndent(level)}rem` }}
       aria-level={level}
       aria-posinset={row.place}
       aria-setsize={row.siblings}
       aria-selected={here}
       aria-current={here ? "page" : undefined}
-      aria-label={`${name}, ${file ? bytes(size) : counted(count, "file")}${changed ? `, ${changed}` : ""}`}
+      aria-label={`${name}, ${file ? formatBytes(size) : formatCount(count, "file")}${changed ? `, ${changed}` : ""}`}
       {...(open === undefined ? {} : { "aria-expanded": open })}
-      title={[path, file ? bytes(size) : `${counted(count, "file")}, ${bytes(size)}`, changed].filter(Boolean).join(" · ")}
+      title={[path, file ? formatBytes(size) : `${formatCount(count, "file")}, ${formatBytes(size)}`, changed].filter(Boolean).join(" · ")}
       tabIndex={stop ? 0 : -1}
       onFocus={() => onFocus(path)}
       onClick={() => open === false && onToggle(path, true)}
@@ -130,18 +130,18 @@ const TreeRow = memo(function TreeRow({ row, to, here, mark, stop, onFocus, onTo
           {mark.who}
         </span>
       )}
-      <span className="file-size">{file ? short(size) : count}</span>
+      <span className="file-size">{file ? formatSize(size) : count}</span>
     </Link>
   );
 });
 
 /** Deep down the steps are small, so that there is room left for a name. */
-function indentAt(level: number): number {
+function getIndent(level: number): number {
   const steps = Math.min(level - 1, 6);
   return 0.25 + steps * 0.85 + (level - 1 - steps) * 0.15;
 }
 
 /** Narrow enough for the edge of a tree. */
-function short(size: number): string {
-  return bytes(size).replace(/ bytes?$/, " B");
+function formatSize(size: number): string {
+  return formatBytes(size).replace(/ bytes?$/, " B");
 }

@@ -1,5 +1,5 @@
 import type { FileInfo, Version } from "@thinkery/sdk";
-import { whoDid } from "../history/words.ts";
+import { getAuthorName } from "../history/version-text.ts";
 
 /** Who changed a file lately. */
 export interface Mark {
@@ -9,14 +9,14 @@ export interface Mark {
 }
 
 /** So long a change is news. */
-const lately = 60 * 60_000;
+const recentMs = 60 * 60_000;
 
-export function marksOf(files: readonly FileInfo[], versions: readonly Version[], reader: string, agent: string, now: number): Map<string, Mark> {
-  const known = new Map(versions.filter(({ at }) => now - Date.parse(at) < lately).map((version) => [version.id, version]));
+export function findRecentMarks(files: readonly FileInfo[], versions: readonly Version[], reader: string, agent: string, now: number): Map<string, Mark> {
+  const known = new Map(versions.filter(({ at }) => now - Date.parse(at) < recentMs).map((version) => [version.id, version]));
   const marks = new Map<string, Mark>();
   for (const { path, version: id } of files) {
     const version = known.get(id);
-    if (version) marks.set(path, { by: version.origin.kind, who: whoDid(version.origin, reader, agent), at: version.at });
+    if (version) marks.set(path, { by: version.origin.kind, who: getAuthorName(version.origin, reader, agent), at: version.at });
   }
   return marks;
 }

@@ -1,37 +1,37 @@
 import { type FileInfo, foldersOf } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import { folderOf, matching, rowsOf, treeOf } from "./rows.ts";
+import { getParentFolder, filterFiles, listRows, buildTree } from "./rows.ts";
 
 const file = (path: string, size = 1): FileInfo => ({ path, kind: "text", size, mediaType: "text/plain", hash: "h", version: 1, modifiedAt: "2026-01-01T00:00:00Z" });
 const files = [file("b10.md"), file("b9.md"), file("src/util/deep.ts", 5), file("src/a.ts", 3), file("Zoo/x.txt")];
-const paths = (open: string[]) => rowsOf(treeOf(files), (path) => open.includes(path)).map(({ path, level }) => `${level} ${path}`);
+const listPaths = (open: string[]) => listRows(buildTree(files), (path) => open.includes(path)).map(({ path, level }) => `${level} ${path}`);
 
 test("folders stand before files, each by name as people count, and what is in closed ones is not there", () => {
-  expect(paths([])).toEqual(["1 src", "1 Zoo", "1 b9.md", "1 b10.md"]);
-  expect(paths(["src"])).toEqual(["1 src", "2 src/util", "2 src/a.ts", "1 Zoo", "1 b9.md", "1 b10.md"]);
+  expect(listPaths([])).toEqual(["1 src", "1 Zoo", "1 b9.md", "1 b10.md"]);
+  expect(listPaths(["src"])).toEqual(["1 src", "2 src/util", "2 src/a.ts", "1 Zoo", "1 b9.md", "1 b10.md"]);
   // A folder that is open in one that is not is not seen.
-  expect(paths(["src/util"])).toEqual(paths([]));
+  expect(listPaths(["src/util"])).toEqual(listPaths([]));
 });
 
 test("a folder says how much is in it at any depth, and a line how many stand beside it", () => {
-  const [src, util] = rowsOf(treeOf(files), () => true);
+  const [src, util] = listRows(buildTree(files), () => true);
   expect(src).toMatchObject({ count: 2, size: 8, place: 1, siblings: 4 });
   expect(util).toMatchObject({ path: "src/util", count: 1, size: 5, place: 1, siblings: 2 });
 });
 
 test("names that mean something to JavaScript are names like any other", () => {
   const odd = [file("__proto__/constructor"), file("toString")];
-  expect(rowsOf(treeOf(odd), () => true).map(({ path }) => path)).toEqual(["__proto__", "__proto__/constructor", "toString"]);
+  expect(listRows(buildTree(odd), () => true).map(({ path }) => path)).toEqual(["__proto__", "__proto__/constructor", "toString"]);
 });
 
 test("a file is found by parts of its path in any order and case", () => {
-  expect(matching(files, " TS src ").map(({ path }) => path)).toEqual(["src/util/deep.ts", "src/a.ts"]);
-  expect(matching(files, "src deep").map(({ path }) => path)).toEqual(["src/util/deep.ts"]);
-  expect(matching(files, "nowhere")).toEqual([]);
+  expect(filterFiles(files, " TS src ").map(({ path }) => path)).toEqual(["src/util/deep.ts", "src/a.ts"]);
+  expect(filterFiles(files, "src deep").map(({ path }) => path)).toEqual(["src/util/deep.ts"]);
+  expect(filterFiles(files, "nowhere")).toEqual([]);
 });
 
 test("every path knows the folders it is in", () => {
   expect(foldersOf("src/util/deep.ts")).toEqual(["src", "src/util"]);
   expect(foldersOf("top.md")).toEqual([]);
-  expect([folderOf("src/a.ts"), folderOf("top.md")]).toEqual(["src", undefined]);
+  expect([getParentFolder("src/a.ts"), getParentFolder("top.md")]).toEqual(["src", undefined]);
 });

@@ -24,8 +24,8 @@ interface Folder {
 }
 
 /** Folders in which files are, by the paths of the files: a workspace knows no others. */
-export function treeOf(files: readonly FileInfo[]): Folder {
-  const root = folderAt("");
+export function buildTree(files: readonly FileInfo[]): Folder {
+  const root = createFolder("");
   for (const file of files) {
     const names = file.path.split("/");
     let at = root;
@@ -33,7 +33,7 @@ export function treeOf(files: readonly FileInfo[]): Folder {
     at.size += file.size;
     for (const [index, name] of names.slice(0, -1).entries()) {
       let next = at.folders.get(name);
-      if (!next) at.folders.set(name, (next = folderAt(names.slice(0, index + 1).join("/"))));
+      if (!next) at.folders.set(name, (next = createFolder(names.slice(0, index + 1).join("/"))));
       next.count++;
       next.size += file.size;
       at = next;
@@ -43,44 +43,44 @@ export function treeOf(files: readonly FileInfo[]): Folder {
   return root;
 }
 
-function folderAt(path: string): Folder {
+function createFolder(path: string): Folder {
   return { path, folders: new Map(), files: [], count: 0, size: 0 };
 }
 
 /** The lines that are in sight: folders before files, by name, and what is in the folders that are open. */
-export function rowsOf(folder: Folder, isOpen: (path: string) => boolean, level = 1): Row[] {
+export function listRows(folder: Folder, isOpen: (path: string) => boolean, level = 1): Row[] {
   const siblings = folder.folders.size + folder.files.length;
   let place = 0;
-  const folders = [...folder.folders].sort(([one], [other]) => byName(one, other)).flatMap(([name, inner]) => {
+  const folders = [...folder.folders].sort(([one], [other]) => compareNames(one, other)).flatMap(([name, inner]) => {
     const open = isOpen(inner.path);
     const row: Row = { path: inner.path, name, level, open, count: inner.count, size: inner.size, place: ++place, siblings };
-    return open ? [row, ...rowsOf(inner, isOpen, level + 1)] : [row];
+    return open ? [row, ...listRows(inner, isOpen, level + 1)] : [row];
   });
   const files = folder.files
-    .map((file) => ({ file, name: nameOf(file.path) }))
-    .sort((one, other) => byName(one.name, other.name))
+    .map((file) => ({ file, name: getFileName(file.path) }))
+    .sort((one, other) => compareNames(one.name, other.name))
     .map(({ file, name }): Row => ({ path: file.path, name, level, file, count: 1, size: file.size, place: ++place, siblings }));
   return [...folders, ...files];
 }
 
 /** The files whose paths have every word in them that is looked for. */
-export function matching(files: readonly FileInfo[], filter: string): FileInfo[] {
+export function filterFiles(files: readonly FileInfo[], filter: string): FileInfo[] {
   const words = filter.normalize("NFC").toLowerCase().split(/\s+/).filter(Boolean);
   return files.filter(({ path }) => words.every((word) => path.toLowerCase().includes(word)));
 }
 
-export function nameOf(path: string): string {
+export function getFileName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
 /** The folder that a path is in; nothing where that is the whole workspace. */
-export function folderOf(path: string): string | undefined {
+export function getParentFolder(path: string): string | undefined {
   const end = path.lastIndexOf("/");
   return end < 0 ? undefined : path.slice(0, end);
 }
 
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-function byName(one: string, other: string): number {
+function compareNames(one: string, other: string): number {
   return collator.compare(one, other) || (one < other ? -1 : 1);
 }

@@ -1,13 +1,13 @@
 import { globalAgency } from "@thinkery/sdk";
 import { useState } from "react";
-import { contentsOf } from "../../api/agencies.ts";
-import { useMay } from "../../api/login.ts";
+import { getContentsSource } from "../../api/agencies.ts";
+import { useHasScope } from "../../api/login.ts";
 import { useSource } from "../../api/source.ts";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Notice } from "../../parts/notice.tsx";
-import { Particulars } from "../../parts/particulars.tsx";
-import { When } from "../../parts/when.tsx";
+import { DescriptionList } from "../../parts/description-list.tsx";
+import { DateTime } from "../../parts/date-time.tsx";
 import { AgentTable } from "../agent-table.tsx";
 import { BlueprintList } from "../blueprint-list.tsx";
 import { type AgencyViewProps, defineView } from "../define-view.tsx";
@@ -25,9 +25,9 @@ export const view = defineView({
 });
 
 function AgentsView({ agency, user }: AgencyViewProps) {
-  const source = contentsOf(agency.id);
+  const source = getContentsSource(agency.id);
   const { value, error } = useSource(source);
-  const mayChange = useMay("chat");
+  const mayChange = useHasScope("chat");
   const [dialog, setDialog] = useState<"create" | "delete">();
   const close = () => setDialog(undefined);
   const create = mayChange && (
@@ -52,11 +52,11 @@ function AgentsView({ agency, user }: AgencyViewProps) {
           )}
         </div>
       </header>
-      <Particulars
+      <DescriptionList
         of={[
           ["Id", <span className="mono">{agency.id}</span>],
           ["Owner", agency.owner],
-          ["Created", <When at={agency.createdAt} />],
+          ["Created", <DateTime at={agency.createdAt} />],
         ]}
       />
 

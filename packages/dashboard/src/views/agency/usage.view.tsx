@@ -1,15 +1,15 @@
-import { usageSegment } from "../../frame/place.ts";
-import { lazyView } from "../../parts/lazily.tsx";
+import { usageSegment } from "../../frame/navigation.ts";
+import { createLazyView } from "../../parts/lazy-component.tsx";
 import { defineView } from "../define-view.tsx";
-import { segmentAddress } from "../view-address.ts";
+import { createSegmentAddress } from "../view-address.ts";
 
-const UsageView = lazyView(() => import("../usage.tsx").then(({ UsageView }) => UsageView));
+const UsageView = createLazyView(() => import("../usage.tsx").then(({ UsageView }) => UsageView));
 
 export const view = defineView({
   scope: "agency",
   name: "usage",
   label: "Usage",
   order: 90,
-  address: segmentAddress(usageSegment),
+  address: createSegmentAddress(usageSegment),
   Component: UsageView,
 });

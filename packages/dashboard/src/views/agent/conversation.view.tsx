@@ -1,4 +1,4 @@
-import { Talk } from "../../chat/talk.tsx";
+import { Conversation } from "../../chat/conversation.tsx";
 import { type AgentViewProps, defineView } from "../define-view.tsx";
 import { indexAddress } from "../view-address.ts";
 
@@ -13,7 +13,7 @@ export const view = defineView({
 });
 
 function ConversationView({ user, agency, agent, model, think, running }: AgentViewProps) {
-  return <Talk user={user} agency={agency.id} agent={agent.name} model={model} think={think} running={running} />;
+  return <Conversation user={user} agency={agency.id} agent={agent.name} model={model} think={think} running={running} />;
 }
 
 /** The conversation itself shows that the agent is running; the other views have this dot. */

@@ -1,8 +1,8 @@
-import { type FilesPlace, filesAddress, parseFilesAddress } from "../../frame/files-place.ts";
-import { lazyView } from "../../parts/lazily.tsx";
+import { type FilesPlace, buildFilesAddress, parseFilesAddress } from "../../frame/files-place.ts";
+import { createLazyView } from "../../parts/lazy-component.tsx";
 import { type AgentViewProps, defineView } from "../define-view.tsx";
 
-const FilesView = lazyView(() => import("../../files/files-view.tsx").then(({ FilesView }) => FilesView));
+const FilesView = createLazyView(() => import("../../files/files-view.tsx").then(({ FilesView }) => FilesView));
 
 export const view = defineView({
   scope: "agent",
@@ -13,7 +13,7 @@ export const view = defineView({
     segments: ["files", "history"],
     initial: { show: "files" },
     parse: parseFilesAddress,
-    build: filesAddress,
+    build: buildFilesAddress,
   },
   title: ({ path = "Files", show }) => (show === "history" ? `${path}, history` : path),
   Component: AgentFiles,

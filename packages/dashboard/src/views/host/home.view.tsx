@@ -1,15 +1,15 @@
 import { useEffect, useState } from "react";
-import { agenciesOf, contentsOf } from "../../api/agencies.ts";
+import { getAgenciesSource, getContentsSource } from "../../api/agencies.ts";
 import { health } from "../../api/health.ts";
-import { useMay } from "../../api/login.ts";
+import { useHasScope } from "../../api/login.ts";
 import { useSource } from "../../api/source.ts";
 import { Link } from "../../frame/link.tsx";
-import { pathTo } from "../../frame/place.ts";
+import { buildPath } from "../../frame/navigation.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Notice } from "../../parts/notice.tsx";
-import { When } from "../../parts/when.tsx";
+import { DateTime } from "../../parts/date-time.tsx";
 import { defineView, type HostViewProps } from "../define-view.tsx";
 import { HostPanel } from "../host.tsx";
 import { NewAgency } from "../new-agency.tsx";
@@ -27,13 +27,13 @@ export const view = defineView({
 });
 
 function HomeView({ user }: HostViewProps) {
-  const source = agenciesOf(user);
+  const source = getAgenciesSource(user);
   const { value, error } = useSource(source);
   const { value: state } = useSource(health);
-  const mayCreate = useMay("chat");
+  const mayCreate = useHasScope("chat");
   const [creating, setCreating] = useState<"agency" | "agent">();
   const first = value?.items[0];
-  const inFirst = useSource(first && contentsOf(first.id)).value;
+  const inFirst = useSource(first && getContentsSource(first.id)).value;
   const untouched = state?.agents === 0 && inFirst?.agents.items.length === 0;
   const close = () => setCreating(undefined);
 
@@ -92,11 +92,11 @@ function HomeView({ user }: HostViewProps) {
         <ul className="cards">
           {value?.items.map((agency) => (
             <li key={agency.id}>
-              <Link className="card" href={pathTo(agency.id)}>
+              <Link className="card" href={buildPath(agency.id)}>
                 <span className="card-title">{agency.name}</span>
                 {agency.name !== agency.id && <span className="mono faint">{agency.id}</span>}
                 <span className="faint">
-                  since <When at={agency.createdAt} />
+                  since <DateTime at={agency.createdAt} />
                 </span>
               </Link>
             </li>

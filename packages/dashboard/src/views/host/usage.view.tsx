@@ -1,9 +1,9 @@
-import { usageSegment } from "../../frame/place.ts";
-import { lazyView } from "../../parts/lazily.tsx";
+import { usageSegment } from "../../frame/navigation.ts";
+import { createLazyView } from "../../parts/lazy-component.tsx";
 import { defineView } from "../define-view.tsx";
-import { segmentAddress } from "../view-address.ts";
+import { createSegmentAddress } from "../view-address.ts";
 
-const UsageView = lazyView(() => import("../usage.tsx").then(({ UsageView }) => UsageView));
+const UsageView = createLazyView(() => import("../usage.tsx").then(({ UsageView }) => UsageView));
 
 export const view = defineView({
   scope: "host",
@@ -11,7 +11,7 @@ export const view = defineView({
   label: "Usage and budget",
   icon: "bars",
   order: 90,
-  address: segmentAddress(usageSegment),
+  address: createSegmentAddress(usageSegment),
   title: () => "Usage",
   Component: UsageView,
 });

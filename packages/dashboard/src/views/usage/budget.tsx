@@ -1,14 +1,14 @@
 import type { Agency, BudgetLevel, Standing } from "@thinkery/sdk";
 import { useState } from "react";
-import { useMay } from "../../api/login.ts";
+import { useHasScope } from "../../api/login.ts";
 import { clearBudget } from "../../api/usage.ts";
 import { announce } from "../../frame/announce.tsx";
 import { Link } from "../../frame/link.tsx";
-import { usagePath } from "../../frame/place.ts";
+import { buildUsagePath } from "../../frame/navigation.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Standings } from "../../parts/standing.tsx";
+import { BudgetStatusList } from "../../parts/budget-status.tsx";
 import { SetBudget } from "./set-budget.tsx";
 
 interface BudgetSectionProps {
@@ -21,18 +21,18 @@ interface BudgetSectionProps {
 export function BudgetSection({ agency, standings, onChange }: BudgetSectionProps) {
   const level: BudgetLevel = agency ? "agency" : "user";
   const own = standings.filter((standing) => standing.level === level);
-  const mayChange = useMay("admin");
+  const mayChange = useHasScope("admin");
   const [dialog, setDialog] = useState<"set" | "clear">();
   const close = () => setDialog(undefined);
 
-  const changed = async (words: string) => {
+  const finishChange = async (words: string) => {
     await onChange();
     close();
     announce(words);
   };
   const clear = async () => {
     await clearBudget(agency?.id);
-    await changed("The budget was taken away.");
+    await finishChange("The budget was taken away.");
   };
 
   return (
@@ -63,13 +63,13 @@ export function BudgetSection({ agency, standings, onChange }: BudgetSectionProp
           </p>
         </Empty>
       )}
-      <Standings standings={standings} own={level} />
+      <BudgetStatusList standings={standings} own={level} />
       {own.length < standings.length && (
         <p className="faint">
-          The budget over all your agencies holds here too: <Link href={usagePath()}>see it there</Link>.
+          The budget over all your agencies holds here too: <Link href={buildUsagePath()}>see it there</Link>.
         </p>
       )}
-      {dialog === "set" && <SetBudget agency={agency} standings={own} onDone={() => changed("The budget was set.")} onClose={close} />}
+      {dialog === "set" && <SetBudget agency={agency} standings={own} onDone={() => finishChange("The budget was set.")} onClose={close} />}
       {dialog === "clear" && (
         <Confirm title="Take the budget away?" action="Clear the budget" onConfirm={clear} onClose={close}>
           <p>{agency ? `The agents of ${agency.name}` : "Your agents"} may then spend without a limit of {agency ? "this agency" : "yours"}. What was spent stays counted.</p>

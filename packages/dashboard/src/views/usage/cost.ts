@@ -1,5 +1,5 @@
 import type { Report } from "@thinkery/sdk";
-import { cost } from "../../parts/amount.ts";
+import { formatCost } from "../../parts/amount.ts";
 
 interface KnownCost {
   words: string;
@@ -8,9 +8,9 @@ interface KnownCost {
 }
 
 /** One unknown price makes the sum unknown; what the others came to is the least it can be. */
-export function knownCost({ total, byModel }: Pick<Report, "total" | "byModel">): KnownCost {
-  if (total.costUsd !== null) return { words: cost(total.costUsd), unknown: [] };
+export function describeKnownCost({ total, byModel }: Pick<Report, "total" | "byModel">): KnownCost {
+  if (total.costUsd !== null) return { words: formatCost(total.costUsd), unknown: [] };
   const unknown = byModel.filter(({ costUsd }) => costUsd === null).map(({ model }) => model);
   const knownUsd = byModel.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
-  return { words: knownUsd > 0 ? `at least ${cost(knownUsd)}` : "unknown", unknown };
+  return { words: knownUsd > 0 ? `at least ${formatCost(knownUsd)}` : "unknown", unknown };
 }

@@ -1,16 +1,16 @@
 import { type KeyboardEvent, type PointerEvent, useState } from "react";
-import { cost, counted, inFull, tokens } from "../../parts/amount.ts";
-import type { Chart, Column } from "./days.ts";
+import { formatCost, formatCount, formatNumber, formatTokens } from "../../parts/amount.ts";
+import type { Chart, Column } from "./chart.ts";
 
 const height = 180;
 /** Room above the highest bar. */
-const above = 8;
+const topPadding = 8;
 /** What was used at all is seen. */
 const minBarHeight = 2;
 
-const short = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", month: "short", day: "numeric" });
+const shortDate = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", month: "short", day: "numeric" });
 const weekday = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", weekday: "short" });
-const whole = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", weekday: "long", month: "long", day: "numeric" });
+const fullDate = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", weekday: "long", month: "long", day: "numeric" });
 
 /** Tokens by day, a bar each, parted by model. The day under the pointer, or chosen with the arrow keys, is told in words. */
 export function DayChart({ chart }: { chart: Chart }) {
@@ -33,11 +33,11 @@ export function DayChart({ chart }: { chart: Chart }) {
 
   return (
     <div className="day-chart">
-      <p className="day-chart-words">{column && <Words column={column} models={models} today={at === last} />}</p>
+      <p className="day-chart-words">{column && <DayDetails column={column} models={models} today={at === last} />}</p>
       <div className="day-chart-frame">
         <div className="day-chart-scale" aria-hidden="true">
-          <span>{tokens(top)}</span>
-          <span>{tokens(top / 2)}</span>
+          <span>{formatTokens(top)}</span>
+          <span>{formatTokens(top / 2)}</span>
           <span>0</span>
         </div>
         <div
@@ -48,7 +48,7 @@ export function DayChart({ chart }: { chart: Chart }) {
           aria-valuemin={1}
           aria-valuemax={columns.length}
           aria-valuenow={at + 1}
-          aria-valuetext={column && `${whole.format(Date.parse(column.day))}: ${inFull(column.total)} tokens, ${counted(column.calls, "call")}, ${cost(column.costUsd)}`}
+          aria-valuetext={column && `${fullDate.format(Date.parse(column.day))}: ${formatNumber(column.total)} tokens, ${formatCount(column.calls, "call")}, ${formatCost(column.costUsd)}`}
           onKeyDown={move}
           onPointerMove={point}
           onPointerDown={point}
@@ -58,7 +58,7 @@ export function DayChart({ chart }: { chart: Chart }) {
         >
           <svg width="100%" height={height} aria-hidden="true">
             {[0, 0.5, 1].map((line) => (
-              <line key={line} className="day-chart-line" x1="0" x2="100%" y1={yOf(line)} y2={yOf(line)} />
+              <line key={line} className="day-chart-line" x1="0" x2="100%" y1={toY(line)} y2={toY(line)} />
             ))}
             {columns.map((column, index) => (
               <Bar key={column.day} column={column} index={index} count={columns.length} top={top} here={index === chosen} />
@@ -79,8 +79,8 @@ export function DayChart({ chart }: { chart: Chart }) {
   );
 }
 
-function yOf(share: number): number {
-  return Math.round(height - 0.5 - share * (height - above)) + 0.5 - 1;
+function toY(share: number): number {
+  return Math.round(height - 0.5 - share * (height - topPadding)) + 0.5 - 1;
 }
 
 interface BarProps {
@@ -99,11 +99,11 @@ function Bar({ column, index, count, top, here }: BarProps) {
       {here && <rect className="day-chart-here" x={`${index * width}%`} width={`${width}%`} y="0" height={height} />}
       {column.parts.map((part, series) => {
         if (part === 0) return null;
-        const bottom = yOf(share / top);
+        const bottom = toY(share / top);
         share += part;
-        const size = Math.max(minBarHeight, bottom - yOf(share / top));
+        const size = Math.max(minBarHeight, bottom - toY(share / top));
         // A line of the ground shows between two models.
-        const gap = series > 0 && bottom < yOf(0) && size > 3 ? 1 : 0;
+        const gap = series > 0 && bottom < toY(0) && size > 3 ? 1 : 0;
         return (
           <rect key={series} data-series={series} rx="1.5" x={`${(index + 0.14) * width}%`} width={`${0.72 * width}%`} y={bottom - size} height={size - gap} />
         );
@@ -120,7 +120,7 @@ function DayLabels({ columns }: { columns: readonly Column[] }) {
       {columns.map(({ day }, index) =>
         (last - index) % every === 0 ? (
           <span key={day} style={{ left: `${((index + 0.5) * 100) / columns.length}%` }} data-last={index === last || undefined}>
-            {every === 1 ? weekday.format(Date.parse(day)) : short.format(Date.parse(day))}
+            {every === 1 ? weekday.format(Date.parse(day)) : shortDate.format(Date.parse(day))}
           </span>
         ) : null,
       )}
@@ -128,17 +128,17 @@ function DayLabels({ columns }: { columns: readonly Column[] }) {
   );
 }
 
-function Words({ column, models, today }: { column: Column; models: readonly string[]; today: boolean }) {
+function DayDetails({ column, models, today }: { column: Column; models: readonly string[]; today: boolean }) {
   const used = models.map((model, index) => ({ model, part: column.parts[index] ?? 0 })).filter(({ part }) => part > 0);
   return (
     <>
-      <strong>{today ? "Today" : whole.format(Date.parse(column.day))}</strong>{" "}
+      <strong>{today ? "Today" : fullDate.format(Date.parse(column.day))}</strong>{" "}
       {column.calls === 0 ? (
         <span className="faint">nothing</span>
       ) : (
         <>
-          {tokens(column.total)} tokens · {counted(column.calls, "call")} · {cost(column.costUsd)}
-          {used.length > 1 && <span className="faint day-chart-models"> {used.map(({ model, part }) => `${model} ${tokens(part)}`).join(", ")}</span>}
+          {formatTokens(column.total)} tokens · {formatCount(column.calls, "call")} · {formatCost(column.costUsd)}
+          {used.length > 1 && <span className="faint day-chart-models"> {used.map(({ model, part }) => `${model} ${formatTokens(part)}`).join(", ")}</span>}
         </>
       )}
     </>

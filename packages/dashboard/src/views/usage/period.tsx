@@ -1,6 +1,6 @@
-export const usualDays = 30;
+export const defaultDays = 30;
 
-const periods = [7, usualDays, 90];
+const periods = [7, defaultDays, 90];
 
 /** Over how many days one looks. */
 export function PeriodSwitch({ days, onDays }: { days: number; onDays(days: number): void }) {

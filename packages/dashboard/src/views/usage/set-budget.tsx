@@ -3,7 +3,7 @@ import { setBudget } from "../../api/usage.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Form } from "../../parts/form.tsx";
-import { budgetIn, limitText } from "./written.ts";
+import { parseBudget, formatLimit } from "./budget-input.ts";
 
 interface SetBudgetProps {
   agency: Agency | undefined;
@@ -22,7 +22,7 @@ const kinds: [kind: BudgetKind, label: string, hint: string][] = [
 
 export function SetBudget({ agency, standings, onDone, onClose }: SetBudgetProps) {
   const submit = async (values: Record<string, string>) => {
-    await setBudget(agency?.id, budgetIn(values));
+    await setBudget(agency?.id, parseBudget(values));
     await onDone();
   };
 
@@ -52,7 +52,7 @@ export function SetBudget({ agency, standings, onDone, onClose }: SetBudgetProps
                       inputMode="decimal"
                       autoComplete="off"
                       spellCheck={false}
-                      defaultValue={limitText(kind, standings.find((standing) => standing.kind === kind)?.limit)}
+                      defaultValue={formatLimit(kind, standings.find((standing) => standing.kind === kind)?.limit)}
                     />
                   )}
                 </Field>

@@ -1,11 +1,11 @@
 import { type Agency, globalAgency } from "@thinkery/sdk";
 import type { ReactNode } from "react";
-import { agenciesOf, contentsOf } from "../../api/agencies.ts";
+import { getAgenciesSource, getContentsSource } from "../../api/agencies.ts";
 import { useSource } from "../../api/source.ts";
 import type { Figures, Share, Usage } from "../../api/usage.ts";
 import { Link } from "../../frame/link.tsx";
-import { pathTo } from "../../frame/place.ts";
-import { cost, inFull, time, tokens } from "../../parts/amount.ts";
+import { buildPath } from "../../frame/navigation.ts";
+import { formatCost, formatNumber, formatSeconds, formatTokens } from "../../parts/amount.ts";
 
 interface Row extends Figures {
   key: string;
@@ -25,18 +25,18 @@ interface ShareTableProps {
 
 /** Who had which share in it, also those that are gone. */
 export function ShareTable({ usage, user, agency }: ShareTableProps) {
-  const agencies = useSource(agenciesOf(user)).value;
-  const agents = useSource(agency && contentsOf(agency.id)).value?.agents;
+  const agencies = useSource(getAgenciesSource(user)).value;
+  const agents = useSource(agency && getContentsSource(agency.id)).value?.agents;
   const living = agency ? agents : agencies && { more: agencies.more, items: agencies.items.map((own) => ({ name: own.id, title: own.name, createdAt: own.createdAt })) };
   const rows = usage.shares
-    .toSorted((one, other) => tokensOf(other) - tokensOf(one))
+    .toSorted((one, other) => sumTokens(other) - sumTokens(one))
     .map((share): Row => {
       const found = living?.items.find((one) => isSame(one, share));
-      const path = agency ? pathTo(agency.id, share.name) : pathTo(share.name);
+      const path = agency ? buildPath(agency.id, share.name) : buildPath(share.name);
       // Where not all are listed, one that is not may still be there.
       const isGone = living !== undefined && !found && !living.more;
       const title = found && "title" in found ? found.title : share.name;
-      return { ...share, key: `${share.name} ${share.createdAt}`, name: isGone ? <Gone name={share.name} /> : <Link href={path}>{title}</Link> };
+      return { ...share, key: `${share.name} ${share.createdAt}`, name: isGone ? <DeletedName name={share.name} /> : <Link href={path}>{title}</Link> };
     });
   return <UsageTable title={agency ? "Agent" : "Agency"} rows={rows} />;
 }
@@ -48,7 +48,7 @@ function isSame(one: Named, other: Named): boolean {
 
 type Named = Pick<Share, "name" | "createdAt">;
 
-function Gone({ name }: { name: string }) {
+function DeletedName({ name }: { name: string }) {
   return (
     <>
       {name} <span className="faint">deleted</span>
@@ -57,7 +57,7 @@ function Gone({ name }: { name: string }) {
 }
 
 function UsageTable({ title, rows }: { title: string; rows: readonly Row[] }) {
-  const maxTokens = Math.max(1, ...rows.map(tokensOf));
+  const maxTokens = Math.max(1, ...rows.map(sumTokens));
   return (
     <div className="table-frame">
       <table className="usage-table">
@@ -78,23 +78,23 @@ function UsageTable({ title, rows }: { title: string; rows: readonly Row[] }) {
             <tr key={row.key}>
               <th scope="row">
                 {row.name}
-                <span className="share" aria-hidden="true" style={{ width: `${(100 * tokensOf(row)) / maxTokens}%` }} />
+                <span className="share" aria-hidden="true" style={{ width: `${(100 * sumTokens(row)) / maxTokens}%` }} />
               </th>
               <td className="number" data-label="Calls">
-                {inFull(row.calls)}
+                {formatNumber(row.calls)}
               </td>
               <td className="number" data-label="Tokens in">
-                {tokens(row.inputTokens)}
-                {row.cachedInputTokens ? <span className="cached faint"> {tokens(row.cachedInputTokens)} cached</span> : null}
+                {formatTokens(row.inputTokens)}
+                {row.cachedInputTokens ? <span className="cached faint"> {formatTokens(row.cachedInputTokens)} cached</span> : null}
               </td>
               <td className="number" data-label="Tokens out">
-                {tokens(row.outputTokens)}
+                {formatTokens(row.outputTokens)}
               </td>
               <td className="number" data-label="Time">
-                {time(row.seconds)}
+                {formatSeconds(row.seconds)}
               </td>
               <td className="number" data-label="Cost">
-                {row.costUsd === null ? <span className="warn-text">unknown</span> : cost(row.costUsd)}
+                {row.costUsd === null ? <span className="warn-text">unknown</span> : formatCost(row.costUsd)}
               </td>
             </tr>
           ))}
@@ -104,6 +104,6 @@ function UsageTable({ title, rows }: { title: string; rows: readonly Row[] }) {
   );
 }
 
-function tokensOf({ inputTokens, outputTokens }: Figures): number {
+function sumTokens({ inputTokens, outputTokens }: Figures): number {
   return inputTokens + outputTokens;
 }

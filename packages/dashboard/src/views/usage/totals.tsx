@@ -1,17 +1,17 @@
 import type { ReactNode } from "react";
 import type { Usage } from "../../api/usage.ts";
-import { inFull, time, tokens } from "../../parts/amount.ts";
-import { knownCost } from "./cost.ts";
+import { formatNumber, formatSeconds, formatTokens } from "../../parts/amount.ts";
+import { describeKnownCost } from "./cost.ts";
 
 /** What it came to, in four figures. */
 export function Totals({ usage }: { usage: Usage }) {
   const { inputTokens, outputTokens, cachedInputTokens, calls, seconds } = usage.total;
-  const { words, unknown } = knownCost(usage);
-  const cached = cachedInputTokens ? ` (${tokens(cachedInputTokens)} from the cache)` : "";
+  const { words, unknown } = describeKnownCost(usage);
+  const cached = cachedInputTokens ? ` (${formatTokens(cachedInputTokens)} from the cache)` : "";
   return (
     <dl className="figures">
-      <Figure name="Tokens" value={tokens(inputTokens + outputTokens)} title={`${inFull(inputTokens + outputTokens)} tokens`}>
-        {tokens(inputTokens)} in{cached}, {tokens(outputTokens)} out
+      <Figure name="Tokens" value={formatTokens(inputTokens + outputTokens)} title={`${formatNumber(inputTokens + outputTokens)} tokens`}>
+        {formatTokens(inputTokens)} in{cached}, {formatTokens(outputTokens)} out
       </Figure>
       <Figure name="Cost" value={words}>
         {unknown.length === 0 ? (
@@ -23,10 +23,10 @@ export function Totals({ usage }: { usage: Usage }) {
           </span>
         )}
       </Figure>
-      <Figure name="Calls" value={inFull(calls)}>
+      <Figure name="Calls" value={formatNumber(calls)}>
         to {usage.byModel.length === 1 ? "one model" : `${usage.byModel.length} models`}
       </Figure>
-      <Figure name="Time" value={time(seconds)}>
+      <Figure name="Time" value={formatSeconds(seconds)}>
         with models and tools
       </Figure>
     </dl>

@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
-import { type Random, random } from "../../../../../tests/kit/random.ts";
-import { tokensOfMessage } from "../../model/estimate.ts";
+import { type Random, createRandom } from "../../../../../tests/kit/random.ts";
+import { estimateMessageTokens } from "../../model/estimate.ts";
 import type { ModelMessage } from "../../model/model.ts";
-import { compactAt, cutsOf, keptSoFar, longest, type Measure, planCompaction, requestOf } from "./compaction.ts";
-import { cutDown, pagesOf } from "./summary.ts";
-import { shortened } from "./transcript.ts";
+import { compactionThreshold, findCuts, getPreviousSummary, getMaxChars, type Measure, planCompaction, findRequest } from "./compaction.ts";
+import { truncateMiddle, splitPages } from "./summary.ts";
+import { shortenResult } from "./transcript.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
 
 const turn = "now";
 
-const entry = (position: number, of: string, message: ModelMessage, step?: number): TranscriptEntry => ({ position, turn: of, message, ...(step ? { step } : {}), tokens: tokensOfMessage(message) });
+const entry = (position: number, of: string, message: ModelMessage, step?: number): TranscriptEntry => ({ position, turn: of, message, ...(step ? { step } : {}), tokens: estimateMessageTokens(message) });
 
 /** A conversation as it may have come about: turns with steps, results of all sizes, steering in between. */
-function conversation(chance: Random, length: number): TranscriptEntry[] {
+function createConversation(chance: Random, length: number): TranscriptEntry[] {
   const told: TranscriptEntry[] = [];
   let position = 0;
   const add = (message: ModelMessage, of: string, step?: number) => told.push(entry((position += 1 + chance.below(3)), of, message, step));
@@ -40,9 +40,9 @@ function conversation(chance: Random, length: number): TranscriptEntry[] {
   return told;
 }
 
-const sum = (told: readonly TranscriptEntry[], upTo: number) => told.reduce((total, { position, message }) => total + tokensOfMessage(position <= upTo ? shortened(message) : message), 0);
+const sum = (told: readonly TranscriptEntry[], upTo: number) => told.reduce((total, { position, message }) => total + estimateMessageTokens(position <= upTo ? shortenResult(message) : message), 0);
 
-function orphans(told: readonly TranscriptEntry[]): string[] {
+function findOrphans(told: readonly TranscriptEntry[]): string[] {
   const called = new Set<string>();
   return told.flatMap(({ message }) => {
     if (message.role === "assistant") for (const { id } of message.toolCalls ?? []) called.add(id);
@@ -51,14 +51,14 @@ function orphans(told: readonly TranscriptEntry[]): string[] {
 }
 
 test("whatever was said, what is kept has its calls, fits, and is smaller than before", () => {
-  const chance = random("compaction");
+  const chance = createRandom("compaction");
   let [short, cut, none] = [0, 0, 0];
   for (let round = 0; round < 400; round++) {
-    const told = conversation(chance, 1 + chance.below(chance.pick([3, 30, 300])));
+    const told = createConversation(chance, 1 + chance.below(chance.pick([3, 30, 300])));
     const scale = chance.pick([1, 1, 1.7, 3]);
     const fixed = chance.below(4_000);
     const all = scale * (fixed + sum(told, 0));
-    const measure: Measure = { limit: Math.ceil(all / (compactAt + chance.below(100) / 100)), fixed, scale };
+    const measure: Measure = { limit: Math.ceil(all / (compactionThreshold + chance.below(100) / 100)), fixed, scale };
     const plan = planCompaction(told, measure, turn);
     const about = `round ${round}, SEED=${chance.seed}`;
     if (!plan) {
@@ -75,8 +75,8 @@ test("whatever was said, what is kept has its calls, fits, and is smaller than b
     const tail = told.slice(plan.cut);
     expect(plan.cut, about).toBeGreaterThan(0);
     expect(tail[0]?.message.role, about).not.toBe("tool");
-    expect(orphans(tail), about).toEqual([]);
-    const lost = requestOf(told, turn).filter((index) => index < (plan.cut ?? 0));
+    expect(findOrphans(tail), about).toEqual([]);
+    const lost = findRequest(told, turn).filter((index) => index < (plan.cut ?? 0));
     const kept = scale * (fixed + sum(tail, plan.shortened));
     const repeated = scale * sum(lost.map((index) => told[index]!), 0);
     expect(plan.after, about).toBeCloseTo(kept + Math.min(repeated, 0.2 * measure.limit), 3);
@@ -84,7 +84,7 @@ test("whatever was said, what is kept has its calls, fits, and is smaller than b
     expect(plan.after, about).toBeLessThanOrEqual(0.9 * measure.limit);
     expect(plan.after, about).toBeLessThan(all);
     // More than usual is kept of the last step alone, and only where it fits.
-    if (scale * sum(tail, plan.shortened) > 0.3 * measure.limit) expect(plan.cut, about).toBe(cutsOf(told).at(-1));
+    if (scale * sum(tail, plan.shortened) > 0.3 * measure.limit) expect(plan.cut, about).toBe(findCuts(told).at(-1));
   }
   // All three do happen.
   expect([short, cut, none].every((times) => times > 0), `${short} ${cut} ${none}`).toBe(true);
@@ -137,37 +137,37 @@ test("a request that an earlier compaction of the turn kept is kept again", () =
 
 test("what another turn was asked for becomes a part of the summary", () => {
   const before = { runId: "before", upTo: 5, summary: "so far", request: "do it" };
-  expect(keptSoFar(before, "before")).toEqual({ upTo: 5, summary: "so far", request: "do it" });
-  expect(keptSoFar(before, turn)).toEqual({ upTo: 5, summary: "so far\n\nThe user then asked:\ndo it" });
-  expect(keptSoFar({}, turn)).toEqual({});
+  expect(getPreviousSummary(before, "before")).toEqual({ upTo: 5, summary: "so far", request: "do it" });
+  expect(getPreviousSummary(before, turn)).toEqual({ upTo: 5, summary: "so far\n\nThe user then asked:\ndo it" });
+  expect(getPreviousSummary({}, turn)).toEqual({});
 });
 
 test("the request is what was said to the turn, not the conversation that came with it", () => {
   const given = (position: number, content: string) => entry(position, turn, { role: "assistant", content });
-  expect(requestOf([user(1, "old", "before"), said(2, "old", "before"), user(3, "handed in"), given(4, "handed in"), user(5, "go"), said(6, "yes"), user(7, "and steer")], turn)).toEqual([4, 6]);
-  expect(requestOf([user(1, "handed in"), user(2, "handed in"), user(3, "go")], turn)).toEqual([2]);
+  expect(findRequest([user(1, "old", "before"), said(2, "old", "before"), user(3, "handed in"), given(4, "handed in"), user(5, "go"), said(6, "yes"), user(7, "and steer")], turn)).toEqual([4, 6]);
+  expect(findRequest([user(1, "handed in"), user(2, "handed in"), user(3, "go")], turn)).toEqual([2]);
   // Its beginning may have gone into a summary already.
-  expect(requestOf([said(6, "yes"), user(7, "and steer"), said(8, "yes")], turn)).toEqual([1]);
+  expect(findRequest([said(6, "yes"), user(7, "and steer"), said(8, "yes")], turn)).toEqual([1]);
 });
 
 test("pages hold what was said in order, and none is too long", () => {
-  const chance = random("pages");
+  const chance = createRandom("pages");
   for (let round = 0; round < 50; round++) {
-    const told = conversation(chance, 1 + chance.below(200));
+    const told = createConversation(chance, 1 + chance.below(200));
     const maxChars = 2_000 + chance.below(50_000);
-    const pages = pagesOf(told, maxChars);
+    const pages = splitPages(told, maxChars);
     for (const page of pages) expect(page.length, `round ${round}, SEED=${chance.seed}`).toBeLessThanOrEqual(maxChars);
     expect(pages.length).toBeLessThanOrEqual(12);
   }
   const told = Array.from({ length: 30 }, (_, n) => user(n, `message ${n}`));
-  expect(pagesOf(told, 100).join("\n\n").match(/\d+/g)?.map(Number)).toEqual(told.map((_, n) => n));
+  expect(splitPages(told, 100).join("\n\n").match(/\d+/g)?.map(Number)).toEqual(told.map((_, n) => n));
 });
 
 test("a text that is cut down keeps both ends, says so, and is as short as it has to be", () => {
-  expect(cutDown("short", 100)).toBe("short");
-  const cut = cutDown(`begin ${"😀".repeat(5_000)} end`, 500);
+  expect(truncateMiddle("short", 100)).toBe("short");
+  const cut = truncateMiddle(`begin ${"😀".repeat(5_000)} end`, 500);
   expect(cut).toMatch(/^begin .*\n\[… 10010 characters in all.*\]\n.* end$/su);
   expect(cut.length).toBeLessThanOrEqual(500);
   expect(cut.isWellFormed()).toBe(true);
-  expect(longest({ limit: 10_000, fixed: 0, scale: 2 })).toEqual({ summary: 2_100, request: 3_500 });
+  expect(getMaxChars({ limit: 10_000, fixed: 0, scale: 2 })).toEqual({ summary: 2_100, request: 3_500 });
 });

@@ -1,15 +1,15 @@
-import { charsPerToken, tokensOfMessage, tokensOfText } from "../../model/estimate.ts";
+import { charsPerToken, estimateMessageTokens, estimateTextTokens } from "../../model/estimate.ts";
 import type { Compaction } from "../../store/facts.ts";
-import { summaryOf } from "./summary.ts";
-import { shortened } from "./transcript.ts";
+import { formatSummary } from "./summary.ts";
+import { shortenResult } from "./transcript.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
 
 /** What becomes of a conversation that is too long for its model. Nothing here asks anybody or writes anything. */
 
 /** Above this share of what the model reads at once, the conversation is compacted. */
-export const compactAt = 0.8;
+export const compactionThreshold = 0.8;
 /** Below this share it need not be made any smaller. */
-export const enough = 0.6;
+export const targetShare = 0.6;
 /** The messages that stay as they are take this share at most. */
 const tailShare = 0.3;
 /** The summary and, where it lies before the tail, the user's request get these shares at most. */
@@ -32,7 +32,7 @@ export interface Measure {
   scale: number;
 }
 
-export interface Plan {
+export interface CompactionPlan {
   /** Tool results up to this place are told by their beginning. */
   shortened: number;
   /** What comes before this entry goes into a summary; nothing does where it is missing. */
@@ -42,47 +42,47 @@ export interface Plan {
 }
 
 /** What the log's last compaction already does. */
-type Before = Pick<Compaction, "runId" | "shortened" | "summary" | "request">;
+type PreviousCompaction = Pick<Compaction, "runId" | "shortened" | "summary" | "request">;
 
 /** What is told in place of messages. */
-type Kept = Pick<Compaction, "upTo" | "summary" | "request">;
+type SummaryParts = Pick<Compaction, "upTo" | "summary" | "request">;
 
 /** The smallest change that will do, or the largest that can be made; nothing where none makes it small enough. */
-export function planCompaction(told: readonly TranscriptEntry[], { limit, fixed, scale }: Measure, turn: string, before?: Before): Plan | undefined {
+export function planCompaction(told: readonly TranscriptEntry[], { limit, fixed, scale }: Measure, turn: string, before?: PreviousCompaction): CompactionPlan | undefined {
   const last = told.at(-1)?.position ?? 0;
-  const old = Math.max(before?.shortened ?? 0, beforeLastSteps(told));
-  const [own, short, all] = [before?.shortened ?? 0, old, last].map((upTo) => tails(told, upTo)) as [number[], number[], number[]];
-  const head = fixed + tokensOfText((before && summaryOf(before)) ?? "");
-  const used = scale * (head + at(own, 0));
+  const old = Math.max(before?.shortened ?? 0, findLastStepsStart(told));
+  const [own, short, all] = [before?.shortened ?? 0, old, last].map((upTo) => sumTails(told, upTo)) as [number[], number[], number[]];
+  const head = fixed + estimateTextTokens((before && formatSummary(before)) ?? "");
+  const used = scale * (head + getTail(own, 0));
 
-  const afterShortening = scale * (head + at(short, 0));
-  if (at(short, 0) < at(own, 0) && afterShortening <= enough * limit) return { shortened: old, after: afterShortening };
+  const afterShortening = scale * (head + getTail(short, 0));
+  if (getTail(short, 0) < getTail(own, 0) && afterShortening <= targetShare * limit) return { shortened: old, after: afterShortening };
 
-  const request = requestOf(told, turn);
-  const kept = tokensOfText(keptSoFar(before ?? {}, turn).request ?? "");
-  const repeated = (cut: number) => {
-    const tokens = request.filter((index) => index < cut).reduce((sum, index) => sum + (told[index]?.tokens ?? 0), kept);
+  const request = findRequest(told, turn);
+  const keptTokens = estimateTextTokens(getPreviousSummary(before ?? {}, turn).request ?? "");
+  const countRepeated = (cut: number) => {
+    const tokens = request.filter((index) => index < cut).reduce((sum, index) => sum + (told[index]?.tokens ?? 0), keptTokens);
     return Math.min(scale * tokens, requestShare * limit);
   };
-  const plan = (upTo: number, tail: readonly number[], cut: number): Plan => ({ shortened: upTo, cut, after: scale * (fixed + at(tail, cut)) + repeated(cut) });
-  const cuts = cutsOf(told);
+  const createPlan = (upTo: number, tail: readonly number[], cut: number): CompactionPlan => ({ shortened: upTo, cut, after: scale * (fixed + getTail(tail, cut)) + countRepeated(cut) });
+  const cuts = findCuts(told);
   // The earliest cut keeps the most.
-  const usual = cuts.filter((cut) => scale * at(short, cut) <= tailShare * limit).map((cut) => plan(old, short, cut));
+  const usual = cuts.filter((cut) => scale * getTail(short, cut) <= tailShare * limit).map((cut) => createPlan(old, short, cut));
   const lastCut = cuts.at(-1);
-  const rest = [...(lastCut === undefined ? [] : [plan(old, short, lastCut), plan(last, all, lastCut)]), plan(last, all, told.length)];
-  const found = [...usual, ...rest].find(({ after }) => after <= enough * limit) ?? rest.at(-1);
+  const rest = [...(lastCut === undefined ? [] : [createPlan(old, short, lastCut), createPlan(last, all, lastCut)]), createPlan(last, all, told.length)];
+  const found = [...usual, ...rest].find(({ after }) => after <= targetShare * limit) ?? rest.at(-1);
   if (!found || found.after > (1 - answerShare) * limit) return undefined;
   return found.after + summaryShare * limit < used ? found : undefined;
 }
 
 /** So many characters a summary may have, and a request that is repeated. */
-export function longest({ limit, scale }: Measure): { summary: number; request: number } {
-  const chars = (share: number) => Math.floor((share * limit * charsPerToken) / scale);
-  return { summary: Math.min(chars(summaryShare), maxSummaryChars), request: chars(requestShare) };
+export function getMaxChars({ limit, scale }: Measure): { summary: number; request: number } {
+  const toChars = (share: number) => Math.floor((share * limit * charsPerToken) / scale);
+  return { summary: Math.min(toChars(summaryShare), maxSummaryChars), request: toChars(requestShare) };
 }
 
 /** Where the conversation may begin: not with a result, and not so that a later result has lost its call. */
-export function cutsOf(told: readonly TranscriptEntry[]): number[] {
+export function findCuts(told: readonly TranscriptEntry[]): number[] {
   const cuts: number[] = [];
   const orphans = new Set<string>();
   for (let index = told.length - 1; index > 0; index--) {
@@ -95,7 +95,7 @@ export function cutsOf(told: readonly TranscriptEntry[]): number[] {
 }
 
 /** What the user wants of this turn: what was said last when it began, and what joined it. A whole conversation may have been handed in before that. */
-export function requestOf(told: readonly TranscriptEntry[], turn: string): number[] {
+export function findRequest(told: readonly TranscriptEntry[], turn: string): number[] {
   const own = told.flatMap((entry, index) => (entry.turn === turn ? [{ ...entry, index }] : []));
   const spoke = own.findIndex(({ step }) => step !== undefined);
   const said = own.filter(({ message }) => message.role === "user").map(({ index }) => index);
@@ -104,39 +104,39 @@ export function requestOf(told: readonly TranscriptEntry[], turn: string): numbe
 }
 
 /** What was kept so far. Of what another turn was asked for, only that it was. */
-export function keptSoFar({ runId, upTo, summary, request }: Partial<Compaction>, turn: string): Kept {
+export function getPreviousSummary({ runId, upTo, summary, request }: Partial<Compaction>, turn: string): SummaryParts {
   const past = request !== undefined && runId !== turn ? `The user then asked:\n${request}` : undefined;
-  return keptOf({ upTo, summary: joined([summary, past]), request: past === undefined ? request : undefined });
+  return toSummaryParts({ upTo, summary: joinTexts([summary, past]), request: past === undefined ? request : undefined });
 }
 
-export function keptOf({ upTo, summary, request }: { [Part in keyof Kept]: Kept[Part] | undefined }): Kept {
+export function toSummaryParts({ upTo, summary, request }: { [Part in keyof SummaryParts]: SummaryParts[Part] | undefined }): SummaryParts {
   return { ...(upTo === undefined ? {} : { upTo }), ...(summary === undefined ? {} : { summary }), ...(request === undefined ? {} : { request }) };
 }
 
-export function joined(texts: readonly (string | undefined)[]): string | undefined {
+export function joinTexts(texts: readonly (string | undefined)[]): string | undefined {
   const some = texts.filter((text) => text !== undefined);
   return some.length > 0 ? some.join("\n\n") : undefined;
 }
 
 /** The place before the steps whose results stay whole. */
-function beforeLastSteps(told: readonly TranscriptEntry[]): number {
+function findLastStepsStart(told: readonly TranscriptEntry[]): number {
   const spoken = told.filter(({ message }) => message.role === "assistant");
   const first = spoken.at(-wholeSteps);
   return first && spoken.length > wholeSteps ? first.position - 1 : 0;
 }
 
 /** What everything from each entry on takes, with the results up to a place shortened. */
-function tails(told: readonly TranscriptEntry[], upTo: number): number[] {
+function sumTails(told: readonly TranscriptEntry[], upTo: number): number[] {
   let sum = 0;
   return told
     .toReversed()
-    .map((entry) => (sum += tokensOf(entry, upTo)))
+    .map((entry) => (sum += countTokens(entry, upTo)))
     .toReversed();
 }
 
 /** What an entry takes where the results up to a place are shortened. */
-export function tokensOf({ position, message, tokens }: TranscriptEntry, upTo: number): number {
-  return position <= upTo && message.role === "tool" ? tokensOfMessage(shortened(message)) : tokens;
+export function countTokens({ position, message, tokens }: TranscriptEntry, upTo: number): number {
+  return position <= upTo && message.role === "tool" ? estimateMessageTokens(shortenResult(message)) : tokens;
 }
 
-const at = (tail: readonly number[], index: number) => tail[index] ?? 0;
+const getTail = (tail: readonly number[], index: number) => tail[index] ?? 0;

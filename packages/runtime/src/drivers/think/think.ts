@@ -1,10 +1,10 @@
 import { ModelError } from "../../model/error.ts";
 import type { Model, ModelPart, ModelRequest, ToolCall } from "../../model/model.ts";
 import { pause } from "../../model/pause.ts";
-import { retryDelay } from "../../model/retry.ts";
+import { getRetryDelayMs } from "../../model/retry.ts";
 import type { DrivenTurn, Driver, DriverDefinition, ModelCallEnd } from "../driver.ts";
 import { compact } from "./compact.ts";
-import { needAfterOverflow, needBefore, tooLarge, usedAfter } from "./context.ts";
+import { findNeedAfterOverflow, findNeedBeforeCall, createOverflowError, countUsedTokens } from "./context.ts";
 import { Transcript } from "./transcript.ts";
 
 /**
@@ -45,22 +45,22 @@ interface StepModels {
 
 async function runStep(turn: DrivenTurn, transcript: Transcript, models: StepModels): Promise<void> {
   const model = await selectModel(turn, transcript, models);
-  const plan = () => {
+  const planRequest = () => {
     const { visionId } = models;
-    const messages = model.id === visionId ? transcript.messages : transcript.inWords(visionId);
+    const messages = model.id === visionId ? transcript.messages : transcript.toTextMessages(visionId);
     return turn.planModelCall(messages, model.id);
   };
   // Awaited only if the conversation may be close to it.
   const limit = turn.models.contextWindow(model.id);
-  const need = await needBefore(turn, transcript, limit);
+  const need = await findNeedBeforeCall(turn, transcript, limit);
   if (need) await compact(turn, transcript, need);
-  let request = await plan();
-  let overflowed = false;
+  let request = await planRequest();
+  let hasOverflowed = false;
   for (let [attempt, tries] = [1, 1]; ; attempt++, tries++) {
     if (attempt > 1) await turn.retryModelCall(attempt);
     try {
-      const answer = await call(turn, model, request);
-      const used = usedAfter(answer.finish.usage, turn, transcript);
+      const answer = await callModel(turn, model, request);
+      const used = countUsedTokens(answer.finish.usage, turn, transcript);
       await turn.completeModelCall({ ...answer, context: { used, limit: await limit, model: model.id } });
       return;
     } catch (error) {
@@ -68,16 +68,16 @@ async function runStep(turn: DrivenTurn, transcript: Transcript, models: StepMod
       if (!(error instanceof ModelError)) throw error;
       // Once: a conversation that was made smaller and is refused again is refused.
       const tooLong =
-        error.kind === "overflow" && !overflowed ? await needAfterOverflow(turn, transcript, limit) : undefined;
-      const delay = tooLong ? 0 : retryDelay(error, tries, Math.random);
+        error.kind === "overflow" && !hasOverflowed ? await findNeedAfterOverflow(turn, transcript, limit) : undefined;
+      const delay = tooLong ? 0 : getRetryDelayMs(error, tries, Math.random);
       await turn.failModelCall(error, attempt, delay);
       if (delay === undefined) {
-        throw error.kind === "overflow" ? await tooLarge(error, turn, transcript, model, limit) : error;
+        throw error.kind === "overflow" ? await createOverflowError(error, turn, transcript, model, limit) : error;
       }
       if (tooLong) {
-        [overflowed, tries] = [true, 0];
+        [hasOverflowed, tries] = [true, 0];
         await compact(turn, transcript, tooLong);
-        request = await plan();
+        request = await planRequest();
       } else await pause(delay, turn.signal);
     }
   }
@@ -88,7 +88,7 @@ async function selectModel({ models }: DrivenTurn, transcript: Transcript, { pri
   return visionId !== primary.id && transcript.hasNewImages() ? models.open("vision") : primary;
 }
 
-async function call(turn: DrivenTurn, model: Model, request: ModelRequest): Promise<Omit<ModelCallEnd, "context">> {
+async function callModel(turn: DrivenTurn, model: Model, request: ModelRequest): Promise<Omit<ModelCallEnd, "context">> {
   const toolCalls: ToolCall[] = [];
   let replay: unknown;
   let finish: ModelCallEnd["finish"] | undefined;
@@ -105,10 +105,10 @@ async function call(turn: DrivenTurn, model: Model, request: ModelRequest): Prom
     if (text || reasoning) await turn.say(text, reasoning);
   }
   turn.signal.throwIfAborted();
-  return { finish: checked(finish), toolCalls, replay };
+  return { finish: checkFinish(finish), toolCalls, replay };
 }
 
-function checked(finish: Extract<ModelPart, { type: "finish" }> | undefined): ModelCallEnd["finish"] {
+function checkFinish(finish: Extract<ModelPart, { type: "finish" }> | undefined): ModelCallEnd["finish"] {
   if (!finish) throw new ModelError("network", "The model's answer ended without an end.", { passing: true, advice: "It is tried again by itself." });
   if (finish.reason === "content") {
     throw new ModelError("content", "The provider stopped the answer because of its content rules.", {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Compaction } from "../../store/facts.ts";
-import type { Spoken } from "../../store/message-row.ts";
+import type { TranscriptMessage } from "../../store/message-row.ts";
 import { Transcript } from "./transcript.ts";
 
-const user = (position: number, content: string, images: string[] = []): Spoken => ({
+const user = (position: number, content: string, images: string[] = []): TranscriptMessage => ({
   position,
   turn: "t",
   role: "user",
@@ -11,15 +11,15 @@ const user = (position: number, content: string, images: string[] = []): Spoken 
   attachments: images.map((blob) => ({ blob, mediaType: "image/png", size: 3 })),
   toolCalls: [],
 });
-const said = (position: number, content: string): Spoken => ({ position, turn: "t", step: 1, role: "assistant", content, attachments: [], toolCalls: [] });
-const result = (position: number, content: string, blob?: string): Spoken => ({
+const said = (position: number, content: string): TranscriptMessage => ({ position, turn: "t", step: 1, role: "assistant", content, attachments: [], toolCalls: [] });
+const result = (position: number, content: string, blob?: string): TranscriptMessage => ({
   ...user(position, content),
   role: "tool",
   toolResult: { callId: "c", name: "look", summary: "", preview: "", size: content.length, ...(blob ? { blob, mediaType: "image/png" } : {}) },
 });
 
 /** A conversation that knows what was read of it. */
-function stored(...spoken: Spoken[]) {
+function createConversation(...spoken: TranscriptMessage[]) {
   const from: number[] = [];
   let compaction: Compaction | undefined;
   return {
@@ -41,7 +41,7 @@ const compaction: Compaction = { at: 99, runId: "t", shortened: 30, upTo: 20, su
 
 test("it is only ever added to, until the conversation is compacted", async () => {
   const transcript = new Transcript();
-  const conversation = stored(user(10, "one"), said(20, "two"), result(30, "r".repeat(5_000)), user(40, "four"));
+  const conversation = createConversation(user(10, "one"), said(20, "two"), result(30, "r".repeat(5_000)), user(40, "four"));
   await transcript.follow(conversation);
   const before = [...transcript.messages];
   await transcript.follow(conversation);
@@ -57,28 +57,28 @@ test("it is only ever added to, until the conversation is compacted", async () =
   // The same compaction again is nothing new.
   await transcript.follow(conversation.compact({ ...compaction }));
   expect(transcript.messages).toHaveLength(3);
-  expect(transcript.spokeSince(20)).toBe(false);
+  expect(transcript.hasSpokenSince(20)).toBe(false);
 });
 
 test("a shortened result has no picture any more", async () => {
   const transcript = new Transcript();
-  const pictures = stored(result(10, "[picture: a dot]", "blob"), result(40, "[picture: a dot]", "blob"));
+  const pictures = createConversation(result(10, "[picture: a dot]", "blob"), result(40, "[picture: a dot]", "blob"));
   await transcript.follow(pictures.compact({ ...compaction, upTo: 0 }));
-  expect(transcript.told.map(({ message }) => "images" in message)).toEqual([false, true]);
+  expect(transcript.entries.map(({ message }) => "images" in message)).toEqual([false, true]);
 });
 
 test("an image is new until the model has spoken, and can be told in words", async () => {
   const transcript = new Transcript();
-  await transcript.follow(stored(user(10, "look", ["blob"])));
+  await transcript.follow(createConversation(user(10, "look", ["blob"])));
   expect(transcript.hasNewImages()).toBe(true);
-  expect(transcript.inWords("eyes:x")).toEqual([
+  expect(transcript.toTextMessages("eyes:x")).toEqual([
     { role: "user", content: [{ type: "text", text: "[image, image/png; eyes:x looked at it and answered.]" }, { type: "text", text: "look" }] },
   ]);
   expect(JSON.stringify(transcript.messages)).toContain('"type":"image"');
-  await transcript.follow(stored(said(20, "a dot")));
+  await transcript.follow(createConversation(said(20, "a dot")));
   expect(transcript.hasNewImages()).toBe(false);
-  await transcript.follow(stored(result(30, "[picture]", "blob")));
+  await transcript.follow(createConversation(result(30, "[picture]", "blob")));
   expect(transcript.hasNewImages()).toBe(true);
-  expect(transcript.inWords("eyes:x").at(-1)).toMatchObject({ content: expect.stringContaining("eyes:x looked at it") });
-  expect(transcript.inWords("eyes:x").at(-1)).not.toHaveProperty("images");
+  expect(transcript.toTextMessages("eyes:x").at(-1)).toMatchObject({ content: expect.stringContaining("eyes:x looked at it") });
+  expect(transcript.toTextMessages("eyes:x").at(-1)).not.toHaveProperty("images");
 });

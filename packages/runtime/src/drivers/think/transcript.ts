@@ -1,9 +1,9 @@
-import { tokensOfMessage, tokensOfText } from "../../model/estimate.ts";
+import { estimateMessageTokens, estimateTextTokens } from "../../model/estimate.ts";
 import type { ModelMessage, Replay, UserPart } from "../../model/model.ts";
 import type { Compaction } from "../../store/facts.ts";
-import type { Spoken } from "../../store/message-row.ts";
+import type { TranscriptMessage } from "../../store/message-row.ts";
 import type { Conversation } from "../driver.ts";
-import { summaryOf } from "./summary.ts";
+import { formatSummary } from "./summary.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
 
 type Blobs = Pick<Conversation, "readBlob">;
@@ -18,7 +18,7 @@ const maxShortenedChars = 500;
  * so that a long conversation is not read again for every step and its bytes stay the same for the provider's cache.
  */
 export class Transcript {
-  #told: TranscriptEntry[] = [];
+  #entries: TranscriptEntry[] = [];
   #messages: ModelMessage[] = [];
   #position = 0;
   #compaction: Compaction | undefined;
@@ -31,8 +31,8 @@ export class Transcript {
   }
 
   /** What follows the summary, or all of it where there is none. */
-  get told(): readonly TranscriptEntry[] {
-    return this.#told;
+  get entries(): readonly TranscriptEntry[] {
+    return this.#entries;
   }
 
   /** About how many tokens all of it takes. */
@@ -53,24 +53,24 @@ export class Transcript {
   #restart(compaction: Compaction | undefined): void {
     if (compaction?.at === this.#compaction?.at) return;
     this.#compaction = compaction;
-    this.#told = [];
-    const summary = compaction && summaryOf(compaction);
+    this.#entries = [];
+    const summary = compaction && formatSummary(compaction);
     this.#messages = summary === undefined ? [] : [{ role: "user", content: summary }];
     this.#position = compaction?.upTo ?? 0;
     this.#hasImages = false;
-    this.#tokens = summary === undefined ? 0 : tokensOfText(summary);
+    this.#tokens = summary === undefined ? 0 : estimateTextTokens(summary);
   }
 
   async #add(conversation: Pick<Conversation, "readAfter" | "readBlob">): Promise<void> {
     for (const entry of await conversation.readAfter(this.#position)) {
-      const whole = entry.attachments.length > 0 || isPicture(entry) ? await withBlobs(entry, conversation) : plain(entry);
-      const message = entry.position <= (this.#compaction?.shortened ?? 0) ? shortened(whole) : whole;
+      const whole = entry.attachments.length > 0 || isPicture(entry) ? await loadBlobs(entry, conversation) : toModelMessage(entry);
+      const message = entry.position <= (this.#compaction?.shortened ?? 0) ? shortenResult(whole) : whole;
       this.#messages.push(message);
-      const tokens = tokensOfMessage(message);
-      this.#told.push({ position: entry.position, turn: entry.turn, ...(entry.step ? { step: entry.step } : {}), message, tokens });
+      const tokens = estimateMessageTokens(message);
+      this.#entries.push({ position: entry.position, turn: entry.turn, ...(entry.step ? { step: entry.step } : {}), message, tokens });
       this.#tokens += tokens;
       this.#position = entry.position;
-      this.#hasImages ||= imagesIn(message) > 0;
+      this.#hasImages ||= countImages(message) > 0;
     }
   }
 
@@ -79,25 +79,25 @@ export class Transcript {
   }
 
   /** The same for a model that sees nothing: images in words, and who has looked at them. */
-  inWords(lookedAtBy: string): readonly ModelMessage[] {
-    return this.#hasImages ? this.#messages.map((message) => inWords(message, lookedAtBy)) : this.#messages;
+  toTextMessages(lookedAtBy: string): readonly ModelMessage[] {
+    return this.#hasImages ? this.#messages.map((message) => toTextMessage(message, lookedAtBy)) : this.#messages;
   }
 
   /** Is there an image that no model has seen yet? */
   hasNewImages(): boolean {
     if (!this.#hasImages) return false;
-    const spoke = this.#told.findLastIndex(({ message }) => message.role === "assistant");
-    return this.#told.slice(spoke + 1).some(({ message }) => imagesIn(message) > 0);
+    const spoke = this.#entries.findLastIndex(({ message }) => message.role === "assistant");
+    return this.#entries.slice(spoke + 1).some(({ message }) => countImages(message) > 0);
   }
 
   /** Has the model said anything since that place? */
-  spokeSince(position: number): boolean {
-    const last = this.#told.findLast(({ step }) => step !== undefined);
+  hasSpokenSince(position: number): boolean {
+    const last = this.#entries.findLast(({ step }) => step !== undefined);
     return last !== undefined && last.position > position;
   }
 }
 
-function plain(entry: Spoken): ModelMessage {
+function toModelMessage(entry: TranscriptMessage): ModelMessage {
   if (entry.role === "user") return { role: "user", content: entry.content };
   if (entry.role === "tool") {
     const { callId = "", name = "", failed } = entry.toolResult ?? {};
@@ -112,7 +112,7 @@ function plain(entry: Spoken): ModelMessage {
 }
 
 /** A tool's result by its beginning. What else there is to say stays as it is. */
-export function shortened(message: ModelMessage): ModelMessage {
+export function shortenResult(message: ModelMessage): ModelMessage {
   if (message.role !== "tool") return message;
   const { images: _, ...rest } = message;
   const { content } = rest;
@@ -121,14 +121,14 @@ export function shortened(message: ModelMessage): ModelMessage {
   return { ...rest, content: `${content.slice(0, maxShortenedChars).toWellFormed()}\n[shortened; ${content.length} characters in all]` };
 }
 
-function imagesIn(message: ModelMessage): number {
+function countImages(message: ModelMessage): number {
   if (message.role === "tool") return message.images?.length ?? 0;
   if (message.role !== "user" || typeof message.content === "string") return 0;
   return message.content.filter(({ type }) => type === "image").length;
 }
 
-function inWords(message: ModelMessage, lookedAtBy: string): ModelMessage {
-  if (imagesIn(message) === 0) return message;
+function toTextMessage(message: ModelMessage, lookedAtBy: string): ModelMessage {
+  if (countImages(message) === 0) return message;
   const note = `${lookedAtBy} looked at it and answered.`;
   if (message.role === "tool") {
     const { images: _, ...rest } = message;
@@ -141,12 +141,12 @@ function inWords(message: ModelMessage, lookedAtBy: string): ModelMessage {
   };
 }
 
-function isPicture(entry: Spoken): boolean {
+function isPicture(entry: TranscriptMessage): boolean {
   return entry.toolResult?.blob !== undefined && (entry.toolResult.mediaType ?? "").startsWith("image/");
 }
 
-async function withBlobs(entry: Spoken, blobs: Blobs): Promise<ModelMessage> {
-  const message = plain(entry);
+async function loadBlobs(entry: TranscriptMessage, blobs: Blobs): Promise<ModelMessage> {
+  const message = toModelMessage(entry);
   if (message.role === "tool" && entry.toolResult?.blob) {
     const data = await blobs.readBlob(entry.toolResult.blob);
     return data ? { ...message, images: [{ mediaType: entry.toolResult.mediaType ?? "image/png", data }] } : message;
@@ -157,12 +157,12 @@ async function withBlobs(entry: Spoken, blobs: Blobs): Promise<ModelMessage> {
     const data = await blobs.readBlob(blob);
     if (!data) parts.push({ type: "text", text: `[attachment ${name ?? blob} is gone]` });
     else if (mediaType.startsWith("image/")) parts.push({ type: "image", mediaType, data });
-    else parts.push({ type: "text", text: attachedText(name ?? "attachment", mediaType, size, data) });
+    else parts.push({ type: "text", text: formatAttachment(name ?? "attachment", mediaType, size, data) });
   }
   return { role: "user", content: [...parts, { type: "text", text: entry.content }] };
 }
 
-function attachedText(name: string, mediaType: string, size: number, data: Uint8Array): string {
+function formatAttachment(name: string, mediaType: string, size: number, data: Uint8Array): string {
   const isText = mediaType.startsWith("text/") || /[/+](json|xml|yaml|javascript)$/.test(mediaType);
   if (!isText) return `[attached: ${name}, ${mediaType}, ${size} bytes]`;
   const text = new TextDecoder().decode(data);

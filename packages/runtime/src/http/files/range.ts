@@ -1,10 +1,10 @@
-import type { Range } from "../../workspace/range.ts";
+import type { ByteRange } from "../../workspace/range.ts";
 
-const one = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/;
+const rangePattern = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/;
 
 /** The part of a file that a request is about. Several at once, and what nobody understands, are answered with all of it. */
-export function rangeIn({ method, headers }: Request): Range | undefined {
-  const [, from, to, last] = one.exec(headers.get("range")?.trim() ?? "") ?? [];
+export function readRange({ method, headers }: Request): ByteRange | undefined {
+  const [, from, to, last] = rangePattern.exec(headers.get("range")?.trim() ?? "") ?? [];
   if (method !== "GET" || (from === undefined && last === undefined)) return undefined;
   if (from !== undefined && to !== undefined && Number(to) < Number(from)) return undefined;
   const place = from === undefined ? { to: Number(last) } : { from: Number(from), ...(to === undefined ? {} : { to: Number(to) }) };

@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import { forgetAgency } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";
 
-export function agencyRoutes(app: Hono<HonoEnv>): void {
+export function addAgencyRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.listAgencies, ({ env, caller, query }) => env.User.getByName(caller.user).listAgencies(query));
 
   route(app, endpoints.createAgency, ({ env, caller, body }) => env.User.getByName(caller.user).createAgency(body));

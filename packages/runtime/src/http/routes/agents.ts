@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import { enterAgency, forgetAgent } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";
 
-export function agentRoutes(app: Hono<HonoEnv>): void {
+export function addAgentRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.listAgents, async ({ env, caller, params, query }) => {
     await enterAgency(env, caller.user, params.agency);
     return env.Agency.getByName(params.agency).listAgents(query);

@@ -1,14 +1,14 @@
 import { appAddress, endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import { fromApp } from "../app/answer.ts";
-import { toApp } from "../app/request.ts";
-import { enteredAgent as entered } from "../directory.ts";
+import { sanitizeAppResponse } from "../app/response.ts";
+import { toAppRequest } from "../app/request.ts";
+import { requireAgent as entered } from "../directory.ts";
 import { isUpgrade } from "../guard.ts";
 import { type HonoEnv, route } from "../route.ts";
-import { checkUse } from "../use.ts";
+import { checkFetchDestination } from "../fetch-destination.ts";
 
 /** An agent's app: setting it, and reaching it. */
-export function appRoutes(app: Hono<HonoEnv>): void {
+export function addAppRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.getApp, async (call) => (await entered(call)).app.read());
 
   route(app, endpoints.putApp, async (call) => (await entered(call)).app.put(call.body, call.caller.user));
@@ -22,12 +22,12 @@ export function appRoutes(app: Hono<HonoEnv>): void {
     route(app, endpoint, async (call) => {
       const agent = await entered(call);
       if (isUpgrade(call.request)) throw fail("bad_request", "An app takes no WebSockets; ask it with plain requests.");
-      checkUse(call.request, call.caller, "app");
-      const request = await toApp(call.request);
+      checkFetchDestination(call.request, call.caller, "app");
+      const request = await toAppRequest(call.request);
       const { url } = request;
       // Nothing that an app does is worth waiting for when the host stops.
       call.release();
-      return fromApp(await agent.fetchApp(request), url, appAddress(call.params.agency, call.params.agent));
+      return sanitizeAppResponse(await agent.fetchApp(request), url, appAddress(call.params.agency, call.params.agent));
     });
   }
 }

@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import { enterAgency } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";
 
-export function blueprintRoutes(app: Hono<HonoEnv>): void {
+export function addBlueprintRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.listBlueprints, async ({ env, caller, params }) => {
     await enterAgency(env, caller.user, params.agency);
     return { blueprints: await env.Agency.getByName(params.agency).listBlueprints() };

@@ -1,21 +1,21 @@
 import { endpoints, fail, type Who } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import type { Env } from "../../objects/env.ts";
-import { json, noContent } from "../answer.ts";
-import { forget } from "../authenticate.ts";
-import { mint, sha256, userOf, userOfId } from "../credentials.ts";
+import { toJsonResponse, createEmptyResponse } from "../response.ts";
+import { forgetCredential } from "../authenticate.ts";
+import { mint, sha256, verifyCredential, parseTokenUser } from "../credentials.ts";
 import { type HonoEnv, route } from "../route.ts";
 
-const codeLifetime = 10 * 60;
-const loginLifetime = 30 * 86_400;
+const codeLifetimeSeconds = 10 * 60;
+const loginLifetimeSeconds = 30 * 86_400;
 
 /** Tokens for programs, and the one-time link that logs the page in. */
-export function credentialRoutes(app: Hono<HonoEnv>): void {
+export function addCredentialRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.who, ({ caller }) => ({ user: caller.user, scopes: caller.scopes }));
 
   route(app, endpoints.createLoginCode, async ({ env, caller }) => {
     const minted = mint(caller.user, env.SIGNING_KEY);
-    const expiresAt = inSeconds(codeLifetime);
+    const expiresAt = getExpiry(codeLifetimeSeconds);
     await env.User.getByName(caller.user).addCredential({
       id: minted.id,
       hash: minted.hash,
@@ -28,21 +28,21 @@ export function credentialRoutes(app: Hono<HonoEnv>): void {
   });
 
   route(app, endpoints.login, async ({ env, request, body }) => {
-    const user = userOf(body.code, env.SIGNING_KEY);
+    const user = verifyCredential(body.code, env.SIGNING_KEY);
     const scopes = user && (await env.User.getByName(user).redeemCode(sha256(body.code)));
     if (!user || !scopes) {
       throw fail("unauthorized", "This login link was used already or has expired. Run `thinkery open` for a new one.");
     }
-    const cookie = await startLogin(env, { user, scopes }, secure(request));
-    return json({ user, scopes } satisfies Who, 200, { "set-cookie": cookie });
+    const cookie = await startLogin(env, { user, scopes }, isHttps(request));
+    return toJsonResponse({ user, scopes } satisfies Who, 200, { "set-cookie": cookie });
   });
 
   route(app, endpoints.logout, async ({ env, request, caller }) => {
     if (caller.via === "cookie") {
       await env.User.getByName(caller.user).revokeCredential({ hash: caller.hash });
-      forget(caller.hash);
+      forgetCredential(caller.hash);
     }
-    return noContent({ "set-cookie": cookieOf(env, "", 0, secure(request)) });
+    return createEmptyResponse({ "set-cookie": createCookie(env, "", 0, isHttps(request)) });
   });
 
   route(app, endpoints.listTokens, async ({ env, caller, query }) => ({
@@ -58,16 +58,16 @@ export function credentialRoutes(app: Hono<HonoEnv>): void {
       kind: "token",
       name: body.name,
       scopes: [...new Set(body.scopes)],
-      ...(body.expiresInSeconds ? { expiresAt: inSeconds(body.expiresInSeconds) } : {}),
+      ...(body.expiresInSeconds ? { expiresAt: getExpiry(body.expiresInSeconds) } : {}),
     });
     return { ...token, token: minted.secret };
   });
 
   route(app, endpoints.revokeToken, async ({ env, params }) => {
-    const user = userOfId(params.id);
+    const user = parseTokenUser(params.id);
     const hash = user && (await env.User.getByName(user).revokeCredential({ id: params.id }));
     if (!hash) throw fail("not_found", "There is no such token.");
-    forget(hash);
+    forgetCredential(hash);
     return undefined;
   });
 }
@@ -80,16 +80,16 @@ async function startLogin(env: Env, who: Who, isSecure: boolean): Promise<string
     kind: "login",
     name: "the page",
     scopes: who.scopes,
-    expiresAt: inSeconds(loginLifetime),
+    expiresAt: getExpiry(loginLifetimeSeconds),
   });
-  return cookieOf(env, minted.secret, loginLifetime, isSecure);
+  return createCookie(env, minted.secret, loginLifetimeSeconds, isSecure);
 }
 
 // Browsers share cookies between all ports of a machine, so the name carries ours.
-function cookieOf(env: Env, value: string, maxAge: number, isSecure: boolean): string {
+function createCookie(env: Env, value: string, maxAge: number, isSecure: boolean): string {
   return `${env.COOKIE_NAME}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${isSecure ? "; Secure" : ""}`;
 }
 
-const inSeconds = (seconds: number) => Date.now() + seconds * 1000;
+const getExpiry = (seconds: number) => Date.now() + seconds * 1000;
 
-const secure = (request: Request) => new URL(request.url).protocol === "https:";
+const isHttps = (request: Request) => new URL(request.url).protocol === "https:";

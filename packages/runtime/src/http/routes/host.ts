@@ -4,12 +4,12 @@ import type { Hono } from "hono";
 import { openHost } from "../../host/host.ts";
 import { openModels } from "../../model/catalogue.ts";
 import type { Env } from "../../objects/env.ts";
-import { slotsOf } from "../../sandbox/open.ts";
+import { createSlotClient } from "../../sandbox/open.ts";
 import type { Caller } from "../authenticate.ts";
 import { type HonoEnv, route } from "../route.ts";
 
-export function hostRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.health, ({ env, caller }) => (caller ? particulars(env, caller) : { status: "ok" as const }));
+export function addHostRoutes(app: Hono<HonoEnv>): void {
+  route(app, endpoints.health, ({ env, caller }) => (caller ? readHealth(env, caller) : { status: "ok" as const }));
 
   route(app, endpoints.shutdown, async ({ env }) => {
     const host = openHost(env.HOST);
@@ -19,18 +19,18 @@ export function hostRoutes(app: Hono<HonoEnv>): void {
   });
 
   route(app, endpoints.openapi, async () => {
-    const { describe } = await import("../openapi.ts");
-    return describe();
+    const { createOpenApi } = await import("../openapi.ts");
+    return createOpenApi();
   });
 }
 
-async function particulars(env: Env, caller: Caller): Promise<Health> {
+async function readHealth(env: Env, caller: Caller): Promise<Health> {
   const models = openModels(env);
   const [totals, host, fallback, found] = await Promise.all([
-    env.User.getByName(caller.user).totals(),
+    env.User.getByName(caller.user).getTotals(),
     openHost(env.HOST)?.status(),
-    models.fallback(),
-    models.found(),
+    models.getDefaultModel(),
+    models.listLocalServers(),
   ]);
   return {
     status: "ok",
@@ -38,14 +38,14 @@ async function particulars(env: Env, caller: Caller): Promise<Health> {
     uptime: Math.max(0, Math.round((Date.now() - Date.parse(host?.startedAt ?? env.STARTED_AT)) / 1000)),
     ...totals,
     models: { configured: [...new Set([...env.PROVIDERS, ...found])], default: fallback },
-    ...(host ? { pid: host.pid, restarts: host.main.restarts, ...(await sandboxes(env, host, caller)) } : {}),
+    ...(host ? { pid: host.pid, restarts: host.main.restarts, ...(await readSandboxes(env, host, caller)) } : {}),
     ...(host?.main.worker ? { worker: host.main.worker } : {}),
   };
 }
 
 /** What the daemon knows of the processes, with what the pool knows of what runs in them. Whose code that is, is the owner's to know. */
-async function sandboxes(env: Env, { slots }: HostStatus, { user }: Caller): Promise<Pick<Health, "sandboxes" | "waitingRuns">> {
-  const pool = await slotsOf(env)?.status();
+async function readSandboxes(env: Env, { slots }: HostStatus, { user }: Caller): Promise<Pick<Health, "sandboxes" | "waitingRuns">> {
+  const pool = await createSlotClient(env)?.status();
   const inside = (pool?.slots ?? []).map(({ runs, agent }) => ({ runs, ...(agent && user === ownerUser ? { agent } : {}) }));
   return { sandboxes: slots.map((slot, index) => ({ ...slot, ...inside[index] })), waitingRuns: pool?.waiting ?? 0 };
 }

@@ -1,22 +1,22 @@
 import { endpoints, fail } from "@thinkery/sdk";
-import { nearest } from "@thinkery/sdk/internal";
+import { findNearest } from "@thinkery/sdk/internal";
 import type { Hono } from "hono";
 import { openModels } from "../../model/catalogue.ts";
 import { type HonoEnv, route } from "../route.ts";
 
-export function modelRoutes(app: Hono<HonoEnv>): void {
+export function addModelRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.listProviders, async ({ env }) => {
     const models = openModels(env);
-    const [providers, fallback] = await Promise.all([models.list(), models.fallback()]);
+    const [providers, fallback] = await Promise.all([models.list(), models.getDefaultModel()]);
     return { providers, default: fallback };
   });
 
   route(app, endpoints.listModels, async ({ env, query }) => {
     const models = openModels(env);
-    const [providers, fallback] = await Promise.all([models.list(), models.fallback()]);
+    const [providers, fallback] = await Promise.all([models.list(), models.getDefaultModel()]);
     const names = providers.map(({ name }) => name);
     if (query.provider && !names.includes(query.provider)) {
-      const suggestion = nearest(query.provider, names);
+      const suggestion = findNearest(query.provider, names);
       const advice = suggestion ? `did you mean “${suggestion}”?` : `known are ${names.join(", ")}.`;
       throw fail("not_found", `There is no provider “${query.provider}”; ${advice}`, suggestion ? { suggestion } : {});
     }

@@ -7,21 +7,21 @@ import { enterAgent } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 /** What an agent has left running in its Linux sandbox. The daemon knows; the agent itself need not be asked. */
-export function processRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.listProcesses, (call) => asked(call, async (linux) => ({ processes: await linux.list() })));
+export function addProcessRoutes(app: Hono<HonoEnv>): void {
+  route(app, endpoints.listProcesses, (call) => callLinux(call, async (linux) => ({ processes: await linux.list() })));
 
-  route(app, endpoints.getProcess, (call) => asked(call, (linux) => linux.read(call.params.id, call.query.after)));
+  route(app, endpoints.getProcess, (call) => callLinux(call, (linux) => linux.read(call.params.id, call.query.after)));
 
-  route(app, endpoints.stopProcess, (call) => asked(call, (linux) => linux.stop(call.params.id)));
+  route(app, endpoints.stopProcess, (call) => callLinux(call, (linux) => linux.stop(call.params.id)));
 }
 
-interface ToAgent {
+interface AgentCall {
   env: Env;
   caller: Caller;
   params: { agency: string; agent: string };
 }
 
-async function asked<T>({ env, caller, params }: ToAgent, ask: (linux: AgentLinux) => Promise<T>): Promise<T> {
+async function callLinux<T>({ env, caller, params }: AgentCall, ask: (linux: AgentLinux) => Promise<T>): Promise<T> {
   await enterAgent(env, caller.user, params.agency, params.agent);
   try {
     return await ask(openLinux(env, agentObjectName(params.agency, params.agent)));

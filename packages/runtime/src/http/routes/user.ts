@@ -1,11 +1,11 @@
 import { endpoints } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import type { Env } from "../../objects/env.ts";
-import { stateGathered } from "../../objects/statements.ts";
+import { flushReports } from "../../objects/usage-reports.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 /** The caller: who they are, what is theirs, what they have spent and may spend. */
-export function userRoutes(app: Hono<HonoEnv>): void {
+export function addUserRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.getUser, ({ env, caller }) => env.User.getByName(caller.user).describe());
 
   route(app, endpoints.listUserAgents, ({ env, caller, query }) => env.User.getByName(caller.user).listAgents(query));
@@ -14,11 +14,11 @@ export function userRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.putPreferences, ({ env, caller, body }) => env.User.getByName(caller.user).putPreferences(body));
 
-  route(app, endpoints.getUserUsage, async ({ env, caller, query }) => (await stated(env, caller.user)).usage(query.days));
+  route(app, endpoints.getUserUsage, async ({ env, caller, query }) => (await getUpToDateUser(env, caller.user)).getUsage(query.days));
 
-  route(app, endpoints.getUserBudget, async ({ env, caller }) => (await stated(env, caller.user)).getBudget());
+  route(app, endpoints.getUserBudget, async ({ env, caller }) => (await getUpToDateUser(env, caller.user)).getBudget());
 
-  route(app, endpoints.putUserBudget, async ({ env, caller, body }) => (await stated(env, caller.user)).setBudget(body));
+  route(app, endpoints.putUserBudget, async ({ env, caller, body }) => (await getUpToDateUser(env, caller.user)).setBudget(body));
 
   route(app, endpoints.deleteUserBudget, async ({ env, caller }) => {
     await env.User.getByName(caller.user).setBudget(undefined);
@@ -27,7 +27,7 @@ export function userRoutes(app: Hono<HonoEnv>): void {
 }
 
 /** With all that their agents have spent by now in their books. */
-async function stated(env: Env, user: string) {
-  await stateGathered(env);
+async function getUpToDateUser(env: Env, user: string) {
+  await flushReports(env);
   return env.User.getByName(user);
 }

@@ -1,21 +1,21 @@
 import { endpoints } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import { json } from "../answer.ts";
-import { enteredAgent as entered } from "../directory.ts";
+import { toJsonResponse } from "../response.ts";
+import { requireAgent as entered } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 /** What a workspace was, and how it came to be what it is. */
-export function versionRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.listVersions, async (call) => (await entered(call)).files.versions(call.query));
+export function addVersionRoutes(app: Hono<HonoEnv>): void {
+  route(app, endpoints.listVersions, async (call) => (await entered(call)).files.listVersions(call.query));
 
   route(app, endpoints.getVersion, async (call) => (await entered(call)).files.diff(Number(call.params.version), call.query.path));
 
   route(app, endpoints.revert, async (call) => {
     const merged = await (await entered(call)).files.revert(call.body, call.caller.user);
-    return json(merged, merged.version ? 201 : 200);
+    return toJsonResponse(merged, merged.version ? 201 : 200);
   });
 
-  route(app, endpoints.listBranches, async (call) => ({ branches: await (await entered(call)).files.branches() }));
+  route(app, endpoints.listBranches, async (call) => ({ branches: await (await entered(call)).files.listBranches() }));
 
   route(app, endpoints.createBranch, async (call) => (await entered(call)).files.createBranch(call.body, call.caller.user));
 
@@ -26,6 +26,6 @@ export function versionRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.mergeBranch, async (call) => {
     const merged = await (await entered(call)).files.mergeBranch(call.params.branch, call.body, call.caller.user);
-    return json(merged, merged.version ? 201 : 200);
+    return toJsonResponse(merged, merged.version ? 201 : 200);
   });
 }

@@ -1,11 +1,11 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { FinishReason, Model, ModelPart, ModelRequest, Usage } from "../model.ts";
-import { networkFailure } from "../wire/fail.ts";
+import { createNetworkError } from "../wire/create-model-error.ts";
 import type { Layout } from "../wire/layout.ts";
-import { count, Parts, toolCall } from "../wire/parts.ts";
-import { Patience } from "../wire/patience.ts";
-import { sorted } from "./ai-sdk/fail.ts";
-import { type Kept, prompt } from "./ai-sdk/prompt.ts";
+import { toCount, PartCollector, parseToolCall } from "../wire/parts.ts";
+import { IdleTimeout } from "../wire/idle-timeout.ts";
+import { toModelError } from "./ai-sdk/to-model-error.ts";
+import { type AiSdkReplay, createPrompt } from "./ai-sdk/prompt.ts";
 
 /** A model of the AI SDK behind our interface: for reach, not for speed. */
 export interface AiSdkOptions {
@@ -17,57 +17,57 @@ export interface AiSdkOptions {
   providerOptions?: SharedV4ProviderOptions;
 }
 
-const reasons: Record<string, FinishReason> = { stop: "stop", length: "length", "content-filter": "content", "tool-calls": "tool-calls" };
+const finishReasons: Record<string, FinishReason> = { stop: "stop", length: "length", "content-filter": "content", "tool-calls": "tool-calls" };
 
-export function aiSdkModel(model: LanguageModelV4, options: AiSdkOptions): Model {
-  return { id: options.id, stream: (request, signal) => stream(model, options, request, signal) };
+export function createAiSdkModel(model: LanguageModelV4, options: AiSdkOptions): Model {
+  return { id: options.id, stream: (request, signal) => streamParts(model, options, request, signal) };
 }
 
-async function* stream(model: LanguageModelV4, options: AiSdkOptions, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart[]> {
+async function* streamParts(model: LanguageModelV4, options: AiSdkOptions, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart[]> {
   signal.throwIfAborted();
   const adapter = `ai-sdk ${options.id}`;
-  const patience = new Patience(options.idleMs ?? 120_000, signal);
-  const parts = new Parts();
-  const answer = new AiSdkAnswer(adapter);
+  const idleTimeout = new IdleTimeout(options.idleMs ?? 120_000, signal);
+  const parts = new PartCollector();
+  const answer = new AiSdkResponseParser(adapter);
   let reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | undefined;
   try {
     const asked = model.doStream({
-      prompt: prompt(request, adapter),
+      prompt: createPrompt(request, adapter),
       tools: request.tools.map(({ name, description, parameters }) => ({ type: "function", name, description, inputSchema: parameters })),
       ...request.settings,
-      abortSignal: patience.stop.signal,
+      abortSignal: idleTimeout.controller.signal,
       ...(options.providerOptions ? { providerOptions: options.providerOptions } : {}),
     });
-    patience.begin();
+    idleTimeout.begin();
     reader = (await asked).stream.getReader();
-    while (!parts.finished) {
-      patience.begin();
+    while (!parts.isFinished) {
+      idleTimeout.begin();
       const { done, value } = await reader.read();
-      patience.pause();
-      if (done) throw networkFailure(options, "broke off in the middle of its answer.");
+      idleTimeout.pause();
+      if (done) throw createNetworkError(options, "broke off in the middle of its answer.");
       answer.take(value, parts);
       const arrived = parts.take();
       if (arrived.length > 0) yield arrived;
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw patience.exhausted ? networkFailure(options, "was silent for too long.") : sorted(options, error);
+    throw idleTimeout.hasExpired ? createNetworkError(options, "was silent for too long.") : toModelError(options, error);
   } finally {
-    patience.end();
+    idleTimeout.end();
     void reader?.cancel().catch(() => {});
-    patience.stop.abort();
+    idleTimeout.controller.abort();
   }
 }
 
-class AiSdkAnswer {
-  private layout: Layout<Kept> = [];
+class AiSdkResponseParser {
+  private layout: Layout<AiSdkReplay> = [];
   /** Where the text and the thoughts that are still being written stand in the layout. */
   private open = new Map<string, { at: number; options?: SharedV4ProviderOptions; text: string }>();
-  private called = false;
+  private hasCalls = false;
 
   constructor(private readonly adapter: string) {}
 
-  take(part: LanguageModelV4StreamPart, parts: Parts): void {
+  take(part: LanguageModelV4StreamPart, parts: PartCollector): void {
     switch (part.type) {
       case "text-start":
       case "reasoning-start":
@@ -77,8 +77,8 @@ class AiSdkAnswer {
         break;
       case "text-delta":
       case "reasoning-delta":
-        if (part.type === "text-delta") parts.text(part.delta);
-        else parts.reasoning(part.delta);
+        if (part.type === "text-delta") parts.addText(part.delta);
+        else parts.addReasoning(part.delta);
         this.note(part, part.delta);
         break;
       case "text-end":
@@ -87,11 +87,11 @@ class AiSdkAnswer {
         break;
       case "tool-call": {
         if (part.providerExecuted) break;
-        const call = toolCall(part.toolCallId, part.toolName, part.input);
-        this.called = true;
+        const call = parseToolCall(part.toolCallId, part.toolName, part.input);
+        this.hasCalls = true;
         if (part.providerMetadata) this.layout.push({ kept: { options: part.providerMetadata } });
         this.layout.push({ call: call.id });
-        parts.call(call);
+        parts.addCall(call);
         break;
       }
       case "error":
@@ -117,23 +117,23 @@ class AiSdkAnswer {
     }
   }
 
-  private finish({ finishReason, usage }: Extract<LanguageModelV4StreamPart, { type: "finish" }>, parts: Parts): void {
+  private finish({ finishReason, usage }: Extract<LanguageModelV4StreamPart, { type: "finish" }>, parts: PartCollector): void {
     const { unified, raw } = finishReason;
     if (unified === "interrupted") throw new Error("the answer was cut off");
     if (unified === "error") throw { error: { message: `it stopped with ${raw ?? "an error"}.` } };
-    if (this.layout.some((entry) => "kept" in entry)) parts.replay({ adapter: this.adapter, data: this.layout.filter(isSomething) });
-    const reason = reasons[unified] ?? "other";
-    parts.finish(reason === "stop" && this.called ? "tool-calls" : reason, usageOf(usage));
+    if (this.layout.some((entry) => "kept" in entry)) parts.addReplay({ adapter: this.adapter, data: this.layout.filter(isNonEmpty) });
+    const reason = finishReasons[unified] ?? "other";
+    parts.finish(reason === "stop" && this.hasCalls ? "tool-calls" : reason, toUsage(usage));
   }
 }
 
-const isSomething = (entry: Layout<Kept>[number]): boolean => !("text" in entry) || entry.text > 0;
+const isNonEmpty = (entry: Layout<AiSdkReplay>[number]): boolean => !("text" in entry) || entry.text > 0;
 
-function usageOf({ inputTokens, outputTokens }: Extract<LanguageModelV4StreamPart, { type: "finish" }>["usage"]): Usage | undefined {
+function toUsage({ inputTokens, outputTokens }: Extract<LanguageModelV4StreamPart, { type: "finish" }>["usage"]): Usage | undefined {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
   return {
-    inputTokens: count(inputTokens.total),
-    outputTokens: count(outputTokens.total),
+    inputTokens: toCount(inputTokens.total),
+    outputTokens: toCount(outputTokens.total),
     ...(inputTokens.cacheRead === undefined ? {} : { cachedInputTokens: inputTokens.cacheRead }),
     ...(outputTokens.reasoning === undefined ? {} : { reasoningTokens: outputTokens.reasoning }),
   };

@@ -1,31 +1,31 @@
 import type { Model } from "../model.ts";
 import type { WireOptions } from "../wire/call.ts";
-import { redirected } from "../wire/fail.ts";
-import { aiSdkModel } from "./ai-sdk.ts";
+import { createRedirectError } from "../wire/create-model-error.ts";
+import { createAiSdkModel } from "./ai-sdk.ts";
 
 /** Google's own format, through the AI SDK. */
-export async function googleModel(options: WireOptions): Promise<Model> {
+export async function createGoogleModel(options: WireOptions): Promise<Model> {
   const { createGoogle } = await import("@ai-sdk/google");
   const google = createGoogle({
     baseURL: options.base,
     // Without a key the provider says so itself, and the error names the variable.
     apiKey: options.key || "none",
-    fetch: guarded(options),
+    fetch: createGuardedFetch(options),
     ...(options.headers ? { headers: options.headers } : {}),
   });
   const thinks = /^(models\/)?gemini-(2\.5|[3-9])/.test(options.model);
-  return aiSdkModel(google(options.model), {
+  return createAiSdkModel(google(options.model), {
     ...options,
     ...(thinks ? { providerOptions: { google: { thinkingConfig: { includeThoughts: true } } } } : {}),
   });
 }
 
 /** A key does not follow a redirect. */
-const guarded =
+const createGuardedFetch =
   (options: WireOptions): typeof fetch =>
   async (input, init) => {
     const response = await options.fetch(input as never, { ...init, redirect: "manual" } as never);
     if (response.status < 300 || response.status >= 400) return response;
     void response.body?.cancel().catch(() => {});
-    throw redirected(options, response.status);
+    throw createRedirectError(options, response.status);
   };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ModelPart } from "../model.ts";
-import { workersAiModel } from "./workers-ai.ts";
+import { createWorkersAiModel } from "./workers-ai.ts";
 
 const question = {
   system: "Be brief.",
@@ -13,7 +13,7 @@ const question = {
 };
 
 async function ask(run: (model: string, inputs: any) => Promise<Response>): Promise<ModelPart[]> {
-  const model = workersAiModel({ id: "workers-ai:@cf/x", model: "@cf/x", binding: { run } });
+  const model = createWorkersAiModel({ id: "workers-ai:@cf/x", model: "@cf/x", binding: { run } });
   const parts: ModelPart[] = [];
   for await (const batch of model.stream(question, new AbortController().signal)) parts.push(...batch);
   return parts;

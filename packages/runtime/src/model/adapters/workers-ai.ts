@@ -1,5 +1,5 @@
 import type { Model } from "../model.ts";
-import { chatModel } from "../wire/chat.ts";
+import { createChatModel } from "../wire/chat.ts";
 
 /** As much of the binding as we use. */
 export interface AiBinding {
@@ -14,27 +14,27 @@ interface WorkersAiOptions {
 }
 
 /** Workers AI speaks chat completions (and an older dialect of them), only not over an address but over a binding. */
-export function workersAiModel({ id, model, binding, idleMs }: WorkersAiOptions): Model {
+export function createWorkersAiModel({ id, model, binding, idleMs }: WorkersAiOptions): Model {
   const run = async (_address: unknown, init?: { body?: unknown; signal?: AbortSignal | null }): Promise<Response> => {
     const { model: _model, stream_options: _options, messages, ...rest } = JSON.parse(String(init?.body));
-    const inputs = { ...rest, messages: messages.map(withContent) };
+    const inputs = { ...rest, messages: messages.map(fillContent) };
     try {
       return await binding.run(model, inputs, { returnRawResponse: true, ...(init?.signal ? { signal: init.signal } : {}) });
     } catch (error) {
-      return answerOf(error);
+      return toErrorResponse(error);
     }
   };
-  return chatModel({ id, model, base: "https://workers-ai.invalid", fetch: run as never, ...(idleMs === undefined ? {} : { idleMs }) });
+  return createChatModel({ id, model, base: "https://workers-ai.invalid", fetch: run as never, ...(idleMs === undefined ? {} : { idleMs }) });
 }
 
 /** The binding's own schema has no null. */
-const withContent = (message: { content: unknown }): object => ({ ...message, content: message.content ?? "" });
+const fillContent = (message: { content: unknown }): object => ({ ...message, content: message.content ?? "" });
 
 /** The statuses that the binding's codes stand for in the HTTP API. */
 const statuses: Record<string, number> = { 3006: 413, 3007: 408, 3008: 408, 3023: 403, 3036: 429, 3040: 429, 3041: 403, 3042: 404, 5007: 404, 5016: 403, 5018: 403 };
 
 /** The binding throws what its HTTP API would answer, with the code in front. */
-function answerOf(error: unknown): Response {
+function toErrorResponse(error: unknown): Response {
   const message = error instanceof Error ? error.message : String(error);
   const code = message.match(/^(\d{4}):/)?.[1];
   if (code === undefined) throw error;

@@ -2,13 +2,13 @@ import { readScript } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { ModelError } from "../error.ts";
 import type { ModelMessage, ModelPart } from "../model.ts";
-import { scriptedModel } from "./scripted.ts";
+import { createScriptedModel } from "./scripted.ts";
 import { tour } from "./tour.ts";
 
 function modelOf(written: unknown) {
   const { script, problems } = readScript(written);
   if (!script) throw new Error(JSON.stringify(problems));
-  return scriptedModel("scripted:test", script);
+  return createScriptedModel("scripted:test", script);
 }
 
 async function parts(model: ReturnType<typeof modelOf>, messages: ModelMessage[], signal = new AbortController().signal) {

@@ -68,11 +68,11 @@ export const tour: ScriptInput = {
       when: String.raw`/\b(todos?|plan|list|steps?)\b/i`,
       steps: [
         { text: "Here is how an agent plans. Watch the list beside our conversation." },
-        { call: todos("in_progress", "pending") },
+        { call: createPlanTodos("in_progress", "pending") },
         { wait: 400 },
-        { call: todos("completed", "in_progress") },
+        { call: createPlanTodos("completed", "in_progress") },
         { wait: 400 },
-        { call: todos("completed", "completed") },
+        { call: createPlanTodos("completed", "completed") },
         { text: "Each of these changes was a tool call: checked, written down, and only then done. A real model plans the same way." },
       ],
     },
@@ -92,16 +92,16 @@ export const tour: ScriptInput = {
         },
         { call: { tool: "set_title", input: { title: "A tour of Thinkery" } } },
         { text: "I have just given our conversation a title. Now a plan:" },
-        { call: walk("in_progress", "pending", "pending") },
+        { call: createTourTodos("in_progress", "pending", "pending") },
         { wait: 300 },
         { text: "Agents remember: every message and step is on disk before you see it. Stop the host in the middle of a turn and it goes on where it was." },
-        { call: walk("completed", "in_progress", "pending") },
+        { call: createTourTodos("completed", "in_progress", "pending") },
         { wait: 300 },
         { text: "Agents act through tools, like this list of todos, and each call is checked and logged first." },
-        { call: walk("completed", "completed", "in_progress") },
+        { call: createTourTodos("completed", "completed", "in_progress") },
         { wait: 300 },
         { text: "And agents think with the model you give them: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or start Ollama, and run `thinkery restart`." },
-        { call: walk("completed", "completed", "completed") },
+        { call: createTourTodos("completed", "completed", "completed") },
         { text: "That was the tour. Ask me about “models” or “help”, say “plan” to see a list being worked through, “code” to see some run, or “files” to see some written." },
       ],
     },
@@ -117,7 +117,7 @@ export const tour: ScriptInput = {
 
 type Status = "pending" | "in_progress" | "completed";
 
-function walk(remember: Status, act: Status, think: Status) {
+function createTourTodos(remember: Status, act: Status, think: Status) {
   const items: [string, Status][] = [
     ["See how agents remember", remember],
     ["See how agents act", act],
@@ -126,7 +126,7 @@ function walk(remember: Status, act: Status, think: Status) {
   return { tool: "write_todos", input: { todos: items.map(([content, status]) => ({ content, status })) } };
 }
 
-function todos(write: Status, tick: Status) {
+function createPlanTodos(write: Status, tick: Status) {
   const items: [string, Status][] = [
     ["Write the plan down", write],
     ["Tick it off", tick],

@@ -35,7 +35,7 @@ export class BodyReader {
 
   constructor(body: ReadableStream<Uint8Array>) {
     this.#body = body;
-    this.#reader = readerOf(body);
+    this.#reader = createReader(body);
     if (this.#reader instanceof ReadableStreamBYOBReader) this.#buffer = new ArrayBuffer(chunkBufferBytes);
   }
 
@@ -74,7 +74,7 @@ export class BodyReader {
   #split(): void {
     this.#reader.releaseLock();
     const [read, pumped] = this.#body.tee();
-    this.#reader = readerOf(read);
+    this.#reader = createReader(read);
     this.#buffer &&= new ArrayBuffer(gatherBufferBytes);
     this.#pump = new Pump(pumped);
   }
@@ -119,7 +119,7 @@ class Pump {
   }
 }
 
-function readerOf(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array> {
+function createReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array> {
   try {
     return body.getReader({ mode: "byob" });
   } catch {

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, type Format, plain } from "../../../../../tests/kit/model-server/answer.ts";
+import { type Answer, type Format, normalizeAnswer } from "../../../../../tests/kit/model-server/answer.ts";
 import { chat } from "../../../../../tests/kit/model-server/chat.ts";
 import { messages } from "../../../../../tests/kit/model-server/messages.ts";
 import { responses } from "../../../../../tests/kit/model-server/responses.ts";
-import { random } from "../../../../../tests/kit/random.ts";
+import { createRandom } from "../../../../../tests/kit/random.ts";
 import type { Model, ModelPart } from "../model.ts";
 import type { WireOptions } from "./call.ts";
-import { chatModel } from "./chat.ts";
-import { messagesModel } from "./messages.ts";
-import { responsesModel } from "./responses.ts";
+import { createChatModel } from "./chat.ts";
+import { createMessagesModel } from "./messages.ts";
+import { createResponsesModel } from "./responses.ts";
 
 const wires: { name: string; format: Format; open(options: WireOptions): Model }[] = [
-  { name: "chat", format: chat, open: chatModel },
-  { name: "messages", format: messages, open: messagesModel },
-  { name: "responses", format: responses, open: responsesModel },
+  { name: "chat", format: chat, open: createChatModel },
+  { name: "messages", format: messages, open: createMessagesModel },
+  { name: "responses", format: responses, open: createResponsesModel },
 ];
 
 const recorded: Answer = {
@@ -29,7 +29,7 @@ describe.each(wires)("the wire $name", ({ format, open }) => {
   const body = (newline: string) =>
     new TextEncoder().encode(
       format
-        .frames(plain(recorded), "test-model")
+        .frames(normalizeAnswer(recorded), "test-model")
         .map(({ data }) => {
           const name = format.named ? `event: ${(data as { type: string }).type}${newline}` : "";
           const payload = data === "[DONE]" ? data : JSON.stringify(data);
@@ -43,7 +43,7 @@ describe.each(wires)("the wire $name", ({ format, open }) => {
     ["a byte stream with CR LF", "bytes", "\r\n"],
     ["a stream of chunks", undefined, "\n"],
   ] as const)("any chunking of %s gives the same parts", async (_what, type, newline) => {
-    const chance = random(`chunking, ${format === chat ? "chat" : format === messages ? "messages" : "responses"}`);
+    const chance = createRandom(`chunking, ${format === chat ? "chat" : format === messages ? "messages" : "responses"}`);
     const whole = body(newline);
     const expected = await read(open, whole, [], type);
     expect(expected.filter((part) => part.type === "text")).toEqual([{ type: "text", text: [recorded.text].flat().join("") }]);

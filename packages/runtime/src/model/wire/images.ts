@@ -5,6 +5,6 @@ interface Image {
   data: Uint8Array;
 }
 
-export const base64 = ({ data }: Image): string => Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
+export const toBase64 = ({ data }: Image): string => Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
 
-export const dataUrl = (image: Image): string => `data:${image.mediaType};base64,${base64(image)}`;
+export const toDataUrl = (image: Image): string => `data:${image.mediaType};base64,${toBase64(image)}`;

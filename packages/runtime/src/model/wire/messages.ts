@@ -1,10 +1,10 @@
 import type { Model } from "../model.ts";
-import { call, type WireOptions } from "./call.ts";
-import { MessagesAnswer } from "./messages/answer.ts";
-import { messagesBody } from "./messages/request.ts";
+import { streamCall, type WireOptions } from "./call.ts";
+import { MessagesResponseParser } from "./messages/response-parser.ts";
+import { createMessagesBody } from "./messages/request.ts";
 
 /** Anthropic's messages. */
-export function messagesModel(options: WireOptions): Model {
+export function createMessagesModel(options: WireOptions): Model {
   const headers: Record<string, string> = {
     "anthropic-version": "2023-06-01",
     ...(options.key ? { "x-api-key": options.key } : {}),
@@ -13,10 +13,10 @@ export function messagesModel(options: WireOptions): Model {
   return {
     id: options.id,
     stream: (request, signal) =>
-      call(
+      streamCall(
         options,
-        { path: "/messages", headers, body: messagesBody(request, { model: options.model, adapter }) },
-        new MessagesAnswer(adapter),
+        { path: "/messages", headers, body: createMessagesBody(request, { model: options.model, adapter }) },
+        new MessagesResponseParser(adapter),
         signal,
       ),
   };

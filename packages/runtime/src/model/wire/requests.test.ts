@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { ModelMessage, ModelRequest } from "../model.ts";
-import { chatBody } from "./chat/request.ts";
-import { mostOutput, takesTemperature } from "./messages/claude.ts";
-import { messagesBody } from "./messages/request.ts";
+import { createChatBody } from "./chat/request.ts";
+import { getMaxOutputTokens, supportsTemperature } from "./messages/claude.ts";
+import { createMessagesBody } from "./messages/request.ts";
 import { isReasoner } from "./openai.ts";
-import { responsesBody } from "./responses/request.ts";
+import { createResponsesBody } from "./responses/request.ts";
 
 const image = { mediaType: "image/png", data: new Uint8Array([1, 2, 3]) };
 const tools = [{ name: "look", description: "Looks.", parameters: { type: "object" } }];
@@ -21,7 +21,7 @@ const conversation: ModelMessage[] = [
 const request = (messages = conversation, settings?: ModelRequest["settings"]): ModelRequest => ({ system: "Be brief.", messages, tools, ...(settings ? { settings } : {}) });
 
 describe("chat completions", () => {
-  const body = (own = false, given = request(), model = "m") => chatBody(given, { model, adapter: "chat m", own }) as any;
+  const body = (own = false, given = request(), model = "m") => createChatBody(given, { model, adapter: "chat m", own }) as any;
 
   test("users are merged, results stay together, and their images follow", () => {
     const { messages } = body();
@@ -48,16 +48,16 @@ describe("chat completions", () => {
 });
 
 test("responses: users are merged, results keep their images, and nothing is stored", () => {
-  const body = responsesBody(request(), { model: "gpt-5", adapter: "responses m", summaries: true }) as any;
+  const body = createResponsesBody(request(), { model: "gpt-5", adapter: "responses m", summaries: true }) as any;
   expect(body).toMatchObject({ instructions: "Be brief.", store: false, include: ["reasoning.encrypted_content"], reasoning: { summary: "auto" } });
   expect(body.input.map(({ type, role }: any) => type ?? role)).toEqual(["user", "function_call", "function_call", "function_call_output", "function_call_output", "user", "user"]);
   expect(body.input[0].content).toEqual([{ type: "input_text", text: "One" }, { type: "input_text", text: "Two" }]);
   expect(body.input[3].output[1]).toEqual({ type: "input_image", image_url: "data:image/png;base64,AQID" });
-  expect(responsesBody(request(), { model: "gpt-4o", adapter: "responses m", summaries: true })).not.toHaveProperty("include");
+  expect(createResponsesBody(request(), { model: "gpt-4o", adapter: "responses m", summaries: true })).not.toHaveProperty("include");
 });
 
 describe("messages", () => {
-  const body = (given = request(), model = "claude-sonnet-4-5") => messagesBody(given, { model, adapter: "messages m" }) as any;
+  const body = (given = request(), model = "claude-sonnet-4-5") => createMessagesBody(given, { model, adapter: "messages m" }) as any;
 
   test("roles take turns, results come first, empty things are left out, ids are safe", () => {
     const { messages } = body();
@@ -104,8 +104,8 @@ describe("messages", () => {
     ["claude-sonnet-5-20260101", 64_000, false],
     ["something-else", 4096, true],
   ])("%s writes at most %i tokens; takes a temperature: %s", (model, most, warm) => {
-    expect(mostOutput(model)).toBe(most);
-    expect(takesTemperature(model)).toBe(warm);
+    expect(getMaxOutputTokens(model)).toBe(most);
+    expect(supportsTemperature(model)).toBe(warm);
   });
 });
 
@@ -116,8 +116,8 @@ test("OpenAI's reasoners are told by their names", () => {
 
 test("the same request is the same bytes in every format", () => {
   const copy = structuredClone(request());
-  expect(JSON.stringify(chatBody(copy, { model: "m", adapter: "a", own: true }))).toBe(JSON.stringify(chatBody(request(), { model: "m", adapter: "a", own: true })));
-  expect(JSON.stringify(messagesBody(copy, { model: "m", adapter: "a" }))).toBe(JSON.stringify(messagesBody(request(), { model: "m", adapter: "a" })));
+  expect(JSON.stringify(createChatBody(copy, { model: "m", adapter: "a", own: true }))).toBe(JSON.stringify(createChatBody(request(), { model: "m", adapter: "a", own: true })));
+  expect(JSON.stringify(createMessagesBody(copy, { model: "m", adapter: "a" }))).toBe(JSON.stringify(createMessagesBody(request(), { model: "m", adapter: "a" })));
   const setting = { model: "m", adapter: "a", summaries: true };
-  expect(JSON.stringify(responsesBody(copy, setting))).toBe(JSON.stringify(responsesBody(request(), setting)));
+  expect(JSON.stringify(createResponsesBody(copy, setting))).toBe(JSON.stringify(createResponsesBody(request(), setting)));
 });

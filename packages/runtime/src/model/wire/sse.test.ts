@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { random } from "../../../../../tests/kit/random.ts";
+import { createRandom } from "../../../../../tests/kit/random.ts";
 import { EventParser } from "./sse.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -37,7 +37,7 @@ describe("server-sent events", () => {
   });
 
   test("where chunks are cut makes no difference", () => {
-    const chance = random("sse");
+    const chance = createRandom("sse");
     for (let round = 0; round < 200; round += 1) {
       const expected = Array.from({ length: chance.below(6) }, () => chance.text(chance.below(40), "aü日👧 :{}\"data"));
       const text = expected.map((payload) => `${chance.chance(0.3) ? ": ping\n\n" : ""}data: ${payload}\r\n\r\n`).join("");

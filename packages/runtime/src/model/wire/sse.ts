@@ -10,7 +10,7 @@ export class EventParser {
   private readonly decoder = new TextDecoder();
   /** Pieces of a line that has not ended yet. Joined once, so that a long line is not copied again and again. */
   private pieces: string[] = [];
-  private waiting = 0;
+  private pendingChars = 0;
   /** The `data` lines of an event that has not ended yet. */
   private data: string | undefined;
 
@@ -37,19 +37,19 @@ export class EventParser {
       if (this.pieces.length > 0) {
         line = this.pieces.join("") + line;
         this.pieces = [];
-        this.waiting = 0;
+        this.pendingChars = 0;
       }
-      this.line(line.endsWith("\r") ? line.slice(0, -1) : line, payloads);
+      this.parseLine(line.endsWith("\r") ? line.slice(0, -1) : line, payloads);
       from = at + 1;
     }
     if (from === text.length) return;
     const rest = from === 0 ? text : text.slice(from);
     this.pieces.push(rest);
-    this.waiting += rest.length;
-    this.measure(this.waiting);
+    this.pendingChars += rest.length;
+    this.checkLength(this.pendingChars);
   }
 
-  private line(line: string, payloads: string[]): void {
+  private parseLine(line: string, payloads: string[]): void {
     if (line === "") {
       if (this.data !== undefined) payloads.push(this.data);
       this.data = undefined;
@@ -63,10 +63,10 @@ export class EventParser {
       value = line.slice(line[5] === " " ? 6 : 5);
     }
     this.data = this.data === undefined ? value : `${this.data}\n${value}`;
-    this.measure(this.data.length);
+    this.checkLength(this.data.length);
   }
 
-  private measure(length: number): void {
+  private checkLength(length: number): void {
     if (length > this.longest) throw new RangeError("an event without end");
   }
 }

@@ -1,10 +1,10 @@
 import { type Node, parse as parseScript, type Program } from "acorn";
-import { type Stripper, stripTypes, type Unread } from "./typescript.ts";
-import { misread, type Problem, type Source } from "./problem.ts";
+import { type Stripper, stripTypes, type SyntaxIssue } from "./typescript.ts";
+import { createSyntaxError, type SourceError, type SourceFile } from "./source-error.ts";
 
 /** JavaScript is read as it is; what cannot be read so is tried as TypeScript. */
 
-export interface Parsed extends Source {
+export interface ParsedSource extends SourceFile {
   program: Program;
   isTypeScript: boolean;
 }
@@ -14,39 +14,39 @@ export type Language = "javascript" | "typescript" | "either";
 /** `f<T>(x)` is two comparisons in JavaScript. Nobody means those. */
 const generics = /[\w$]<[^()=;]{1,200}>\s*\(/;
 
-export async function parsed(name: string, given: string, language: Language, isBody: boolean, stripper: Stripper): Promise<Parsed> {
-  const script: Source = { name, given, text: given, drift: {} };
-  const read = language === "typescript" ? undefined : program(script, isBody);
+export async function parseSource(name: string, given: string, language: Language, isBody: boolean, stripper: Stripper): Promise<ParsedSource> {
+  const script: SourceFile = { name, given, text: given, drift: {} };
+  const read = language === "typescript" ? undefined : parseProgram(script, isBody);
   if (read && "type" in read && !(language === "either" && generics.test(given))) return { ...script, program: read, isTypeScript: false };
-  if (language === "javascript") throw problemOf(script, read as Unread);
-  const typed = await typescript(script, isBody, stripper);
+  if (language === "javascript") throw toSourceError(script, read as SyntaxIssue);
+  const typed = await parseTypeScript(script, isBody, stripper);
   if ("program" in typed) return typed;
   if (read && "type" in read) return { ...script, program: read, isTypeScript: false };
   // Whichever reading got further understood more of it.
-  throw read && (read.pos ?? 0) > (typed.unread.pos ?? 0) ? problemOf(script, read) : problemOf(typed.source, typed.unread);
+  throw read && (read.pos ?? 0) > (typed.unread.pos ?? 0) ? toSourceError(script, read) : toSourceError(typed.source, typed.unread);
 }
 
-async function typescript(script: Source, isBody: boolean, stripper: Stripper): Promise<Parsed | { source: Source; unread: Unread }> {
+async function parseTypeScript(script: SourceFile, isBody: boolean, stripper: Stripper): Promise<ParsedSource | { source: SourceFile; unread: SyntaxIssue }> {
   const stripped = await stripTypes(script.given, stripper);
   if ("message" in stripped) return { source: script, unread: stripped };
-  const source: Source = { ...script, ...stripped };
-  const read = program(source, isBody);
+  const source: SourceFile = { ...script, ...stripped };
+  const read = parseProgram(source, isBody);
   return "type" in read ? { ...source, program: read, isTypeScript: true } : { source, unread: read };
 }
 
-function program({ text }: Source, isBody: boolean): Program | Unread {
+function parseProgram({ text }: SourceFile, isBody: boolean): Program | SyntaxIssue {
   try {
     return parseScript(text, { ecmaVersion: "latest", sourceType: "module", allowReturnOutsideFunction: isBody, allowHashBang: true });
   } catch (error) {
-    const { message, pos } = error as Unread;
+    const { message, pos } = error as SyntaxIssue;
     return { message, pos };
   }
 }
 
-function problemOf(source: Source, { message, pos }: Unread): Problem {
+function toSourceError(source: SourceFile, { message, pos }: SyntaxIssue): SourceError {
   // Code that is nested too deeply for the parser is no syntax error to it.
-  if (pos === undefined) return misread(source, 0, `The code cannot be read: ${message}`);
-  return misread(source, pos, message.replace(/ \(\d+:\d+\)$/, ""));
+  if (pos === undefined) return createSyntaxError(source, 0, `The code cannot be read: ${message}`);
+  return createSyntaxError(source, pos, message.replace(/ \(\d+:\d+\)$/, ""));
 }
 
 /** Calls back with every node of a tree, parents first. */

@@ -1,24 +1,24 @@
 import { describe, expect, test } from "vitest";
-import { sourceColumn } from "./drift.ts";
-import { Problem } from "./problem.ts";
+import { toSourceColumn } from "./column-map.ts";
+import { SourceError } from "./source-error.ts";
 import { prepareApp, prepareJob } from "./source.ts";
 import { strip } from "./stripper/strip.ts";
 import { stripTypes, type Stripped } from "./typescript.ts";
 
 const job = (code: string, modules: Record<string, string> = {}) => prepareJob({ code, modules }, strip);
 
-async function textOf(code: string, modules: Record<string, string> = {}): Promise<string> {
+async function prepareText(code: string, modules: Record<string, string> = {}): Promise<string> {
   const { code: module } = (await job(code, modules)).modules;
   return (module as { js: string }).js;
 }
 
-async function problemOf(code: string, modules: Record<string, string> = {}): Promise<Problem> {
+async function findProblem(code: string, modules: Record<string, string> = {}): Promise<SourceError> {
   const problem = await job(code, modules).then(
     () => undefined,
     (error: unknown) => error,
   );
-  expect(problem).toBeInstanceOf(Problem);
-  return problem as Problem;
+  expect(problem).toBeInstanceOf(SourceError);
+  return problem as SourceError;
 }
 
 describe("what is run stays where it was written", () => {
@@ -31,7 +31,7 @@ describe("what is run stays where it was written", () => {
     ["a default class", "export default class { m() {} } ; c()"],
     ["an import in mid-code", 'const m = await import("./b.js"); m.f()'],
   ])("%s", async (_, code) => {
-    const [, ...lines] = (await textOf(code, { "b.js": "export default 1; export const c = 1" })).split("\n");
+    const [, ...lines] = (await prepareText(code, { "b.js": "export default 1; export const c = 1" })).split("\n");
     const given = code.split("\n");
     for (const [at, line] of given.entries()) {
       expect(lines[at]).toHaveLength(line.length);
@@ -45,7 +45,7 @@ describe("what is run stays where it was written", () => {
   });
 
   test("the lines of a file from Windows are counted like any others", async () => {
-    expect((await problemOf("let a = 1\r\nlet b = 2\r\n  let c = ;")).message).toContain("(code:3:11)");
+    expect((await findProblem("let a = 1\r\nlet b = 2\r\n  let c = ;")).message).toContain("(code:3:11)");
   });
 });
 
@@ -64,13 +64,13 @@ describe("syntax errors are told with their place", () => {
     ["an import below the top", 'if (a) { import b from "./b.js"; b() }', "may only appear at the top level (code:1:10)"],
     ["code that ends the function it is in", "} evil(); {", "Unexpected token (code:1:1)"],
   ])("%s", async (_, code, message) => {
-    const problem = await problemOf(code);
+    const problem = await findProblem(code);
     expect(problem.kind).toBe("syntax");
     expect(problem.message).toContain(message);
   });
 
   test("of a long line, what is around the place is shown", async () => {
-    const { message } = await problemOf(`${"a;".repeat(5000)} let x = ;`);
+    const { message } = await findProblem(`${"a;".repeat(5000)} let x = ;`);
     expect(message).toContain("(code:1:10010)");
     expect(message.length).toBeLessThan(400);
     const [, line = "", caret = ""] = message.split("\n\n")[1]?.match(/\| (.*)\n +\| (.*)/) ?? [];
@@ -79,12 +79,12 @@ describe("syntax errors are told with their place", () => {
   });
 
   test("in a module, with its name", async () => {
-    expect((await problemOf("return 1", { "lib/a.ts": "let x: number = 1;\nlet y: = 2" })).message).toContain("(lib/a.ts:2:8)");
-    expect((await problemOf("return 1", { "a.json": '{\n  "a": 1,\n}' })).message).toMatch(/\(a\.json:3:1\)/);
+    expect((await findProblem("return 1", { "lib/a.ts": "let x: number = 1;\nlet y: = 2" })).message).toContain("(lib/a.ts:2:8)");
+    expect((await findProblem("return 1", { "a.json": '{\n  "a": 1,\n}' })).message).toMatch(/\(a\.json:3:1\)/);
   });
 
   test("code nested deeper than anybody writes is refused, not a crash", async () => {
-    expect((await problemOf(`return ${"[".repeat(50_000)}`)).kind).toBe("syntax");
+    expect((await findProblem(`return ${"[".repeat(50_000)}`)).kind).toBe("syntax");
   });
 });
 
@@ -92,23 +92,23 @@ describe("modules", () => {
   test.each(["", ".", "..", "../a.js", "/a.js", "a/../b.js", "a//b.js", "node:fs", "cloudflare:workers", "https://x/y.js", "code", "thinkery/harness.js", "a\nb.js", "a:1:2.js", "__proto__", "x".repeat(201)])(
     "none may be called “%s”",
     async (name) => {
-      expect((await problemOf("return 1", { [name]: "export default 1" })).message).toMatch(/module|name/);
+      expect((await findProblem("return 1", { [name]: "export default 1" })).message).toMatch(/module|name/);
     },
   );
 
   test.each(["a.jsx", "a.tsx", "a.cjs"])("%s is not a module that could be run", async (name) => {
-    expect((await problemOf("return 1", { [name]: "1" })).message).toContain("JavaScript (.js) or TypeScript (.ts)");
+    expect((await findProblem("return 1", { [name]: "1" })).message).toContain("JavaScript (.js) or TypeScript (.ts)");
   });
 
   test("there are bounds", async () => {
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`m${index}.js`, ""]));
-    expect(await problemOf("", many)).toMatchObject({ kind: "limit", message: "There are 101 modules; there may be 100." });
-    expect(await problemOf("", { "a.txt": "é".repeat(600_000) })).toMatchObject({ kind: "limit", message: expect.stringContaining("1200000 bytes") });
-    expect(await problemOf(`//${"x".repeat(1024 * 1024)}`)).toMatchObject({ kind: "limit" });
+    expect(await findProblem("", many)).toMatchObject({ kind: "limit", message: "There are 101 modules; there may be 100." });
+    expect(await findProblem("", { "a.txt": "é".repeat(600_000) })).toMatchObject({ kind: "limit", message: expect.stringContaining("1200000 bytes") });
+    expect(await findProblem(`//${"x".repeat(1024 * 1024)}`)).toMatchObject({ kind: "limit" });
   });
 
   test("one name twice is told", async () => {
-    expect((await problemOf("", { "a.js": "", "./a.js": "" })).message).toBe("There are two modules called “a.js”.");
+    expect((await findProblem("", { "a.js": "", "./a.js": "" })).message).toBe("There are two modules called “a.js”.");
   });
 
   const given = { "util.js": "export default 1", "lib/parse.ts": "export const n: number = 1", "lib/index.ts": "export default 2", "data.json": "[1]", "note.txt": "hi" };
@@ -127,13 +127,13 @@ describe("modules", () => {
     ["data.json", "data.json"],
     ["./note.txt", "note.txt"],
   ])("“%s” is %s", async (specifier, name) => {
-    expect(await textOf(`import ${JSON.stringify(specifier)};`, given)).toContain(`import"/${name}"`);
+    expect(await prepareText(`import ${JSON.stringify(specifier)};`, given)).toContain(`import"/${name}"`);
   });
 
   test.each(["./missing.js", "../util.js", "node:fs", "cloudflare:workers", "cloudflare:sockets", "workerd:unsafe", "data:text/javascript,1", "https://esm.sh/zod", "zod", "./code", "thinkery/harness.js", "/thinkery/entry.js"])(
     "“%s” is none",
     async (specifier) => {
-      const { kind, message } = await problemOf(`\nimport * as x from ${JSON.stringify(specifier)};`, given);
+      const { kind, message } = await findProblem(`\nimport * as x from ${JSON.stringify(specifier)};`, given);
       expect([kind, message]).toEqual(["syntax", expect.stringContaining(`There is no module “${specifier}”.`)]);
       expect(message).toContain("(code:2:20)");
       expect(message).toContain("“util.js”");
@@ -141,11 +141,11 @@ describe("modules", () => {
   );
 
   test("a name that a module does not export is told before anything runs", async () => {
-    const { message } = await problemOf('import { n, m as other } from "./lib/parse.ts"', given);
+    const { message } = await findProblem('import { n, m as other } from "./lib/parse.ts"', given);
     expect(message).toContain("“lib/parse.ts” does not export “m”; it has n (code:1:13)");
-    expect((await problemOf('import util, { n } from "util"', given)).message).toContain("(code:1:16)");
-    expect((await problemOf('import { a } from "./note.txt"', given)).message).toContain("does not export “a”; it has default");
-    expect((await problemOf('import x from "./lib/parse.ts"', given)).message).toContain("does not export “default”");
+    expect((await findProblem('import util, { n } from "util"', given)).message).toContain("(code:1:16)");
+    expect((await findProblem('import { a } from "./note.txt"', given)).message).toContain("does not export “a”; it has default");
+    expect((await findProblem('import x from "./lib/parse.ts"', given)).message).toContain("does not export “default”");
   });
 
   test("every form of import and export reaches its module", async () => {
@@ -153,17 +153,17 @@ describe("modules", () => {
       "a.ts": 'export { b as c, type T } from "./b.ts"; export * as all from "./b.ts"; export * from "./b.ts"; import type { T } from "./b.ts"; export { T } from "./b.ts"; export default class {}',
       "b.ts": 'export interface T { x: number }; export const { b, ...rest } = { b: 1 }; export function f() {}; export { b as "a name" }',
     };
-    const text = await textOf('import D, { c, "a name" as n } from "./a.ts"; import * as ns from "./b.ts"; import "./b.ts"', modules);
+    const text = await prepareText('import D, { c, "a name" as n } from "./a.ts"; import * as ns from "./b.ts"; import "./b.ts"', modules);
     expect(text.split("\n")[0]).toBe('import D,{c as c,"a name" as n} from"/a.ts";import * as ns from"/b.ts";import"/b.ts";export default async function(){');
     const { "a.ts": a } = (await job("", modules)).modules as Record<string, { js: string }>;
     expect(a?.js.split("\n")[0]).toBe('export{b as c}from"/b.ts";export* as all from"/b.ts";export*from"/b.ts";export{}from"/b.ts";');
   });
 
   test("no name of ours is one of the code's", async () => {
-    const text = await textOf('const $impor = 1; const $i0000 = 2; export default await import("./util")', given);
+    const text = await prepareText('const $impor = 1; const $i0000 = 2; export default await import("./util")', given);
     expect(text).toContain("await $i0001(");
-    expect(await textOf("await import('./util'); \\u0024impor; \\u{24}i0001", given)).toContain("await $i0002(");
-    expect(await textOf("const main = 1; export default main", given)).toContain("ma01=");
+    expect(await prepareText("await import('./util'); \\u0024impor; \\u{24}i0001", given)).toContain("await $i0002(");
+    expect(await prepareText("const main = 1; export default main", given)).toContain("ma01=");
   });
 
   test("an app is its main module and the ones that it imports", async () => {
@@ -215,7 +215,7 @@ describe("types are gone and everything else can be traced back", () => {
     for (const [at, line] of text.split("\n").entries()) {
       for (const { 0: word, index } of line.matchAll(/\bboom\(|\bString\(|\bsuper\(|\bthis\.c\(/g)) {
         seen++;
-        const column = sourceColumn(drift, at + 1, index);
+        const column = toSourceColumn(drift, at + 1, index);
         expect([word, lines[at]?.slice(column, column + word.length - 1)]).toEqual([word, word.slice(0, -1)]);
       }
     }
@@ -224,14 +224,14 @@ describe("types are gone and everything else can be traced back", () => {
 
   test("templates stay as they were", async () => {
     const given = "return `${a}` + ``+ `x${b}${c}y` + '}`' // `${";
-    expect(await textOf(`${given}\nlet x: number`)).toContain(given);
-    expect((await problemOf("let a: string = `${b}${c}`; let c: = 1")).message).toContain("(code:1:36)");
+    expect(await prepareText(`${given}\nlet x: number`)).toContain(given);
+    expect((await findProblem("let a: string = `${b}${c}`; let c: = 1")).message).toContain("(code:1:36)");
   });
 
   test("what looks like two comparisons is a call", async () => {
-    expect(await textOf("return id<string>(x)")).toContain("return id(x)");
-    expect(await textOf("return a < b > (c)")).toContain("return a < b > (c)");
-    expect(await textOf("return a<b && c>(d)")).toContain("return a<b && c>(d)");
+    expect(await prepareText("return id<string>(x)")).toContain("return id(x)");
+    expect(await prepareText("return a < b > (c)")).toContain("return a < b > (c)");
+    expect(await prepareText("return a<b && c>(d)")).toContain("return a<b && c>(d)");
   });
 });
 
@@ -302,6 +302,6 @@ describe("files of the workspace", () => {
   });
 
   test("nothing is asked for where there is no workspace", async () => {
-    expect((await problemOf('import x from "./lib.ts"')).message).toContain("There is no module “./lib.ts”. Only modules that were given");
+    expect((await findProblem('import x from "./lib.ts"')).message).toContain("There is no module “./lib.ts”. Only modules that were given");
   });
 });

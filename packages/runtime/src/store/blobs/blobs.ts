@@ -10,13 +10,13 @@ export interface Blobs {
   delete(hash: string): Promise<void>;
 }
 
-export async function hashOf(content: Uint8Array): Promise<string> {
+export async function computeHash(content: Uint8Array): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Where a blob lies. Two levels, because some file systems slow down with a hundred thousand names in a folder. */
-export function blobKey(hash: string): string {
+export function toBlobKey(hash: string): string {
   if (!/^[0-9a-f]{64}$/.test(hash)) throw new TypeError("not a blob hash");
   return `${hash.slice(0, 2)}/${hash.slice(2)}`;
 }

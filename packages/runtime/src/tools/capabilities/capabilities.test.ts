@@ -1,10 +1,10 @@
 import type { ToolContext } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { createRedactor } from "../../store/redact.ts";
-import { capabilitiesOf } from "./capabilities.ts";
+import { createCapabilities } from "./capabilities.ts";
 
 test("code finds an echo, a fetch that needs a rule, its files and a shell", () => {
-  const [echo, fetch, ...others] = capabilitiesOf(() => Promise.reject(new Error("Nothing is sent here.")), createRedactor([]));
+  const [echo, fetch, ...others] = createCapabilities(() => Promise.reject(new Error("Nothing is sent here.")), createRedactor([]));
   expect(others.map(({ name, defaultPolicy: otherwise }) => [name, otherwise])).toEqual(["readFile", "writeFile", "listFiles", "deleteFile", "moveFile", "bash"].map((name) => [name, undefined]));
   expect([echo?.name, fetch?.name]).toEqual(["echo", "fetch"]);
   expect([echo?.defaultPolicy, fetch?.defaultPolicy]).toEqual([undefined, "deny"]);

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { createRedactor } from "../../store/redact.ts";
-import { fetchCapability } from "./fetch.ts";
+import { createFetchCapability } from "./fetch.ts";
 import { evaluatePolicy } from "../../policy/evaluate-policy.ts";
 
 // From what code says to `fetch` to the verdict: the same two steps that a call takes.
 
-const fetchTool = fetchCapability(() => Promise.reject(new Error("Nothing is sent here.")), createRedactor([]));
+const fetchTool = createFetchCapability(() => Promise.reject(new Error("Nothing is sent here.")), createRedactor([]));
 
 type Action = "deny" | "ask" | "allow";
 type Verdict = Action | "invalid";
 
-function verdict(policy: { tool?: string; match?: string; action: Action }[], request: string): { action: Verdict; reason: string } {
+function evaluate(policy: { tool?: string; match?: string; action: Action }[], request: string): { action: Verdict; reason: string } {
   const [, method, url] = /^([A-Z]+) (.*)$/s.exec(request) ?? ["", undefined, request];
   const { success, data } = fetchTool.inputSchema.safeParse({ url, ...(method ? { method } : {}) });
   return success ? evaluatePolicy({ policy: policy.map((rule) => ({ tool: "fetch", ...rule })) }, { tool: fetchTool, input: data }) : { action: "invalid", reason: "" };
@@ -180,12 +180,12 @@ const allowing: [match: string, request: string, verdict: Verdict][] = [
 
 describe("one rule that allows", () => {
   test.each(allowing)("%j, asked for %j: %s", (match, request, expected) => {
-    const { action, reason } = verdict([{ match, action: "allow" }], request);
+    const { action, reason } = evaluate([{ match, action: "allow" }], request);
     expect(action).toBe(expected);
     if (action !== "deny") return;
     // The rule that a person is told of does what is said of it.
     const [, told = ""] = /would: (\{.*\})$/.exec(reason) ?? [];
-    expect(verdict([JSON.parse(told)], request).action).toBe("allow");
+    expect(evaluate([JSON.parse(told)], request).action).toBe("allow");
   });
 });
 
@@ -225,25 +225,25 @@ describe("everything is allowed, but for one rule that denies", () => {
   const others = ["https", "http"].flatMap((scheme) => ["", ":8443"].map((port) => ({ match: `* ${scheme}://*${port}/*`, action: "allow" as const })));
 
   test.each(denying)("%j, asked for %j: %s", (match, request, expected) => {
-    expect(verdict([...others, { match, action: "deny" }], request).action).toBe(expected);
+    expect(evaluate([...others, { match, action: "deny" }], request).action).toBe(expected);
     // A question to a person holds back whatever a ban would.
-    expect(verdict([...others, { match, action: "ask" }], request).action).toBe(expected === "deny" ? "ask" : "allow");
+    expect(evaluate([...others, { match, action: "ask" }], request).action).toBe(expected === "deny" ? "ask" : "allow");
   });
 });
 
 test("without a rule nothing is reached, and with one for every tool everything", () => {
-  expect(verdict([], "https://x.org/")).toEqual({
+  expect(evaluate([], "https://x.org/")).toEqual({
     action: "deny",
     reason: 'No rule of this agent allows fetch to do this. This rule in config.policy of its blueprint would: {"tool": "fetch", "match": "https://x.org/*", "action": "allow"}',
   });
-  expect(verdict([], "DELETE https://x.org:8443/a").reason).toContain('"match": "DELETE https://x.org:8443/*"');
-  expect(verdict([{ tool: "*", action: "allow" }], "DELETE https://x.org/").action).toBe("allow");
+  expect(evaluate([], "DELETE https://x.org:8443/a").reason).toContain('"match": "DELETE https://x.org:8443/*"');
+  expect(evaluate([{ tool: "*", action: "allow" }], "DELETE https://x.org/").action).toBe("allow");
 });
 
 test("however many stars rules have, and however often an address was encoded, there is a verdict", () => {
   const policy = Array.from({ length: 500 }, (_, index) => ({ match: `https://x.org/${"*a".repeat(900)}${index}`, action: "deny" as const }));
   const everything = { match: "https://x.org/*", action: "allow" as const };
   for (const path of ["a".repeat(1900), `%${"25".repeat(900)}`, "%25".repeat(600), "/".repeat(1900)]) {
-    expect(verdict([...policy, everything], `https://x.org/${path}`).action).toBe("allow");
+    expect(evaluate([...policy, everything], `https://x.org/${path}`).action).toBe("allow");
   }
 });

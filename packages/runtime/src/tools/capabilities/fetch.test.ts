@@ -3,13 +3,13 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { ToolContext } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { until } from "../../../../../tests/kit/until.ts";
+import { waitUntil } from "../../../../../tests/kit/wait-until.ts";
 import { createRedactor } from "../../store/redact.ts";
-import { fetchCapability } from "./fetch.ts";
-import type { FetchAnswer } from "./fetch/answer.ts";
+import { createFetchCapability } from "./fetch.ts";
+import type { FetchResponse } from "./fetch/response.ts";
 
 // The door to the network is Node's own here: what is tested is what goes through it.
-const capability = fetchCapability((url, init) => fetch(url, { ...init, redirect: "manual" } as RequestInit), createRedactor([]));
+const capability = createFetchCapability((url, init) => fetch(url, { ...init, redirect: "manual" } as RequestInit), createRedactor([]));
 
 const mega = 1024 * 1024;
 let server: http.Server;
@@ -72,9 +72,9 @@ afterAll(() => {
   server.close();
 });
 
-async function fetched(path: string, more: object = {}, signal = new AbortController().signal): Promise<FetchAnswer> {
+async function fetchPath(path: string, more: object = {}, signal = new AbortController().signal): Promise<FetchResponse> {
   const input = capability.inputSchema.parse({ url: path.startsWith("/") ? origin + path : path, ...more });
-  return capability.execute(input, { signal } as ToolContext) as Promise<FetchAnswer>;
+  return capability.execute(input, { signal } as ToolContext) as Promise<FetchResponse>;
 }
 
 const base64 = (data: Uint8Array | string) => Buffer.from(data).toString("base64");
@@ -91,40 +91,40 @@ const bodies: [string, { body?: string; bodyBase64?: string }][] = [
 ];
 
 test.each(bodies)("the body of %s comes as it is, as text where it says that it is text", async (path, body) => {
-  const { body: text, bodyBase64 } = await fetched(path);
+  const { body: text, bodyBase64 } = await fetchPath(path);
   expect({ body: text, bodyBase64 }).toEqual({ body: undefined, bodyBase64: undefined, ...body });
 });
 
 test("an answer has its status, its words and its headers, and no cookies", async () => {
-  const answer = await fetched("/cookie");
+  const answer = await fetchPath("/cookie");
   expect(answer).toMatchObject({ method: "GET", url: `${origin}/cookie`, status: 200, statusText: "OK", headers: { "content-type": "text/plain", "x-own": "y" } });
   expect(Object.keys(answer.headers)).not.toContain("set-cookie");
   expect(Object.keys(answer.headers)).not.toContain("keep-alive");
-  expect(await fetched("/wrong")).toMatchObject({ status: 418, statusText: "I am a teapot", bodyBase64: base64("short and stout") });
+  expect(await fetchPath("/wrong")).toMatchObject({ status: 418, statusText: "I am a teapot", bodyBase64: base64("short and stout") });
 });
 
 test("where there can be no body there is none, and the head alone says how long it would be", async () => {
-  for (const answer of [await fetched("/nothing"), await fetched("/full", { method: "HEAD" })]) {
+  for (const answer of [await fetchPath("/nothing"), await fetchPath("/full", { method: "HEAD" })]) {
     expect(answer.body).toBeUndefined();
     expect(answer.bodyBase64).toBeUndefined();
   }
-  expect((await fetched("/full", { method: "HEAD" })).headers["content-length"]).toBe(String(5 * mega));
+  expect((await fetchPath("/full", { method: "HEAD" })).headers["content-length"]).toBe(String(5 * mega));
 });
 
 test("what was unpacked on its way does not say that it is packed", async () => {
-  const { headers } = await fetched("/packed");
+  const { headers } = await fetchPath("/packed");
   expect(Object.keys(headers)).not.toContain("content-encoding");
   expect(Object.keys(headers)).not.toContain("content-length");
-  expect((await fetched("/packed", { method: "HEAD" })).headers).toMatchObject({ "content-encoding": "gzip" });
+  expect((await fetchPath("/packed", { method: "HEAD" })).headers).toMatchObject({ "content-encoding": "gzip" });
 });
 
 test("a redirect is an answer, and not followed", async () => {
-  expect(await fetched("/elsewhere")).toMatchObject({ status: 302, headers: { location: "/text" } });
+  expect(await fetchPath("/elsewhere")).toMatchObject({ status: 302, headers: { location: "/text" } });
 });
 
 test("method, headers and body arrive as they were given", async () => {
   const headers = { "X-Own": " y ", authorization: "Bearer x", "content-type": "text/x" };
-  const back = async (more: object) => JSON.parse((await fetched("/back?a=1#b", more)).body ?? "");
+  const back = async (more: object) => JSON.parse((await fetchPath("/back?a=1#b", more)).body ?? "");
   expect(await back({ method: "post", headers, body: "Grüße" })).toMatchObject({
     method: "POST",
     url: "/back?a=1",
@@ -138,20 +138,20 @@ test("method, headers and body arrive as they were given", async () => {
 
 test.each(["/endless", "/bomb"])("%s is not read to its end", async (path) => {
   cut = [];
-  await expect(fetched(path)).rejects.toMatchObject({ trouble: "too_large", message: expect.stringMatching(/^The answer of 127\.0\.0\.1:\d+ has more than 5 MB\. Ask for less/) });
-  if (path === "/endless") await until("the connection to end", () => cut.includes(path));
-  expect((await fetched("/full")).body).toHaveLength(5 * mega);
+  await expect(fetchPath(path)).rejects.toMatchObject({ trouble: "too_large", message: expect.stringMatching(/^The answer of 127\.0\.0\.1:\d+ has more than 5 MB\. Ask for less/) });
+  if (path === "/endless") await waitUntil("the connection to end", () => cut.includes(path));
+  expect((await fetchPath("/full")).body).toHaveLength(5 * mega);
 });
 
 test.each(["/silent", "/stuck"])("%s is given up when the call is, and its connection ends", async (path) => {
   cut = [];
   const ending = new AbortController();
   const asked = new Promise((resolve) => server.once("request", resolve));
-  const going = fetched(path, {}, ending.signal);
+  const going = fetchPath(path, {}, ending.signal);
   await asked;
   ending.abort(new Error("Enough."));
   await expect(going).rejects.toThrow("Enough.");
-  await until("the connection to end", () => cut.includes(path));
+  await waitUntil("the connection to end", () => cut.includes(path));
 });
 
 test("a call has half a minute", () => {
@@ -159,8 +159,8 @@ test("a call has half a minute", () => {
 });
 
 test("who is not there, or breaks off, is named", async () => {
-  await expect(fetched("http://127.0.0.1:1/")).rejects.toThrow(/^127\.0\.0\.1:1 cannot be reached from here\.$/);
-  await expect(fetched("/broken")).rejects.toThrow(/^127\.0\.0\.1:\d+ broke off in its answer\.$/);
+  await expect(fetchPath("http://127.0.0.1:1/")).rejects.toThrow(/^127\.0\.0\.1:1 cannot be reached from here\.$/);
+  await expect(fetchPath("/broken")).rejects.toThrow(/^127\.0\.0\.1:\d+ broke off in its answer\.$/);
 });
 
 const url = "https://x.org/";
@@ -206,10 +206,10 @@ test("an address is asked for in its one spelling", () => {
 });
 
 test("the request log has a line for each, without what is secret or long", async () => {
-  expect(capability.summarize?.(await fetched("/text?page=2"))).toBe(`GET ${origin}/text?page=2 → 200, 7 bytes`);
-  expect(capability.summarize?.(await fetched("/full?api_key=abc&q=a%20b"))).toBe(`GET ${origin}/full?api_key=…&q=a%20b → 200, 5.0 MB`);
-  expect(capability.summarize?.(await fetched("/latin", { headers: { authorization: "x" } }))).toMatch(/ → 200, 3 bytes$/);
-  expect(capability.summarize?.(await fetched(`/wrong?q=${"x".repeat(30)}&sk-${"a".repeat(20)}`))).toBe(`GET ${origin}/wrong?q=…&[redacted]= → 418, 15 bytes`);
+  expect(capability.summarize?.(await fetchPath("/text?page=2"))).toBe(`GET ${origin}/text?page=2 → 200, 7 bytes`);
+  expect(capability.summarize?.(await fetchPath("/full?api_key=abc&q=a%20b"))).toBe(`GET ${origin}/full?api_key=…&q=a%20b → 200, 5.0 MB`);
+  expect(capability.summarize?.(await fetchPath("/latin", { headers: { authorization: "x" } }))).toMatch(/ → 200, 3 bytes$/);
+  expect(capability.summarize?.(await fetchPath(`/wrong?q=${"x".repeat(30)}&sk-${"a".repeat(20)}`))).toBe(`GET ${origin}/wrong?q=…&[redacted]= → 418, 15 bytes`);
   const input = { url: `${origin}/back?token=abc`, method: "POST", headers: { authorization: "Bearer secret" }, body: "secret".repeat(500) };
   expect(capability.redactInput?.(capability.inputSchema.parse(input))).toEqual({ method: "POST", url: `${origin}/back?token=…`, headers: ["authorization"], body: "2.9 KB" });
 });

@@ -1,22 +1,22 @@
 import type { Tool, ToolContext } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import { type Ask, fileSystemOf } from "../../sandbox/process/harness/file-system.ts";
+import { type Ask, createFileSystem } from "../../sandbox/process/harness/file-system.ts";
 import { FilesDouble } from "../files/files-double.ts";
 import { fileCapabilities } from "./files.ts";
 
-const named = (name: string) => fileCapabilities.find((tool) => tool.name === name) as Tool;
+const findTool = (name: string) => fileCapabilities.find((tool) => tool.name === name) as Tool;
 
 /** What code has, without the sandbox between: everything is JSON on its way, as it is there. */
 function code(files: FilesDouble, ran: unknown[] = []) {
   const shell = { run: async (...given: unknown[]) => (ran.push(given), { exitCode: 3, stdout: "out", stderr: "err", notes: [], ms: 5 }) };
   const ask: Ask = (capability, inputOf, answerOf) => async (...given) => {
-    const tool = named(capability);
+    const tool = findTool(capability);
     const input: unknown = tool.inputSchema.parse(JSON.parse(JSON.stringify(inputOf(...given))));
     const answer: unknown = await tool.execute(input, { files, shell, signal: files.ending.signal } as unknown as ToolContext);
     tool.summarize?.(answer);
     return answerOf(JSON.parse(JSON.stringify(answer) ?? "null"));
   };
-  return fileSystemOf(ask);
+  return createFileSystem(ask);
 }
 
 test("code reads and writes text and bytes as they are", async () => {
@@ -34,7 +34,7 @@ test("code reads and writes text and bytes as they are", async () => {
   // A program that writes knows what it does, and a model has seen nothing of it.
   await fs.writeFile("a.txt", "other");
   expect(files.stored.get("a.txt")).toBe("other");
-  expect(files.known.size).toBe(0);
+  expect(files.seenHashes.size).toBe(0);
 });
 
 test("code lists, asks, moves and deletes", async () => {
@@ -70,11 +70,11 @@ test("what cannot be done is said", async () => {
 });
 
 test("the logs have no content, and rules for the tools of a model hold", () => {
-  const write = named("writeFile");
+  const write = findTool("writeFile");
   expect(write.redactInput?.({ path: "a", content: { text: "secret" } })).toEqual({ path: "a", content: "6 characters" });
   expect(write.redactInput?.({ path: "a", content: { base64: "c2VjcmV0" } })).toEqual({ path: "a", content: "6 bytes" });
   expect(write.redactInput?.({ path: "a", content: "secret", more: "secret" })).toEqual({ path: "a", content: "6 characters" });
-  expect(named("readFile").summarize?.({ text: "secret" })).toBe("6 characters");
-  for (const name of ["readFile", "writeFile", "deleteFile"]) expect(named(name).matchesRule?.("secrets/*", { path: "/work/secrets/x" }, "deny")).toBe(true);
-  expect(named("moveFile").matchesRule?.("secrets/*", { from: "a", to: "./secrets/x" }, "deny")).toBe(true);
+  expect(findTool("readFile").summarize?.({ text: "secret" })).toBe("6 characters");
+  for (const name of ["readFile", "writeFile", "deleteFile"]) expect(findTool(name).matchesRule?.("secrets/*", { path: "/work/secrets/x" }, "deny")).toBe(true);
+  expect(findTool("moveFile").matchesRule?.("secrets/*", { from: "a", to: "./secrets/x" }, "deny")).toBe(true);
 });

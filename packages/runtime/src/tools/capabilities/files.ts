@@ -10,9 +10,9 @@ import {
 import { maxCommandBytes } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import { matchPaths } from "../../policy/match-paths.ts";
-import { logged } from "../files/file-tool.ts";
-import { bytes, counted } from "../files/shown.ts";
-import { textIn } from "../../workspace/content.ts";
+import { redactFileInput } from "../files/file-tool.ts";
+import { formatBytes, formatCount } from "../files/format.ts";
+import { decodeText } from "../../workspace/content.ts";
 
 /**
  * What code has as `fs` and `bash`. They are called what the tools of a model are called, so that a rule for those holds
@@ -20,9 +20,9 @@ import { textIn } from "../../workspace/content.ts";
  */
 
 /** Content on its way to code and back: JSON has no bytes. */
-type Carried = { text: string } | { base64: string };
+type EncodedContent = { text: string } | { base64: string };
 
-const carriedSchema = z.union([z.strictObject({ text: z.string() }), z.strictObject({ base64: z.base64() })]);
+const encodedContentSchema = z.union([z.strictObject({ text: z.string() }), z.strictObject({ base64: z.base64() })]);
 
 const readFile = defineTool(
   {
@@ -33,8 +33,8 @@ const readFile = defineTool(
     idempotent: true,
     parallel: true,
     matchesRule: matchPaths,
-    redactInput: logged,
-    summarize: (answer) => (answer === null ? "not there" : "kind" in (answer as object) ? "what is known of it" : carriedSize(answer as Carried)),
+    redactInput: redactFileInput,
+    summarize: (answer) => (answer === null ? "not there" : "kind" in (answer as object) ? "what is known of it" : formatSize(answer as EncodedContent)),
   },
   async ({ path: given, only }, { files }) => {
     if (only) {
@@ -46,10 +46,10 @@ const readFile = defineTool(
     }
     const path = filePath(given);
     const found = await files.read(path);
-    if (!found) throw await missing(files, path);
+    if (!found) throw await createMissingError(files, path);
     if (typeof found.content === "string") return { text: found.content };
     const data = await files.readBytes(found.content, path);
-    const text = textIn(data);
+    const text = decodeText(data);
     return text === undefined ? { base64: Buffer.from(data).toString("base64") } : { text };
   },
 );
@@ -58,10 +58,10 @@ const writeFile = defineTool(
   {
     name: "writeFile",
     description: "Writes a whole file.",
-    inputSchema: z.strictObject({ path: z.string(), content: carriedSchema }),
+    inputSchema: z.strictObject({ path: z.string(), content: encodedContentSchema }),
     action: "write",
     matchesRule: matchPaths,
-    redactInput: (input) => ({ ...(logged(input) as object), ...sizeOf(input) }),
+    redactInput: (input) => ({ ...(redactFileInput(input) as object), ...redactContent(input) }),
     summarize: (answer) => `wrote ${String(answer)}`,
   },
   async ({ path: given, content }, { files, signal }) => {
@@ -82,19 +82,19 @@ const listFiles = defineTool(
     idempotent: true,
     parallel: true,
     matchesRule: matchPaths,
-    redactInput: logged,
-    summarize: (answer) => counted((answer as FileInfo[]).length, "file"),
+    redactInput: redactFileInput,
+    summarize: (answer) => formatCount((answer as FileInfo[]).length, "file"),
   },
   ({ path = "" }, { files }) => files.list({ under: folderPath(path) }),
 );
 
 const deleteFile = defineTool(
-  { name: "deleteFile", description: "Deletes a file or a folder.", inputSchema: z.strictObject({ path: z.string() }), action: "delete", matchesRule: matchPaths, redactInput: logged, summarize: () => "deleted" },
+  { name: "deleteFile", description: "Deletes a file or a folder.", inputSchema: z.strictObject({ path: z.string() }), action: "delete", matchesRule: matchPaths, redactInput: redactFileInput, summarize: () => "deleted" },
   async ({ path }, { files }) => void (await files.commit([{ delete: filePath(path) }])),
 );
 
 const moveFile = defineTool(
-  { name: "moveFile", description: "Moves a file or a folder.", inputSchema: z.strictObject({ from: z.string(), to: z.string() }), action: "move", matchesRule: matchPaths, redactInput: logged, summarize: () => "moved" },
+  { name: "moveFile", description: "Moves a file or a folder.", inputSchema: z.strictObject({ from: z.string(), to: z.string() }), action: "move", matchesRule: matchPaths, redactInput: redactFileInput, summarize: () => "moved" },
   async ({ from, to }, { files }) => void (await files.commit([{ move: filePath(from), to: filePath(to) }])),
 );
 
@@ -117,17 +117,17 @@ const bash = defineTool(
 
 export const fileCapabilities: readonly Tool[] = [readFile, writeFile, listFiles, deleteFile, moveFile, bash];
 
-async function missing(files: Files, path: string): Promise<Error> {
+async function createMissingError(files: Files, path: string): Promise<Error> {
   const isFolder = (await files.list({ under: path })).length > 0;
   return fail("not_found", isFolder ? `“${path}” is a folder.` : `There is no “${path}” in the workspace.`);
 }
 
-function carriedSize(content: Carried): string {
-  return "text" in content ? counted(content.text.length, "character") : bytes(Math.floor((content.base64.length * 3) / 4));
+function formatSize(content: EncodedContent): string {
+  return "text" in content ? formatCount(content.text.length, "character") : formatBytes(Math.floor((content.base64.length * 3) / 4));
 }
 
 /** Of what could not be written, too. */
-function sizeOf(input: unknown): { content?: string } {
-  const { data } = carriedSchema.safeParse((input as { content?: unknown } | null)?.content);
-  return data ? { content: carriedSize(data) } : {};
+function redactContent(input: unknown): { content?: string } {
+  const { data } = encodedContentSchema.safeParse((input as { content?: unknown } | null)?.content);
+  return data ? { content: formatSize(data) } : {};
 }

@@ -35,7 +35,7 @@ test("file tools are understood where all is text, and where what is not meant i
   await files.call(editFile, { path: "a", edits: '[{"old_string": "3", "new_string": "33", "replace_all": "true"}]' });
   expect(files.stored.get("a")).toBe("1\n2\n33\n");
   await files.call(grep, { pattern: "x", path: "", glob: "", context: "2" });
-  expect(files.searched).toEqual([{ pattern: "x", limit: 200, context: 2 }]);
+  expect(files.searches).toEqual([{ pattern: "x", limit: 200, context: 2 }]);
 });
 
 test("file tools take little room in what a model is told", () => {

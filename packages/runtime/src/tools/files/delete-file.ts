@@ -1,9 +1,9 @@
 import { folderPath } from "@thinkery/sdk";
 import { z } from "zod";
-import { fileTool, refused } from "./file-tool.ts";
-import { counted, missing } from "./shown.ts";
+import { defineFileTool, createInputError } from "./file-tool.ts";
+import { formatCount, createMissingError } from "./format.ts";
 
-export const deleteFile = fileTool(
+export const deleteFile = defineFileTool(
   {
     name: "deleteFile",
     description: "Delete a file, or a folder with all that is in it.",
@@ -13,11 +13,11 @@ export const deleteFile = fileTool(
   },
   async ({ path: given }, { files }) => {
     const path = folderPath(given);
-    if (path === undefined) throw refused("That is the whole workspace. Delete what is in it by name.");
+    if (path === undefined) throw createInputError("That is the whole workspace. Delete what is in it by name.");
     const isFile = (await files.stat(path)) !== undefined;
     const count = isFile ? 1 : (await files.list({ under: path })).length;
-    if (count === 0) throw await missing(files, path);
+    if (count === 0) throw await createMissingError(files, path);
     await files.commit([{ delete: path }]);
-    return `Deleted ${path}${isFile ? "" : ` with ${counted(count, "file")}`}.`;
+    return `Deleted ${path}${isFile ? "" : ` with ${formatCount(count, "file")}`}.`;
   },
 );

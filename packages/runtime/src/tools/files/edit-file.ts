@@ -1,14 +1,14 @@
 import { filePath, type Files, type FileSnapshot } from "@thinkery/sdk";
 import { z } from "zod";
-import { textIn } from "../../workspace/content.ts";
-import { changedBlocks, patchBetween } from "../../workspace/text/patch.ts";
-import { replaced, type TextEdit } from "../../workspace/text/replace.ts";
-import { changedMeanwhile, fileTool, refused } from "./file-tool.ts";
-import { changedLines, counted, missing } from "./shown.ts";
+import { decodeText } from "../../workspace/content.ts";
+import { listChangedBlocks, createPatch } from "../../workspace/text/patch.ts";
+import { replaceText, type TextEdit } from "../../workspace/text/replace.ts";
+import { createConflictError, defineFileTool, createInputError } from "./file-tool.ts";
+import { formatChangedLines, formatCount, createMissingError } from "./format.ts";
 
 const editShape = { oldString: z.string(), newString: z.string(), replaceAll: z.boolean().optional() };
 
-export const editFile = fileTool(
+export const editFile = defineFileTool(
   {
     name: "editFile",
     aliases: ["edit_file"],
@@ -35,25 +35,25 @@ export const editFile = fileTool(
     const edits = several.length > 0 ? several : [{ oldString, newString, replaceAll }];
     const path = filePath(given);
     const found = await files.read(path);
-    if (!found && !(await isNew(files, path, edits))) throw await missing(files, path);
-    const before = found ? await textOf(files, found) : "";
+    if (!found && !(await isNew(files, path, edits))) throw await createMissingError(files, path);
+    const before = found ? await readText(files, found) : "";
     const seen = checkSeen(found);
-    const result = replaced(before, edits, { exact: !seen.isFresh });
-    if ("refusal" in result) throw refused(seen.warning + result.refusal);
+    const result = replaceText(before, edits, { exact: !seen.isFresh });
+    if ("refusal" in result) throw createInputError(seen.warning + result.refusal);
     if (!seen.isFresh && result.count > edits.length) {
-      throw refused(`${seen.warning}Read it again before you replace all of something in it.`);
+      throw createInputError(`${seen.warning}Read it again before you replace all of something in it.`);
     }
     const content = await files.store(result.text, path);
     signal.throwIfAborted();
     const expected = { [path]: found?.file.hash ?? null };
     const { stale, patches } = await files.commit([{ write: path, content }], { expected, seen: seen.isFresh });
-    if (stale !== undefined) throw changedMeanwhile(path);
+    if (stale !== undefined) throw createConflictError(path);
     // A text that is too long to be edited together is a blob, and has no patch.
-    const patch = patches[0]?.patch ?? patchBetween(before, result.text);
-    const places = result.count > 1 ? ` in ${counted(result.count, "place")}` : "";
+    const patch = patches[0]?.patch ?? createPatch(before, result.text);
+    const places = result.count > 1 ? ` in ${formatCount(result.count, "place")}` : "";
     const around = seen.isFresh ? { around: 1, most: 30 } : { around: 5, most: 60 };
     const note = seen.warning && ` ${seen.warning}Around the edit it now is as follows; read it for the rest.`;
-    const lines = changedLines(result.text, changedBlocks(before, patch), around);
+    const lines = formatChangedLines(result.text, listChangedBlocks(before, patch), around);
     return `${found ? "Changed" : "Created"} ${path}${places}.${note}\n${lines}`.trimEnd();
   },
 );
@@ -63,9 +63,9 @@ async function isNew(files: Files, path: string, edits: readonly TextEdit[]): Pr
   return edits[0]?.oldString === "" && (await files.list({ under: path })).length === 0;
 }
 
-async function textOf(files: Files, { file: { path }, content }: FileSnapshot): Promise<string> {
-  const text = typeof content === "string" ? content : textIn(await files.readBytes(content, path));
-  if (text === undefined) throw refused(`“${path}” is not text, and cannot be edited. Write it whole, or use bash.`);
+async function readText(files: Files, { file: { path }, content }: FileSnapshot): Promise<string> {
+  const text = typeof content === "string" ? content : decodeText(await files.readBytes(content, path));
+  if (text === undefined) throw createInputError(`“${path}” is not text, and cannot be edited. Write it whole, or use bash.`);
   return text;
 }
 
@@ -76,7 +76,7 @@ async function textOf(files: Files, { file: { path }, content }: FileSnapshot): 
 function checkSeen(found: FileSnapshot | undefined): { isFresh: boolean; warning: string } {
   if (!found) return { isFresh: true, warning: "" };
   const { file, seenHash } = found;
-  if (seenHash === undefined) throw refused(`You have not read “${file.path}” yet. Read it, then edit it.`);
+  if (seenHash === undefined) throw createInputError(`You have not read “${file.path}” yet. Read it, then edit it.`);
   const isFresh = seenHash === file.hash;
   return { isFresh, warning: isFresh ? "" : `“${file.path}” has changed since you read it. ` };
 }

@@ -11,8 +11,8 @@ import type {
   Tool,
   ToolContext,
 } from "@thinkery/sdk";
-import { factsOf, textIn } from "../../workspace/content.ts";
-import { patchBetween } from "../../workspace/text/patch.ts";
+import { getContentInfo, decodeText } from "../../workspace/content.ts";
+import { createPatch } from "../../workspace/text/patch.ts";
 
 /** The longest text that it keeps as text. */
 const maxTextBytes = 100_000;
@@ -21,13 +21,13 @@ const maxTextBytes = 100_000;
 export class FilesDouble implements Files {
   readonly stored = new Map<string, FileContent>();
   readonly blobs = new Map<string, Uint8Array>();
-  readonly known = new Map<string, string>();
+  readonly seenHashes = new Map<string, string>();
   readonly commits: string[][] = [];
-  searched: SearchOrder[] = [];
+  searches: SearchOrder[] = [];
   found: Found[] = [];
   more = false;
   /** What happens the next time that something has to be waited for. */
-  meanwhile: (() => void) | undefined;
+  onNextWait: (() => void) | undefined;
   readonly ending = new AbortController();
 
   constructor(files: Record<string, string | Uint8Array> = {}) {
@@ -35,34 +35,34 @@ export class FilesDouble implements Files {
   }
 
   put(path: string, content: string | Uint8Array): void {
-    this.stored.set(path, this.#kept(content));
+    this.stored.set(path, this.#toContent(content));
   }
 
   /** As a model calls it. */
   async call(tool: Tool, input: unknown): Promise<unknown> {
-    const shell = { search: async (order: SearchOrder) => (this.searched.push(order), { found: this.found, more: this.more }) };
+    const shell = { search: async (order: SearchOrder) => (this.searches.push(order), { found: this.found, more: this.more }) };
     return tool.execute(tool.inputSchema.parse(input), { files: this, shell, signal: this.ending.signal } as unknown as ToolContext);
   }
 
   async list({ under }: { under?: string | undefined } = {}): Promise<FileInfo[]> {
     const paths = [...this.stored.keys()].filter((path) => under === undefined || path.startsWith(`${under}/`));
-    return paths.sort().map((path) => this.info(path) as FileInfo);
+    return paths.sort().map((path) => this.getInfo(path) as FileInfo);
   }
 
-  info(path: string): FileInfo | undefined {
+  getInfo(path: string): FileInfo | undefined {
     const content = this.stored.get(path);
     if (content === undefined) return undefined;
-    const { hash, size, mediaType } = factsOf(content, path);
+    const { hash, size, mediaType } = getContentInfo(content, path);
     return { path, kind: typeof content === "string" ? "text" : "binary", size, mediaType, hash, version: 1, modifiedAt: "" };
   }
 
   async stat(path: string): Promise<FileInfo | undefined> {
-    return this.info(path);
+    return this.getInfo(path);
   }
 
   async read(path: string): Promise<FileSnapshot | undefined> {
-    const file = this.info(path);
-    const seenHash = this.known.get(path);
+    const file = this.getInfo(path);
+    const seenHash = this.seenHashes.get(path);
     const content = this.stored.get(path);
     if (!file || content === undefined) return undefined;
     return { file, content, ...(seenHash === undefined ? {} : { seenHash }) };
@@ -74,13 +74,13 @@ export class FilesDouble implements Files {
   }
 
   async store(content: string | Uint8Array): Promise<FileContent> {
-    const stored = this.#kept(content);
+    const stored = this.#toContent(content);
     if (typeof stored !== "string") await this.#wait();
     return stored;
   }
 
   async commit(edits: readonly FileEdit[], { expected = {}, seen = false }: FileCommitOptions = {}): Promise<CommitResult> {
-    const stale = Object.keys(expected).find((path) => (this.info(path)?.hash ?? null) !== expected[path]);
+    const stale = Object.keys(expected).find((path) => (this.getInfo(path)?.hash ?? null) !== expected[path]);
     if (stale !== undefined) return { stale, overlaps: [], patches: [] };
     const done: string[] = [];
     const patches: CommitResult["patches"] = [];
@@ -88,14 +88,14 @@ export class FilesDouble implements Files {
       if ("write" in edit) {
         const before = this.stored.get(edit.write);
         if (before !== edit.content) done.push(`write ${edit.write}`);
-        if (typeof before === "string" && typeof edit.content === "string") patches.push({ path: edit.write, patch: patchBetween(before, edit.content) });
+        if (typeof before === "string" && typeof edit.content === "string") patches.push({ path: edit.write, patch: createPatch(before, edit.content) });
         this.stored.set(edit.write, edit.content);
         if (seen) this.see(edit.write);
         continue;
       }
       const from = "move" in edit ? edit.move : edit.delete;
       for (const [path, content] of [...this.stored].filter(([path]) => path === from || path.startsWith(`${from}/`))) {
-        const isKnown = this.known.get(path) === this.info(path)?.hash;
+        const isKnown = this.seenHashes.get(path) === this.getInfo(path)?.hash;
         this.stored.delete(path);
         if (!("move" in edit)) continue;
         const to = edit.to + path.slice(from.length);
@@ -109,25 +109,25 @@ export class FilesDouble implements Files {
   }
 
   see(path: string): void {
-    this.known.set(path, this.info(path)?.hash ?? "");
+    this.seenHashes.set(path, this.getInfo(path)?.hash ?? "");
   }
 
   async markSeen(path: string, hash: string): Promise<void> {
-    this.known.set(path, hash);
+    this.seenHashes.set(path, hash);
   }
 
   async #wait(): Promise<void> {
     await Promise.resolve();
-    const { meanwhile } = this;
-    this.meanwhile = undefined;
-    meanwhile?.();
+    const { onNextWait } = this;
+    this.onNextWait = undefined;
+    onNextWait?.();
   }
 
-  #kept(content: string | Uint8Array): FileContent {
+  #toContent(content: string | Uint8Array): FileContent {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-    const text = textIn(bytes);
+    const text = decodeText(bytes);
     if (text !== undefined && bytes.length <= maxTextBytes) return text;
-    const blob = factsOf(Buffer.from(bytes).toString("latin1"), "").hash;
+    const blob = getContentInfo(Buffer.from(bytes).toString("latin1"), "").hash;
     this.blobs.set(blob, bytes);
     return { blob, size: bytes.length, mediaType: text === undefined ? "application/octet-stream" : "text/plain" };
   }

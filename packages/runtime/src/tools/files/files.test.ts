@@ -13,7 +13,7 @@ import { writeFile } from "./write-file.ts";
 const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
 
 /** Why a call did nothing. */
-async function refusal(files: FilesDouble, tool: Tool, input: unknown): Promise<string> {
+async function readRefusal(files: FilesDouble, tool: Tool, input: unknown): Promise<string> {
   const before = new Map(files.stored);
   const error = await files.call(tool, input).then(String, (error: unknown) => error as Error);
   expect(error).toBeInstanceOf(Error);
@@ -25,7 +25,7 @@ describe("readFile", () => {
   test("shows a text with the numbers of its lines, and counts as having seen it", async () => {
     const files = new FilesDouble({ "src/a.ts": "one\r\n\ntwo\n" });
     expect(await files.call(readFile, { path: "/work/src/a.ts" })).toBe("1\tone\n2\t\n3\ttwo");
-    expect(files.known.get("src/a.ts")).toBe(files.info("src/a.ts")?.hash);
+    expect(files.seenHashes.get("src/a.ts")).toBe(files.getInfo("src/a.ts")?.hash);
   });
 
   test("shows a part, and says how to go on", async () => {
@@ -35,7 +35,7 @@ describe("readFile", () => {
     const all = String(await files.call(readFile, { path: "a" })).split("\n");
     expect(all).toHaveLength(2_001);
     expect(all.at(-1)).toBe("[lines 1–2000 of 5000; go on with offset 2001]");
-    expect(await refusal(files, readFile, { path: "a", offset: 5_001 })).toBe("The file has 5000 lines; there is no line 5001.");
+    expect(await readRefusal(files, readFile, { path: "a", offset: 5_001 })).toBe("The file has 5000 lines; there is no line 5001.");
     expect(await files.call(readFile, { path: "a", offset: -3, limit: 0.5 })).toContain("1\tline 1\n[lines 1–1 of");
   });
 
@@ -62,20 +62,20 @@ describe("readFile", () => {
 
   test("a file that changed while it was fetched was seen as it had been, not as it is", async () => {
     const files = new FilesDouble({ long: "z".repeat(200_000) });
-    const { hash } = files.info("long") as FileInfo;
-    files.meanwhile = () => files.put("long", "other");
+    const { hash } = files.getInfo("long") as FileInfo;
+    files.onNextWait = () => files.put("long", "other");
     await files.call(readFile, { path: "long" });
-    expect(files.known.get("long")).toBe(hash);
-    expect(await refusal(files, writeFile, { path: "long", content: "mine" })).toContain("has changed since you read it");
+    expect(files.seenHashes.get("long")).toBe(hash);
+    expect(await readRefusal(files, writeFile, { path: "long", content: "mine" })).toContain("has changed since you read it");
   });
 
   test("lists a folder, and names what is near to what is not there", async () => {
     const files = new FilesDouble({ "src/index.ts": "x", "src/other.ts": "xy" });
     expect(await files.call(readFile, { path: "src/" })).toBe("src/index.ts (1 byte)\nsrc/other.ts (2 bytes)");
     expect(await files.call(readFile, { path: "/work" })).toContain("src/index.ts");
-    expect(await refusal(files, readFile, { path: "index.ts" })).toBe("There is no “index.ts” in the workspace. Did you mean src/index.ts?");
-    expect(await refusal(files, readFile, { path: "src/indx.ts" })).toContain("Did you mean src/index.ts?");
-    expect(await refusal(files, readFile, { path: "zzzzzzzzzz" })).toBe("There is no “zzzzzzzzzz” in the workspace.");
+    expect(await readRefusal(files, readFile, { path: "index.ts" })).toBe("There is no “index.ts” in the workspace. Did you mean src/index.ts?");
+    expect(await readRefusal(files, readFile, { path: "src/indx.ts" })).toContain("Did you mean src/index.ts?");
+    expect(await readRefusal(files, readFile, { path: "zzzzzzzzzz" })).toBe("There is no “zzzzzzzzzz” in the workspace.");
   });
 });
 
@@ -90,10 +90,10 @@ describe("writeFile", () => {
 
   test("does not replace what the model does not know", async () => {
     const files = new FilesDouble({ a: "theirs" });
-    expect(await refusal(files, writeFile, { path: "a", content: "mine" })).toBe("“a” is there already, and you have not read it. Read it first, then write it again if it is still to be replaced.");
+    expect(await readRefusal(files, writeFile, { path: "a", content: "mine" })).toBe("“a” is there already, and you have not read it. Read it first, then write it again if it is still to be replaced.");
     await files.call(readFile, { path: "a" });
     files.put("a", "changed");
-    expect(await refusal(files, writeFile, { path: "a", content: "mine" })).toContain("has changed since you read it");
+    expect(await readRefusal(files, writeFile, { path: "a", content: "mine" })).toContain("has changed since you read it");
     await files.call(readFile, { path: "a" });
     expect(await files.call(writeFile, { path: "a", content: "mine" })).toBe("Changed a: 1 line added, 1 removed.");
   });
@@ -101,7 +101,7 @@ describe("writeFile", () => {
   test("looks again when a large file had to be put away first", async () => {
     const files = new FilesDouble();
     const content = "x".repeat(200_000);
-    files.meanwhile = () => files.put("a", "theirs");
+    files.onNextWait = () => files.put("a", "theirs");
     await expect(files.call(writeFile, { path: "a", content })).rejects.toThrow("is there already");
     expect(files.stored.get("a")).toBe("theirs");
     expect(await files.call(writeFile, { path: "b", content })).toBe("Created b, 195.3 KB.");
@@ -131,7 +131,7 @@ describe("editFile", () => {
       { oldString: "return 1", newString: "return 10" },
       { oldString: "return 2", newString: "return 20" },
     ];
-    expect(await refusal(files, editFile, { path: "a", edits: [...edits, { oldString: "gone", newString: "x" }] })).toContain("Edit 3 of 3, and so none was made: ");
+    expect(await readRefusal(files, editFile, { path: "a", edits: [...edits, { oldString: "gone", newString: "x" }] })).toContain("Edit 3 of 3, and so none was made: ");
     await files.call(editFile, { path: "a", edits });
     expect(files.commits).toEqual([["write a"]]);
     expect(files.stored.get("a")).toBe(text.replace("1", "10").replace("return 2", "return 20"));
@@ -139,16 +139,16 @@ describe("editFile", () => {
 
   test("wants the file to have been read", async () => {
     const files = new FilesDouble({ a: text, x: png });
-    expect(await refusal(files, editFile, { path: "a", oldString: "1", newString: "2" })).toBe("You have not read “a” yet. Read it, then edit it.");
-    expect(await refusal(files, editFile, { path: "b", oldString: "1", newString: "2" })).toContain("There is no “b” in the workspace.");
-    expect(await refusal(files, editFile, { path: "x", oldString: "1", newString: "2" })).toContain("“x” is not text");
+    expect(await readRefusal(files, editFile, { path: "a", oldString: "1", newString: "2" })).toBe("You have not read “a” yet. Read it, then edit it.");
+    expect(await readRefusal(files, editFile, { path: "b", oldString: "1", newString: "2" })).toContain("There is no “b” in the workspace.");
+    expect(await readRefusal(files, editFile, { path: "x", oldString: "1", newString: "2" })).toContain("“x” is not text");
   });
 
   test("in a file that others have changed, only what is there to the letter and once is replaced", async () => {
     const files = await read();
     files.put("a", `// theirs\n${text}`);
-    expect(await refusal(files, editFile, { path: "a", oldString: "return 2; ", newString: "x" })).toMatch(/^“a” has changed since you read it\. oldString is not there\. The nearest text is:\n/);
-    expect(await refusal(files, editFile, { path: "a", oldString: "return", newString: "x", replaceAll: true })).toContain("Read it again before you replace all");
+    expect(await readRefusal(files, editFile, { path: "a", oldString: "return 2; ", newString: "x" })).toMatch(/^“a” has changed since you read it\. oldString is not there\. The nearest text is:\n/);
+    expect(await readRefusal(files, editFile, { path: "a", oldString: "return", newString: "x", replaceAll: true })).toContain("Read it again before you replace all");
     const answer = String(await files.call(editFile, { path: "a", oldString: "return 1", newString: "return 7" }));
     expect(answer).toMatch(/^Changed a\. “a” has changed since you read it\. Around the edit it now is as follows; read it for the rest\.\n1\t\/\/ theirs\n2\tfunction a/);
     expect(files.stored.get("a")).toBe(`// theirs\n${text.replace("return 1", "return 7")}`);
@@ -163,7 +163,7 @@ describe("editFile", () => {
     for (const wait of [1, 2]) {
       const files = await read(large);
       const change = () => files.put("a", "theirs");
-      files.meanwhile = wait === 1 ? change : () => (files.meanwhile = change);
+      files.onNextWait = wait === 1 ? change : () => (files.onNextWait = change);
       await expect(files.call(editFile, { path: "a", oldString: "head", newString: "x".repeat(10) })).rejects.toThrow("was changed by somebody else just now");
       expect(files.stored.get("a")).toBe("theirs");
     }
@@ -177,7 +177,7 @@ describe("editFile", () => {
     const content = "x".repeat(200_000);
     for (const [tool, input] of [[writeFile, { path: "a", content }], [editFile, { path: "a", oldString: "head", newString: "top" }]] as const) {
       const files = await read(`head\n${content}`);
-      files.meanwhile = () => files.ending.abort(new Error("canceled"));
+      files.onNextWait = () => files.ending.abort(new Error("canceled"));
       await expect(files.call(tool, input)).rejects.toThrow("canceled");
       expect(files.commits).toEqual([]);
     }
@@ -186,8 +186,8 @@ describe("editFile", () => {
   test("makes a file of nothing, but not over something", async () => {
     const files = new FilesDouble({ "folder/x": "" });
     expect(await files.call(editFile, { path: "new", oldString: "", newString: "hello\n" })).toBe("Created new.\n1\thello");
-    expect(await refusal(files, editFile, { path: "folder", oldString: "", newString: "x" })).toContain("There is no “folder”");
-    expect(await refusal(files, editFile, { path: "new", oldString: "", newString: "x" })).toContain("oldString is empty");
+    expect(await readRefusal(files, editFile, { path: "folder", oldString: "", newString: "x" })).toContain("There is no “folder”");
+    expect(await readRefusal(files, editFile, { path: "new", oldString: "", newString: "x" })).toContain("oldString is empty");
   });
 
   test.each([{ path: "a" }, { path: "a", oldString: "x" }, { path: "a", edits: [] }, { path: "a", edits: "[" }, { path: "a", oldString: "a", newString: "b", edits: [{ oldString: "a", newString: "b" }] }, { path: "a", edits: [{ oldString: "a" }] }])("%j is not enough to go by", (input) => {
@@ -206,7 +206,7 @@ describe("listFiles, glob and grep", () => {
     expect(await many.call(listFiles, { path: "src" })).toBe("src/a/ (1000 files)\nsrc/b/ (500 files)");
     expect(String(await many.call(listFiles, { path: "src/a" })).split("\n").at(-1)).toBe("[800 more; use glob]");
     expect(await many.call(listFiles, { path: "readme.md" })).toBe("readme.md (5 bytes)");
-    expect(await refusal(many, listFiles, { path: "scr" })).toContain("There is no “scr”");
+    expect(await readRefusal(many, listFiles, { path: "scr" })).toContain("There is no “scr”");
   });
 
   test("find by name, bounded", async () => {
@@ -218,7 +218,7 @@ describe("listFiles, glob and grep", () => {
   test("find lines, bounded, with what was asked for", async () => {
     const files = new FilesDouble({ "src/a": "", b: "" });
     expect(await files.call(grep, { pattern: "x+", path: "/work/src/", glob: "*.ts", ignore_case: true })).toBe("No line is like that.");
-    expect(files.searched).toEqual([{ pattern: "x+", under: "src", glob: "*.ts", ignoreCase: true, limit: 200 }]);
+    expect(files.searches).toEqual([{ pattern: "x+", under: "src", glob: "*.ts", ignoreCase: true, limit: 200 }]);
     files.found = [
       { path: "b", line: 3, text: "x" },
       { path: "b", line: 9, text: "xx" },
@@ -233,7 +233,7 @@ describe("listFiles, glob and grep", () => {
     const long = String(await files.call(grep, { pattern: "x" }));
     expect(long.length).toBeLessThan(50 * 1024);
     expect(long.match(/there are more/g)).toHaveLength(1);
-    expect(await refusal(files, grep, { pattern: "x", path: "none" })).toContain("There is no “none”");
+    expect(await readRefusal(files, grep, { pattern: "x", path: "none" })).toContain("There is no “none”");
   });
 });
 
@@ -243,8 +243,8 @@ describe("deleteFile and moveFile", () => {
     expect(await files.call(deleteFile, { path: "a" })).toBe("Deleted a.");
     expect(await files.call(deleteFile, { path: "b/" })).toBe("Deleted b with 2 files.");
     expect([...files.stored.keys()]).toEqual(["bc"]);
-    expect(await refusal(files, deleteFile, { path: "b" })).toContain("There is no “b”");
-    for (const path of ["/work", ".", "/", "./"]) expect(await refusal(files, deleteFile, { path })).toContain("the whole workspace");
+    expect(await readRefusal(files, deleteFile, { path: "b" })).toContain("There is no “b”");
+    for (const path of ["/work", ".", "/", "./"]) expect(await readRefusal(files, deleteFile, { path })).toContain("the whole workspace");
   });
 
   test("move a file or a folder, to a name or into a folder; what was read stays read", async () => {
@@ -258,8 +258,8 @@ describe("deleteFile and moveFile", () => {
     expect([...files.stored.keys()].sort()).toEqual(["d/a", "e", "f/g/c"]);
     expect(await files.call(editFile, { path: "d/a", oldString: "text", newString: "new text" })).toContain("Changed d/a.");
     expect(await files.call(writeFile, { path: "f/g/c", content: "x" })).toContain("Changed");
-    expect(await refusal(files, writeFile, { path: "e", content: "x" })).toContain("have not read it");
-    expect(await refusal(files, moveFile, { from: "gone", to: "x" })).toContain("There is no “gone”");
-    expect(await refusal(files, moveFile, { from: ".", to: "x" })).toContain("stays where it is");
+    expect(await readRefusal(files, writeFile, { path: "e", content: "x" })).toContain("have not read it");
+    expect(await readRefusal(files, moveFile, { from: "gone", to: "x" })).toContain("There is no “gone”");
+    expect(await readRefusal(files, moveFile, { from: ".", to: "x" })).toContain("stays where it is");
   });
 });

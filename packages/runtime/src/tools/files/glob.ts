@@ -1,11 +1,11 @@
 import { Glob } from "@thinkery/sdk/internal";
 import { z } from "zod";
-import { fileTool } from "./file-tool.ts";
-import { bounded, counted } from "./shown.ts";
+import { defineFileTool } from "./file-tool.ts";
+import { limitLines, formatCount } from "./format.ts";
 
 const maxPaths = 1_000;
 
-export const glob = fileTool(
+export const glob = defineFileTool(
   {
     name: "glob",
     description: "Find files by name: `*.ts` in any folder, `src/**/*.{js,ts}`.",
@@ -14,12 +14,12 @@ export const glob = fileTool(
     idempotent: true,
     parallel: true,
     local: true,
-    summarize: (output) => counted(String(output).split("\n").length, "line"),
+    summarize: (output) => formatCount(String(output).split("\n").length, "line"),
   },
   async ({ pattern }, { files }) => {
     const wanted = new Glob(pattern);
     const found = (await files.list()).filter(({ path }) => wanted.matches(path));
     if (found.length === 0) return "No file is called like that.";
-    return bounded(found.map(({ path }) => path), maxPaths, (left) => `[${left} more; use a narrower pattern]`);
+    return limitLines(found.map(({ path }) => path), maxPaths, (left) => `[${left} more; use a narrower pattern]`);
   },
 );

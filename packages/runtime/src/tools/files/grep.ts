@@ -1,12 +1,12 @@
 import { folderPath, type Found } from "@thinkery/sdk";
 import { z } from "zod";
-import { fileTool } from "./file-tool.ts";
-import { bounded, counted, missing } from "./shown.ts";
+import { defineFileTool } from "./file-tool.ts";
+import { limitLines, formatCount, createMissingError } from "./format.ts";
 
 const maxMatches = 200;
 const maxContextLines = 10;
 
-export const grep = fileTool(
+export const grep = defineFileTool(
   {
     name: "grep",
     description: "Find lines of files by a JavaScript regular expression, in a folder or file (`path`), in files like `glob`; with `context` lines around them.",
@@ -14,12 +14,12 @@ export const grep = fileTool(
     action: "search",
     idempotent: true,
     parallel: true,
-    summarize: (output) => counted(String(output).split("\n").length, "line"),
+    summarize: (output) => formatCount(String(output).split("\n").length, "line"),
   },
   async ({ pattern, path = "", glob, ignoreCase, context }, { files, shell }) => {
     const under = folderPath(path);
     if (under !== undefined && !(await files.stat(under)) && (await files.list({ under })).length === 0) {
-      throw await missing(files, under);
+      throw await createMissingError(files, under);
     }
     const { found, more } = await shell.search({
       pattern,
@@ -31,13 +31,13 @@ export const grep = fileTool(
     });
     if (found.length === 0) return "No line is like that.";
     const rest = "[there are more; use a narrower pattern, path or glob]";
-    const shown = bounded(grouped(found), Number.POSITIVE_INFINITY, () => rest);
+    const shown = limitLines(groupByPath(found), Number.POSITIVE_INFINITY, () => rest);
     return more && !shown.endsWith(rest) ? `${shown}\n${rest}` : shown;
   },
 );
 
 /** Each path once, its lines below it; those that are only near have a dash. */
-function grouped(found: readonly Found[]): string[] {
+function groupByPath(found: readonly Found[]): string[] {
   const hasContext = found.some(({ near }) => near);
   const lines: string[] = [];
   let last: Found | undefined;

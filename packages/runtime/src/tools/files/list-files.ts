@@ -1,9 +1,9 @@
 import { folderPath } from "@thinkery/sdk";
 import { z } from "zod";
-import { fileTool } from "./file-tool.ts";
-import { counted, listing, missing } from "./shown.ts";
+import { defineFileTool } from "./file-tool.ts";
+import { formatCount, formatListing, createMissingError } from "./format.ts";
 
-export const listFiles = fileTool(
+export const listFiles = defineFileTool(
   {
     name: "listFiles",
     aliases: ["ls"],
@@ -13,13 +13,13 @@ export const listFiles = fileTool(
     idempotent: true,
     parallel: true,
     local: true,
-    summarize: (output) => counted(String(output).split("\n").length, "line"),
+    summarize: (output) => formatCount(String(output).split("\n").length, "line"),
   },
   async ({ path = "" }, { files }) => {
     const folder = folderPath(path);
     const file = folder === undefined ? undefined : await files.stat(folder);
     const all = file ? [file] : await files.list({ under: folder });
-    if (folder !== undefined && all.length === 0) throw await missing(files, folder);
-    return listing(all, folder);
+    if (folder !== undefined && all.length === 0) throw await createMissingError(files, folder);
+    return formatListing(all, folder);
   },
 );

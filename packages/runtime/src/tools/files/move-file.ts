@@ -1,9 +1,9 @@
 import { filePath, type Files, folderPath } from "@thinkery/sdk";
 import { z } from "zod";
-import { fileTool, refused } from "./file-tool.ts";
-import { counted, missing } from "./shown.ts";
+import { defineFileTool, createInputError } from "./file-tool.ts";
+import { formatCount, createMissingError } from "./format.ts";
 
-export const moveFile = fileTool(
+export const moveFile = defineFileTool(
   {
     name: "moveFile",
     description: "Move or rename a file or folder. `to` may be a folder.",
@@ -13,14 +13,14 @@ export const moveFile = fileTool(
   },
   async (given, { files }) => {
     const from = folderPath(given.from);
-    if (from === undefined) throw refused("That is the whole workspace, and stays where it is.");
+    if (from === undefined) throw createInputError("That is the whole workspace, and stays where it is.");
     const isFile = (await files.stat(from)) !== undefined;
     const count = isFile ? 1 : (await files.list({ under: from })).length;
-    if (count === 0) throw await missing(files, from);
+    if (count === 0) throw await createMissingError(files, from);
     const to = await findTarget(files, from, given.to);
     // A model that has read it knows it under its new name too.
     await files.commit([{ move: from, to }], { seen: true });
-    return `Moved ${from} to ${to}${isFile ? "" : `, ${counted(count, "file")}`}.`;
+    return `Moved ${from} to ${to}${isFile ? "" : `, ${formatCount(count, "file")}`}.`;
   },
 );
 

@@ -1,11 +1,11 @@
 import { type FileContent, filePath, type FileSnapshot, type TextPatch } from "@thinkery/sdk";
 import { z } from "zod";
-import { isSame } from "../../workspace/content.ts";
-import { changedBlocks } from "../../workspace/text/patch.ts";
-import { changedMeanwhile, fileTool, refused } from "./file-tool.ts";
-import { bytes, counted, lineCounts } from "./shown.ts";
+import { isSameContent } from "../../workspace/content.ts";
+import { listChangedBlocks } from "../../workspace/text/patch.ts";
+import { createConflictError, defineFileTool, createInputError } from "./file-tool.ts";
+import { formatBytes, formatCount, formatLineCounts } from "./format.ts";
 
-export const writeFile = fileTool(
+export const writeFile = defineFileTool(
   {
     name: "writeFile",
     aliases: ["write_file"],
@@ -19,14 +19,14 @@ export const writeFile = fileTool(
     const content = await files.store(text, path);
     signal.throwIfAborted();
     const found = await files.read(path);
-    if (found && isSame(found.content, content)) {
+    if (found && isSameContent(found.content, content)) {
       await files.markSeen(path, found.file.hash);
       return `${path} was like that already.`;
     }
     if (found) checkSeen(found);
     const expected = { [path]: found?.file.hash ?? null };
     const { stale, patches } = await files.commit([{ write: path, content }], { expected, seen: true });
-    if (stale !== undefined) throw changedMeanwhile(path);
+    if (stale !== undefined) throw createConflictError(path);
     return summarize(path, found, content, patches[0]?.patch);
   },
 );
@@ -34,15 +34,15 @@ export const writeFile = fileTool(
 function checkSeen({ file, seenHash }: FileSnapshot): void {
   if (seenHash === file.hash) return;
   const why = seenHash === undefined ? "is there already, and you have not read it" : "has changed since you read it";
-  throw refused(`“${file.path}” ${why}. Read it first, then write it again if it is still to be replaced.`);
+  throw createInputError(`“${file.path}” ${why}. Read it first, then write it again if it is still to be replaced.`);
 }
 
 function summarize(path: string, found: FileSnapshot | undefined, content: FileContent, patch: TextPatch | undefined): string {
-  if (typeof content !== "string") return `${found ? "Replaced" : "Created"} ${path}, ${bytes(content.size)}.`;
-  if (typeof found?.content === "string" && patch) return `Changed ${path}: ${lineCounts(changedBlocks(found.content, patch))}.`;
-  return `${found ? "Replaced" : "Created"} ${path}, ${counted(lineCount(content), "line")}.`;
+  if (typeof content !== "string") return `${found ? "Replaced" : "Created"} ${path}, ${formatBytes(content.size)}.`;
+  if (typeof found?.content === "string" && patch) return `Changed ${path}: ${formatLineCounts(listChangedBlocks(found.content, patch))}.`;
+  return `${found ? "Replaced" : "Created"} ${path}, ${formatCount(countLines(content), "line")}.`;
 }
 
-function lineCount(text: string): number {
+function countLines(text: string): number {
   return text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
 }

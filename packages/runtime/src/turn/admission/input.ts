@@ -13,35 +13,35 @@ export interface Input {
 }
 
 /** What a request says, with its attachments in the blob store: big values never stand in a row. */
-export async function inputOf(invoke: Invoke & { messageId?: string }, from: Sender, blobs: Blobs): Promise<Input> {
+export async function createInput(invoke: Invoke & { messageId?: string }, from: Sender, blobs: Blobs): Promise<Input> {
   const spoken = invoke.messages ?? [{ role: "user" as const, content: invoke.message ?? "" }];
   const attachments = [
-    ...(await Promise.all((invoke.attachments ?? []).map((attachment) => stored(attachment, blobs)))),
-    ...(await Promise.all(Object.entries(invoke.files ?? {}).map(([path, text]) => storedFile(path, text, blobs)))),
+    ...(await Promise.all((invoke.attachments ?? []).map((attachment) => storeAttachment(attachment, blobs)))),
+    ...(await Promise.all(Object.entries(invoke.files ?? {}).map(([path, text]) => storeFile(path, text, blobs)))),
   ];
   const messages = spoken.map(({ role, content }, index): Said => {
-    const last = index === spoken.length - 1;
+    const isLast = index === spoken.length - 1;
     return {
-      id: (last ? invoke.messageId : undefined) ?? crypto.randomUUID(),
+      id: (isLast ? invoke.messageId : undefined) ?? crypto.randomUUID(),
       role,
       content,
-      ...(last && attachments.length > 0 ? { attachments } : {}),
+      ...(isLast && attachments.length > 0 ? { attachments } : {}),
     };
   });
   return { key: invoke.idempotencyKey ?? crypto.randomUUID(), messages, mode: invoke.mode, from, ...(invoke.props ? { props: invoke.props } : {}) };
 }
 
-async function stored({ name, mediaType, data }: NewAttachment, blobs: Blobs): Promise<Attachment> {
-  const bytes = bytesOf(data);
+async function storeAttachment({ name, mediaType, data }: NewAttachment, blobs: Blobs): Promise<Attachment> {
+  const bytes = decodeBase64(data);
   return { blob: await blobs.put(bytes), mediaType, size: bytes.length, ...(name ? { name } : {}) };
 }
 
-async function storedFile(name: string, text: string, blobs: Blobs): Promise<Attachment> {
+async function storeFile(name: string, text: string, blobs: Blobs): Promise<Attachment> {
   const bytes = new TextEncoder().encode(text);
   return { blob: await blobs.put(bytes), mediaType: "text/plain", size: bytes.length, name };
 }
 
-function bytesOf(base64: string): Uint8Array {
+function decodeBase64(base64: string): Uint8Array {
   try {
     return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
   } catch {

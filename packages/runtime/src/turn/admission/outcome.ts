@@ -3,27 +3,27 @@ import type { AgentStore } from "../../store/agent-store.ts";
 import type { TurnRow } from "../../store/turns.ts";
 
 /** What came of a turn, told to whoever waited for it. */
-export function outcomeOf(store: AgentStore, agent: string, turn: TurnRow): Outcome {
-  const messages = store.messages.ofTurn(turn.id);
+export function createOutcome(store: AgentStore, agent: string, turn: TurnRow): Outcome {
+  const messages = store.messages.listByTurn(turn.id);
   const results = new Map(messages.flatMap(({ toolResult, content }) => (toolResult ? [[toolResult.callId, { toolResult, content }]] : [])));
   return {
     runId: turn.id,
     agent,
     status: turn.status === "error" ? "error" : turn.status === "canceled" ? "canceled" : "completed",
-    content: turn.result ?? store.messages.lastWords(turn.id),
+    content: turn.result ?? store.messages.getLastText(turn.id),
     toolCalls: messages.flatMap(({ toolCalls = [] }) =>
       toolCalls.map(({ id, name, input }) => {
-        const answered = results.get(id);
+        const result = results.get(id);
         return {
           id,
           name,
           input,
-          ...(answered ? { output: answered.content } : {}),
-          ...(answered?.toolResult.failed ? { failed: true } : {}),
+          ...(result ? { output: result.content } : {}),
+          ...(result?.toolResult.failed ? { failed: true } : {}),
         };
       }),
     ),
-    usage: store.calls.ofTurn(turn.id),
+    usage: store.calls.getTurnUsage(turn.id),
     ...(turn.failure ? { failure: turn.failure } : {}),
   };
 }

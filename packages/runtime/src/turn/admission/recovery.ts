@@ -9,8 +9,8 @@ import type { TurnRow } from "../../store/turns.ts";
 export function recover(turn: TurnRow, boot: Boot, limits: TurnLimits): { events: NewEvent[]; failure?: Failure } {
   const attempt = turn.attempt + 1;
   // An object that was merely put to sleep and woken lives in the same boot.
-  const died = turn.boot !== boot.id && boot.after === "crash";
-  const strikes = turn.strikes + (died ? 1 : 0);
+  const hasCrashed = turn.boot !== boot.id && boot.after === "crash";
+  const strikes = turn.crashCount + (hasCrashed ? 1 : 0);
   const events: NewEvent[] = [
     { type: "run.resumed", data: { runId: turn.id, reason: "recovered", attempt, strikes, boot: boot.id } },
   ];

@@ -9,18 +9,18 @@ import {
 import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
-import { isOver, runOf, type TurnRow } from "../../store/turns.ts";
-import { reported, reportOf } from "../calls/tool-reports.ts";
+import { isOver, toRun, type TurnRow } from "../../store/turns.ts";
+import { createResultEvent, findReportedCall } from "../calls/tool-reports.ts";
 import type { Recorder } from "../loop/recorder.ts";
 import { RunningTurn } from "../loop/running-turn.ts";
-import { type Ending, endOf } from "../loop/turn-end.ts";
+import { type Ending, createEndEvents } from "../loop/turn-end.ts";
 import type { TurnDeps } from "../turn-deps.ts";
-import { failureOf } from "../turn-failed.ts";
+import { toFailure } from "../turn-error.ts";
 import type { Input } from "./input.ts";
-import { outcomeOf } from "./outcome.ts";
+import { createOutcome } from "./outcome.ts";
 import { recover } from "./recovery.ts";
 
-export interface QueueOptions {
+export interface TurnQueueOptions {
   agent: string;
   store: AgentStore;
   blobs: Blobs;
@@ -32,35 +32,35 @@ export interface QueueOptions {
   /** A turn has begun: somebody must look after it, should this memory be lost. */
   onBusy(): void;
   /** Nothing is done any more: no turn runs, and none is in line or it waits for a report. */
-  onRest(): void;
+  onIdle(): void;
 }
 
 const maxQueuedTurns = 1000;
 
 /** The turns of one agent, one at a time: admission, running, cancelling, and going on after a crash. */
 export class TurnQueue {
-  readonly #options: QueueOptions;
+  readonly #options: TurnQueueOptions;
   readonly #waiters = new Map<string, ((outcome: Outcome) => void)[]>();
   #running: RunningTurn | undefined;
-  #busyWith: string | undefined;
+  #currentRunId: string | undefined;
   /** May a turn be open that nobody works on? Unknown after a wake; then as long as something was put in line. */
-  #mayWait = true;
+  #mayHaveOpenTurns = true;
 
-  constructor(options: QueueOptions) {
+  constructor(options: TurnQueueOptions) {
     this.#options = options;
   }
 
-  get busy(): boolean {
-    return this.#busyWith !== undefined;
+  get isBusy(): boolean {
+    return this.#currentRunId !== undefined;
   }
 
   /** The one admission, for every source. Durable before its answer leaves, because the answer waits for the disk. */
   admit({ key, messages, mode, from, props }: Input): Admission {
     const { store, recorder } = this.#options;
-    const before = store.turns.admitted(key);
-    if (before) return { ...this.#admission(before.turn, before.message), duplicate: true };
-    const current = this.#busyWith ?? (this.#mayWait ? store.turns.paused()?.id : undefined);
-    const queued = current ? store.turns.queued() : 0;
+    const before = store.turns.findAdmission(key);
+    if (before) return { ...this.#createAdmission(before.turn, before.message), duplicate: true };
+    const current = this.#currentRunId ?? (this.#mayHaveOpenTurns ? store.turns.getPaused()?.id : undefined);
+    const queued = current ? store.turns.countQueued() : 0;
     if (queued >= maxQueuedTurns) {
       throw fail("conflict", `${maxQueuedTurns} messages are waiting for this agent already. Wait, or cancel some.`);
     }
@@ -76,75 +76,75 @@ export class TurnQueue {
       data: { runId, idempotencyKey: key, mode, ...(joined ? { joined: true } : {}), position, from, messages, ...(props ? { props } : {}) },
     });
     if (joined) this.#running?.join();
-    else if (!current && !this.#mayWait) this.#begin({ id: runId, number: store.log.last, status: "queued", step: 0, attempt: 0, strikes: 0, pausedMs: 0, ...(props ? { props } : {}) }, "admitted");
+    else if (!current && !this.#mayHaveOpenTurns) this.#begin({ id: runId, number: store.log.last, status: "queued", step: 0, attempt: 0, crashCount: 0, pausedMs: 0, ...(props ? { props } : {}) }, "admitted");
     else {
-      this.#mayWait = true;
+      this.#mayHaveOpenTurns = true;
       // Ended after the new turn is in line, so that it is the next and not one that waited longer.
       if (mode === "interrupt" && current) this.#end(current, { status: "canceled", reason: "interrupted" });
       else this.wake();
     }
-    return this.#admission(runId, messages.at(-1)?.id ?? "");
+    return this.#createAdmission(runId, messages.at(-1)?.id ?? "");
   }
 
   /** Ends the running turn, or the one that is named, if it is not over. */
   cancel(runId: string | undefined, reason: string): TurnRow | undefined {
     const { store } = this.#options;
-    const turn = runId ? store.turns.get(runId) : store.turns.next();
+    const turn = runId ? store.turns.get(runId) : store.turns.getNext();
     if (turn && !isOver(turn)) this.#end(turn.id, { status: "canceled", reason });
     return turn && store.turns.get(turn.id);
   }
 
   /** Takes up whatever there is to do. Safe to call at any time; the only way a turn starts or goes on. */
   wake(): void {
-    if (this.#busyWith || !this.#mayWait) return;
-    const turn = this.#options.store.turns.next();
-    if (!turn) this.#mayWait = false;
+    if (this.#currentRunId || !this.#mayHaveOpenTurns) return;
+    const turn = this.#options.store.turns.getNext();
+    if (!turn) this.#mayHaveOpenTurns = false;
     // One that waits goes on when it is reported to, and the others after it.
     else if (turn.status !== "paused") this.#begin(turn, turn.status === "running" ? "recovered" : "waited");
   }
 
   /** The answer of a call that was deferred. Told twice, it is the same; the last one lets its turn go on. */
-  async report(report: ToolReport): Promise<Run> {
+  async resolveToolCall(report: ToolReport): Promise<Run> {
     const { store, blobs, recorder, boot } = this.#options;
-    const found = reportOf(store, report.callId);
-    if (found.answered) return runOf(found.turn);
-    const event = await reported(report, found, blobs);
+    const found = findReportedCall(store, report.callId);
+    if (found.isAnswered) return toRun(found.turn);
+    const event = await createResultEvent(report, found, blobs);
     // While its output was stored, another may have reported the same, or the turn may have ended.
-    const { turn, answered } = reportOf(store, report.callId);
-    if (answered) return runOf(turn);
-    if (turn.status === "paused" && store.ledger.deferred(turn.id).length === 1) {
+    const { turn, isAnswered } = findReportedCall(store, report.callId);
+    if (isAnswered) return toRun(turn);
+    if (turn.status === "paused" && store.ledger.listDeferred(turn.id).length === 1) {
       recorder.record(event, { type: "run.resumed", data: { runId: turn.id, reason: "reported", attempt: 0, strikes: 0, boot: boot.id } });
       this.#begin(turn, "reported");
     } else recorder.record(event);
-    return runOf(store.turns.get(turn.id) ?? turn);
+    return toRun(store.turns.get(turn.id) ?? turn);
   }
 
   /** Lets go of the running turn: whatever it still does is heard by nobody. */
   halt(): void {
     this.#running?.abandon();
-    this.#busyWith = undefined;
+    this.#currentRunId = undefined;
     this.#running = undefined;
-    this.#mayWait = true;
+    this.#mayHaveOpenTurns = true;
   }
 
   /** Every now and then while a turn runs. */
-  beat(now: number): void {
-    const runId = this.#busyWith;
-    const failure = runId ? this.#running?.beat(now) : undefined;
+  checkProgress(now: number): void {
+    const runId = this.#currentRunId;
+    const failure = runId ? this.#running?.checkProgress(now) : undefined;
     if (runId && failure) this.#end(runId, { status: "error", failure });
   }
 
   /** Resolves with how the turn ended, now or later. */
-  async whenOver(runId: string): Promise<Outcome> {
+  async waitForOutcome(runId: string): Promise<Outcome> {
     const turn = this.#options.store.turns.get(runId);
-    if (turn && isOver(turn)) return outcomeOf(this.#options.store, this.#options.agent, turn);
+    if (turn && isOver(turn)) return createOutcome(this.#options.store, this.#options.agent, turn);
     return new Promise((resolve) => {
       this.#waiters.set(runId, [...(this.#waiters.get(runId) ?? []), resolve]);
     });
   }
 
   #begin(turn: TurnRow, from: "admitted" | "waited" | "recovered" | "reported"): void {
-    this.#busyWith = turn.id;
+    this.#currentRunId = turn.id;
     this.#options.onBusy();
     void this.#run(turn, from);
   }
@@ -161,30 +161,30 @@ export class TurnQueue {
       }
       // After a crash it may have been its own middleware that never came back. So that it is not begun for ever, it
       // is begun, and that is on the disk, before anything of its own runs.
-      const early = from === "waited" && boot.after === "crash";
-      if (early) recorder.record(...startOf(runId, "", boot));
-      if (early || again) await new Promise((resolve) => setTimeout(resolve, 0));
+      const startsEarly = from === "waited" && boot.after === "crash";
+      if (startsEarly) recorder.record(...createStartEvents(runId, "", boot));
+      if (startsEarly || again) await new Promise((resolve) => setTimeout(resolve, 0));
       const deps = await this.#options.resolve(turn).catch((error: unknown) => {
-        if (!again && store.turns.get(runId)?.status === "queued") recorder.record(...startOf(runId, "", boot));
+        if (!again && store.turns.get(runId)?.status === "queued") recorder.record(...createStartEvents(runId, "", boot));
         throw error;
       });
       // It may have been canceled meanwhile.
-      if (this.#busyWith !== runId) return;
-      const opening = again || early ? [] : startOf(runId, deps.modelId, boot);
-      const running = new RunningTurn({ agent, runId, store, blobs, recorder, deps, opening });
+      if (this.#currentRunId !== runId) return;
+      const startEvents = again || startsEarly ? [] : createStartEvents(runId, deps.modelId, boot);
+      const running = new RunningTurn({ agent, runId, store, blobs, recorder, deps, startEvents });
       this.#running = running;
-      if (from === "waited") await running.settle();
+      if (from === "waited") await running.flush();
       if (again) await running.resume(again);
       const outcome = await deps.driver.run(running);
       // After its end a turn's last words are not news.
-      if (this.#busyWith !== runId) return;
+      if (this.#currentRunId !== runId) return;
       if (outcome === "completed") this.#end(runId, { status: "completed" });
       else this.#pause(running);
     } catch (error) {
       // After its end a turn's own complaints are not news.
-      if (this.#busyWith !== runId) return;
+      if (this.#currentRunId !== runId) return;
       try {
-        this.#end(runId, { status: "error", failure: failureOf(error) });
+        this.#end(runId, { status: "error", failure: toFailure(error) });
       } catch (again) {
         // Not even the outcome can be written (the disk is full, say): the turn is taken up when there is room.
         console.error("a turn could not be ended", again);
@@ -196,40 +196,40 @@ export class TurnQueue {
   /** Nothing is held open while it waits: this memory may be lost meanwhile. */
   #pause(running: RunningTurn): void {
     running.pause();
-    this.#busyWith = undefined;
+    this.#currentRunId = undefined;
     this.#running = undefined;
-    this.#mayWait = true;
-    this.#options.onRest();
+    this.#mayHaveOpenTurns = true;
+    this.#options.onIdle();
   }
 
   #end(runId: string, ending: Ending): void {
     const { store, recorder, agent } = this.#options;
     // What had joined it may be in line now.
-    if (ending.status !== "completed") this.#mayWait = true;
-    if (this.#busyWith === runId && this.#running) this.#running.end(ending);
-    else if (ending.status !== "completed") recorder.record(...endOf(store, runId, ending));
-    if (this.#busyWith === runId) {
-      this.#busyWith = undefined;
+    if (ending.status !== "completed") this.#mayHaveOpenTurns = true;
+    if (this.#currentRunId === runId && this.#running) this.#running.end(ending);
+    else if (ending.status !== "completed") recorder.record(...createEndEvents(store, runId, ending));
+    if (this.#currentRunId === runId) {
+      this.#currentRunId = undefined;
       this.#running = undefined;
     }
     const waiters = this.#waiters.get(runId);
     const turn = waiters && store.turns.get(runId);
     this.#waiters.delete(runId);
-    if (turn) for (const tell of waiters) tell(outcomeOf(store, agent, turn));
+    if (turn) for (const tell of waiters) tell(createOutcome(store, agent, turn));
     this.wake();
-    if (!this.#busyWith) this.#options.onRest();
+    if (!this.#currentRunId) this.#options.onIdle();
   }
 
-  #admission(runId: string, messageId: string): Admission {
+  #createAdmission(runId: string, messageId: string): Admission {
     // One that is first in line starts before this answer is read.
-    if (this.#busyWith === runId) return { runId, messageId, status: "running", position: 0 };
+    if (this.#currentRunId === runId) return { runId, messageId, status: "running", position: 0 };
     const { turns } = this.#options.store;
     const turn = turns.get(runId);
-    return { runId, messageId, status: turn ? runOf(turn).status : "registered", position: turns.position(runId) };
+    return { runId, messageId, status: turn ? toRun(turn).status : "registered", position: turns.getPosition(runId) };
   }
 }
 
-function startOf(runId: string, model: string, boot: Boot): NewEvent[] {
+function createStartEvents(runId: string, model: string, boot: Boot): NewEvent[] {
   return [
     { type: "run.started", data: { runId, model, boot: boot.id } },
     { type: "agent.started", data: { runId } },

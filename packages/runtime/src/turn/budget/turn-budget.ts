@@ -1,59 +1,59 @@
 import type { AgentBudget, Failure, Standing, UsageTotal } from "@thinkery/sdk";
-import type { Asked, Reservation } from "../../store/accounts.ts";
+import type { ReservationRequest, Reservation } from "../../store/usage-totals.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
-import { dayOf } from "../../store/spent.ts";
-import { type Measures, measuresOf, noMeasures, reached, standingsOf, unkeepable } from "../../store/standing.ts";
-import { maxGapMs } from "../limits.ts";
+import { formatDay } from "../../store/usage.ts";
+import { type Measures, toMeasures, noMeasures, findReachedLimit, createBudgetStatuses, findUnenforceableLimit } from "../../store/budget-status.ts";
+import { getMaxGapMs } from "../limits.ts";
 import type { TurnDeps } from "../turn-deps.ts";
-import { failureOf } from "../turn-failed.ts";
-import { spentUp, unkept } from "./spent-up.ts";
+import { toFailure } from "../turn-error.ts";
+import { createBudgetError, createUnenforceableError } from "./budget-errors.ts";
 
 interface TurnBudgetOptions {
   agent: string;
   runId: string;
   /** It goes on after a crash or a pause. */
-  again: boolean;
+  isResumed: boolean;
   store: AgentStore;
-  deps: Pick<TurnDeps, "config" | "limits" | "books" | "costOf">;
+  deps: Pick<TurnDeps, "config" | "limits" | "budgetClient" | "getCost">;
   /** Writes what is held: what was spent has to stand in the books before they are asked. */
   record(): void;
 }
 
 /** What was set aside for a call, to be given back when it is over. */
-export interface Allowance {
-  asked: Reservation;
+export interface CallReservation {
+  reserved: Reservation;
   /** The books beyond know of it. */
-  metered: boolean;
+  isMetered: boolean;
 }
 
 /** For a call that nobody counts. */
-const free: Allowance = { asked: { steps: 0, tokens: 0, costUsd: 0 }, metered: false };
+const emptyReservation: CallReservation = { reserved: { steps: 0, tokens: 0, costUsd: 0 }, isMetered: false };
 
 /** A call is taken to use a fifth more than the one before it, and so many tokens each way at least. */
-const growth = 1.2;
+const growthFactor = 1.2;
 const minTokens = 250;
 
 /** What one turn may spend: asked before every call to a model, told after it. */
 export class TurnBudget {
   readonly #options: TurnBudgetOptions;
   readonly #budget: AgentBudget;
-  readonly #limited: boolean;
+  readonly #isLimited: boolean;
   #spent: Measures = noMeasures;
   #reserved: Measures = noMeasures;
   /** What was set aside for the step's own call, and for which model. */
-  #step: (Allowance & { model: string }) | undefined;
+  #step: (CallReservation & { model: string }) | undefined;
   /** The last call came back without a word on what it used. */
-  #untold = false;
-  #lastLook = Date.now();
+  #isUsageUnknown = false;
+  #lastTickAt = Date.now();
 
   constructor(options: TurnBudgetOptions) {
     this.#options = options;
-    const { again, store, runId } = options;
+    const { isResumed, store, runId } = options;
     this.#budget = options.deps.config?.budget ?? {};
-    this.#limited = Object.keys(this.#budget).length > 0;
-    if (!this.#limited || !again) return;
-    const seconds = this.#budget.seconds === undefined ? 0 : elapsedIn(store, runId) / 1000;
-    this.#spent = { ...measuresOf(store.calls.amountsOf(runId)), seconds };
+    this.#isLimited = Object.keys(this.#budget).length > 0;
+    if (!this.#isLimited || !isResumed) return;
+    const seconds = this.#budget.seconds === undefined ? 0 : measureElapsed(store, runId) / 1000;
+    this.#spent = { ...toMeasures(store.calls.getTurnAmounts(runId)), seconds };
   }
 
   /** For the call of a step; once more where it turns out that another model is asked, at another price. */
@@ -61,7 +61,7 @@ export class TurnBudget {
     if (this.#step?.model === model) return;
     this.closeStep();
     const allowance = this.open(model);
-    const take = (allowed: Allowance) => {
+    const take = (allowed: CallReservation) => {
       this.#step = { ...allowed, model };
     };
     return allowance instanceof Promise ? allowance.then(take) : take(allowance);
@@ -73,91 +73,91 @@ export class TurnBudget {
   }
 
   /** Fails the turn where a limit leaves no room for another call. It takes time only where the books beyond are asked. */
-  open(model: string): Allowance | Promise<Allowance> {
-    const metered = this.#options.deps.books.metered();
-    if (metered === false && !this.#limited) return free;
-    const asked = this.#estimate(model);
-    if (this.#limited) this.#judge(model, asked);
-    return metered === false ? this.#take({ asked, metered }) : this.#ask(model, asked, metered);
+  open(model: string): CallReservation | Promise<CallReservation> {
+    const isMetered = this.#options.deps.budgetClient.isMetered();
+    if (isMetered === false && !this.#isLimited) return emptyReservation;
+    const reserved = this.#estimate(model);
+    if (this.#isLimited) this.#checkLimits(model, reserved);
+    return isMetered === false ? this.#addReservation({ reserved, isMetered }) : this.#requestReservation(model, reserved, isMetered);
   }
 
-  close({ asked, metered }: Allowance, usage?: UsageTotal): void {
-    if (asked.steps === 0) return;
-    this.#reserved = plus(this.#reserved, asked, -1);
-    if (metered) this.#options.deps.books.settle(asked);
+  close({ reserved, isMetered }: CallReservation, usage?: UsageTotal): void {
+    if (reserved.steps === 0) return;
+    this.#reserved = addMeasures(this.#reserved, reserved, -1);
+    if (isMetered) this.#options.deps.budgetClient.release(reserved);
     if (!usage) return;
     const tokens = usage.inputTokens + usage.outputTokens;
-    this.#untold = tokens === 0;
-    this.#spent = plus(this.#spent, { steps: 1, tokens, costUsd: usage.costUsd ?? 0 });
+    this.#isUsageUnknown = tokens === 0;
+    this.#spent = addMeasures(this.#spent, { steps: 1, tokens, costUsd: usage.costUsd ?? 0 });
   }
 
   /** Why the turn has to end now, though its call or its tool is not done: its time is over. */
-  late(now: number): Failure | undefined {
+  checkTime(now: number): Failure | undefined {
     if (this.#budget.seconds === undefined) return undefined;
-    this.#look(now);
-    const late = this.#turn().find(({ kind, spent, limit }) => kind === "seconds" && spent >= limit);
-    return late && failureOf(spentUp(late, this.#options.agent));
+    this.#countTime(now);
+    const late = this.#listTurnStatuses().find(({ kind, spent, limit }) => kind === "seconds" && spent >= limit);
+    return late && toFailure(createBudgetError(late, this.#options.agent));
   }
 
-  async #ask(model: string, asked: Asked, metered: true | Promise<boolean>): Promise<Allowance> {
-    if (!(await metered)) return this.#limited ? this.#take({ asked, metered: false }) : free;
+  async #requestReservation(model: string, reserved: ReservationRequest, metered: true | Promise<boolean>): Promise<CallReservation> {
+    if (!(await metered)) return this.#isLimited ? this.#addReservation({ reserved, isMetered: false }) : emptyReservation;
     this.#options.record();
-    const { refused, unknown } = await this.#options.deps.books.ask(asked);
-    if (refused) throw unknown ? unkept(refused, unknown, model) : spentUp(refused, this.#options.agent);
-    return this.#take({ asked, metered: true });
+    const { refused, unknown } = await this.#options.deps.budgetClient.reserve(reserved);
+    if (refused) throw unknown ? createUnenforceableError(refused, unknown, model) : createBudgetError(refused, this.#options.agent);
+    return this.#addReservation({ reserved, isMetered: true });
   }
 
-  #take(allowance: Allowance): Allowance {
-    this.#reserved = plus(this.#reserved, allowance.asked);
+  #addReservation(allowance: CallReservation): CallReservation {
+    this.#reserved = addMeasures(this.#reserved, allowance.reserved);
     return allowance;
   }
 
   /** The turn's own limits and the agent's. */
-  #judge(model: string, { unknown }: Asked): void {
-    this.#look(Date.now());
-    const standings = [...this.#turn(), ...this.#agent()];
-    const loose = unknown && unkeepable(standings, unknown);
-    if (loose) throw unkept(loose, unknown, model);
-    const refused = reached(standings);
-    if (refused) throw spentUp(refused, this.#options.agent);
+  #checkLimits(model: string, { unknown }: ReservationRequest): void {
+    this.#countTime(Date.now());
+    const standings = [...this.#listTurnStatuses(), ...this.#listAgentStatuses()];
+    const loose = unknown && findUnenforceableLimit(standings, unknown);
+    if (loose) throw createUnenforceableError(loose, unknown, model);
+    const refused = findReachedLimit(standings);
+    if (refused) throw createBudgetError(refused, this.#options.agent);
   }
 
-  #turn(): Standing[] {
-    return standingsOf({ level: "turn", per: "turn", limits: this.#budget, spent: this.#spent, reserved: this.#reserved });
+  #listTurnStatuses(): Standing[] {
+    return createBudgetStatuses({ level: "turn", per: "turn", limits: this.#budget, spent: this.#spent, reserved: this.#reserved });
   }
 
-  #agent(): Standing[] {
+  #listAgentStatuses(): Standing[] {
     if (!this.#budget.agent) return [];
     this.#options.record();
-    return agentStandings(this.#options.store, this.#budget, this.#reserved);
+    return listAgentBudgetStatuses(this.#options.store, this.#budget, this.#reserved);
   }
 
-  #estimate(model: string): Asked {
+  #estimate(model: string): ReservationRequest {
     const { store, deps } = this.#options;
-    const last = store.calls.latest();
-    const guess = (tokens = 0) => Math.max(minTokens, Math.ceil(tokens * growth));
+    const last = store.calls.getLatest();
+    const guess = (tokens = 0) => Math.max(minTokens, Math.ceil(tokens * growthFactor));
     const usage = { inputTokens: guess(last?.input), outputTokens: guess(last?.output) };
-    const costUsd = deps.costOf(model, usage);
-    const unknown = this.#untold ? "usage" : costUsd === undefined ? "price" : undefined;
+    const costUsd = deps.getCost(model, usage);
+    const unknown = this.#isUsageUnknown ? "usage" : costUsd === undefined ? "price" : undefined;
     return { steps: 1, tokens: usage.inputTokens + usage.outputTokens, costUsd: costUsd ?? 0, ...(unknown ? { unknown } : {}) };
   }
 
-  #look(now: number): void {
-    const gap = Math.min(Math.max(0, now - this.#lastLook), maxGapMs(this.#options.deps.limits));
-    this.#lastLook = now;
+  #countTime(now: number): void {
+    const gap = Math.min(Math.max(0, now - this.#lastTickAt), getMaxGapMs(this.#options.deps.limits));
+    this.#lastTickAt = now;
     this.#spent = { ...this.#spent, seconds: this.#spent.seconds + gap / 1000 };
   }
 }
 
 /** Where the budget stands that a blueprint gives to all turns of an agent together. */
-export function agentStandings({ spending }: AgentStore, budget: AgentBudget | undefined, reserved = noMeasures): Standing[] {
+export function listAgentBudgetStatuses({ spending }: AgentStore, budget: AgentBudget | undefined, reserved = noMeasures): Standing[] {
   if (!budget?.agent) return [];
   const { per } = budget.agent;
-  const spent = measuresOf(spending.total(per === "day" ? dayOf(Date.now()) : undefined));
-  return standingsOf({ level: "agent", per, limits: budget.agent, spent, reserved });
+  const spent = toMeasures(spending.readTotal(per === "day" ? formatDay(Date.now()) : undefined));
+  return createBudgetStatuses({ level: "agent", per, limits: budget.agent, spent, reserved });
 }
 
-function plus(measures: Measures, { steps, tokens, costUsd }: Reservation, sign = 1): Measures {
+function addMeasures(measures: Measures, { steps, tokens, costUsd }: Reservation, sign = 1): Measures {
   return {
     steps: measures.steps + sign * steps,
     tokens: measures.tokens + sign * tokens,
@@ -167,7 +167,7 @@ function plus(measures: Measures, { steps, tokens, costUsd }: Reservation, sign 
 }
 
 /** How long a turn has been worked on, in ms, from its log: neither while it was paused nor while the host was down. */
-export function elapsedIn(store: AgentStore, runId: string): number {
+export function measureElapsed(store: AgentStore, runId: string): number {
   let worked = 0;
   let last: number | undefined;
   for (let after = (store.turns.get(runId)?.number ?? 1) - 1; ; ) {

@@ -117,7 +117,7 @@ function createCodeScope(options: CodeCallsOptions, signal: AbortSignal): CallSc
         const message = `${tool.name} can be called by the model only, not by code.`;
         return { failure: { code: "denied", message } };
       }
-      const message = isTool ? tools.unknown(toolName) : `There is no capability “${name.slice(0, maxNameChars)}”.`;
+      const message = isTool ? tools.describeUnknown(toolName) : `There is no capability “${name.slice(0, maxNameChars)}”.`;
       return { failure: { code: "unknown_tool", message } };
     },
     createContext: ({ id, tool }, ending) => createContext({ callId: id, toolName: tool.name }, ending),
@@ -131,34 +131,34 @@ interface Answer {
 }
 
 function createCodeLog({ runId, step }: StepContext, within: string): CallLog<string> {
-  const called = (callId: string, toolName: string, args: unknown): NewEvent => ({
+  const createCalledEvent = (callId: string, toolName: string, args: unknown): NewEvent => ({
     type: "capability.called",
     data: { runId, step, within, callId, toolName, args: abbreviate(args) },
   });
-  const answered = (callId: string, toolName: string, action: string, ms: number, answer: Answer): NewEvent => ({
+  const createAnsweredEvent = (callId: string, toolName: string, action: string, ms: number, answer: Answer): NewEvent => ({
     type: "capability.answered",
     data: { runId, within, callId, toolName, ms, action, ...answer },
   });
   const redact = ({ redactInput: logged }: Tool, input: unknown) => (logged ? logged(input) : input);
   return {
-    refused({ id, name: capability, tool, input }, { code: trouble, message: error }) {
+    createRefusedEvents({ id, name: capability, tool, input }, { code: trouble, message: error }) {
       const name = tool?.name ?? toDisplayName(capability);
       const args = tool ? redact(tool, input) : {};
-      return [called(id, name, args), answered(id, name, tool?.action ?? "refuse", 0, { trouble, error })];
+      return [createCalledEvent(id, name, args), createAnsweredEvent(id, name, tool?.action ?? "refuse", 0, { trouble, error })];
     },
-    started: ({ id, tool, input }) => called(id, tool.name, redact(tool, input)),
+    createStartedEvent: ({ id, tool, input }) => createCalledEvent(id, tool.name, redact(tool, input)),
     encode({ tool }, value) {
       if (value instanceof Deferred) {
         throw new ToolFailure("threw", `${tool.name} answers later, and code cannot wait for it. Call it without code.`);
       }
       return toJson(tool, value);
     },
-    completed({ id, tool }, value, json, ms) {
+    createCompletedEvent({ id, tool }, value, json, ms) {
       const summary = tool.summarize?.(value) ?? (typeof value === "string" ? value : json).slice(0, maxSummaryChars);
-      return answered(id, tool.name, tool.action, ms, { summary });
+      return createAnsweredEvent(id, tool.name, tool.action, ms, { summary });
     },
-    failed: ({ id, tool }, { code: trouble, message: error }, ms) =>
-      answered(id, tool.name, tool.action, ms, { trouble, error }),
+    createFailedEvent: ({ id, tool }, { code: trouble, message: error }, ms) =>
+      createAnsweredEvent(id, tool.name, tool.action, ms, { trouble, error }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { Deferred, type MessageToolCall, type NewEvent, type Tool, type ToolContext } from "@thinkery/sdk";
 import { hold } from "../../host/drain.ts";
 import { evaluatePolicy } from "../../policy/evaluate-policy.ts";
-import { frozenCopy } from "../../store/persisted.ts";
+import { createFrozenCopy } from "../../store/persisted-object.ts";
 import { parseInput } from "./parse-input.ts";
 import { type CallFailure, describeFailure, runWithTimeout } from "./run-with-timeout.ts";
 import { runsLocally, type StepContext } from "./step-context.ts";
@@ -34,14 +34,14 @@ export type CallOutcome<Output> =
 
 /** How calls from one origin are logged, and what their caller gets. */
 export interface CallLog<Output> {
-  refused(call: RefusedCall, failure: CallFailure): NewEvent[];
-  started(call: PreparedCall): NewEvent;
+  createRefusedEvents(call: RefusedCall, failure: CallFailure): NewEvent[];
+  createStartedEvent(call: PreparedCall): NewEvent;
   /** Converts what the tool returned into what the caller gets. Throws if it cannot be used. */
   encode(call: PreparedCall, value: unknown): Output | Promise<Output>;
-  completed(call: PreparedCall, value: unknown, output: Output, ms: number): NewEvent;
-  failed(call: PreparedCall, failure: CallFailure, ms: number): NewEvent;
+  createCompletedEvent(call: PreparedCall, value: unknown, output: Output, ms: number): NewEvent;
+  createFailedEvent(call: PreparedCall, failure: CallFailure, ms: number): NewEvent;
   /** Omitted where a caller cannot wait for a result that comes later. */
-  deferred?(call: PreparedCall, ms: number): NewEvent;
+  createDeferredEvent?(call: PreparedCall, ms: number): NewEvent;
 }
 
 /** Where a call comes from. The model's calls and those of code differ in nothing else. */
@@ -68,7 +68,7 @@ export async function executeCall<Output>(call: RequestedCall, scope: CallScope<
   // Whoever asked for it may have been ended while middleware looked at it.
   scope.signal.throwIfAborted();
   // The output gate holds back effects until this row of the ledger is durable.
-  scope.step.record(scope.log.started(prepared));
+  scope.step.record(scope.log.createStartedEvent(prepared));
   return runCall(prepared, scope, scope.step.record);
 }
 
@@ -83,12 +83,12 @@ export async function prepareCall<Output>(
   const found = scope.find(call.name);
   if ("failure" in found) {
     // How this tool redacts its input is not known here, so the log gets none of it.
-    step.record(...log.refused({ ...call, input: {} }, found.failure));
+    step.record(...log.createRefusedEvents({ ...call, input: {} }, found.failure));
     return { status: "failed", failure: found.failure };
   }
   const { tool } = found;
   const refuse = (failure: CallFailure, input = call.input): Refusal => {
-    step.record(...log.refused({ ...call, input, tool }, failure));
+    step.record(...log.createRefusedEvents({ ...call, input, tool }, failure));
     return { status: "failed", failure };
   };
   if (call.malformed !== undefined) {
@@ -96,18 +96,18 @@ export async function prepareCall<Output>(
     return refuse({ code: "invalid_input", message });
   }
   const parsed = parseInput(tool, call.input);
-  if ("issues" in parsed) return refuse(invalidInput(tool.name, parsed.issues));
+  if ("issues" in parsed) return refuse(createInputFailure(tool.name, parsed.issues));
   const interrupted = scope.checkInterrupted?.(call, tool);
   if (interrupted) return refuse(interrupted);
 
   let { input } = parsed;
   if (step.middleware.has("beforeTool")) {
-    const decision = await step.middleware.beforeTool({ id: call.id, name: tool.name, input });
+    const decision = await step.middleware.runBeforeTool({ id: call.id, name: tool.name, input });
     if ("deny" in decision) return refuse({ code: "denied", message: decision.deny }, input);
     if (decision.changed) {
       const changed = parseInput(tool, decision.input);
       if ("issues" in changed) {
-        return refuse(invalidInput(tool.name, `${changed.issues} (middleware changed it)`), decision.input);
+        return refuse(createInputFailure(tool.name, `${changed.issues} (middleware changed it)`), decision.input);
       }
       ({ input } = changed);
     }
@@ -126,7 +126,7 @@ export async function runCall<Output>(
   const { middleware } = step;
   const { id, tool, input } = call;
   const startedAt = Date.now();
-  const elapsed = () => Date.now() - startedAt;
+  const getElapsed = () => Date.now() - startedAt;
   const settle = (event: NewEvent) => {
     if (scope.isOpen?.(call) ?? true) record(event);
   };
@@ -136,35 +136,35 @@ export async function runCall<Output>(
     let value: unknown;
     let output: Output;
     try {
-      if (middleware.has("onToolStart")) await middleware.toolStart(shown);
+      if (middleware.has("onToolStart")) await middleware.runToolStart(shown);
       const createContext = (ending: AbortSignal) => scope.createContext(call, ending, record);
       value = await runWithTimeout({ tool, input, isLocal: runsLocally(tool, step), limits: step.deps.limits, signal, createContext });
-      if (value instanceof Deferred && log.deferred) {
+      if (value instanceof Deferred && log.createDeferredEvent) {
         // Recorded at once, with whatever is held: its result may be reported at any moment.
-        step.record(log.deferred(call, elapsed()));
+        step.record(log.createDeferredEvent(call, getElapsed()));
         return { status: "deferred" };
       }
       output = await log.encode(call, value);
-      settle(log.completed(call, value, output, elapsed()));
+      settle(log.createCompletedEvent(call, value, output, getElapsed()));
     } catch (error) {
       const failure = describeFailure(error, tool, signal);
-      settle(log.failed(call, failure, elapsed()));
+      settle(log.createFailedEvent(call, failure, getElapsed()));
       const thrown = error instanceof Error ? error : new Error(failure.message);
-      if (!signal.aborted) await middleware.toolError(shown, thrown);
+      if (!signal.aborted) await middleware.runToolError(shown, thrown);
       return { status: "failed", failure };
     }
-    await middleware.toolResult(shown, value);
+    await middleware.runToolResult(shown, value);
     return { status: "completed", output };
   } finally {
     release();
   }
 }
 
-function invalidInput(name: string, issues: string): CallFailure {
+function createInputFailure(name: string, issues: string): CallFailure {
   return { code: "invalid_input", message: `The input of ${name} is not valid. ${issues}` };
 }
 
 /** A copy for middleware: whatever a hook does to it, the tool has its own. */
 function freezeCall({ id, name, input }: MessageToolCall): MessageToolCall {
-  return Object.freeze({ id, name, input: frozenCopy(input) });
+  return Object.freeze({ id, name, input: createFrozenCopy(input) });
 }

@@ -27,8 +27,8 @@ test("a call that was given up changes nothing any more", async () => {
 
 test("what a command had done when it was given up is still told, by the workspace itself", async () => {
   const { commits, ending, linux } = openFiles();
-  await linux.land([], 1);
+  await linux.rebaseEdits([], 1);
   ending.abort();
-  await linux.land([], 1);
+  await linux.rebaseEdits([], 1);
   expect(commits).toEqual([{ base: 1, isRecorded: true }, { base: 1, isRecorded: false }]);
 });

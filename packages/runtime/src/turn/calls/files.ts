@@ -1,6 +1,6 @@
 import type { Files, NewEvent, Origin } from "@thinkery/sdk";
 import type { LinuxFiles } from "../../sandbox/linux-files.ts";
-import { maxFileBytes } from "../../workspace/quota.ts";
+import { getMaxFileBytes } from "../../workspace/quota.ts";
 import type { WorkspacePort } from "../../workspace/workspace-port.ts";
 
 interface CallFilesOptions {
@@ -32,15 +32,15 @@ export function createFiles(workspace: WorkspacePort, { origin, branch: own, sig
 /** The same for the Linux sandbox, whose commands work on a copy. */
 export function createLinuxFiles(workspace: WorkspacePort, { origin, branch, signal, record }: CallFilesOptions): LinuxFiles {
   return {
-    largest: maxFileBytes(workspace.limits),
-    version: () => workspace.latest(branch),
-    files: async () => (await workspace.list({ branch })).files,
-    async content(path) {
+    maxFileBytes: getMaxFileBytes(workspace.limits),
+    getVersion: () => workspace.latest(branch),
+    listFiles: async () => (await workspace.list({ branch })).files,
+    async readContent(path) {
       const found = await workspace.read(path, { branch });
       return found && workspace.readBytes(found.content, path);
     },
-    keep: (content, path) => workspace.store(content, path),
+    store: (content, path) => workspace.store(content, path),
     // What a command did before it was canceled is done. The turn hears of nothing by then, but the agent's log does.
-    land: (edits, base) => workspace.commit({ edits, origin, branch, base }, signal.aborted ? {} : { record }),
+    rebaseEdits: (edits, base) => workspace.commit({ edits, origin, branch, base }, signal.aborted ? {} : { record }),
   };
 }

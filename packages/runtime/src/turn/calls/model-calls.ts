@@ -1,15 +1,15 @@
 import type { NewEvent, ToolTrouble } from "@thinkery/sdk";
-import { draining } from "../../host/drain.ts";
+import { isDraining } from "../../host/drain.ts";
 import type { ToolCall } from "../../model/model.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
-import { outputOf } from "../../tools/output.ts";
-import { TurnFailed } from "../turn-failed.ts";
+import { createOutput } from "../../tools/output.ts";
+import { TurnError } from "../turn-error.ts";
 import { type CallLog, type CallOutcome, type CallScope, type PreparedCall, prepareCall, runCall } from "./execute-call.ts";
 import { maxIdenticalCalls } from "./repetition.ts";
 import { runsLocally, type StepContext } from "./step-context.ts";
 import { createToolContext } from "./tool-context.ts";
 
-type Output = Awaited<ReturnType<typeof outputOf>>;
+type Output = Awaited<ReturnType<typeof createOutput>>;
 
 /**
  * Executes the calls of one model answer in order; neighbours that may run in parallel do. When this returns, every
@@ -26,7 +26,7 @@ export async function executeModelCalls(calls: readonly ToolCall[], step: StepCo
   for (const group of groupParallel(prepared)) {
     step.signal.throwIfAborted();
     // A host that is about to stop starts nothing new; these calls are made after its restart.
-    if (draining()) {
+    if (isDraining()) {
       step.record();
       await new Promise(() => {});
     }
@@ -34,7 +34,7 @@ export async function executeModelCalls(calls: readonly ToolCall[], step: StepCo
     const isLocal = only !== undefined && group.length === 1 && runsLocally(only.tool, step);
     // The effect of a local tool is nothing but events: they are written in one go with its start and its result.
     const record = isLocal ? step.hold : step.record;
-    record(...group.map((call) => scope.log.started(call)));
+    record(...group.map((call) => scope.log.createStartedEvent(call)));
     await Promise.all(group.map(async (call) => noteResult(call, await runCall(call, scope, record), step)));
     step.signal.throwIfAborted();
   }
@@ -53,7 +53,7 @@ function createModelScope(step: StepContext): CallScope<Output> {
     log: createModelLog(step),
     find(name) {
       const tool = deps.tools.find(name);
-      return tool ? { tool } : { failure: { code: "unknown_tool", message: deps.tools.unknown(name) } };
+      return tool ? { tool } : { failure: { code: "unknown_tool", message: deps.tools.describeUnknown(name) } };
     },
     checkInterrupted({ id }, tool) {
       if (tool.idempotent || store.ledger.get(id)?.state !== "started") return undefined;
@@ -70,14 +70,14 @@ function createModelScope(step: StepContext): CallScope<Output> {
 
 function createModelLog({ runId, step, blobs }: StepContext): CallLog<Output> {
   return {
-    refused: (call, { code, message }) => [createToolError(call, runId, code, message, 0, "refuse")],
-    started({ id, tool, input }) {
+    createRefusedEvents: (call, { code, message }) => [createToolError(call, runId, code, message, 0, "refuse")],
+    createStartedEvent({ id, tool, input }) {
       const args = tool.redactInput ? tool.redactInput(input) : input;
       const { idempotent: repeatable } = tool;
       return { type: "tool.started", data: { runId, step, callId: id, toolName: tool.name, args, repeatable } };
     },
-    encode: ({ id, tool }, value) => outputOf(tool, id, value, blobs),
-    completed({ id, tool }, _, { text, result }, ms) {
+    encode: ({ id, tool }, value) => createOutput(tool, id, value, blobs),
+    createCompletedEvent({ id, tool }, _, { text, result }, ms) {
       const { name: toolName, action } = tool;
       const messageId = toResultId(id);
       return {
@@ -85,9 +85,9 @@ function createModelLog({ runId, step, blobs }: StepContext): CallLog<Output> {
         data: { runId, callId: id, toolName, messageId, output: text, result, ms, action },
       };
     },
-    failed: ({ id, tool }, { code, message }, ms) =>
+    createFailedEvent: ({ id, tool }, { code, message }, ms) =>
       createToolError({ id, name: tool.name }, runId, code, message, ms, tool.action),
-    deferred({ id, tool }, ms) {
+    createDeferredEvent({ id, tool }, ms) {
       const { name: toolName, action } = tool;
       return { type: "tool.deferred", data: { runId, callId: id, toolName, ms, action } };
     },
@@ -98,8 +98,8 @@ function stopRepetition(call: ToolCall, { step, log }: CallScope<Output>): void 
   const name = step.deps.tools.find(call.name)?.name ?? call.name;
   if (!step.repetition.isStuck(call, name, step.step)) return;
   const message = `${name} was called ${maxIdenticalCalls} times in a row with the same input. The turn was stopped.`;
-  step.record(...log.refused(call, { code: "repeated", message }));
-  throw new TurnFailed(
+  step.record(...log.createRefusedEvents(call, { code: "repeated", message }));
+  throw new TurnError(
     "repeated_call",
     `I called ${name} ${maxIdenticalCalls} times in a row with the same input and stopped. Should I go on, or do something else?`,
     "Answer to go on.",
@@ -122,7 +122,7 @@ export function createToolError(
 /** The results of calls that code had made when it was cut off; only of those within one call, if it is given. */
 export function closeCallsWithin(store: AgentStore, runId: string, trouble: ToolTrouble, within?: string): NewEvent[] {
   const error = "The run that made this call ended before it had an answer.";
-  return store.ledger.openWithin(runId, within).map(({ call: callId, tool: toolName, within }) => ({
+  return store.ledger.listOpenWithin(runId, within).map(({ call: callId, tool: toolName, within }) => ({
     type: "capability.answered",
     data: { runId, within, callId, toolName, ms: 0, action: "cancel", error, trouble },
   }));

@@ -1,6 +1,6 @@
 import { type Tool, type ToolContext, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
 import type { TurnLimits } from "@thinkery/sdk/internal";
-import { UnusableOutput } from "../../tools/output.ts";
+import { UnusableOutputError } from "../../tools/output.ts";
 
 /** Why a call has no output. */
 export interface CallFailure {
@@ -53,7 +53,7 @@ export function describeFailure(error: unknown, tool: Tool, signal: AbortSignal)
   if (error instanceof ToolTimeoutError) return { code: "timeout", message: error.message };
   if (signal.aborted) return { code: "canceled", message: `${tool.name} was canceled.` };
   if (error instanceof ToolFailure) return { code: error.trouble, message: error.message };
-  if (error instanceof UnusableOutput) return { code: "too_large", message: error.message };
+  if (error instanceof UnusableOutputError) return { code: "too_large", message: error.message };
   const message = error instanceof Error ? error.message : String(error);
   return { code: "threw", message: `${tool.name} failed: ${message.slice(0, maxErrorChars)}` };
 }

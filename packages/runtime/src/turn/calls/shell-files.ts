@@ -37,7 +37,7 @@ export class ShellFiles implements ViewSource {
   }
 
   /** Returns where the shell was left in this turn. A turn that a crash interrupted goes on in a new shell. */
-  shellState(runId: string): ShellState | undefined {
+  getShellState(runId: string): ShellState | undefined {
     return this.#shell?.runId === runId ? this.#shell.state : undefined;
   }
 

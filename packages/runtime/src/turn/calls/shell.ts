@@ -2,12 +2,12 @@ import { type FileEdit, isThinkeryError, type Landed, type NewEvent, type Origin
 import { matchesWildcard } from "@thinkery/sdk/internal";
 import { explainFileDenial } from "../../policy/file-access.ts";
 import { selectCommandRules } from "../../policy/match-command.ts";
-import { firstState, type ShellAnswer, shellLimits, type ShellOrder } from "../../sandbox/command.ts";
-import type { Inside } from "../../sandbox/sandbox.ts";
+import { initialShellState, type ShellCommandResult, shellLimits, type ShellCommandRequest } from "../../sandbox/command.ts";
+import type { NestedSandbox } from "../../sandbox/sandbox.ts";
 import type { ShellChange, ShellState } from "../../sandbox/shell.ts";
 import type { WorkspacePort } from "../../workspace/workspace-port.ts";
 import type { StepContext } from "./step-context.ts";
-import { toldWaiting } from "./waiting.ts";
+import { createWaitReporter } from "./waiting.ts";
 
 const maxNotes = 20;
 
@@ -21,38 +21,38 @@ interface ShellOptions {
   /** The network, through the gate. */
   fetch(input: string): Promise<string>;
   /** The sandbox that the call is in already, where code makes it. */
-  inside?: () => Inside | undefined;
+  inside?: () => NestedSandbox | undefined;
 }
 
 /** A shell on the agent's workspace. What a command changes becomes one version; what others changed meanwhile survives. */
-export function shellFor(options: ShellOptions): Shell {
+export function openShell(options: ShellOptions): Shell {
   const { callId, step, signal, inside } = options;
   const { runId, progress, deps } = step;
   const { sandbox, sandboxKey, shellFiles, config } = deps;
   const { seconds, mostSeconds } = sandbox.limits;
-  const terms = () => ({ agent: sandboxKey, signal, timeoutMs: seconds * 1000, ...toldWaiting((text) => progress(callId, text)) });
+  const createTerms = () => ({ agent: sandboxKey, signal, timeoutMs: seconds * 1000, ...createWaitReporter((text) => progress(callId, text)) });
   return {
     async run(command, { timeoutMs = seconds * 1000 } = {}) {
       const began = Date.now();
-      const order = orderOf(command, shellFiles.shellState(runId) ?? firstState, options);
+      const order = createOrder(command, shellFiles.getShellState(runId) ?? initialShellState, options);
       const limitMs = Math.min(timeoutMs, mostSeconds * 1000);
-      const answer = await (inside?.()?.shell(order, limitMs) ?? sandbox.shell(order, { ...terms(), timeoutMs: limitMs }));
+      const answer = await (inside?.()?.shell(order, limitMs) ?? sandbox.shell(order, { ...createTerms(), timeoutMs: limitMs }));
       signal.throwIfAborted();
-      const result = await landed(answer, options);
+      const result = await commitChanges(answer, options);
       shellFiles.keepShellState(runId, answer.state);
       return { ...result, ms: Date.now() - began };
     },
     async search({ under, ...order }) {
-      const where = under === undefined ? {} : { under: within(under) };
+      const where = under === undefined ? {} : { under: toWorkspacePath(under) };
       const asked = { ...order, ...where, files: shellFiles };
-      const { found, more } = await (inside?.()?.search(asked) ?? sandbox.search(asked, terms()));
+      const { found, more } = await (inside?.()?.search(asked) ?? sandbox.search(asked, createTerms()));
       // What no rule lets a search look into is not among what it finds, wherever it was told to look.
       return { found: found.filter(({ path }) => explainFileDenial(config, "grep", path) === undefined), more };
     },
   };
 }
 
-function orderOf(command: string, state: ShellState, { step, fetch }: ShellOptions): ShellOrder {
+function createOrder(command: string, state: ShellState, { step, fetch }: ShellOptions): ShellCommandRequest {
   const { shellFiles, config } = step.deps;
   const policy = config?.policy ?? [];
   const hasNetwork = policy.some(({ tool, action }) => action === "allow" && matchesWildcard("fetch", tool));
@@ -60,12 +60,12 @@ function orderOf(command: string, state: ShellState, { step, fetch }: ShellOptio
   return { command, state, files: shellFiles, limits: shellLimits, rules, ...(hasNetwork ? { fetch } : {}) };
 }
 
-async function landed({ exitCode, stdout, stderr, notes, changes, version: base }: ShellAnswer, { step, signal, origin, record }: ShellOptions): Promise<Omit<ShellResult, "ms">> {
+async function commitChanges({ exitCode, stdout, stderr, notes, changes, version: base }: ShellCommandResult, { step, signal, origin, record }: ShellOptions): Promise<Omit<ShellResult, "ms">> {
   const { workspace, branch } = step.deps;
-  const told = [...notes];
-  const came = { exitCode, stdout, stderr, notes: told };
-  if (changes.length === 0) return came;
-  const edits = await editsOf(workspace, changes, told);
+  const allNotes = [...notes];
+  const output = { exitCode, stdout, stderr, notes: allNotes };
+  if (changes.length === 0) return output;
+  const edits = await toEdits(workspace, changes, allNotes);
   signal.throwIfAborted();
   let result: Landed;
   try {
@@ -74,12 +74,12 @@ async function landed({ exitCode, stdout, stderr, notes, changes, version: base 
     if (!isThinkeryError(error)) throw error;
     throw new ToolFailure(error.code === "too_large" ? "limit" : "threw", [stdout.trimEnd(), stderr.trimEnd(), `The command ran, but nothing of what it did to files was kept. ${error.message}`].filter(Boolean).join("\n\n"));
   }
-  told.push(...result.overlaps.slice(0, maxNotes).map(overlapTold));
-  return { ...came, ...(result.version ? { version: result.version } : {}) };
+  allNotes.push(...result.overlaps.slice(0, maxNotes).map(formatOverlap));
+  return { ...output, ...(result.version ? { version: result.version } : {}) };
 }
 
 /** What can be in a workspace; of the rest it is told why not. */
-async function editsOf(workspace: WorkspacePort, changes: readonly ShellChange[], told: string[]): Promise<FileEdit[]> {
+async function toEdits(workspace: WorkspacePort, changes: readonly ShellChange[], told: string[]): Promise<FileEdit[]> {
   const edits: FileEdit[] = [];
   const refused: string[] = [];
   for (const change of changes) {
@@ -94,11 +94,11 @@ async function editsOf(workspace: WorkspacePort, changes: readonly ShellChange[]
   return edits;
 }
 
-function overlapTold({ path, line, kept, reason }: Overlap): string {
+function formatOverlap({ path, line, kept, reason }: Overlap): string {
   const where = kept ? `; the other one is “${kept}”` : line === undefined ? "" : `; both are in it from line ${line}`;
   return `“${path}”: ${reason}${where}`;
 }
 
-function within(under: string): string {
+function toWorkspacePath(under: string): string {
   return under === workspaceFolder ? "" : under.startsWith(`${workspaceFolder}/`) ? under.slice(workspaceFolder.length + 1) : under;
 }

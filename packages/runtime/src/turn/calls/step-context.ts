@@ -1,5 +1,5 @@
 import type { GenerateOptions, NewEvent, Tool } from "@thinkery/sdk";
-import type { Performance } from "../../middleware/pipeline.ts";
+import type { MiddlewareRunner } from "../../middleware/pipeline.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 import type { TurnDeps } from "../turn-deps.ts";
@@ -15,7 +15,7 @@ export interface StepContext {
   store: AgentStore;
   blobs: Blobs;
   signal: AbortSignal;
-  middleware: Performance;
+  middleware: MiddlewareRunner;
   repetition: RepetitionGuard;
   consult(question: GenerateOptions): Promise<string>;
   /** Shows watchers what a running call does; nothing is stored. */

@@ -1,13 +1,13 @@
 import { type Code, type CodeResult, type CodeRunner, type Origin, type Shell, type ToolContext, ToolFailure } from "@thinkery/sdk";
 import { explainFileDenial } from "../../policy/file-access.ts";
-import { withFiles } from "../../sandbox/linux-files.ts";
-import type { Inside } from "../../sandbox/sandbox.ts";
+import { attachFiles } from "../../sandbox/linux-files.ts";
+import type { NestedSandbox } from "../../sandbox/sandbox.ts";
 import { CodeCalls } from "./code-calls.ts";
 import { createFiles, createLinuxFiles } from "./files.ts";
-import { moduleFinder } from "./modules.ts";
-import { shellFor } from "./shell.ts";
+import { createModuleFinder } from "./modules.ts";
+import { openShell } from "./shell.ts";
 import type { StepContext } from "./step-context.ts";
-import { toldWaiting } from "./waiting.ts";
+import { createWaitReporter } from "./waiting.ts";
 
 /** Which call of which tool. */
 export interface CallName {
@@ -15,7 +15,7 @@ export interface CallName {
   toolName: string;
   /** The call whose code makes it, and the sandbox that this code is in. */
   within?: string;
-  inside?: () => Inside | undefined;
+  inside?: () => NestedSandbox | undefined;
 }
 
 /** Creates what one call of a tool may know and do. */
@@ -30,7 +30,7 @@ export function createToolContext(
   const { workspace, branch, linux, props } = deps;
   const origin: Origin = { kind: "agent", agent, turn: runId, toolCall: within, tool: toolName };
   const own = { origin, branch, signal, record };
-  const machine = withFiles(linux, createLinuxFiles(workspace, own));
+  const machine = attachFiles(linux, createLinuxFiles(workspace, own));
   return {
     callId,
     runId,
@@ -69,7 +69,7 @@ function createShell({ callId, within = callId, inside }: CallName, step: StepCo
   const use = async <T>(work: (shell: Shell) => Promise<T>): Promise<T> => {
     const network = openNetwork();
     const fetch = (input: string) => network.call("fetch", input);
-    const shell = shellFor({ callId, step, ...own, fetch, ...(inside ? { inside } : {}) });
+    const shell = openShell({ callId, step, ...own, fetch, ...(inside ? { inside } : {}) });
     try {
       return await keepAlive(callId, step, () => work(shell));
     } finally {
@@ -102,7 +102,7 @@ async function runCode({ code, modules = {}, input, timeoutMs }: Code, options: 
   const { sandbox, sandboxKey, workspace, branch, config } = deps;
   const { seconds, mostSeconds } = sandbox.limits;
   // Known as soon as the code calls something.
-  let inside: Inside | undefined;
+  let inside: NestedSandbox | undefined;
   const calls = new CodeCalls({
     within: callId,
     signal,
@@ -114,7 +114,7 @@ async function runCode({ code, modules = {}, input, timeoutMs }: Code, options: 
     },
   });
   const json = input === undefined ? undefined : JSON.stringify(input);
-  const findModule = moduleFinder(workspace, branch, (path) => explainFileDenial(config, "readFile", path));
+  const findModule = createModuleFinder(workspace, branch, (path) => explainFileDenial(config, "readFile", path));
   try {
     return await sandbox.run(
       { code, modules, files: true, ...(json === undefined ? {} : { input: json }) },
@@ -127,7 +127,7 @@ async function runCode({ code, modules = {}, input, timeoutMs }: Code, options: 
           return capability === "files.module" ? findModule(json) : calls.call(capability, json);
         },
         onConsole: (text) => progress(callId, text),
-        ...toldWaiting((text) => progress(callId, text)),
+        ...createWaitReporter((text) => progress(callId, text)),
       },
     );
   } finally {

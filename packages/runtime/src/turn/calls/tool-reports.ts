@@ -2,18 +2,18 @@ import { type ChildReport, fail, type NewEvent, type ToolReport } from "@thinker
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 import { isOver, type TurnRow } from "../../store/turns.ts";
-import { outputOf } from "../../tools/output.ts";
+import { createOutput } from "../../tools/output.ts";
 import { createToolError, toResultId } from "./model-calls.ts";
 
-interface Reported {
+interface ReportedCall {
   turn: TurnRow;
   toolName: string;
   /** It has its answer already. */
-  answered: boolean;
+  isAnswered: boolean;
 }
 
 /** The call that a report is about, or why there is none to report on. */
-export function reportOf(store: AgentStore, callId: string): Reported {
+export function findReportedCall(store: AgentStore, callId: string): ReportedCall {
   const row = store.ledger.get(callId);
   const turn = row && store.turns.get(row.turn);
   if (!row || !turn) throw fail("not_found", "No tool call of this agent has this id.");
@@ -21,13 +21,13 @@ export function reportOf(store: AgentStore, callId: string): Reported {
   if (row.state !== "done" && isOver(turn) && turn.status !== "completed") {
     throw fail("conflict", "The turn that asked for this is over.");
   }
-  return { turn, toolName: row.tool, answered: row.state === "done" || row.state === "failed" };
+  return { turn, toolName: row.tool, isAnswered: row.state === "done" || row.state === "failed" };
 }
 
 /** The report as the result of its call. */
-export async function reported({ callId, output, error }: ToolReport, { turn, toolName }: Reported, blobs: Blobs): Promise<NewEvent> {
+export async function createResultEvent({ callId, output, error }: ToolReport, { turn, toolName }: ReportedCall, blobs: Blobs): Promise<NewEvent> {
   if (error !== undefined) return createToolError({ id: callId, name: toolName }, turn.id, "threw", error, 0, "report");
-  const { text, result } = await outputOf({ name: toolName }, callId, output ?? "", blobs);
+  const { text, result } = await createOutput({ name: toolName }, callId, output ?? "", blobs);
   return {
     type: "tool.output",
     data: { runId: turn.id, callId, toolName, messageId: toResultId(callId), output: text, result, ms: 0, action: "report" },
@@ -35,7 +35,7 @@ export async function reported({ callId, output, error }: ToolReport, { turn, to
 }
 
 /** What has been reported of the calls that the turn's last step deferred: read off the log, so that a crash loses none. */
-export function reportsIn(store: AgentStore, runId: string): ChildReport[] {
+export function readReports(store: AgentStore, runId: string): ChildReport[] {
   let deferred = new Set<string>();
   let answers = new Map<string, ChildReport>();
   for (let after = (store.turns.get(runId)?.number ?? 1) - 1; ; ) {

@@ -2,7 +2,7 @@ import type { GenerateOptions, ModelRole, NewEvent, UsageTotal } from "@thinkery
 import { ModelError } from "../../model/error.ts";
 import type { Model, ModelRequest, Usage } from "../../model/model.ts";
 import { pause } from "../../model/pause.ts";
-import { retryDelay } from "../../model/retry.ts";
+import { getRetryDelayMs } from "../../model/retry.ts";
 import type { TurnBudget } from "../budget/turn-budget.ts";
 import { countUsage } from "./model-call.ts";
 
@@ -10,19 +10,19 @@ export interface ConsultOptions {
   runId: string;
   step: number;
   signal: AbortSignal;
-  modelOf(role: ModelRole): Promise<Model>;
-  costOf(model: string, usage: Usage): number | undefined;
+  openModel(role: ModelRole): Promise<Model>;
+  getCost(model: string, usage: Usage): number | undefined;
   budget: Pick<TurnBudget, "open" | "close">;
   record(event: NewEvent): void;
   /** The model gave a sign of life. */
-  alive(): void;
+  onActivity(): void;
 }
 
 /** Asks a model something beside the conversation: one text, one answer, counted like every other call. */
 export async function consult(question: GenerateOptions, options: ConsultOptions): Promise<string> {
   const { role = "fast", prompt, system = "", purpose = "check", maxOutputTokens } = question;
-  const { runId, step, signal, budget, costOf, record, alive } = options;
-  const model = await options.modelOf(role);
+  const { runId, step, signal, budget, getCost, record, onActivity } = options;
+  const model = await options.openModel(role);
   const request: ModelRequest = {
     system,
     messages: [{ role: "user", content: prompt }],
@@ -35,13 +35,13 @@ export async function consult(question: GenerateOptions, options: ConsultOptions
     for (let attempt = 1; ; attempt++) {
       const began = Date.now();
       try {
-        const { text, usage } = await answerOf(model, request, signal, alive);
-        used = countUsage(usage, (sane) => costOf(model.id, sane));
+        const { text, usage } = await collectAnswer(model, request, signal, onActivity);
+        used = countUsage(usage, (sane) => getCost(model.id, sane));
         record({ type: "model.consulted", data: { runId, step, role, model: model.id, purpose, usage: used, ms: Date.now() - began } });
         return text;
       } catch (error) {
         signal.throwIfAborted();
-        const delay = error instanceof ModelError ? retryDelay(error, attempt, Math.random) : undefined;
+        const delay = error instanceof ModelError ? getRetryDelayMs(error, attempt, Math.random) : undefined;
         if (delay === undefined) throw error;
         await pause(delay, signal);
       }
@@ -51,7 +51,7 @@ export async function consult(question: GenerateOptions, options: ConsultOptions
   }
 }
 
-async function answerOf(model: Model, request: ModelRequest, signal: AbortSignal, alive: () => void): Promise<{ text: string; usage: Usage | undefined }> {
+async function collectAnswer(model: Model, request: ModelRequest, signal: AbortSignal, alive: () => void): Promise<{ text: string; usage: Usage | undefined }> {
   let text = "";
   let usage: Usage | undefined;
   for await (const parts of model.stream(request, signal)) {

@@ -1,46 +1,46 @@
 import type { ChatMessage, NewEvent, UsageTotal } from "@thinkery/sdk";
 import type { ModelCallEnd } from "../../drivers/driver.ts";
-import { newCallId, type ToolCall, type Usage } from "../../model/model.ts";
+import { createCallId, type ToolCall, type Usage } from "../../model/model.ts";
 import type { Ledger } from "../../store/ledger.ts";
-import { frozenCopy } from "../../store/persisted.ts";
+import { createFrozenCopy } from "../../store/persisted-object.ts";
 
 /** The turn's latest call to a model: which one is asked, and what it has said. */
 export class ModelCall {
   readonly #runId: string;
   modelId = "";
   #messageId = "";
-  #words: string | undefined;
-  #began = 0;
+  #text: string | undefined;
+  #startedAt = 0;
 
   constructor(runId: string) {
     this.#runId = runId;
   }
 
   /** Has this life of the turn made one? */
-  get made(): boolean {
+  get hasStarted(): boolean {
     return this.#messageId !== "";
   }
 
   /** What the model said; unknown until this life has made a call. */
-  get words(): string | undefined {
-    return this.#words;
+  get text(): string | undefined {
+    return this.#text;
   }
 
   start(modelId: string, step: number, attempt: number): NewEvent {
     this.modelId = modelId;
     this.#messageId = crypto.randomUUID();
-    this.#words = "";
+    this.#text = "";
     this.restartClock();
     return { type: "model.started", data: { runId: this.#runId, step, messageId: this.#messageId, model: this.modelId, attempt } };
   }
 
   /** What was done in between is not its time. */
   restartClock(): void {
-    this.#began = Date.now();
+    this.#startedAt = Date.now();
   }
 
-  hear(text: string): void {
-    this.#words += text;
+  append(text: string): void {
+    this.#text += text;
   }
 
   end(step: number, { finish, replay, context }: ModelCallEnd, usage: UsageTotal, toolCalls: ToolCall[]): NewEvent {
@@ -53,7 +53,7 @@ export class ModelCall {
         model: this.modelId,
         finish: finish.reason,
         usage,
-        ms: Date.now() - this.#began,
+        ms: Date.now() - this.#startedAt,
         toolCalls,
         ...(replay === undefined ? {} : { replay }),
         ...(context ? { context } : {}),
@@ -62,9 +62,9 @@ export class ModelCall {
   }
 
   /** The answer as middleware sees it: a copy, since what the tools are given is not its to change. */
-  answer(calls: readonly ToolCall[]): ChatMessage {
-    const toolCalls = calls.map(({ id, name, input }) => ({ id, name, args: frozenCopy(input) }));
-    return { role: "assistant", content: this.#words ?? "", ...(toolCalls.length > 0 ? { toolCalls } : {}) };
+  toChatMessage(calls: readonly ToolCall[]): ChatMessage {
+    const toolCalls = calls.map(({ id, name, input }) => ({ id, name, args: createFrozenCopy(input) }));
+    return { role: "assistant", content: this.#text ?? "", ...(toolCalls.length > 0 ? { toolCalls } : {}) };
   }
 }
 
@@ -72,8 +72,8 @@ export class ModelCall {
 export function assignCallIds(calls: readonly ToolCall[], ledger: Ledger): ToolCall[] {
   const taken = new Set<string>();
   return calls.map((call) => {
-    const free = call.id && !taken.has(call.id) && !ledger.has(call.id);
-    const id = free ? call.id : newCallId();
+    const isFree = call.id && !taken.has(call.id) && !ledger.has(call.id);
+    const id = isFree ? call.id : createCallId();
     taken.add(id);
     return { ...call, id };
   });
@@ -85,13 +85,13 @@ const maxTokens = 1_000_000_000;
 /** Counts what a call used and cost. Whatever a provider or a table of prices says, the result can be added up. */
 export function countUsage(usage: Usage | undefined, costOf: (usage: Usage) => number | undefined): UsageTotal {
   if (!usage) return { inputTokens: 0, outputTokens: 0, costUsd: null };
-  const tokens = (value: number) => (value > 0 ? Math.min(Math.round(value), maxTokens) : 0);
+  const clampTokens = (value: number) => (value > 0 ? Math.min(Math.round(value), maxTokens) : 0);
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
   const sane: Usage = {
-    inputTokens: tokens(inputTokens),
-    outputTokens: tokens(outputTokens),
-    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens: tokens(cachedInputTokens) }),
-    ...(reasoningTokens === undefined ? {} : { reasoningTokens: tokens(reasoningTokens) }),
+    inputTokens: clampTokens(inputTokens),
+    outputTokens: clampTokens(outputTokens),
+    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens: clampTokens(cachedInputTokens) }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens: clampTokens(reasoningTokens) }),
   };
   return { ...sane, costUsd: costOf(sane) ?? null };
 }

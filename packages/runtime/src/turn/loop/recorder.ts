@@ -1,22 +1,22 @@
 import type { NewEvent } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
-import { type Draft, extended } from "../../store/draft.ts";
-import type { Recorded } from "../../store/log.ts";
+import { type Draft, extendDraft } from "../../store/draft.ts";
+import type { RecordedEvent } from "../../store/log.ts";
 
 /**
  * Streamed text is stored about this often while it comes: each write costs a sync of the disk. Not exactly, or
  * agents that began together would all write together.
  */
-const storeEvery = () => 110 + Math.random() * 80;
+const getStoreIntervalMs = () => 110 + Math.random() * 80;
 
 /** Whoever hears what is recorded: the clients that are connected. */
 export interface Listener {
   /** Facts that are stored, with their numbers. */
-  recorded(events: readonly Recorded[]): void;
+  onRecorded(events: readonly RecordedEvent[]): void;
   /** Words of the model that are not stored yet. */
-  said(messageId: string, text: string, reasoning: string): void;
+  onText(messageId: string, text: string, reasoning: string): void;
   /** What a tool call shows while it goes on; nobody stores it. */
-  showed(runId: string, callId: string, text: string): void;
+  onProgress(runId: string, callId: string, text: string): void;
 }
 
 /** The one way into the log. */
@@ -43,23 +43,23 @@ export class Recorder {
     this.#runId = runId;
     this.#text += text;
     this.#reasoning += reasoning;
-    this.#timer ??= setTimeout(() => this.#save(), storeEvery());
-    this.#listener.said(this.#store.messages.draft?.messageId ?? "", text, reasoning);
+    this.#timer ??= setTimeout(() => this.#save(), getStoreIntervalMs());
+    this.#listener.onText(this.#store.messages.draft?.messageId ?? "", text, reasoning);
   }
 
   show(runId: string, callId: string, text: string): void {
-    this.#listener.showed(runId, callId, text);
+    this.#listener.onProgress(runId, callId, text);
   }
 
   /** A call that failed takes back what it said and was not stored. */
-  unsay(): void {
+  discardText(): void {
     this.#takeDelta();
   }
 
   /** What is being said right now, stored or not. */
-  draft(): Draft | undefined {
+  getDraft(): Draft | undefined {
     const { draft } = this.#store.messages;
-    return draft && extended(draft, this.#text, this.#reasoning);
+    return draft && extendDraft(draft, this.#text, this.#reasoning);
   }
 
   #save(): void {
@@ -71,7 +71,7 @@ export class Recorder {
   #write(events: readonly NewEvent[]): void {
     const recorded = this.#store.record(events);
     try {
-      this.#listener.recorded(recorded);
+      this.#listener.onRecorded(recorded);
     } catch (error) {
       console.error("a listener failed", error);
     }

@@ -1,6 +1,6 @@
 import type { Failure } from "@thinkery/sdk";
 import type { TurnLimits } from "@thinkery/sdk/internal";
-import { maxGapMs } from "../limits.ts";
+import { getMaxGapMs } from "../limits.ts";
 
 /** Detects a turn that makes no progress: neither its model nor a tool gives a sign of life for its whole window. */
 export class StallDetector {
@@ -20,7 +20,7 @@ export class StallDetector {
   /** Called every now and then. Returns why the turn has to end, if it does. */
   check(now: number): Failure | undefined {
     const { noProgressSeconds } = this.#limits;
-    this.#ms += Math.min(now - this.#lastBeat, maxGapMs(this.#limits));
+    this.#ms += Math.min(now - this.#lastBeat, getMaxGapMs(this.#limits));
     this.#lastBeat = now;
     if (this.#ms <= noProgressSeconds * 1000) return undefined;
     const message = `Neither the model nor a tool gave a sign of life for ${noProgressSeconds} s.`;

@@ -5,13 +5,13 @@ import { closeCallsWithin, createToolError } from "../calls/model-calls.ts";
 export type Ending = { status: "completed" } | { status: "canceled"; reason: string } | { status: "error"; failure: Failure };
 
 /** How a turn ends that was not completed: no call is left without a result, and nothing typed is lost. */
-export function endOf(store: AgentStore, runId: string, ending: Exclude<Ending, { status: "completed" }>): NewEvent[] {
-  const own = ownMessages(store, runId);
-  const messageIds = store.messages.waiting(runId).filter((id) => !own.includes(id));
+export function createEndEvents(store: AgentStore, runId: string, ending: Exclude<Ending, { status: "completed" }>): NewEvent[] {
+  const own = listOwnMessages(store, runId);
+  const messageIds = store.messages.listWaitingIds(runId).filter((id) => !own.includes(id));
   const why = ending.status === "canceled" ? "The turn was canceled before this call had a result." : "The turn ended before this call had a result.";
   return [
     ...closeCallsWithin(store, runId, ending.status === "canceled" ? "canceled" : "outcome_unknown"),
-    ...store.messages.unanswered(runId).map((call) => createToolError(call, runId, "canceled", why, 0, "cancel")),
+    ...store.messages.listUnansweredCalls(runId).map((call) => createToolError(call, runId, "canceled", why, 0, "cancel")),
     ...(messageIds.length > 0
       ? [{ type: "message.requeued", data: { runId: crypto.randomUUID(), fromRunId: runId, messageIds } } as const]
       : []),
@@ -22,7 +22,7 @@ export function endOf(store: AgentStore, runId: string, ending: Exclude<Ending, 
 }
 
 /** What a turn that has not begun is about, beside what joined it meanwhile. Once it runs, its own messages wait no more. */
-function ownMessages(store: AgentStore, runId: string): string[] {
+function listOwnMessages(store: AgentStore, runId: string): string[] {
   const turn = store.turns.get(runId);
   if (turn?.status !== "queued") return [];
   const [event] = store.log.read(turn.number - 1, 1);

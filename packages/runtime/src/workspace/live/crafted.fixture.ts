@@ -28,7 +28,7 @@ export interface CraftedUpdate {
 export const sharedTypes = { array: 0, map: 1, text: 2, element: 3, fragment: 4, hook: 5, xmlText: 6 };
 
 /** An update as somebody would make it who does not use Yjs for it. */
-export function crafted({ runs, deletions = [] }: CraftedUpdate): Uint8Array {
+export function craftUpdate({ runs, deletions = [] }: CraftedUpdate): Uint8Array {
   const encoder = createEncoder();
   writeVarUint(encoder, runs.length);
   for (const [client, clock, ...structs] of runs) {
@@ -50,7 +50,7 @@ export function crafted({ runs, deletions = [] }: CraftedUpdate): Uint8Array {
 }
 
 /** A frame of the protocol around an update. */
-export function updateMessage(update: Uint8Array, kind = 2): Uint8Array {
+export function createUpdateMessage(update: Uint8Array, kind = 2): Uint8Array {
   const encoder = createEncoder();
   writeVarUint(encoder, 0);
   writeVarUint(encoder, kind);
@@ -59,17 +59,17 @@ export function updateMessage(update: Uint8Array, kind = 2): Uint8Array {
 }
 
 /** A frame that asks for all that somebody lacks who has this much. */
-export function vectorMessage(vector: Uint8Array): Uint8Array {
-  return updateMessage(vector, 0);
+export function createVectorMessage(vector: Uint8Array): Uint8Array {
+  return createUpdateMessage(vector, 0);
 }
 
-export function varint(value: number): Uint8Array {
+export function encodeVarint(value: number): Uint8Array {
   const encoder = createEncoder();
   writeVarUint(encoder, value);
   return toUint8Array(encoder);
 }
 
-export function presenceMessage(entries: readonly (readonly [client: number, clock: number, state: string])[], count = entries.length): Uint8Array {
+export function createPresenceMessage(entries: readonly (readonly [client: number, clock: number, state: string])[], count = entries.length): Uint8Array {
   const body = createEncoder();
   writeVarUint(body, count);
   for (const [client, clock, state] of entries) {
@@ -90,7 +90,7 @@ function writeStruct(encoder: Encoder, struct: CraftedStruct): void {
     return;
   }
   const { left, right, root, sub, content } = struct;
-  writeUint8(encoder, refOf(content) | (left ? 0x80 : 0) | (right ? 0x40 : 0) | (sub === undefined ? 0 : 0x20));
+  writeUint8(encoder, getContentRef(content) | (left ? 0x80 : 0) | (right ? 0x40 : 0) | (sub === undefined ? 0 : 0x20));
   for (const id of [left, right]) if (id) writeId(encoder, id);
   if (!left && !right) {
     writeVarUint(encoder, root === undefined ? 0 : 1);
@@ -106,7 +106,7 @@ function writeId(encoder: Encoder, [client, clock]: Id): void {
   writeVarUint(encoder, clock);
 }
 
-function refOf(content: Content): number {
+function getContentRef(content: Content): number {
   return ["", "deleted", "json", "bytes", "text", "embed", "format", "type", "any", "doc"].indexOf(Object.keys(content)[0] as string);
 }
 

@@ -1,6 +1,6 @@
 import { createDecoder, readVarString, readVarUint, readVarUint8Array } from "lib0/decoding";
 import { createEncoder, type Encoder, toUint8Array, writeVarString, writeVarUint, writeVarUint8Array } from "lib0/encoding";
-import { Refusal } from "./refusal.ts";
+import { LiveError } from "./live-error.ts";
 
 // The y-websocket protocol: a number says what a frame is, and for `sync` a second one says what about it.
 const sync = 0;
@@ -27,43 +27,43 @@ export interface Presence {
   state: string;
 }
 
-export function frameIn(message: string | ArrayBuffer | Uint8Array): LiveFrame {
-  if (typeof message === "string") throw new Refusal(4400, "Malformed: send binary frames.");
-  return decoded(() => {
+export function parseFrame(message: string | ArrayBuffer | Uint8Array): LiveFrame {
+  if (typeof message === "string") throw new LiveError(4400, "Malformed: send binary frames.");
+  return decodeSafely(() => {
     const decoder = createDecoder(message instanceof Uint8Array ? message : new Uint8Array(message));
     const kind = readVarUint(decoder);
     if (kind === awareness) return { kind: "presence", presence: readVarUint8Array(decoder) };
     if (kind === queryAwareness) return { kind: "presence wanted" };
     // Only hosts say something with it.
     if (kind === auth) return { kind: "nothing" };
-    if (kind !== sync) throw new Refusal(4400, "Malformed: there is no such kind of frame.");
+    if (kind !== sync) throw new LiveError(4400, "Malformed: there is no such kind of frame.");
     const what = readVarUint(decoder);
     if (what === step1) return { kind: "vector", vector: readVarUint8Array(decoder) };
     if (what === step2 || what === update) return { kind: "update", update: readVarUint8Array(decoder) };
-    throw new Refusal(4400, "Malformed: there is no such kind of sync frame.");
+    throw new LiveError(4400, "Malformed: there is no such kind of sync frame.");
   });
 }
 
 /** Runs what reads bytes of a client: whatever it throws, they are malformed. */
-export function decoded<T>(read: () => T): T {
+export function decodeSafely<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw new Refusal(4400, "Malformed: that could not be read.");
+    if (error instanceof LiveError) throw error;
+    throw new LiveError(4400, "Malformed: that could not be read.");
   }
 }
 
-export const vectorFrame = (vector: Uint8Array) => syncFrame(step1, vector);
+export const createVectorFrame = (vector: Uint8Array) => createSyncFrame(step1, vector);
 
-export const answerFrame = (missing: Uint8Array) => syncFrame(step2, missing);
+export const createAnswerFrame = (missing: Uint8Array) => createSyncFrame(step2, missing);
 
-export const updateFrame = (news: Uint8Array) => syncFrame(update, news);
+export const createUpdateFrame = (news: Uint8Array) => createSyncFrame(update, news);
 
-export const presenceWantedFrame = framed((encoder) => writeVarUint(encoder, queryAwareness));
+export const presenceQueryFrame = encodeFrame((encoder) => writeVarUint(encoder, queryAwareness));
 
-export function presenceFrame(all: readonly Presence[]): Uint8Array {
-  const body = framed((encoder) => {
+export function createPresenceFrame(all: readonly Presence[]): Uint8Array {
+  const body = encodeFrame((encoder) => {
     writeVarUint(encoder, all.length);
     for (const { client, clock, state } of all) {
       writeVarUint(encoder, client);
@@ -71,14 +71,14 @@ export function presenceFrame(all: readonly Presence[]): Uint8Array {
       writeVarString(encoder, state);
     }
   });
-  return framed((encoder) => {
+  return encodeFrame((encoder) => {
     writeVarUint(encoder, awareness);
     writeVarUint8Array(encoder, body);
   });
 }
 
-export function presencesIn(bytes: Uint8Array): Presence[] {
-  return decoded(() => {
+export function parsePresences(bytes: Uint8Array): Presence[] {
+  return decodeSafely(() => {
     const decoder = createDecoder(bytes);
     const count = readVarUint(decoder);
     const all: Presence[] = [];
@@ -91,15 +91,15 @@ export function presencesIn(bytes: Uint8Array): Presence[] {
   });
 }
 
-function syncFrame(what: number, bytes: Uint8Array): Uint8Array {
-  return framed((encoder) => {
+function createSyncFrame(what: number, bytes: Uint8Array): Uint8Array {
+  return encodeFrame((encoder) => {
     writeVarUint(encoder, sync);
     writeVarUint(encoder, what);
     writeVarUint8Array(encoder, bytes);
   });
 }
 
-function framed(write: (encoder: Encoder) => void): Uint8Array {
+function encodeFrame(write: (encoder: Encoder) => void): Uint8Array {
   const encoder = createEncoder();
   write(encoder);
   return toUint8Array(encoder);

@@ -5,23 +5,23 @@ import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate } from "y-protoc
 import { readSyncMessage, writeSyncStep1, writeUpdate } from "y-protocols/sync";
 import * as Y from "yjs";
 import type { LiveFiles } from "./live-document.ts";
-import { besidePath } from "../three-way.ts";
+import { findConflictPath } from "../three-way-merge.ts";
 import type { LiveStorage, Snapshot } from "./live-store.ts";
 import { type Peer, Room } from "./room.ts";
 
 /** The files of one branch without their history, and where a document is stored, in memory. */
-export function memory(given: Record<string, FileContent> = {}) {
+export function createMemoryWorkspace(given: Record<string, FileContent> = {}) {
   const rows = new Map<string, FileContent>(Object.entries(given));
   const commits: { edits: readonly FileEdit[]; origin: Origin }[] = [];
   const storage = { client: 2 ** 32 + 5, snapshot: undefined as Snapshot | undefined, version: 0, tail: [] as Uint8Array[], damaged: false };
   const place = { room: undefined as Room | undefined };
 
   const files: LiveFiles = {
-    contents: () => [...rows].map(([path, content]) => ({ path, content, info: undefined as never })),
-    content: (path) => rows.get(filePath(path)),
+    iterateContents: () => [...rows].map(([path, content]) => ({ path, content, info: undefined as never })),
+    getContent: (path) => rows.get(filePath(path)),
     latest: () => commits.length,
-    beside: (path, word) => besidePath(path, word, (candidate) => !rows.has(candidate)),
-    commit(edits, origin, { also } = {}) {
+    findConflictPath: (path, word) => findConflictPath(path, word, (candidate) => !rows.has(candidate)),
+    commit(edits, origin, { runInTransaction } = {}) {
       const changes = edits.map((edit) => {
         if ("move" in edit) throw new Error("nobody moves files here");
         const path = "write" in edit ? edit.write : edit.delete;
@@ -35,9 +35,9 @@ export function memory(given: Record<string, FileContent> = {}) {
         else rows.set(path, after);
       }
       if (edits.length > 0) commits.push({ edits, origin });
-      also?.();
+      runInTransaction?.();
       if (edits.length === 0) return { overlaps: [], patches: [] };
-      place.room?.follow({ branch: "main", version: commits.length, origin, changes });
+      place.room?.applyCommit({ branch: "main", version: commits.length, origin, changes });
       return { version: { id: commits.length } as Version, overlaps: [], patches: [] };
     },
   };
@@ -46,13 +46,13 @@ export function memory(given: Record<string, FileContent> = {}) {
     get hasTail() {
       return storage.tail.length > 0;
     },
-    get wantsSnapshot() {
+    get needsSnapshot() {
       return storage.tail.length > 20;
     },
-    settled: (version) => (storage.version === version && storage.tail.length === 0 && !storage.damaged ? storage.snapshot : undefined),
+    readSettled: (version) => (storage.version === version && storage.tail.length === 0 && !storage.damaged ? storage.snapshot : undefined),
     read: () => (storage.damaged ? undefined : [...(storage.snapshot ? [storage.snapshot.whole] : []), ...storage.tail]),
-    client: () => storage.client,
-    renewClient: () => (storage.client += 2 ** 32),
+    getClientId: () => storage.client,
+    renewClientId: () => (storage.client += 2 ** 32),
     append: (update) => storage.tail.push(update) > 0,
     replace(snapshot, version) {
       storage.snapshot = snapshot;
@@ -128,11 +128,11 @@ export class TestClient implements Peer {
 
   show(clients: number[]): void {
     const known = clients.filter((client) => this.awareness.meta.has(client));
-    this.raw(frame(1, (encoder) => writeVarUint8Array(encoder, encodeAwarenessUpdate(this.awareness, known))));
+    this.raw(createFrame(1, (encoder) => writeVarUint8Array(encoder, encodeAwarenessUpdate(this.awareness, known))));
   }
 
-  say(write: Parameters<typeof frame>[1]): void {
-    this.raw(frame(0, write));
+  say(write: Parameters<typeof createFrame>[1]): void {
+    this.raw(createFrame(0, write));
   }
 
   raw(bytes: Uint8Array): void {
@@ -141,7 +141,7 @@ export class TestClient implements Peer {
 
   /** Sends what was said, until nobody has anything more to say. */
   flush(): void {
-    for (let next = this.#outbox.shift(); next && !this.closed; next = this.#outbox.shift()) this.#room.hear(this, next);
+    for (let next = this.#outbox.shift(); next && !this.closed; next = this.#outbox.shift()) this.#room.handleMessage(this, next);
   }
 
   leave(): void {
@@ -152,7 +152,7 @@ export class TestClient implements Peer {
     this.clients = clients;
   }
 
-  may(): boolean {
+  hasAllowance(): boolean {
     return true;
   }
 
@@ -178,20 +178,20 @@ export class TestClient implements Peer {
   }
 }
 
-const connected: TestClient[] = [];
+const connectedClients: TestClient[] = [];
 
 /** Somebody who shows that they are there. */
 export function connect(...given: ConstructorParameters<typeof TestClient>): TestClient {
   const client = new TestClient(...given);
   client.awareness.setLocalState({ name: "Somebody" });
   client.flush();
-  connected.push(client);
+  connectedClients.push(client);
   return client;
 }
 
 /** What y-websocket shows of itself is renewed by a timer. */
 export function disconnectAll(): void {
-  for (const client of connected.splice(0)) client.awareness.destroy();
+  for (const client of connectedClients.splice(0)) client.awareness.destroy();
 }
 
 /** Lets everybody say what they have to say, in turn, until all are silent. */
@@ -199,7 +199,7 @@ export function settle(...clients: TestClient[]): void {
   for (let round = 0; round < 10; round += 1) for (const client of clients) client.flush();
 }
 
-function frame(kind: number, write: (encoder: ReturnType<typeof createEncoder>) => void): Uint8Array {
+function createFrame(kind: number, write: (encoder: ReturnType<typeof createEncoder>) => void): Uint8Array {
   const encoder = createEncoder();
   writeVarUint(encoder, kind);
   write(encoder);

@@ -1,5 +1,5 @@
 import * as Y from "yjs";
-import { newItems } from "./new-items.ts";
+import { iterateNewItems } from "./new-items.ts";
 
 /**
  * Is everything new that these clients have in a document behind what it says it is behind, and before what it says it is
@@ -7,13 +7,13 @@ import { newItems } from "./new-items.ts";
  * order in which updates come, so that not all would have the same. To be asked within the transaction that brought it.
  */
 export function isInOrder(doc: Y.Doc, before: Map<number, number>, clients: ReadonlySet<number>): boolean {
-  for (const { origin, rightOrigin } of newItems(doc, before, clients)) {
-    if (origin && rightOrigin && !precedes(doc.store, origin, rightOrigin)) return false;
+  for (const { origin, rightOrigin } of iterateNewItems(doc, before, clients)) {
+    if (origin && rightOrigin && !isBefore(doc.store, origin, rightOrigin)) return false;
   }
   return true;
 }
 
-function precedes(store: Y.Doc["store"], left: Y.ID, right: Y.ID): boolean {
+function isBefore(store: Y.Doc["store"], left: Y.ID, right: Y.ID): boolean {
   const last = Y.getItem(store, right) as Y.Item | Y.GC;
   const first = Y.getItem(store, left) as Y.Item | Y.GC;
   // Of what is gone with its file nobody sees the order.

@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "vitest";
-import { presenceMessage } from "./crafted.fixture.ts";
-import { connect, disconnectAll, memory, settle } from "./live.fixture.ts";
+import { createPresenceMessage } from "./crafted.fixture.ts";
+import { connect, disconnectAll, createMemoryWorkspace, settle } from "./live.fixture.ts";
 
 afterEach(disconnectAll);
 
 test("presence is shown to all, to those who come later too, and ends with the connection", () => {
-  const { room } = memory();
+  const { room } = createMemoryWorkspace();
   const ada = connect(room);
   ada.awareness.setLocalState({ name: "Ada" });
   settle(ada);
@@ -20,14 +20,14 @@ test("presence is shown to all, to those who come later too, and ends with the c
 });
 
 test("nobody speaks for somebody else, neither while they are here nor when they are gone", () => {
-  const { room } = memory();
+  const { room } = createMemoryWorkspace();
   const ada = connect(room);
   const eve = connect(room);
   const watcher = connect(room);
   ada.awareness.setLocalState({ name: "Ada" });
   settle(ada, eve, watcher);
   const spoof = (clock: number, state: string) => {
-    eve.raw(presenceMessage([[ada.doc.clientID, clock, state]]));
+    eve.raw(createPresenceMessage([[ada.doc.clientID, clock, state]]));
     eve.flush();
   };
   spoof(1000, '{"name":"Eve"}');
@@ -42,11 +42,11 @@ test("nobody speaks for somebody else, neither while they are here nor when they
 });
 
 test("one connection shows a few things of a bearable size", () => {
-  const { room } = memory();
+  const { room } = createMemoryWorkspace();
   const eve = connect(room);
   const watcher = connect(room);
-  for (let client = 1; client <= 20; client += 1) eve.raw(presenceMessage([[client, 1, '"small"']]));
-  eve.raw(presenceMessage([[eve.doc.clientID, 100, JSON.stringify("x".repeat(20_000))]]));
+  for (let client = 1; client <= 20; client += 1) eve.raw(createPresenceMessage([[client, 1, '"small"']]));
+  eve.raw(createPresenceMessage([[eve.doc.clientID, 100, JSON.stringify("x".repeat(20_000))]]));
   settle(eve, watcher);
   const states = watcher.awareness.getStates();
   expect([...states.keys()].filter((client) => client <= 20)).toEqual([1, 2, 3]);

@@ -2,8 +2,8 @@ import { fail } from "@thinkery/sdk";
 import { afterEach, expect, test, vi } from "vitest";
 import { writeUpdate } from "y-protocols/sync";
 import * as Y from "yjs";
-import { type Random, random } from "../../../../../tests/kit/random.ts";
-import { connect, disconnectAll, memory, settle, type TestClient } from "./live.fixture.ts";
+import { type Random, createRandom } from "../../../../../tests/kit/random.ts";
+import { connect, disconnectAll, createMemoryWorkspace, settle, type TestClient } from "./live.fixture.ts";
 import type { LiveStorage } from "./live-store.ts";
 import { Room } from "./room.ts";
 
@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 test("whoever connects has the files, and what they type is committed and reaches the others", () => {
-  const { room, rows, commits } = memory({ "a.txt": "one\n", "logo.png": { blob: "abc", size: 3, mediaType: "image/png" } });
+  const { room, rows, commits } = createMemoryWorkspace({ "a.txt": "one\n", "logo.png": { blob: "abc", size: 3, mediaType: "image/png" } });
   const ada = connect(room);
   const ben = connect(room, { user: "ben" });
   expect(ada.all()).toEqual({ "a.txt": "one\n" });
@@ -31,7 +31,7 @@ test("whoever connects has the files, and what they type is committed and reache
 });
 
 test("a commit of somebody else becomes a small edit, and both survive what is typed meanwhile", () => {
-  const { room, rows, files } = memory({ "a.txt": "one\ntwo\nthree\n" });
+  const { room, rows, files } = createMemoryWorkspace({ "a.txt": "one\ntwo\nthree\n" });
   const ada = connect(room);
   const text = ada.files.get("a.txt") as Y.Text;
   text.insert(0, "zero\n");
@@ -53,7 +53,7 @@ test("a commit of somebody else becomes a small edit, and both survive what is t
 });
 
 test("what happened while nobody was connected is in the document when it is opened, under the same id", () => {
-  const place = memory({ "a.txt": "one\n", "b.txt": "b" });
+  const place = createMemoryWorkspace({ "a.txt": "one\n", "b.txt": "b" });
   const ada = connect(place.room);
   ada.files.get("a.txt")?.insert(0, "zero\n");
   settle(ada);
@@ -75,7 +75,7 @@ test("what happened while nobody was connected is in the document when it is ope
 });
 
 test("those who stayed connected while the object slept are told what they missed", () => {
-  const place = memory({ "a.txt": "one" });
+  const place = createMemoryWorkspace({ "a.txt": "one" });
   const ada = connect(place.room);
   const ben = connect(place.room);
   const room = place.open();
@@ -92,7 +92,7 @@ test("those who stayed connected while the object slept are told what they misse
 
 test("a document whose stored state is damaged is made anew from the files, and those who have the old one get the new one", () => {
   const error = vi.spyOn(console, "error").mockImplementation(() => {});
-  const place = memory({ "a.txt": "one\n", "logo.png": { blob: "abc", size: 3, mediaType: "image/png" } });
+  const place = createMemoryWorkspace({ "a.txt": "one\n", "logo.png": { blob: "abc", size: 3, mediaType: "image/png" } });
   const ada = connect(place.room);
   const ben = connect(place.room);
   ada.files.get("a.txt")?.insert(4, "two\n");
@@ -112,7 +112,7 @@ test("a document whose stored state is damaged is made anew from the files, and 
 });
 
 test("the stored state stays small, and is all that is needed to go on", () => {
-  const place = memory({ "a.txt": "" });
+  const place = createMemoryWorkspace({ "a.txt": "" });
   const ada = connect(place.room);
   const ben = connect(place.room);
   for (let edit = 0; edit < 100; edit += 1) {
@@ -127,7 +127,7 @@ test("the stored state stays small, and is all that is needed to go on", () => {
 });
 
 test("what the workspace does not take is put back before anybody sees it, and its sender is told why", () => {
-  const { room, rows } = memory({ "a.txt": "one" });
+  const { room, rows } = createMemoryWorkspace({ "a.txt": "one" });
   for (const [path, code, reason] of [["full.txt", 4413, "There is no room for it."], ["twin.txt", 4409, "It has a twin."], ["long.txt", 4413, `${"“” ".repeat(17)}…`]] as const) {
     const ada = connect(room);
     const ben = connect(room);
@@ -146,7 +146,7 @@ test("what the workspace does not take is put back before anybody sees it, and i
 });
 
 test("an entry under a path that cannot be one is taken out again, and the rest stays", () => {
-  const { room, rows } = memory({ "a.txt": "one" });
+  const { room, rows } = createMemoryWorkspace({ "a.txt": "one" });
   const ada = connect(room);
   const ben = connect(room);
   const wrong = ["../up", "/etc/passwd", "a\\b", "", "./a.txt", "/work/a.txt", "e\u0301", "con", "x".repeat(300), "a\0b"];
@@ -159,7 +159,7 @@ test("an entry under a path that cannot be one is taken out again, and the rest 
 
 test("what clients do to the list of other files is put back", () => {
   const binary = { blob: "abc", size: 3, mediaType: "image/png" };
-  const { room, storage } = memory({ "logo.png": binary });
+  const { room, storage } = createMemoryWorkspace({ "logo.png": binary });
   const ada = connect(room);
   const ben = connect(room);
   ben.doc.getMap("binaries").delete("logo.png");
@@ -173,7 +173,7 @@ test("what clients do to the list of other files is put back", () => {
 });
 
 test("whoever may only read is shown everything and changes nothing", () => {
-  const { room, rows, commits } = memory({ "a.txt": "one" });
+  const { room, rows, commits } = createMemoryWorkspace({ "a.txt": "one" });
   const ada = connect(room);
   const reader = connect(room, { mayWrite: false });
   reader.files.get("a.txt")?.insert(0, "no ");
@@ -187,7 +187,7 @@ test("whoever may only read is shown everything and changes nothing", () => {
 });
 
 test("an update that builds on what is not here is not kept; the client is asked for all of it", () => {
-  const { room, rows } = memory({ "a.txt": "one" });
+  const { room, rows } = createMemoryWorkspace({ "a.txt": "one" });
   const ada = connect(room);
   const lost: Uint8Array[] = [];
   ada.doc.on("update", (update: Uint8Array) => lost.push(update));
@@ -208,7 +208,7 @@ test("an update that builds on what is not here is not kept; the client is asked
 });
 
 test("nobody edits under the id of another user who is here, nor under the house's own", () => {
-  const place = memory({ "a.txt": "one" });
+  const place = createMemoryWorkspace({ "a.txt": "one" });
   const ada = connect(place.room);
   const eve = connect(place.room, { user: "eve" });
   const spoofed = (client: number) => {
@@ -233,9 +233,9 @@ test("nobody edits under the id of another user who is here, nor under the house
 });
 
 test("whatever people, the house and its crashes do in whatever order, all end up with the same", () => {
-  const chance = random("room");
+  const chance = createRandom("room");
   for (let game = 0; game < 15; game += 1) {
-    const place = memory({ "a.txt": "one\ntwo\nthree\nfour\n", "b.txt": "" });
+    const place = createMemoryWorkspace({ "a.txt": "one\ntwo\nthree\nfour\n", "b.txt": "" });
     const people = [connect(place.room), connect(place.room), connect(place.room)];
     for (let move = 0; move < 150; move += 1) play(chance, place, people);
     settle(...people);
@@ -246,7 +246,7 @@ test("whatever people, the house and its crashes do in whatever order, all end u
   }
 });
 
-function play(chance: Random, place: ReturnType<typeof memory>, people: TestClient[]): void {
+function play(chance: Random, place: ReturnType<typeof createMemoryWorkspace>, people: TestClient[]): void {
   const path = chance.pick(["a.txt", "b.txt", "c.txt"]);
   const person = chance.pick(people);
   const text = person.files.get(path);
@@ -273,7 +273,7 @@ function play(chance: Random, place: ReturnType<typeof memory>, people: TestClie
 }
 
 test("when a branch is removed, everybody on it is told, and what they have is not taken for another of that name", () => {
-  const place = memory({ "a.txt": "one\n" });
+  const place = createMemoryWorkspace({ "a.txt": "one\n" });
   const ada = connect(place.room);
   place.room.dissolve("The branch is gone.");
   expect(ada.closed).toEqual({ code: 4404, reason: "The branch is gone." });
@@ -284,12 +284,12 @@ test("when a branch is removed, everybody on it is told, and what they have is n
 });
 
 test("a branch that is not there leaves nothing behind when somebody asks for it", () => {
-  const { files, storage } = memory();
+  const { files, storage } = createMemoryWorkspace();
   const asked: string[] = [];
   const store = new Proxy({} as LiveStorage, { get: (_, name) => () => void asked.push(String(name)) });
   const none = () => {
     throw fail("not_found", "There is no such branch.");
   };
-  const ada = connect(new Room({ branch: "gone", files: { ...files, contents: none }, store }));
+  const ada = connect(new Room({ branch: "gone", files: { ...files, iterateContents: none }, store }));
   expect([ada.closed?.code, asked, storage.tail]).toEqual([4404, ["settled"], []]);
 });

@@ -1,20 +1,20 @@
 import type { Commit } from "../commits.ts";
-import { answerFrame, decoded, frameIn, presenceFrame, presencesIn, presenceWantedFrame, updateFrame, vectorFrame } from "./frames.ts";
+import { createAnswerFrame, decodeSafely, parseFrame, createPresenceFrame, parsePresences, presenceQueryFrame, createUpdateFrame, createVectorFrame } from "./frames.ts";
 import { LiveDocument, type LiveFiles } from "./live-document.ts";
 import type { LiveStorage } from "./live-store.ts";
-import { Presences, type Shower } from "./presences.ts";
-import { Refusal, refusalOf, Spoilt } from "./refusal.ts";
-import { SettledDocument } from "./settled.ts";
+import { Presences, type PresenceOwner } from "./presences.ts";
+import { LiveError, toLiveError, SpoiltDocumentError } from "./live-error.ts";
+import { SettledDocument } from "./settled-document.ts";
 
 /** Somebody who is connected to a room. */
-export interface Peer extends Shower {
+export interface Peer extends PresenceOwner {
   readonly user: string;
   readonly mayWrite: boolean;
   /** What they asked for themselves may be larger than what others may make them read. */
   send(frame: Uint8Array, asked?: boolean): void;
   close(code: number, reason: string): void;
   /** May this much more be sent in answer to what they ask for, or shown to others? */
-  may(what: "ask" | "show", bytes: number): boolean;
+  hasAllowance(what: "ask" | "show", bytes: number): boolean;
 }
 
 interface RoomOptions {
@@ -29,10 +29,10 @@ export class Room {
   readonly #peers = new Set<Peer>();
   readonly #presences = new Presences<Peer>();
   /** Those who sent something that builds on what is not here. */
-  readonly #owing = new Set<Peer>();
+  readonly #incompletePeers = new Set<Peer>();
   #document: LiveDocument | undefined;
   /** What there is to tell of the document while nobody has a need to change it. */
-  #settled: SettledDocument | undefined;
+  #settledDocument: SettledDocument | undefined;
 
   constructor(options: RoomOptions) {
     this.#options = options;
@@ -44,11 +44,11 @@ export class Room {
 
   /** Begins as y-websocket's own server does: with what is here, and who. */
   join(peer: Peer): void {
-    this.#guarded(peer, () => {
-      const { vector } = this.#told();
+    this.#runGuarded(peer, () => {
+      const { vector } = this.#getReadableDocument();
       this.#peers.add(peer);
-      peer.send(vectorFrame(vector));
-      this.#introduce(peer);
+      peer.send(createVectorFrame(vector));
+      this.#sendPresences(peer);
     });
   }
 
@@ -60,32 +60,32 @@ export class Room {
 
   leave(peer: Peer): void {
     this.#peers.delete(peer);
-    this.#owing.delete(peer);
+    this.#incompletePeers.delete(peer);
     const gone = this.#presences.leave(peer);
-    if (gone.length > 0) this.#tell(presenceFrame(gone));
+    if (gone.length > 0) this.#broadcast(createPresenceFrame(gone));
     if (this.isEmpty) this.#close();
   }
 
   /** A message that is wrong costs its sender the connection, and nobody else anything. */
-  hear(peer: Peer, message: string | ArrayBuffer | Uint8Array): void {
-    this.#guarded(peer, () => {
-      const frame = frameIn(message);
-      if (frame.kind === "vector") this.#answer(peer, frame.vector);
+  handleMessage(peer: Peer, message: string | ArrayBuffer | Uint8Array): void {
+    this.#runGuarded(peer, () => {
+      const frame = parseFrame(message);
+      if (frame.kind === "vector") this.#sendMissing(peer, frame.vector);
       if (frame.kind === "update") this.#receive(peer, frame.update);
-      if (frame.kind === "presence") this.#show(peer, frame.presence);
-      if (frame.kind === "presence wanted") this.#introduce(peer);
+      if (frame.kind === "presence") this.#receivePresences(peer, frame.presence);
+      if (frame.kind === "presence wanted") this.#sendPresences(peer);
     });
   }
 
   /** A commit that was made on this branch, by whomever. */
-  follow(commit: Commit): void {
+  applyCommit(commit: Commit): void {
     try {
       // One that is only opened now comes with the commit in it.
-      const news = this.#document ? this.#document.follow(commit) : void this.#opened();
-      if (news) this.#tell(updateFrame(news));
+      const news = this.#document ? this.#document.applyCommit(commit) : void this.#openDocument();
+      if (news) this.#broadcast(createUpdateFrame(news));
     } catch (error) {
-      this.#failed(error);
-      for (const peer of this.#peers) peer.send(updateFrame(this.#opened().missing()));
+      this.#handleFailure(error);
+      for (const peer of this.#peers) peer.send(createUpdateFrame(this.#openDocument().encodeMissing()));
     }
   }
 
@@ -96,87 +96,87 @@ export class Room {
     for (const peer of this.#peers) peer.close(4404, reason);
   }
 
-  #answer(peer: Peer, vector: Uint8Array): void {
-    const document = this.#told();
-    const missing = decoded(() => document.missing(vector));
-    if (!peer.may("ask", missing.length)) throw new Refusal(1013, "You ask for the whole document too often.");
-    peer.send(answerFrame(missing), true);
+  #sendMissing(peer: Peer, vector: Uint8Array): void {
+    const document = this.#getReadableDocument();
+    const missing = decodeSafely(() => document.encodeMissing(vector));
+    if (!peer.hasAllowance("ask", missing.length)) throw new LiveError(1013, "You ask for the whole document too often.");
+    peer.send(createAnswerFrame(missing), true);
   }
 
   #receive(peer: Peer, update: Uint8Array): void {
     // y-websocket answers every vector with an update, also from those who only read or have nothing.
-    if (!peer.mayWrite || isNothing(update)) return;
-    const received = this.#opened().receive(update, peer.user, (clients) => this.#checkClients(peer, clients));
-    const { news, corrected, gap, refusal } = received;
+    if (!peer.mayWrite || isEmptyUpdate(update)) return;
+    const received = this.#openDocument().receive(update, peer.user, (clients) => this.#checkClients(peer, clients));
+    const { news, corrected, gap, error } = received;
     if (news) {
-      const frame = updateFrame(news);
+      const frame = createUpdateFrame(news);
       for (const other of this.#peers) if (other !== peer || corrected) other.send(frame);
     }
-    if (refusal) throw refusal;
-    this.#settle(peer, gap, news !== undefined);
+    if (error) throw error;
+    this.#requestMissing(peer, gap, news !== undefined);
   }
 
   /** Nobody edits under the id of somebody else who is here, which would take that one's own edits from them. */
   #checkClients(peer: Peer, clients: ReadonlySet<number>): void {
     for (const client of clients) {
-      const speaker = this.#presences.speaker(client);
-      if (speaker && speaker !== peer && speaker.user !== peer.user) throw new Refusal(4409, "Somebody else edits under this id.");
+      const speaker = this.#presences.getSpeaker(client);
+      if (speaker && speaker !== peer && speaker.user !== peer.user) throw new LiveError(4409, "Somebody else edits under this id.");
     }
   }
 
   /** Whoever built on what is not here is asked for everything, once; and again when others have brought something. */
-  #settle(peer: Peer, gap: boolean, news: boolean): void {
-    const ask = (one: Peer) => one.send(vectorFrame(this.#opened().vector));
-    if (gap && !this.#owing.has(peer)) {
-      this.#owing.add(peer);
+  #requestMissing(peer: Peer, gap: boolean, news: boolean): void {
+    const ask = (one: Peer) => one.send(createVectorFrame(this.#openDocument().vector));
+    if (gap && !this.#incompletePeers.has(peer)) {
+      this.#incompletePeers.add(peer);
       ask(peer);
       return;
     }
     if (!news) return;
-    if (!gap) this.#owing.delete(peer);
-    const owing = [...this.#owing].filter((one) => one !== peer);
+    if (!gap) this.#incompletePeers.delete(peer);
+    const owing = [...this.#incompletePeers].filter((one) => one !== peer);
     for (const one of owing) {
-      this.#owing.delete(one);
+      this.#incompletePeers.delete(one);
       ask(one);
     }
   }
 
-  #show(peer: Peer, bytes: Uint8Array): void {
-    const presences = presencesIn(bytes);
-    if (!peer.may("show", bytes.length)) return;
-    const news = this.#presences.hear(peer, presences);
-    if (news.length > 0) this.#tell(presenceFrame(news), peer);
+  #receivePresences(peer: Peer, bytes: Uint8Array): void {
+    const presences = parsePresences(bytes);
+    if (!peer.hasAllowance("show", bytes.length)) return;
+    const news = this.#presences.receive(peer, presences);
+    if (news.length > 0) this.#broadcast(createPresenceFrame(news), peer);
   }
 
-  #introduce(peer: Peer): void {
-    const all = this.#presences.all();
+  #sendPresences(peer: Peer): void {
+    const all = this.#presences.listVisible();
     if (all.length > 0) {
-      const frame = presenceFrame(all);
-      if (!peer.may("ask", frame.length)) throw new Refusal(1013, "You ask who is here too often.");
+      const frame = createPresenceFrame(all);
+      if (!peer.hasAllowance("ask", frame.length)) throw new LiveError(1013, "You ask who is here too often.");
       peer.send(frame);
     }
-    for (const other of this.#presences.unknown()) if (other !== peer) other.send(presenceWantedFrame);
+    for (const other of this.#presences.listSilent()) if (other !== peer) other.send(presenceQueryFrame);
   }
 
-  #tell(frame: Uint8Array, except?: Peer): void {
+  #broadcast(frame: Uint8Array, except?: Peer): void {
     for (const peer of this.#peers) if (peer !== except) peer.send(frame);
   }
 
-  #told(): Pick<LiveDocument, "vector" | "missing"> {
+  #getReadableDocument(): Pick<LiveDocument, "vector" | "encodeMissing"> {
     if (this.#document) return this.#document;
     const { store, files, branch } = this.#options;
-    const stored = this.#settled ? undefined : store.settled(files.latest(branch));
-    if (stored) this.#settled = new SettledDocument(stored);
-    return this.#settled ?? this.#opened();
+    const stored = this.#settledDocument ? undefined : store.readSettled(files.latest(branch));
+    if (stored) this.#settledDocument = new SettledDocument(stored);
+    return this.#settledDocument ?? this.#openDocument();
   }
 
-  #opened(): LiveDocument {
+  #openDocument(): LiveDocument {
     if (this.#document) return this.#document;
     const document = new LiveDocument(this.#options);
     this.#document = document;
-    this.#settled = undefined;
+    this.#settledDocument = undefined;
     // Those who are here already have an older state of it, or one that is lost.
-    if (document.news) this.#tell(updateFrame(document.news));
+    if (document.openingUpdate) this.#broadcast(createUpdateFrame(document.openingUpdate));
     return document;
   }
 
@@ -184,34 +184,34 @@ export class Room {
     try {
       this.#document?.close();
     } catch (error) {
-      this.#failed(error);
+      this.#handleFailure(error);
     }
     this.#drop();
   }
 
   #drop(): void {
     this.#document = undefined;
-    this.#settled = undefined;
+    this.#settledDocument = undefined;
   }
 
-  #guarded(peer: Peer, work: () => void): void {
+  #runGuarded(peer: Peer, work: () => void): void {
     try {
       work();
     } catch (error) {
-      const refusal = refusalOf(error);
-      if (!refusal) this.#failed(error);
-      if (refusal instanceof Spoilt) this.#drop();
-      const { code, message } = refusal ?? new Refusal(1011, "Something went wrong here. The host's log says more.");
+      const refusal = toLiveError(error);
+      if (!refusal) this.#handleFailure(error);
+      if (refusal instanceof SpoiltDocumentError) this.#drop();
+      const { code, message } = refusal ?? new LiveError(1011, "Something went wrong here. The host's log says more.");
       peer.close(code, message);
     }
   }
 
   /** What is in memory may be half changed. Everything that anybody was told is stored, and so is everything that was committed. */
-  #failed(error: unknown): void {
+  #handleFailure(error: unknown): void {
     console.error(`the live document of branch ${this.#options.branch} failed and is opened anew: ${error instanceof Error ? error.message : "for an unknown reason"}`);
     this.#drop();
   }
 }
 
 /** An update with nothing in it: no client has added anything, none has deleted anything. */
-const isNothing = (update: Uint8Array) => update.length === 2 && update[0] === 0 && update[1] === 0;
+const isEmptyUpdate = (update: Uint8Array) => update.length === 2 && update[0] === 0 && update[1] === 0;

@@ -1,18 +1,18 @@
 /** Shorter ones are looked for by the engine: it is faster, and cannot take long for them. */
-const short = 32;
+const shortPieceChars = 32;
 
 /**
  * Where a piece occurs in a text, each place, also where they overlap. In time that grows with both lengths alone:
  * `indexOf` takes seconds for some long pieces, and everybody would wait.
  */
-export function placesOf(text: string, piece: string): number[] {
+export function findOccurrences(text: string, piece: string): number[] {
   const places: number[] = [];
   if (piece === "" || piece.length > text.length) return places;
-  if (piece.length <= short) {
+  if (piece.length <= shortPieceChars) {
     for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + 1)) places.push(at);
     return places;
   }
-  const back = borders(piece);
+  const back = computeBorders(piece);
   let matched = 0;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
@@ -25,7 +25,7 @@ export function placesOf(text: string, piece: string): number[] {
 }
 
 /** Those of the places that are left when each one is replaced, from the first on. */
-export function apart(places: readonly number[], length: number): number[] {
+export function dropOverlapping(places: readonly number[], length: number): number[] {
   let end = 0;
   return places.filter((place) => {
     if (place < end) return false;
@@ -35,7 +35,7 @@ export function apart(places: readonly number[], length: number): number[] {
 }
 
 /** For each beginning of the piece, how long a shorter beginning it ends with (Knuth, Morris, Pratt). */
-function borders(piece: string): Int32Array {
+function computeBorders(piece: string): Int32Array {
   const back = new Int32Array(piece.length);
   let length = 0;
   for (let at = 1; at < piece.length; at += 1) {

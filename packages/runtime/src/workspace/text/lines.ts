@@ -1,5 +1,5 @@
 /** The lines of a text, each with its line end; the last one may have none. */
-export function linesOf(text: string): string[] {
+export function splitLines(text: string): string[] {
   const lines: string[] = [];
   let from = 0;
   for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
@@ -17,7 +17,7 @@ export function countLineEnds(text: string, to = text.length): number {
 }
 
 /** How many units two texts have in common at their beginning, whole characters only. */
-export function commonHead(a: string, b: string): number {
+export function countCommonHead(a: string, b: string): number {
   const maxLength = Math.min(a.length, b.length);
   let length = 0;
   while (length < maxLength && a.charCodeAt(length) === b.charCodeAt(length)) length += 1;
@@ -25,7 +25,7 @@ export function commonHead(a: string, b: string): number {
 }
 
 /** How many units two texts have in common at their end, whole characters only, after `head` that are spoken for. */
-export function commonTail(a: string, b: string, head: number): number {
+export function countCommonTail(a: string, b: string, head: number): number {
   const maxLength = Math.min(a.length, b.length) - head;
   let length = 0;
   while (length < maxLength && a.charCodeAt(a.length - 1 - length) === b.charCodeAt(b.length - 1 - length)) length += 1;
@@ -33,7 +33,7 @@ export function commonTail(a: string, b: string, head: number): number {
 }
 
 /** The beginning of a text, `most` units long or one less, so that no character is cut in two. */
-export function beginning(text: string, most: number): string {
+export function truncateText(text: string, most: number): string {
   return text.slice(0, splitsPair(text, most) ? most - 1 : most);
 }
 

@@ -1,22 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { random } from "../../../../../tests/kit/random.ts";
-import { repeatCount } from "../../../../../tests/kit/sample.ts";
-import { type MergedText, merged } from "./merge.ts";
-import { editedText, hardPairs, someText } from "./texts.fixture.ts";
+import { createRandom } from "../../../../../tests/kit/random.ts";
+import { getRepeatCount } from "../../../../../tests/kit/sample.ts";
+import { type MergedText, mergeText } from "./merge.ts";
+import { editText, createHardPairs, createText } from "./texts.fixture.ts";
 
 const names = { mine: "now", theirs: "before" };
 
 function merge(base: string, mine: string, theirs: string): MergedText {
-  return merged({ base, mine, theirs, names });
+  return mergeText({ base, mine, theirs, names });
 }
 
 const lines = (...items: string[]) => items.map((item) => `${item}\n`).join("");
 
 test("whoever changed nothing has no say, and the same change is one", () => {
-  const chance = random("merges of two");
-  for (let round = 0; round < repeatCount("random texts", { sample: 500, full: 2_000 }); round += 1) {
-    const base = someText(chance);
-    const other = editedText(chance, base);
+  const chance = createRandom("merges of two");
+  for (let round = 0; round < getRepeatCount("random texts", { sample: 500, full: 2_000 }); round += 1) {
+    const base = createText(chance);
+    const other = editText(chance, base);
     expect(merge(base, other, base)).toEqual({ text: other, overlaps: [] });
     expect(merge(base, base, other)).toEqual({ text: other, overlaps: [] });
     expect(merge(base, other, other)).toEqual({ text: other, overlaps: [] });
@@ -24,10 +24,10 @@ test("whoever changed nothing has no say, and the same change is one", () => {
 });
 
 test("who is mine and who is theirs makes no difference to what overlaps", () => {
-  const chance = random("merges both ways");
-  for (let round = 0; round < repeatCount("random texts", { sample: 750, full: 3_000 }); round += 1) {
-    const base = someText(chance).replaceAll("\r", "");
-    const [mine, theirs] = [editedText(chance, base).replaceAll("\r", ""), editedText(chance, base).replaceAll("\r", "")];
+  const chance = createRandom("merges both ways");
+  for (let round = 0; round < getRepeatCount("random texts", { sample: 750, full: 3_000 }); round += 1) {
+    const base = createText(chance).replaceAll("\r", "");
+    const [mine, theirs] = [editText(chance, base).replaceAll("\r", ""), editText(chance, base).replaceAll("\r", "")];
     const one = merge(base, mine, theirs);
     const other = merge(base, theirs, mine);
     const swapped = other.overlaps.map(({ line, mine, theirs }) => ({ line, mine: theirs, theirs: mine }));
@@ -39,8 +39,8 @@ test("who is mine and who is theirs makes no difference to what overlaps", () =>
 });
 
 test("edits of lines apart from each other all survive, however many there are", () => {
-  const chance = random("merges of lines apart");
-  for (let round = 0; round < repeatCount("random texts", { sample: 250, full: 1_000 }); round += 1) {
+  const chance = createRandom("merges of lines apart");
+  for (let round = 0; round < getRepeatCount("random texts", { sample: 250, full: 1_000 }); round += 1) {
     const base = Array.from({ length: 40 }, (_, index) => `line ${index}`);
     const mine = [...base];
     const theirs = [...base];
@@ -103,7 +103,7 @@ describe("by lines", () => {
   });
 
   test("a name with a line end in it stays in its line", () => {
-    expect(merged({ base: "a", mine: "b", theirs: "c", names: { mine: "x\n=======\ny", theirs: "z" } }).text).toBe("<<<<<<< x ======= y\nb\n=======\nc\n>>>>>>> z");
+    expect(mergeText({ base: "a", mine: "b", theirs: "c", names: { mine: "x\n=======\ny", theirs: "z" } }).text).toBe("<<<<<<< x ======= y\nb\n=======\nc\n>>>>>>> z");
   });
 });
 
@@ -136,7 +136,7 @@ describe("line ends", () => {
 });
 
 describe.each([49_000, 400_000])("%d lines that both have rewritten are merged", (count) => {
-  test.each(Object.entries(hardPairs(count)))("%s", (_, [base, other]) => {
+  test.each(Object.entries(createHardPairs(count)))("%s", (_, [base, other]) => {
     const start = base.slice(0, base.length / 2);
     const result = merge(base, `${other}\nmine`, `${start}\ntheirs`);
     for (const { line } of result.overlaps.slice(0, 3)) expect(result.text.split("\n")[line - 1]).toBe("<<<<<<< now");

@@ -1,7 +1,7 @@
-import { beginning, commonHead, commonTail, countLineEnds } from "./lines.ts";
-import { type Block, blocksBetween } from "./sequence.ts";
+import { truncateText, countCommonHead, countCommonTail, countLineEnds } from "./lines.ts";
+import { type Block, diffSequences } from "./sequence.ts";
 
-export interface MergeOrder {
+export interface TextMergeInput {
   base: string;
   mine: string;
   theirs: string;
@@ -39,57 +39,57 @@ const maxShownChars = 2_000;
 const maxLines = 50_000;
 
 /** Two texts that came from one, as one. Where both changed the same lines, both are kept between markers. */
-export function merged({ base, mine, theirs, names }: MergeOrder): MergedText {
+export function mergeText({ base, mine, theirs, names }: TextMergeInput): MergedText {
   if (mine === base || mine === theirs) return { text: theirs, overlaps: [] };
   if (theirs === base) return { text: mine, overlaps: [] };
 
   // Whoever changes the line ends of a file, or the end of its last line, has touched none of its lines.
-  const lineEnd = agreedLineEnd(base, mine, theirs);
-  const lastEnds = agreed(endsItsLastLine(base), endsItsLastLine(mine), endsItsLastLine(theirs), true);
-  const [start, end] = sameAround(base, mine, theirs);
-  const split = linesBetween(start, end, lineEnd, [base, mine, theirs]);
+  const lineEnd = resolveLineEnd(base, mine, theirs);
+  const lastEnds = resolveThreeWay(hasFinalLineEnd(base), hasFinalLineEnd(mine), hasFinalLineEnd(theirs), true);
+  const [start, end] = findCommonEnds(base, mine, theirs);
+  const split = createLineSplitter(start, end, lineEnd, [base, mine, theirs]);
   const baseLines = split(base);
   const above = countLineEnds(base, start);
 
   const out: string[] = [];
   const overlaps: TextOverlap[] = [];
   let done = 0;
-  for (const stretch of stretches(changes(baseLines, split(mine)), changes(baseLines, split(theirs)))) {
+  for (const stretch of groupStretches(computeChanges(baseLines, split(mine)), computeChanges(baseLines, split(theirs)))) {
     append(out, baseLines, done, stretch.from);
     done = stretch.to;
-    const ours = sideOf(stretch, stretch.mine);
-    const other = sideOf(stretch, stretch.theirs);
+    const ours = getSideLines(stretch, stretch.mine);
+    const other = getSideLines(stretch, stretch.theirs);
     if (!ours || !other) {
       append(out, ours ?? other ?? []);
       continue;
     }
-    const [head, tail] = common(ours, other);
+    const [head, tail] = countCommonLines(ours, other);
     append(out, ours, 0, head);
     const left = ours.slice(head, ours.length - tail);
     const right = other.slice(head, other.length - tail);
-    if (isOf(left, baseLines, stretch)) append(out, right);
-    else if (isOf(right, baseLines, stretch)) append(out, left);
+    if (isBaseText(left, baseLines, stretch)) append(out, right);
+    else if (isBaseText(right, baseLines, stretch)) append(out, left);
     else if (left.length > 0 || right.length > 0) {
-      overlaps.push({ line: above + out.length + 1, mine: shown(left), theirs: shown(right) });
-      out.push(marker("<<<<<<<", names.mine));
+      overlaps.push({ line: above + out.length + 1, mine: truncateLines(left), theirs: truncateLines(right) });
+      out.push(formatMarker("<<<<<<<", names.mine));
       append(out, left);
-      out.push(marker("=======", ""));
+      out.push(formatMarker("=======", ""));
       append(out, right);
-      out.push(marker(">>>>>>>", names.theirs));
+      out.push(formatMarker(">>>>>>>", names.theirs));
     }
     append(out, ours, ours.length - tail);
   }
   append(out, baseLines, done);
-  const text = base.slice(0, start) + joined(out, lineEnd ?? "\n", end > 0 || lastEnds) + base.slice(base.length - end);
+  const text = base.slice(0, start) + joinLines(out, lineEnd ?? "\n", end > 0 || lastEnds) + base.slice(base.length - end);
   return { text, overlaps };
 }
 
-function changes(base: readonly string[], lines: readonly string[]): Change[] {
-  return blocksBetween(base, lines).map((block) => ({ ...block, lines }));
+function computeChanges(base: readonly string[], lines: readonly string[]): Change[] {
+  return diffSequences(base, lines).map((block) => ({ ...block, lines }));
 }
 
 /** The changes of both in order, those that touch the same lines or the same gap together. */
-function stretches(mine: readonly Change[], theirs: readonly Change[]): Stretch[] {
+function groupStretches(mine: readonly Change[], theirs: readonly Change[]): Stretch[] {
   const out: Stretch[] = [];
   let m = 0;
   let t = 0;
@@ -101,7 +101,7 @@ function stretches(mine: readonly Change[], theirs: readonly Change[]): Stretch[
     if (isMine) m += 1;
     else t += 1;
     let stretch = out.at(-1);
-    if (stretch && (overlap(stretch, change) || repeats(stretch[isMine ? "theirs" : "mine"].at(-1), change))) stretch.to = Math.max(stretch.to, change.to);
+    if (stretch && (isOverlapping(stretch, change) || repeats(stretch[isMine ? "theirs" : "mine"].at(-1), change))) stretch.to = Math.max(stretch.to, change.to);
     else out.push((stretch = { from: change.from, to: change.to, mine: [], theirs: [] }));
     stretch[isMine ? "mine" : "theirs"].push(change);
   }
@@ -113,7 +113,7 @@ function comesFirst(a: Block, b: Block): boolean {
 }
 
 /** `change` begins no earlier than `stretch`. Lines beside each other do not overlap; two insertions into one gap do. */
-function overlap(stretch: Stretch, change: Change): boolean {
+function isOverlapping(stretch: Stretch, change: Change): boolean {
   if (change.from < stretch.to) return change.from > stretch.from || change.to > change.from;
   return stretch.from === stretch.to && change.from === change.to && change.from === stretch.from;
 }
@@ -121,32 +121,32 @@ function overlap(stretch: Stretch, change: Change): boolean {
 /** Both inserted the same, and one of them changed the line beside it too. */
 function repeats(before: Change | undefined, change: Change): boolean {
   if (before?.to !== change.from) return false;
-  if (change.from === change.to) return lengthOf(before) >= lengthOf(change) && same(before, before.newTo - lengthOf(change), change, lengthOf(change));
-  return before.from === before.to && lengthOf(change) >= lengthOf(before) && same(before, before.newFrom, change, lengthOf(before));
+  if (change.from === change.to) return getLength(before) >= getLength(change) && hasSameLines(before, before.newTo - getLength(change), change, getLength(change));
+  return before.from === before.to && getLength(change) >= getLength(before) && hasSameLines(before, before.newFrom, change, getLength(before));
 }
 
-function lengthOf(change: Change): number {
+function getLength(change: Change): number {
   return change.newTo - change.newFrom;
 }
 
-function same(a: Change, from: number, b: Change, count: number): boolean {
+function hasSameLines(a: Change, from: number, b: Change, count: number): boolean {
   for (let index = 0; index < count; index += 1) if (a.lines[from + index] !== b.lines[b.newFrom + index]) return false;
   return true;
 }
 
 /** What one side has where the stretch is in the base; nothing where it changed nothing there. */
-function sideOf(stretch: Stretch, changes: readonly Change[]): string[] | undefined {
+function getSideLines(stretch: Stretch, changes: readonly Change[]): string[] | undefined {
   const first = changes[0];
   const last = changes.at(-1);
   if (!first || !last) return undefined;
   return first.lines.slice(first.newFrom - (first.from - stretch.from), last.newTo + (stretch.to - last.to));
 }
 
-function isOf(lines: readonly string[], base: readonly string[], stretch: Stretch): boolean {
+function isBaseText(lines: readonly string[], base: readonly string[], stretch: Stretch): boolean {
   return lines.length === stretch.to - stretch.from && lines.every((line, index) => line === base[stretch.from + index]);
 }
 
-function common(a: readonly string[], b: readonly string[]): [head: number, tail: number] {
+function countCommonLines(a: readonly string[], b: readonly string[]): [head: number, tail: number] {
   const maxLength = Math.min(a.length, b.length);
   let head = 0;
   while (head < maxLength && a[head] === b[head]) head += 1;
@@ -155,21 +155,21 @@ function common(a: readonly string[], b: readonly string[]): [head: number, tail
   return [head, tail];
 }
 
-function marker(sign: string, name: string): string {
+function formatMarker(sign: string, name: string): string {
   return name === "" ? sign : `${sign} ${name.replace(/\s+/g, " ")}`;
 }
 
 /** How much the three have in common at the beginning and at the end, in whole lines. */
-function sameAround(base: string, mine: string, theirs: string): [start: number, end: number] {
-  const head = Math.min(commonHead(base, mine), commonHead(base, theirs));
+function findCommonEnds(base: string, mine: string, theirs: string): [start: number, end: number] {
+  const head = Math.min(countCommonHead(base, mine), countCommonHead(base, theirs));
   const start = head === 0 ? 0 : base.lastIndexOf("\n", head - 1) + 1;
-  const tail = Math.min(commonTail(base, mine, start), commonTail(base, theirs, start));
+  const tail = Math.min(countCommonTail(base, mine, start), countCommonTail(base, theirs, start));
   const lineEnd = base.indexOf("\n", base.length - tail);
   return [start, lineEnd < 0 ? 0 : base.length - lineEnd - 1];
 }
 
 /** The lines without their ends. Where they are too many to be compared in good time, all of them are as one. */
-function linesBetween(start: number, end: number, lineEnd: string | undefined, texts: readonly string[]): (text: string) => string[] {
+function createLineSplitter(start: number, end: number, lineEnd: string | undefined, texts: readonly string[]): (text: string) => string[] {
   const middle = (text: string) => text.slice(start, text.length - end);
   const tooMany = texts.some((text) => countLineEnds(middle(text)) > maxLines);
   return (text) => {
@@ -182,18 +182,18 @@ function linesBetween(start: number, end: number, lineEnd: string | undefined, t
   };
 }
 
-function joined(lines: readonly string[], lineEnd: string, lastEnds: boolean): string {
+function joinLines(lines: readonly string[], lineEnd: string, lastEnds: boolean): string {
   return lines.length === 0 ? "" : lines.join(lineEnd) + (lastEnds ? lineEnd : "");
 }
 
 /** The line end that the merged text has; nothing where they are mixed, so that each line keeps its own. */
-function agreedLineEnd(base: string, mine: string, theirs: string): string | undefined {
-  const ends = [base, mine, theirs].map(lineEndOf);
+function resolveLineEnd(base: string, mine: string, theirs: string): string | undefined {
+  const ends = [base, mine, theirs].map(detectLineEnd);
   if (ends.includes("mixed")) return undefined;
-  return agreed(...(ends as [string, string, string]), "\n");
+  return resolveThreeWay(...(ends as [string, string, string]), "\n");
 }
 
-function lineEndOf(text: string): "\n" | "\r\n" | "mixed" | undefined {
+function detectLineEnd(text: string): "\n" | "\r\n" | "mixed" | undefined {
   let all = 0;
   let returns = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -205,20 +205,20 @@ function lineEndOf(text: string): "\n" | "\r\n" | "mixed" | undefined {
   return returns === 0 ? "\n" : returns === all ? "\r\n" : "mixed";
 }
 
-function endsItsLastLine(text: string): boolean | undefined {
+function hasFinalLineEnd(text: string): boolean | undefined {
   return text === "" ? undefined : text.endsWith("\n");
 }
 
 /** Whoever changed it has their way, and whoever has none changed nothing. */
-function agreed<T>(base: T | undefined, mine: T | undefined, theirs: T | undefined, otherwise: T): T {
+function resolveThreeWay<T>(base: T | undefined, mine: T | undefined, theirs: T | undefined, otherwise: T): T {
   const ours = mine ?? base;
   const other = theirs ?? base;
   if (ours === other || other === base) return ours ?? otherwise;
   return ours === base ? (other ?? otherwise) : otherwise;
 }
 
-function shown(lines: readonly string[]): string {
-  return beginning(lines.join("\n"), maxShownChars);
+function truncateLines(lines: readonly string[]): string {
+  return truncateText(lines.join("\n"), maxShownChars);
 }
 
 /** Not `push(...lines)`: that many arguments do not fit on the stack. */

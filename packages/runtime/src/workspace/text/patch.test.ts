@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { random } from "../../../../../tests/kit/random.ts";
-import { repeatCount } from "../../../../../tests/kit/sample.ts";
-import { linesOf } from "./lines.ts";
-import { applied, changedBlocks, patchBetween, reversed, unapplied } from "./patch.ts";
-import { editedText, hardPairs, someText } from "./texts.fixture.ts";
+import { createRandom } from "../../../../../tests/kit/random.ts";
+import { getRepeatCount } from "../../../../../tests/kit/sample.ts";
+import { splitLines } from "./lines.ts";
+import { applyPatch, listChangedBlocks, createPatch, reversePatch, revertPatch } from "./patch.ts";
+import { editText, createHardPairs, createText } from "./texts.fixture.ts";
 
 test("a patch leads from any text to any other, and back", () => {
-  const chance = random("patches");
-  for (let round = 0; round < repeatCount("random texts", { sample: 1_250, full: 5_000 }); round += 1) {
-    const before = someText(chance);
-    const after = chance.chance(0.5) ? editedText(chance, before) : someText(chance);
-    const patch = patchBetween(before, after);
-    expect(applied(before, patch)).toBe(after);
-    expect(unapplied(after, patch)).toBe(before);
+  const chance = createRandom("patches");
+  for (let round = 0; round < getRepeatCount("random texts", { sample: 1_250, full: 5_000 }); round += 1) {
+    const before = createText(chance);
+    const after = chance.chance(0.5) ? editText(chance, before) : createText(chance);
+    const patch = createPatch(before, after);
+    expect(applyPatch(before, patch)).toBe(after);
+    expect(revertPatch(after, patch)).toBe(before);
     let end = -1;
     for (const [offset, removed, inserted] of patch) {
       expect(offset).toBeGreaterThan(end);
@@ -20,7 +20,7 @@ test("a patch leads from any text to any other, and back", () => {
       expect(removed.isWellFormed() && inserted.isWellFormed()).toBe(true);
       end = offset + removed.length;
     }
-    expect(reversed(reversed(patch))).toEqual(patch);
+    expect(reversePatch(reversePatch(patch))).toEqual(patch);
   }
 });
 
@@ -35,7 +35,7 @@ test.each([
   ["everything", "", "abc", [[0, "", "abc"]]],
   ["nothing", "same", "same", []],
 ])("%s is a small patch", (_, before, after, patch) => {
-  expect(patchBetween(before, after)).toEqual(patch);
+  expect(createPatch(before, after)).toEqual(patch);
 });
 
 test.each([
@@ -43,24 +43,24 @@ test.each([
   ["it is too short", "", [[3, "", "b"]]],
   ["pieces overlap", "abc", [[0, "ab", ""], [1, "b", ""]]],
 ] as const)("a patch does not go onto a text when %s", (_, text, patch) => {
-  expect(() => applied(text, patch)).toThrow("does not fit");
+  expect(() => applyPatch(text, patch)).toThrow("does not fit");
 });
 
 describe.each([49_000, 400_000])("of %d lines against as many", (count) => {
-  test.each(Object.entries(hardPairs(count)))("%s", (_, [before, after]) => {
-    const patch = patchBetween(before, after);
-    expect(applied(before, patch) === after).toBe(true);
-    expect(unapplied(after, patch) === before).toBe(true);
+  test.each(Object.entries(createHardPairs(count)))("%s", (_, [before, after]) => {
+    const patch = createPatch(before, after);
+    expect(applyPatch(before, patch) === after).toBe(true);
+    expect(revertPatch(after, patch) === before).toBe(true);
   });
 });
 
 test("the lines that a patch replaces lead from one list of lines to the other", () => {
-  const chance = random("patched lines");
-  for (let round = 0; round < repeatCount("random patched lines", { sample: 1_250, full: 5_000 }); round += 1) {
-    const before = someText(chance);
-    const after = chance.chance(0.7) ? editedText(chance, before) : someText(chance);
-    const blocks = changedBlocks(before, patchBetween(before, after));
-    const [lines, newLines] = [linesOf(before), linesOf(after)];
+  const chance = createRandom("patched lines");
+  for (let round = 0; round < getRepeatCount("random patched lines", { sample: 1_250, full: 5_000 }); round += 1) {
+    const before = createText(chance);
+    const after = chance.chance(0.7) ? editText(chance, before) : createText(chance);
+    const blocks = listChangedBlocks(before, createPatch(before, after));
+    const [lines, newLines] = [splitLines(before), splitLines(after)];
     let [at, newAt] = [0, 0];
     for (const { from, to, newFrom, newTo } of blocks) {
       expect(lines.slice(at, from)).toEqual(newLines.slice(newAt, newFrom));
@@ -78,5 +78,5 @@ test.each([
   ["a line without an end", "a\n", "a\nb", [{ from: 1, to: 1, newFrom: 1, newTo: 2 }]],
   ["a new file", "", "a\nb\n", [{ from: 0, to: 0, newFrom: 0, newTo: 2 }]],
 ])("%s is one block of lines", (_, before, after, blocks) => {
-  expect(changedBlocks(before, patchBetween(before, after))).toEqual(blocks);
+  expect(listChangedBlocks(before, createPatch(before, after))).toEqual(blocks);
 });

@@ -1,6 +1,6 @@
 import { fail, type TextPatch } from "@thinkery/sdk";
-import { commonHead, commonTail, countLineEnds, linesOf } from "./lines.ts";
-import { type Block, blocksBetween } from "./sequence.ts";
+import { countCommonHead, countCommonTail, countLineEnds, splitLines } from "./lines.ts";
+import { type Block, diffSequences } from "./sequence.ts";
 
 type Piece = TextPatch[number];
 
@@ -10,18 +10,18 @@ const maxBlocks = 2_000;
 const maxPairedLines = 100;
 
 /** Small edits stay small: by lines first, and in the lines that differ only what differs. */
-export function patchBetween(before: string, after: string): TextPatch {
+export function createPatch(before: string, after: string): TextPatch {
   if (before === after) return [];
   // Whole lines, so that a line that was inserted is one piece that begins and ends with it.
-  const common = commonHead(before, after);
+  const common = countCommonHead(before, after);
   const head = common === 0 ? 0 : before.lastIndexOf("\n", common - 1) + 1;
-  const tail = wholeLines(before, after, commonTail(before, after, head));
+  const tail = trimToWholeLines(before, after, countCommonTail(before, after, head));
   const removed = before.slice(head, before.length - tail);
   const inserted = after.slice(head, after.length - tail);
   if (removed === "" || inserted === "" || countLineEnds(removed) > maxLines || countLineEnds(inserted) > maxLines) return [[head, removed, inserted]];
-  const lines = linesOf(removed);
-  const newLines = linesOf(inserted);
-  const blocks = blocksBetween(lines, newLines);
+  const lines = splitLines(removed);
+  const newLines = splitLines(inserted);
+  const blocks = diffSequences(lines, newLines);
   if (blocks.length > maxBlocks) return [[head, removed, inserted]];
   const pieces: Piece[] = [];
   let offset = head;
@@ -46,7 +46,7 @@ export function patchBetween(before: string, after: string): TextPatch {
 }
 
 /** Returns how many units of a common tail are lines that begin in both texts. */
-function wholeLines(before: string, after: string, tail: number): number {
+function trimToWholeLines(before: string, after: string, tail: number): number {
   const start = before.length - tail;
   if (startsLine(before, start) && startsLine(after, after.length - tail)) return tail;
   const end = before.indexOf("\n", start);
@@ -56,7 +56,7 @@ function wholeLines(before: string, after: string, tail: number): number {
 const startsLine = (text: string, at: number) => at === 0 || text[at - 1] === "\n";
 
 /** Returns the lines that a patch of this text replaces, in order and apart from each other. */
-export function changedBlocks(before: string, patch: TextPatch): Block[] {
+export function listChangedBlocks(before: string, patch: TextPatch): Block[] {
   const blocks: Block[] = [];
   let [offset, line, shift] = [0, 0, 0];
   for (const [start, removed, inserted] of patch) {
@@ -77,11 +77,11 @@ export function changedBlocks(before: string, patch: TextPatch): Block[] {
 }
 
 /** The text after, from the text before. */
-export function applied(text: string, patch: TextPatch): string {
+export function applyPatch(text: string, patch: TextPatch): string {
   const parts: string[] = [];
   let done = 0;
   for (const [offset, removed, inserted] of patch) {
-    if (offset < done || !text.startsWith(removed, offset) || offset > text.length) throw unfit();
+    if (offset < done || !text.startsWith(removed, offset) || offset > text.length) throw createPatchError();
     parts.push(text.slice(done, offset), inserted);
     done = offset + removed.length;
   }
@@ -90,12 +90,12 @@ export function applied(text: string, patch: TextPatch): string {
 }
 
 /** The text before, from the text after. */
-export function unapplied(text: string, patch: TextPatch): string {
-  return applied(text, reversed(patch));
+export function revertPatch(text: string, patch: TextPatch): string {
+  return applyPatch(text, reversePatch(patch));
 }
 
 /** The patch that leads back. */
-export function reversed(patch: TextPatch): TextPatch {
+export function reversePatch(patch: TextPatch): TextPatch {
   let shift = 0;
   return patch.map(([offset, removed, inserted]) => {
     const piece: Piece = [offset + shift, inserted, removed];
@@ -106,11 +106,11 @@ export function reversed(patch: TextPatch): TextPatch {
 
 function addTrimmed(pieces: Piece[], offset: number, before: string, after: string): void {
   if (before === after) return;
-  const head = commonHead(before, after);
-  const tail = commonTail(before, after, head);
+  const head = countCommonHead(before, after);
+  const tail = countCommonTail(before, after, head);
   pieces.push([offset + head, before.slice(head, before.length - tail), after.slice(head, after.length - tail)]);
 }
 
-function unfit(): Error {
+function createPatchError(): Error {
   return fail("internal", "A change does not fit the text that it was made on; what is stored of this file is damaged.");
 }

@@ -1,25 +1,25 @@
 import { describe, expect, test } from "vitest";
-import { random } from "../../../../../tests/kit/random.ts";
-import { repeatCount } from "../../../../../tests/kit/sample.ts";
-import { placesOf } from "./find.ts";
-import { type TextEdit, replaced, type ReplaceOptions } from "./replace.ts";
+import { createRandom } from "../../../../../tests/kit/random.ts";
+import { getRepeatCount } from "../../../../../tests/kit/sample.ts";
+import { findOccurrences } from "./find.ts";
+import { type TextEdit, replaceText, type ReplaceOptions } from "./replace.ts";
 
 const text = "function a() {\n  return 1;\n}\n\nfunction b() {\n  return 2;\n}\n";
 
 function edit(text: string, oldString: string, newString: string, more: Partial<TextEdit> = {}, options?: ReplaceOptions): string {
-  const result = replaced(text, [{ oldString, newString, ...more }], options);
+  const result = replaceText(text, [{ oldString, newString, ...more }], options);
   return "refusal" in result ? `refused: ${result.refusal}` : result.text;
 }
 
 test("a piece is found wherever it is, as often as it is", () => {
-  const chance = random("pieces");
-  for (let round = 0; round < repeatCount("random texts", { sample: 750, full: 3_000 }); round += 1) {
+  const chance = createRandom("pieces");
+  for (let round = 0; round < getRepeatCount("random texts", { sample: 750, full: 3_000 }); round += 1) {
     const long = chance.text(chance.below(300), "ab");
     const from = chance.below(long.length + 1);
     const piece = chance.chance(0.5) ? long.slice(from, from + chance.below(80)) : chance.text(1 + chance.below(80), "ab");
     const places: number[] = [];
     if (piece !== "") for (let at = 0; at <= long.length; at += 1) if (long.startsWith(piece, at)) places.push(at);
-    expect(placesOf(long, piece)).toEqual(places);
+    expect(findOccurrences(long, piece)).toEqual(places);
   }
 });
 
@@ -34,8 +34,8 @@ describe("to the letter", () => {
 
   test("what is there several times is replaced when that is said", () => {
     expect(edit(text, "return", "yield", { replaceAll: true })).toBe(text.replaceAll("return", "yield"));
-    expect(replaced("aaa", [{ oldString: "a", newString: "b", replaceAll: true }])).toEqual({ text: "bbb", count: 3 });
-    expect(replaced("aaaaa", [{ oldString: "aa", newString: "a", replaceAll: true }])).toEqual({ text: "aaa", count: 2 });
+    expect(replaceText("aaa", [{ oldString: "a", newString: "b", replaceAll: true }])).toEqual({ text: "bbb", count: 3 });
+    expect(replaceText("aaaaa", [{ oldString: "aa", newString: "a", replaceAll: true }])).toEqual({ text: "aaa", count: 2 });
   });
 
   test("or refused with its lines", () => {
@@ -49,8 +49,8 @@ describe("to the letter", () => {
       { oldString: "return 1", newString: "return one" },
       { oldString: "return one", newString: "return 11" },
     ];
-    expect(replaced(text, edits)).toEqual({ text: text.replace("return 1", "return 11"), count: 2 });
-    expect(replaced(text, [...edits, { oldString: "return one", newString: "x" }])).toEqual({ refusal: expect.stringMatching(/^Edit 3 of 3, and so none was made: oldString is not there/) });
+    expect(replaceText(text, edits)).toEqual({ text: text.replace("return 1", "return 11"), count: 2 });
+    expect(replaceText(text, [...edits, { oldString: "return one", newString: "x" }])).toEqual({ refusal: expect.stringMatching(/^Edit 3 of 3, and so none was made: oldString is not there/) });
   });
 
   test.each([

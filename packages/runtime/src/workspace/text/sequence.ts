@@ -15,7 +15,7 @@ const maxEdits = 600;
  * Which stretches differ between two lists, in order and apart from each other. Items that occur once in both are taken
  * as fixed points, since people see those as unmoved; between them it is the shortest edit, as far as the work allows.
  */
-export function blocksBetween(before: readonly string[], after: readonly string[]): Block[] {
+export function diffSequences(before: readonly string[], after: readonly string[]): Block[] {
   const short = Math.min(before.length, after.length);
   let head = 0;
   while (head < short && before[head] === after[head]) head += 1;
@@ -25,13 +25,13 @@ export function blocksBetween(before: readonly string[], after: readonly string[
   const newEnd = after.length - tail;
   if (end === head && newEnd === head) return [];
   if (end - head > maxItems || newEnd - head > maxItems) return [{ from: head, to: end, newFrom: head, newTo: newEnd }];
-  const [a, b, kinds] = numbered(before, after, head, tail);
-  return blocks(new Pairing(a, b, kinds).run(), head, end, newEnd);
+  const [a, b, kinds] = numberItems(before, after, head, tail);
+  return toBlocks(new SequenceMatcher(a, b, kinds).run(), head, end, newEnd);
 }
 
-function numbered(before: readonly string[], after: readonly string[], head: number, tail: number): [Int32Array, Int32Array, number] {
+function numberItems(before: readonly string[], after: readonly string[], head: number, tail: number): [Int32Array, Int32Array, number] {
   const numbers = new Map<string, number>();
-  const of = (items: readonly string[]) => {
+  const toNumbers = (items: readonly string[]) => {
     const out = new Int32Array(items.length - tail - head);
     for (let index = 0; index < out.length; index += 1) {
       const item = items[index + head] as string;
@@ -41,11 +41,11 @@ function numbered(before: readonly string[], after: readonly string[], head: num
     }
     return out;
   };
-  const a = of(before);
-  return [a, of(after), numbers.size];
+  const a = toNumbers(before);
+  return [a, toNumbers(after), numbers.size];
 }
 
-function blocks(pairs: Int32Array, head: number, end: number, newEnd: number): Block[] {
+function toBlocks(pairs: Int32Array, head: number, end: number, newEnd: number): Block[] {
   const out: Block[] = [];
   let from = head;
   let newFrom = head;
@@ -64,7 +64,7 @@ function blocks(pairs: Int32Array, head: number, end: number, newEnd: number): B
 }
 
 /** Finds for the items of `a` the equal ones in `b`, in the same order in both. */
-class Pairing {
+class SequenceMatcher {
   readonly #a: Int32Array;
   readonly #b: Int32Array;
   /** For each item of `a` its partner in `b`, or -1. */
@@ -72,7 +72,7 @@ class Pairing {
   readonly #countA: Int32Array;
   readonly #countB: Int32Array;
   readonly #placeB: Int32Array;
-  #left = maxWork;
+  #remainingWork = maxWork;
 
   constructor(a: Int32Array, b: Int32Array, kinds: number) {
     this.#a = a;
@@ -92,11 +92,11 @@ class Pairing {
       while (a0 < a1 && b0 < b1 && this.#a[a0] === this.#b[b0]) this.#pairs[a0++] = b0++;
       while (a0 < a1 && b0 < b1 && this.#a[a1 - 1] === this.#b[b1 - 1]) this.#pairs[--a1] = --b1;
       if (a0 === a1 || b0 === b1) continue;
-      this.#left -= a1 - from + (b1 - b0);
-      if (this.#left < 0) continue;
-      const fixed = this.#fixed(a0, a1, b0, b1);
+      this.#remainingWork -= a1 - from + (b1 - b0);
+      if (this.#remainingWork < 0) continue;
+      const fixed = this.#findFixedPoints(a0, a1, b0, b1);
       if (fixed.length === 0) {
-        this.#shortest(a0, a1, b0, b1);
+        this.#pairShortestEdit(a0, a1, b0, b1);
         continue;
       }
       for (const [x, y] of fixed) {
@@ -111,15 +111,15 @@ class Pairing {
   }
 
   /** The longest row of items that occur once here and once there, in the same order. */
-  #fixed(a0: number, a1: number, b0: number, b1: number): [number, number][] {
+  #findFixedPoints(a0: number, a1: number, b0: number, b1: number): [number, number][] {
     this.#count(a0, a1, b0, b1);
     const unique: [number, number][] = [];
     for (let x = a0; x < a1; x += 1) {
       const kind = this.#a[x] as number;
       if (this.#countA[kind] === 1 && this.#countB[kind] === 1) unique.push([x, this.#placeB[kind] as number]);
     }
-    this.#forget(a0, a1, b0, b1);
-    return longestAscending(unique);
+    this.#resetCounts(a0, a1, b0, b1);
+    return findLongestAscending(unique);
   }
 
   #count(a0: number, a1: number, b0: number, b1: number): void {
@@ -131,19 +131,19 @@ class Pairing {
     }
   }
 
-  #forget(a0: number, a1: number, b0: number, b1: number): void {
+  #resetCounts(a0: number, a1: number, b0: number, b1: number): void {
     for (let x = a0; x < a1; x += 1) this.#countA[this.#a[x] as number] = 0;
     for (let y = b0; y < b1; y += 1) this.#countB[this.#b[y] as number] = 0;
   }
 
   /** Myers' shortest edit among the items that are on both sides; nothing is paired when it takes too long. */
-  #shortest(a0: number, a1: number, b0: number, b1: number): void {
+  #pairShortestEdit(a0: number, a1: number, b0: number, b1: number): void {
     this.#count(a0, a1, b0, b1);
     const xs: number[] = [];
     const ys: number[] = [];
     for (let x = a0; x < a1; x += 1) if (this.#countB[this.#a[x] as number]) xs.push(x);
     for (let y = b0; y < b1; y += 1) if (this.#countA[this.#b[y] as number]) ys.push(y);
-    this.#forget(a0, a1, b0, b1);
+    this.#resetCounts(a0, a1, b0, b1);
     if (xs.length === 0) return;
 
     // reach[k + offset] is how far along `xs` the diagonal k was followed; a copy of each round leads back.
@@ -163,10 +163,10 @@ class Pairing {
           y += 1;
         }
         reach[offset + k] = x;
-        this.#left -= x - start + 1;
+        this.#remainingWork -= x - start + 1;
         if (x >= xs.length && y >= ys.length) return this.#walkBack(xs, ys, rounds);
       }
-      if (this.#left < 0) return;
+      if (this.#remainingWork < 0) return;
     }
   }
 
@@ -192,7 +192,7 @@ class Pairing {
   }
 }
 
-function longestAscending(points: readonly [number, number][]): [number, number][] {
+function findLongestAscending(points: readonly [number, number][]): [number, number][] {
   const ends: number[] = [];
   const previous = new Int32Array(points.length);
   for (let index = 0; index < points.length; index += 1) {

@@ -3,13 +3,13 @@ import type { Random } from "../../../../../tests/kit/random.ts";
 const words = ["", "a", "b", "{", "}", "  return x;", "😀", "é", "x\r", "const a = 1;", "const b = 1;"];
 
 /** A text of few different lines, so that they repeat; some end with a newline, some do not. */
-export function someText(random: Random, most = 12): string {
+export function createText(random: Random, most = 12): string {
   const lines = Array.from({ length: random.below(most) }, () => random.pick(words));
   return lines.join("\n") + (random.chance(0.7) && lines.length > 0 ? "\n" : "");
 }
 
 /** A text that was edited here and there, by lines and within them. */
-export function editedText(random: Random, text: string, edits = 1 + random.below(4)): string {
+export function editText(random: Random, text: string, edits = 1 + random.below(4)): string {
   let out = text;
   for (let edit = 0; edit < edits; edit += 1) {
     const characters = Array.from(out);
@@ -23,7 +23,7 @@ export function editedText(random: Random, text: string, edits = 1 + random.belo
 }
 
 /** Pairs that make a comparison work hard, each of about so many lines, and a megabyte where the lines are few. */
-export function hardPairs(count: number): Record<string, [string, string]> {
+export function createHardPairs(count: number): Record<string, [string, string]> {
   const padding = " ".repeat(Math.max(0, Math.floor(1_000_000 / count) - 8));
   const lines = (line: (index: number) => string, many = count) => Array.from({ length: many }, (_, index) => padding + line(index)).join("\n");
   const chained = (own: string) => Array.from({ length: Math.floor(count / 4) }, (_, index) => [`${index + 1}`, `${own}${index}`, index === 0 ? "first" : `${index}`, `${own}-${index}`]).flat();

@@ -38,7 +38,7 @@ export function buildAutomaton(alternatives: readonly (readonly Step[])[]): Auto
     for (const [index, { token }] of steps.entries()) {
       if (token === undefined) break;
       const loop = steps[index + 1]?.loop;
-      const key = `${keyOf(token)} ${loop ?? ""}`;
+      const key = `${toKey(token)} ${loop ?? ""}`;
       node = getOrCreate(node.children, key, () => ({ token, node: createNode(loop) })).node;
     }
     node.isAccepting = true;
@@ -62,14 +62,14 @@ function mergeEqual(trie: readonly TrieNode[], roots: readonly TrieNode[]): Auto
   for (const trieNode of trie.toReversed()) {
     const { loop, isAccepting, children } = trieNode;
     const edges = [...children.values()].map(({ token, node }) => ({ token, target: merged.get(node) as number }));
-    const outgoing = edges.map(({ token, target }) => `${keyOf(token)}>${target}`).sort();
+    const outgoing = edges.map(({ token, target }) => `${toKey(token)}>${target}`).sort();
     const key = `${loop ?? ""} ${isAccepting} ${outgoing.join(" ")}`;
     merged.set(trieNode, getOrCreate(known, key, () => nodes.push({ loop, isAccepting, edges }) - 1));
   }
   return { nodes, starts: roots.map((root) => merged.get(root) as number) };
 }
 
-function keyOf(token: Token): string {
+function toKey(token: Token): string {
   return typeof token === "number" ? String(token) : `${token.negated ? "!" : ""}[${token.ranges.join(";")}]`;
 }
 

@@ -1,6 +1,6 @@
 import { basename, matchesGlob } from "node:path";
 import { expect, test } from "vitest";
-import { random } from "../../../../../tests/kit/random.ts";
+import { createRandom } from "../../../../../tests/kit/random.ts";
 import { Glob } from "./glob.ts";
 
 const matches = (pattern: string, path: string) => new Glob(pattern).matches(path);
@@ -38,7 +38,7 @@ test.each([
 });
 
 test("it says what another program says", () => {
-  const chance = random("globs");
+  const chance = createRandom("globs");
   const pieces = ["a", "b", "*", "?", "**", "/", "/", ".", "[ab]", "[!a]", "{a,b}", "{a,*b}"];
   for (let round = 0; round < 5_000; round += 1) {
     const pattern = Array.from({ length: 1 + chance.below(6) }, () => chance.pick(pieces)).join("");
@@ -51,7 +51,7 @@ test("it says what another program says", () => {
 });
 
 test("patterns of any shape match what a regular expression matches", () => {
-  const chance = random("glob shapes");
+  const chance = createRandom("glob shapes");
   const pieces: [string, string][] = [
     ["a", "a"],
     ["b", "b"],
@@ -129,7 +129,7 @@ test("a pattern that is too large, or takes too many steps, is refused", () => {
   expect(refusal("{a,b}".repeat(10))).toMatch(/64 alternatives/);
   expect(refusal("a".repeat(2_000))).toMatch(/1000 characters/);
   // Which of the many `a` is the one before the `?`s is not known before the end.
-  const chance = random("names");
+  const chance = createRandom("names");
   const names = Array.from({ length: 300 }, () => Array.from({ length: 4 }, () => chance.text(250, "ab")).join("/"));
   expect(refusal(`*a${"?".repeat(240)}`, names)).toMatch(/takes too long/);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { random } from "../../../../../tests/kit/random.ts";
+import { createRandom } from "../../../../../tests/kit/random.ts";
 import { buildAutomaton } from "./automaton.ts";
 import { Matcher } from "./matcher.ts";
 import { anyCharacter, type PathPattern, type Token, toSteps } from "./path-pattern.ts";
@@ -8,7 +8,7 @@ const code = (text: string) => text.codePointAt(0) as number;
 const segment = (text: string) => Array.from(text, code);
 
 test("with and without a cache, texts match the same, and the work is linear", () => {
-  const chance = random("matcher");
+  const chance = createRandom("matcher");
   const length = 12;
   // So many sets of positions are possible here that the cache is given up.
   const pattern: PathPattern = [["*", code("a"), ...Array<Token>(length).fill(anyCharacter)]];

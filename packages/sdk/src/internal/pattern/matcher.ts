@@ -35,7 +35,7 @@ export class Matcher {
 
   matches(text: string): boolean {
     if (!this.#cache) return this.#simulate(text);
-    let state = (this.#start ??= this.#stateOf(this.#simulation.start(), this.#cache));
+    let state = (this.#start ??= this.#getState(this.#simulation.start(), this.#cache));
     for (let at = 0; at < text.length; at++) {
       const code = text.codePointAt(at) as number;
       if (code > 0xffff) at++;
@@ -62,13 +62,13 @@ export class Matcher {
   }
 
   #advance(state: State, code: number, cache: Map<string, State>): State {
-    const next = this.#stateOf(this.#simulation.advance(state.nodes, code), cache);
+    const next = this.#getState(this.#simulation.advance(state.nodes, code), cache);
     state.next.set(code, next);
     this.#cacheSize++;
     return next;
   }
 
-  #stateOf(nodes: number[], cache: Map<string, State>): State {
+  #getState(nodes: number[], cache: Map<string, State>): State {
     const key = nodes.sort((one, other) => one - other).join();
     const known = cache.get(key);
     if (known) return known;

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { random } from "../../../../../tests/kit/random.ts";
+import { createRandom } from "../../../../../tests/kit/random.ts";
 import { matchesWildcard } from "./wildcard.ts";
 
 test("stars mean what they mean in a regular expression, for random texts and patterns", () => {
-  const { below, pick, seed } = random("stars");
+  const { below, pick, seed } = createRandom("stars");
   const word = (letters: string[], length: number) => Array.from({ length }, () => pick(letters)).join("");
   const repeat = (times: number) => word(["a", "b"], 1 + below(3)).repeat(times);
   for (let run = 0; run < 5000; run++) {

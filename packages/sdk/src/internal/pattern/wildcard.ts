@@ -24,7 +24,7 @@ const shortPartChars = 16;
 /** Like `indexOf`, which for some long parts compares hundreds of characters at each position of the text. */
 function findPart(text: string, part: string, from: number): number {
   if (part.length <= shortPartChars) return text.indexOf(part, from);
-  const borders = bordersOf(part);
+  const borders = computeBorders(part);
   let matched = 0;
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -36,7 +36,7 @@ function findPart(text: string, part: string, from: number): number {
 }
 
 /** For each prefix, the length of its longest proper prefix that is also its end (Knuth, Morris and Pratt). */
-function bordersOf(part: string): Uint32Array {
+function computeBorders(part: string): Uint32Array {
   const borders = new Uint32Array(part.length);
   for (let at = 1, length = 0; at < part.length; at++) {
     while (length > 0 && part[at] !== part[length]) length = borders[length - 1] as number;

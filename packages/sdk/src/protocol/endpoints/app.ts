@@ -2,13 +2,13 @@ import { z } from "zod";
 import { appSchema, newAppSchema } from "../app.ts";
 import { endpoint, type Method } from "../endpoint.ts";
 import { routes } from "../routes.ts";
-import { anAgent } from "./turns.ts";
+import { agentParams } from "./turns.ts";
 
-const inApp = anAgent.extend({ path: z.string().meta({ description: "where in the app; may have slashes" }) });
+const appParams = agentParams.extend({ path: z.string().meta({ description: "where in the app; may have slashes" }) });
 
 /** A request to the app itself: whatever it is, the app answers it. */
-const toApp = <M extends Method>(route: { method: M; path: string }, access: "read" | "chat") =>
-  endpoint({ ...route, access, summary: `${route.method} of the agent's app, which answers in a sandbox.`, params: inApp, anyBody: route.method !== "GET", media: ["*/*"] });
+const createAppEndpoint = <M extends Method>(route: { method: M; path: string }, access: "read" | "chat") =>
+  endpoint({ ...route, access, summary: `${route.method} of the agent's app, which answers in a sandbox.`, params: appParams, anyBody: route.method !== "GET", media: ["*/*"] });
 
 /** The app of an agent. */
 export const appEndpoints = {
@@ -16,14 +16,14 @@ export const appEndpoints = {
     ...routes.getApp,
     access: "read",
     summary: "The agent's app: its version and where it answers.",
-    params: anAgent,
+    params: agentParams,
     answer: appSchema,
   }),
   putApp: endpoint({
     ...routes.putApp,
     access: "chat",
     summary: "Give an agent an app, in place of the one it has.",
-    params: anAgent,
+    params: agentParams,
     body: newAppSchema,
     // The code comes in JSON, which writes some characters with six.
     longestBody: 6 * 1024 * 1024,
@@ -33,12 +33,12 @@ export const appEndpoints = {
     ...routes.deleteApp,
     access: "chat",
     summary: "Take the agent's app away.",
-    params: anAgent,
+    params: agentParams,
     status: 204,
   }),
-  fetchApp: toApp(routes.fetchApp, "read"),
-  postToApp: toApp(routes.postToApp, "chat"),
-  putToApp: toApp(routes.putToApp, "chat"),
-  patchToApp: toApp(routes.patchToApp, "chat"),
-  deleteToApp: toApp(routes.deleteToApp, "chat"),
+  fetchApp: createAppEndpoint(routes.fetchApp, "read"),
+  postToApp: createAppEndpoint(routes.postToApp, "chat"),
+  putToApp: createAppEndpoint(routes.putToApp, "chat"),
+  patchToApp: createAppEndpoint(routes.patchToApp, "chat"),
+  deleteToApp: createAppEndpoint(routes.deleteToApp, "chat"),
 } as const;

@@ -13,9 +13,9 @@ import {
 } from "../file.ts";
 import { routes } from "../routes.ts";
 import { landedSchema } from "../version.ts";
-import { anAgent } from "./turns.ts";
+import { agentParams } from "./turns.ts";
 
-const aFile = anAgent.extend({ path: z.string().meta({ description: "where in the workspace; may have slashes" }) });
+const fileParams = agentParams.extend({ path: z.string().meta({ description: "where in the workspace; may have slashes" }) });
 
 /** The files of an agent's workspace. */
 export const fileEndpoints = {
@@ -23,7 +23,7 @@ export const fileEndpoints = {
     ...routes.listFiles,
     access: "read",
     summary: "The files of an agent's workspace in pages, by path.",
-    params: anAgent,
+    params: agentParams,
     query: fileListQuerySchema,
     answer: fileListSchema,
   }),
@@ -31,7 +31,7 @@ export const fileEndpoints = {
     ...routes.editFiles,
     access: "chat",
     summary: "Several changes that make one version together. With `base`, what was changed since is merged. 200 where nothing changed.",
-    params: anAgent,
+    params: agentParams,
     query: fileWriteQuerySchema,
     body: fileEditsSchema,
     longestBody: 8 * 1024 * 1024,
@@ -42,7 +42,7 @@ export const fileEndpoints = {
     ...routes.readFile,
     access: "read",
     summary: "What is in a file. Its hash is the ETag; `If-None-Match` is answered 304, and a `Range` of bytes 206.",
-    params: aFile,
+    params: fileParams,
     query: fileQuerySchema,
     media: ["*/*"],
   }),
@@ -50,7 +50,7 @@ export const fileEndpoints = {
     ...routes.putFile,
     access: "chat",
     summary: "Write a file: any bytes. `If-Match` with the hash that it should have, or `If-None-Match: *`, is answered 412 where that is not so. 201 when it is new.",
-    params: aFile,
+    params: fileParams,
     query: fileWriteQuerySchema,
     anyBody: true,
     answer: fileSchema,
@@ -59,7 +59,7 @@ export const fileEndpoints = {
     ...routes.deleteFile,
     access: "chat",
     summary: "Delete a file, or with `recursive` a folder with all that is in it.",
-    params: aFile,
+    params: fileParams,
     query: fileDeleteQuerySchema,
     status: 204,
   }),
@@ -67,7 +67,7 @@ export const fileEndpoints = {
     ...routes.getArchive,
     access: "read",
     summary: "All files as a zip.",
-    params: anAgent,
+    params: agentParams,
     query: archiveQuerySchema,
     media: ["application/zip"],
   }),
@@ -75,7 +75,7 @@ export const fileEndpoints = {
     ...routes.putArchive,
     access: "chat",
     summary: "Write all files of a zip as one version; with `replace`, files that are not in it are deleted.",
-    params: anAgent,
+    params: agentParams,
     query: archiveWriteQuerySchema,
     anyBody: true,
     answer: landedSchema,

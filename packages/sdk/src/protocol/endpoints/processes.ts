@@ -2,9 +2,9 @@ import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { processListSchema, processOutputSchema, processQuerySchema, processSchema } from "../process.ts";
 import { routes } from "../routes.ts";
-import { anAgent } from "./turns.ts";
+import { agentParams } from "./turns.ts";
 
-const aProcess = anAgent.extend({ id: z.string().min(1).max(100) });
+const processParams = agentParams.extend({ id: z.string().min(1).max(100) });
 
 /** What an agent has left running in its Linux sandbox. */
 export const processEndpoints = {
@@ -12,14 +12,14 @@ export const processEndpoints = {
     ...routes.listProcesses,
     access: "read",
     summary: "The programs that an agent has running in its Linux sandbox, and the latest that ended.",
-    params: anAgent,
+    params: agentParams,
     answer: processListSchema,
   }),
   getProcess: endpoint({
     ...routes.getProcess,
     access: "read",
     summary: "One of them, with what it wrote; of very much, the end.",
-    params: aProcess,
+    params: processParams,
     query: processQuerySchema,
     answer: processOutputSchema,
   }),
@@ -27,7 +27,7 @@ export const processEndpoints = {
     ...routes.stopProcess,
     access: "chat",
     summary: "End one of them, with all that it started.",
-    params: aProcess,
+    params: processParams,
     answer: processSchema,
   }),
 } as const;

@@ -19,9 +19,9 @@ import {
 } from "../turn.ts";
 import { agentUsageAnswerSchema, usageQuerySchema } from "../usage.ts";
 
-export const anAgent = z.object({ agency: agencyIdSchema, agent: agentNameSchema });
+export const agentParams = z.object({ agency: agencyIdSchema, agent: agentNameSchema });
 
-const aBlob = anAgent.extend({ hash: z.string().regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits") });
+const blobParams = agentParams.extend({ hash: z.string().regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits") });
 
 /** How an agent's socket is narrowed, resumed and coalesced. */
 const socketQuerySchema = z.strictObject({
@@ -38,7 +38,7 @@ export const turnEndpoints = {
     ...routes.invoke,
     access: "chat",
     summary: "Give an agent a message. Answered when it is durable, before the turn runs.",
-    params: anAgent,
+    params: agentParams,
     body: invokeSchema,
     // Attachments come in base64.
     longestBody: 8 * 1024 * 1024,
@@ -49,7 +49,7 @@ export const turnEndpoints = {
     ...routes.cancelTurn,
     access: "chat",
     summary: "Cancel a turn: the running one, or a queued one by its id.",
-    params: anAgent,
+    params: agentParams,
     body: cancelSchema.default({}),
     answer: cancelAnswerSchema,
   }),
@@ -57,7 +57,7 @@ export const turnEndpoints = {
     ...routes.resolveToolCall,
     access: "chat",
     summary: "Report the answer of a tool call that was deferred. The last one that was waited for lets the turn go on.",
-    params: anAgent,
+    params: agentParams,
     body: toolReportSchema,
     longestBody: 9 * 1024 * 1024,
     answer: runSchema,
@@ -66,14 +66,14 @@ export const turnEndpoints = {
     ...routes.getState,
     access: "read",
     summary: "An agent's state and where its latest turn stands.",
-    params: anAgent,
+    params: agentParams,
     answer: stateAnswerSchema,
   }),
   listEvents: endpoint({
     ...routes.listEvents,
     access: "read",
     summary: "The agent's log: a page of it, or live as server-sent events, resumed by Last-Event-ID or `after`.",
-    params: anAgent,
+    params: agentParams,
     query: eventQuerySchema,
     answer: eventListSchema,
     media: [eventStream],
@@ -82,7 +82,7 @@ export const turnEndpoints = {
     ...routes.openSocket,
     access: "read",
     summary: "The agent's WebSocket. Sending `chat` and `cancel` needs the scope chat, `approve` the scope approve.",
-    params: anAgent,
+    params: agentParams,
     query: socketQuerySchema,
     status: 101,
   }),
@@ -90,7 +90,7 @@ export const turnEndpoints = {
     ...routes.listMessages,
     access: "read",
     summary: "The conversation in pages, the newest last.",
-    params: anAgent,
+    params: agentParams,
     query: messageQuerySchema,
     answer: messageListSchema,
   }),
@@ -98,14 +98,14 @@ export const turnEndpoints = {
     ...routes.clearMessages,
     access: "chat",
     summary: "Clear the conversation. Refused while a turn runs.",
-    params: anAgent,
+    params: agentParams,
     status: 204,
   }),
   listActions: endpoint({
     ...routes.listActions,
     access: "read",
     summary: "The action log: what tools did.",
-    params: anAgent,
+    params: agentParams,
     query: actionQuerySchema,
     answer: actionListSchema,
   }),
@@ -113,7 +113,7 @@ export const turnEndpoints = {
     ...routes.getUsage,
     access: "read",
     summary: "Tokens and cost of an agent's calls to models, and every budget that holds for it.",
-    params: anAgent,
+    params: agentParams,
     query: usageQuerySchema,
     answer: agentUsageAnswerSchema,
   }),
@@ -121,14 +121,14 @@ export const turnEndpoints = {
     ...routes.exportAgent,
     access: "read",
     summary: "The whole agent: messages, events, actions, usage.",
-    params: anAgent,
+    params: agentParams,
     answer: agentExportSchema,
   }),
   getBlob: endpoint({
     ...routes.getBlob,
     access: "read",
     summary: "A big value that this agent refers to, by its hash.",
-    params: aBlob,
+    params: blobParams,
     media: ["application/octet-stream"],
   }),
   run: endpoint({

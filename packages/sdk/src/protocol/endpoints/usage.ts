@@ -8,7 +8,7 @@ import { routes } from "../routes.ts";
 import { agencyUsageSchema, usageQuerySchema, userUsageSchema } from "../usage.ts";
 import { preferencesSchema, userSchema } from "../user.ts";
 
-const inAgency = z.object({ agency: agencyIdSchema });
+const agencyParams = z.object({ agency: agencyIdSchema });
 
 /** What was spent and may be, and the user whose it is. */
 export const usageEndpoints = {
@@ -16,7 +16,7 @@ export const usageEndpoints = {
     ...routes.getAgencyUsage,
     access: "read",
     summary: "Tokens and cost of an agency, by model, day and agent.",
-    params: inAgency,
+    params: agencyParams,
     query: usageQuerySchema,
     answer: agencyUsageSchema,
   }),
@@ -24,14 +24,14 @@ export const usageEndpoints = {
     ...routes.getAgencyBudget,
     access: "read",
     summary: "What all agents of an agency together may spend.",
-    params: inAgency,
+    params: agencyParams,
     answer: budgetAnswerSchema,
   }),
   putAgencyBudget: endpoint({
     ...routes.putAgencyBudget,
     access: "admin",
     summary: "Set an agency's budget. What was spent before counts.",
-    params: inAgency,
+    params: agencyParams,
     body: newBudgetSchema,
     answer: budgetAnswerSchema,
   }),
@@ -39,7 +39,7 @@ export const usageEndpoints = {
     ...routes.deleteAgencyBudget,
     access: "admin",
     summary: "Take an agency's budget away: nothing is limited.",
-    params: inAgency,
+    params: agencyParams,
     status: 204,
   }),
   getUser: endpoint({

@@ -14,10 +14,10 @@ import {
   versionListSchema,
   versionQuerySchema,
 } from "../version.ts";
-import { anAgent } from "./turns.ts";
+import { agentParams } from "./turns.ts";
 
-const aVersion = anAgent.extend({ version: z.string().regex(/^[1-9]\d{0,14}$/, "expected the number of a version") });
-const aBranch = anAgent.extend({ branch: branchNameSchema });
+const versionParams = agentParams.extend({ version: z.string().regex(/^[1-9]\d{0,14}$/, "expected the number of a version") });
+const branchParams = agentParams.extend({ branch: branchNameSchema });
 
 /** How a workspace became what it is, and how to take that back. */
 export const versionEndpoints = {
@@ -25,7 +25,7 @@ export const versionEndpoints = {
     ...routes.listVersions,
     access: "read",
     summary: "The versions of a workspace, the newest first: who changed what.",
-    params: anAgent,
+    params: agentParams,
     query: versionQuerySchema,
     answer: versionListSchema,
   }),
@@ -33,7 +33,7 @@ export const versionEndpoints = {
     ...routes.getVersion,
     access: "read",
     summary: "One version with its differences.",
-    params: aVersion,
+    params: versionParams,
     query: versionDiffQuerySchema,
     answer: versionDiffSchema,
   }),
@@ -41,7 +41,7 @@ export const versionEndpoints = {
     ...routes.revert,
     access: "chat",
     summary: "Take back a version, or all that a turn or a tool call changed. What was changed later stays; where it overlaps, both are kept. 200 for a dry run and where nothing is to be done.",
-    params: anAgent,
+    params: agentParams,
     body: revertSchema,
     status: 201,
     answer: mergedSchema,
@@ -50,14 +50,14 @@ export const versionEndpoints = {
     ...routes.listBranches,
     access: "read",
     summary: "The branches of a workspace beside main.",
-    params: anAgent,
+    params: agentParams,
     answer: branchListSchema,
   }),
   createBranch: endpoint({
     ...routes.createBranch,
     access: "chat",
     summary: "Make a branch: a copy of the files that is changed by itself.",
-    params: anAgent,
+    params: agentParams,
     body: newBranchSchema.default({}),
     status: 201,
     answer: branchSchema,
@@ -66,14 +66,14 @@ export const versionEndpoints = {
     ...routes.deleteBranch,
     access: "chat",
     summary: "Delete a branch with what was changed there only.",
-    params: aBranch,
+    params: branchParams,
     status: 204,
   }),
   mergeBranch: endpoint({
     ...routes.mergeBranch,
     access: "chat",
     summary: "Merge a branch into main, or another. Where both changed the same, both are kept and reported. 200 for a dry run and where nothing is to be done.",
-    params: aBranch,
+    params: branchParams,
     body: mergeSchema.default({}),
     status: 201,
     answer: mergedSchema,
@@ -82,7 +82,7 @@ export const versionEndpoints = {
     ...routes.openLive,
     access: "read",
     summary: "The workspace live, in the protocol of y-websocket. Changing anything needs the scope chat.",
-    params: anAgent,
+    params: agentParams,
     query: fileWriteQuerySchema,
     status: 101,
   }),

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { FileState } from "../../../folder/file-state.ts";
-import { writeFleeting } from "../../../home/files.ts";
+import { writeFileAtomicUnsynced } from "../../../home/files.ts";
 
 /** What is known of a file of the copy. */
 export interface Entry {
@@ -30,20 +30,20 @@ const format = 1;
 export async function readManifest(file: string): Promise<Manifest> {
   try {
     const kept = JSON.parse(await readFile(file, "utf8")) as { format: number; version: number; isBehind: boolean; told: string[]; files: [string, Partial<Entry>][] };
-    if (kept.format !== format || !Number.isInteger(kept.version)) return emptyManifest();
+    if (kept.format !== format || !Number.isInteger(kept.version)) return createEmptyManifest();
     const files = new Map(kept.files.map(([path, entry]) => [path, { base: kept.version, ...entry }]));
     return { version: kept.version, isBehind: kept.isBehind, told: kept.told, files };
   } catch {
-    return emptyManifest();
+    return createEmptyManifest();
   }
 }
 
 export async function writeManifest(file: string, { version, isBehind, told, files }: Manifest): Promise<void> {
   // Almost all of them are of the one version.
   const kept = [...files].map(([path, { base, ...entry }]) => [path, base === version ? entry : { base, ...entry }]);
-  await writeFleeting(file, JSON.stringify({ format, version, isBehind, told, files: kept }));
+  await writeFileAtomicUnsynced(file, JSON.stringify({ format, version, isBehind, told, files: kept }));
 }
 
-function emptyManifest(): Manifest {
+function createEmptyManifest(): Manifest {
   return { version: 0, isBehind: false, files: new Map(), told: [] };
 }

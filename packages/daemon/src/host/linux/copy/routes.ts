@@ -1,7 +1,7 @@
 import type { Route } from "../../serve.ts";
 import type { LinuxSandbox } from "../linux.ts";
 
-const orders = () => import("../orders.ts");
+const loadParsers = () => import("../parsers.ts");
 
 /** No file of a workspace is larger. */
 const maxFileBytes = 100 * 1024 * 1024;
@@ -9,32 +9,32 @@ const maxFileBytes = 100 * 1024 * 1024;
 const maxPlanBytes = 64 * 1024 * 1024;
 
 /** What main may ask of the copies that commands work in. */
-export function copyRoutes({ copies }: LinuxSandbox): Route[] {
+export function createWorkingCopyRoutes({ loadCopies }: LinuxSandbox): Route[] {
   return [
     {
       method: "POST",
       path: "/linux/files/collect",
-      async answer({ query }) {
-        const { agent, largest } = (await orders()).collectionIn(query);
-        return { pieces: await (await copies()).collect(agent, largest) };
+      async handle({ query }) {
+        const { agent, largest } = (await loadParsers()).parseCollectionQuery(query);
+        return { pieces: await (await loadCopies()).collect(agent, largest) };
       },
     },
     {
       method: "POST",
       path: "/linux/files/plan",
-      longestBody: maxPlanBytes,
-      async answer({ query, body }) {
-        const { agentIn, planIn } = await orders();
-        return { body: { needed: await (await copies()).plan(agentIn(query), planIn(body)) } };
+      maxBodyBytes: maxPlanBytes,
+      async handle({ query, body }) {
+        const { parseAgent, parsePlan } = await loadParsers();
+        return { body: { needed: await (await loadCopies()).plan(parseAgent(query), parsePlan(body)) } };
       },
     },
     {
       method: "POST",
       path: "/linux/files/put",
-      longestBody: maxFileBytes + 1024 * 1024,
-      async answer({ query, body }) {
-        const agent = (await orders()).agentIn(query);
-        return { body: { notes: await (await copies()).put(agent, body, maxFileBytes) } };
+      maxBodyBytes: maxFileBytes + 1024 * 1024,
+      async handle({ query, body }) {
+        const agent = (await loadParsers()).parseAgent(query);
+        return { body: { notes: await (await loadCopies()).put(agent, body, maxFileBytes) } };
       },
     },
   ];

@@ -1,10 +1,10 @@
 import type { ModelMessage, ModelRequest, UserPart } from "../../model.ts";
-import { dataUrl } from "../images.ts";
+import { toDataUrl } from "../images.ts";
 import { isReasoner } from "../openai.ts";
-import { inputOf } from "../parts.ts";
-import type { ChatReplay } from "./answer.ts";
+import { toInputObject } from "../parts.ts";
+import type { ChatReplay } from "./response-parser.ts";
 
-interface Setting {
+interface ChatBodyOptions {
   model: string;
   adapter: string;
   /** The server is OpenAI's own, which alone has no `max_tokens` any more. */
@@ -20,11 +20,11 @@ interface ChatMessage {
 }
 
 /** The same request is the same bytes, always: providers keep what they have read of a prompt by its beginning. */
-export function chatBody({ system, messages, tools, settings }: ModelRequest, { model, adapter, own }: Setting): object {
+export function createChatBody({ system, messages, tools, settings }: ModelRequest, { model, adapter, own }: ChatBodyOptions): object {
   const { temperature, maxOutputTokens } = settings ?? {};
   return {
     model,
-    messages: [...(system ? [{ role: "system", content: system }] : []), ...chatMessages(messages, adapter)],
+    messages: [...(system ? [{ role: "system", content: system }] : []), ...toChatMessages(messages, adapter)],
     ...(tools.length > 0
       ? { tools: tools.map(({ name, description, parameters }) => ({ type: "function", function: { name, description, parameters } })) }
       : {}),
@@ -35,7 +35,7 @@ export function chatBody({ system, messages, tools, settings }: ModelRequest, { 
   };
 }
 
-function chatMessages(messages: readonly ModelMessage[], adapter: string): ChatMessage[] {
+function toChatMessages(messages: readonly ModelMessage[], adapter: string): ChatMessage[] {
   const list: ChatMessage[] = [];
   // Results may hold text only, and nothing may come between them: their images follow as a message of the user.
   let images: Part[] = [];
@@ -50,7 +50,7 @@ function chatMessages(messages: readonly ModelMessage[], adapter: string): ChatM
     else {
       list.push({ role: "tool", tool_call_id: message.callId, content: message.failed ? `Error: ${message.content}` : message.content });
       if (message.images?.length) {
-        images.push({ type: "text", text: `Images from ${message.name}:` }, ...message.images.map(imagePart));
+        images.push({ type: "text", text: `Images from ${message.name}:` }, ...message.images.map(toImagePart));
       }
     }
   }
@@ -58,20 +58,20 @@ function chatMessages(messages: readonly ModelMessage[], adapter: string): ChatM
   return list;
 }
 
-const imagePart = (image: { mediaType: string; data: Uint8Array }): Part => ({ type: "image_url", image_url: { url: dataUrl(image) } });
+const toImagePart = (image: { mediaType: string; data: Uint8Array }): Part => ({ type: "image_url", image_url: { url: toDataUrl(image) } });
 
-const userPart = (part: UserPart | Part): Part => (part.type === "image" ? imagePart(part) : part);
+const toUserPart = (part: UserPart | Part): Part => (part.type === "image" ? toImagePart(part) : part);
 
 /** Templates of local models want user and assistant to take turns, so what the user said in a row is one message. */
 function addUser(list: ChatMessage[], content: string | (UserPart | Part)[]): void {
   const last = list.at(-1);
-  const mine = typeof content === "string" ? content : content.map(userPart);
+  const mine = typeof content === "string" ? content : content.map(toUserPart);
   if (last?.role !== "user") list.push({ role: "user", content: mine });
   else if (typeof last.content === "string" && typeof mine === "string") last.content = `${last.content}\n\n${mine}`;
-  else last.content = [...parts(last.content), ...parts(mine)];
+  else last.content = [...toParts(last.content), ...toParts(mine)];
 }
 
-const parts = (content: string | Part[] | null): Part[] =>
+const toParts = (content: string | Part[] | null): Part[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
 
 function addAssistant(list: ChatMessage[], message: Extract<ModelMessage, { role: "assistant" }>, adapter: string): void {
@@ -87,7 +87,7 @@ function addAssistant(list: ChatMessage[], message: Extract<ModelMessage, { role
           tool_calls: toolCalls.map((call) => ({
             id: call.id,
             type: "function",
-            function: { name: call.name, arguments: JSON.stringify(inputOf(call)) },
+            function: { name: call.name, arguments: JSON.stringify(toInputObject(call)) },
             ...known?.calls?.[call.id],
           })),
         }

@@ -1,50 +1,50 @@
 import type { ModelMessage, ModelRequest } from "../../model.ts";
-import { base64 } from "../images.ts";
-import { type Layout, laidOut } from "../layout.ts";
-import { inputOf } from "../parts.ts";
-import { mostOutput, takesTemperature } from "./claude.ts";
+import { toBase64 } from "../images.ts";
+import { type Layout, toPieces } from "../layout.ts";
+import { toInputObject } from "../parts.ts";
+import { getMaxOutputTokens, supportsTemperature } from "./claude.ts";
 
-interface Setting {
+interface MessagesBodyOptions {
   model: string;
   adapter: string;
 }
 
-type Block = { type: string; cache_control?: typeof cached; [field: string]: unknown };
+type Block = { type: string; cache_control?: typeof ephemeralCache; [field: string]: unknown };
 
 interface Message {
   role: "user" | "assistant";
   content: Block[];
 }
 
-const cached = { type: "ephemeral" } as const;
+const ephemeralCache = { type: "ephemeral" } as const;
 
 /** What is marked is kept by the provider: tools, system prompt, and the conversation up to its last message. */
-export function messagesBody({ system, messages, tools, settings }: ModelRequest, { model, adapter }: Setting): object {
+export function createMessagesBody({ system, messages, tools, settings }: ModelRequest, { model, adapter }: MessagesBodyOptions): object {
   const temperature = settings?.temperature;
   const definitions: object[] = tools.map(({ name, description, parameters }, index) => ({
     name,
     description,
     input_schema: parameters,
-    ...(index === tools.length - 1 ? { cache_control: cached } : {}),
+    ...(index === tools.length - 1 ? { cache_control: ephemeralCache } : {}),
   }));
-  const conversation = messageList(messages, adapter);
+  const conversation = toMessages(messages, adapter);
   const last = conversation.at(-1)?.content.at(-1);
-  if (last && !last.type.includes("thinking")) last.cache_control = cached;
+  if (last && !last.type.includes("thinking")) last.cache_control = ephemeralCache;
   return {
     model,
-    max_tokens: settings?.maxOutputTokens ?? mostOutput(model),
+    max_tokens: settings?.maxOutputTokens ?? getMaxOutputTokens(model),
     ...(definitions.length > 0 ? { tools: definitions } : {}),
-    ...(system.trim() ? { system: [{ type: "text", text: system, cache_control: cached }] } : {}),
+    ...(system.trim() ? { system: [{ type: "text", text: system, cache_control: ephemeralCache }] } : {}),
     messages: conversation,
-    ...(temperature === undefined || !takesTemperature(model) ? {} : { temperature: Math.min(1, temperature) }),
+    ...(temperature === undefined || !supportsTemperature(model) ? {} : { temperature: Math.min(1, temperature) }),
     stream: true,
   };
 }
 
-function messageList(messages: readonly ModelMessage[], adapter: string): Message[] {
+function toMessages(messages: readonly ModelMessage[], adapter: string): Message[] {
   const list: Message[] = [];
   for (const message of messages) {
-    const content = blocksOf(message, adapter);
+    const content = toBlocks(message, adapter);
     if (content.length === 0) continue;
     const role = message.role === "assistant" ? "assistant" : "user";
     const last = list.at(-1);
@@ -58,18 +58,18 @@ function messageList(messages: readonly ModelMessage[], adapter: string): Messag
   return list;
 }
 
-function blocksOf(message: ModelMessage, adapter: string): Block[] {
+function toBlocks(message: ModelMessage, adapter: string): Block[] {
   if (message.role === "user") {
-    if (typeof message.content === "string") return textBlocks(message.content);
-    return message.content.flatMap((part) => (part.type === "text" ? textBlocks(part.text) : [imageBlock(part)]));
+    if (typeof message.content === "string") return toTextBlocks(message.content);
+    return message.content.flatMap((part) => (part.type === "text" ? toTextBlocks(part.text) : [toImageBlock(part)]));
   }
   if (message.role === "tool") {
     const { callId, content, images = [], failed } = message;
-    const inner = [...textBlocks(content), ...images.map(imageBlock)];
+    const inner = [...toTextBlocks(content), ...images.map(toImageBlock)];
     return [
       {
         type: "tool_result",
-        tool_use_id: safeId(callId),
+        tool_use_id: toSafeId(callId),
         ...(inner.length > 0 ? { content: inner } : {}),
         ...(failed ? { is_error: true } : {}),
       },
@@ -77,20 +77,20 @@ function blocksOf(message: ModelMessage, adapter: string): Block[] {
   }
   const { content, toolCalls = [], replay } = message;
   const layout = replay?.adapter === adapter ? (replay.data as Layout<Block>) : undefined;
-  return laidOut(content, toolCalls, layout).flatMap((piece) => {
+  return toPieces(content, toolCalls, layout).flatMap((piece) => {
     if ("kept" in piece) return [{ ...piece.kept }];
-    if ("text" in piece) return textBlocks(piece.text);
-    return [{ type: "tool_use", id: safeId(piece.call.id), name: piece.call.name, input: inputOf(piece.call) }];
+    if ("text" in piece) return toTextBlocks(piece.text);
+    return [{ type: "tool_use", id: toSafeId(piece.call.id), name: piece.call.name, input: toInputObject(piece.call) }];
   });
 }
 
 /** Blocks of nothing but blanks are refused. */
-const textBlocks = (text: string): Block[] => (text.trim() === "" ? [] : [{ type: "text", text }]);
+const toTextBlocks = (text: string): Block[] => (text.trim() === "" ? [] : [{ type: "text", text }]);
 
-const imageBlock = (image: { mediaType: string; data: Uint8Array }): Block => ({
+const toImageBlock = (image: { mediaType: string; data: Uint8Array }): Block => ({
   type: "image",
-  source: { type: "base64", media_type: image.mediaType, data: base64(image) },
+  source: { type: "base64", media_type: image.mediaType, data: toBase64(image) },
 });
 
 /** Calls that another provider made may have ids this one would refuse. */
-const safeId = (id: string): string => id.replace(/[^\w-]/g, "_");
+const toSafeId = (id: string): string => id.replace(/[^\w-]/g, "_");

@@ -8,20 +8,20 @@ const reasons: Record<string, string> = {
   WebSocketPair: "A run answers nobody, and an app answers with plain responses.",
 };
 
-export function markAbsent(): void {
-  for (const [name, reason] of Object.entries(reasons)) put(name, absent(name, reason));
+export function markUnavailable(): void {
+  for (const [name, reason] of Object.entries(reasons)) defineGlobal(name, createUnavailable(name, reason));
   // Reading it is enough to be told.
-  Object.defineProperty(globalThis, "caches", { get: absent("caches", "Keep what you need in variables, or with a tool."), configurable: true });
-  Object.defineProperty(navigator, "sendBeacon", { value: absent("sendBeacon", network), configurable: true });
+  Object.defineProperty(globalThis, "caches", { get: createUnavailable("caches", "Keep what you need in variables, or with a tool."), configurable: true });
+  Object.defineProperty(navigator, "sendBeacon", { value: createUnavailable("sendBeacon", network), configurable: true });
 }
 
-function absent(name: string, reason: string): () => never {
+function createUnavailable(name: string, reason: string): () => never {
   return function () {
     throw new Error(`${name} cannot be used in a sandbox. ${reason}`);
   };
 }
 
 /** A global that code may still replace with one of its own. */
-export function put(name: string, value: unknown): void {
+export function defineGlobal(name: string, value: unknown): void {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { textConsole } from "./console.ts";
+import { createTextConsole } from "./console.ts";
 import { describe as describeError } from "./trace.ts";
-import { Written } from "./written.ts";
+import { BoundedText } from "./bounded-text.ts";
 
-function written(use: (console: Console) => void): string {
+function recordConsole(use: (console: Console) => void): string {
   let text = "";
-  use(textConsole((more) => (text += more), { describe: (error) => describeError(error).split("\n")[0] ?? "" }));
+  use(createTextConsole((more) => (text += more), { describe: (error) => describeError(error).split("\n")[0] ?? "" }));
   return text;
 }
 
@@ -29,28 +29,28 @@ describe("a console writes what a person expects", () => {
     ["tables of chosen columns", (c) => c.table({ r: { a: 1, b: 2 } }, ["b"]), "  | b\n--|--\nr | 2\n"],
     ["a table of nothing tabular", (c) => c.table(5), "5\n"],
   ])("%s", (_, use, text) => {
-    expect(written(use)).toBe(text);
+    expect(recordConsole(use)).toBe(text);
   });
 
   test("a timer tells how long it took", () => {
-    expect(written((c) => (c.time("t"), c.timeLog("t", "so far"), c.timeEnd("t")))).toMatch(/^t: \d+ms so far\nt: \d+ms\n$/);
+    expect(recordConsole((c) => (c.time("t"), c.timeLog("t", "so far"), c.timeEnd("t")))).toMatch(/^t: \d+ms so far\nt: \d+ms\n$/);
   });
 
   test("methods work without their console", () => {
-    expect(written(({ log }) => [1, 2].forEach((n) => log(n)))).toBe("1\n2\n");
+    expect(recordConsole(({ log }) => [1, 2].forEach((n) => log(n)))).toBe("1\n2\n");
   });
 });
 
 describe("of very much, the beginning and the end are kept", () => {
   test("and what is between is counted", () => {
-    const kept = new Written(20);
+    const kept = new BoundedText(20);
     for (let n = 0; n < 100; n++) kept.add(`${n}`.padStart(3, "0"));
     expect(kept.text).toBe("0000010020\n… 280 characters were left out here …\n6097098099");
   });
 
   test.each([1, 3, 19, 20])("in pieces of %i characters, nothing is lost before there is too much", (size) => {
     const all = "abcdefghijklmnopqrst";
-    const kept = new Written(20);
+    const kept = new BoundedText(20);
     for (let at = 0; at < 20; at += size) kept.add(all.slice(at, at + size));
     expect(kept.text).toBe(all);
     kept.add("u");
@@ -58,13 +58,13 @@ describe("of very much, the beginning and the end are kept", () => {
   });
 
   test("one huge piece is as good as many", () => {
-    const kept = new Written(20);
+    const kept = new BoundedText(20);
     kept.add(`${"a".repeat(10)}${"b".repeat(1000)}${"c".repeat(10)}`);
     expect(kept.text).toBe(`${"a".repeat(10)}\n… 1000 characters were left out here …\n${"c".repeat(10)}`);
   });
 
   test("no half of a character is left at a cut", () => {
-    const kept = new Written(6);
+    const kept = new BoundedText(6);
     kept.add("ab😀😀😀😀yz");
     expect(kept.text.isWellFormed()).toBe(true);
   });

@@ -1,17 +1,17 @@
 import { inspect, type InspectOptions } from "./inspect.ts";
-import { tabular } from "./table.ts";
+import { formatTable } from "./table.ts";
 
 /** A console that writes to a text. */
 
 const maxLineChars = 200_000;
 
-export function textConsole(write: (text: string) => void, options: InspectOptions): Console {
+export function createTextConsole(write: (text: string) => void, options: InspectOptions): Console {
   let indent = "";
   const counts = new Map<string, number>();
   const times = new Map<string, number>();
   const show = (value: unknown) => (typeof value === "string" ? value.slice(0, maxLineChars) : inspect(value, options));
   const line = (text: string) => write(`${indent}${indent ? text.replaceAll("\n", `\n${indent}`) : text}\n`);
-  const log = (...values: unknown[]) => line(formatted(values, show));
+  const log = (...values: unknown[]) => line(formatValues(values, show));
   const elapsed = (label: string, values: unknown[]) => {
     const since = times.get(label);
     line([since === undefined ? `There is no timer “${label}”.` : `${label}: ${Math.round(Date.now() - since)}ms`, ...values.map(show)].join(" "));
@@ -26,12 +26,12 @@ export function textConsole(write: (text: string) => void, options: InspectOptio
     dir: (value: unknown) => line(inspect(value, options)),
     trace: (...values: unknown[]) => {
       const [, ...places] = options.describe(new Error("trace")).split("\n");
-      line([["Trace", ...(values.length > 0 ? [formatted(values, show)] : [])].join(": "), ...places].join("\n"));
+      line([["Trace", ...(values.length > 0 ? [formatValues(values, show)] : [])].join(": "), ...places].join("\n"));
     },
     assert: (isSo?: unknown, ...values: unknown[]) => {
-      if (!isSo) line(["Assertion failed", ...(values.length > 0 ? [formatted(values, show)] : [])].join(": "));
+      if (!isSo) line(["Assertion failed", ...(values.length > 0 ? [formatValues(values, show)] : [])].join(": "));
     },
-    table: (data: unknown, columns?: string[]) => line(tabular(data, columns, (value) => inspect(value, { ...options, depth: 0 })) ?? show(data)),
+    table: (data: unknown, columns?: string[]) => line(formatTable(data, columns, (value) => inspect(value, { ...options, depth: 0 })) ?? show(data)),
     count: (label = "default") => {
       counts.set(`${label}`, (counts.get(`${label}`) ?? 0) + 1);
       line(`${label}: ${counts.get(`${label}`)}`);
@@ -62,18 +62,18 @@ export function textConsole(write: (text: string) => void, options: InspectOptio
 }
 
 /** `%s` and its kin in the first value stand for the values after it. */
-function formatted(values: unknown[], show: (value: unknown) => string): string {
+function formatValues(values: unknown[], show: (value: unknown) => string): string {
   const [first, ...others] = values;
   if (typeof first !== "string" || others.length === 0 || !first.includes("%")) return values.map(show).join(" ");
   const text = first.slice(0, maxLineChars).replace(/%([sdifjoOc%])/g, (mark: string, letter: string) => {
     if (letter === "%") return "%";
     if (others.length === 0) return mark;
-    return placed(letter, others.shift(), show);
+    return formatDirective(letter, others.shift(), show);
   });
   return [text, ...others.map(show)].join(" ");
 }
 
-function placed(letter: string, value: unknown, show: (value: unknown) => string): string {
+function formatDirective(letter: string, value: unknown, show: (value: unknown) => string): string {
   switch (letter) {
     case "c":
       return "";

@@ -1,4 +1,4 @@
-import { base64, bytesOf } from "./base64.ts";
+import { encodeBase64, decodeBase64 } from "./base64.ts";
 
 /** The agent's files, and a shell on them, as code has them. */
 
@@ -21,13 +21,13 @@ export type Bash = (command: string, options?: { timeoutMs?: number }) => Promis
 
 export type Ask = <Given extends unknown[], Answer>(capability: string, inputOf: (...given: Given) => unknown, answerOf: (answer: unknown) => Answer) => (...given: Given) => Promise<Answer>;
 
-export function fileSystemOf(ask: Ask): { fs: FileSystem; bash: Bash } {
+export function createFileSystem(ask: Ask): { fs: FileSystem; bash: Bash } {
   const info = (path: string) => ({ path, only: "info" });
   const nothing = () => {};
   return {
     fs: {
-      readFile: ask("readFile", (path: string) => ({ path }), contentOf),
-      writeFile: ask("writeFile", (path: string, content: Content) => ({ path, content: carried(content) }), nothing),
+      readFile: ask("readFile", (path: string) => ({ path }), decodeContent),
+      writeFile: ask("writeFile", (path: string, content: Content) => ({ path, content: encodeContent(content) }), nothing),
       list: ask("listFiles", (path?: string) => ({ path }), (files) => files as Awaited<ReturnType<FileSystem["list"]>>),
       stat: ask("readFile", info, (found) => (found ?? undefined) as Awaited<ReturnType<FileSystem["stat"]>>),
       exists: ask("readFile", info, (found) => found !== null),
@@ -38,14 +38,14 @@ export function fileSystemOf(ask: Ask): { fs: FileSystem; bash: Bash } {
   };
 }
 
-function contentOf(answer: unknown): string | Uint8Array {
+function decodeContent(answer: unknown): string | Uint8Array {
   const { text, base64: bytes } = answer as { text?: string; base64?: string };
-  return bytes === undefined ? (text ?? "") : bytesOf(bytes);
+  return bytes === undefined ? (text ?? "") : decodeBase64(bytes);
 }
 
 /** What is neither text nor bytes goes as it is, to be refused with a reason. */
-function carried(content: unknown): unknown {
-  if (content instanceof ArrayBuffer) return { base64: base64(new Uint8Array(content)) };
-  if (ArrayBuffer.isView(content)) return { base64: base64(new Uint8Array(content.buffer, content.byteOffset, content.byteLength)) };
+function encodeContent(content: unknown): unknown {
+  if (content instanceof ArrayBuffer) return { base64: encodeBase64(new Uint8Array(content)) };
+  if (ArrayBuffer.isView(content)) return { base64: encodeBase64(new Uint8Array(content.buffer, content.byteOffset, content.byteLength)) };
   return typeof content === "string" ? { text: content } : content;
 }

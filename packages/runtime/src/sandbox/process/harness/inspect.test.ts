@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { inspect } from "./inspect.ts";
 import { describe as describeError } from "./trace.ts";
-import { TooLong, valueText } from "./value.ts";
+import { ValueTooLongError, formatValue } from "./value.ts";
 
 const options = { describe: (error: Error) => describeError(error).split("\n")[0] ?? "" };
 const show = (value: unknown) => inspect(value, options);
@@ -122,14 +122,14 @@ describe("objects that do not want to be looked at", () => {
 
   test("are named in a console, and throw where they are the result", () => {
     expect(show([1, rude])).toBe("[ 1, [an object that cannot be looked at] ]");
-    expect(() => valueText({ rude }, options)).toThrow("mine");
-    expect(() => valueText(new Map([[1, rude]]), options)).toThrow("mine");
+    expect(() => formatValue({ rude }, options)).toThrow("mine");
+    expect(() => formatValue(new Map([[1, rude]]), options)).toThrow("mine");
   });
 
   test("do not get to answer twice", () => {
     let reads = 0;
     const changing = new Proxy([1, 2], { get: (list, key) => (key === "0" ? ++reads : Reflect.get(list, key)) });
-    expect(valueText(changing, options)).toBe("[1,2]");
+    expect(formatValue(changing, options)).toBe("[1,2]");
     expect(reads).toBe(1);
   });
 });
@@ -159,20 +159,20 @@ describe("what code gives back", () => {
     ["abc".match(/b/), '["b"]'],
     ["\ud800", "\ufffd"],
   ])("%#", (value, text) => {
-    expect(valueText(value, options)).toBe(text);
+    expect(formatValue(value, options)).toBe(text);
   });
 
   test("what is nested without end is shown as far as it can be read", () => {
     let deep: unknown = [];
     for (let depth = 0; depth < 100_000; depth++) deep = [deep];
-    expect(valueText(deep, options)).toBe("[ [ [ [ [ [ [ [Array] ] ] ] ] ] ] ]");
+    expect(formatValue(deep, options)).toBe("[ [ [ [ [ [ [ [Array] ] ] ] ] ] ] ]");
   });
 
   test("too much of it is refused with its length", () => {
-    expect(() => valueText("x".repeat(11_000_000), options)).toThrow(new TooLong("What the code gave back has 11000000 characters; it may have 10485760. Give back what is needed of it, or keep the rest with a tool."));
+    expect(() => formatValue("x".repeat(11_000_000), options)).toThrow(new ValueTooLongError("What the code gave back has 11000000 characters; it may have 10485760. Give back what is needed of it, or keep the rest with a tool."));
     // The same small thing over and over: short in memory, without end as text.
     let laughs: unknown[] = ["ha".repeat(10_000)];
     for (let turn = 0; turn < 40; turn++) laughs = [laughs, laughs];
-    expect(() => valueText(laughs, options)).toThrow("more than 10485760 characters");
+    expect(() => formatValue(laughs, options)).toThrow("more than 10485760 characters");
   });
 });

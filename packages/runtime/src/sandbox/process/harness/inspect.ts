@@ -1,5 +1,5 @@
-import { lookOf, type Look } from "./kinds.ts";
-import { layout } from "./layout.ts";
+import { getObjectFormat, type ObjectFormat } from "./kinds.ts";
+import { formatEntries } from "./layout.ts";
 
 /** A value as text, as a person would want to read it. Getters are not run; nothing here is ever longer than it may be. */
 
@@ -18,13 +18,13 @@ const maxEntries = 100;
 const maxStringChars = 10_000;
 
 export function inspect(value: unknown, options: InspectOptions): string {
-  return new Inspection(options).show(value, 0);
+  return new Inspector(options).show(value, 0);
 }
 
 /** One look at one value. */
-class Inspection {
+class Inspector {
   readonly #options: Required<InspectOptions>;
-  readonly #above: object[] = [];
+  readonly #ancestors: object[] = [];
   #room: number;
 
   constructor(options: InspectOptions) {
@@ -34,39 +34,39 @@ class Inspection {
 
   show(value: unknown, depth: number): string {
     const before = this.#room;
-    const shown = this.#any(value, depth);
+    const shown = this.#formatAny(value, depth);
     // What is inside was counted already.
     this.#room = Math.min(this.#room, before - shown.length);
     return shown;
   }
 
-  #any(value: unknown, depth: number): string {
-    if (typeof value === "string") return quoted(value);
+  #formatAny(value: unknown, depth: number): string {
+    if (typeof value === "string") return quoteString(value);
     if (typeof value === "bigint") return `${value}n`;
     if (Object.is(value, -0)) return "-0";
     if (value === null || (typeof value !== "object" && typeof value !== "function")) return String(value);
-    if (this.#above.includes(value)) return "[Circular]";
-    this.#above.push(value);
+    if (this.#ancestors.includes(value)) return "[Circular]";
+    this.#ancestors.push(value);
     try {
-      return this.#object(value, depth);
+      return this.#formatObject(value, depth);
     } catch (error) {
       if (this.#options.strict) throw error;
       return "[an object that cannot be looked at]";
     } finally {
-      this.#above.pop();
+      this.#ancestors.pop();
     }
   }
 
-  #object(value: object, depth: number): string {
-    const name = className(value);
-    const look = lookOf(value, name, this.#options.describe);
+  #formatObject(value: object, depth: number): string {
+    const name = getClassName(value);
+    const look = getObjectFormat(value, name, this.#options.describe);
     if (depth > this.#options.depth) return look.isBare ? look.head : `[${name ?? "Object: null prototype"}]`;
-    const entries = [...this.#entries(look, depth + 1), ...this.#properties(value, look, depth + 1)];
+    const entries = [...this.#formatEntries(look, depth + 1), ...this.#formatProperties(value, look, depth + 1)];
     if (look.isBare && entries.length === 0) return look.head;
-    return layout(look.isBare ? `${look.head} ` : look.head, look.brackets ?? "{}", entries, look.isList === true);
+    return formatEntries(look.isBare ? `${look.head} ` : look.head, look.brackets ?? "{}", entries, look.isList === true);
   }
 
-  *#entries({ entries, total = 0 }: Look, depth: number): Iterable<string> {
+  *#formatEntries({ entries, total = 0 }: ObjectFormat, depth: number): Iterable<string> {
     let count = 0;
     if (!entries) return;
     for (const entry of entries((value) => this.show(value, depth))) {
@@ -74,34 +74,34 @@ class Inspection {
       count++;
       yield entry;
     }
-    if (total > count && (count === maxEntries || this.#room <= 0)) yield `... ${more(total - count, "item")}`;
+    if (total > count && (count === maxEntries || this.#room <= 0)) yield `... ${formatMore(total - count, "item")}`;
   }
 
-  *#properties(owner: object, { hides = () => false }: Look, depth: number): Iterable<string> {
+  *#formatProperties(owner: object, { hides = () => false }: ObjectFormat, depth: number): Iterable<string> {
     const keys = hides === "all" ? [] : Reflect.ownKeys(owner);
     let count = 0;
     for (const [at, key] of keys.entries()) {
       const descriptor = Reflect.getOwnPropertyDescriptor(owner, key);
       if (!descriptor?.enumerable || (hides !== "all" && hides(key))) continue;
-      if (count === maxEntries || this.#room <= 0) return void (yield `... ${more(keys.length - at, "property")}`);
+      if (count === maxEntries || this.#room <= 0) return void (yield `... ${formatMore(keys.length - at, "property")}`);
       count++;
-      yield `${nameOf(key)}: ${accessor(descriptor) ?? this.show(descriptor.value, depth)}`;
+      yield `${formatKey(key)}: ${formatAccessor(descriptor) ?? this.show(descriptor.value, depth)}`;
     }
   }
 }
 
-function nameOf(key: string | symbol): string {
+function formatKey(key: string | symbol): string {
   if (typeof key === "symbol") return `[${String(key)}]`;
-  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : quoted(key);
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : quoteString(key);
 }
 
-function accessor({ get, set }: PropertyDescriptor): string | undefined {
+function formatAccessor({ get, set }: PropertyDescriptor): string | undefined {
   if (get) return set ? "[Getter/Setter]" : "[Getter]";
   return set ? "[Setter]" : undefined;
 }
 
 /** The name of what made it; nothing for what was made from nothing. */
-function className(value: object): string | undefined {
+function getClassName(value: object): string | undefined {
   for (let type = Reflect.getPrototypeOf(value); type !== null; type = Reflect.getPrototypeOf(type)) {
     const made = Reflect.getOwnPropertyDescriptor(type, "constructor")?.value as unknown;
     if (typeof made !== "function") continue;
@@ -113,19 +113,19 @@ function className(value: object): string | undefined {
 
 const escapes: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f", "\\": "\\\\" };
 // oxlint-disable-next-line no-control-regex -- those are the ones to escape
-const control = /[\u0000-\u001f\u007f\\]/g;
+const controlCharacters = /[\u0000-\u001f\u007f\\]/g;
 
 /** In the quotes that need the fewest escapes. */
-function quoted(text: string): string {
+function quoteString(text: string): string {
   const part = text.slice(0, maxStringChars);
   const quote = ["'", '"', "`"].find((mark) => !part.includes(mark)) ?? "'";
-  const escaped = part.replace(control, (char) => escapes[char] ?? `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  const escaped = part.replace(controlCharacters, (char) => escapes[char] ?? `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
   const whole = `${quote}${quote === "'" ? escaped.replaceAll("'", "\\'") : escaped}${quote}`;
-  return part.length < text.length ? `${whole}... ${more(text.length - part.length, "character")}` : whole;
+  return part.length < text.length ? `${whole}... ${formatMore(text.length - part.length, "character")}` : whole;
 }
 
 const plurals = { item: "items", property: "properties", character: "characters" };
 
-function more(count: number, what: keyof typeof plurals): string {
+function formatMore(count: number, what: keyof typeof plurals): string {
   return `${count} more ${count === 1 ? what : plurals[what]}`;
 }

@@ -3,7 +3,7 @@
 const { ownKeys, defineProperty, deleteProperty, getPrototypeOf } = Reflect;
 
 /** What the report uses. A whole world could be put back, too, but every run would pay for it. */
-const used: [owner: object, ...keys: PropertyKey[]][] = [
+const usedIntrinsics: [owner: object, ...keys: PropertyKey[]][] = [
   [globalThis, "Array", "Date", "Error", "Function", "JSON", "Map", "Math", "Number", "Object", "Promise", "Reflect", "RegExp", "Set", "String", "Symbol"],
   [Array, "isArray"],
   [Array.prototype, "at", "entries", "filter", "find", "flatMap", "includes", "join", "map", "pop", "push", "reduce", "slice", "some", Symbol.iterator],
@@ -25,21 +25,21 @@ const used: [owner: object, ...keys: PropertyKey[]][] = [
 ];
 
 /** Where one thing more or less makes a difference to everything. */
-const shared: object[] = [Object.prototype, Array.prototype];
+const sharedPrototypes: object[] = [Object.prototype, Array.prototype];
 
 /** Takes note of everything; what it gives back puts it back as far as that can be done. */
-export function remember(): () => void {
-  const values = used.map(([owner, ...keys]) => keys.map((key) => (owner as Record<PropertyKey, unknown>)[key]));
-  const known = shared.map((owner) => ownKeys(owner));
+export function snapshotIntrinsics(): () => void {
+  const values = usedIntrinsics.map(([owner, ...keys]) => keys.map((key) => (owner as Record<PropertyKey, unknown>)[key]));
+  const known = sharedPrototypes.map((owner) => ownKeys(owner));
   return () => {
     // Plain loops: whatever else could be used here may itself be what was changed.
-    for (let at = 0; at < shared.length; at++) {
-      const owner = shared[at] as object;
+    for (let at = 0; at < sharedPrototypes.length; at++) {
+      const owner = sharedPrototypes[at] as object;
       const now = ownKeys(owner);
-      for (let index = 0; index < now.length; index++) if (!isIn(known[at] as PropertyKey[], now[index])) deleteProperty(owner, now[index] as PropertyKey);
+      for (let index = 0; index < now.length; index++) if (!includesKey(known[at] as PropertyKey[], now[index])) deleteProperty(owner, now[index] as PropertyKey);
     }
-    for (let at = 0; at < used.length; at++) {
-      const keys = used[at] as PropertyKey[];
+    for (let at = 0; at < usedIntrinsics.length; at++) {
+      const keys = usedIntrinsics[at] as PropertyKey[];
       for (let index = 1; index < keys.length; index++) {
         const value = (values[at] as unknown[])[index - 1];
         // Without a prototype, which would have its say in what the descriptor says.
@@ -49,7 +49,7 @@ export function remember(): () => void {
   };
 }
 
-function isIn(keys: PropertyKey[], key: PropertyKey | undefined): boolean {
+function includesKey(keys: PropertyKey[], key: PropertyKey | undefined): boolean {
   for (let at = 0; at < keys.length; at++) if (keys[at] === key) return true;
   return false;
 }

@@ -1,6 +1,6 @@
 /** How each kind of object looks. A kind is recognised by what only it can do: names and prototypes may lie. */
 
-export interface Look {
+export interface ObjectFormat {
   /** What stands before the brackets. */
   head: string;
   /** Is the head all there is, unless there are properties, too? */
@@ -15,23 +15,23 @@ export interface Look {
   hides?: "all" | ((key: string | symbol) => boolean);
 }
 
-interface Kind {
+interface ObjectKind {
   type: Function;
   is(value: object): boolean;
-  look(value: object, name: string, describe: (error: Error) => string): Look;
+  look(value: object, name: string, describe: (error: Error) => string): ObjectFormat;
 }
 
-export function lookOf(value: object, name: string | undefined, describe: (error: Error) => string): Look {
-  if (Array.isArray(value)) return list(value, name ?? "Array");
-  const kind = kinds().find(({ type, is }) => value instanceof type && is(value));
+export function getObjectFormat(value: object, name: string | undefined, describe: (error: Error) => string): ObjectFormat {
+  if (Array.isArray(value)) return formatList(value, name ?? "Array");
+  const kind = getKinds().find(({ type, is }) => value instanceof type && is(value));
   if (kind) return kind.look(value, name ?? kind.type.name, describe);
-  if (typeof value === "function") return { head: functionName(value), isBare: true };
-  const tag = tagOf(value);
+  if (typeof value === "function") return { head: formatFunctionName(value), isBare: true };
+  const tag = getTag(value);
   const label = name === undefined ? "[Object: null prototype] " : name === "Object" && tag === undefined ? "" : `${name} `;
   return { head: tag !== undefined && tag !== name ? `${label}[${tag}] ` : label };
 }
 
-function list(value: readonly unknown[], name: string): Look {
+function formatList(value: readonly unknown[], name: string): ObjectFormat {
   return {
     head: name === "Array" ? "" : `${name}(${value.length}) `,
     brackets: "[]",
@@ -56,14 +56,14 @@ function isIndex(key: string | symbol): boolean {
   return typeof key === "string" && /^\d+$/.test(key);
 }
 
-function functionName(value: Function): string {
+function formatFunctionName(value: Function): string {
   const name = Reflect.getOwnPropertyDescriptor(value, "name")?.value as unknown;
   const isNamed = typeof name === "string" && name !== "";
   if (Function.prototype.toString.call(value).startsWith("class")) return `[class ${isNamed ? name : "(anonymous)"}]`;
   return `[${Object.prototype.toString.call(value).slice(8, -1)}${isNamed ? `: ${name}` : " (anonymous)"}]`;
 }
 
-function tagOf(value: object): string | undefined {
+function getTag(value: object): string | undefined {
   for (let owner: object | null = value; owner !== null; owner = Reflect.getPrototypeOf(owner)) {
     const tag = Reflect.getOwnPropertyDescriptor(owner, Symbol.toStringTag);
     if (tag) return typeof tag.value === "string" ? tag.value.slice(0, 100) : undefined;
@@ -72,7 +72,7 @@ function tagOf(value: object): string | undefined {
 }
 
 /** `proof` reads something that only the real thing has, and throws for everything else. */
-function kind<T extends object>(type: Function & { prototype: T }, proof: (value: T) => unknown, look: (value: T, name: string, describe: (error: Error) => string) => Look): Kind {
+function createKind<T extends object>(type: Function & { prototype: T }, proof: (value: T) => unknown, look: (value: T, name: string, describe: (error: Error) => string) => ObjectFormat): ObjectKind {
   const is = (value: object) => {
     try {
       proof(value as T);
@@ -81,19 +81,19 @@ function kind<T extends object>(type: Function & { prototype: T }, proof: (value
       return false;
     }
   };
-  return { type, is, look: look as Kind["look"] };
+  return { type, is, look: look as ObjectKind["look"] };
 }
 
 /** Reads a property as its type defines it, whatever the object says. */
-function reader<T extends object>(type: Function & { prototype: T }, name: keyof T): (value: T) => unknown {
+function createPropertyReader<T extends object>(type: Function & { prototype: T }, name: keyof T): (value: T) => unknown {
   const get = Reflect.getOwnPropertyDescriptor(type.prototype, name)?.get;
   return (value) => get?.call(value) as unknown;
 }
 
 /** For an object whose facts are not properties of its own. */
-function facts<T extends object>(type: Function & { prototype: T }, ...names: (keyof T & string)[]): Kind {
-  const readers = names.map((name) => [name, reader(type, name)] as const);
-  return kind(type, readers[0]?.[1] ?? (() => undefined), (value, name) => ({
+function createPropertiesKind<T extends object>(type: Function & { prototype: T }, ...names: (keyof T & string)[]): ObjectKind {
+  const readers = names.map((name) => [name, createPropertyReader(type, name)] as const);
+  return createKind(type, readers[0]?.[1] ?? (() => undefined), (value, name) => ({
     head: `${name} `,
     *entries(show) {
       for (const [fact, read] of readers) yield `${fact}: ${show(read(value))}`;
@@ -103,9 +103,9 @@ function facts<T extends object>(type: Function & { prototype: T }, ...names: (k
 
 type Pairs = { entries(): IterableIterator<[unknown, unknown]> };
 
-function pairs<T extends object & Pairs>(type: Function & { prototype: T }, sizeOf?: (value: T) => unknown): Kind {
+function createPairsKind<T extends object & Pairs>(type: Function & { prototype: T }, sizeOf?: (value: T) => unknown): ObjectKind {
   const entriesOf = type.prototype.entries;
-  return kind(type, (value) => entriesOf.call(value), (value, name) => {
+  return createKind(type, (value) => entriesOf.call(value), (value, name) => {
     const size = sizeOf?.(value) as number | undefined;
     return {
       head: size === undefined ? `${name} ` : `${name}(${size}) `,
@@ -117,38 +117,38 @@ function pairs<T extends object & Pairs>(type: Function & { prototype: T }, size
   });
 }
 
-function bare<T extends object>(type: Function & { prototype: T }, proof: (value: T) => unknown, tell: (value: T, describe: (error: Error) => string) => string, hides?: Look["hides"]): Kind {
-  return kind(type, proof, (value, _, describe) => ({ head: tell(value, describe), isBare: true, ...(hides ? { hides } : {}) }));
+function createBareKind<T extends object>(type: Function & { prototype: T }, proof: (value: T) => unknown, tell: (value: T, describe: (error: Error) => string) => string, hides?: ObjectFormat["hides"]): ObjectKind {
+  return createKind(type, proof, (value, _, describe) => ({ head: tell(value, describe), isBare: true, ...(hides ? { hides } : {}) }));
 }
 
-function veiled<T extends object>(type: Function & { prototype: T }, what: string): Kind {
-  return kind(type, () => undefined, () => ({ head: `${type.name} `, entries: () => [what] }));
+function createOpaqueKind<T extends object>(type: Function & { prototype: T }, what: string): ObjectKind {
+  return createKind(type, () => undefined, () => ({ head: `${type.name} `, entries: () => [what] }));
 }
 
-let known: readonly Kind[] | undefined;
+let cachedKinds: readonly ObjectKind[] | undefined;
 
 /** Made when first needed: most runs show nothing that has to be looked into, and an isolate is to be ready soon. */
-function kinds(): readonly Kind[] {
-  if (known) return known;
+function getKinds(): readonly ObjectKind[] {
+  if (cachedKinds) return cachedKinds;
   const typedArray = Reflect.getPrototypeOf(Uint8Array) as Function & { prototype: Uint8Array };
   const { getTime, toISOString } = Date.prototype;
   const { toString: patternText } = RegExp.prototype;
   const { values } = Set.prototype;
-  const lengthOf = reader(typedArray, "length");
-  const sizeOf = reader(Set, "size");
-  known = [
-    bare(Error, () => undefined, (error, describe) => describe(error), (key) => ["name", "message", "stack", "cause", "errors"].includes(String(key))),
-    pairs(Map, reader(Map, "size")),
-    kind(Set, sizeOf, (set, name) => ({
+  const lengthOf = createPropertyReader(typedArray, "length");
+  const sizeOf = createPropertyReader(Set, "size");
+  cachedKinds = [
+    createBareKind(Error, () => undefined, (error, describe) => describe(error), (key) => ["name", "message", "stack", "cause", "errors"].includes(String(key))),
+    createPairsKind(Map, createPropertyReader(Map, "size")),
+    createKind(Set, sizeOf, (set, name) => ({
       head: `${name}(${sizeOf(set)}) `,
       total: sizeOf(set) as number,
       *entries(show) {
         for (const value of values.call(set)) yield show(value);
       },
     })),
-    bare(Date, (date) => getTime.call(date), (date) => (Number.isNaN(getTime.call(date)) ? "Invalid Date" : toISOString.call(date))),
-    bare(RegExp, reader(RegExp, "source"), (pattern) => patternText.call(pattern)),
-    kind(typedArray, (array) => lengthOf(array), (array, name) => ({
+    createBareKind(Date, (date) => getTime.call(date), (date) => (Number.isNaN(getTime.call(date)) ? "Invalid Date" : toISOString.call(date))),
+    createBareKind(RegExp, createPropertyReader(RegExp, "source"), (pattern) => patternText.call(pattern)),
+    createKind(typedArray, (array) => lengthOf(array), (array, name) => ({
       head: `${name}(${lengthOf(array)}) `,
       brackets: "[]",
       isList: true,
@@ -158,21 +158,21 @@ function kinds(): readonly Kind[] {
         for (let at = 0; at < (lengthOf(array) as number); at++) yield show(array[at]);
       },
     })),
-    facts(ArrayBuffer, "byteLength"),
-    facts(DataView, "byteLength", "byteOffset"),
-    facts(URL, "href"),
-    facts(Blob, "size", "type"),
-    facts(Response, "status", "statusText", "ok", "url", "headers"),
-    facts(Request, "method", "url", "headers"),
-    pairs(Headers as Function & { prototype: Headers & Pairs }),
-    pairs(URLSearchParams as Function & { prototype: URLSearchParams & Pairs }),
-    pairs(FormData as Function & { prototype: FormData & Pairs }),
-    veiled(Promise, "<not awaited>"),
-    veiled(WeakMap, "<items unknown>"),
-    veiled(WeakSet, "<items unknown>"),
-    bare(Number, (value) => Number.prototype.valueOf.call(value), (value) => `[Number: ${Number.prototype.valueOf.call(value)}]`),
-    bare(Boolean, (value) => Boolean.prototype.valueOf.call(value), (value) => `[Boolean: ${Boolean.prototype.valueOf.call(value)}]`),
-    bare(String, (value) => String.prototype.valueOf.call(value), (value) => `[String: ${JSON.stringify(String.prototype.valueOf.call(value).slice(0, 1000))}]`, "all"),
+    createPropertiesKind(ArrayBuffer, "byteLength"),
+    createPropertiesKind(DataView, "byteLength", "byteOffset"),
+    createPropertiesKind(URL, "href"),
+    createPropertiesKind(Blob, "size", "type"),
+    createPropertiesKind(Response, "status", "statusText", "ok", "url", "headers"),
+    createPropertiesKind(Request, "method", "url", "headers"),
+    createPairsKind(Headers as Function & { prototype: Headers & Pairs }),
+    createPairsKind(URLSearchParams as Function & { prototype: URLSearchParams & Pairs }),
+    createPairsKind(FormData as Function & { prototype: FormData & Pairs }),
+    createOpaqueKind(Promise, "<not awaited>"),
+    createOpaqueKind(WeakMap, "<items unknown>"),
+    createOpaqueKind(WeakSet, "<items unknown>"),
+    createBareKind(Number, (value) => Number.prototype.valueOf.call(value), (value) => `[Number: ${Number.prototype.valueOf.call(value)}]`),
+    createBareKind(Boolean, (value) => Boolean.prototype.valueOf.call(value), (value) => `[Boolean: ${Boolean.prototype.valueOf.call(value)}]`),
+    createBareKind(String, (value) => String.prototype.valueOf.call(value), (value) => `[String: ${JSON.stringify(String.prototype.valueOf.call(value).slice(0, 1000))}]`, "all"),
   ];
-  return known;
+  return cachedKinds;
 }

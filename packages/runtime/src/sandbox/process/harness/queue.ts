@@ -1,22 +1,22 @@
 /** Lets so many go at a time, the others in the order in which they came. A call under way is much dearer than one that waits. */
 export class Queue {
-  readonly #most: number;
+  readonly #maxConcurrent: number;
   readonly #waiting: (() => void)[] = [];
-  #going = 0;
+  #running = 0;
 
   constructor(most: number) {
-    this.#most = most;
+    this.#maxConcurrent = most;
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#going >= this.#most) await new Promise<void>((go) => this.#waiting.push(go));
-    else this.#going++;
+    if (this.#running >= this.#maxConcurrent) await new Promise<void>((go) => this.#waiting.push(go));
+    else this.#running++;
     try {
       return await work();
     } finally {
       const next = this.#waiting.shift();
       if (next) next();
-      else this.#going--;
+      else this.#running--;
     }
   }
 }

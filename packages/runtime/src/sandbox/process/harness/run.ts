@@ -1,31 +1,31 @@
 import { maxConsoleChars } from "../../bounds.ts";
 import type { Outcome, RunHost } from "../../run.ts";
 import { codeName } from "../names.ts";
-import { put } from "./absent.ts";
-import { capabilitiesOf } from "./capabilities.ts";
-import { furnish, told } from "./furnish.ts";
-import { remember } from "./intrinsics.ts";
-import { Relay } from "./relay.ts";
-import type { RunSetting } from "./setting.ts";
+import { defineGlobal } from "./absent.ts";
+import { createCapabilities } from "./capabilities.ts";
+import { setUpGlobals, describeThrown } from "./set-up-globals.ts";
+import { snapshotIntrinsics } from "./intrinsics.ts";
+import { ConsoleBridge } from "./console-bridge.ts";
+import type { RunSettings } from "./settings.ts";
 import { describe } from "./trace.ts";
-import { TooLong, valueText } from "./value.ts";
-import { Written } from "./written.ts";
+import { ValueTooLongError, formatValue } from "./value.ts";
+import { BoundedText } from "./bounded-text.ts";
 
 const maxMessageChars = 19_000;
 
 /** Runs the code of this isolate, once, and tells what came of it. */
-export async function run(setting: RunSetting, host: RunHost): Promise<Outcome> {
-  const written = new Written(maxConsoleChars);
-  const relay = new Relay(host);
-  const uncaught = furnish(setting, (text) => {
+export async function run(setting: RunSettings, host: RunHost): Promise<Outcome> {
+  const written = new BoundedText(maxConsoleChars);
+  const relay = new ConsoleBridge(host);
+  const uncaught = setUpGlobals(setting, (text) => {
     written.add(text);
     relay.add(text);
   });
-  const restore = remember();
+  const restore = snapshotIntrinsics();
   const input: unknown = setting.input === undefined ? undefined : JSON.parse(setting.input);
   const open: string[] = [];
-  for (const [name, value] of Object.entries({ input, ...capabilitiesOf(host, open) })) put(name, value);
-  let ending: Ending;
+  for (const [name, value] of Object.entries({ input, ...createCapabilities(host, open) })) defineGlobal(name, value);
+  let ending: RunEnd;
   try {
     const { default: body } = (await import(`/${codeName}`)) as { default: () => Promise<unknown> };
     const value = await body();
@@ -33,30 +33,30 @@ export async function run(setting: RunSetting, host: RunHost): Promise<Outcome> 
   } catch (thrown) {
     ending = { threw: true, value: thrown };
   }
-  await uncaught.noticed();
+  await uncaught.settle();
   restore();
-  for (const reason of uncaught.rejections) written.add(`Unhandled rejection: ${told(reason)}\n`);
+  for (const reason of uncaught.rejections) written.add(`Unhandled rejection: ${describeThrown(reason)}\n`);
   // What is under way now ends with this run, one way or another.
   if (open.length > 0) written.add(`Not awaited: ${open.slice(0, 10).join(", ")}. Whether that was done is not known.\n`);
-  return outcomeOf(ending, written);
+  return toOutcome(ending, written);
 }
 
-interface Ending {
+interface RunEnd {
   threw: boolean;
   value: unknown;
 }
 
-function outcomeOf({ threw, value }: Ending, written: Written): Outcome {
+function toOutcome({ threw, value }: RunEnd, written: BoundedText): Outcome {
   try {
-    if (threw) return { ok: false, kind: "threw", message: short(told(value)), console: written.text };
-    const text = valueText(value, { describe });
+    if (threw) return { ok: false, kind: "threw", message: truncateMessage(describeThrown(value)), console: written.text };
+    const text = formatValue(value, { describe });
     return { ok: true, console: written.text, ...(text === undefined ? {} : { value: text }) };
   } catch (error) {
-    const kind = error instanceof TooLong ? "limit" : "threw";
-    return { ok: false, kind, message: short(kind === "limit" ? (error as Error).message : told(error)), console: written.text };
+    const kind = error instanceof ValueTooLongError ? "limit" : "threw";
+    return { ok: false, kind, message: truncateMessage(kind === "limit" ? (error as Error).message : describeThrown(error)), console: written.text };
   }
 }
 
-function short(message: string): string {
+function truncateMessage(message: string): string {
   return message.slice(0, maxMessageChars).toWellFormed();
 }

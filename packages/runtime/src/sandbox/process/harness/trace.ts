@@ -1,27 +1,27 @@
-import { type Drift, sourceColumn } from "../drift.ts";
+import { type ColumnMap, toSourceColumn } from "../column-map.ts";
 import { codeName } from "../names.ts";
 
 /** Errors in words, with the places in the user's own code and none of ours. */
 
 /** By the name of a file. */
-export type Drifts = Record<string, Drift>;
+export type ColumnMaps = Record<string, ColumnMap>;
 
-const frame = /^ +at (async )?(?:(.+?) \()?(.+?):(\d+):(\d+)\)?$/;
+const framePattern = /^ +at (async )?(?:(.+?) \()?(.+?):(\d+):(\d+)\)?$/;
 const maxMessageChars = 8000;
-const deepestCause = 3;
+const maxCauseDepth = 3;
 
 /** From here on, every stack in this isolate has places in what was written, not in what is run. */
-export function keepPlaces(drifts: Drifts): void {
-  const value = (error: Error, sites: unknown[]) => [headline(error), ...sites.flatMap((site) => written(`    at ${String(site)}`, drifts))].join("\n");
+export function installStackMapping(drifts: ColumnMaps): void {
+  const value = (error: Error, sites: unknown[]) => [formatHeadline(error), ...sites.flatMap((site) => toSourceFrames(`    at ${String(site)}`, drifts))].join("\n");
   Object.defineProperty(Error, "prepareStackTrace", { value, writable: true, configurable: true });
 }
 
-function written(line: string, drifts: Drifts): string[] {
-  const [, isAsync = "", caller = "", file = "", row, column] = frame.exec(line) ?? [];
+function toSourceFrames(line: string, drifts: ColumnMaps): string[] {
+  const [, isAsync = "", caller = "", file = "", row, column] = framePattern.exec(line) ?? [];
   if (!Object.hasOwn(drifts, file)) return [];
   // One line of ours comes first in every file.
   const source = Number(row) - 1;
-  const at = `${file}:${source}:${sourceColumn(drifts[file] as Drift, source, Number(column) - 1) + 1}`;
+  const at = `${file}:${source}:${toSourceColumn(drifts[file] as ColumnMap, source, Number(column) - 1) + 1}`;
   // What the code itself is inside of has no name that its author knows.
   const name = file === codeName ? caller.replace(/^(Module\.)?default$/, "") : caller.replace(/^Module\./, "");
   return [name ? `    at ${isAsync}${name} (${at})` : `    at ${at}`];
@@ -29,29 +29,29 @@ function written(line: string, drifts: Drifts): string[] {
 
 /** Name, message, places, and what caused it. */
 export function describe(error: Error, depth = 0): string {
-  const own = [headline(error), ...places(error)].join("\n");
-  if (depth >= deepestCause) return own;
-  const errors = read(error, "errors");
+  const own = [formatHeadline(error), ...listFrames(error)].join("\n");
+  if (depth >= maxCauseDepth) return own;
+  const errors = readProperty(error, "errors");
   const reasons = Array.isArray(errors) ? errors.slice(0, 5) : [];
-  const cause = read(error, "cause");
+  const cause = readProperty(error, "cause");
   if (cause !== undefined) reasons.push(cause);
-  return [own, ...reasons.map((reason) => `Caused by: ${isError(reason) ? describe(reason, depth + 1) : text(reason)}`)].join("\n");
+  return [own, ...reasons.map((reason) => `Caused by: ${isError(reason) ? describe(reason, depth + 1) : toText(reason)}`)].join("\n");
 }
 
-function headline(error: Error): string {
-  const name = text(read(error, "name") ?? "Error") || "Error";
-  const message = plainer(text(read(error, "message") ?? ""));
-  return shortened(message ? `${name}: ${message}` : name);
+function formatHeadline(error: Error): string {
+  const name = toText(readProperty(error, "name") ?? "Error") || "Error";
+  const message = simplifyMessage(toText(readProperty(error, "message") ?? ""));
+  return truncateMessage(message ? `${name}: ${message}` : name);
 }
 
-function places(error: Error): string[] {
-  const stack = read(error, "stack");
-  return typeof stack === "string" ? stack.split("\n").filter((line) => frame.test(line)).slice(0, 20) : [];
+function listFrames(error: Error): string[] {
+  const stack = readProperty(error, "stack");
+  return typeof stack === "string" ? stack.split("\n").filter((line) => framePattern.test(line)).slice(0, 20) : [];
 }
 
 /** What was thrown, if it is no error, in a sentence. */
-export function notAnError(shown: string): string {
-  return shortened(`The code threw something that is not an Error: ${shown}`);
+export function describeNonError(shown: string): string {
+  return truncateMessage(`The code threw something that is not an Error: ${shown}`);
 }
 
 export function isError(value: unknown): value is Error {
@@ -63,7 +63,7 @@ export function isError(value: unknown): value is Error {
 }
 
 /** A property that may do anything when it is read. */
-function read(owner: object, name: string): unknown {
+function readProperty(owner: object, name: string): unknown {
   try {
     return (owner as Record<string, unknown>)[name];
   } catch {
@@ -71,7 +71,7 @@ function read(owner: object, name: string): unknown {
   }
 }
 
-function text(value: unknown): string {
+function toText(value: unknown): string {
   try {
     return String(value);
   } catch {
@@ -80,7 +80,7 @@ function text(value: unknown): string {
 }
 
 /** What the engine says in words of its own world. */
-function plainer(message: string): string {
+function simplifyMessage(message: string): string {
   if (message.startsWith("Disallowed operation called within global scope")) {
     return "A module cannot wait for timers, tools or the network while it is loaded, nor use random values: do that in a function and call it from your code.";
   }
@@ -88,6 +88,6 @@ function plainer(message: string): string {
   return message;
 }
 
-function shortened(message: string): string {
+function truncateMessage(message: string): string {
   return message.length > maxMessageChars ? `${message.slice(0, maxMessageChars)}… (${message.length} characters)` : message;
 }

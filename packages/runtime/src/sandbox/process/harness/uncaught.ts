@@ -3,15 +3,15 @@
 const { setTimeout: nativeTimeout, setInterval: nativeInterval, Response: NativeResponse } = globalThis;
 const { text } = Response.prototype;
 
-export interface Uncaught {
+export interface UncaughtErrors {
   /** Comes back when everything has been noticed that was rejected by now. */
-  noticed(): Promise<void>;
+  settle(): Promise<void>;
   /** What was rejected and has not been handled since. */
   readonly rejections: unknown[];
 }
 
 /** `tell` hears at once of what was thrown where it can never be caught. */
-export function watchUncaught(tell: (error: unknown) => void): Uncaught {
+export function watchUncaught(tell: (error: unknown) => void): UncaughtErrors {
   const open = new Map<Promise<unknown>, unknown>();
   addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
@@ -22,7 +22,7 @@ export function watchUncaught(tell: (error: unknown) => void): Uncaught {
     event.preventDefault();
     tell((event as ErrorEvent).error);
   });
-  const guarded = (callback: unknown) => {
+  const guard = (callback: unknown) => {
     if (typeof callback !== "function") return callback;
     return (...values: unknown[]) => {
       try {
@@ -32,10 +32,10 @@ export function watchUncaught(tell: (error: unknown) => void): Uncaught {
       }
     };
   };
-  globalThis.setTimeout = ((callback: unknown, ...rest: [number]) => nativeTimeout(guarded(callback) as () => void, ...rest)) as typeof setTimeout;
-  globalThis.setInterval = ((callback: unknown, ...rest: [number]) => nativeInterval(guarded(callback) as () => void, ...rest)) as typeof setInterval;
+  globalThis.setTimeout = ((callback: unknown, ...rest: [number]) => nativeTimeout(guard(callback) as () => void, ...rest)) as typeof setTimeout;
+  globalThis.setInterval = ((callback: unknown, ...rest: [number]) => nativeInterval(guard(callback) as () => void, ...rest)) as typeof setInterval;
   return {
-    async noticed() {
+    async settle() {
       // Rejections are noticed when the engine is through with all that is due; reading a body waits for that, and costs nothing.
       await text.call(new NativeResponse(""));
     },

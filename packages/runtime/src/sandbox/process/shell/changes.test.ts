@@ -1,32 +1,32 @@
 import { expect, test } from "vitest";
-import { random } from "../../../../../../tests/kit/random.ts";
-import { repeatCount } from "../../../../../../tests/kit/sample.ts";
+import { createRandom } from "../../../../../../tests/kit/random.ts";
+import { getRepeatCount } from "../../../../../../tests/kit/sample.ts";
 import type { ShellChange } from "../../shell.ts";
-import { Body } from "./body.ts";
-import { changesOf, diffTrees } from "./changes.ts";
+import { FileBody } from "./file-body.ts";
+import { listChanges, diffTrees } from "./changes.ts";
 import { TreeFileSystem } from "./file-system.ts";
-import { filesIn, type Folder, namesOf, Tree } from "./tree.ts";
+import { iterateFiles, type Folder, splitPath, Tree } from "./tree.ts";
 
 const source = async (path: string) => `far ${path}`;
 const limits = { changes: 1000, bytes: 100_000 };
 
-function treeOf(files: Record<string, string>): Folder {
+function createTree(files: Record<string, string>): Folder {
   const tree = new Tree(undefined);
-  for (const [path, text] of Object.entries(files)) tree.put(namesOf(path), { kind: "file", body: text === "far" ? Body.far(path, 10) : Body.of(text), mtime: 0 });
+  for (const [path, text] of Object.entries(files)) tree.put(splitPath(path), { kind: "file", body: text === "far" ? FileBody.ofRemote(path, 10) : FileBody.of(text), mtime: 0 });
   return tree.root;
 }
 
-async function contents(root: Folder): Promise<Record<string, unknown>> {
+async function readContents(root: Folder): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {};
-  for (const [path, { body }] of filesIn(root)) {
-    await body.fetch(source);
+  for (const [path, { body }] of iterateFiles(root)) {
+    await body.load(source);
     all[path] = body.content();
   }
   return all;
 }
 
 /** Makes the changes one after the other, as whoever keeps the files does; each has to be possible when its turn comes. */
-function applied(files: Record<string, unknown>, changes: readonly ShellChange[]): Record<string, unknown> {
+function applyChanges(files: Record<string, unknown>, changes: readonly ShellChange[]): Record<string, unknown> {
   const after = { ...files };
   const mustBeFree = (path: string) => {
     for (const other of Object.keys(after)) if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) throw new Error(`${other} is in the way of ${path}`);
@@ -49,18 +49,18 @@ function applied(files: Record<string, unknown>, changes: readonly ShellChange[]
 }
 
 test("whatever is done to a tree, its changes make the same of the files", async () => {
-  const { pick, below, chance } = random("changes of a tree");
+  const { pick, below, chance } = createRandom("changes of a tree");
   const names = ["a", "b", "c", "d"];
   const path = () => `/${Array.from({ length: 1 + below(3) }, () => pick(names)).join("/")}`;
-  for (let round = 0; round < repeatCount("random trees", { sample: 250, full: 1000 }); round++) {
+  for (let round = 0; round < getRepeatCount("random trees", { sample: 250, full: 1000 }); round++) {
     const files: Record<string, string> = {};
     const tree = new Tree(undefined);
     for (let n = below(8); n > 0; n--) {
       const place = path().slice(1);
-      if (tree.put(namesOf(place), { kind: "file", body: Body.of(""), mtime: 0 }) && tree.find(namesOf(place))?.kind === "file") files[place] = chance(0.2) ? "far" : `text ${below(3)}`;
+      if (tree.put(splitPath(place), { kind: "file", body: FileBody.of(""), mtime: 0 }) && tree.find(splitPath(place))?.kind === "file") files[place] = chance(0.2) ? "far" : `text ${below(3)}`;
     }
     for (const place of Object.keys(files)) if (Object.keys(files).some((other) => other.startsWith(`${place}/`) || place.startsWith(`${other}/`))) delete files[place];
-    const before = treeOf(files);
+    const before = createTree(files);
     const after = new Tree(before);
     const fs = new TreeFileSystem(after, { source, room: 1_000_000 });
     for (let n = below(12); n > 0; n--) {
@@ -77,31 +77,31 @@ test("whatever is done to a tree, its changes make the same of the files", async
       ]);
       await work().catch(() => {});
     }
-    const changes = await changesOf(diffTrees(before, after.root), source, limits);
-    expect(applied(await contents(before), changes)).toEqual(await contents(after.root));
+    const changes = await listChanges(diffTrees(before, after.root), source, limits);
+    expect(applyChanges(await readContents(before), changes)).toEqual(await readContents(after.root));
   }
 });
 
 test("what was moved is told as moved, without its content", async () => {
-  const before = treeOf({ "a.txt": "far", "d/x": "1", "d/y": "2" });
+  const before = createTree({ "a.txt": "far", "d/x": "1", "d/y": "2" });
   const after = new Tree(before);
   const fs = new TreeFileSystem(after, { source, room: 1000 });
   await fs.mv("/a.txt", "/b.txt");
   await fs.mv("/d", "/e");
   const asked: string[] = [];
-  const changes = await changesOf(diffTrees(before, after.root), async (path) => (asked.push(path), ""), limits);
+  const changes = await listChanges(diffTrees(before, after.root), async (path) => (asked.push(path), ""), limits);
   expect([changes, asked]).toEqual([[{ move: "a.txt", to: "b.txt" }, { move: "d/x", to: "e/x" }, { move: "d/y", to: "e/y" }], []]);
 });
 
 test("a copy whose original is deleted is a move too, and so is each of two names of one file", async () => {
-  const before = new Tree(treeOf({ a: "1", "d/x": "2" }));
+  const before = new Tree(createTree({ a: "1", "d/x": "2" }));
   await new TreeFileSystem(before, { source, room: 1000 }).link("/d/x", "/d/y");
   const after = new Tree(before.root);
   const fs = new TreeFileSystem(after, { source, room: 1000 });
   await fs.cp("/a", "/b");
   await fs.rm("/a");
   await fs.mv("/d", "/e");
-  expect(await changesOf(diffTrees(before.root, after.root), source, limits)).toEqual([
+  expect(await listChanges(diffTrees(before.root, after.root), source, limits)).toEqual([
     { move: "a", to: "b" },
     { move: "d/x", to: "e/x" },
     { move: "d/y", to: "e/y" },
@@ -109,16 +109,16 @@ test("a copy whose original is deleted is a move too, and so is each of two name
 });
 
 test("too many and too much are refused", async () => {
-  const after = new Tree(treeOf({}));
+  const after = new Tree(createTree({}));
   const fs = new TreeFileSystem(after, { source, room: 1_000_000 });
   for (let n = 0; n < 10; n++) await fs.writeFile(`/${n}`, "x".repeat(100));
-  await expect(changesOf(diffTrees(undefined, after.root), source, { changes: 9, bytes: 10_000 })).rejects.toThrow("It changed 10 files; a command may change 9.");
-  await expect(changesOf(diffTrees(undefined, after.root), source, { changes: 10, bytes: 999 })).rejects.toThrow("It wrote more than");
+  await expect(listChanges(diffTrees(undefined, after.root), source, { changes: 9, bytes: 10_000 })).rejects.toThrow("It changed 10 files; a command may change 9.");
+  await expect(listChanges(diffTrees(undefined, after.root), source, { changes: 10, bytes: 999 })).rejects.toThrow("It wrote more than");
 });
 
 test("what comes where something of another kind was is not told as moved", async () => {
   const files = { "d/x": "1", f: "2" };
-  const before = treeOf(files);
+  const before = createTree(files);
   const after = new Tree(before);
   const fs = new TreeFileSystem(after, { source, room: 1000 });
   await fs.mv("/d/x", "/z");
@@ -127,6 +127,6 @@ test("what comes where something of another kind was is not told as moved", asyn
   await fs.mkdir("/f");
   await fs.mv("/d", "/f/d");
   await fs.cp("/f/d", "/d");
-  const changes = await changesOf(diffTrees(before, after.root), source, limits);
-  expect(applied(files, changes)).toEqual({ z: "1", "f/d": "2", d: "2" });
+  const changes = await listChanges(diffTrees(before, after.root), source, limits);
+  expect(applyChanges(files, changes)).toEqual({ z: "1", "f/d": "2", d: "2" });
 });

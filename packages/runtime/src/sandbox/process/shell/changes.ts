@@ -1,8 +1,8 @@
 import { detectMoves, FileDiff } from "@thinkery/sdk/internal";
 import { maxPathChars } from "../../bounds.ts";
 import type { ShellChange } from "../../shell.ts";
-import type { Source } from "./body.ts";
-import { filesIn, type Entry, type File, type Folder } from "./tree.ts";
+import type { ContentSource } from "./file-body.ts";
+import { iterateFiles, type Entry, type File, type Folder } from "./tree.ts";
 
 /** What changed from one tree to another that was made from it. */
 export class TreeDiff extends FileDiff<File> {
@@ -34,31 +34,31 @@ function compareFolders(before: Folder | undefined, after: Folder | undefined, u
 }
 
 function compareEntries(was: Entry | undefined, is: Entry | undefined, path: string, diff: TreeDiff): void {
-  diff.record(path, asFile(was), asFile(is));
+  diff.record(path, toFile(was), toFile(is));
   if (is?.kind === "link") diff.links.push(path);
   if (is?.kind === "folder") return compareFolders(was?.kind === "folder" ? was : undefined, is, `${path}/`, diff);
   if (was?.kind !== "folder") return;
-  for (const [inside, file] of filesIn(was, `${path}/`)) diff.record(inside, file, undefined);
+  for (const [inside, file] of iterateFiles(was, `${path}/`)) diff.record(inside, file, undefined);
 }
 
-function asFile(entry: Entry | undefined): File | undefined {
+function toFile(entry: Entry | undefined): File | undefined {
   return entry?.kind === "file" ? entry : undefined;
 }
 
 /** More than this cannot be handed over at once. */
-export class TooMuch extends Error {}
+export class TooManyChangesError extends Error {}
 
-interface Most {
+interface ChangeLimits {
   changes: number;
   bytes: number;
 }
 
 /** Deletions first, then what was moved, then what was written: in this order each can be done. */
-export async function changesOf(diff: TreeDiff, source: Source, most: Most): Promise<ShellChange[]> {
+export async function listChanges(diff: TreeDiff, source: ContentSource, most: ChangeLimits): Promise<ShellChange[]> {
   const { written, deleted, size } = diff;
-  if (size > most.changes) throw new TooMuch(`It changed ${size} files; a command may change ${most.changes}.`);
+  if (size > most.changes) throw new TooManyChangesError(`It changed ${size} files; a command may change ${most.changes}.`);
   const tooLong = [...written.keys()].find((path) => path.length > maxPathChars);
-  if (tooLong !== undefined) throw new TooMuch(`A path of it is too long: “${tooLong.slice(0, 100)}…”.`);
+  if (tooLong !== undefined) throw new TooManyChangesError(`A path of it is too long: “${tooLong.slice(0, 100)}…”.`);
   const moves = detectMoves(diff, ({ body }) => body);
   const changes: ShellChange[] = [];
   for (const path of deleted.keys()) if (!moves.has(path)) changes.push({ delete: path });
@@ -68,8 +68,8 @@ export async function changesOf(diff: TreeDiff, source: Source, most: Most): Pro
   for (const [path, { body }] of written) {
     if (targets.has(path)) continue;
     bytes += body.size;
-    if (bytes > most.bytes) throw new TooMuch(`It wrote more than ${Math.floor(most.bytes / 1024 / 1024)} MB.`);
-    await body.fetch(source);
+    if (bytes > most.bytes) throw new TooManyChangesError(`It wrote more than ${Math.floor(most.bytes / 1024 / 1024)} MB.`);
+    await body.load(source);
     changes.push({ write: path, content: body.content() });
   }
   return changes;

@@ -2,16 +2,16 @@ import { Bash, type BashExecResult, type CommandName, type ExecResult } from "ju
 import { createCommandCheck } from "../../../policy/match-command.ts";
 import { maxConsoleChars, maxPathChars, maxChangedBytes, maxChanges, maxEnvironmentBytes, maxScratchBytes } from "../../bounds.ts";
 import type { ShellHost, ShellJob, ShellOutcome, ShellState } from "../../shell.ts";
-import { Written } from "../harness/written.ts";
-import { Body, type Source } from "./body.ts";
-import { changesOf, diffTrees, TooMuch, type TreeDiff } from "./changes.ts";
+import { BoundedText } from "../harness/bounded-text.ts";
+import { FileBody, type ContentSource } from "./file-body.ts";
+import { listChanges, diffTrees, TooManyChangesError, type TreeDiff } from "./changes.ts";
 import { withCommandHook } from "./command-hook.ts";
 import { TreeFileSystem } from "./file-system.ts";
-import { fetchThrough } from "./network.ts";
+import { createFetch } from "./network.ts";
 import { programs } from "./programs.ts";
-import { normalizedPrograms } from "./spelling.ts";
+import { normalizedPrograms } from "./normalize-args.ts";
 import { commandNames, scratchFolder, systems, workFolder } from "./system.ts";
-import { filesIn, type Folder, namesOf, newFolder, Tree } from "./tree.ts";
+import { iterateFiles, type Folder, splitPath, createFolder, Tree } from "./tree.ts";
 
 /** What all that is written while a command runs may have, in bytes. */
 const room = 48 * 1024 * 1024;
@@ -25,54 +25,54 @@ export interface CommandOptions {
   /** The workspace as it is before. */
   work: Folder;
   host: ShellHost;
-  onFetched?(body: Body): void;
+  onFetched?(body: FileBody): void;
 }
 
 /** Runs one command on a workspace that nobody else sees, and tells what it would change. */
 export async function runCommand({ job, work, host, onFetched }: CommandOptions): Promise<ShellOutcome> {
   const { limits } = job;
-  const source = sourceOf(host);
+  const source = createSource(host);
   const system = job.network ? systems.connected : systems.alone;
-  const tree = treeFor(system, work, job.state);
-  const state = { ...job.state, cwd: folderIn(tree, job.state.cwd) };
+  const tree = createTree(system, work, job.state);
+  const state = { ...job.state, cwd: resolveFolder(tree, job.state.cwd) };
   const files = new TreeFileSystem(tree, { source, room, ...(onFetched ? { onFetched } : {}) });
   const shell = openShell({ ...job, state }, files, host);
   const result = await shell.run(job.command);
-  const stdout = shortened(result.stdout, limits.outputBytes);
-  const stderr = shortened(worded(result.stderr), limits.outputBytes);
+  const stdout = truncateOutput(result.stdout, limits.outputBytes);
+  const stderr = truncateOutput(cleanErrors(result.stderr), limits.outputBytes);
   const after = tree.find([workFolder]);
   const diff = diffTrees(work, after?.kind === "folder" ? after : undefined);
   const notes: string[] = [];
   if (result.exitCode === 124 && /execution (?:deadline|time)|aborted/.test(result.stderr)) notes.push(`The command was ended after ${limits.timeoutMs / 1000} s.`);
   try {
-    const changes = await changesOf(diff, source, { changes: maxChanges, bytes: maxChangedBytes });
-    const scratch = scratchOf(tree, notes);
-    notes.push(...lostOf(diff, state, { system, tree, modes: files.modes }));
+    const changes = await listChanges(diff, source, { changes: maxChanges, bytes: maxChangedBytes });
+    const scratch = collectScratch(tree, notes);
+    notes.push(...describeLosses(diff, state, { system, tree, modes: files.modes }));
     const folders = diff.folders.filter((path) => path.length <= maxPathChars).slice(0, maxFolders);
     const { cwd, env } = shell.state(result, state, notes);
-    return { ok: true, exitCode: result.exitCode & 255, stdout, stderr, changes, notes, state: { cwd: folderIn(tree, cwd), env, folders, scratch } };
+    return { ok: true, exitCode: result.exitCode & 255, stdout, stderr, changes, notes, state: { cwd: resolveFolder(tree, cwd), env, folders, scratch } };
   } catch (error) {
-    if (!(error instanceof TooMuch)) throw error;
-    return { ok: false, kind: "limit", message: `Nothing of what the command did was kept. ${error.message}`, console: shortened(stdout + stderr, maxConsoleChars) };
+    if (!(error instanceof TooManyChangesError)) throw error;
+    return { ok: false, kind: "limit", message: `Nothing of what the command did was kept. ${error.message}`, console: truncateOutput(stdout + stderr, maxConsoleChars) };
   }
 }
 
-function treeFor(system: Folder, work: Folder, { folders, scratch }: ShellState): Tree {
+function createTree(system: Folder, work: Folder, { folders, scratch }: ShellState): Tree {
   const tree = new Tree(system);
   const now = Date.now();
   tree.put([workFolder], work);
-  for (const folder of folders) tree.folder([workFolder, ...namesOf(folder)], now);
-  for (const [path, content] of scratch) tree.put([scratchFolder, ...namesOf(path)], { kind: "file", body: Body.of(content), mtime: now });
+  for (const folder of folders) tree.ensureFolder([workFolder, ...splitPath(folder)], now);
+  for (const [path, content] of scratch) tree.put([scratchFolder, ...splitPath(path)], { kind: "file", body: FileBody.of(content), mtime: now });
   return tree;
 }
 
 /** A folder that somebody has removed is left for the workspace. */
-function folderIn(tree: Tree, path: string): string {
-  return path.length <= maxPathChars && tree.find(namesOf(path))?.kind === "folder" ? path : `/${workFolder}`;
+function resolveFolder(tree: Tree, path: string): string {
+  return path.length <= maxPathChars && tree.find(splitPath(path))?.kind === "folder" ? path : `/${workFolder}`;
 }
 
 /** What the interpreter keeps to itself and no option tells: which variables are exported. */
-interface Inside {
+interface InterpreterInternals {
   state: { exportedVars: Set<string> };
 }
 
@@ -82,7 +82,7 @@ function openShell({ state, limits, rules, network }: CommandOptions["job"], fil
   const bash = new Bash({
     fs: files,
     cwd: state.cwd,
-    env: { ...defaults, ...state.env },
+    env: { ...defaultEnv, ...state.env },
     commands: commandNames as CommandName[],
     customCommands: [...normalizedPrograms, ...programs],
     executionLimits: {
@@ -104,34 +104,34 @@ function openShell({ state, limits, rules, network }: CommandOptions["job"], fil
     // The isolate has nothing in it that the interpreter would have to be kept from.
     defenseInDepth: false,
     coverage: withCommandHook((name, args, { env, cwd }) => {
-      if (isAllowed && !isAllowed(name, args)) return denied(name);
+      if (isAllowed && !isAllowed(name, args)) return createDeniedResult(name);
       // An exit ends the interpreter before it reports its variables.
       if (name === "exit") left = { ...Object.fromEntries(env), PWD: cwd };
       return undefined;
     }),
     processInfo: { pid: 2, ppid: 1, uid: 1000, gid: 1000 },
-    ...(network ? { fetch: fetchThrough(host) } : {}),
+    ...(network ? { fetch: createFetch(host) } : {}),
   });
-  const inside = bash as unknown as Inside;
+  const inside = bash as unknown as InterpreterInternals;
   return {
     run: (command: string): Promise<BashExecResult> =>
       bash.exec(command, { rawScript: true }).catch((error: Error) => ({ stdout: "", stderr: `bash: ${error.message}\n`, exitCode: 1, env: {} })),
     state({ env }: BashExecResult, before: ShellState, notes: string[]): Pick<ShellState, "cwd" | "env"> {
       const end = "?" in env ? env : (left ?? { ...env, PWD: before.cwd });
-      const kept = [...inside.state.exportedVars].filter((name) => !own.has(name) && end[name] !== undefined && end[name] !== defaults[name]);
-      return { cwd: end.PWD ?? before.cwd, env: lasting(kept.map((name) => [name, end[name] as string]), notes) };
+      const kept = [...inside.state.exportedVars].filter((name) => !shellVariables.has(name) && end[name] !== undefined && end[name] !== defaultEnv[name]);
+      return { cwd: end.PWD ?? before.cwd, env: selectLastingVariables(kept.map((name) => [name, end[name] as string]), notes) };
     },
   };
 }
 
 /** What is set in every shell. */
-const defaults: Record<string, string> = { HOME: `/${workFolder}`, USER: "agent", PATH: "/usr/bin:/bin", SHELL: "/bin/bash", TERM: "dumb", LANG: "C.UTF-8", TMPDIR: `/${scratchFolder}` };
+const defaultEnv: Record<string, string> = { HOME: `/${workFolder}`, USER: "agent", PATH: "/usr/bin:/bin", SHELL: "/bin/bash", TERM: "dumb", LANG: "C.UTF-8", TMPDIR: `/${scratchFolder}` };
 
 /** Variables that every shell sets for itself. */
-const own = new Set(["PWD", "OLDPWD", "_", "SHLVL"]);
+const shellVariables = new Set(["PWD", "OLDPWD", "_", "SHLVL"]);
 
 /** As many variables as may last, and what is said of the others. */
-function lasting(variables: [name: string, value: string][], notes: string[]): Record<string, string> {
+function selectLastingVariables(variables: [name: string, value: string][], notes: string[]): Record<string, string> {
   let room = maxEnvironmentBytes;
   const dropped: string[] = [];
   const kept = variables.filter(([name, value]) => {
@@ -140,15 +140,15 @@ function lasting(variables: [name: string, value: string][], notes: string[]): R
     room -= size;
     return true;
   });
-  if (dropped.length > 0) notes.push(`Exported variables may have ${maxEnvironmentBytes / 1024} KB in all to last; forgotten: ${named(dropped)}.`);
+  if (dropped.length > 0) notes.push(`Exported variables may have ${maxEnvironmentBytes / 1024} KB in all to last; forgotten: ${formatPaths(dropped)}.`);
   return Object.fromEntries(kept);
 }
 
-function denied(name: string): ExecResult {
+function createDeniedResult(name: string): ExecResult {
   return { stdout: "", stderr: `${name}: denied by this agent's policy\n`, exitCode: 126 };
 }
 
-function sourceOf(host: ShellHost): Source {
+function createSource(host: ShellHost): ContentSource {
   return async (path) => {
     const content = await host.read(path);
     if (content === undefined) throw new Error(`EIO: i/o error, read '/${workFolder}/${path}'`);
@@ -156,12 +156,12 @@ function sourceOf(host: ShellHost): Source {
   };
 }
 
-function scratchOf(tree: Tree, notes: string[]): ShellState["scratch"] {
+function collectScratch(tree: Tree, notes: string[]): ShellState["scratch"] {
   const folder = tree.find([scratchFolder]);
   const scratch: ShellState["scratch"] = [];
   const dropped: string[] = [];
   let bytes = 0;
-  for (const [path, { body }] of folder?.kind === "folder" ? filesIn(folder) : []) {
+  for (const [path, { body }] of folder?.kind === "folder" ? iterateFiles(folder) : []) {
     if (bytes + body.size > maxScratchBytes || scratch.length >= maxFolders || path.length > maxPathChars) {
       dropped.push(`/${scratchFolder}/${path}`);
       continue;
@@ -169,44 +169,44 @@ function scratchOf(tree: Tree, notes: string[]): ShellState["scratch"] {
     bytes += body.size;
     scratch.push([path, body.content()]);
   }
-  if (dropped.length > 0) notes.push(`/${scratchFolder} keeps ${maxScratchBytes / 1024 / 1024} MB from one command to the next; not kept: ${named(dropped)}.`);
+  if (dropped.length > 0) notes.push(`/${scratchFolder} keeps ${maxScratchBytes / 1024 / 1024} MB from one command to the next; not kept: ${formatPaths(dropped)}.`);
   return scratch;
 }
 
 /** What a workspace cannot hold, said once. */
-function lostOf({ folders, links }: TreeDiff, before: ShellState, { system, tree, modes }: { system: Folder; tree: Tree; modes: ReadonlySet<string> }): string[] {
+function describeLosses({ folders, links }: TreeDiff, before: ShellState, { system, tree, modes }: { system: Folder; tree: Tree; modes: ReadonlySet<string> }): string[] {
   const notes: string[] = [];
   const empty = folders.filter((folder) => !before.folders.includes(folder));
-  if (links.length > 0) notes.push(`A workspace has no symbolic links; not kept: ${named(links)}.`);
-  if (empty.length > 0) notes.push(`A workspace has no empty folders; until something is in it, this is there for the rest of the turn only: ${named(empty)}.`);
+  if (links.length > 0) notes.push(`A workspace has no symbolic links; not kept: ${formatPaths(links)}.`);
+  if (empty.length > 0) notes.push(`A workspace has no empty folders; until something is in it, this is there for the rest of the turn only: ${formatPaths(empty)}.`);
   const changed = [...modes].filter((path) => path.startsWith(`${workFolder}/`) && tree.find(path.split("/"))?.kind === "file").map((path) => path.slice(workFolder.length + 1));
-  if (changed.length > 0) notes.push(`A workspace keeps no modes of files; forgotten: ${named(changed)}. A file that begins with #! can always be run.`);
-  const elsewhere = [...outside(system, tree)];
-  if (elsewhere.length > 0) notes.push(`Only what is in /${workFolder} is kept, and /${scratchFolder} for the rest of the turn; lost: ${named(elsewhere)}.`);
+  if (changed.length > 0) notes.push(`A workspace keeps no modes of files; forgotten: ${formatPaths(changed)}. A file that begins with #! can always be run.`);
+  const elsewhere = [...listOutside(system, tree)];
+  if (elsewhere.length > 0) notes.push(`Only what is in /${workFolder} is kept, and /${scratchFolder} for the rest of the turn; lost: ${formatPaths(elsewhere)}.`);
   return notes;
 }
 
-function* outside(system: Folder, tree: Tree): Generator<string> {
+function* listOutside(system: Folder, tree: Tree): Generator<string> {
   const without = (folder: Folder): Folder => {
-    const rest = newFolder(tree);
+    const rest = createFolder(tree);
     for (const [name, entry] of folder.entries) if (![workFolder, scratchFolder, "dev", "proc"].includes(name)) rest.entries.set(name, entry);
     return rest;
   };
   for (const path of diffTrees(without(system), without(tree.root)).written.keys()) yield `/${path}`;
 }
 
-function named(paths: readonly string[]): string {
+function formatPaths(paths: readonly string[]): string {
   const shown = paths.slice(0, maxNamedPaths).map((path) => (path.length > 200 ? `${path.slice(0, 200)}…` : path)).join(", ");
   return paths.length > maxNamedPaths ? `${shown} and ${paths.length - maxNamedPaths} more` : shown;
 }
 
 /** Advice for whoever builds the interpreter in is of no use to whoever runs a command. */
-function worded(complaints: string): string {
+function cleanErrors(complaints: string): string {
   return complaints.replace(/, increase executionLimits\.\w+/g, "").replace(/command not available in browser environments\.[^\n]*/g, "command not found");
 }
 
-function shortened(text: string, most: number): string {
-  const written = new Written(most);
+function truncateOutput(text: string, most: number): string {
+  const written = new BoundedText(most);
   written.add(text);
   return written.text;
 }

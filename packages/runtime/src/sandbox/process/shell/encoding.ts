@@ -1,14 +1,14 @@
 import type { BufferEncoding } from "just-bash/browser";
-import { type Body, bytesOf, latinOf, latinOfText } from "./body.ts";
+import { type FileBody, fromLatin, toLatin, encodeLatin } from "./file-body.ts";
 
 /** What programs of the shell say of how they read and write. */
 export type Encoding = { encoding?: BufferEncoding | null } | BufferEncoding;
 
-export function encodingOf(options: Encoding | undefined): BufferEncoding | undefined {
+export function getEncoding(options: Encoding | undefined): BufferEncoding | undefined {
   return (typeof options === "string" ? options : options?.encoding) ?? undefined;
 }
 
-export function encoded(body: Body, encoding: BufferEncoding | undefined): string {
+export function encodeFileBody(body: FileBody, encoding: BufferEncoding | undefined): string {
   if (encoding === "binary" || encoding === "latin1") return body.latin();
   if (encoding === "base64") return btoa(body.latin());
   if (encoding === "hex") return Array.from(body.bytes(), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -16,11 +16,11 @@ export function encoded(body: Body, encoding: BufferEncoding | undefined): strin
 }
 
 /** What is written, as bytes that are characters. */
-export function latinFrom(content: string | Uint8Array, encoding: BufferEncoding | undefined): string {
-  if (typeof content !== "string") return latinOf(content);
+export function decodeToLatin(content: string | Uint8Array, encoding: BufferEncoding | undefined): string {
+  if (typeof content !== "string") return toLatin(content);
   // Only the low byte of a character counts, whatever else it has.
-  if (encoding === "binary" || encoding === "latin1") return /[^\0-\xff]/.test(content) ? latinOf(bytesOf(content)) : content;
+  if (encoding === "binary" || encoding === "latin1") return /[^\0-\xff]/.test(content) ? toLatin(fromLatin(content)) : content;
   if (encoding === "base64") return atob(content);
   if (encoding === "hex") return content.replace(/../g, (pair) => String.fromCharCode(Number.parseInt(pair, 16)));
-  return latinOfText(content);
+  return encodeLatin(content);
 }

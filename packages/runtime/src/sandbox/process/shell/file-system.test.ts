@@ -1,24 +1,24 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { diffTrees } from "./changes.ts";
-import { Body } from "./body.ts";
+import { FileBody } from "./file-body.ts";
 import { TreeFileSystem } from "./file-system.ts";
-import { type Folder, namesOf, Tree } from "./tree.ts";
+import { type Folder, splitPath, Tree } from "./tree.ts";
 
 let before: Folder;
 let tree: Tree;
 let fs: TreeFileSystem;
 let asked: string[];
 
-function treeOf(files: Record<string, string | Uint8Array | number>): Folder {
+function createTree(files: Record<string, string | Uint8Array | number>): Folder {
   const made = new Tree(undefined);
   for (const [path, content] of Object.entries(files)) {
-    made.put(namesOf(path), { kind: "file", body: typeof content === "number" ? Body.far(path, content) : Body.of(content), mtime: 1000 });
+    made.put(splitPath(path), { kind: "file", body: typeof content === "number" ? FileBody.ofRemote(path, content) : FileBody.of(content), mtime: 1000 });
   }
   return made.root;
 }
 
 beforeEach(() => {
-  before = treeOf({ "a.txt": "one\n", "d/b.txt": "Grüße", "d/e/c.bin": Uint8Array.of(0, 255, 128), "far.txt": 7 });
+  before = createTree({ "a.txt": "one\n", "d/b.txt": "Grüße", "d/e/c.bin": Uint8Array.of(0, 255, 128), "far.txt": 7 });
   tree = new Tree(before);
   asked = [];
   fs = new TreeFileSystem(tree, {
@@ -107,7 +107,7 @@ describe("writing", () => {
     ["a byte order mark", "\ufeffa", undefined, "\ufeffa"],
   ] as const)("takes %s", async (_, given, encoding, content) => {
     await fs.writeFile("/n", given as string, encoding);
-    expect((diffTrees(before, tree.root).written.get("n") as { body: Body }).body.content()).toEqual(content);
+    expect((diffTrees(before, tree.root).written.get("n") as { body: FileBody }).body.content()).toEqual(content);
   });
 
   test("a script can be run, and other files cannot", async () => {

@@ -11,7 +11,7 @@ interface Shell {
   search(job: SearchJob, host: ShellHost): Promise<SearchOutcome>;
 }
 
-interface Given {
+interface ShellTestOptions {
   files?: readonly ViewFile[];
   state?: Partial<ShellState>;
   rules?: readonly PolicyRule[];
@@ -19,7 +19,7 @@ interface Given {
   host?: Partial<ShellHost>;
 }
 
-export type Came = Extract<ShellOutcome, { ok: true }>;
+export type SuccessfulOutcome = Extract<ShellOutcome, { ok: true }>;
 
 /** What runs in the isolate, bundled as it is there, with commands run on it in Node. */
 export async function openBundle() {
@@ -34,7 +34,7 @@ export async function openBundle() {
   const shell = new Shell();
   let made = 0;
   return {
-    async run(command: string, { files = [], state = {}, rules = [], limits = {}, host = {} }: Given = {}): Promise<Came> {
+    async run(command: string, { files = [], state = {}, rules = [], limits = {}, host = {} }: ShellTestOptions = {}): Promise<SuccessfulOutcome> {
       const outcome = await collation.during(() => shell.shell(
         {
           agent: "global~ada",

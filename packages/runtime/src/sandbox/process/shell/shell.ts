@@ -4,15 +4,15 @@ import type { SearchJob, SearchOutcome, ShellHost, ShellJob, ShellOutcome, View 
 import { runCommand } from "./command.ts";
 import { search } from "./search.ts";
 import type { Folder } from "./tree.ts";
-import { Views } from "./view.ts";
+import { ViewCache } from "./view-cache.ts";
 
 interface Stale {
   stale: number | null;
 }
 
 /** As long as the isolate lives, it knows the workspace as it was told last. */
-const views = new Views();
-let busy = 0;
+const views = new ViewCache();
+let runningCount = 0;
 
 /**
  * The part of a sandbox that is a shell. It is large, so it has an isolate of its own, which is there only once somebody
@@ -20,21 +20,21 @@ let busy = 0;
  */
 export default class Shell extends WorkerEntrypoint {
   shell({ view, ...job }: ShellJob, host: ShellHost): Promise<ShellOutcome | Stale> {
-    return within(view, (work) => runCommand({ job, work, host, onFetched: (body) => views.fetched(body) }));
+    return runInView(view, (work) => runCommand({ job, work, host, onFetched: (body) => views.trackFetched(body) }));
   }
 
   search({ view, ...job }: SearchJob, host: ShellHost): Promise<SearchOutcome | Stale> {
-    return within(view, (work) => search({ job, work, host, onFetched: (body) => views.fetched(body) }));
+    return runInView(view, (work) => search({ job, work, host, onFetched: (body) => views.trackFetched(body) }));
   }
 }
 
-async function within<T>(view: View, work: (root: Folder) => Promise<T>): Promise<T | Stale> {
+async function runInView<T>(view: View, work: (root: Folder) => Promise<T>): Promise<T | Stale> {
   const opened = views.open(view);
   if ("stale" in opened) return { stale: opened.stale ?? null };
-  busy++;
+  runningCount++;
   try {
     return await work(opened.root);
   } finally {
-    if (--busy === 0) views.trim();
+    if (--runningCount === 0) views.trim();
   }
 }

@@ -1,29 +1,29 @@
 import { getCommandNames, getNetworkCommandNames } from "just-bash/browser";
-import { Body } from "./body.ts";
+import { FileBody } from "./file-body.ts";
 import { programs } from "./programs.ts";
-import { type Folder, namesOf, newFolder, Tree } from "./tree.ts";
+import { type Folder, splitPath, createFolder, Tree } from "./tree.ts";
 
 /** Where the workspace is, and where things may be put that nobody keeps. */
 export const workFolder = "work";
 export const scratchFolder = "tmp";
 
 /** They need what is not here: a database engine, a document to parse pages with. */
-const absent = ["sqlite3", "html-to-markdown", "python3", "python", "js-exec", "node"];
+const unavailableCommands = ["sqlite3", "html-to-markdown", "python3", "python", "js-exec", "node"];
 
-export const commandNames = getCommandNames().filter((name) => !absent.includes(name));
+export const commandNames = getCommandNames().filter((name) => !unavailableCommands.includes(name));
 
 const allNames = [...commandNames, ...programs.map(({ name }) => name)];
 
 /** What a shell finds beside the workspace: names of commands, devices. The same for everybody, and nobody's to change. */
-export const systems = { alone: systemWith(allNames), connected: systemWith([...allNames, ...getNetworkCommandNames()]) };
+export const systems = { alone: createSystem(allNames), connected: createSystem([...allNames, ...getNetworkCommandNames()]) };
 
-function systemWith(names: readonly string[]): Folder {
+function createSystem(names: readonly string[]): Folder {
   const tree = new Tree(undefined);
-  const write = (path: string, text = "", mode?: number) => tree.put(namesOf(path), { kind: "file", body: Body.of(text), mtime: 0, ...(mode === undefined ? {} : { mode }) });
+  const write = (path: string, text = "", mode?: number) => tree.put(splitPath(path), { kind: "file", body: FileBody.of(text), mtime: 0, ...(mode === undefined ? {} : { mode }) });
   for (const name of names) {
     for (const folder of ["bin", "usr/bin"]) write(`${folder}/${name}`, `#!/bin/bash\n# Built-in command: ${name}\n`, 0o755);
   }
   for (const device of ["null", "zero", "stdin", "stdout", "stderr"]) write(`dev/${device}`, "", 0o666);
-  for (const folder of ["dev/fd", scratchFolder, workFolder]) tree.put(namesOf(folder), newFolder(tree));
+  for (const folder of ["dev/fd", scratchFolder, workFolder]) tree.put(splitPath(folder), createFolder(tree));
   return tree.root;
 }

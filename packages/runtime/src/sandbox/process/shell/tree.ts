@@ -1,4 +1,4 @@
-import { Body } from "./body.ts";
+import { FileBody } from "./file-body.ts";
 
 /**
  * Folders and files as a tree that several hold at once. Nobody changes a folder that is not theirs: they put a copy in
@@ -17,7 +17,7 @@ export interface Folder {
 
 export interface File {
   kind: "file";
-  body: Body;
+  body: FileBody;
   /** Where none was set, a script can be run and anything else cannot. */
   mode?: number;
   mtime: number;
@@ -33,11 +33,11 @@ export type Entry = Folder | File | Link;
 
 export const folderMode = 0o755;
 
-export function newFolder(owner: object, mtime = 0): Folder {
+export function createFolder(owner: object, mtime = 0): Folder {
   return { kind: "folder", entries: new Map(), mode: folderMode, mtime, owner };
 }
 
-export function modeOf(entry: Entry): number {
+export function getMode(entry: Entry): number {
   if (entry.kind === "link") return 0o777;
   return entry.mode ?? (entry.kind === "file" && entry.body.startsWith("#!") ? 0o755 : 0o644);
 }
@@ -47,7 +47,7 @@ export class Tree {
   root: Folder;
 
   constructor(from: Folder | undefined) {
-    this.root = from ?? newFolder(this);
+    this.root = from ?? createFolder(this);
   }
 
   find(names: readonly string[]): Entry | undefined {
@@ -60,12 +60,12 @@ export class Tree {
   }
 
   /** The folder at this place, made where there is none, as one that may be changed; nothing where a file is in the way. */
-  folder(names: readonly string[], mtime = 0): Folder | undefined {
-    let folder = (this.root = this.#own(this.root));
+  ensureFolder(names: readonly string[], mtime = 0): Folder | undefined {
+    let folder = (this.root = this.#toOwned(this.root));
     for (const name of names) {
-      const entry = folder.entries.get(name) ?? newFolder(this, mtime);
+      const entry = folder.entries.get(name) ?? createFolder(this, mtime);
       if (entry.kind !== "folder") return undefined;
-      const own = this.#own(entry);
+      const own = this.#toOwned(entry);
       folder.entries.set(name, own);
       folder = own;
     }
@@ -73,7 +73,7 @@ export class Tree {
   }
 
   put(names: readonly string[], entry: Entry): boolean {
-    const folder = this.folder(names.slice(0, -1), entry.mtime);
+    const folder = this.ensureFolder(names.slice(0, -1), entry.mtime);
     const name = names.at(-1);
     if (!folder || name === undefined) return false;
     if (folder.entries.get(name) === undefined) folder.mtime = entry.mtime;
@@ -83,7 +83,7 @@ export class Tree {
 
   remove(names: readonly string[]): void {
     if (this.find(names) === undefined) return;
-    this.folder(names.slice(0, -1))?.entries.delete(names.at(-1) ?? "");
+    this.ensureFolder(names.slice(0, -1))?.entries.delete(names.at(-1) ?? "");
   }
 
   /** The same, and every folder above that has nothing left in it: workspaces have no empty folders. */
@@ -96,22 +96,22 @@ export class Tree {
     }
   }
 
-  #own(folder: Folder): Folder {
+  #toOwned(folder: Folder): Folder {
     return folder.owner === this ? folder : { ...folder, entries: new Map(folder.entries), owner: this };
   }
 }
 
 /** All files below a folder, folder by folder, in the order of their names. */
-export function* filesIn(folder: Folder, under = ""): Generator<[path: string, file: File]> {
+export function* iterateFiles(folder: Folder, under = ""): Generator<[path: string, file: File]> {
   for (const name of [...folder.entries.keys()].sort()) {
     const entry = folder.entries.get(name);
     if (entry?.kind === "file") yield [under + name, entry];
-    else if (entry?.kind === "folder") yield* filesIn(entry, `${under}${name}/`);
+    else if (entry?.kind === "folder") yield* iterateFiles(entry, `${under}${name}/`);
   }
 }
 
 /** The parts of a path, without what means nothing in it. Two spellings of a letter are one name. */
-export function namesOf(path: string): string[] {
+export function splitPath(path: string): string[] {
   const names: string[] = [];
   for (const name of path.normalize("NFC").split("/")) {
     if (name === "..") names.pop();

@@ -1,0 +1,27 @@
+import type { BudgetKind, Standing } from "@thinkery/sdk";
+import { formatDuration } from "./duration.ts";
+import type { Output } from "./output.ts";
+import { formatCost } from "./talk/lines.ts";
+
+export const kindNames: Record<BudgetKind, string> = { steps: "steps", tokens: "tokens", costUsd: "cost", seconds: "time" };
+
+const levelNames = { turn: "turn", agent: "agent", agency: "agency", user: "you" };
+
+/** Limits and how far they are used up. */
+export function formatBudgetTable(output: Output, standings: Standing[]): string {
+  const rows = standings.map(({ level, kind, per, spent, reserved, limit }) => [
+    levelNames[level],
+    kindNames[kind],
+    per === "ever" ? "for good" : `a ${per}`,
+    formatAmount(kind, spent),
+    reserved > 0 ? formatAmount(kind, reserved) : "-",
+    formatAmount(kind, limit),
+    `${Math.floor((spent / limit) * 100)} %`,
+  ]);
+  return output.formatTable(["BUDGET", "OF", "PER", "SPENT", "SET ASIDE", "LIMIT", "USED"], rows);
+}
+
+export function formatAmount(kind: BudgetKind, amount: number): string {
+  if (kind === "costUsd") return formatCost(amount);
+  return kind === "seconds" ? formatDuration(amount) : String(amount);
+}

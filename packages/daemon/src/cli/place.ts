@@ -1,8 +1,0 @@
-import { homedir } from "node:os";
-import { sep } from "node:path";
-
-/** A path as people write it: `~/.thinkery`. */
-export function place(path: string, userFolder: string = homedir()): string {
-  if (path === userFolder) return "~";
-  return path.startsWith(userFolder + sep) ? `~${path.slice(userFolder.length)}` : path;
-}

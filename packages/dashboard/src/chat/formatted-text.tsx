@@ -1,0 +1,27 @@
+import { memo } from "react";
+import { type Block, parseBlocks, parseInlineCode, showControlChars } from "./blocks.ts";
+
+/** What a model or a person said, as text only: nothing in it becomes a link, an image or markup. */
+export function FormattedText({ text }: { text: string }) {
+  return (
+    <div className="words" dir="auto">
+      {parseBlocks(showControlChars(text)).map((block, index) => (
+        <BlockView key={index} kind={block.kind} text={block.text} />
+      ))}
+    </div>
+  );
+}
+
+// While a text grows only its last block changes; the others are not drawn again.
+const BlockView = memo(function BlockView({ kind, text }: Pick<Block, "kind" | "text">) {
+  if (kind === "code") {
+    return (
+      <pre className="text" tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+    );
+  }
+  return (
+    <p>{parseInlineCode(text).map((piece, index) => (piece.kind === "code" ? <code key={index}>{piece.text}</code> : piece.text))}</p>
+  );
+});

@@ -1,0 +1,54 @@
+import { useState } from "react";
+import { buildArchiveUrl, buildFileUrl } from "../api/files.ts";
+import { Link } from "../frame/link.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Delete, Move, NewFile } from "./file-dialogs.tsx";
+import { useWorkspace } from "./open-workspace.tsx";
+
+interface FileActionsProps {
+  path: string;
+  /** The files in it, where it is a folder. */
+  inside?: readonly string[];
+}
+
+/** What can be done with the file or folder that is open. */
+export function FileActions({ path, inside }: FileActionsProps) {
+  const workspace = useWorkspace();
+  const [dialog, setDialog] = useState<"new" | "move" | "delete">();
+  const close = () => setDialog(undefined);
+  const dialogProps = { path, ...(inside ? { inside } : {}), onClose: close };
+  return (
+    <>
+      {inside && workspace.mayWrite && (
+        <button type="button" className="icon-button" aria-label="New file here" title="New file here" onClick={() => setDialog("new")}>
+          <Icon name="plus" />
+        </button>
+      )}
+      <Link className="icon-button" href={workspace.to({ show: "history", path })} aria-label={`History of ${path}`} title="History">
+        <Icon name="history" />
+      </Link>
+      <a
+        className="icon-button"
+        href={inside ? buildArchiveUrl(workspace, path) : buildFileUrl(workspace, path, { download: true })}
+        download
+        aria-label={inside ? `Download ${path} as a zip` : `Download ${path}`}
+        title={inside ? "Download as a zip" : "Download"}
+      >
+        <Icon name="download" />
+      </a>
+      {workspace.mayWrite && (
+        <>
+          <button type="button" className="icon-button" aria-label={`Rename or move ${path}`} title="Rename or move" onClick={() => setDialog("move")}>
+            <Icon name="pencil" />
+          </button>
+          <button type="button" className="icon-button" aria-label={`Delete ${path}`} title="Delete" onClick={() => setDialog("delete")}>
+            <Icon name="trash" />
+          </button>
+        </>
+      )}
+      {dialog === "new" && <NewFile folder={path} onClose={close} />}
+      {dialog === "move" && <Move {...dialogProps} />}
+      {dialog === "delete" && <Delete {...dialogProps} />}
+    </>
+  );
+}

@@ -1,0 +1,115 @@
+import { useDeferredValue, useMemo, useRef, useState } from "react";
+import { buildArchiveUrl, type Listing } from "../api/files.ts";
+import { useSource } from "../api/source.ts";
+import { Link } from "../frame/link.tsx";
+import type { FilesPlace } from "../frame/files-place.ts";
+import { formatBytes, formatCount } from "../parts/amount.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Menu } from "../parts/menu.tsx";
+import { BranchBar, NewBranch } from "./branch/branch-bar.tsx";
+import { NewFile } from "./file-dialogs.tsx";
+import { useWorkspace } from "./open-workspace.tsx";
+import { FileTree } from "./tree/file-tree.tsx";
+import { findRecentMarks } from "./tree/marks.ts";
+import { filterFiles } from "./tree/rows.ts";
+import { type UploadSelection, gatherPicked } from "./upload/gather.ts";
+
+interface FilesSidebarProps {
+  listing: Listing;
+  place: FilesPlace;
+  /** The folder that new files go to. */
+  folder: string | undefined;
+  onUpload(gathered: UploadSelection): void;
+  /** What is in a zip goes to where the zip says. */
+  onUnpack(zip: File): void;
+}
+
+/** All files, by their folders, and what can be done with the whole. */
+export function FilesSidebar({ listing, place, folder, onUpload, onUnpack }: FilesSidebarProps) {
+  const workspace = useWorkspace();
+  const { user, agent, latest, mayWrite, to } = workspace;
+  const { value: versions = [], at } = useSource(latest);
+  const { error } = useSource(workspace.listing);
+  const [filter, setFilter] = useState("");
+  // Whoever types does not wait for thousands of lines.
+  const wanted = useDeferredValue(filter);
+  const [dialog, setDialog] = useState<"file" | "branch">();
+  const picker = useRef<HTMLInputElement>(null);
+  const folderPicker = useRef<HTMLInputElement>(null);
+  const zipPicker = useRef<HTMLInputElement>(null);
+  const { files } = listing;
+  const shown = useMemo(() => filterFiles(files, wanted), [files, wanted]);
+  const marks = useMemo(() => findRecentMarks(files, versions, user, agent, at ?? 0), [files, versions, user, agent, at]);
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  const close = () => setDialog(undefined);
+
+  const pick = (input: HTMLInputElement) => {
+    if (input.files?.length) onUpload(gatherPicked(input.files));
+    input.value = "";
+  };
+
+  return (
+    <section className="side" aria-label="All files">
+      <div className="side-head">
+        <div className="side-filter">
+          <Icon name="search" />
+          <input type="search" value={filter} onChange={(event) => setFilter(event.target.value)} placeholder="Find a file" aria-label="Find a file by its name" autoComplete="off" spellCheck={false} />
+        </div>
+        {mayWrite && (
+          <>
+            <button type="button" className="icon-button" aria-label="New file" title="New file" onClick={() => setDialog("file")}>
+              <Icon name="plus" />
+            </button>
+            <button type="button" className="icon-button" aria-label="Upload files" title="Upload files" onClick={() => picker.current?.click()}>
+              <Icon name="upload" />
+            </button>
+          </>
+        )}
+        <Menu label="More">
+          <Link href={to({ show: "history" })}>History of all files</Link>
+          <a href={buildArchiveUrl(workspace)} download>
+            Download all as a zip
+          </a>
+          {mayWrite && (
+            <>
+              <button type="button" onClick={() => folderPicker.current?.click()}>
+                Upload a folder
+              </button>
+              <button type="button" onClick={() => zipPicker.current?.click()}>
+                Upload a zip and unpack it
+              </button>
+              <button type="button" onClick={() => setDialog("branch")}>
+                New branch
+              </button>
+            </>
+          )}
+        </Menu>
+        <input ref={picker} type="file" multiple hidden tabIndex={-1} aria-label="Files to upload" onChange={({ currentTarget }) => pick(currentTarget)} />
+        <input ref={folderPicker} type="file" hidden tabIndex={-1} aria-label="A folder to upload" {...{ webkitdirectory: "" }} onChange={({ currentTarget }) => pick(currentTarget)} />
+        <input
+          ref={zipPicker}
+          type="file"
+          accept=".zip"
+          hidden
+          tabIndex={-1}
+          aria-label="A zip to unpack"
+          onChange={({ currentTarget: input }) => {
+            if (input.files?.[0]) onUnpack(input.files[0]);
+            input.value = "";
+          }}
+        />
+      </div>
+      <BranchBar place={place} />
+      <div className="side-tree">
+        {shown.length > 0 ? <FileTree files={shown} filtered={wanted.trim() !== ""} here={place.path} marks={marks} /> : <p className="tree-note">{files.length > 0 ? "No file is called so." : "No files are left. The history has what was here."}</p>}
+        {error && <p className="tree-note">This list may be old: {error.message}</p>}
+        {listing.more && <p className="tree-note">There are more files than this list has.</p>}
+      </div>
+      <p className="side-foot">
+        <Link href={to({ show: "history" })}>{listing.version > 0 ? `Version ${listing.version}` : "No versions yet"}</Link> · {formatCount(files.length, "file")}, {formatBytes(size)}
+      </p>
+      {dialog === "file" && <NewFile folder={folder} onClose={close} />}
+      {dialog === "branch" && <NewBranch onClose={close} />}
+    </section>
+  );
+}

@@ -1,0 +1,43 @@
+import { useSyncExternalStore } from "react";
+
+export const homePath = "/app";
+
+export const usageSegment = "~usage";
+
+export function buildPath(agency: string, agent?: string): string {
+  const parts = agent === undefined ? [agency] : [agency, agent];
+  // A colon is plain in a path and reads better: /app/review:pr-123
+  return [homePath, ...parts.map((part) => encodeURIComponent(part).replaceAll("%3A", ":"))].join("/");
+}
+
+/** What was used in an agency, or in all of them. */
+export function buildUsagePath(agency?: string): string {
+  return `${agency === undefined ? homePath : buildPath(agency)}/${usageSegment}`;
+}
+
+const navigationEvent = "thinkery:moved";
+
+export function navigate(path: string, how: "push" | "replace" = "push"): void {
+  if (path !== getCurrentPath()) {
+    window.history[how === "push" ? "pushState" : "replaceState"](null, "", path);
+    window.scrollTo(0, 0);
+  }
+  window.dispatchEvent(new Event(navigationEvent));
+}
+
+export function usePath(): string {
+  return useSyncExternalStore(subscribe, getCurrentPath);
+}
+
+function getCurrentPath(): string {
+  return window.location.pathname + window.location.search;
+}
+
+function subscribe(listener: () => void): () => void {
+  window.addEventListener("popstate", listener);
+  window.addEventListener(navigationEvent, listener);
+  return () => {
+    window.removeEventListener("popstate", listener);
+    window.removeEventListener(navigationEvent, listener);
+  };
+}

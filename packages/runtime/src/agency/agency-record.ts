@@ -1,0 +1,82 @@
+import { type Agency, fail, globalAgency, ownerUser } from "@thinkery/sdk";
+import { bumpRevision } from "./revision.ts";
+
+interface Row extends Record<string, SqlStorageValue> {
+  id: string;
+  name: string;
+  owner: string;
+  created_at: number;
+  deleting: number;
+  metered: number;
+}
+
+/** What an agency knows of itself: whose it is, since when, and whether its owner has a budget. */
+export class AgencyRecord {
+  readonly #sql: SqlStorage;
+  readonly #id: string;
+
+  constructor(sql: SqlStorage, id: string) {
+    this.#sql = sql;
+    this.#id = id;
+  }
+
+  /** Nothing before it is founded and once it is being deleted. The global one is founded by being asked for. */
+  find(): Agency | undefined {
+    const row = this.#readRow();
+    if (row?.deleting) return undefined;
+    if (row) return { id: row.id, name: row.name, owner: row.owner, createdAt: new Date(row.created_at).toISOString() };
+    if (this.#id !== globalAgency) return undefined;
+    return this.#write({ id: globalAgency, name: "Global", owner: ownerUser, createdAt: new Date().toISOString() });
+  }
+
+  get(): Agency {
+    const agency = this.find();
+    if (!agency) throw fail("not_found", `There is no agency “${this.#id}”.`);
+    return agency;
+  }
+
+  create(agency: Agency): Agency {
+    const existing = this.find();
+    if (existing && existing.owner !== agency.owner) throw fail("conflict", `The name “${agency.id}” is taken.`);
+    return existing ?? this.#write(agency);
+  }
+
+  /** From now on it is as good as gone; answers whether there was one. */
+  markDeleting(): boolean {
+    this.#sql.exec("UPDATE agency SET deleting = 1");
+    return this.#readRow() !== undefined;
+  }
+
+  get owner(): string {
+    return this.#readRow()?.owner ?? ownerUser;
+  }
+
+  get createdAt(): number {
+    return this.#readRow()?.created_at ?? 0;
+  }
+
+  /** Has its owner a budget? */
+  get isMetered(): boolean {
+    return this.#readRow()?.metered === 1;
+  }
+
+  set isMetered(metered: boolean) {
+    this.#sql.exec("UPDATE agency SET metered = ?", metered ? 1 : 0);
+    bumpRevision(this.#id);
+  }
+
+  #write(agency: Agency): Agency {
+    this.#sql.exec(
+      "INSERT INTO agency (only, id, name, owner, created_at) VALUES (1, ?, ?, ?, ?)",
+      agency.id,
+      agency.name,
+      agency.owner,
+      Date.parse(agency.createdAt),
+    );
+    return agency;
+  }
+
+  #readRow(): Row | undefined {
+    return this.#sql.exec<Row>("SELECT * FROM agency").toArray()[0];
+  }
+}

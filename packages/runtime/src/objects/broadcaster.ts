@@ -1,0 +1,106 @@
+import type { AgentEvent, ChatFrame } from "@thinkery/sdk";
+import type { AgentStore } from "../store/agent-store.ts";
+import type { RecordedEvent } from "../store/log.ts";
+import { toChatFrames } from "./chat-frames.ts";
+import type { Listener } from "../turn/loop/recorder.ts";
+
+/** Words are gathered this long before they go out: every frame costs, for every client. */
+const flushDelayMs = 20;
+
+/** One thing to tell, with its text made at most once. */
+export type Frame = { event: AgentEvent; frame?: undefined; text: string } | { frame: ChatFrame; event?: undefined; text: string };
+
+/** Somebody who listens: a socket or a stream. */
+export interface Subscriber {
+  /** Does it want to hear of every action as it is logged? */
+  readonly wantsActions?: boolean;
+  receive(news: readonly Frame[]): void;
+}
+
+type PendingFrame = { event: AgentEvent; text: string } | { frame: ChatFrame };
+
+/** Everybody who listens to one agent. */
+export class Broadcaster implements Listener {
+  readonly #store: AgentStore;
+  readonly #onFlush: () => void;
+  readonly #subscribers = new Set<Subscriber>();
+  #pending: PendingFrame[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(store: AgentStore, onTold: () => void) {
+    this.#store = store;
+    this.#onFlush = onTold;
+  }
+
+  /** What was gathered so far is told first: a newcomer starts from what is stored, and hears what comes after. */
+  subscribe(ear: Subscriber): void {
+    this.flush();
+    this.#subscribers.add(ear);
+  }
+
+  unsubscribe(ear: Subscriber): void {
+    this.#subscribers.delete(ear);
+  }
+
+  onRecorded(events: readonly RecordedEvent[]): void {
+    let isTurnOver = false;
+    for (const recorded of events) {
+      const { event } = recorded;
+      isTurnOver ||= event.type === "agent.completed" || event.type === "agent.error" || event.type === "run.canceled";
+      if (this.#subscribers.size === 0) continue;
+      this.#pending.push(recorded);
+      for (const frame of toChatFrames(event, this.#store)) this.#pending.push({ frame });
+      if (event.type === "tool.output" || event.type === "tool.error") this.#addAction();
+    }
+    if (isTurnOver) this.flush();
+    else if (this.#pending.length > 0) this.#scheduleFlush();
+  }
+
+  onText(messageId: string, text: string, reasoning: string): void {
+    if (this.#subscribers.size === 0) return;
+    if (reasoning) this.#addDelta({ type: "reasoning", content: reasoning, messageId });
+    if (text) this.#addDelta({ type: "text_delta", delta: text, messageId });
+    this.#scheduleFlush();
+  }
+
+  onProgress(runId: string, callId: string, text: string): void {
+    if (this.#subscribers.size === 0 || !text) return;
+    const last = this.#pending.at(-1);
+    const isSame = last && "frame" in last && last.frame.type === "tool_progress" && last.frame.callId === callId;
+    if (isSame && last.frame.type === "tool_progress") last.frame.text += text;
+    else this.#pending.push({ frame: { type: "tool_progress", callId, text, runId } });
+    this.#scheduleFlush();
+  }
+
+  flush(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const pending = this.#pending;
+    this.#pending = [];
+    if (pending.length > 0 && this.#subscribers.size > 0) {
+      const frames = pending.map((item): Frame => ("event" in item ? item : { frame: item.frame, text: JSON.stringify(item.frame) }));
+      for (const ear of this.#subscribers) ear.receive(frames);
+    }
+    this.#onFlush();
+  }
+
+  #addAction(): void {
+    const action = [...this.#subscribers].some(({ wantsActions }) => wantsActions) ? this.#store.actions.getLatest() : undefined;
+    if (action) this.#pending.push({ frame: { type: "action", action } });
+  }
+
+  // Words that follow words of the same message go out as one frame.
+  #addDelta(frame: Extract<ChatFrame, { type: "text_delta" | "reasoning" }>): void {
+    const last = this.#pending.at(-1);
+    if (last && "frame" in last && last.frame.type === frame.type && last.frame.messageId === frame.messageId) {
+      if (last.frame.type === "text_delta" && frame.type === "text_delta") last.frame.delta += frame.delta;
+      else if (last.frame.type === "reasoning" && frame.type === "reasoning") last.frame.content += frame.content;
+    } else {
+      this.#pending.push({ frame: { ...frame } });
+    }
+  }
+
+  #scheduleFlush(): void {
+    this.#timer ??= setTimeout(() => this.flush(), flushDelayMs);
+  }
+}

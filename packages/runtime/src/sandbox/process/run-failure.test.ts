@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { toRunFailure } from "./run-failure.ts";
+import { SourceError } from "./source-error.ts";
+
+test("what only the engine refuses has its place in what was written", () => {
+  // As workerd says it.
+  const error = new Error("Failed to start Worker:\nUncaught SyntaxError: Identifier 'a' has already been declared\n  at lib/u.ts:3:8");
+  const prepared = { given: { "lib/u.ts": "let b: number;\nlet a: any, a" }, drifts: { "lib/u.ts": { 2: [[5, 10] as [number, number]] } } };
+  expect(toRunFailure(error, prepared)).toEqual({
+    kind: "syntax",
+    message: "SyntaxError: Identifier 'a' has already been declared (lib/u.ts:2:13)\n\n  2 | let a: any, a\n    |             ^",
+  });
+  expect(toRunFailure(new Error("Failed to start Worker:\nUncaught SyntaxError: Odd"))).toEqual({ kind: "syntax", message: "SyntaxError: Odd" });
+});
+
+test.each([
+  [new SourceError("limit", "Too much."), { kind: "limit", message: "Too much." }],
+  [new Error("Worker exceeded CPU time limit."), { kind: "limit", message: "The code exceeded CPU time limit." }],
+  [new Error("Worker exceeded memory limit."), { kind: "limit", message: "The code exceeded memory limit." }],
+  [new Error("something else"), { kind: "threw", message: "The code was ended: something else" }],
+  ["no error", { kind: "threw", message: "The code was ended: no error" }],
+])("%s", (error, trouble) => {
+  expect(toRunFailure(error)).toEqual(trouble);
+});

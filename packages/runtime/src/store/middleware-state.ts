@@ -1,0 +1,34 @@
+import type { AgentEvent } from "@thinkery/sdk";
+
+/** What middleware keeps in its agent: each its own values, by key. */
+export class MiddlewareState {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  apply(event: AgentEvent): void {
+    if (event.type === "history.cleared") return this.empty();
+    if (event.type !== "middleware.kept") return;
+    const { middlewareName, key, value } = event.data;
+    if (value === undefined) this.#sql.exec("DELETE FROM kept WHERE middleware = ? AND key = ?", middlewareName, key);
+    else {
+      this.#sql.exec(
+        "INSERT INTO kept (middleware, key, value) VALUES (?, ?, ?) ON CONFLICT (middleware, key) DO UPDATE SET value = excluded.value",
+        middlewareName,
+        key,
+        JSON.stringify(value),
+      );
+    }
+  }
+
+  empty(): void {
+    this.#sql.exec("DELETE FROM kept");
+  }
+
+  read(middleware: string): Record<string, unknown> {
+    const rows = this.#sql.exec<{ key: string; value: string }>("SELECT key, value FROM kept WHERE middleware = ? ORDER BY key", middleware);
+    return Object.fromEntries(rows.toArray().map(({ key, value }) => [key, JSON.parse(value) as unknown]));
+  }
+}

@@ -1,0 +1,78 @@
+import type { Report, UsageTotal } from "@thinkery/sdk";
+
+/** What one model was used on one day, as it lies in a table. Time alone, of tools, stands under no model. */
+export interface UsageRow extends Record<string, SqlStorageValue> {
+  /** 2026-11-15, in UTC. */
+  day: string;
+  model: string;
+  calls: number;
+  input_tokens: number;
+  output_tokens: number;
+  cached_tokens: number;
+  reasoning_tokens: number;
+  cost_usd: number;
+  /** Calls whose price is not known; they are not in the cost. */
+  unknown: number;
+  ms: number;
+}
+
+export const amountNames = ["calls", "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "cost_usd", "unknown", "ms"] as const;
+
+export type UsageAmounts = Pick<UsageRow, (typeof amountNames)[number]>;
+
+/** The columns, and the same as sums. */
+export const amountColumns = amountNames.join(", ");
+export const amountSums = amountNames.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join(", ");
+
+export const zeroAmounts: UsageAmounts = { calls: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0, cost_usd: 0, unknown: 0, ms: 0 };
+
+export function formatDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** The first of so many days, of which today is the last. */
+export function getFirstDay(days: number | undefined, now: number): string {
+  return days === undefined ? "" : formatDay(now - (days - 1) * 86_400_000);
+}
+
+export function sumAmounts(rows: readonly UsageAmounts[]): UsageAmounts {
+  const total = { ...zeroAmounts };
+  for (const row of rows) for (const name of amountNames) total[name] += row[name];
+  return total;
+}
+
+/** One unknown price makes a sum unknown: a total that leaves something out would be taken for the truth. */
+export function toUsageTotal(spent: Omit<UsageAmounts, "calls" | "ms">): UsageTotal {
+  return {
+    inputTokens: spent.input_tokens,
+    outputTokens: spent.output_tokens,
+    ...(spent.cached_tokens ? { cachedInputTokens: spent.cached_tokens } : {}),
+    ...(spent.reasoning_tokens ? { reasoningTokens: spent.reasoning_tokens } : {}),
+    costUsd: spent.unknown > 0 ? null : spent.cost_usd,
+  };
+}
+
+export function toUsageFigures(spent: UsageAmounts): Report["total"] {
+  return { ...toUsageTotal(spent), calls: spent.calls, seconds: spent.ms / 1000 };
+}
+
+/** In all, by model and by day; the most used first, the latest day last. */
+export function summarizeUsage(rows: readonly UsageRow[]): Report {
+  const byDay = Map.groupBy(rows, ({ day }) => day);
+  return {
+    total: toUsageFigures(sumAmounts(rows)),
+    byModel: summarizeByModel(rows),
+    byDay: [...byDay.keys()].sort().map((day) => {
+      const own = byDay.get(day) ?? [];
+      return { day, ...toUsageFigures(sumAmounts(own)), byModel: summarizeByModel(own) };
+    }),
+  };
+}
+
+function summarizeByModel(rows: readonly UsageRow[]): Report["byModel"] {
+  // Time alone is no use of a model.
+  const groups = Map.groupBy(rows.filter(({ model }) => model !== ""), ({ model }) => model);
+  return [...groups]
+    .map(([model, own]) => ({ model, ...toUsageFigures(sumAmounts(own)) }))
+    .sort((one, other) => other.inputTokens - one.inputTokens || (one.model < other.model ? -1 : 1));
+}

@@ -1,0 +1,84 @@
+import { ToolFailure } from "@thinkery/sdk";
+
+const maxResponseBytes = 5 * 1024 * 1024;
+
+/** What code gets for a `fetch`. The body is exactly what came, as text or in base64; there may be none. */
+export interface FetchResponse {
+  method: string;
+  url: string;
+  status: number;
+  statusText: string;
+  headers: Record<string, string>;
+  body?: string;
+  bodyBase64?: string;
+}
+
+/** Cookies would have to be kept by somebody, and the others are about a connection that ends here. */
+const hiddenHeader = /^(?:set-cookie2?|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|alt-svc)$/;
+
+const textualType = /^(?:text\/.*|application\/(?:json|ld\+json|x-ndjson|jsonl|xml|javascript|ecmascript|x-javascript|x-www-form-urlencoded|graphql|yaml|x-yaml|toml|sql)|.*\+(?:json|xml|yaml))$/i;
+
+/** Reads an answer to its end, unless that is too far off. */
+export async function readResponse(asked: { method: string; url: string }, response: Response, signal: AbortSignal): Promise<FetchResponse> {
+  const { status, statusText } = response;
+  const bytes = await readBytes(asked, response, signal);
+  const head = { ...asked, status, statusText, headers: filterHeaders(response, asked.method) };
+  if (asked.method === "HEAD" || [204, 205, 304].includes(status)) return head;
+  const text = isTextual(response) ? decodeText(bytes) : undefined;
+  return text === undefined ? { ...head, bodyBase64: Buffer.from(bytes).toString("base64") } : { ...head, body: text };
+}
+
+export function getBodySize({ body = "", bodyBase64 }: Pick<FetchResponse, "body" | "bodyBase64">): number {
+  return bodyBase64 === undefined ? Buffer.byteLength(body) : Buffer.byteLength(bodyBase64, "base64");
+}
+
+async function readBytes({ url }: { url: string }, { body }: Response, signal: AbortSignal): Promise<Uint8Array> {
+  if (!body) return new Uint8Array();
+  const { host } = new URL(url);
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const stop = () => void reader.cancel(signal.reason).catch(() => {});
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      signal.throwIfAborted();
+      if (done) return Buffer.concat(chunks);
+      chunks.push(value);
+      size += value.length;
+      if (size > maxResponseBytes) throw new ToolFailure("too_large", `The answer of ${host} has more than ${maxResponseBytes / 1024 / 1024} MB. Ask for less at a time.`);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ToolFailure) throw error;
+    throw new Error(`${host} broke off in its answer.`, { cause: error });
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function filterHeaders({ headers }: Response, method: string): Record<string, string> {
+  const isUnpacked = headers.has("content-encoding");
+  return Object.fromEntries(
+    [...headers].filter(([name]) => {
+      if (hiddenHeader.test(name)) return false;
+      // The body was unpacked on its way; whoever asks for the head alone wants to know them.
+      return method === "HEAD" || !isUnpacked || (name !== "content-encoding" && name !== "content-length");
+    }),
+  );
+}
+
+function isTextual({ headers }: Response): boolean {
+  return textualType.test((headers.get("content-type") ?? "").split(";")[0]?.trim() ?? "");
+}
+
+// A mark at the beginning is kept too: text has to become the same bytes again.
+function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+import type { Failure, FailureCode, Standing } from "@thinkery/sdk";
+import { isThinkeryError } from "@thinkery/sdk";
+import { ModelError } from "../model/error.ts";
+
+/** Ends a turn with a reason. */
+export class TurnError extends Error {
+  override readonly name = "TurnError";
+  readonly code: FailureCode;
+  readonly advice: string | undefined;
+  readonly budget: Standing | undefined;
+
+  constructor(code: FailureCode, message: string, advice?: string, budget?: Standing) {
+    super(message);
+    this.code = code;
+    this.advice = advice;
+    this.budget = budget;
+  }
+}
+
+/** The reason a person is given for whatever ended a turn. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof TurnError) return { ...createFailure(error.code, error.message, error.advice), ...(error.budget ? { budget: error.budget } : {}) };
+  if (error instanceof ModelError) return createFailure(`model_${error.kind}`, error.message, error.advice);
+  if (isThinkeryError(error)) {
+    // No model could be found or opened: the catalogue says what to do. Others say what the agent cannot be made of.
+    const isModelFailure = !error.details?.problems && (error.code === "bad_request" || error.code === "unavailable");
+    return createFailure(isModelFailure ? "no_model" : "internal", error.message, error.details?.suggestion);
+  }
+  console.error("turn failed unforeseen", error);
+  return { code: "internal", message: "Something went wrong inside the host. Its log says more." };
+}
+
+function createFailure(code: FailureCode, message: string, advice: string | undefined): Failure {
+  return { code, message, ...(advice ? { advice } : {}) };
+}
