@@ -30,7 +30,10 @@ const foreign = (own) => ({
 });
 
 /** Everything in the sdk runs in Workers, Node and the browser alike. */
-const platforms = { group: ["node:*", "cloudflare:*", "agents", "agents/*"], message: "The sdk belongs to no platform." };
+const platforms = {
+  group: ["node:*", "cloudflare:*", "agents", "agents/*"],
+  message: "The sdk belongs to no platform.",
+};
 
 /** One door for each outside thing. */
 const spawning = {
@@ -62,14 +65,20 @@ const bansOf = (folder, row, index) => {
 
 const turnLayer = (part, index) => {
   const row = rows.findIndex((folders) => folders.includes("turn"));
-  const above = { group: under(turnParts.slice(index + 1)), message: `Imports only go down, and turn/${part} is below that.` };
+  const above = {
+    group: under(turnParts.slice(index + 1)),
+    message: `Imports only go down, and turn/${part} is below that.`,
+  };
   return {
     files: [`packages/runtime/src/turn/${part}/**`],
     rules: ban(foreign("runtime"), ...bansOf("turn", ["turn"], row), ...(above.group.length > 0 ? [above] : [])),
   };
 };
 
-const layers = [...rows.flatMap((row, index) => row.map((folder) => layer(folder, row, index))), ...turnParts.map(turnLayer)];
+const layers = [
+  ...rows.flatMap((row, index) => row.map((folder) => layer(folder, row, index))),
+  ...turnParts.map(turnLayer),
+];
 
 export default {
   plugins: ["typescript", "import", "unicorn", "oxc"],

@@ -1,10 +1,10 @@
 import { cliPath, createHomePath, startHostProcess, removeHome } from "../tests/kit/host-process.ts";
 import { type Bench, type Finding, getMedian, compareMedians } from "./kit/bench.ts";
-import { createBareHello, measureTimeToFirst } from "./kit/time-to-first.ts";
-import { type ModelServer, startModelServer } from "./kit/model.ts";
 import { createDialer, createModelEnvironment, openHostSubject } from "./kit/host-subject.ts";
+import { type ModelServer, startModelServer } from "./kit/model.ts";
 import { measureResidentMegabytes } from "./kit/process.ts";
 import { type Dial, type RunningSubject, AgentSocket } from "./kit/subject.ts";
+import { createBareHello, measureTimeToFirst } from "./kit/time-to-first.ts";
 import { lean } from "./turn/lean.ts";
 import { ours } from "./turn/ours.ts";
 
@@ -47,7 +47,10 @@ async function firstTurn(server: ModelServer): Promise<Finding> {
   const home = await createHomePath();
   const args = ["--port", "5874"];
   const house = await startHostProcess({ home, args, env: createModelEnvironment(server.base) });
-  await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice", model: `openai:${model}` } });
+  await house.client.call("createAgent", {
+    params: { agency: "global" },
+    body: { name: "alice", model: `openai:${model}` },
+  });
   const dial = createDialer(house);
   await house.stop();
   const env = { ...createModelEnvironment(server.base), THINKERY_HOME: home, PATH: process.env.PATH ?? "" };
@@ -55,11 +58,20 @@ async function firstTurn(server: ModelServer): Promise<Finding> {
   const turns: number[] = [];
   for (let round = 0; round < 9; round++) {
     bare.push(await hello.first());
-    turns.push(await measureTimeToFirst(process.execPath, [cliPath, "start", "--foreground", ...args], env, () => visit(dial, "alice")));
+    turns.push(
+      await measureTimeToFirst(process.execPath, [cliPath, "start", "--foreground", ...args], env, () =>
+        visit(dial, "alice"),
+      ),
+    );
   }
   await hello.remove();
   await removeHome(home);
-  return compareMedians("first turn, ours / bare", ["the host, first turn done", turns], ["bare workerd, hello", bare], 12);
+  return compareMedians(
+    "first turn, ours / bare",
+    ["the host, first turn done", turns],
+    ["bare workerd, hello", bare],
+    12,
+  );
 }
 
 async function thousand(server: ModelServer): Promise<Finding> {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Bench, type Finding, getMedian } from "./kit/bench.ts";
-import { type ModelServer, startModelServer } from "./kit/model.ts";
 import { openHostSubject, type HostSubject } from "./kit/host-subject.ts";
+import { type ModelServer, startModelServer } from "./kit/model.ts";
 import { measureProcessorTime } from "./kit/process.ts";
 import { SocketPool } from "./kit/subject.ts";
 
@@ -40,7 +40,8 @@ export function compare({ base, pairs }: CompareOptions): Bench {
     about: `CPU time per turn against the build in ${base}, ${agentsAtOnce} agents at once, median of ${pairs} pairs`,
     async run() {
       const program = join(resolve(base), "packages/daemon/dist/thinkery.js");
-      if (!existsSync(program)) throw new Error(`No build found in ${base}. Run \`npm ci && npm run build\` there first.`);
+      if (!existsSync(program))
+        throw new Error(`No build found in ${base}. Run \`npm ci && npm run build\` there first.`);
       const model = await startModelServer();
       try {
         return [...(await compareAt(8, model, program, pairs)), ...(await compareAt(200, model, program, pairs))];
@@ -96,8 +97,18 @@ async function sample({ host, sockets }: Build, prefix: string, deltas: number):
   return { first: (created - start) / agentsAtOnce, turn: (end - created) / (agentsAtOnce * turnsEach) };
 }
 
-function finding(what: string, { base, this: ours }: Record<Build["name"], Sample[]>, pick: (sample: Sample) => number): Finding {
+function finding(
+  what: string,
+  { base, this: ours }: Record<Build["name"], Sample[]>,
+  pick: (sample: Sample) => number,
+): Finding {
   const [before, after] = [base.map(pick), ours.map(pick)];
   const ratios = after.map((value, pair) => value / (before[pair] ?? NaN));
-  return { what, unit: "ms", samples: { base: before, "this build": after }, figure: getMedian(ratios), goal: maxRatio };
+  return {
+    what,
+    unit: "ms",
+    samples: { base: before, "this build": after },
+    figure: getMedian(ratios),
+    goal: maxRatio,
+  };
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type Bench, compareMedians } from "./kit/bench.ts";
-import { spawnNode, startModelServer } from "./kit/model.ts";
 import { openHostSubject } from "./kit/host-subject.ts";
+import { spawnNode, startModelServer } from "./kit/model.ts";
 import { type Dial, type Frame, AgentSocket } from "./kit/subject.ts";
 
 const clients = 100;
@@ -36,7 +36,9 @@ export const fanout: Bench = {
     plain.kill("SIGKILL");
     await house.stop();
     await model.stop();
-    return [compareMedians("to everybody, ours / ws", ["a turn of ours", took.ours], ["ws, one by one", took.theirs], 0.5)];
+    return [
+      compareMedians("to everybody, ours / ws", ["a turn of ours", took.ours], ["ws, one by one", took.theirs], 0.5),
+    ];
   },
 };
 
@@ -47,7 +49,8 @@ class Crowd {
 
   static async gather(dial: Dial, agent: string): Promise<Crowd> {
     const crowd = new Crowd();
-    for (let client = 0; client < clients; client++) crowd.#talks.push(await AgentSocket.open(dial(agent), (frame) => crowd.#hear(client, frame)));
+    for (let client = 0; client < clients; client++)
+      crowd.#talks.push(await AgentSocket.open(dial(agent), (frame) => crowd.#hear(client, frame)));
     return crowd;
   }
 

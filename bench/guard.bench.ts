@@ -11,7 +11,9 @@ export const guard: Bench = {
   name: "guard",
   about: "p50 of reading one agent, through guard, router and schemas against the same object with nothing before it",
   async run() {
-    const bare = await startBareWorker(new URL("guard.worker.ts", import.meta.url), { objects: ["Think", "Agency", "User"] });
+    const bare = await startBareWorker(new URL("guard.worker.ts", import.meta.url), {
+      objects: ["Think", "Agency", "User"],
+    });
     const house = await startHostProcess();
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const barePort = Number(new URL(bare.url).port);
@@ -19,7 +21,12 @@ export const guard: Bench = {
     await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
 
     const direct: WireRequest = { port: barePort, path: "/agent", agent };
-    const guarded: WireRequest = { port: house.port, path: "/agents/alice", agent, headers: { authorization: `Bearer ${house.token}` } };
+    const guarded: WireRequest = {
+      port: house.port,
+      path: "/agents/alice",
+      agent,
+      headers: { authorization: `Bearer ${house.token}` },
+    };
     await p50(direct);
     await p50(guarded);
     const ours: number[] = [];
@@ -32,7 +39,9 @@ export const guard: Bench = {
     agent.destroy();
     await house.stop();
     await bare.stop();
-    return [compareMedians("p50, guarded / direct", ["through guard and router", ours], ["the bare object", theirs], 1.5)];
+    return [
+      compareMedians("p50, guarded / direct", ["through guard and router", ours], ["the bare object", theirs], 1.5),
+    ];
   },
 };
 

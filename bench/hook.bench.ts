@@ -1,11 +1,11 @@
 import type { Browser } from "playwright-core";
 import { openBrowser } from "../tests/kit/browser.ts";
-import { type Frontend, openFrontend } from "../tests/kit/think-page.ts";
 import { waitForConnection, readLastText, send } from "../tests/kit/think-page-actions.ts";
+import { type Frontend, openFrontend } from "../tests/kit/think-page.ts";
 import { waitUntil } from "../tests/kit/wait-until.ts";
 import type { Bench, Finding } from "./kit/bench.ts";
-import { startModelServer } from "./kit/model.ts";
 import { openHostSubject } from "./kit/host-subject.ts";
+import { startModelServer } from "./kit/model.ts";
 
 const deltas = 2_000;
 const rounds = 5;
@@ -30,7 +30,13 @@ export const hook: Bench = {
         await create(agent, model);
         samples.push(await longestTask(browser, front, agent));
       }
-      findings.push({ what: `longest task, ${how}`, unit: "ms", samples: { [how]: samples }, figure: Math.max(...samples), goal });
+      findings.push({
+        what: `longest task, ${how}`,
+        unit: "ms",
+        samples: { [how]: samples },
+        figure: Math.max(...samples),
+        goal,
+      });
     }
     await browser.close();
     front.stop();
@@ -60,7 +66,11 @@ interface Trace {
 
 /** How long each task of a page's main thread took. The browser's own list has only those that took too long. */
 function tasksIn({ traceEvents }: Trace): number[] {
-  const mains = new Set(traceEvents.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(({ tid }) => tid));
+  const mains = new Set(
+    traceEvents
+      .filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain")
+      .map(({ tid }) => tid),
+  );
   const tasks = traceEvents.filter(({ name, tid }) => name === "ThreadControllerImpl::RunTask" && mains.has(tid));
   if (tasks.length < deltas / 100) throw new Error(`The browser's trace tells of ${tasks.length} tasks only.`);
   return tasks.map(({ dur = 0 }) => dur / 1000);

@@ -1,8 +1,8 @@
 import { copyBuild } from "../tests/kit/build-copy.ts";
 import { startHostProcess } from "../tests/kit/host-process.ts";
 import { type Bench, compareMedians } from "./kit/bench.ts";
-import { startModelServer } from "./kit/model.ts";
 import { createDialer, createModelEnvironment } from "./kit/host-subject.ts";
+import { startModelServer } from "./kit/model.ts";
 import { AgentSocket } from "./kit/subject.ts";
 
 const rounds = 60;
@@ -11,14 +11,18 @@ const turns = 25;
 
 export const middleware: Bench = {
   name: "middleware",
-  about: "p50 of a turn with one tool call, of an agent with ten middlewares that do nothing in every hook against one without",
+  about:
+    "p50 of a turn with one tool call, of an agent with ten middlewares that do nothing in every hook against one without",
   async run() {
     const model = await startModelServer();
     const build = await copyBuild({ worker: new URL("middleware.worker.ts", import.meta.url) });
     const house = await startHostProcess({ env: createModelEnvironment(model.base), program: build.program });
     const dial = createDialer(house);
     const open = async (name: string, blueprint: string) => {
-      await house.client.call("createAgent", { params: { agency: "global" }, body: { name, blueprint, model: "openai:zero-8" } });
+      await house.client.call("createAgent", {
+        params: { agency: "global" },
+        body: { name, blueprint, model: "openai:zero-8" },
+      });
       return AgentSocket.open(dial(name));
     };
     const [ten, none]: number[][] = [[], []];
@@ -43,6 +47,13 @@ export const middleware: Bench = {
       await build.remove();
       await model.stop();
     }
-    return [compareMedians("p50, ten middlewares / none", ["with ten middlewares", ten ?? []], ["with none", none ?? []], 1.05)];
+    return [
+      compareMedians(
+        "p50, ten middlewares / none",
+        ["with ten middlewares", ten ?? []],
+        ["with none", none ?? []],
+        1.05,
+      ),
+    ];
   },
 };

@@ -23,6 +23,8 @@ function idle(number: number) {
 const system = new AgentSystem().defaults();
 for (let number = 0; number < 10; number++) system.use(idle(number));
 
-export const { Think, Agency, User, Supervision, handler } = system.addAgent({ name: "idle", tags: ["default", "idle"] }).export();
+export const { Think, Agency, User, Supervision, handler } = system
+  .addAgent({ name: "idle", tags: ["default", "idle"] })
+  .export();
 
 export default handler;

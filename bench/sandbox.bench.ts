@@ -14,9 +14,14 @@ const together = 4;
 
 export const sandbox: Bench = {
   name: "sandbox",
-  about: "one line of code by executeCode on a warm slot of a whole host; what it costs, how often it can be had, what it leaves",
+  about:
+    "one line of code by executeCode on a warm slot of a whole host; what it costs, how often it can be had, what it leaves",
   async run() {
-    return [...(await withRunners(together, oneLine)), ...(await withRunners(together, manyAgents)), ...(await withRunners(1, afterMany))];
+    return [
+      ...(await withRunners(together, oneLine)),
+      ...(await withRunners(together, manyAgents)),
+      ...(await withRunners(1, afterMany)),
+    ];
   },
 };
 
@@ -31,7 +36,10 @@ async function withRunners(slots: number, measure: (runners: Runners) => Promise
 
 /** The call's own time, as the log has it, against a process of Node and against an isolate with nothing around it. */
 async function oneLine(runners: Runners): Promise<Finding[]> {
-  const loader = await startBareWorker(new URL("sandbox/loader.worker.ts", import.meta.url), { bindings: [`(name = "LOADER", workerLoader = (id = "bare"))`], sandbox: "service" });
+  const loader = await startBareWorker(new URL("sandbox/loader.worker.ts", import.meta.url), {
+    bindings: [`(name = "LOADER", workerLoader = (id = "bare"))`],
+    sandbox: "service",
+  });
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const bare = { port: Number(new URL(loader.url).port), path: "/", method: "POST", body: "return 1 + 1", agent };
   const runner = await runners.newRunner("one-line");
@@ -40,14 +48,20 @@ async function oneLine(runners: Runners): Promise<Finding[]> {
   // In turns, so that whatever else the machine does falls on all.
   for (let round = 0; round < rounds; round++) {
     ours?.push(...(await runner.turn()));
-    for (let number = 0; number < runsATurn / 8; number++) node?.push(await timed(() => once(spawn(process.execPath, ["-e", "console.log(1 + 1)"], { stdio: "ignore" }), "exit")));
+    for (let number = 0; number < runsATurn / 8; number++)
+      node?.push(
+        await timed(() => once(spawn(process.execPath, ["-e", "console.log(1 + 1)"], { stdio: "ignore" }), "exit")),
+      );
     for (let number = 0; number < runsATurn; number++) isolate?.push(await timed(() => send(bare)));
   }
   runner.close();
   agent.destroy();
   await loader.stop();
   const mine: [string, number[]] = ["executeCode, one line", ours ?? []];
-  return [compareMedians("p50, ours / node -e", mine, ["node -e", node ?? []], 0.5), compareMedians("p50, ours / a bare isolate", mine, ["a bare isolate", isolate ?? []], 5)];
+  return [
+    compareMedians("p50, ours / node -e", mine, ["node -e", node ?? []], 0.5),
+    compareMedians("p50, ours / a bare isolate", mine, ["a bare isolate", isolate ?? []], 5),
+  ];
 }
 
 /** Runs a second, of one agent and of as many as there are slots. */
@@ -65,7 +79,16 @@ async function manyAgents(runners: Runners): Promise<Finding[]> {
   }
   for (const runner of all) runner.close();
   const [one = [], several = []] = rates;
-  return [{ what: `${together} agents / one`, unit: "runs/s", samples: { "one agent": one, [`${together} agents`]: several }, figure: getMedian(several) / getMedian(one), goal: 1, atLeast: true }];
+  return [
+    {
+      what: `${together} agents / one`,
+      unit: "runs/s",
+      samples: { "one agent": one, [`${together} agents`]: several },
+      figure: getMedian(several) / getMedian(one),
+      goal: 1,
+      atLeast: true,
+    },
+  ];
 }
 
 async function afterMany(runners: Runners): Promise<Finding[]> {

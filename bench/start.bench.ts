@@ -29,6 +29,13 @@ export const start: Bench = {
     }
     await hello.remove();
     await removeHome(home);
-    return [compareMedians("first answer, ours / bare", ["the host, first agent answer", ours], ["bare workerd, hello", bare], 12)];
+    return [
+      compareMedians(
+        "first answer, ours / bare",
+        ["the host, first agent answer", ours],
+        ["bare workerd, hello", bare],
+        12,
+      ),
+    ];
   },
 };

@@ -1,6 +1,6 @@
 import type { Bench, Finding } from "./kit/bench.ts";
-import { startModelServer } from "./kit/model.ts";
 import { openHostSubject } from "./kit/host-subject.ts";
+import { startModelServer } from "./kit/model.ts";
 import { AgentSocket } from "./kit/subject.ts";
 
 const agents = 50;
@@ -48,7 +48,13 @@ export const stream: Bench = {
     const missing = heard.filter((words) => words !== seconds * 100).length + agents - heard.length;
     if (missing > 0) throw new Error(`${missing} agents did not pass on every word.`);
     const p99 = pings.sort((a, b) => a - b)[Math.floor(pings.length * 0.99)] ?? NaN;
-    const word: Finding = { what: "the latest word", unit: "ms", samples: { "latest of each agent": latest }, figure: Math.max(...latest), goal: 250 };
+    const word: Finding = {
+      what: "the latest word",
+      unit: "ms",
+      samples: { "latest of each agent": latest },
+      figure: Math.max(...latest),
+      goal: 250,
+    };
     const ping: Finding = { what: "ping p99", unit: "ms", samples: { "GET /health": pings }, figure: p99, goal: 50 };
     return [word, ping];
   },

@@ -14,7 +14,9 @@ export const turn: Bench = {
   name: "turn",
   about: "a user message, one tool call, the final text: all of it durable, with a model that needs no time to think",
   async run() {
-    const subjects = (await Promise.all([lean, ours, ...(await peers())].map(present))).filter((subject) => subject !== undefined);
+    const subjects = (await Promise.all([lean, ours, ...(await peers())].map(present))).filter(
+      (subject) => subject !== undefined,
+    );
     if (!canTrace()) console.log("  fsyncs are not counted: strace is not installed.");
     const findings: Finding[] = [];
     const model = await startModelServer();

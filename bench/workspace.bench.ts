@@ -22,12 +22,17 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 export const workspace: Bench = {
   name: "workspace",
-  about: "files of an agent on a whole host: writing, editing, opening after many edits, searching by shell, what they take when nobody works",
+  about:
+    "files of an agent on a whole host: writing, editing, opening after many edits, searching by shell, what they take when nobody works",
   async run() {
     const office = await openOffice({
       pipe: { tool: "bash", input: (number) => ({ command: `${pipe} # ${number}` }) },
       search: { tool: "bash", input: (number) => ({ command: `${search} # ${number}` }) },
-      edit: { before: { tool: "readFile", input: { path: "edited.ts" } }, tool: "writeFile", input: (number) => ({ path: "edited.ts", content: `${textOf(0, 2000)}// ${number}\n` }) },
+      edit: {
+        before: { tool: "readFile", input: { path: "edited.ts" } },
+        tool: "writeFile",
+        input: (number) => ({ path: "edited.ts", content: `${textOf(0, 2000)}// ${number}\n` }),
+      },
       title: { tool: "set_title", input: (number) => ({ title: `Title ${number}` }) },
     });
     try {
@@ -58,11 +63,24 @@ async function shells(office: Office): Promise<Finding[]> {
     const [ours, real]: [number[], number[]] = [[], []];
     for (let round = 0; round < rounds; round++) {
       ours.push(mean((await worker.turn()).calls));
-      real.push(mean(await series(callsATurn, () => timed(() => once(spawn("bash", ["-c", command], { cwd: folder, stdio: "ignore" }), "exit")))));
+      real.push(
+        mean(
+          await series(callsATurn, () =>
+            timed(() => once(spawn("bash", ["-c", command], { cwd: folder, stdio: "ignore" }), "exit")),
+          ),
+        ),
+      );
     }
     worker.close();
     await rm(folder, { recursive: true });
-    findings.push(compareMedians(`${job} over ${files} files, ours / real bash`, [`bash: ${command}`, ours], ["bash -c", real], goal));
+    findings.push(
+      compareMedians(
+        `${job} over ${files} files, ours / real bash`,
+        [`bash: ${command}`, ours],
+        ["bash -c", real],
+        goal,
+      ),
+    );
   }
   return findings;
 }
@@ -79,7 +97,9 @@ async function edits(office: Office): Promise<Finding[]> {
   }
   edit.close();
   title.close();
-  return [compareMedians("a step that edits a file / one that sets the title", ["writeFile", ours], ["set_title", log], 2)];
+  return [
+    compareMedians("a step that edits a file / one that sets the title", ["writeFile", ours], ["set_title", log], 2),
+  ];
 }
 
 /** A thousand new files as one version against as many files on a disk that is synced once. */
@@ -90,7 +110,14 @@ async function writing(office: Office): Promise<Finding[]> {
     ours.push(await timed(() => fill(worker, 1000, 2000)));
     disk.push(await timed(async () => rm(await onDisk(1000, 2000), { recursive: true })));
   }
-  return [compareMedians("1,000 files written, ours / on disk", ["editFiles, 250 at a time", ours], ["written and synced", disk], 2)];
+  return [
+    compareMedians(
+      "1,000 files written, ours / on disk",
+      ["editFiles, 250 at a time", ours],
+      ["written and synced", disk],
+      2,
+    ),
+  ];
 }
 
 /** What the first look at a workspace takes after main died: what it was edited before must not matter. */
@@ -101,7 +128,10 @@ async function opening(office: Office): Promise<Finding[]> {
   await editOften(many, 10_000);
   await typeALot(office.house, "few-typed", 100);
   await typeALot(office.house, "many-typed", 10_000);
-  const samples = { read: [[], []], edit: [[], []], join: [[], []], joinTyped: [[], []] } as Record<string, [number[], number[]]>;
+  const samples = { read: [[], []], edit: [[], []], join: [[], []], joinTyped: [[], []] } as Record<
+    string,
+    [number[], number[]]
+  >;
   for (let round = 0; round < rounds; round++) {
     await office.restartMain();
     // Whoever comes first pays for what all share.
@@ -110,13 +140,24 @@ async function opening(office: Office): Promise<Finding[]> {
     for (const which of pairs) {
       const plain = which === 0 ? few : many;
       samples.read?.[which as 0 | 1].push(await timed(() => plain.files.file("edited.ts")));
-      samples.edit?.[which as 0 | 1].push(await timed(() => plain.files.putFile("edited.ts", `${textOf(0, 20_000)}// ${round}\n`)));
+      samples.edit?.[which as 0 | 1].push(
+        await timed(() => plain.files.putFile("edited.ts", `${textOf(0, 20_000)}// ${round}\n`)),
+      );
       samples.join?.[which as 0 | 1].push(await timed(() => untilSynced(office.house, which === 0 ? "few" : "many")));
-      samples.joinTyped?.[which as 0 | 1].push(await timed(() => untilSynced(office.house, which === 0 ? "few-typed" : "many-typed")));
+      samples.joinTyped?.[which as 0 | 1].push(
+        await timed(() => untilSynced(office.house, which === 0 ? "few-typed" : "many-typed")),
+      );
     }
   }
-  const names: Record<string, string> = { read: "first read", edit: "first edit", join: "first joining by Yjs", joinTyped: "first joining by Yjs, all edits typed by Yjs" };
-  return Object.entries(samples).map(([key, [short, long]]) => compareMedians(`${names[key]} after 10,000 edits / after 100`, ["after 10,000", long], ["after 100", short], 2));
+  const names: Record<string, string> = {
+    read: "first read",
+    edit: "first edit",
+    join: "first joining by Yjs",
+    joinTyped: "first joining by Yjs, all edits typed by Yjs",
+  };
+  return Object.entries(samples).map(([key, [short, long]]) =>
+    compareMedians(`${names[key]} after 10,000 edits / after 100`, ["after 10,000", long], ["after 100", short], 2),
+  );
 }
 
 /** What main keeps of workspaces that were looked at and left. */

@@ -1,7 +1,7 @@
 // `npm run bench:peers`: installs what the benches run beside us, and checks that the versions asked for are those that came.
 import { readFile } from "node:fs/promises";
-import { must } from "./run.mjs";
 import { root } from "./root.mjs";
+import { must } from "./run.mjs";
 
 const folder = `${root}bench/peers`;
 const read = async (file) => JSON.parse(await readFile(`${folder}/${file}`, "utf8"));

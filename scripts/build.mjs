@@ -17,8 +17,12 @@ const parts = {
     async build() {
       rmSync(join(dist, "worker"), { recursive: true, force: true });
       await buildWorker(join(root, "packages/runtime/src/main.ts"), join(dist, "worker/main"));
-      await buildWorker(join(root, "packages/runtime/src/sandbox/process.ts"), join(dist, "worker/sandbox"), { name: "sandbox" });
-      await buildWorker(join(root, "packages/runtime/src/sandbox/slot-pool.ts"), join(dist, "worker/slot-pool"), { name: "slot-pool" });
+      await buildWorker(join(root, "packages/runtime/src/sandbox/process.ts"), join(dist, "worker/sandbox"), {
+        name: "sandbox",
+      });
+      await buildWorker(join(root, "packages/runtime/src/sandbox/slot-pool.ts"), join(dist, "worker/slot-pool"), {
+        name: "slot-pool",
+      });
     },
   },
   page: {

@@ -38,12 +38,16 @@ async function restart() {
     host.kill("SIGTERM");
     await gone;
   }
-  host = spawn(process.execPath, ["packages/daemon/dist/thinkery.js", "start", "--foreground", ...process.argv.slice(2)], {
-    cwd: root,
-    stdio: "inherit",
-    // In a group of its own: a Ctrl+C then reaches it through us, once.
-    detached: true,
-  });
+  host = spawn(
+    process.execPath,
+    ["packages/daemon/dist/thinkery.js", "start", "--foreground", ...process.argv.slice(2)],
+    {
+      cwd: root,
+      stdio: "inherit",
+      // In a group of its own: a Ctrl+C then reaches it through us, once.
+      detached: true,
+    },
+  );
 }
 
 for (const signal of ["SIGINT", "SIGTERM"]) {

@@ -6,4 +6,6 @@ install({ say });
 const { build } = await import("./build.mjs");
 await build({ say });
 const { run } = await import("./run.mjs");
-process.exit(await run(process.execPath, ["packages/daemon/dist/thinkery.js", "start", "--foreground", ...process.argv.slice(2)]));
+process.exit(
+  await run(process.execPath, ["packages/daemon/dist/thinkery.js", "start", "--foreground", ...process.argv.slice(2)]),
+);

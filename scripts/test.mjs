@@ -6,7 +6,12 @@ import { install } from "./install.mjs";
 
 /** Each sets `COUNT_<NAME>`, which `repeatCount` of tests/kit/sample.ts reads. */
 const sizes = ["kills", "workspace-kills", "edits", "bombs"];
-const options = { long: { type: "boolean" }, "record-durations": { type: "boolean" }, seed: { type: "string" }, ...Object.fromEntries(sizes.map((size) => [size, { type: "string" }])) };
+const options = {
+  long: { type: "boolean" },
+  "record-durations": { type: "boolean" },
+  seed: { type: "string" },
+  ...Object.fromEntries(sizes.map((size) => [size, { type: "string" }])),
+};
 
 const startedAt = Date.now();
 const args = process.argv.slice(2);
@@ -21,7 +26,8 @@ const env = { ...process.env };
 if (values.long) env.LONG = "1";
 if (values["record-durations"]) env.RECORD_DURATIONS = "1";
 if (values.seed !== undefined) env.SEED = values.seed;
-for (const size of sizes) if (values[size] !== undefined) env[`COUNT_${size.toUpperCase().replaceAll("-", "_")}`] = values[size];
+for (const size of sizes)
+  if (values[size] !== undefined) env[`COUNT_${size.toUpperCase().replaceAll("-", "_")}`] = values[size];
 
 const say = (line) => console.error(line);
 install({ say });

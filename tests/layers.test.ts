@@ -12,28 +12,85 @@ async function lint(path: string, source: string): Promise<string> {
   onTestFinished(() => rm(file, { force: true }));
   await writeFile(file, source);
   return new Promise((resolve) =>
-    execFile(`${root}node_modules/.bin/oxlint`, ["-c", "oxlint.config.mjs", path], { cwd: root }, (_, stdout) => resolve(stdout)),
+    execFile(`${root}node_modules/.bin/oxlint`, ["-c", "oxlint.config.mjs", path], { cwd: root }, (_, stdout) =>
+      resolve(stdout),
+    ),
   );
 }
 
 test.each([
-  ["store reaching up to http", "packages/runtime/src/store/breach.ts", 'import "../http/response.ts";', "Imports only go down"],
-  ["an agency reaching up to objects", "packages/runtime/src/agency/breach.ts", 'import "../objects/think.ts";', "Imports only go down"],
-  ["calls reaching up to the loop", "packages/runtime/src/turn/calls/breach.ts", 'import "../loop/running-turn.ts";', "turn/calls is below that"],
-  ["calls reaching up to objects", "packages/runtime/src/turn/calls/breach.ts", 'import "../../objects/think.ts";', "Imports only go down"],
-  ["a workspace reaching across to sandboxes", "packages/runtime/src/workspace/breach.ts", 'import "../sandbox/open.ts";', "is beside that"],
-  ["policy reaching across to the store", "packages/runtime/src/policy/breach.ts", 'import type { X } from "../store/log.ts";', "is beside that"],
-  ["the Worker importing the daemon", "packages/runtime/src/http/breach.ts", 'import "../../../daemon/src/main.ts";', "Packages meet"],
-  ["the page importing the Worker", "packages/dashboard/src/breach.ts", 'import "@thinkery/runtime/x";', "Packages meet"],
+  [
+    "store reaching up to http",
+    "packages/runtime/src/store/breach.ts",
+    'import "../http/response.ts";',
+    "Imports only go down",
+  ],
+  [
+    "an agency reaching up to objects",
+    "packages/runtime/src/agency/breach.ts",
+    'import "../objects/think.ts";',
+    "Imports only go down",
+  ],
+  [
+    "calls reaching up to the loop",
+    "packages/runtime/src/turn/calls/breach.ts",
+    'import "../loop/running-turn.ts";',
+    "turn/calls is below that",
+  ],
+  [
+    "calls reaching up to objects",
+    "packages/runtime/src/turn/calls/breach.ts",
+    'import "../../objects/think.ts";',
+    "Imports only go down",
+  ],
+  [
+    "a workspace reaching across to sandboxes",
+    "packages/runtime/src/workspace/breach.ts",
+    'import "../sandbox/open.ts";',
+    "is beside that",
+  ],
+  [
+    "policy reaching across to the store",
+    "packages/runtime/src/policy/breach.ts",
+    'import type { X } from "../store/log.ts";',
+    "is beside that",
+  ],
+  [
+    "the Worker importing the daemon",
+    "packages/runtime/src/http/breach.ts",
+    'import "../../../daemon/src/main.ts";',
+    "Packages meet",
+  ],
+  [
+    "the page importing the Worker",
+    "packages/dashboard/src/breach.ts",
+    'import "@thinkery/runtime/x";',
+    "Packages meet",
+  ],
   ["the sdk importing Node", "packages/sdk/src/breach.ts", 'import "node:fs";', "no platform"],
-  ["an example importing what is not public", "examples/security-team/src/breach.ts", 'import "@thinkery/sdk/internal";', "not public"],
-  ["the daemon starting a process anywhere", "packages/daemon/src/config/breach.ts", 'import "node:child_process";', "start processes"],
+  [
+    "an example importing what is not public",
+    "examples/security-team/src/breach.ts",
+    'import "@thinkery/sdk/internal";',
+    "not public",
+  ],
+  [
+    "the daemon starting a process anywhere",
+    "packages/daemon/src/config/breach.ts",
+    'import "node:child_process";',
+    "start processes",
+  ],
 ])("%s is an error", async (_, path, source, message) => {
   expect(await lint(path, source)).toContain(message);
 });
 
 test("an import between neighbours that is listed is fine", async () => {
-  expect(await lint("packages/runtime/src/model/breach.ts", 'import { draining } from "../host/drain.ts";\nexport const x = draining;')).toContain("0 errors");
+  expect(
+    await lint(
+      "packages/runtime/src/model/breach.ts",
+      'import { draining } from "../host/drain.ts";\nexport const x = draining;',
+    ),
+  ).toContain("0 errors");
 });
 
 test("files that import each other's types are a cycle", async () => {

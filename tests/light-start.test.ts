@@ -35,7 +35,8 @@ function listLoadedModules(module: string): string[] {
   const loaded = new Set(first);
   // A set that grows while it is walked is walked to its new end.
   for (const path of loaded) {
-    for (const { kind, path: next } of outputs[path]?.imports ?? []) if (kind === "import-statement" && outputs[next]) loaded.add(next);
+    for (const { kind, path: next } of outputs[path]?.imports ?? [])
+      if (kind === "import-statement" && outputs[next]) loaded.add(next);
   }
   return [...loaded].flatMap((path) => {
     const held = Object.entries(outputs[path]?.inputs ?? {});
@@ -47,6 +48,9 @@ test.each(["main.ts", "host/host.ts", "cli/foreground.ts"])("%s starts without z
   const sources = listLoadedModules(`packages/daemon/src/${module}`);
   expect(sources).toContain("packages/sdk/src/protocol/errors.ts");
   // Named by who brings it along, which is what has to change.
-  const bringers = sources.filter((source) => !isZod(source) && inputs[source]?.imports.some(({ kind, path }) => kind !== "dynamic-import" && isZod(path)));
+  const bringers = sources.filter(
+    (source) =>
+      !isZod(source) && inputs[source]?.imports.some(({ kind, path }) => kind !== "dynamic-import" && isZod(path)),
+  );
   expect(sources.some(isZod) ? bringers : []).toEqual([]);
 });

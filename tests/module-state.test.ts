@@ -25,7 +25,8 @@ const allowed: Record<string, string> = {
 };
 
 /** Declared at the top of a file, in the first column. */
-const declaration = /^(?:export )?(?:(let|var) (?<variable>\w+)|const (?<container>\w+)(?<type>[^=]*)= (?:new (?:Map|Set|WeakMap|WeakSet|Array)\b|\[\]|\{\}))(?<rest>.*)/gm;
+const declaration =
+  /^(?:export )?(?:(let|var) (?<variable>\w+)|const (?<container>\w+)(?<type>[^=]*)= (?:new (?:Map|Set|WeakMap|WeakSet|Array)\b|\[\]|\{\}))(?<rest>.*)/gm;
 
 /** A set or map with content, or one that is only read, is a constant. */
 function isConstant({ type = "", rest = "" }: Record<string, string | undefined>): boolean {
@@ -61,10 +62,16 @@ function local() {
 
 test("every mutable binding of a module of main's Worker is a known cache", async () => {
   const folder = "packages/runtime/src/";
-  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", folder], { cwd: root, encoding: "utf8" })
+  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", folder], {
+    cwd: root,
+    encoding: "utf8",
+  })
     .split("\n")
     // What runs inside a slot has an isolate of its own.
-    .filter((file) => file.endsWith(".ts") && !/\.(?:test|fixture)\.ts$/.test(file) && !file.startsWith(`${folder}sandbox/process`));
+    .filter(
+      (file) =>
+        file.endsWith(".ts") && !/\.(?:test|fixture)\.ts$/.test(file) && !file.startsWith(`${folder}sandbox/process`),
+    );
   expect(files.length).toBeGreaterThan(100);
   const found: string[] = [];
   for (const file of files) found.push(...findState(file.slice(folder.length), await readFile(root + file, "utf8")));

@@ -19,8 +19,13 @@ export class SlowestFirst extends BaseSequencer {
 /** Rewrites `durations.json` after a whole run: `npm test -- --record-durations`. */
 export class DurationRecorder implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const seconds = modules.map((module): [string, number] => [module.relativeModuleId, Math.round(module.diagnostic().duration / 1000)]);
-    const slow = seconds.filter(([, duration]) => duration >= minSeconds).toSorted(([one, first], [other, second]) => second - first || (one < other ? -1 : 1));
+    const seconds = modules.map((module): [string, number] => [
+      module.relativeModuleId,
+      Math.round(module.diagnostic().duration / 1000),
+    ]);
+    const slow = seconds
+      .filter(([, duration]) => duration >= minSeconds)
+      .toSorted(([one, first], [other, second]) => second - first || (one < other ? -1 : 1));
     writeFileSync(file, `${JSON.stringify(Object.fromEntries(slow), null, 2)}\n`);
   }
 }

@@ -9,9 +9,13 @@ const root = new URL("..", import.meta.url);
 test("the path of a turn is as the docs describe it, and no longer than 40 files and 25 changes of directory", () => {
   const text = readFileSync(new URL("docs/02-turn.md", root), "utf8");
   const rows = text.split("\n").filter((line) => /^\| \d+ \|/.test(line));
-  const files = rows.flatMap((row) => Array.from((row.split("|")[2] ?? "").matchAll(/`([^`]+\.ts)`/g), ([, file]) => file as string));
+  const files = rows.flatMap((row) =>
+    Array.from((row.split("|")[2] ?? "").matchAll(/`([^`]+\.ts)`/g), ([, file]) => file as string),
+  );
   expect(files.filter((file) => !existsSync(new URL(`packages/runtime/src/${file}`, root)))).toEqual([]);
-  const changes = files.filter((file, index) => index > 0 && dirname(file) !== dirname(files[index - 1] as string)).length;
+  const changes = files.filter(
+    (file, index) => index > 0 && dirname(file) !== dirname(files[index - 1] as string),
+  ).length;
   expect(text).toContain(`That is ${files.length} files and ${changes} changes of directory.`);
   expect(files.length).toBeLessThanOrEqual(40);
   expect(changes).toBeLessThanOrEqual(25);

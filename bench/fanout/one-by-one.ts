@@ -11,7 +11,8 @@ const tell = (frame: object) => {
 server.on("connection", (socket) => {
   socket.on("message", (data: Buffer) => {
     if ((JSON.parse(data.toString()) as { type: string }).type !== "chat") return;
-    for (let event = 0; event < events; event++) tell({ type: "text_delta", delta: `word${event} `, messageId: "d1b6a6f2-5d7e-4a52-9c0e-0f6f2f6f2b11" });
+    for (let event = 0; event < events; event++)
+      tell({ type: "text_delta", delta: `word${event} `, messageId: "d1b6a6f2-5d7e-4a52-9c0e-0f6f2f6f2b11" });
     tell({ type: "message-complete" });
     tell({ type: "status", status: "idle" });
   });

@@ -26,7 +26,12 @@ export function getMedian(samples: number[]): number {
 }
 
 /** A ratio of medians, with both sets of samples kept. */
-export function compareMedians(what: string, ours: [string, number[]], theirs: [string, number[]], goal: number): Finding {
+export function compareMedians(
+  what: string,
+  ours: [string, number[]],
+  theirs: [string, number[]],
+  goal: number,
+): Finding {
   return {
     what,
     unit: "ms",

@@ -23,7 +23,10 @@ export async function openHostSubject(modelBase: string, program?: string): Prom
   return {
     house,
     create: async (name, model) => {
-      await house.client.call("createAgent", { params: { agency: "global" }, body: { name, model: `openai:${model}` } });
+      await house.client.call("createAgent", {
+        params: { agency: "global" },
+        body: { name, model: `openai:${model}` },
+      });
     },
     dial: createDialer(house),
     pids: () => [house.daemon.pid ?? 0],

@@ -44,7 +44,11 @@ const allGoalsMet = await report(selected, folder);
 process.exit(allGoalsMet ? 0 : 1);
 
 function readArguments(): Bench[] {
-  const options = { base: { type: "string" }, pairs: { type: "string", default: "10" }, help: { type: "boolean" } } as const;
+  const options = {
+    base: { type: "string" },
+    pairs: { type: "string", default: "10" },
+    help: { type: "boolean" },
+  } as const;
   let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
   try {
     parsed = parseArgs({ options, allowPositionals: true });
@@ -59,7 +63,8 @@ function readArguments(): Bench[] {
   const unknown = positionals.filter((name) => name !== "compare" && !all.some((bench) => bench.name === name));
   if (unknown.length > 0) return exitWithUsage(`Unknown benchmark: ${unknown.join(", ")}.`);
   const chosen: Bench[] = all.filter((bench) => positionals.length === 0 || positionals.includes(bench.name));
-  if (!positionals.includes("compare")) return values.base ? exitWithUsage("--base is an option of the benchmark compare.") : chosen;
+  if (!positionals.includes("compare"))
+    return values.base ? exitWithUsage("--base is an option of the benchmark compare.") : chosen;
   const pairs = Number(values.pairs);
   if (!values.base) return exitWithUsage("compare needs --base <folder>: the checkout to compare with.");
   if (!Number.isInteger(pairs) || pairs < 1) return exitWithUsage("--pairs must be a whole number of at least 1.");

@@ -19,7 +19,11 @@ const server = http.createServer((request, response) => {
     const body = Buffer.concat(chunks);
     const route = `${request.method} ${request.url}`;
     if (route === "POST /v1/chat/completions") return answer(body, response);
-    if (route === "GET /v1/models") return sendJson(response, { object: "list", data: ["zero-8", "zero-200", "paced-100"].map((id) => ({ id, object: "model" })) });
+    if (route === "GET /v1/models")
+      return sendJson(response, {
+        object: "list",
+        data: ["zero-8", "zero-200", "paced-100"].map((id) => ({ id, object: "model" })),
+      });
     if (route === "GET /stats") return sendJson(response, stats);
     if (route === "POST /reset") return sendJson(response, (stats = { calls: 0, bytes: 0 }));
     sendJson(response, { error: { message: `there is no ${route}` } }, 404);
@@ -77,7 +81,8 @@ class Stream {
     let sent = 0;
     const timer = setInterval(() => {
       const due = Math.min(count, Math.floor(((performance.now() - begun) / 1000) * rate));
-      for (; sent < due; sent++) this.#sendChunk({ content: `@${(performance.timeOrigin + performance.now()).toFixed(1)} ` });
+      for (; sent < due; sent++)
+        this.#sendChunk({ content: `@${(performance.timeOrigin + performance.now()).toFixed(1)} ` });
       if (sent < count && !this.#response.destroyed) return;
       clearInterval(timer);
       this.#end("stop", count);
@@ -90,12 +95,21 @@ class Stream {
 
   #end(finish: string, tokens: number): void {
     this.#sendChunk({}, finish);
-    this.#sendData({ choices: [], usage: { prompt_tokens: 100, completion_tokens: tokens, total_tokens: 100 + tokens } });
+    this.#sendData({
+      choices: [],
+      usage: { prompt_tokens: 100, completion_tokens: tokens, total_tokens: 100 + tokens },
+    });
     this.#response.end("data: [DONE]\n\n");
   }
 
   #sendData(piece: object): void {
-    const whole = { id: this.#id, object: "chat.completion.chunk", created: 1_760_000_000, model: this.#model, ...piece };
+    const whole = {
+      id: this.#id,
+      object: "chat.completion.chunk",
+      created: 1_760_000_000,
+      model: this.#model,
+      ...piece,
+    };
     this.#response.write(`data: ${JSON.stringify(whole)}\n\n`);
   }
 }

@@ -5,9 +5,16 @@ import { fileURLToPath } from "node:url";
 const loader = new URL("../../scripts/typescript.mjs", import.meta.url).href;
 
 /** Runs a program of ours in another Node, types and all. */
-export function spawnNode(file: URL, args: string[], node = process.execPath, stdio: "pipe" | "ipc" = "pipe"): ChildProcess {
+export function spawnNode(
+  file: URL,
+  args: string[],
+  node = process.execPath,
+  stdio: "pipe" | "ipc" = "pipe",
+): ChildProcess {
   const last = stdio === "ipc" ? (["inherit", "ipc"] as const) : (["inherit"] as const);
-  return spawn(node, ["--disable-warning=ExperimentalWarning", "--import", loader, fileURLToPath(file), ...args], { stdio: ["ignore", stdio === "ipc" ? "inherit" : "pipe", ...last] });
+  return spawn(node, ["--disable-warning=ExperimentalWarning", "--import", loader, fileURLToPath(file), ...args], {
+    stdio: ["ignore", stdio === "ipc" ? "inherit" : "pipe", ...last],
+  });
 }
 
 export interface ModelServer {

@@ -29,7 +29,10 @@ export function measureProcessorTime(pids: number[]): number {
 }
 
 export function measureResidentMegabytes(pids: number[]): number {
-  return listProcessTree(pids).reduce((sum, pid) => sum + Number(/VmRSS:\s+(\d+) kB/.exec(readText(`/proc/${pid}/status`))?.[1] ?? 0) / 1024, 0);
+  return listProcessTree(pids).reduce(
+    (sum, pid) => sum + Number(/VmRSS:\s+(\d+) kB/.exec(readText(`/proc/${pid}/status`))?.[1] ?? 0) / 1024,
+    0,
+  );
 }
 
 export const canTrace = () => spawnSync("strace", ["-V"], { stdio: "ignore" }).status === 0;
@@ -37,7 +40,9 @@ export const canTrace = () => spawnSync("strace", ["-V"], { stdio: "ignore" }).s
 /** How often these processes wait for the disk while `work` is done. */
 export async function countSyncsDuring(pids: number[], work: () => Promise<void>): Promise<number> {
   const targets = listProcessTree(pids).flatMap((pid) => ["-p", String(pid)]);
-  const strace = spawn("strace", ["-f", "-e", "trace=fsync,fdatasync", ...targets], { stdio: ["ignore", "ignore", "pipe"] });
+  const strace = spawn("strace", ["-f", "-e", "trace=fsync,fdatasync", ...targets], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let output = "";
   strace.stderr.on("data", (chunk) => (output += chunk));
   await waitUntil("strace to attach", () => output.split(" attached").length > targets.length / 2);

@@ -13,8 +13,16 @@ export async function report(benches: Bench[], folder: string): Promise<boolean>
       met &&= isMet(finding);
       printFinding(finding);
     }
-    const machine = { cores: cpus().length, model: cpus()[0]?.model, node: process.version, platform: process.platform };
-    writeFileSync(`${folder}/${bench.name}.json`, JSON.stringify({ ...bench, at: new Date().toISOString(), machine, findings }, null, 2));
+    const machine = {
+      cores: cpus().length,
+      model: cpus()[0]?.model,
+      node: process.version,
+      platform: process.platform,
+    };
+    writeFileSync(
+      `${folder}/${bench.name}.json`,
+      JSON.stringify({ ...bench, at: new Date().toISOString(), machine, findings }, null, 2),
+    );
   }
   return met;
 }
@@ -23,7 +31,9 @@ function printFinding(finding: Finding): void {
   const { what, samples, unit, figure, goal, atLeast } = finding;
   for (const [name, values] of Object.entries(samples)) {
     const spread = `${Math.min(...values).toFixed(2)}–${Math.max(...values).toFixed(2)}`;
-    console.log(`  ${name.padEnd(34)} median ${getMedian(values).toFixed(2)} ${unit}  (${spread}, n = ${values.length})`);
+    console.log(
+      `  ${name.padEnd(34)} median ${getMedian(values).toFixed(2)} ${unit}  (${spread}, n = ${values.length})`,
+    );
   }
   const verdict = isMet(finding) ? "met" : "MISSED";
   console.log(`  ${what.padEnd(34)} ${figure.toFixed(2)}  goal ${atLeast ? "≥" : "≤"} ${goal}  ${verdict}`);

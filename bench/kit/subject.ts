@@ -72,7 +72,9 @@ export class AgentSocket {
       }
       this.#handle(JSON.parse(data.toString()) as Frame);
     });
-    socket.on("close", (code, reason) => this.#pendingTurn?.reject(new Error(`the socket was closed: ${code} ${reason}`)));
+    socket.on("close", (code, reason) =>
+      this.#pendingTurn?.reject(new Error(`the socket was closed: ${code} ${reason}`)),
+    );
     socket.on("error", (error) => this.#pendingTurn?.reject(error));
   }
 
@@ -103,7 +105,8 @@ export class AgentSocket {
     }
     this.#onFrame(frame);
     if (frame.type === "message-complete") this.#isComplete = true;
-    else if (frame.type === "error" || frame.type === "task-failed") this.#pendingTurn?.reject(new Error(JSON.stringify(frame)));
+    else if (frame.type === "error" || frame.type === "task-failed")
+      this.#pendingTurn?.reject(new Error(JSON.stringify(frame)));
     else if (frame.type === "status" && frame.status === "idle" && this.#isComplete) this.#pendingTurn?.resolve();
   }
 }

@@ -12,7 +12,12 @@ const config :Workerd.Config = (
 );`;
 
 /** Milliseconds from the command until `tried` succeeds for the first time; then the process is ended. */
-export async function measureTimeToFirst(command: string, args: string[], env: Record<string, string>, tried: () => Promise<unknown>): Promise<number> {
+export async function measureTimeToFirst(
+  command: string,
+  args: string[],
+  env: Record<string, string>,
+  tried: () => Promise<unknown>,
+): Promise<number> {
   const startedAt = performance.now();
   const child = spawn(command, args, { env, stdio: "ignore" });
   const gone = new Promise((resolve) => child.once("exit", resolve));

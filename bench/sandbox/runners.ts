@@ -12,7 +12,16 @@ import { AgentSocket } from "../kit/subject.ts";
 export const runsATurn = 40;
 
 /** A turn of nothing but one line of code, again and again; no two in a row are the same. */
-const script = [{ steps: [...Array.from({ length: runsATurn }, (_, index) => ({ call: { tool: "executeCode", input: { code: `return ${index} + 1` } } })), { text: "Ran." }] }];
+const script = [
+  {
+    steps: [
+      ...Array.from({ length: runsATurn }, (_, index) => ({
+        call: { tool: "executeCode", input: { code: `return ${index} + 1` } },
+      })),
+      { text: "Ran." },
+    ],
+  },
+];
 
 /** A whole host whose agents do nothing but run code. */
 export async function openRunners(slots: number) {
@@ -22,7 +31,9 @@ export async function openRunners(slots: number) {
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: slots }));
   const house = await startHostProcess({ home });
   const dial = createDialer(house);
-  await waitUntil("the sandboxes", async () => (await house.client.call("health")).sandboxes?.every(({ state }) => state === "ready"));
+  await waitUntil("the sandboxes", async () =>
+    (await house.client.call("health")).sandboxes?.every(({ state }) => state === "ready"),
+  );
 
   return {
     async newRunner(name: string) {
@@ -43,7 +54,10 @@ export async function openRunners(slots: number) {
     /** Of the processes that code runs in, and of main. */
     async megabytes(): Promise<{ slots: number; main: number }> {
       const all = findHomeProcesses(home);
-      const pids = (config: string) => all.filter(({ command }) => new RegExp(`^\\S*workerd serve \\S*/run/${config}\\.capnp`).test(command)).map(({ pid }) => pid);
+      const pids = (config: string) =>
+        all
+          .filter(({ command }) => new RegExp(`^\\S*workerd serve \\S*/run/${config}\\.capnp`).test(command))
+          .map(({ pid }) => pid);
       return { slots: measureResidentMegabytes(pids("sandbox-\\d+")), main: measureResidentMegabytes(pids("main")) };
     },
     async stop(): Promise<void> {
@@ -56,7 +70,9 @@ export async function openRunners(slots: number) {
 export type Runners = Awaited<ReturnType<typeof openRunners>>;
 
 function timesIn(events: readonly AgentEvent[]): number[] {
-  const times = events.flatMap(({ type, data }) => (type === "tool.output" && data.toolName === "executeCode" ? [data.ms] : []));
+  const times = events.flatMap(({ type, data }) =>
+    type === "tool.output" && data.toolName === "executeCode" ? [data.ms] : [],
+  );
   if (times.length !== runsATurn) throw new Error(`Of ${runsATurn} runs, ${times.length} ended well.`);
   return times;
 }

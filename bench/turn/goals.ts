@@ -18,11 +18,23 @@ export function goals(all: Measured[], deltas: number): Finding[] {
   const fastest = best((a, b) => alone(a) < alone(b));
   const busiest = best((a, b) => throughput(a) > throughput(b));
 
-  const against = (what: string, figure: Figure, kind: "alone" | "throughput" | "processor", other: Measured | undefined, goal: number) => {
+  const against = (
+    what: string,
+    figure: Figure,
+    kind: "alone" | "throughput" | "processor",
+    other: Measured | undefined,
+    goal: number,
+  ) => {
     if (!other) return [];
     const label = `${what}, ours / ${other.subject.name}, ${deltas} deltas`;
     const samples = { ours: ours[kind], [other.subject.name]: other[kind] };
-    const finding: Finding = { what: label, unit: kind === "throughput" ? "turns/s" : "ms", samples, figure: figure(ours) / figure(other), goal };
+    const finding: Finding = {
+      what: label,
+      unit: kind === "throughput" ? "turns/s" : "ms",
+      samples,
+      figure: figure(ours) / figure(other),
+      goal,
+    };
     return [kind === "throughput" ? { ...finding, atLeast: true as const } : finding];
   };
   return [
@@ -36,8 +48,22 @@ export function goals(all: Measured[], deltas: number): Finding[] {
     ...against("processor", processor, "processor", deepagents, 0.3),
     ...(ours.syncs === undefined
       ? []
-      : [{ what: `fsyncs a turn, ${deltas} deltas`, unit: "fsyncs" as const, samples: { ours: [ours.syncs] }, figure: ours.syncs, goal: 6 }]),
-    { what: `to the model, ${deltas} deltas`, unit: "KB", samples: { ours: [ours.kilobytes] }, figure: ours.kilobytes, goal: 16 },
+      : [
+          {
+            what: `fsyncs a turn, ${deltas} deltas`,
+            unit: "fsyncs" as const,
+            samples: { ours: [ours.syncs] },
+            figure: ours.syncs,
+            goal: 6,
+          },
+        ]),
+    {
+      what: `to the model, ${deltas} deltas`,
+      unit: "KB",
+      samples: { ours: [ours.kilobytes] },
+      figure: ours.kilobytes,
+      goal: 16,
+    },
   ];
 }
 
@@ -53,5 +79,7 @@ export function table(all: Measured[], deltas: number): string {
     one.kilobytes.toFixed(1),
     one.subject.durable ? "yes" : "no",
   ]);
-  return [head, ...rows].map(([name, ...cells]) => `  ${name?.padEnd(28)}${cells.map((cell) => cell.padStart(9)).join("")}`).join("\n");
+  return [head, ...rows]
+    .map(([name, ...cells]) => `  ${name?.padEnd(28)}${cells.map((cell) => cell.padStart(9)).join("")}`)
+    .join("\n");
 }

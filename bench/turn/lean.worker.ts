@@ -37,7 +37,11 @@ const tools = [
         properties: {
           todos: {
             type: "array",
-            items: { type: "object", properties: { content: { type: "string" }, status: { type: "string" } }, required: ["content", "status"] },
+            items: {
+              type: "object",
+              properties: { content: { type: "string" }, status: { type: "string" } },
+              required: ["content", "status"],
+            },
           },
         },
         required: ["todos"],
@@ -84,7 +88,9 @@ export class Lean extends DurableObject<Env> {
 
   async #turn(id: string, content: string, base: string, model: string): Promise<void> {
     const { sql } = this.ctx.storage;
-    const history = [...sql.exec<{ body: string }>("SELECT body FROM message ORDER BY seq")].map(({ body }) => JSON.parse(body) as Message);
+    const history = [...sql.exec<{ body: string }>("SELECT body FROM message ORDER BY seq")].map(
+      ({ body }) => JSON.parse(body) as Message,
+    );
     const keep = (message: Message) => {
       history.push(message);
       sql.exec("INSERT INTO message (turn, body) VALUES (?, ?)", id, JSON.stringify(message));
@@ -93,7 +99,13 @@ export class Lean extends DurableObject<Env> {
     keep({ role: "user", content });
     this.#tell(id, "status", { status: "running" });
     for (;;) {
-      const answer = await this.#step(id, base, { model, stream: true, stream_options: { include_usage: true }, messages: history, tools });
+      const answer = await this.#step(id, base, {
+        model,
+        stream: true,
+        stream_options: { include_usage: true },
+        messages: history,
+        tools,
+      });
       keep(answer);
       for (const call of answer.tool_calls ?? []) {
         sql.exec("INSERT INTO ledger VALUES (?, ?, ?, 'started')", call.id, id, call.function.name);
@@ -133,7 +145,11 @@ export class Lean extends DurableObject<Env> {
           this.#add(id, delta.content);
         }
         for (const part of delta?.tool_calls ?? []) {
-          const call = (calls[part.index] ??= { id: part.id ?? "", type: "function", function: { name: part.function?.name ?? "", arguments: "" } });
+          const call = (calls[part.index] ??= {
+            id: part.id ?? "",
+            type: "function",
+            function: { name: part.function?.name ?? "", arguments: "" },
+          });
           call.function.arguments += part.function?.arguments ?? "";
         }
       }
@@ -156,7 +172,12 @@ export class Lean extends DurableObject<Env> {
 
   #tell(id: string, type: string, data: object): void {
     const { seq } = this.ctx.storage.sql
-      .exec<{ seq: number }>("INSERT INTO event (turn, type, data) VALUES (?, ?, ?) RETURNING seq", id, type, JSON.stringify(data))
+      .exec<{ seq: number }>(
+        "INSERT INTO event (turn, type, data) VALUES (?, ?, ?) RETURNING seq",
+        id,
+        type,
+        JSON.stringify(data),
+      )
       .one();
     this.#client?.send(JSON.stringify({ type, seq, ...data }));
   }
@@ -165,7 +186,8 @@ export class Lean extends DurableObject<Env> {
     const { todos } = JSON.parse(input) as { todos: { content: string; status: string }[] };
     const { sql } = this.ctx.storage;
     sql.exec("DELETE FROM todo");
-    for (const { content, status } of todos) sql.exec("INSERT INTO todo (content, status) VALUES (?, ?)", content, status);
+    for (const { content, status } of todos)
+      sql.exec("INSERT INTO todo (content, status) VALUES (?, ?)", content, status);
     return `${todos.length} todos`;
   }
 }

@@ -1,5 +1,5 @@
-import { canTrace, measureProcessorTime, countSyncsDuring } from "../kit/process.ts";
 import type { ModelServer } from "../kit/model.ts";
+import { canTrace, measureProcessorTime, countSyncsDuring } from "../kit/process.ts";
 import type { RunningSubject, Subject } from "../kit/subject.ts";
 
 const agentsAtOnce = 32;
@@ -28,7 +28,12 @@ interface Entrant extends Measured {
 }
 
 /** Runs all subjects side by side, in turns, so that whatever else the machine does falls on all of them. */
-export async function measure(subjects: Subject[], model: ModelServer, deltas: number, rounds: number): Promise<Measured[]> {
+export async function measure(
+  subjects: Subject[],
+  model: ModelServer,
+  deltas: number,
+  rounds: number,
+): Promise<Measured[]> {
   const entrants: Entrant[] = [];
   try {
     for (const subject of subjects) {
@@ -52,7 +57,8 @@ async function first(entrant: Entrant, model: ModelServer): Promise<void> {
   await model.reset();
   await entrant.running.turn("first");
   const { calls, bytes } = await model.stats();
-  if (calls < 2) throw new Error(`${entrant.subject.name} took a turn with ${calls} calls of the model: its tool was not called.`);
+  if (calls < 2)
+    throw new Error(`${entrant.subject.name} took a turn with ${calls} calls of the model: its tool was not called.`);
   entrant.kilobytes = bytes / 1024;
 }
 

@@ -39,13 +39,18 @@ export async function openOffice(jobs: Record<string, Job>): Promise<Office> {
   const home = await createHomePath();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   for (const [name, { tool, input, before }] of Object.entries(jobs)) {
-    const steps = [...(before ? [{ call: before }] : []), ...Array.from({ length: callsATurn }, (_, number) => ({ call: { tool, input: input(number) } }))];
+    const steps = [
+      ...(before ? [{ call: before }] : []),
+      ...Array.from({ length: callsATurn }, (_, number) => ({ call: { tool, input: input(number) } })),
+    ];
     await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify([{ steps: [...steps, { text: "Done." }] }]));
   }
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: 1, failuresPerMinute: 1000 }));
   const house = await startHostProcess({ home });
   const dial = createDialer(house);
-  await waitUntil("the sandboxes", async () => (await house.client.call("health")).sandboxes?.every(({ state }) => state === "ready"));
+  await waitUntil("the sandboxes", async () =>
+    (await house.client.call("health")).sandboxes?.every(({ state }) => state === "ready"),
+  );
   const mainPid = async () => (await waitUntil("main", () => findMain(home))).pid;
 
   return {
@@ -85,7 +90,9 @@ export async function openOffice(jobs: Record<string, Job>): Promise<Office> {
 function timesIn(events: readonly AgentEvent[]): number[] {
   const failed = events.find(({ type }) => type === "tool.error");
   if (failed) throw new Error(`A call failed: ${JSON.stringify(failed.data)}`);
-  const times = events.flatMap(({ type, data }) => (type === "tool.output" ? [(data as { ms: number }).ms] : [])).slice(-callsATurn);
+  const times = events
+    .flatMap(({ type, data }) => (type === "tool.output" ? [(data as { ms: number }).ms] : []))
+    .slice(-callsATurn);
   if (times.length !== callsATurn) throw new Error(`Of ${callsATurn} calls, ${times.length} ended well.`);
   return times;
 }
@@ -99,7 +106,10 @@ export function textOf(number: number, bytes: number): string {
 /** Writes so many files, in as few versions as may be. */
 export async function fill(worker: Worker, count: number, bytes: number): Promise<void> {
   for (let from = 0; from < count; from += 250) {
-    const edits = Array.from({ length: Math.min(250, count - from) }, (_, index) => ({ write: pathOf(from + index), content: textOf(from + index, bytes) }));
+    const edits = Array.from({ length: Math.min(250, count - from) }, (_, index) => ({
+      write: pathOf(from + index),
+      content: textOf(from + index, bytes),
+    }));
     await worker.files.editFiles(edits);
   }
 }

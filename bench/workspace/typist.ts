@@ -26,7 +26,8 @@ function join({ url, token }: HostProcess, agent: string): { doc: Y.Doc; provide
   };
 }
 
-const synced = (provider: WebsocketProvider) => new Promise<void>((resolve) => (provider.synced ? resolve() : provider.once("sync", () => resolve())));
+const synced = (provider: WebsocketProvider) =>
+  new Promise<void>((resolve) => (provider.synced ? resolve() : provider.once("sync", () => resolve())));
 
 export async function untilSynced(house: HostProcess, agent: string): Promise<void> {
   const { provider, close } = join(house, agent);
@@ -49,6 +50,10 @@ export async function typeALot(house: HostProcess, agent: string, times: number)
     if (number % 100 === 99) await new Promise((resolve) => setImmediate(resolve));
   }
   const whole = text.toString();
-  await waitUntil("the host to have it", async () => (await house.client.agent(agent).file("edited.ts")).text() === whole, { within: 60_000, every: 100 });
+  await waitUntil(
+    "the host to have it",
+    async () => (await house.client.agent(agent).file("edited.ts")).text() === whole,
+    { within: 60_000, every: 100 },
+  );
   close();
 }

@@ -52,7 +52,9 @@ const lateMcpClient = {
   name: "late-mcp-client",
   setup(bundler) {
     const shim = here("./shims/mcp-client.js");
-    bundler.onResolve({ filter: /^@modelcontextprotocol\/client$/ }, (args) => (args.importer === shim ? undefined : { path: shim }));
+    bundler.onResolve({ filter: /^@modelcontextprotocol\/client$/ }, (args) =>
+      args.importer === shim ? undefined : { path: shim },
+    );
   },
 };
 
@@ -71,7 +73,11 @@ const bundledText = {
       bundler.onLoad({ filter: /./, namespace: form }, async ({ path }) => {
         const { outputFiles, metafile } = await bundleAlone(path);
         const [{ text }] = outputFiles;
-        return { contents: form === "text" ? text : gzipSync(text, { level: 9 }).toString("base64"), loader: "text", watchFiles: Object.keys(metafile.inputs).map((input) => resolve(input)) };
+        return {
+          contents: form === "text" ? text : gzipSync(text, { level: 9 }).toString("base64"),
+          loader: "text",
+          watchFiles: Object.keys(metafile.inputs).map((input) => resolve(input)),
+        };
       });
     }
   },

@@ -10,7 +10,8 @@ beforeAll(async () => {
 
 afterAll(() => house?.stop());
 
-const ask = (path: string, headers: Record<string, string> = {}, method = "GET") => send({ port: house.port, path, method, headers });
+const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  send({ port: house.port, path, method, headers });
 
 test("every answer carries the security headers, refusals included", async () => {
   const authorization = `Bearer ${house.token}`;
@@ -47,11 +48,23 @@ test("answers of the API are kept by nobody, files of the page only under a hash
   expect(index.headers["content-type"]).toBe("text/html; charset=utf-8");
   const script = /src="(\/assets\/[^"]+\.js)"/.exec(index.body)?.[1] ?? "";
   const asset = await ask(script);
-  expect(asset.headers).toMatchObject({ "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=31536000, immutable" });
+  expect(asset.headers).toMatchObject({
+    "content-type": "text/javascript; charset=utf-8",
+    "cache-control": "public, max-age=31536000, immutable",
+  });
 });
 
 test("nothing but the page's own files is served without a token", async () => {
-  for (const path of ["/assets/", "/assets/..%2f..%2fbuild.json", "/assets/../index.html", "/build.json", "/worker/main/main.js", "/index.html", "/.env", "/assets/.hidden"]) {
+  for (const path of [
+    "/assets/",
+    "/assets/..%2f..%2fbuild.json",
+    "/assets/../index.html",
+    "/build.json",
+    "/worker/main/main.js",
+    "/index.html",
+    "/.env",
+    "/assets/.hidden",
+  ]) {
     const { status } = await ask(path);
     expect([path, [401, 404].includes(status)]).toEqual([path, true]);
   }

@@ -16,7 +16,8 @@ beforeAll(async () => {
   house = await startHostProcess();
   await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
   const issue = async (user: string | undefined) =>
-    (await house.client.call("createToken", { body: { name: "t", scopes: ["read"], ...(user ? { user } : {}) } })).token;
+    (await house.client.call("createToken", { body: { name: "t", scopes: ["read"], ...(user ? { user } : {}) } }))
+      .token;
   readToken = await issue(undefined);
   foreignToken = await issue("mallory");
 });
@@ -107,7 +108,18 @@ function getExpectedStatus({ path, method, type, host, origin, credential }: Cel
 
 test("every cell of the HTTP matrix answers as the contract says", async () => {
   const cells: Cell[] = [];
-  for (const path of ["/", "/health", "/agents", "/login", "/tokens", "/run", "/agents/alice/events", "/agents/think/global~alice", "/agents/user/owner", "/nothing"]) {
+  for (const path of [
+    "/",
+    "/health",
+    "/agents",
+    "/login",
+    "/tokens",
+    "/run",
+    "/agents/alice/events",
+    "/agents/think/global~alice",
+    "/agents/user/owner",
+    "/nothing",
+  ]) {
     for (const method of path === "/tokens" ? ["GET"] : ["GET", "POST", "DELETE", "OPTIONS"]) {
       for (const type of method === "POST" ? types : [undefined]) {
         for (const host of hosts()) {
@@ -127,15 +139,17 @@ test("every cell of the HTTP matrix answers as the contract says", async () => {
     }
   }
   expect(cells.length).toBeGreaterThan(40_000);
-  const wrong = await visit(sample(cells, { name: "cells of the HTTP matrix", size: 5_000, kindOf: listDecisions }), (cell) =>
-    send({
-      port: house.port,
-      path: cell.path,
-      method: cell.method,
-      agent,
-      headers: buildHeaders(cell),
-      ...(cell.method === "POST" ? { body: '{"nonsense": true, "code": "x"}' } : {}),
-    }),
+  const wrong = await visit(
+    sample(cells, { name: "cells of the HTTP matrix", size: 5_000, kindOf: listDecisions }),
+    (cell) =>
+      send({
+        port: house.port,
+        path: cell.path,
+        method: cell.method,
+        agent,
+        headers: buildHeaders(cell),
+        ...(cell.method === "POST" ? { body: '{"nonsense": true, "code": "x"}' } : {}),
+      }),
   );
   expect(wrong).toEqual([]);
 }, 300_000);
@@ -193,7 +207,11 @@ function buildHeaders(cell: Cell): Record<string, string> {
   };
 }
 
-async function visit(cells: Cell[], ask: (cell: Cell) => Promise<WireResponse>, expected = getExpectedStatus): Promise<unknown[]> {
+async function visit(
+  cells: Cell[],
+  ask: (cell: Cell) => Promise<WireResponse>,
+  expected = getExpectedStatus,
+): Promise<unknown[]> {
   const wrong: unknown[] = [];
   const queue = [...cells];
   const worker = async () => {

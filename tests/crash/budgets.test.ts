@@ -1,6 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgencyUsage, type AgentEvent, type AgentExport, type Budget, type BudgetAnswer, type UserUsage } from "@thinkery/sdk";
+import {
+  type AgencyUsage,
+  type AgentEvent,
+  type AgentExport,
+  type Budget,
+  type BudgetAnswer,
+  type UserUsage,
+} from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHomePath, type HostProcess, startHostProcess, removeHome } from "../kit/host-process.ts";
 import { type Answer, type ModelServer, openModelServer, type SeenRequest } from "../kit/model-server.ts";
@@ -32,15 +39,46 @@ interface Round {
 const sumTokens = ({ input, output }: { input: number; output: number }) => input + output;
 /** As it is configured below, for a million. */
 const price = { input: 20, output: 80 };
-const computeCost = ({ input, output }: { input: number; output: number }) => (input * price.input + output * price.output) / 1_000_000;
+const computeCost = ({ input, output }: { input: number; output: number }) =>
+  (input * price.input + output * price.output) / 1_000_000;
 const sumTokensOfAll = (call: { input: number; output: number }) => spenders * sumTokens(call);
 
 const rounds: Round[] = [
-  { what: "an agency's tokens", budget: { tokens: 40_000, per: "ever" }, level: "agency", most: setAside, over: sumTokens },
-  { what: "an agency's steps of a day", budget: { steps: 150, per: "day" }, level: "agency", most: wild, over: () => 0 },
-  { what: "a user's tokens over two agencies", budget: { tokens: 40_000, per: "ever" }, level: "user", most: setAside, over: sumTokens },
-  { what: "an agency's cost of a day", budget: { costUsd: 2, per: "day" }, level: "agency", most: setAside, over: computeCost },
-  { what: "an agency's tokens, and a model that uses far more than was set aside", budget: { tokens: 300_000, per: "ever" }, level: "agency", most: wild, over: sumTokensOfAll },
+  {
+    what: "an agency's tokens",
+    budget: { tokens: 40_000, per: "ever" },
+    level: "agency",
+    most: setAside,
+    over: sumTokens,
+  },
+  {
+    what: "an agency's steps of a day",
+    budget: { steps: 150, per: "day" },
+    level: "agency",
+    most: wild,
+    over: () => 0,
+  },
+  {
+    what: "a user's tokens over two agencies",
+    budget: { tokens: 40_000, per: "ever" },
+    level: "user",
+    most: setAside,
+    over: sumTokens,
+  },
+  {
+    what: "an agency's cost of a day",
+    budget: { costUsd: 2, per: "day" },
+    level: "agency",
+    most: setAside,
+    over: computeCost,
+  },
+  {
+    what: "an agency's tokens, and a model that uses far more than was set aside",
+    budget: { tokens: 300_000, per: "ever" },
+    level: "agency",
+    most: wild,
+    over: sumTokensOfAll,
+  },
 ];
 
 let house: HostProcess;
@@ -78,7 +116,12 @@ function createMoodyModel(chance: Random, most: typeof setAside): (request: Seen
     if (chance.chance(0.04)) return { text: ["No", " more"], fault: { kind: "cut", phase: "text" }, delayMs };
     if (chance.chance(0.04)) return { fault: { kind: "status", status: 400, message: "The provider says no." } };
     if (chance.chance(results.length === 0 ? 0.5 : 0.2)) {
-      return { text: "Noted.", toolCalls: [{ name: "set_title", input: { title: `title ${++titles}` } }], usage, delayMs };
+      return {
+        text: "Noted.",
+        toolCalls: [{ name: "set_title", input: { title: `title ${++titles}` } }],
+        usage,
+        delayMs,
+      };
     }
     return { text: ["Some", " words", "."], usage, delayMs };
   };
@@ -87,7 +130,10 @@ function createMoodyModel(chance: Random, most: typeof setAside): (request: Seen
 async function api<T>(path: string, method = "GET", body?: unknown): Promise<{ status: number; body: T }> {
   const response = await fetch(house.url + path, {
     method,
-    headers: { authorization: `Bearer ${house.token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: {
+      authorization: `Bearer ${house.token}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(20_000),
   });
@@ -111,33 +157,51 @@ type Outcome = "completed" | "failed" | "refused";
 
 /** Says something with a key of its own until there is an outcome, however often main dies meanwhile. */
 async function sendMessage({ agency, name }: Spender, key: string): Promise<Outcome> {
-  return waitUntil(`the outcome of ${key}`, async (): Promise<Outcome | undefined> => {
-    const { status, body } = await api<{ error?: { message: string } }>("/serve", "POST", { agent: `${name}@${agency}`, message: key, idempotencyKey: key });
-    if (status === 200) return "completed";
-    const why = body.error?.message ?? "";
-    if (status === 409 && why.includes("budget")) return "refused";
-    return status === 503 && !/host is (busy|stopping)/.test(why) ? "failed" : undefined;
-  }, { within: 60_000 });
+  return waitUntil(
+    `the outcome of ${key}`,
+    async (): Promise<Outcome | undefined> => {
+      const { status, body } = await api<{ error?: { message: string } }>("/serve", "POST", {
+        agent: `${name}@${agency}`,
+        message: key,
+        idempotencyKey: key,
+      });
+      if (status === 200) return "completed";
+      const why = body.error?.message ?? "";
+      if (status === 409 && why.includes("budget")) return "refused";
+      return status === 503 && !/host is (busy|stopping)/.test(why) ? "failed" : undefined;
+    },
+    { within: 60_000 },
+  );
 }
 
-test(`${turns} turns of ${spenders} agents at once stay within their budgets over ${kills} kills of main, and the books balance`, async () => {
-  const chance = createRandom("budgets");
-  const tally = { turns: 0, refused: 0, failed: 0, calls: 0, kills: 0 };
-  // Every round once, and all of them again until it is enough.
-  for (let number = 0; tally.turns < turns || tally.kills < kills || number % rounds.length !== 0; number++) {
-    await playRound(rounds[number % rounds.length] as Round, number, chance, tally);
-  }
-  console.log(`${tally.turns} turns, ${tally.refused} of them refused and ${tally.failed} failed, ${tally.calls} calls, ${tally.kills} kills`);
-  expect(tally.refused).toBeGreaterThan(0);
-  expect(tally.failed).toBeGreaterThan(0);
-}, Math.max(180_000, kills * 10_000));
+test(
+  `${turns} turns of ${spenders} agents at once stay within their budgets over ${kills} kills of main, and the books balance`,
+  async () => {
+    const chance = createRandom("budgets");
+    const tally = { turns: 0, refused: 0, failed: 0, calls: 0, kills: 0 };
+    // Every round once, and all of them again until it is enough.
+    for (let number = 0; tally.turns < turns || tally.kills < kills || number % rounds.length !== 0; number++) {
+      await playRound(rounds[number % rounds.length] as Round, number, chance, tally);
+    }
+    console.log(
+      `${tally.turns} turns, ${tally.refused} of them refused and ${tally.failed} failed, ${tally.calls} calls, ${tally.kills} kills`,
+    );
+    expect(tally.refused).toBeGreaterThan(0);
+    expect(tally.failed).toBeGreaterThan(0);
+  },
+  Math.max(180_000, kills * 10_000),
+);
 
 async function playRound(round: Round, number: number, chance: Random, tally: Record<string, number>): Promise<void> {
   server.answer(createMoodyModel(chance, round.most));
   const agencies = round.level === "user" ? [`r${number}-a`, `r${number}-b`] : [`r${number}`];
   for (const id of agencies) await retryApi("/agencies", "POST", { id });
-  const all = Array.from({ length: spenders }, (_, index): Spender => ({ agency: agencies[index % agencies.length] as string, name: `s${index}` }));
-  for (const { agency, name } of all) await retryApi(`/agency/${agency}/agents`, "POST", { name, model: "local:test-model" });
+  const all = Array.from({ length: spenders }, (_, index): Spender => ({
+    agency: agencies[index % agencies.length] as string,
+    name: `s${index}`,
+  }));
+  for (const { agency, name } of all)
+    await retryApi(`/agency/${agency}/agents`, "POST", { name, model: "local:test-model" });
   // A user's budget counts everything that was spent before.
   const before = await retryApi<UserUsage>("/user/usage");
   const spentBefore = round.level === "user" ? before.total.inputTokens + before.total.outputTokens : 0;
@@ -194,7 +258,12 @@ async function killMain(): Promise<void> {
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What each agent's log says is what it says itself, what its agency says of it, and what the user's books say of that. */
-async function expectBalanced(agencies: string[], all: Spender[], before: UserUsage, tally: Record<string, number>): Promise<void> {
+async function expectBalanced(
+  agencies: string[],
+  all: Spender[],
+  before: UserUsage,
+  tally: Record<string, number>,
+): Promise<void> {
   const sums = new Map<string, Figures>();
   for (const agency of agencies) {
     const truths: [string, Figures][] = [];
@@ -213,7 +282,8 @@ async function expectBalanced(agencies: string[], all: Spender[], before: UserUs
       if (truth.calls > 0) expectSame(share, truth, `${name} in the books of ${agency}`);
     }
     expectSame(usage.total, sumFigures(truths), `the sum of ${agency}`);
-    for (const day of usage.byDay) expectSame(day, sumFigures(day.byModel.map((used) => [used.model, used])), `${day.day} of ${agency}`);
+    for (const day of usage.byDay)
+      expectSame(day, sumFigures(day.byModel.map((used) => [used.model, used])), `${day.day} of ${agency}`);
     sums.set(agency, sumFigures(truths));
     tally.calls = (tally.calls ?? 0) + sumFigures(truths).calls;
   }
@@ -221,7 +291,12 @@ async function expectBalanced(agencies: string[], all: Spender[], before: UserUs
     const user = await retryApi<UserUsage>("/user/usage");
     return user.total.calls === before.total.calls + sumFigures([...sums]).calls && user;
   });
-  for (const [agency, sum] of sums) expectSame(user.byAgency.find((share) => share.agency === agency), sum, `${agency} in the user's books`);
+  for (const [agency, sum] of sums)
+    expectSame(
+      user.byAgency.find((share) => share.agency === agency),
+      sum,
+      `${agency} in the user's books`,
+    );
   expectSame(user.total, sumFigures([["before", before.total], ...sums]), "the user's sum");
 }
 
@@ -233,15 +308,30 @@ interface Figures {
 }
 
 function readFigures(events: AgentEvent[]): Figures {
-  return sumFigures(events.flatMap((event) => (event.type === "model.completed" ? [["", { calls: 1, ...event.data.usage }] as [string, Figures]] : [])));
+  return sumFigures(
+    events.flatMap((event) =>
+      event.type === "model.completed" ? [["", { calls: 1, ...event.data.usage }] as [string, Figures]] : [],
+    ),
+  );
 }
 
 function sumFigures(all: [string, Figures][]): Figures {
-  const sum = (pick: (figures: Figures) => number | null) => all.reduce((sum, [, figures]) => sum + (pick(figures) ?? Number.NaN), 0);
-  return { calls: sum(({ calls }) => calls), inputTokens: sum(({ inputTokens }) => inputTokens), outputTokens: sum(({ outputTokens }) => outputTokens), costUsd: sum(({ costUsd }) => costUsd) };
+  const sum = (pick: (figures: Figures) => number | null) =>
+    all.reduce((sum, [, figures]) => sum + (pick(figures) ?? Number.NaN), 0);
+  return {
+    calls: sum(({ calls }) => calls),
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    costUsd: sum(({ costUsd }) => costUsd),
+  };
 }
 
 function expectSame(seen: Figures | undefined, due: Figures, what: string): void {
-  expect([what, seen?.calls, seen?.inputTokens, seen?.outputTokens]).toEqual([what, due.calls, due.inputTokens, due.outputTokens]);
+  expect([what, seen?.calls, seen?.inputTokens, seen?.outputTokens]).toEqual([
+    what,
+    due.calls,
+    due.inputTokens,
+    due.outputTokens,
+  ]);
   expect(seen?.costUsd, what).toBeCloseTo(due.costUsd ?? Number.NaN, 9);
 }

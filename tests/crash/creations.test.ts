@@ -20,71 +20,81 @@ afterAll(async () => {
   if (home) await removeHome(home);
 });
 
-test(`nothing acknowledged is lost or doubled over ${kills} kills of main and of the daemon`, async () => {
-  const chance = createRandom("creations");
-  home = await createHomePath();
-  // The host gives up on a main that keeps failing; here failing is the point.
-  await mkdir(home, { mode: 0o700 });
-  await writeFile(join(home, "config.jsonc"), '{ "failuresPerMinute": 100000, "sandboxSlots": 1 }');
-  house = await startHostProcess({ home });
-  const port = house.port;
+test(
+  `nothing acknowledged is lost or doubled over ${kills} kills of main and of the daemon`,
+  async () => {
+    const chance = createRandom("creations");
+    home = await createHomePath();
+    // The host gives up on a main that keeps failing; here failing is the point.
+    await mkdir(home, { mode: 0o700 });
+    await writeFile(join(home, "config.jsonc"), '{ "failuresPerMinute": 100000, "sandboxSlots": 1 }');
+    house = await startHostProcess({ home });
+    const port = house.port;
 
-  const asked = new Set<string>();
-  const acknowledged = new Set<string>();
-  let over = false;
+    const asked = new Set<string>();
+    const acknowledged = new Set<string>();
+    let over = false;
 
-  async function write(writer: number): Promise<void> {
-    for (let number = 0; !over; number++) {
-      const name = `w${writer}-${number}`;
-      asked.add(name);
-      // Like any careful client: the same name again until there is an answer.
-      while (!over && !(await create(name))) await sleep(5);
+    async function write(writer: number): Promise<void> {
+      for (let number = 0; !over; number++) {
+        const name = `w${writer}-${number}`;
+        asked.add(name);
+        // Like any careful client: the same name again until there is an answer.
+        while (!over && !(await create(name))) await sleep(5);
+      }
     }
-  }
 
-  async function create(name: string): Promise<boolean> {
-    const client = createClient({ url: house.url, token: house.token });
-    try {
-      const agent = await client.call("createAgent", { params: { agency: "global" }, body: { name }, signal: AbortSignal.timeout(5_000) });
-      expect(agent.name).toBe(name);
-    } catch (error) {
-      // A conflict can only mean that an earlier try, cut off before its answer, was stored.
-      if (!(isThinkeryError(error) && error.code === "conflict")) return false;
+    async function create(name: string): Promise<boolean> {
+      const client = createClient({ url: house.url, token: house.token });
+      try {
+        const agent = await client.call("createAgent", {
+          params: { agency: "global" },
+          body: { name },
+          signal: AbortSignal.timeout(5_000),
+        });
+        expect(agent.name).toBe(name);
+      } catch (error) {
+        // A conflict can only mean that an earlier try, cut off before its answer, was stored.
+        if (!(isThinkeryError(error) && error.code === "conflict")) return false;
+      }
+      acknowledged.add(name);
+      return true;
     }
-    acknowledged.add(name);
-    return true;
-  }
 
-  const writing = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
-  // Every tenth kill is the daemon's.
-  const isDaemonNext = chance.deck([true, ...Array.from({ length: 9 }, () => false)]);
-  let daemonKills = 0;
-  let killed = 0;
-  for (let kill = 0; kill < kills; kill++) {
-    const before = acknowledged.size;
-    await waitUntil("the next acknowledgement", () => acknowledged.size > before);
-    await sleep(chance.below(120));
-    if (isDaemonNext()) {
-      daemonKills++;
-      await killDaemon(port);
-    } else {
-      const main = await waitUntil("main to live", () => findMain(house.home, killed));
-      killed = main.pid;
-      process.kill(main.pid, "SIGKILL");
+    const writing = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+    // Every tenth kill is the daemon's.
+    const isDaemonNext = chance.deck([true, ...Array.from({ length: 9 }, () => false)]);
+    let daemonKills = 0;
+    let killed = 0;
+    for (let kill = 0; kill < kills; kill++) {
+      const before = acknowledged.size;
+      await waitUntil("the next acknowledgement", () => acknowledged.size > before);
+      await sleep(chance.below(120));
+      if (isDaemonNext()) {
+        daemonKills++;
+        await killDaemon(port);
+      } else {
+        const main = await waitUntil("main to live", () => findMain(house.home, killed));
+        killed = main.pid;
+        process.kill(main.pid, "SIGKILL");
+      }
     }
-  }
-  over = true;
-  await writing;
+    over = true;
+    await writing;
 
-  const stored = await waitUntil("the list", () => listAgents(house));
-  expect(new Set(stored).size).toBe(stored.length);
-  expect([...acknowledged].filter((name) => !stored.includes(name))).toEqual([]);
-  expect(stored.filter((name) => !asked.has(name))).toEqual([]);
-  console.log(`${acknowledged.size} creations acknowledged over ${kills} kills, ${daemonKills} of them of the daemon`);
+    const stored = await waitUntil("the list", () => listAgents(house));
+    expect(new Set(stored).size).toBe(stored.length);
+    expect([...acknowledged].filter((name) => !stored.includes(name))).toEqual([]);
+    expect(stored.filter((name) => !asked.has(name))).toEqual([]);
+    console.log(
+      `${acknowledged.size} creations acknowledged over ${kills} kills, ${daemonKills} of them of the daemon`,
+    );
 
-  await house.stop();
-  expect(findHomeProcesses(house.home)).toEqual([]);
-}, Math.max(120_000, kills * 3_000));
+    await house.stop();
+    expect(findHomeProcesses(house.home)).toEqual([]);
+  },
+  Math.max(120_000, kills * 3_000),
+);
 
 async function killDaemon(port: number): Promise<void> {
   const orphans = findHomeProcesses(house.home).map(({ pid }) => pid);
@@ -98,7 +108,10 @@ async function listAgents({ client }: HostProcess): Promise<string[]> {
   const names: string[] = [];
   let after: string | undefined;
   do {
-    const page = await client.call("listAgents", { params: { agency: "global" }, query: { limit: 500, ...(after ? { after } : {}) } });
+    const page = await client.call("listAgents", {
+      params: { agency: "global" },
+      query: { limit: 500, ...(after ? { after } : {}) },
+    });
     names.push(...page.agents.map((agent) => agent.name));
     after = page.next;
   } while (after);

@@ -22,7 +22,11 @@ export function follow({ url, token, leave, onEvent }: FollowOptions): Follower 
 
   async function listen(): Promise<void> {
     const response = await fetch(url, {
-      headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "last-event-id": String(received.at(-1)?.seq ?? 0) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: "text/event-stream",
+        "last-event-id": String(received.at(-1)?.seq ?? 0),
+      },
       signal: stopping.signal,
     });
     if (!response.ok) return;

@@ -26,10 +26,19 @@ const words = "one two three four five six seven eight nine ten eleven twelve";
 /** What a message asks for is its last word. */
 const kinds: Record<string, object[]> = {
   talk: [{ reasoning: "Hm. " }, { text: `A few words about {{ message }}: ${words}.` }],
-  plan: [{ text: "I plan. " }, { call: todos }, { call: call("set_title", { title: "About {{ message }}" }) }, { text: "Planned {{ message }}." }],
+  plan: [
+    { text: "I plan. " },
+    { call: todos },
+    { call: call("set_title", { title: "About {{ message }}" }) },
+    { text: "Planned {{ message }}." },
+  ],
   once: [{ text: "Ringing for {{ message }}. " }, { call: ring("ring") }, { text: "Rang once for {{ message }}." }],
   again: [{ call: ring("ring_again") }, { text: `Rang for {{ message }}: ${words}.` }],
-  many: [{ calls: [ring("ring"), ring("ring_again"), todos] }, { call: ring("ring_again") }, { text: "Did many things for {{ message }}." }],
+  many: [
+    { calls: [ring("ring"), ring("ring_again"), todos] },
+    { call: ring("ring_again") },
+    { text: "Did many things for {{ message }}." },
+  ],
   last: [{ call: ring("ring_again") }, { text: "That was {{ message }}." }],
 };
 
@@ -56,15 +65,21 @@ afterAll(async () => {
   await shelf?.stop();
 });
 
-test(`turns survive ${kills} kills of main`, async () => {
-  const chance = createRandom("turns");
-  await Promise.all(workshops.map((workshop) => killRepeatedly(workshop, Math.ceil(kills / houses), chance)));
-}, Math.max(150_000, kills * 2_000));
+test(
+  `turns survive ${kills} kills of main`,
+  async () => {
+    const chance = createRandom("turns");
+    await Promise.all(workshops.map((workshop) => killRepeatedly(workshop, Math.ceil(kills / houses), chance)));
+  },
+  Math.max(150_000, kills * 2_000),
+);
 
 /** Kills one house's main again and again while its agents work, and then looks at what is left. */
 async function killRepeatedly(workshop: Testbed, kills: number, chance: Random): Promise<void> {
   const { bell } = workshop;
-  const agents = await Promise.all(Array.from({ length: senders }, () => workshop.newAgent({ model: "scripted:worker" })));
+  const agents = await Promise.all(
+    Array.from({ length: senders }, () => workshop.newAgent({ model: "scripted:worker" })),
+  );
   const sent = agents.map((): string[] => []);
   const ended = agents.map(() => 0);
   /** Who got anywhere since everybody was last waited for. */
@@ -103,7 +118,7 @@ async function killRepeatedly(workshop: Testbed, kills: number, chance: Random):
   async function send(agent: TestAgent, name: string): Promise<void> {
     const body = { message: name, idempotencyKey: name };
     const post = () => workshop.api(`${agent.at}/invoke`, "POST", body).catch(() => undefined);
-    for (let answers = 0; answers === 0 || chance.chance(0.1); ) {
+    for (let answers = 0; answers === 0 || chance.chance(0.1);) {
       const posted = post();
       reached("sent");
       const answer = await posted;
@@ -157,7 +172,11 @@ async function killRepeatedly(workshop: Testbed, kills: number, chance: Random):
   }
   await Promise.all(followers.map((follower) => follower.stop()));
   process.kill((await waitUntil("main to live", () => findMain(workshop.home, killed))).pid, "SIGKILL");
-  await waitUntil("the last ring of every agent", () => agents.every((_, index) => bell.rings.some(({ id }) => id === `s${index} last`)), { within: 60_000 });
+  await waitUntil(
+    "the last ring of every agent",
+    () => agents.every((_, index) => bell.rings.some(({ id }) => id === `s${index} last`)),
+    { within: 60_000 },
+  );
 
   const usual = await recordUninterrupted(workshop);
   const messages: Message[] = [];
@@ -174,7 +193,10 @@ async function killRepeatedly(workshop: Testbed, kills: number, chance: Random):
     expect(await rebuildState(workshop, agent.name, log)).toEqual(derived);
     messages.push(...whole.messages);
   }
-  expectNoEffectUnknownToTheLog(messages, bell.rings.filter(({ id }) => !id.includes("NAME")));
+  expectNoEffectUnknownToTheLog(
+    messages,
+    bell.rings.filter(({ id }) => !id.includes("NAME")),
+  );
   const count = (condition: (message: Message) => boolean) => messages.filter(condition).length;
   console.log(
     `${sent.flat().length} turns over ${kills} kills, ${count(({ role }) => role === "tool")} tool results, ${count(isUnknown)} of them unknown; ${missed.length} points not reached in time`,
@@ -194,13 +216,19 @@ function expectOutcomes(log: AgentEvent[], sent: string[]): void {
   expect(accepted.map(({ idempotencyKey }) => idempotencyKey)).toEqual(sent);
   const failures = log.flatMap((event) => (event.type === "agent.error" ? [event.data] : []));
   expect(failures).toEqual([]);
-  const outcomes = log.flatMap((event) => (event.type === "agent.completed" || event.type === "run.canceled" ? [[event.type, event.data.runId]] : []));
+  const outcomes = log.flatMap((event) =>
+    event.type === "agent.completed" || event.type === "run.canceled" ? [[event.type, event.data.runId]] : [],
+  );
   expect(outcomes).toEqual(accepted.map(({ runId }) => ["agent.completed", runId]));
 }
 
 type Line = [role: string, content: string, calls: unknown];
 
-const toLine = ({ role, content, toolCalls }: Message): Line => [role, content, (toolCalls ?? []).map(({ name, input }) => ({ name, input }))];
+const toLine = ({ role, content, toolCalls }: Message): Line => [
+  role,
+  content,
+  (toolCalls ?? []).map(({ name, input }) => ({ name, input })),
+];
 
 /** The transcript of one message of each kind, in peace. */
 async function recordUninterrupted(workshop: Testbed): Promise<Map<string, Line[]>> {
@@ -228,7 +256,8 @@ function expectTranscript(messages: Message[], sent: string[], usual: Map<string
   expect(lines).toEqual(expected);
 }
 
-const isUnknown = ({ toolResult, content }: Message) => toolResult?.name === "ring" && toolResult.failed === true && content.includes("unknown");
+const isUnknown = ({ toolResult, content }: Message) =>
+  toolResult?.name === "ring" && toolResult.failed === true && content.includes("unknown");
 
 /** What may not be repeated happened once at most, and the model was told where nobody knows; the rest has results. */
 function expectRings(messages: Message[], rings: Ring[]): void {

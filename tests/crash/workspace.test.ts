@@ -21,10 +21,16 @@ let at: string;
 const editors = new Set<Editor>();
 
 beforeAll(async () => {
-  const many = Array.from({ length: together }, (_, index) => ({ oldString: anchor, newString: `${anchor}{{ message }}-${index}\n` }));
+  const many = Array.from({ length: together }, (_, index) => ({
+    oldString: anchor,
+    newString: `${anchor}{{ message }}-${index}\n`,
+  }));
   const exchanges = [
     { when: "look", steps: [{ call: { tool: "readFile", input: { path: "one.md" } } }, { text: "I see." }] },
-    { when: "/^agent/", steps: [{ call: { tool: "editFile", input: { path: "one.md", edits: many } } }, { text: "Done." }] },
+    {
+      when: "/^agent/",
+      steps: [{ call: { tool: "editFile", input: { path: "one.md", edits: many } } }, { text: "Done." }],
+    },
   ];
   workshop = await openTestbed({
     scripts: { worker: { exchanges } },
@@ -55,7 +61,11 @@ function close(editor: Editor): void {
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const { url, token } = workshop.house();
   return waitUntil(`an answer of ${path}`, async () => {
-    const response = await fetch(url + at + path, { ...init, headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) }, signal: AbortSignal.timeout(5_000) });
+    const response = await fetch(url + at + path, {
+      ...init,
+      headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) },
+      signal: AbortSignal.timeout(5_000),
+    });
     if (response.status < 500) return response;
     await response.body?.cancel();
     return undefined;
@@ -70,46 +80,63 @@ async function kill(before = 0): Promise<number> {
   return main.pid;
 }
 
-test(`three people and an agent, ${edits} edits each, over ${kills} kills of main: all have the same, and nothing is lost`, async () => {
-  const chance = createRandom("workspace");
-  for (const path of paths) await ask(`/files/${path}`, { method: "PUT", body: anchor });
-  expect((await agent.say("look")).type).toBe("agent.completed");
-  const people = [open(), open(), open()];
-  await Promise.all(people.map((person) => person.waitForSync()));
-  const expected = new Set<string>();
-  let done = 0;
+test(
+  `three people and an agent, ${edits} edits each, over ${kills} kills of main: all have the same, and nothing is lost`,
+  async () => {
+    const chance = createRandom("workspace");
+    for (const path of paths) await ask(`/files/${path}`, { method: "PUT", body: anchor });
+    expect((await agent.say("look")).type).toBe("agent.completed");
+    const people = [open(), open(), open()];
+    await Promise.all(people.map((person) => person.waitForSync()));
+    const expected = new Set<string>();
+    let done = 0;
 
-  const typing = people.map((person, index) => type(person, `person${index}`, chance, expected, () => (done += 1)));
-  const working = work(people[0] as Editor, expected, () => (done += together));
-  const putting = put(Math.ceil(edits / 10), expected);
-  const killing = (async () => {
-    const all = edits * 4;
-    let killed = 0;
-    for (let count = 0; count < kills; count += 1) {
-      // Main has to have lived in between, or the daemon would let more and more time pass before it starts another.
-      const before = listStateVectors(people);
-      await waitUntil("everybody to hear of others' edits", () => people.every((person) => person.provider.synced) && listStateVectors(people).every((vector, index) => vector !== before[index]), { within: 60_000 });
-      await waitUntil("some more edits", () => done >= ((count + 0.5) * all) / kills, { within: 120_000 });
-      await new Promise((resolve) => setTimeout(resolve, chance.below(20)));
-      killed = await kill(killed);
+    const typing = people.map((person, index) => type(person, `person${index}`, chance, expected, () => (done += 1)));
+    const working = work(people[0] as Editor, expected, () => (done += together));
+    const putting = put(Math.ceil(edits / 10), expected);
+    const killing = (async () => {
+      const all = edits * 4;
+      let killed = 0;
+      for (let count = 0; count < kills; count += 1) {
+        // Main has to have lived in between, or the daemon would let more and more time pass before it starts another.
+        const before = listStateVectors(people);
+        await waitUntil(
+          "everybody to hear of others' edits",
+          () =>
+            people.every((person) => person.provider.synced) &&
+            listStateVectors(people).every((vector, index) => vector !== before[index]),
+          { within: 60_000 },
+        );
+        await waitUntil("some more edits", () => done >= ((count + 0.5) * all) / kills, { within: 120_000 });
+        await new Promise((resolve) => setTimeout(resolve, chance.below(20)));
+        killed = await kill(killed);
+      }
+    })();
+    await Promise.all([...typing, working, putting, killing]);
+
+    await waitUntil(
+      "all people to have the same",
+      () =>
+        people.every(
+          (person) => person.provider.synced && readLines(person).length === readLines(people[0] as Editor).length,
+        ) && readLines(people[0] as Editor).length >= expected.size,
+      {
+        within: 30_000,
+      },
+    );
+    const files = Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
+    const late = open();
+    await late.waitForSync();
+    for (const one of [...people, late]) expect(one.readAll()).toEqual(files);
+    // Each edit is there, and once.
+    expect(readLines(late).sort()).toEqual([...expected].sort());
+    for (const one of [...people, late]) {
+      expect(one.closed).toEqual([]);
+      close(one);
     }
-  })();
-  await Promise.all([...typing, working, putting, killing]);
-
-  await waitUntil("all people to have the same", () => people.every((person) => person.provider.synced && readLines(person).length === readLines(people[0] as Editor).length) && readLines(people[0] as Editor).length >= expected.size, {
-    within: 30_000,
-  });
-  const files = Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
-  const late = open();
-  await late.waitForSync();
-  for (const one of [...people, late]) expect(one.readAll()).toEqual(files);
-  // Each edit is there, and once.
-  expect(readLines(late).sort()).toEqual([...expected].sort());
-  for (const one of [...people, late]) {
-    expect(one.closed).toEqual([]);
-    close(one);
-  }
-}, Math.max(120_000, edits * 500));
+  },
+  Math.max(120_000, edits * 500),
+);
 
 test("what somebody else was shown is there after main was killed at that moment, though nobody has it any more", async () => {
   await ask("/files/shown.md", { method: "PUT", body: "" });
@@ -139,7 +166,13 @@ test("what somebody else was shown is there after main was killed at that moment
 });
 
 /** Inserts lines anywhere, and takes out some of its own. */
-async function type(person: Editor, name: string, chance: Random, expected: Set<string>, onEdit: () => void): Promise<void> {
+async function type(
+  person: Editor,
+  name: string,
+  chance: Random,
+  expected: Set<string>,
+  onEdit: () => void,
+): Promise<void> {
   const mine: [path: string, line: string][] = [];
   for (let edit = 0; edit < edits; edit += 1) {
     if (mine.length > 5 && chance.chance(0.2)) {
@@ -169,7 +202,11 @@ async function work(watcher: Editor, expected: Set<string>, onEdit: () => void):
     const body = JSON.stringify({ message, idempotencyKey: message });
     const response = await ask("/invoke", { method: "POST", headers: { "content-type": "application/json" }, body });
     expect(response.status).toBe(202);
-    await waitUntil(`the agent to have made the edits of ${message}`, () => watcher.read("one.md")?.includes(`${message}-${together - 1}\n`), { within: 30_000 });
+    await waitUntil(
+      `the agent to have made the edits of ${message}`,
+      () => watcher.read("one.md")?.includes(`${message}-${together - 1}\n`),
+      { within: 30_000 },
+    );
     onEdit();
   }
 }
@@ -179,22 +216,36 @@ async function put(count: number, expected: Set<string>): Promise<void> {
   for (let edit = 0; edit < count; edit += 1) {
     const line = `put-${edit}`;
     expected.add(line);
-    await waitUntil(`${line} to be in the file`, async () => {
-      const response = await ask("/files/two.md");
-      const text = await response.text();
-      if (text.includes(`${line}\n`)) return true;
-      await ask("/files/two.md", { method: "PUT", headers: { "if-match": response.headers.get("etag") ?? "" }, body: `${text}${line}\n` });
-      return undefined;
-    }, { within: 60_000, every: 1 });
+    await waitUntil(
+      `${line} to be in the file`,
+      async () => {
+        const response = await ask("/files/two.md");
+        const text = await response.text();
+        if (text.includes(`${line}\n`)) return true;
+        await ask("/files/two.md", {
+          method: "PUT",
+          headers: { "if-match": response.headers.get("etag") ?? "" },
+          body: `${text}${line}\n`,
+        });
+        return undefined;
+      },
+      { within: 60_000, every: 1 },
+    );
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
 }
 
 /** How far each document has come in what others did. */
 function listStateVectors(people: readonly Editor[]): string[] {
-  return people.map(({ doc }) => JSON.stringify([...Y.decodeStateVector(Y.encodeStateVector(doc))].filter(([client]) => client !== doc.clientID).sort()));
+  return people.map(({ doc }) =>
+    JSON.stringify(
+      [...Y.decodeStateVector(Y.encodeStateVector(doc))].filter(([client]) => client !== doc.clientID).sort(),
+    ),
+  );
 }
 
 function readLines(person: Editor): string[] {
-  return paths.flatMap((path) => (person.read(path) ?? "").split("\n")).filter((line) => line !== "" && `${line}\n` !== anchor);
+  return paths
+    .flatMap((path) => (person.read(path) ?? "").split("\n"))
+    .filter((line) => line !== "" && `${line}\n` !== anchor);
 }

@@ -10,24 +10,37 @@ beforeAll(async () => {
 
 afterAll(() => house?.stop());
 
-const listIds = async (client = house.client) => (await client.call("listAgencies")).agencies.map((agency) => agency.id);
+const listIds = async (client = house.client) =>
+  (await client.call("listAgencies")).agencies.map((agency) => agency.id);
 
 test("global is there from the start and cannot be deleted", async () => {
   expect(await listIds()).toEqual(["global"]);
-  await expect(house.client.call("deleteAgency", { params: { agency: "global" } })).rejects.toMatchObject({ code: "conflict" });
+  await expect(house.client.call("deleteAgency", { params: { agency: "global" } })).rejects.toMatchObject({
+    code: "conflict",
+  });
 });
 
 test("an agency is named by the caller, after its name, or by chance", async () => {
-  expect(await house.client.call("createAgency", { body: { id: "review:pr-123" } })).toMatchObject({ id: "review:pr-123", owner: "owner" });
-  expect(await house.client.call("createAgency", { body: { name: "Night Shift!" } })).toMatchObject({ id: "night-shift", name: "Night Shift!" });
+  expect(await house.client.call("createAgency", { body: { id: "review:pr-123" } })).toMatchObject({
+    id: "review:pr-123",
+    owner: "owner",
+  });
+  expect(await house.client.call("createAgency", { body: { name: "Night Shift!" } })).toMatchObject({
+    id: "night-shift",
+    name: "Night Shift!",
+  });
   const { id } = await house.client.call("createAgency", { body: {} });
   expect(id).toMatch(/^agency-[0-9a-f]{6}$/);
   expect(await listIds()).toEqual(["global", "night-shift", "review:pr-123", id].sort());
 });
 
 test("a taken id and a bad one are refused", async () => {
-  await expect(house.client.call("createAgency", { body: { id: "global" } })).rejects.toMatchObject({ code: "conflict" });
-  await expect(house.client.call("createAgency", { body: { id: "GLOBAL" } })).rejects.toMatchObject({ code: "conflict" });
+  await expect(house.client.call("createAgency", { body: { id: "global" } })).rejects.toMatchObject({
+    code: "conflict",
+  });
+  await expect(house.client.call("createAgency", { body: { id: "GLOBAL" } })).rejects.toMatchObject({
+    code: "conflict",
+  });
   for (const id of ["a/b", "a:b:c", "~", "", ":x", "x:", "ä"]) {
     await expect(house.client.call("createAgency", { body: { id } })).rejects.toMatchObject({ code: "bad_request" });
   }
@@ -56,7 +69,9 @@ test("what is stored outlives the host", async () => {
   await first.stop();
   const second = await startHostProcess({ home });
   expect(await listIds(second.client)).toEqual(["global", "lasting"]);
-  expect((await second.client.call("listAgents", { params: { agency: "lasting" } })).agents.map(({ name }) => name)).toEqual(["alice"]);
+  expect(
+    (await second.client.call("listAgents", { params: { agency: "lasting" } })).agents.map(({ name }) => name),
+  ).toEqual(["alice"]);
   await second.stop();
   await removeHome(home);
 });

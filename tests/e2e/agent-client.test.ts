@@ -55,7 +55,16 @@ test("it talks to the agent, and the state follows the turn", async () => {
   const last = frames.findLast(({ type }) => type === "chat")?.message;
   expect(last).toMatchObject({ role: "assistant", content: expect.stringContaining("tool call") });
   const types = new Set(frames.map(({ type }) => type));
-  for (const type of ["sync", "history", "task-queued", "text_delta", "tool_call", "tool_result", "message-complete", "agent.completed"]) {
+  for (const type of [
+    "sync",
+    "history",
+    "task-queued",
+    "text_delta",
+    "tool_call",
+    "tool_result",
+    "message-complete",
+    "agent.completed",
+  ]) {
     expect(types).toContain(type);
   }
   await waitUntil("the state", () => states.at(-1)?.status === "idle" && states.at(-1)?.run.status === "completed");
@@ -104,7 +113,12 @@ test("an unregistered child cannot be reached, nor made", async () => {
 
 test("somebody else's agent closes the socket with 4403", async () => {
   const { token } = await house.client.call("createToken", { body: { name: "t", user: "mallory", scopes: ["admin"] } });
-  for (const path of ["/agents/think/global~alice", "/agents/agency/global", "/agents/user/owner", "/agents/think/global~nobody"]) {
+  for (const path of [
+    "/agents/think/global~alice",
+    "/agents/agency/global",
+    "/agents/user/owner",
+    "/agents/think/global~nobody",
+  ]) {
     expect([path, await waitForClose(path, token)]).toEqual([path, 4403]);
   }
 });
@@ -131,7 +145,9 @@ test("client-set props never reach an object", async () => {
 });
 
 function waitForClose(path: string, token: string): Promise<number> {
-  const socket = new WebSocket(`ws://127.0.0.1:${house.port}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const socket = new WebSocket(`ws://127.0.0.1:${house.port}${path}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
   return new Promise((resolve, reject) => {
     socket.on("error", reject);
     socket.on("close", (code) => resolve(code));

@@ -27,14 +27,22 @@ beforeAll(async () => {
             steps: [
               { reasoning: "They want a tale." },
               { text: createWords(60, "a") },
-              { calls: [{ tool: "echo", input: { text: "left" } }, { tool: "no_such_tool", input: {} }] },
+              {
+                calls: [
+                  { tool: "echo", input: { text: "left" } },
+                  { tool: "no_such_tool", input: {} },
+                ],
+              },
               { text: createWords(60, "ü") },
             ],
           },
           { when: "again", steps: [{ fail: { status: 503, times: 1, retryAfter: 1 } }, { text: "Better now." }] },
           { when: "refuse", steps: [{ text: "Let me see." }, { fail: 401 }] },
           { when: "slow", steps: [{ text: "Begun. " }, { wait: 600_000 }, { text: "Ended." }] },
-          { when: "ring", steps: [{ call: { tool: "ring_again", input: { bell: "BELL", id: "x" } } }, { text: "Rung." }] },
+          {
+            when: "ring",
+            steps: [{ call: { tool: "ring_again", input: { bell: "BELL", id: "x" } } }, { text: "Rung." }],
+          },
           { steps: [{ text: "You said: {{ message }}" }] },
         ],
       },
@@ -48,10 +56,17 @@ let made = 0;
 
 async function createTeller(port = workshop.house().port): Promise<AgentHandle> {
   const client = createClient({ url: `http://127.0.0.1:${port}`, token: workshop.house().token });
-  return workshop.house().client.agents().create({ name: `teller-${++made}`, model: "scripted:teller" }).then(({ name }) => client.agent(name));
+  return workshop
+    .house()
+    .client.agents()
+    .create({ name: `teller-${++made}`, model: "scripted:teller" })
+    .then(({ name }) => client.agent(name));
 }
 
-async function collectEvents(turn: Turn, onEvent: (event: TurnEvent) => Promise<void> | void = () => {}): Promise<TurnEvent[]> {
+async function collectEvents(
+  turn: Turn,
+  onEvent: (event: TurnEvent) => Promise<void> | void = () => {},
+): Promise<TurnEvent[]> {
   const events: TurnEvent[] = [];
   for await (const event of turn) {
     events.push(event);
@@ -75,7 +90,9 @@ function summarizeEvents(events: readonly TurnEvent[]) {
 }
 
 const toStoredTexts = (messages: readonly Message[]) =>
-  messages.filter(({ role }) => role === "assistant").map(({ id, content, reasoning = "" }) => [id, { text: content, reasoning }]);
+  messages
+    .filter(({ role }) => role === "assistant")
+    .map(({ id, content, reasoning = "" }) => [id, { text: content, reasoning }]);
 
 test("a turn is told as it happens, and its outcome is what came of it", async () => {
   const agent = await createTeller();
@@ -99,7 +116,13 @@ test("a turn is told as it happens, and its outcome is what came of it", async (
   expect(rest).toContainEqual({ type: "tool_result", callId: expect.any(String), name: "echo", output: "left" });
   expect(rest).toContainEqual(expect.objectContaining({ type: "tool_result", name: "no_such_tool", failed: true }));
   const outcome = await turn.outcome();
-  expect(outcome).toMatchObject({ runId: turn.runId, agent: agent.name, status: "completed", content: createWords(60, "ü"), toolCalls: [{ name: "echo", output: "left" }, { failed: true }] });
+  expect(outcome).toMatchObject({
+    runId: turn.runId,
+    agent: agent.name,
+    status: "completed",
+    content: createWords(60, "ü"),
+    toolCalls: [{ name: "echo", output: "left" }, { failed: true }],
+  });
   expect(outcome.usage.outputTokens).toBe((await agent.usage()).total.outputTokens);
   // Whoever comes later is told the same.
   expect(await collectEvents(turn)).toEqual(events);
@@ -107,7 +130,10 @@ test("a turn is told as it happens, and its outcome is what came of it", async (
 
 test("a failing provider is told of, with what it takes back and how the turn ends", async () => {
   const agent = await createTeller();
-  expect(summarizeEvents(await collectEvents(await agent.send("again")))).toMatchObject({ said: [[expect.any(String), { text: "Better now." }]], rest: [{ type: "started" }, { type: "retrying", attempt: 1 }] });
+  expect(summarizeEvents(await collectEvents(await agent.send("again")))).toMatchObject({
+    said: [[expect.any(String), { text: "Better now." }]],
+    rest: [{ type: "started" }, { type: "retrying", attempt: 1 }],
+  });
   const refused = await agent.send("refuse");
   const outcome = await refused.outcome();
   expect(outcome).toMatchObject({ status: "error", failure: { code: "model_auth", advice: expect.any(String) } });
@@ -125,7 +151,10 @@ test("after kill -9 in mid-sentence nothing is lost and nothing is told twice", 
   });
   expect(events.filter(({ type }) => type === "unsaid").length).toBeGreaterThan(0);
   expect(summarizeEvents(events).said).toEqual(toStoredTexts((await agent.messages()).messages));
-  expect(summarizeEvents(events).said.map(([, { text }]) => text)).toEqual([createWords(60, "a"), createWords(60, "ü")]);
+  expect(summarizeEvents(events).said.map(([, { text }]) => text)).toEqual([
+    createWords(60, "a"),
+    createWords(60, "ü"),
+  ]);
   expect(await turn.outcome()).toMatchObject({ status: "completed", content: createWords(60, "ü") });
 });
 
@@ -140,7 +169,10 @@ test("a host that is stopped and started again is waited for", async () => {
   await workshop.startHouse();
   expect((await looking).state.agentType).toBe("think");
   expect(await waiting).toMatchObject({ status: "completed", content: createWords(60, "ü") });
-  expect(await (await saying).outcome()).toMatchObject({ status: "completed", content: "You said: And while you were away?" });
+  expect(await (await saying).outcome()).toMatchObject({
+    status: "completed",
+    content: "You said: And while you were away?",
+  });
   expect((await agent.messages()).messages.filter(({ role }) => role === "user")).toHaveLength(2);
 });
 
@@ -153,7 +185,10 @@ test("wherever the connection breaks, a message is said once and its turn is tol
   const rounds = getRepeatCount("broken turns", { sample: 3, full: 6 });
   let cuts = 0;
   for (let round = 0; round < rounds; round++) {
-    const cutter = await openFlakyProxy(workshop.house().port, Array.from({ length: 6 }, () => chance.below(length / 2)));
+    const cutter = await openFlakyProxy(
+      workshop.house().port,
+      Array.from({ length: 6 }, () => chance.below(length / 2)),
+    );
     const agent = await createTeller(cutter.port);
     const turn = await agent.send("A tale.");
     const { said, rest } = summarizeEvents(await collectEvents(turn));
@@ -215,7 +250,9 @@ test("a log read one event at a time, each over a connection of its own, misses 
     }
   }
   await turn.outcome();
-  const { events } = await workshop.house().client.call("listEvents", { params: { agency: "global", agent: agent.name }, query: { limit: 1000 } });
+  const { events } = await workshop
+    .house()
+    .client.call("listEvents", { params: { agency: "global", agent: agent.name }, query: { limit: 1000 } });
   for await (const { seq } of agent.events({ after: read.at(-1) ?? 0 })) if (read.push(seq) === events.length) break;
   expect(read).toEqual(events.map(({ seq }) => seq));
   const stop = new AbortController();
@@ -250,14 +287,16 @@ test("agents are made, listed, read page by page and deleted", async () => {
 
 test("what cannot be the name of an agent is refused before anything is asked", () => {
   const { client } = workshop.house();
-  for (const target of ["", "@review", "#channel", "a b", "think"]) expect(() => client.agent(target)).toThrow(/agent|target|channel|agency/);
+  for (const target of ["", "@review", "#channel", "a b", "think"])
+    expect(() => client.agent(target)).toThrow(/agent|target|channel|agency/);
   expect(() => client.agents("a/b")).toThrow("cannot name an agency");
 });
 
 test("a whole conversation is followed in Node as in a page", async () => {
   const { url, token } = workshop.house();
   const agent = await createTeller();
-  const connect = (url: string, headers: Record<string, string>) => new WebSocket(url, { headers }) as unknown as globalThis.WebSocket;
+  const connect = (url: string, headers: Record<string, string>) =>
+    new WebSocket(url, { headers }) as unknown as globalThis.WebSocket;
   const live = new LiveConversation({ agent: agent.name, url, token, connect });
   const connections: Connection["state"][] = [];
   live.subscribe(() => connections.push(live.get().connection.state));

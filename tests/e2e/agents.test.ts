@@ -12,7 +12,10 @@ afterAll(() => house?.stop());
 const api = async (path: string, method = "GET", body?: unknown, token = house.token) => {
   const response = await fetch(house.url + path, {
     method,
-    headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
@@ -114,7 +117,11 @@ describe("bad input is refused with the path of the problem", () => {
   });
 
   test("a provider there is not, with the one that was meant; in a blueprint too", async () => {
-    const said = { code: "bad_request", message: expect.stringContaining("antropic"), details: { suggestion: "anthropic:claude", problems: [{ path: ["model"], message: expect.any(String) }] } };
+    const said = {
+      code: "bad_request",
+      message: expect.stringContaining("antropic"),
+      details: { suggestion: "anthropic:claude", problems: [{ path: ["model"], message: expect.any(String) }] },
+    };
     const agent = await api("/agents", "POST", { name: "ok", model: "antropic:claude" });
     expect([agent.status, agent.body.error]).toEqual([400, said]);
     const blueprint = await api("/agency/global/blueprints", "POST", { name: "ok", model: "antropic:claude" });
@@ -138,7 +145,12 @@ describe("bad input is refused with the path of the problem", () => {
     const announced = await fetch(`${house.url}/agents`, { method: "POST", headers, body: huge });
     expect(announced.status).toBe(413);
     const stream = new Blob([huge]).stream();
-    const streamed = await fetch(`${house.url}/agents`, { method: "POST", headers, body: stream, duplex: "half" } as RequestInit);
+    const streamed = await fetch(`${house.url}/agents`, {
+      method: "POST",
+      headers,
+      body: stream,
+      duplex: "half",
+    } as RequestInit);
     expect(streamed.status).toBe(413);
   });
 

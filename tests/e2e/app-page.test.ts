@@ -70,7 +70,8 @@ test("whoever stops reading an answer, or never wanted its body, leaves the sand
       return new Response(readable);
     } }`,
   });
-  const held = async () => (await host.client.call("health")).sandboxes?.some((slot) => slot.agent === "global~endless");
+  const held = async () =>
+    (await host.client.call("health")).sandboxes?.some((slot) => slot.agent === "global~endless");
   const leaving = new AbortController();
   const answer = await agent.fetchApp("", { signal: leaving.signal });
   await answer.body?.getReader().read();
@@ -89,7 +90,8 @@ async function login() {
   return { page, context, complaints };
 }
 
-const listNames = async () => (await host.client.call("listAgents", { params: { agency: "global" } })).agents.map(({ name }) => name);
+const listNames = async () =>
+  (await host.client.call("listAgents", { params: { agency: "global" } })).agents.map(({ name }) => name);
 
 test("an app opens from its agent's page, and can do nothing there that a stranger's page could not", async () => {
   const { page, context, complaints } = await login();
@@ -140,7 +142,10 @@ test("an app is no part of our page: neither its script, nor its module, nor its
     const refused = () => "refused";
     const script = (type: string) =>
       new Promise((resolve) => {
-        const element = Object.assign(document.createElement("script"), { type, src: `${address}${type || "plain"}.js` });
+        const element = Object.assign(document.createElement("script"), {
+          type,
+          src: `${address}${type || "plain"}.js`,
+        });
         element.addEventListener("load", () => resolve("got"));
         element.addEventListener("error", () => resolve("refused"));
         document.head.append(element);

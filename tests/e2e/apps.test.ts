@@ -19,7 +19,14 @@ beforeAll(async () => {
     config: { sandboxSlots: 2, sandbox: { seconds: 3 } },
     scripts: {
       server: [{ steps: [{ call: { tool: "serveApp", input: served } }, { text: "{{ results.0 }}" }] }],
-      clumsy: [{ steps: [{ call: { tool: "serveApp", input: { ...served, modules: { "../x.ts": "" } } } }, { text: "{{ results.0 }}" }] }],
+      clumsy: [
+        {
+          steps: [
+            { call: { tool: "serveApp", input: { ...served, modules: { "../x.ts": "" } } } },
+            { text: "{{ results.0 }}" },
+          ],
+        },
+      ],
     },
   });
 });
@@ -49,16 +56,32 @@ const counter = "let count = 0; export default { fetch: () => new Response(Strin
 
 test("an agent is given an app, and the app answers", async () => {
   const agent = await host.agent("shop");
-  await expect(agent.app()).rejects.toMatchObject({ code: "not_found", message: expect.stringContaining("has no app") });
+  await expect(agent.app()).rejects.toMatchObject({
+    code: "not_found",
+    message: expect.stringContaining("has no app"),
+  });
   await expect(agent.fetchApp()).rejects.toMatchObject({ code: "not_found" });
-  const code = "import { greeting } from './lib/greeting.ts';\nexport default { fetch: () => new Response(greeting('world')) }";
+  const code =
+    "import { greeting } from './lib/greeting.ts';\nexport default { fetch: () => new Response(greeting('world')) }";
   const modules = { "lib/greeting.ts": "export const greeting = (name: string): string => `hello ${name}`;" };
   const app = await agent.putApp({ code, modules });
   const bytes = Buffer.byteLength(code + Object.entries(modules).flat().join(""));
-  expect(app).toEqual({ version: expect.stringMatching(/^[0-9a-f]{12}$/), main: "main.ts", modules: ["lib/greeting.ts"], bytes, by: "owner", updatedAt: expect.any(String), address: "/agency/global/agent/shop/app/" });
+  expect(app).toEqual({
+    version: expect.stringMatching(/^[0-9a-f]{12}$/),
+    main: "main.ts",
+    modules: ["lib/greeting.ts"],
+    bytes,
+    by: "owner",
+    updatedAt: expect.any(String),
+    address: "/agency/global/agent/shop/app/",
+  });
   expect(await agent.app()).toEqual(app);
   const answer = await agent.fetchApp();
-  expect([answer.status, await answer.text(), answer.headers.get("x-thinkery-app")]).toEqual([200, "hello world", app.version]);
+  expect([answer.status, await answer.text(), answer.headers.get("x-thinkery-app")]).toEqual([
+    200,
+    "hello world",
+    app.version,
+  ]);
   const short = await fetch(`${host.url}/agents/shop/app/x`, { headers: { authorization: `Bearer ${host.token}` } });
   expect(await short.text()).toBe("hello world");
   // The same once more is the same.
@@ -73,10 +96,14 @@ test("an app is asked in every way, and answers whatever it likes", async () => 
   expect(await json()).toMatchObject({ method: "GET", url: "http://app/", body: [] });
   expect(await json("items/a%2Fb?x=1&y=%20")).toMatchObject({ url: "http://app/items/a%2Fb?x=1&y=%20" });
   for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
-    expect(await json("x", { method, body: new Uint8Array([0, 255, 10, 13]), headers: { "content-type": "image/png" } })).toMatchObject({ method, headers: { "content-type": "image/png" }, body: [0, 255, 10, 13] });
+    expect(
+      await json("x", { method, body: new Uint8Array([0, 255, 10, 13]), headers: { "content-type": "image/png" } }),
+    ).toMatchObject({ method, headers: { "content-type": "image/png" }, body: [0, 255, 10, 13] });
   }
   expect((await agent.fetchApp("x", { method: "HEAD" })).status).toBe(200);
-  const large = await agent.fetchApp("x", { method: "POST", body: new Uint8Array(1024 * 1024 + 1) }).catch((error: unknown) => error);
+  const large = await agent
+    .fetchApp("x", { method: "POST", body: new Uint8Array(1024 * 1024 + 1) })
+    .catch((error: unknown) => error);
   expect(large).toMatchObject({ code: "too_large" });
 
   const whole = Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256);
@@ -98,7 +125,11 @@ test("an app is asked in every way, and answers whatever it likes", async () => 
   const away = await answers.fetchApp("away", { redirect: "manual" });
   expect([away.status, away.headers.get("location")]).toEqual([302, null]);
   const missing = await answers.fetchApp("x");
-  expect([missing.status, await missing.text(), missing.headers.get("x-thinkery-app-error")]).toEqual([404, "no such page", null]);
+  expect([missing.status, await missing.text(), missing.headers.get("x-thinkery-app-error")]).toEqual([
+    404,
+    "no such page",
+    null,
+  ]);
 });
 
 test("an answer comes as it is made, and other requests are answered meanwhile", async () => {
@@ -125,7 +156,11 @@ test("an answer comes as it is made, and other requests are answered meanwhile",
 test("an app keeps what it has in memory, and another version of it has none of that", async () => {
   const agent = await createAgentWith(counter);
   const first = await agent.app();
-  expect([await readText(agent.fetchApp()), await readText(agent.fetchApp("x")), await readText(agent.fetchApp())]).toEqual(["1", "2", "3"]);
+  expect([
+    await readText(agent.fetchApp()),
+    await readText(agent.fetchApp("x")),
+    await readText(agent.fetchApp()),
+  ]).toEqual(["1", "2", "3"]);
   const second = await agent.putApp({ code: `${counter} // new` });
   expect(second.version).not.toBe(first.version);
   expect([await readText(agent.fetchApp()), await readText(agent.fetchApp())]).toEqual(["1", "2"]);
@@ -138,7 +173,12 @@ test("what an app does wrong is its own answer, with the place in its code", asy
   const threw = await agent.fetchApp();
   expect([threw.status, threw.headers.get("x-thinkery-app-error")]).toEqual([500, "1"]);
   expect(await threw.text()).toMatch(/TypeError.*main\.ts:3:\d+/s);
-  for (const [code, words] of [["export default {", /SyntaxError.*main\.ts:1/s], ["export const a = 1", /default export/], ["import './missing.ts'; export default { fetch() {} }", /missing\.ts/], ["export default { fetch: () => 'no answer' }", /Response/]] as const) {
+  for (const [code, words] of [
+    ["export default {", /SyntaxError.*main\.ts:1/s],
+    ["export const a = 1", /default export/],
+    ["import './missing.ts'; export default { fetch() {} }", /missing\.ts/],
+    ["export default { fetch: () => 'no answer' }", /Response/],
+  ] as const) {
     await agent.putApp({ code });
     const answer = await agent.fetchApp();
     expect([code, answer.status, answer.headers.get("x-thinkery-app-error")]).toEqual([code, 500, "1"]);
@@ -155,7 +195,10 @@ test("an app that never answers or spins is given up, and the next request is an
   } }`;
   const misuse = async (path: string) => {
     const agent = await createAgentWith(code);
-    await expect(agent.fetchApp(path)).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("The app did not answer.") });
+    await expect(agent.fetchApp(path)).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("The app did not answer."),
+    });
     expect([path, await readText(agent.fetchApp())]).toEqual([path, "well"]);
   };
   await Promise.all(["never", "spin", "bomb"].map(misuse));
@@ -164,7 +207,15 @@ test("an app that never answers or spins is given up, and the next request is an
 
 test("nothing of who asks reaches an app, and nothing of its own reaches the browser but what is harmless", async () => {
   const agent = await createAgentWith(mirror);
-  const secrets = { authorization: `Bearer ${host.token}`, "x-secret": host.token, cookie: `thinkery-1=${host.token}`, "x-thinkery-user": "mallory", "x-forwarded-for": "10.0.0.1", referer: `${host.url}/app/global`, "x-own": "fine" };
+  const secrets = {
+    authorization: `Bearer ${host.token}`,
+    "x-secret": host.token,
+    cookie: `thinkery-1=${host.token}`,
+    "x-thinkery-user": "mallory",
+    "x-forwarded-for": "10.0.0.1",
+    referer: `${host.url}/app/global`,
+    "x-own": "fine",
+  };
   const port = Number(new URL(host.url).port);
   const { address } = await agent.app();
   const asked = await send({ port, path: `${address}x`, headers: { ...secrets, origin: host.url } });
@@ -190,7 +241,15 @@ test("nothing of who asks reaches an app, and nothing of its own reaches the bro
     "x-thinkery-app": version,
     "x-own": "fine",
   });
-  for (const name of ["set-cookie", "access-control-allow-origin", "service-worker-allowed", "clear-site-data", "refresh", "link"]) expect([name, headers[name]]).toEqual([name, undefined]);
+  for (const name of [
+    "set-cookie",
+    "access-control-allow-origin",
+    "service-worker-allowed",
+    "clear-site-data",
+    "refresh",
+    "link",
+  ])
+    expect([name, headers[name]]).toEqual([name, undefined]);
 });
 
 test("an app cannot use tools, the network or another agent's things", async () => {
@@ -203,7 +262,12 @@ test("an app cannot use tools, the network or another agent's things", async () 
     return Response.json(tried);
   } }`);
   const tried = await (await agent.fetchApp()).json();
-  expect(tried).toEqual({ echo: { a: 1 }, tool: "An app's request has no turn, and tools can be called in a turn only.", fetch: expect.stringContaining("nothing but echo"), global: expect.any(String) });
+  expect(tried).toEqual({
+    echo: { a: 1 },
+    tool: "An app's request has no turn, and tools can be called in a turn only.",
+    fetch: expect.stringContaining("nothing but echo"),
+    global: expect.any(String),
+  });
   expect(tried.global).not.toContain("status");
   expect((await agent.state()).state.title).toBeUndefined();
 });
@@ -215,18 +279,31 @@ test("only its owner reaches an app, and to read is not to write", async () => {
     return createClient({ url: host.url, token }).agent(agent.name);
   };
   const mallory = await as("mallory", "read", "chat");
-  for (const attempt of [() => mallory.app(), () => mallory.fetchApp("x"), () => mallory.fetchApp("x", { method: "POST" }), () => mallory.putApp(served), () => mallory.deleteApp()]) {
+  for (const attempt of [
+    () => mallory.app(),
+    () => mallory.fetchApp("x"),
+    () => mallory.fetchApp("x", { method: "POST" }),
+    () => mallory.putApp(served),
+    () => mallory.deleteApp(),
+  ]) {
     await expect(attempt()).rejects.toMatchObject({ code: "not_found" });
   }
   const reader = await as("owner", "read");
   expect((await reader.fetchApp("x")).status).toBe(200);
   expect((await reader.fetchApp("x", { method: "HEAD" })).status).toBe(200);
-  for (const method of ["POST", "PUT", "PATCH", "DELETE"]) await expect(reader.fetchApp("x", { method })).rejects.toMatchObject({ code: "forbidden" });
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"])
+    await expect(reader.fetchApp("x", { method })).rejects.toMatchObject({ code: "forbidden" });
   await expect(reader.putApp(served)).rejects.toMatchObject({ code: "forbidden" });
   await expect(reader.deleteApp()).rejects.toMatchObject({ code: "forbidden" });
   expect((await (await as("owner", "chat")).fetchApp("x", { method: "POST" })).status).toBe(200);
   const { address } = await agent.app();
-  const ask = (method: string, path: string, headers = {}) => send({ port: Number(new URL(host.url).port), method, path, headers: { authorization: `Bearer ${host.token}`, ...headers } });
+  const ask = (method: string, path: string, headers = {}) =>
+    send({
+      port: Number(new URL(host.url).port),
+      method,
+      path,
+      headers: { authorization: `Bearer ${host.token}`, ...headers },
+    });
   expect((await ask("GET", `${address}x`, { authorization: "" })).status).toBe(401);
   expect((await ask("GET", address, upgradeHeaders)).body).toContain("An app takes no WebSockets");
   expect((await ask("OPTIONS", `${address}x`)).status).toBe(405);
@@ -245,16 +322,25 @@ test("an app survives a restart, a crash and a cleared conversation, and is gone
   expect([await agent.app(), await readText(agent.fetchApp())]).toEqual([app, "2"]);
   const exported = await host.client.call("exportAgent", { params });
   expect(exported.app).toEqual(app);
-  const [blob] = exported.events.flatMap(({ type, data }) => (type === "history.cleared" ? [(data.app as { blob: string }).blob] : []));
-  const source = await fetch(`${host.url}/agency/global/agent/${agent.name}/blobs/${blob}`, { headers: { authorization: `Bearer ${host.token}` } });
+  const [blob] = exported.events.flatMap(({ type, data }) =>
+    type === "history.cleared" ? [(data.app as { blob: string }).blob] : [],
+  );
+  const source = await fetch(`${host.url}/agency/global/agent/${agent.name}/blobs/${blob}`, {
+    headers: { authorization: `Bearer ${host.token}` },
+  });
   const whole = await source.text();
-  expect([createHash("sha256").update(whole).digest("hex"), JSON.parse(whole)]).toEqual([blob, { main: "main.ts", modules: { "main.ts": counter } }]);
+  expect([createHash("sha256").update(whole).digest("hex"), JSON.parse(whole)]).toEqual([
+    blob,
+    { main: "main.ts", modules: { "main.ts": counter } },
+  ]);
   await agent.deleteApp();
-  for (const attempt of [() => agent.app(), () => agent.fetchApp(), () => agent.deleteApp()]) await expect(attempt()).rejects.toMatchObject({ code: "not_found" });
+  for (const attempt of [() => agent.app(), () => agent.fetchApp(), () => agent.deleteApp()])
+    await expect(attempt()).rejects.toMatchObject({ code: "not_found" });
 });
 
 test("what an app was asked ends with its agent, and a new agent of that name finds nothing of it", async () => {
-  const code = "let count = 0; export default { fetch: (request) => (request.url.endsWith('/hang') ? new Promise((resolve) => setTimeout(resolve, 1e6)) : new Response(String(++count))) }";
+  const code =
+    "let count = 0; export default { fetch: (request) => (request.url.endsWith('/hang') ? new Promise((resolve) => setTimeout(resolve, 1e6)) : new Response(String(++count))) }";
   const agent = await createAgentWith(code);
   expect(await readText(agent.fetchApp())).toBe("1");
   await agent.delete();
@@ -270,7 +356,10 @@ test("what an app was asked ends with its agent, and a new agent of that name fi
 });
 
 test("an agent puts up its own app, if its blueprint has the tool", async () => {
-  await host.client.call("putBlueprint", { params: { agency: "global" }, body: { name: "webmaster", tags: ["default", "apps"] } });
+  await host.client.call("putBlueprint", {
+    params: { agency: "global" },
+    body: { name: "webmaster", tags: ["default", "apps"] },
+  });
   const agent = await host.agent("web", { blueprint: "webmaster", model: "scripted:server" });
   const { content } = await (await agent.send("Put it up.")).outcome();
   const app = await agent.app();
@@ -287,7 +376,10 @@ test("an agent puts up its own app, if its blueprint has the tool", async () => 
 test("the command line puts up an app from files, shows it and removes it", async () => {
   const folder = await mkdtemp(join(tmpdir(), "thinkery-app-"));
   try {
-    await writeFile(join(folder, "server.ts"), "import { words } from './words.ts'; export default { fetch: () => new Response(words) }");
+    await writeFile(
+      join(folder, "server.ts"),
+      "import { words } from './words.ts'; export default { fetch: () => new Response(words) }",
+    );
     await writeFile(join(folder, "words.ts"), "export const words: string = 'from files';");
     const run = async (...args: string[]) => {
       const { code, stdout, stderr } = await runCli([...args, "--json"], host.home, { cwd: folder });
@@ -296,7 +388,11 @@ test("the command line puts up an app from files, shows it and removes it", asyn
     };
     const agent = await host.agent("files");
     const put = await run("app", "put", "files", "server.ts", "words.ts");
-    expect(put).toMatchObject({ version: (await agent.app()).version, modules: ["words.ts"], url: `${host.url}/agency/global/agent/files/app/` });
+    expect(put).toMatchObject({
+      version: (await agent.app()).version,
+      modules: ["words.ts"],
+      url: `${host.url}/agency/global/agent/files/app/`,
+    });
     expect(await readText(agent.fetchApp())).toBe("from files");
     expect(await run("app", "files")).toEqual(put);
     expect(await run("app", "open", "files", "--print")).toEqual(put);

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { createHomePath, startHostProcess, removeHome, runCli } from "../kit/host-process.ts";
 import { copyBuildForTest } from "../kit/build-copy.ts";
+import { createHomePath, startHostProcess, removeHome, runCli } from "../kit/host-process.ts";
 import { waitForExit, findHomeProcesses, findProgramProcesses } from "../kit/processes.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
@@ -32,13 +32,17 @@ test("a command starts a host when none lives, and says so beside its reply", as
 
 test("four commands at once end with one host", async () => {
   const program = await copyBuildForTest();
-  const all = await Promise.all(["ann", "bob", "cid", "dot"].map((name) => runCli(["new", name, "--json"], home, { program })));
+  const all = await Promise.all(
+    ["ann", "bob", "cid", "dot"].map((name) => runCli(["new", name, "--json"], home, { program })),
+  );
   expect(all.map(({ code, stderr }) => [code, stderr.replace("No host is running; starting one.\n", "")])).toEqual(
     all.map(() => [0, ""]),
   );
   const { pid } = await readDaemonFile();
   // Those that came too late have said so already and are on their way out.
-  await waitUntil("one process to be left", () => findProgramProcesses(program).every((process) => process.pid === pid));
+  await waitUntil("one process to be left", () =>
+    findProgramProcesses(program).every((process) => process.pid === pid),
+  );
   const { stdout } = await runCli(["ls", "--json"], home, { program });
   expect(JSON.parse(stdout).agents.map(({ name }: { name: string }) => name)).toEqual(["ann", "bob", "cid", "dot"]);
 

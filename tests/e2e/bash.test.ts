@@ -14,9 +14,19 @@ const call = (tool: string, input: object) => ({ call: { tool, input } });
 
 /** What is said is the command, or code. */
 const script = [
-  { when: "/^in two$/", steps: [call("bash", { command: "mkdir -p deep/er; cd deep; export WHO=me; here=1; echo kept > /tmp/note" }), call("bash", { command: "pwd; echo $WHO$here; cat /tmp/note; ls -d er; cat /tmp/note > noted.txt" }), { text: "{{ results.1 }}" }] },
+  {
+    when: "/^in two$/",
+    steps: [
+      call("bash", { command: "mkdir -p deep/er; cd deep; export WHO=me; here=1; echo kept > /tmp/note" }),
+      call("bash", { command: "pwd; echo $WHO$here; cat /tmp/note; ls -d er; cat /tmp/note > noted.txt" }),
+      { text: "{{ results.1 }}" },
+    ],
+  },
   { when: "/^look for /", steps: [call("grep", { pattern: "(a+)+$" }), { text: "{{ results.0 }}" }] },
-  { when: "/^echo seen/", steps: [call("bash", { command: "{{ message }}", timeoutMs: 1000 }), { text: "{{ results.0 }}" }] },
+  {
+    when: "/^echo seen/",
+    steps: [call("bash", { command: "{{ message }}", timeoutMs: 1000 }), { text: "{{ results.0 }}" }],
+  },
   { when: "/^\\/\\/ code/", steps: [call("executeCode", { code: "{{ message }}" }), { text: "{{ results.0 }}" }] },
   { steps: [call("bash", { command: "{{ message }}" }), { text: "{{ results.0 }}" }] },
 ];
@@ -47,7 +57,8 @@ async function run(agent: TestAgent, message: string): Promise<string> {
   return (data as { result: string }).result;
 }
 
-const createAgentWithPolicy = async (...policy: object[]) => workshop.newAgent({ blueprint: await workshop.newBlueprint({ config: { policy } }) });
+const createAgentWithPolicy = async (...policy: object[]) =>
+  workshop.newAgent({ blueprint: await workshop.newBlueprint({ config: { policy } }) });
 
 const createHeaders = () => ({ authorization: `Bearer ${workshop.house().token}` });
 const buildFileUrl = (agent: TestAgent, path: string) => `${workshop.house().url}${agent.at}/files/${path}`;
@@ -55,18 +66,30 @@ const read = async (agent: TestAgent, path: string) => {
   const response = await fetch(buildFileUrl(agent, path), { headers: createHeaders() });
   return response.status === 200 ? response.text() : response.status;
 };
-const put = async (agent: TestAgent, path: string, body: string | Uint8Array<ArrayBuffer>) => expect((await fetch(buildFileUrl(agent, path), { method: "PUT", headers: createHeaders(), body })).ok).toBe(true);
+const put = async (agent: TestAgent, path: string, body: string | Uint8Array<ArrayBuffer>) =>
+  expect((await fetch(buildFileUrl(agent, path), { method: "PUT", headers: createHeaders(), body })).ok).toBe(true);
 
 test("what a command does to files is one version, with the call as its origin", async () => {
   const agent = await workshop.newAgent();
   await put(agent, "a.txt", "one\ntwo\n");
   await put(agent, "old/b.txt", "b");
-  expect(await run(agent, "sed -i s/two/2/ a.txt; mv old new; printf x > c.bin; cat a.txt; ls nowhere; exit 3")).toBe("one\n2\nls: nowhere: No such file or directory\n\nexit code 3");
-  expect([await read(agent, "a.txt"), await read(agent, "new/b.txt"), await read(agent, "old/b.txt"), await read(agent, "c.bin")]).toEqual(["one\n2\n", "b", 404, "x"]);
+  expect(await run(agent, "sed -i s/two/2/ a.txt; mv old new; printf x > c.bin; cat a.txt; ls nowhere; exit 3")).toBe(
+    "one\n2\nls: nowhere: No such file or directory\n\nexit code 3",
+  );
+  expect([
+    await read(agent, "a.txt"),
+    await read(agent, "new/b.txt"),
+    await read(agent, "old/b.txt"),
+    await read(agent, "c.bin"),
+  ]).toEqual(["one\n2\n", "b", 404, "x"]);
   const { versions } = (await workshop.api(`${agent.at}/versions`)).body;
   const log: AgentEvent[] = await agent.log();
   const started = log.find(({ type }) => type === "tool.started");
-  expect(versions[0].origin).toMatchObject({ kind: "agent", tool: "bash", toolCall: (started as { data: { callId: string } } | undefined)?.data.callId });
+  expect(versions[0].origin).toMatchObject({
+    kind: "agent",
+    tool: "bash",
+    toolCall: (started as { data: { callId: string } } | undefined)?.data.callId,
+  });
   expect(versions[0].changes).toEqual([
     { path: "a.txt", kind: "edit" },
     { path: "c.bin", kind: "add" },
@@ -104,17 +127,36 @@ test("what somebody else changes meanwhile survives", async () => {
 
 test("code runs commands in the sandbox that it is in, and imports files of the workspace", async () => {
   const agent = await workshop.newAgent();
-  await put(agent, "lib/sum.ts", 'import data from "./data.json";\nexport const sum = (more: number): number => data.n + more;\n');
+  await put(
+    agent,
+    "lib/sum.ts",
+    'import data from "./data.json";\nexport const sum = (more: number): number => data.n + more;\n',
+  );
   await put(agent, "lib/data.json", '{"n": 40}');
-  expect(await run(agent, '// code\nimport { sum } from "./lib/sum.ts";\nconst said = await tools.bash({ command: "cat lib/data.json; echo 2 > out.txt" });\nconst again = await tools.bash({ command: "cat out.txt" });\nreturn `${sum(2)} ${said} ${again.trim()}`')).toBe('42 {"n": 40} 2');
+  expect(
+    await run(
+      agent,
+      '// code\nimport { sum } from "./lib/sum.ts";\nconst said = await tools.bash({ command: "cat lib/data.json; echo 2 > out.txt" });\nconst again = await tools.bash({ command: "cat out.txt" });\nreturn `${sum(2)} ${said} ${again.trim()}`',
+    ),
+  ).toBe('42 {"n": 40} 2');
   expect(await read(agent, "out.txt")).toBe("2\n");
-  expect(await run(agent, '// code\nimport { sum } from "./lib/no.ts"')).toContain("There is no file “lib/no.ts” in the workspace (code:2:21)");
+  expect(await run(agent, '// code\nimport { sum } from "./lib/no.ts"')).toContain(
+    "There is no file “lib/no.ts” in the workspace (code:2:21)",
+  );
 });
 
 test("rules hold for each command that is run, however it is called", async () => {
-  const agent = await createAgentWithPolicy({ tool: "bash", match: "rm", action: "deny" }, { tool: "bash", match: "mv * /tmp/*", action: "ask" });
+  const agent = await createAgentWithPolicy(
+    { tool: "bash", match: "rm", action: "deny" },
+    { tool: "bash", match: "mv * /tmp/*", action: "ask" },
+  );
   await put(agent, "a.txt", "a");
-  expect(await run(agent, "rm a.txt; echo a.txt | xargs rm; find . -name a.txt -exec rm {} +; mv a.txt /tmp/a; mv a.txt b.txt")).toBe(
+  expect(
+    await run(
+      agent,
+      "rm a.txt; echo a.txt | xargs rm; find . -name a.txt -exec rm {} +; mv a.txt /tmp/a; mv a.txt b.txt",
+    ),
+  ).toBe(
     "rm: denied by this agent's policy\nrm: denied by this agent's policy\nrm: denied by this agent's policy\nmv: denied by this agent's policy",
   );
   expect(await read(agent, "b.txt")).toBe("a");
@@ -124,10 +166,14 @@ test("rules hold for each command that is run, however it is called", async () =
 
 test("the network is there where a rule for fetch says so, and each request passes it", async () => {
   expect(await run(await workshop.newAgent(), `curl -s ${origin}/a`)).toContain("curl: command not found");
-  const agent = await createAgentWithPolicy({ tool: "fetch", match: `${origin}/a*`, action: "allow" }, { tool: "fetch", match: `${origin}/elsewhere`, action: "allow" });
+  const agent = await createAgentWithPolicy(
+    { tool: "fetch", match: `${origin}/a*`, action: "allow" },
+    { tool: "fetch", match: `${origin}/elsewhere`, action: "allow" },
+  );
   expect(await run(agent, `curl -s ${origin}/a | tee got.txt`)).toBe("GET /a");
   expect(await read(agent, "got.txt")).toBe("GET /a\n");
-  for (const command of [`curl -sS ${origin}/secret`, `curl -sSL ${origin}/elsewhere`, `curl -sS -X POST ${origin}/a`]) expect(await run(agent, command)).toContain("No rule of this agent allows fetch");
+  for (const command of [`curl -sS ${origin}/secret`, `curl -sSL ${origin}/elsewhere`, `curl -sS -X POST ${origin}/a`])
+    expect(await run(agent, command)).toContain("No rule of this agent allows fetch");
   const { actions } = (await workshop.api(`${agent.at}/actions?tool=fetch`)).body;
   expect(actions.map(({ success }: { success: boolean }) => success)).toEqual([false, false, true, false, true]);
 });
@@ -137,8 +183,16 @@ test("of a large workspace, and of what is not text, a command reads what it nee
   const text = (letter: string) => `${letter.repeat(99)}\n`.repeat(9000);
   for (const letter of ["a", "b", "c", "d", "e", "f"]) await put(agent, `${letter}.txt`, text(letter));
   await put(agent, "p.png", Uint8Array.of(0x89, 0x50, 0xff, 0x00));
-  expect(await run(agent, "cat *.txt | wc -c; grep -c ^eee e.txt; head -c 3 f.txt; echo; wc -c < p.png; cp p.png q.png; sed -i 1s/a/A/ a.txt")).toBe("5400000\n9000\nfff\n4");
-  const [q, a] = await Promise.all([fetch(buildFileUrl(agent, "q.png"), { headers: createHeaders() }), read(agent, "a.txt")]);
+  expect(
+    await run(
+      agent,
+      "cat *.txt | wc -c; grep -c ^eee e.txt; head -c 3 f.txt; echo; wc -c < p.png; cp p.png q.png; sed -i 1s/a/A/ a.txt",
+    ),
+  ).toBe("5400000\n9000\nfff\n4");
+  const [q, a] = await Promise.all([
+    fetch(buildFileUrl(agent, "q.png"), { headers: createHeaders() }),
+    read(agent, "a.txt"),
+  ]);
   expect([...new Uint8Array(await q.arrayBuffer())]).toEqual([0x89, 0x50, 0xff, 0x00]);
   expect(String(a).slice(0, 3)).toBe("Aaa");
   expect(await run(agent, "head -c 3 a.txt; diff p.png q.png && rm [b-f].txt; ls")).toBe("Aaaa.txt\np.png\nq.png");
@@ -158,7 +212,10 @@ test("a pattern that never ends keeps its sandbox busy, not the host, and can be
 
 test("names that no workspace can have are told of, and the rest is kept", async () => {
   const agent = await workshop.newAgent();
-  const told = await run(agent, "echo 1 > good.txt; echo 2 > 'con.txt'; echo 3 > 'a\\b'; ln -s good.txt link; mkdir empty");
+  const told = await run(
+    agent,
+    "echo 1 > good.txt; echo 2 > 'con.txt'; echo 3 > 'a\\b'; ln -s good.txt link; mkdir empty",
+  );
   expect(told).toContain("“con.txt” was not kept");
   expect(told).toContain("A workspace has no symbolic links; not kept: link.");
   expect(await read(agent, "good.txt")).toBe("1\n");

@@ -5,7 +5,12 @@ import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed
 // Middleware that changes or vetoes calls before they are made, whether the model asks for them or code that it runs.
 
 const echo = { call: { tool: "echo", input: { text: "hello" } } };
-const code = { call: { tool: "executeCode", input: { code: `return await tools.echo({ text: "hello" }).catch((error) => "caught: " + error.message)` } } };
+const code = {
+  call: {
+    tool: "executeCode",
+    input: { code: `return await tools.echo({ text: "hello" }).catch((error) => "caught: " + error.message)` },
+  },
+};
 
 let workshop: Testbed;
 
@@ -74,11 +79,16 @@ test.each(ways)("a vetoed call is not made, and its caller reads why (%s)", asyn
   expect(events.map(({ type }) => type)).not.toContain("tool.started");
 });
 
-test.each(["throw", "hang", "nonsense"])("a hook that fails refuses the call, and the turn goes on (%s)", async (fail) => {
-  for (const way of ways) {
-    const agent = await newAgent({ fail });
-    expect(await runAndGetResult(agent, way)).toMatch(/The middleware “inspector” could not check this call of echo, so it was not made\.$/);
-    const failed = (await agent.log()).find(({ type }) => type === "middleware.failed");
-    expect(failed?.data).toMatchObject({ middlewareName: "inspector", hook: "beforeTool" });
-  }
-});
+test.each(["throw", "hang", "nonsense"])(
+  "a hook that fails refuses the call, and the turn goes on (%s)",
+  async (fail) => {
+    for (const way of ways) {
+      const agent = await newAgent({ fail });
+      expect(await runAndGetResult(agent, way)).toMatch(
+        /The middleware “inspector” could not check this call of echo, so it was not made\.$/,
+      );
+      const failed = (await agent.log()).find(({ type }) => type === "middleware.failed");
+      expect(failed?.data).toMatchObject({ middlewareName: "inspector", hook: "beforeTool" });
+    }
+  },
+);

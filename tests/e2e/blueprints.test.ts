@@ -17,7 +17,12 @@ const reviewer = {
   prompt: "You review code.",
   tags: ["default", "review"],
   model: "anthropic:claude-sonnet-4-5",
-  config: { budget: { steps: 5 }, hitl: { tools: ["bash"] }, policy: [{ tool: "bash", action: "ask" as const }], own: { key: 1 } },
+  config: {
+    budget: { steps: 5 },
+    hitl: { tools: ["bash"] },
+    policy: [{ tool: "bash", action: "ask" as const }],
+    own: { key: 1 },
+  },
 };
 
 test("think is there from the start", async () => {
@@ -37,10 +42,17 @@ test("a dynamic blueprint is stored whole, and agents are made from it", async (
 
 test("a dynamic blueprint wins over a static one of its name, and deleting it brings the static one back", async () => {
   await house.client.call("putBlueprint", { params, body: { name: "think", prompt: "Ours." } });
-  expect(await house.client.call("getBlueprint", { params: { ...params, name: "think" } })).toMatchObject({ prompt: "Ours.", source: "dynamic" });
+  expect(await house.client.call("getBlueprint", { params: { ...params, name: "think" } })).toMatchObject({
+    prompt: "Ours.",
+    source: "dynamic",
+  });
   await house.client.call("deleteBlueprint", { params: { ...params, name: "think" } });
-  expect(await house.client.call("getBlueprint", { params: { ...params, name: "think" } })).toMatchObject({ source: "static" });
-  await expect(house.client.call("deleteBlueprint", { params: { ...params, name: "think" } })).rejects.toMatchObject({ code: "conflict" });
+  expect(await house.client.call("getBlueprint", { params: { ...params, name: "think" } })).toMatchObject({
+    source: "static",
+  });
+  await expect(house.client.call("deleteBlueprint", { params: { ...params, name: "think" } })).rejects.toMatchObject({
+    code: "conflict",
+  });
 });
 
 test("a wrong blueprint is refused with the path of the problem", async () => {

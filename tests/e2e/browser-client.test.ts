@@ -31,14 +31,20 @@ beforeAll(async () => {
   const script = outputFiles[0]?.text ?? "";
   site = http.createServer((request, response) => {
     if (request.url === "/sdk.js") response.writeHead(200, { "content-type": "text/javascript" }).end(script);
-    else response.writeHead(200, { "content-type": "text/html" }).end('<!doctype html><title>Elsewhere</title><script src="/sdk.js"></script>');
+    else
+      response
+        .writeHead(200, { "content-type": "text/html" })
+        .end('<!doctype html><title>Elsewhere</title><script src="/sdk.js"></script>');
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
   const home = await createHomePath();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ allowedOrigins: [origin] }));
-  await writeFile(join(home, "scripts", "counter.yaml"), JSON.stringify({ pace: 15, exchanges: [{ steps: [{ text: countingText }] }] }));
+  await writeFile(
+    join(home, "scripts", "counter.yaml"),
+    JSON.stringify({ pace: 15, exchanges: [{ steps: [{ text: countingText }] }] }),
+  );
   [house, browser] = await Promise.all([startHostProcess({ home }), openBrowser()]);
 });
 
@@ -64,7 +70,10 @@ test("it makes an agent, talks to it and is told the turn to its end, over kill 
       const told: Elsewhere["told"] = { said: {} };
       here.told = told;
       void (async () => {
-        const agent = await here.sdk.createClient({ url: url as string, token: token as string }).agents().create({ name: "far", model: "scripted:counter" });
+        const agent = await here.sdk
+          .createClient({ url: url as string, token: token as string })
+          .agents()
+          .create({ name: "far", model: "scripted:counter" });
         const turn = await agent.send("Count.");
         for await (const event of turn) {
           if (event.type === "text") told.said[event.messageId] = (told.said[event.messageId] ?? "") + event.text;
@@ -82,7 +91,9 @@ test("it makes an agent, talks to it and is told the turn to its end, over kill 
   const { said, status } = await waitUntil("the outcome", async () => ((await told()).status ? told() : undefined));
   expect(status).toBe("completed");
   const { messages } = await house.client.agent("far").messages();
-  expect(Object.entries(said)).toEqual(messages.filter(({ role }) => role === "assistant").map(({ id }) => [id, countingText]));
+  expect(Object.entries(said)).toEqual(
+    messages.filter(({ role }) => role === "assistant").map(({ id }) => [id, countingText]),
+  );
   expect(complaints).toEqual([]);
   await context.close();
 });

@@ -16,7 +16,10 @@ afterAll(() => house?.stop());
 const readState = (agent: string) => readAgentState(house, agent);
 
 async function countStoredDeltas(agent: string): Promise<number> {
-  const { events } = await house.client.call("listEvents", { params: { agency: "global", agent }, query: { limit: 1000 } });
+  const { events } = await house.client.call("listEvents", {
+    params: { agency: "global", agent },
+    query: { limit: 1000 },
+  });
   return events.filter(({ type }) => type === "model.delta").length;
 }
 
@@ -86,7 +89,10 @@ test("chat: what is typed while a turn runs is queued; the agent's words wait fo
   type("\r");
   await waitUntil("the next answer", () => read().includes("You said: and the next"));
   // Nothing of the answer was lost to the typing, and nothing came twice.
-  const heard = read().slice(read().indexOf("word1 ")).match(/word\d+/g) ?? [];
+  const heard =
+    read()
+      .slice(read().indexOf("word1 "))
+      .match(/word\d+/g) ?? [];
   expect(heard.join(" ")).toBe(countingText);
   await waitUntil("the prompt", () => read().trimEnd().endsWith("queuer>"));
   type(ctrlD);

@@ -28,9 +28,20 @@ const newAgent = () => host.agent(`clerk-${++agentCount}`);
 /** The command line without a process of its own, which would be most of the time that this takes. */
 async function thinkery(argv: string[], { isTTY = false } = {}): Promise<CliResult> {
   const written: Record<"out" | "err", Buffer[]> = { out: [], err: [] };
-  const sink = (chunks: Buffer[]) => ({ isTTY, write: (text: string | Uint8Array) => chunks.push(Buffer.from(text as string)) });
+  const sink = (chunks: Buffer[]) => ({
+    isTTY,
+    write: (text: string | Uint8Array) => chunks.push(Buffer.from(text as string)),
+  });
   const env = { THINKERY_HOME: join(folder, "home"), THINKERY_URL: host.url, THINKERY_TOKEN: host.token };
-  const surroundings = { argv, env, cwd: folder, entry: "", version: undefined, isInteractive: false, takeOverInterrupts: () => {} };
+  const surroundings = {
+    argv,
+    env,
+    cwd: folder,
+    entry: "",
+    version: undefined,
+    isInteractive: false,
+    takeOverInterrupts: () => {},
+  };
   const code = await runHere({ ...surroundings, stdout: sink(written.out), stderr: sink(written.err) });
   return { code, stdout: Buffer.concat(written.out).toString(), stderr: Buffer.concat(written.err).toString() };
 }
@@ -63,15 +74,23 @@ test("a file is put, listed, got, moved and removed", async () => {
   expect(await run("files", "ls", to)).toBe(`${to} has no files; \`thinkery files put\` adds some.\n`);
   await writeFile(join(folder, "notes.md"), "# Notes\n");
   expect(await run("files", "put", to, "notes.md")).toBe("Wrote notes.md, 8 B, version 1.\n");
-  expect(await runJson("files", "put", to, "docs/other.md", "notes.md")).toMatchObject({ path: "docs/other.md", kind: "text", version: 2 });
+  expect(await runJson("files", "put", to, "docs/other.md", "notes.md")).toMatchObject({
+    path: "docs/other.md",
+    kind: "text",
+    version: 2,
+  });
   const piped = await runCli(["files", "put", to, "piped.bin", "-"], host.home, { input: "from\u0000stdin" });
   expect([piped.code, piped.stdout]).toEqual([0, "Wrote piped.bin, 10 B, version 3.\n"]);
-  expect(await run("files", "ls", to)).toMatch(/^SIZE +MODIFIED +VERSION +BY +PATH\n8 B +\S+ +2 +owner +docs\/other\.md\n8 B +\S+ +1 +owner +notes\.md\n10 B +\S+ +3 +owner +piped\.bin\n$/);
+  expect(await run("files", "ls", to)).toMatch(
+    /^SIZE +MODIFIED +VERSION +BY +PATH\n8 B +\S+ +2 +owner +docs\/other\.md\n8 B +\S+ +1 +owner +notes\.md\n10 B +\S+ +3 +owner +piped\.bin\n$/,
+  );
   expect((await runJson("files", "ls", to, "docs/")).files).toMatchObject([{ path: "docs/other.md" }]);
   expect(await run("files", "get", to, "notes.md")).toBe("# Notes\n");
   expect(await run("files", "get", to, "piped.bin")).toBe("from\u0000stdin");
   expect(await runJson("files", "get", to, "notes.md")).toMatchObject({ path: "notes.md", content: "# Notes\n" });
-  expect(await runJson("files", "get", to, "piped.bin")).toMatchObject({ base64: Buffer.from("from\u0000stdin").toString("base64") });
+  expect(await runJson("files", "get", to, "piped.bin")).toMatchObject({
+    base64: Buffer.from("from\u0000stdin").toString("base64"),
+  });
   expect(await run("files", "get", to, "piped.bin", "-o", "saved.bin")).toBe("Saved piped.bin to saved.bin, 10 B.\n");
   expect(await readFile(join(folder, "saved.bin"), "utf8")).toBe("from\u0000stdin");
   await expectRefused(["files", "put", to, "notes.md", "--new"], 1, /is there already/);
@@ -109,24 +128,45 @@ test("a folder is put as one version, without what is not to be kept, and comes 
   const to = agent.name;
   const site = join(folder, "site");
   for (const path of [".git", "node_modules/left", "src/deep"]) await mkdir(join(site, path), { recursive: true });
-  const files = { ".git/config": "x", "node_modules/left/pad.js": "x", ".gitignore": "*.log\n", "debug.log": "x", "index.html": "<p>", "src/deep/a.ts": "export {}", "p.bin": "\u0000\u0001" };
+  const files = {
+    ".git/config": "x",
+    "node_modules/left/pad.js": "x",
+    ".gitignore": "*.log\n",
+    "debug.log": "x",
+    "index.html": "<p>",
+    "src/deep/a.ts": "export {}",
+    "p.bin": "\u0000\u0001",
+  };
   for (const [path, text] of Object.entries(files)) await writeFile(join(site, path), text);
   await symlink("/etc/hostname", join(site, "link"));
   const put = await thinkery(["files", "put", to, "web", "site"]);
-  expect([put.code, put.stdout, put.stderr]).toEqual([0, "Version 1: +web/.gitignore +web/index.html +web/p.bin and 1 more.\n", "Left out link: it is a link.\n"]);
-  expect((await agent.files()).files.map(({ path }) => path)).toEqual(["web/.gitignore", "web/index.html", "web/p.bin", "web/src/deep/a.ts"]);
+  expect([put.code, put.stdout, put.stderr]).toEqual([
+    0,
+    "Version 1: +web/.gitignore +web/index.html +web/p.bin and 1 more.\n",
+    "Left out link: it is a link.\n",
+  ]);
+  expect((await agent.files()).files.map(({ path }) => path)).toEqual([
+    "web/.gitignore",
+    "web/index.html",
+    "web/p.bin",
+    "web/src/deep/a.ts",
+  ]);
   expect((await agent.file("web/p.bin")).bytes).toEqual(Uint8Array.from([0, 1]));
   const again = await thinkery(["files", "put", to, "web", "site", "--json"]);
   expect(JSON.parse(again.stdout)).toEqual({ overlaps: [] });
 
-  expect(await run("files", "zip", to, "--under", "web/src")).toMatch(new RegExp(`^Saved ${to}'s files to ${to}\\.zip, \\d+ B\\.\n$`));
+  expect(await run("files", "zip", to, "--under", "web/src")).toMatch(
+    new RegExp(`^Saved ${to}'s files to ${to}\\.zip, \\d+ B\\.\n$`),
+  );
   expect(Object.keys(unzipSync(await readFile(join(folder, `${to}.zip`))))).toEqual(["web/src/deep/a.ts"]);
   await expectRefused(["files", "zip", to], 1, /is there already/);
   expect(await runJson("files", "zip", to, "-o", "all.zip")).toMatchObject({ agent: to, saved: "all.zip" });
   expect(Object.keys(unzipSync(await readFile(join(folder, "all.zip"))))).toHaveLength(4);
 
   await writeFile(join(folder, "new.zip"), zipSync({ "only.txt": Buffer.from("only") }));
-  expect(await run("files", "unzip", to, "new.zip", "--replace")).toBe("Version 2: +only.txt -web/.gitignore -web/index.html and 2 more.\n");
+  expect(await run("files", "unzip", to, "new.zip", "--replace")).toBe(
+    "Version 2: +only.txt -web/.gitignore -web/index.html and 2 more.\n",
+  );
   expect(await run("revert", to, "2")).toMatch(/^Reverted, as version 3: -only\.txt \+web\/\.gitignore /);
   expect(await run("files", "put", to, ".", "site/src")).toContain("+deep/a.ts");
 });
@@ -138,18 +178,24 @@ test("versions are listed, shown and reverted; what overlaps is told", async () 
   await agent.putFile("a.txt", "one\ntwo\nthree\n");
   await agent.putFile("a.txt", "one\n2\nthree\n");
   await agent.putFile("b.bin", new Uint8Array([0, 1, 2]));
-  expect(await run("versions", to)).toMatch(/^VERSION +WHEN +BY +CHANGED\n3 +\S+ +owner +\+b\.bin\n2 +\S+ +owner +~a\.txt\n1 +\S+ +owner +\+a\.txt\n$/);
+  expect(await run("versions", to)).toMatch(
+    /^VERSION +WHEN +BY +CHANGED\n3 +\S+ +owner +\+b\.bin\n2 +\S+ +owner +~a\.txt\n1 +\S+ +owner +\+a\.txt\n$/,
+  );
   expect((await runJson("versions", to, "a.txt")).versions.map(({ id }: { id: number }) => id)).toEqual([2, 1]);
   expect(await run("versions", to, "--limit", "2")).toMatch(/\nOlder ones: --before 2\n$/);
   expect((await runJson("versions", to, "--before", "2")).versions).toHaveLength(1);
   const shown = await run("versions", "show", to, "2");
-  expect(shown).toMatch(/^version +2\nwhen +\S+\nby +owner\n\nedit a\.txt {2}\(\+1 -1\)\n@@ [^\n]+\n one\n-two\n\+2\n three\n$/);
+  expect(shown).toMatch(
+    /^version +2\nwhen +\S+\nby +owner\n\nedit a\.txt {2}\(\+1 -1\)\n@@ [^\n]+\n one\n-two\n\+2\n three\n$/,
+  );
   expect(await run("versions", "show", to, "3")).toContain("add b.bin  (nothing > 3 B)");
   expect((await runJson("versions", "show", to, "2")).diffs).toHaveLength(1);
   expect(await run("revert", to, "2", "--dry-run")).toBe("It would change ~a.txt.\n");
   await agent.putFile("a.txt", "one\nTWO\nthree\n");
   const overlapping = await run("revert", to, "2");
-  expect(overlapping).toMatch(/^Reverted, as version 5: ~a\.txt\.\nIn one place both changed the same:\n {2}a\.txt:2 {2}/);
+  expect(overlapping).toMatch(
+    /^Reverted, as version 5: ~a\.txt\.\nIn one place both changed the same:\n {2}a\.txt:2 {2}/,
+  );
   expect((await agent.file("a.txt")).text()).toContain("<<<<<<<");
   expect(await run("revert", to, "3")).toBe("Reverted, as version 6: -b.bin.\n");
   expect(await run("revert", to, "3")).toBe("There is nothing to take back: nothing of it is left.\n");
@@ -164,8 +210,13 @@ test("a branch is made, changed, merged and removed", async () => {
   expect(await run("branch", "new", to, "try")).toBe("Made the branch try from main, version 1.\n");
   await writeFile(join(folder, "a.txt"), "two\n");
   await run("files", "put", to, "a.txt", "--branch", "try");
-  expect([await run("files", "get", to, "a.txt"), await run("files", "get", to, "a.txt", "--branch", "try")]).toEqual(["one\n", "two\n"]);
-  expect(await run("branch", "ls", to)).toMatch(/^NAME +FROM +CREATED +BY +UNMERGED +MERGED\ntry +main, version 1 +\S+ +owner +1 +-\n$/);
+  expect([await run("files", "get", to, "a.txt"), await run("files", "get", to, "a.txt", "--branch", "try")]).toEqual([
+    "one\n",
+    "two\n",
+  ]);
+  expect(await run("branch", "ls", to)).toMatch(
+    /^NAME +FROM +CREATED +BY +UNMERGED +MERGED\ntry +main, version 1 +\S+ +owner +1 +-\n$/,
+  );
   expect(await run("versions", to, "--branch", "try")).toContain("~a.txt");
   expect(await run("branch", "merge", to, "try", "--dry-run")).toBe("It would change ~a.txt.\n");
   expect(await run("branch", "merge", to, "try")).toBe("Merged try, as version 3: ~a.txt.\n");
@@ -184,7 +235,10 @@ test("a screen is shown text that is harmless and diffs in colour, and no bytes"
   const shown = await thinkery(["files", "get", agent.name, "a.txt"], { isTTY: true });
   expect([shown.code, shown.stdout]).toEqual([0, "one\n\ufffd[31mred\n"]);
   expect(await run("files", "get", agent.name, "a.txt")).toBe("one\n\u001b[31mred\n");
-  for (const args of [["files", "get", agent.name, "a.bin"], ["files", "zip", agent.name, "-o", "-"]]) {
+  for (const args of [
+    ["files", "get", agent.name, "a.bin"],
+    ["files", "zip", agent.name, "-o", "-"],
+  ]) {
     const { code, stdout, stderr } = await thinkery(args, { isTTY: true });
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("save it with -o");

@@ -45,11 +45,20 @@ test("what cannot be run is refused before anything is said", async () => {
     expect(stdout).toBe("");
     return { code, stderr };
   };
-  expect(await refused("run", "alcie", "hi")).toEqual({ code: 1, stderr: expect.stringContaining("did you mean alice?") });
-  expect(await refused("send", "alcie", "hi")).toEqual({ code: 1, stderr: expect.stringContaining("did you mean alice?") });
+  expect(await refused("run", "alcie", "hi")).toEqual({
+    code: 1,
+    stderr: expect.stringContaining("did you mean alice?"),
+  });
+  expect(await refused("send", "alcie", "hi")).toEqual({
+    code: 1,
+    stderr: expect.stringContaining("did you mean alice?"),
+  });
   expect(await refused("run", "review.yaml")).toEqual({ code: 2, stderr: expect.stringContaining("workflow files") });
   expect(await refused("run", "alice")).toEqual({ code: 2, stderr: expect.stringContaining("empty") });
-  expect(await refused("run", "alice", "hi", "-m", "scripted:talker")).toEqual({ code: 2, stderr: expect.stringContaining("--new") });
+  expect(await refused("run", "alice", "hi", "-m", "scripted:talker")).toEqual({
+    code: 2,
+    stderr: expect.stringContaining("--new"),
+  });
   expect(await refused("serve", "@global", "hi")).toEqual({ code: 2, stderr: expect.stringContaining("agency") });
 });
 
@@ -61,7 +70,11 @@ test("a message of five megabytes is refused with a sentence, and the agent is a
 });
 
 test("serve prints the answer alone, with --json the whole outcome", async () => {
-  expect(await house.runCli(["serve", "alice", "-"], { input: "from stdin\n" })).toEqual({ code: 0, stdout: "You said: from stdin\n", stderr: "" });
+  expect(await house.runCli(["serve", "alice", "-"], { input: "from stdin\n" })).toEqual({
+    code: 0,
+    stdout: "You said: from stdin\n",
+    stderr: "",
+  });
   const { code, stdout } = await house.runCli(["serve", "alice", "plan", "--json"]);
   expect(code).toBe(0);
   const outcome = JSON.parse(stdout);
@@ -81,7 +94,10 @@ test("send leaves at once; the same key twice is the same turn, waited for or no
   const waited = await house.runCli(["send", "bob", "--key", "k1", "--wait", "hello"]);
   expect(waited).toMatchObject({ code: 0, stdout: "You said: hello\n" });
   expect((await readState("bob")).state.messages.filter(({ role }) => role === "user")).toHaveLength(1);
-  expect(await house.runCli(["send", "bob", "--wait"], { input: "piped" })).toMatchObject({ code: 0, stdout: "You said: piped\n" });
+  expect(await house.runCli(["send", "bob", "--wait"], { input: "piped" })).toMatchObject({
+    code: 0,
+    stdout: "You said: piped\n",
+  });
 });
 
 test("Ctrl+C in run cancels the turn on the host and exits with 130", async () => {
@@ -106,7 +122,11 @@ test("a message may join the turn that runs, end it, or wait for it", async () =
   await waitUntil("the answer to begin", () => second.out().includes("word5 "));
   const queued = thinkery("run", "counter", "later");
   await waitUntil("it to wait", () => queued.err() === "Queued; 1 turn goes first.\n");
-  expect(await house.runCli(["run", "counter", "--mode", "interrupt", "now"])).toEqual({ code: 0, stdout: "You said: now\n", stderr: "" });
+  expect(await house.runCli(["run", "counter", "--mode", "interrupt", "now"])).toEqual({
+    code: 0,
+    stdout: "You said: now\n",
+    stderr: "",
+  });
   expect(await waitForExit(second.child)).toBe(1);
   expect(await waitForExit(queued.child)).toBe(0);
   expect(queued.out()).toBe("You said: later\n");
@@ -116,7 +136,10 @@ test("stop cancels an agent's turn and leaves the host alone", async () => {
   expect((await house.runCli(["stop", "counter"])).stdout).toBe("counter has no turn to cancel.\n");
   const run = thinkery("run", "counter", "count slowly");
   await waitUntil("the answer to begin", () => run.out().includes("word5 "));
-  expect(JSON.parse((await house.runCli(["stop", "counter", "--json"])).stdout)).toMatchObject({ canceled: true, agent: "counter" });
+  expect(JSON.parse((await house.runCli(["stop", "counter", "--json"])).stdout)).toMatchObject({
+    canceled: true,
+    agent: "counter",
+  });
   expect(await waitForExit(run.child)).toBe(1);
   expect(run.err()).toContain("The turn was canceled.");
   expect((await house.runCli(["status"])).code).toBe(0);
@@ -126,7 +149,9 @@ test("stop --all cancels every turn, what waits behind one too, and leaves the h
   const run = thinkery("run", "counter", "count slowly");
   await waitUntil("the answer to begin", () => run.out().includes("word5 "));
   await house.runCli(["send", "counter", "count slowly"]);
-  expect(JSON.parse((await house.runCli(["stop", "--all", "--json"])).stdout)).toEqual({ canceled: ["counter@global", "counter@global"] });
+  expect(JSON.parse((await house.runCli(["stop", "--all", "--json"])).stdout)).toEqual({
+    canceled: ["counter@global", "counter@global"],
+  });
   expect(await waitForExit(run.child)).toBe(1);
   expect((await house.runCli(["stop", "--all"])).stdout).toBe("No agent has a turn to cancel.\n");
   expect((await house.runCli(["stop", "counter", "--all"])).code).toBe(2);
@@ -154,7 +179,13 @@ test("what a model says cannot drive the terminal", async () => {
   const control = /[^\P{Cc}\n\t]/u;
   const ran = await house.runCli(["run", "alice", "evil"]);
   expect(ran.stdout).toBe("\ufffd[2J\ufffd]0;owned\ufffd\ufffd31mred\ufffdover\n");
-  for (const args of [["peek", "alice"], ["peek"], ["export", "alice", "--format", "markdown"], ["export", "alice"], ["serve", "alice", "evil", "--json"]]) {
+  for (const args of [
+    ["peek", "alice"],
+    ["peek"],
+    ["export", "alice", "--format", "markdown"],
+    ["export", "alice"],
+    ["serve", "alice", "evil", "--json"],
+  ]) {
     const { code, stdout, stderr } = await house.runCli(args);
     expect({ args, code }).toEqual({ args, code: 0 });
     expect(stdout).toContain("owned");
@@ -176,7 +207,13 @@ test("peek, stats, info, export and clear tell of what was said", async () => {
   expect((await house.runCli(["stats"])).stdout).toMatch(new RegExp(`^all +\\d+ +${total.calls} `, "m"));
 
   const info = JSON.parse((await house.runCli(["info", "bob", "--json"])).stdout);
-  expect(info).toMatchObject({ name: "bob", title: "A plan", usedModel: "scripted:talker", queued: 0, run: { status: "completed" } });
+  expect(info).toMatchObject({
+    name: "bob",
+    title: "A plan",
+    usedModel: "scripted:talker",
+    queued: 0,
+    run: { status: "completed" },
+  });
 
   expect((await house.runCli(["export", "bob", "-o", "bob.json"])).stdout).toBe("Exported bob to bob.json.\n");
   const exported = JSON.parse(await readFile(join(dirname(house.home), "bob.json"), "utf8"));
@@ -184,7 +221,10 @@ test("peek, stats, info, export and clear tell of what was said", async () => {
   expect((await house.runCli(["export", "bob", "--format", "markdown"])).stdout).toContain("# A plan\n");
   expect((await house.runCli(["export", "bob", "-o", "no/such/folder"])).code).toBe(2);
 
-  expect(await house.runCli(["clear", "bob", "--yes"])).toMatchObject({ code: 0, stdout: "Cleared the conversation of bob in global.\n" });
+  expect(await house.runCli(["clear", "bob", "--yes"])).toMatchObject({
+    code: 0,
+    stdout: "Cleared the conversation of bob in global.\n",
+  });
   expect((await house.runCli(["peek", "bob", "--json"])).stdout).toContain('"messages": []');
 });
 

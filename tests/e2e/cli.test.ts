@@ -25,13 +25,23 @@ function expectRefused({ code, stdout, stderr }: CliResult, expected: number, se
 
 test("every command with --json prints exactly one JSON value and nothing else", async () => {
   expect(await runJson("status")).toMatchObject({ running: true, url: house.url, pid: house.daemon.pid });
-  expect(await runJson("new", "ann", "--system", "Be brief.")).toMatchObject({ name: "ann", agency: "global", system: "Be brief." });
+  expect(await runJson("new", "ann", "--system", "Be brief.")).toMatchObject({
+    name: "ann",
+    agency: "global",
+    system: "Be brief.",
+  });
   expect(await runJson("ls")).toMatchObject({ agents: [{ name: "ann" }] });
   expect(await runJson("info", "ann")).toMatchObject({ name: "ann" });
   expect(await runJson("info", "@global")).toMatchObject({ id: "global", agents: ["ann"] });
   expect(await runJson("rm", "ann", "--yes")).toEqual({ deleted: "ann", agency: "global" });
-  expect(await runJson("agency", "new", "review:pr-1", "--name", "One")).toMatchObject({ id: "review:pr-1", name: "One" });
-  expect((await runJson("agency", "ls")).agencies.map(({ id }: { id: string }) => id)).toEqual(["global", "review:pr-1"]);
+  expect(await runJson("agency", "new", "review:pr-1", "--name", "One")).toMatchObject({
+    id: "review:pr-1",
+    name: "One",
+  });
+  expect((await runJson("agency", "ls")).agencies.map(({ id }: { id: string }) => id)).toEqual([
+    "global",
+    "review:pr-1",
+  ]);
   expect((await runJson("blueprint", "ls", "@review:pr-1")).blueprints).toMatchObject([{ name: "think" }]);
   expect(await runJson("agency", "rm", "review:pr-1", "--yes")).toEqual({ deleted: "review:pr-1" });
   const { id, token } = await runJson("token", "new", "ci", "--expires", "1h");
@@ -64,13 +74,30 @@ test("what is not there, or is there already, is exit code 1", async () => {
 test("a failure with --json is one JSON value too", async () => {
   const { code, stdout } = await house.runCli(["info", "nobody", "--json"]);
   expect(code).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "not_found", message: expect.stringContaining("nobody") } });
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: { code: "not_found", message: expect.stringContaining("nobody") },
+  });
 });
 
 test("a name that cannot be one is exit code 2, and nothing is created", async () => {
   const before = await runJson("ls");
   // The last begins with a Cyrillic letter.
-  const names = ["a/b", "..", ".", "think", "Think", "sub", "user", "agency", "a b", "", "-", "x".repeat(65), "a\nb", "\u0430lice"];
+  const names = [
+    "a/b",
+    "..",
+    ".",
+    "think",
+    "Think",
+    "sub",
+    "user",
+    "agency",
+    "a b",
+    "",
+    "-",
+    "x".repeat(65),
+    "a\nb",
+    "\u0430lice",
+  ];
   const ran = await Promise.all(names.map((name) => house.runCli(["new", "--", name])));
   for (const [index, { code, stdout, stderr }] of ran.entries()) {
     expect([names[index], code, stdout]).toEqual([names[index], 2, ""]);

@@ -16,7 +16,9 @@ let workshop: Testbed;
 let site: Site;
 let foreign: Site;
 
-async function openSite(answer: (request: http.IncomingMessage, response: http.ServerResponse, body: Buffer) => void): Promise<Site> {
+async function openSite(
+  answer: (request: http.IncomingMessage, response: http.ServerResponse, body: Buffer) => void,
+): Promise<Site> {
   const asked: string[] = [];
   const server = http.createServer(async (request, response) => {
     asked.push(`${request.method} ${request.url}`);
@@ -37,15 +39,24 @@ beforeAll(async () => {
   site = await openSite((request, response, body) => {
     const path = request.url?.split("?")[0];
     if (path === "/elsewhere") return void response.writeHead(302, { location: `${foreign.origin}/` }).end();
-    if (path === "/bytes") return void response.writeHead(200, { "content-type": "application/octet-stream" }).end(Buffer.from(body.map((byte) => 255 - byte)));
+    if (path === "/bytes")
+      return void response
+        .writeHead(200, { "content-type": "application/octet-stream" })
+        .end(Buffer.from(body.map((byte) => 255 - byte)));
     if (path === "/silent") return;
-    response.writeHead(200, { "content-type": "text/plain", "set-cookie": "a=b" }).end(`${request.method} ${path} ${request.headers["x-own"] ?? ""}${body}`);
+    response
+      .writeHead(200, { "content-type": "text/plain", "set-cookie": "a=b" })
+      .end(`${request.method} ${path} ${request.headers["x-own"] ?? ""}${body}`);
   });
   workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     config: { toolOrigins: [site.origin] },
     // What is said is the code.
-    scripts: { default: [{ steps: [{ call: { tool: "executeCode", input: { code: "{{ message }}" } } }, { text: "{{ results.0 }}" }] }] },
+    scripts: {
+      default: [
+        { steps: [{ call: { tool: "executeCode", input: { code: "{{ message }}" } } }, { text: "{{ results.0 }}" }] },
+      ],
+    },
   });
 });
 
@@ -55,7 +66,8 @@ afterAll(async () => {
   foreign?.stop();
 });
 
-const createAgent = async (...policy: object[]) => workshop.newAgent({ blueprint: await workshop.newBlueprint({ config: { policy } }) });
+const createAgent = async (...policy: object[]) =>
+  workshop.newAgent({ blueprint: await workshop.newBlueprint({ config: { policy } }) });
 const allow = (match: string) => ({ tool: "fetch", match, action: "allow" });
 
 async function run(agent: TestAgent, code: string): Promise<string> {
@@ -65,10 +77,12 @@ async function run(agent: TestAgent, code: string): Promise<string> {
 }
 
 /** What the code's own `catch` is told. */
-const catchFetchError = (agent: TestAgent, request: string) => run(agent, `try { await fetch(${request}); return "It came through." } catch (error) { return error.message }`);
+const catchFetchError = (agent: TestAgent, request: string) =>
+  run(agent, `try { await fetch(${request}); return "It came through." } catch (error) { return error.message }`);
 
 /** The request log, oldest first. */
-const listRequests = async (agent: TestAgent): Promise<Action[]> => (await workshop.api(`${agent.at}/actions?tool=fetch`)).body.actions.toReversed();
+const listRequests = async (agent: TestAgent): Promise<Action[]> =>
+  (await workshop.api(`${agent.at}/actions?tool=fetch`)).body.actions.toReversed();
 
 test("nothing is reached without a rule; the code is told which one would do, and that one does", async () => {
   const before = site.asked.length;
@@ -76,29 +90,52 @@ test("nothing is reached without a rule; the code is told which one would do, an
   const told = await catchFetchError(agent, `"${site.origin}/hello?a=1"`);
   expect(told).toContain("No rule of this agent allows fetch to do this.");
   expect(site.asked).toHaveLength(before);
-  expect(await listRequests(agent)).toMatchObject([{ success: false, action: "fetch", error: told, input: expect.stringContaining(`${site.origin}/hello?a=1`) }]);
+  expect(await listRequests(agent)).toMatchObject([
+    { success: false, action: "fetch", error: told, input: expect.stringContaining(`${site.origin}/hello?a=1`) },
+  ]);
 
   const [, rule = ""] = /would: (\{.*\})$/.exec(told) ?? [];
   const allowed = await createAgent(JSON.parse(rule));
   const code = `const answer = await fetch("${site.origin}/hello?a=1", { headers: { "x-own": "mine" } });
     return { status: answer.status, url: answer.url, cookie: answer.headers.get("set-cookie"), text: await answer.text() };`;
-  expect(JSON.parse(await run(allowed, code))).toEqual({ status: 200, url: `${site.origin}/hello?a=1`, cookie: null, text: "GET /hello mine" });
-  expect(await listRequests(allowed)).toMatchObject([{ success: true, action: "fetch", outputSummary: `GET ${site.origin}/hello?a=1 → 200, 15 bytes` }]);
+  expect(JSON.parse(await run(allowed, code))).toEqual({
+    status: 200,
+    url: `${site.origin}/hello?a=1`,
+    cookie: null,
+    text: "GET /hello mine",
+  });
+  expect(await listRequests(allowed)).toMatchObject([
+    { success: true, action: "fetch", outputSummary: `GET ${site.origin}/hello?a=1 → 200, 15 bytes` },
+  ]);
 });
 
 test("a rule does not open this machine: its owner has to name the origin too", async () => {
   const agent = await createAgent(allow(`* ${foreign.origin}/*`));
-  expect(await catchFetchError(agent, `"${foreign.origin}/"`)).toBe(`fetch failed: ${new URL(foreign.origin).host} cannot be reached from here.`);
+  expect(await catchFetchError(agent, `"${foreign.origin}/"`)).toBe(
+    `fetch failed: ${new URL(foreign.origin).host} cannot be reached from here.`,
+  );
   expect(foreign.asked).toEqual([]);
-  expect(await listRequests(agent)).toMatchObject([{ success: false, error: expect.stringContaining("cannot be reached") }]);
+  expect(await listRequests(agent)).toMatchObject([
+    { success: false, error: expect.stringContaining("cannot be reached") },
+  ]);
 });
 
 test("a rule without methods is for looking only, and one that denies comes first", async () => {
   const before = site.asked.length;
-  const agent = await createAgent(allow(`${site.origin}/*`), { tool: "fetch", match: `${site.origin}/admin*`, action: "deny" });
-  expect(await catchFetchError(agent, `"${site.origin}/x", { method: "POST", body: "x" }`)).toContain(`{"tool": "fetch", "match": "POST ${site.origin}/*", "action": "allow"}`);
-  expect(await catchFetchError(agent, `"${site.origin}/%61dmin"`)).toBe("The policy of this agent denies fetch with such an input.");
-  expect(await catchFetchError(agent, `"${site.origin}/x", { headers: { cookie: "a=b" } }`)).toContain("headers.cookie: this header cannot be set here");
+  const agent = await createAgent(allow(`${site.origin}/*`), {
+    tool: "fetch",
+    match: `${site.origin}/admin*`,
+    action: "deny",
+  });
+  expect(await catchFetchError(agent, `"${site.origin}/x", { method: "POST", body: "x" }`)).toContain(
+    `{"tool": "fetch", "match": "POST ${site.origin}/*", "action": "allow"}`,
+  );
+  expect(await catchFetchError(agent, `"${site.origin}/%61dmin"`)).toBe(
+    "The policy of this agent denies fetch with such an input.",
+  );
+  expect(await catchFetchError(agent, `"${site.origin}/x", { headers: { cookie: "a=b" } }`)).toContain(
+    "headers.cookie: this header cannot be set here",
+  );
   expect(site.asked).toHaveLength(before);
   expect(await catchFetchError(agent, `"${site.origin}/x", { method: "HEAD" }`)).toBe("It came through.");
   expect((await listRequests(agent)).map(({ success }) => success)).toEqual([false, false, false, true]);
@@ -128,7 +165,12 @@ test("many requests go at once, each with its own answer and its own line in the
     return (await Promise.all(all)).map((text) => text.trim());`;
   expect(JSON.parse(await run(agent, code))).toEqual(Array.from({ length: 40 }, (_, index) => `GET /${index}`));
   const lines = (await listRequests(agent)).map(({ outputSummary }) => outputSummary);
-  expect(lines.toSorted()).toEqual(Array.from({ length: 40 }, (_, index) => `GET ${site.origin}/${index} → 200, ${index < 10 ? 7 : 8} bytes`).toSorted());
+  expect(lines.toSorted()).toEqual(
+    Array.from(
+      { length: 40 },
+      (_, index) => `GET ${site.origin}/${index} → 200, ${index < 10 ? 7 : 8} bytes`,
+    ).toSorted(),
+  );
 });
 
 test("a request that is under way when its run ends is ended with it, and none is made later", async () => {
@@ -138,7 +180,12 @@ test("a request that is under way when its run ends is ended with it, and none i
     return "Done.";`;
   expect(await run(agent, code)).toMatch(/^Done\./);
   expect(await listRequests(agent)).toMatchObject([{ success: false, error: "fetch was canceled." }]);
-  expect(await run(agent, `await new Promise((resolve) => setTimeout(resolve, 400)); return (await fetch("${site.origin}/after")).status`)).toBe("200");
+  expect(
+    await run(
+      agent,
+      `await new Promise((resolve) => setTimeout(resolve, 400)); return (await fetch("${site.origin}/after")).status`,
+    ),
+  ).toBe("200");
   expect(site.asked.filter((line) => /late|after/.test(line))).toEqual(["GET /after"]);
 });
 
@@ -147,7 +194,16 @@ test("neither the log nor the request log keeps what was sent, or a secret in th
   const code = `const secret = ["hush", "hush"].join("-");
     return (await fetch("${site.origin}/?token=" + secret, { method: "POST", headers: { authorization: secret }, body: secret })).text();`;
   expect(await run(agent, code)).toContain("hush-hush");
-  expect(await listRequests(agent)).toMatchObject([{ input: JSON.stringify({ method: "POST", url: `${site.origin}/?token=…`, headers: ["authorization", "content-type"], body: "9 bytes" }) }]);
+  expect(await listRequests(agent)).toMatchObject([
+    {
+      input: JSON.stringify({
+        method: "POST",
+        url: `${site.origin}/?token=…`,
+        headers: ["authorization", "content-type"],
+        body: "9 bytes",
+      }),
+    },
+  ]);
   const events = (await agent.log()).filter(({ type }) => type.startsWith("capability."));
   expect(events).toHaveLength(2);
   expect(JSON.stringify(events)).not.toContain("hush-hush");
@@ -155,8 +211,22 @@ test("neither the log nor the request log keeps what was sent, or a secret in th
 
 test("a rule that cannot be read is refused with its blueprint", async () => {
   const policy = [allow("https://api.example.com/*"), allow("api.example.com")];
-  expect(await workshop.api("/agency/global/blueprints", "POST", { name: "unread", config: { policy } })).toMatchObject({
-    status: 400,
-    body: { error: { code: "bad_request", details: { problems: [{ path: ["config", "policy", 1, "match"], message: expect.stringContaining("https://api.example.com/v1/*") }] } } },
-  });
+  expect(await workshop.api("/agency/global/blueprints", "POST", { name: "unread", config: { policy } })).toMatchObject(
+    {
+      status: 400,
+      body: {
+        error: {
+          code: "bad_request",
+          details: {
+            problems: [
+              {
+                path: ["config", "policy", 1, "match"],
+                message: expect.stringContaining("https://api.example.com/v1/*"),
+              },
+            ],
+          },
+        },
+      },
+    },
+  );
 });

@@ -23,9 +23,15 @@ beforeAll(async () => {
   house = await startHostProcess();
   await mkdir(join(house.home, "scripts"));
   const run = (code: string) => ({ call: { tool: "executeCode", input: { code, timeoutMs: 60_000 } } });
-  const script = [{ when: "Run on", steps: [run(code.replace("round <= 8", ""))] }, { steps: [run(code), { text: "It is {{ results.0 }}" }] }];
+  const script = [
+    { when: "Run on", steps: [run(code.replace("round <= 8", ""))] },
+    { steps: [run(code), { text: "It is {{ results.0 }}" }] },
+  ];
   await writeFile(join(house.home, "scripts", "coder.yaml"), JSON.stringify(script));
-  await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "coder", model: "scripted:coder" } });
+  await house.client.call("createAgent", {
+    params: { agency: "global" },
+    body: { name: "coder", model: "scripted:coder" },
+  });
 });
 
 afterAll(() => house?.stop());
@@ -68,12 +74,18 @@ test("what is piped has the code in a line and what it called, and nothing that 
 
 test("a person at a terminal sees every line as it comes", async () => {
   for (const command of ["run coder Run it.", "send coder --wait Run it."]) {
-    const { child, out } = spawnProgram(house, "script", ["-qec", `exec '${process.execPath}' '${cliPath}' ${command}`, "/dev/null"]);
+    const { child, out } = spawnProgram(house, "script", [
+      "-qec",
+      `exec '${process.execPath}' '${cliPath}' ${command}`,
+      "/dev/null",
+    ]);
     const read = () => stripVTControlCharacters(out()).replaceAll("\r\n", "\n");
     await waitUntil("the third round", () => read().includes("  │ round 3\n"));
     expect(read()).not.toContain("It is 42");
     expect(await waitForExit(child)).toBe(0);
-    expect(read()).toMatch(/^· executeCode for .*\n {2}│ round 1\n {2}│ round 2\n[\s\S]* {2}· write_todos .*\n(?: {2}│ .*\n)* {2}→ 42 console: round 1 .*\nIt is 42\n/);
+    expect(read()).toMatch(
+      /^· executeCode for .*\n {2}│ round 1\n {2}│ round 2\n[\s\S]* {2}· write_todos .*\n(?: {2}│ .*\n)* {2}→ 42 console: round 1 .*\nIt is 42\n/,
+    );
   }
 });
 

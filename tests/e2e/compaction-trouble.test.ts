@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { isSummary, contextLimitTokens, createLongAgent, type CompactionTestbed, overflowText, getEventData, openCompactionTestbed, getRequestMessages, answerAsUsual } from "../kit/compaction-testbed.ts";
+import {
+  isSummary,
+  contextLimitTokens,
+  createLongAgent,
+  type CompactionTestbed,
+  overflowText,
+  getEventData,
+  openCompactionTestbed,
+  getRequestMessages,
+  answerAsUsual,
+} from "../kit/compaction-testbed.ts";
 import type { ModelServer } from "../kit/model-server.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import type { Testbed } from "../kit/worker/testbed.ts";
@@ -24,7 +34,9 @@ test("a crash between the summary and the next call changes nothing: no second s
   let stalled = 0;
   server.answer((request) => {
     if (isSummary(request)) return answerAsUsual(request);
-    return request.latest.includes("tip over") && ++stalled === 1 ? { text: "Half an ans", fault: { kind: "stall", phase: "text" } } : { text: "Whole." };
+    return request.latest.includes("tip over") && ++stalled === 1
+      ? { text: "Half an ans", fault: { kind: "stall", phase: "text" } }
+      : { text: "Whole." };
   });
   const before = server.countCalls();
   const { runId } = await agent.invoke({ message: `tip over ${overflowText}` });
@@ -32,7 +44,11 @@ test("a crash between the summary and the next call changes nothing: no second s
   await workshop.killMain();
   expect(await agent.over(runId, 40_000)).toMatchObject({ type: "agent.completed", data: { result: "Whole." } });
   const { calls, summaries, refused } = talk.requestsSince(before);
-  expect([calls.length, summaries.length, refused.length]).toEqual([2, getEventData(await agent.log(), "model.consulted").length, 0]);
+  expect([calls.length, summaries.length, refused.length]).toEqual([
+    2,
+    getEventData(await agent.log(), "model.consulted").length,
+    0,
+  ]);
   expect(calls[1]?.raw).toBe(calls[0]?.raw);
   expect(getEventData(await agent.log(), "context.compacted")).toHaveLength(1);
   // Nor does a host that was stopped and started forget it.
@@ -46,7 +62,11 @@ test("a crash between the summary and the next call changes nothing: no second s
 test("a crash in the middle of the summary: it is made again, and the turn completes", async () => {
   const agent = await createLongAgent(talk);
   let stalled = 0;
-  server.answer((request) => (isSummary(request) && ++stalled === 1 ? { text: "Summ", fault: { kind: "stall", phase: "text" } } : answerAsUsual(request)));
+  server.answer((request) =>
+    isSummary(request) && ++stalled === 1
+      ? { text: "Summ", fault: { kind: "stall", phase: "text" } }
+      : answerAsUsual(request),
+  );
   const { runId } = await agent.invoke({ message: `tip over ${overflowText}` });
   await waitUntil("the summary to be under way", () => stalled);
   await workshop.killMain();
@@ -60,7 +80,14 @@ test("what cannot be made smaller fails once, with what is too large, and no loo
   server.setLimit("tight", 300);
   const before = server.countCalls();
   const end = await agent.say("Hello.");
-  expect(end).toMatchObject({ type: "agent.error", data: { code: "model_overflow", error: expect.stringMatching(/instructions and the tools alone are about \d+ %/), advice: expect.stringContaining("contextTokens") } });
+  expect(end).toMatchObject({
+    type: "agent.error",
+    data: {
+      code: "model_overflow",
+      error: expect.stringMatching(/instructions and the tools alone are about \d+ %/),
+      advice: expect.stringContaining("contextTokens"),
+    },
+  });
   expect(talk.requestsSince(before).all).toHaveLength(1);
   expect(getEventData(await agent.log(), "context.compacted")).toEqual([]);
 });
@@ -70,7 +97,10 @@ test("a model that refuses whatever it is told is asked twice, and the turn fail
   // From now on nothing fits, whatever is made of it.
   server.setLimit("known", 10);
   const before = server.countCalls();
-  expect(await agent.say("Still there?")).toMatchObject({ type: "agent.error", data: { code: "model_overflow", advice: expect.any(String) } });
+  expect(await agent.say("Still there?")).toMatchObject({
+    type: "agent.error",
+    data: { code: "model_overflow", advice: expect.any(String) },
+  });
   const { refused, summaries, all } = talk.requestsSince(before);
   expect(refused).toHaveLength(2);
   expect(all).toHaveLength(2 + summaries.length);
@@ -82,12 +112,24 @@ test("a model that refuses whatever it is told is asked twice, and the turn fail
 
 test("a summarizer that fails for good is stood in for by the primary model; where that fails too, the turn says why", async () => {
   const agent = await createLongAgent(talk);
-  server.answer((request) => (request.model === "short" ? { fault: { kind: "status", status: 401, code: "invalid_api_key" } } : answerAsUsual(request)));
+  server.answer((request) =>
+    request.model === "short"
+      ? { fault: { kind: "status", status: 401, code: "invalid_api_key" } }
+      : answerAsUsual(request),
+  );
   expect(await agent.say(`tip over ${overflowText}`)).toMatchObject({ type: "agent.completed" });
-  expect(getEventData(await agent.log(), "model.consulted").map(({ role, model }) => [role, model])).toContainEqual(["primary", "local:known"]);
+  expect(getEventData(await agent.log(), "model.consulted").map(({ role, model }) => [role, model])).toContainEqual([
+    "primary",
+    "local:known",
+  ]);
   const other = await createLongAgent(talk);
-  server.answer((request) => (isSummary(request) ? { fault: { kind: "status", status: 401, code: "invalid_api_key" } } : answerAsUsual(request)));
-  expect(await other.say(`tip over ${overflowText}`)).toMatchObject({ type: "agent.error", data: { code: "model_auth" } });
+  server.answer((request) =>
+    isSummary(request) ? { fault: { kind: "status", status: 401, code: "invalid_api_key" } } : answerAsUsual(request),
+  );
+  expect(await other.say(`tip over ${overflowText}`)).toMatchObject({
+    type: "agent.error",
+    data: { code: "model_auth" },
+  });
   expect(getEventData(await other.log(), "context.compacted")).toEqual([]);
 });
 
@@ -104,7 +146,9 @@ test("a summarizer that reads less than was thought is given smaller pages", asy
 
 test("a summary under way is canceled with its turn", async () => {
   const agent = await createLongAgent(talk);
-  server.answer((request) => (isSummary(request) ? { text: "Summ", fault: { kind: "stall", phase: "text" } } : answerAsUsual(request)));
+  server.answer((request) =>
+    isSummary(request) ? { text: "Summ", fault: { kind: "stall", phase: "text" } } : answerAsUsual(request),
+  );
   const [before, calls] = [server.countAbandoned(), server.countCalls()];
   const { runId } = await agent.invoke({ message: `tip over ${overflowText}` });
   await waitUntil("the summary to be under way", () => talk.requestsSince(calls).summaries.length);

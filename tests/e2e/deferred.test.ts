@@ -8,7 +8,10 @@ import { turnEndTypes, openTestbed, type Testbed, type TestAgent } from "../kit/
 // Tools whose answers are reported later: the turn waits, nothing is held open, and every call gets exactly one result.
 
 const createLaterCall = (tool = "later", note = "", ms = 0) => ({ tool, input: { note, ms } });
-const createExchange = (when: string, ...calls: object[]) => ({ when, steps: [{ calls }, { text: "Heard: {{ results.0 }}" }] });
+const createExchange = (when: string, ...calls: object[]) => ({
+  when,
+  steps: [{ calls }, { text: "Heard: {{ results.0 }}" }],
+});
 
 let workshop: Testbed;
 
@@ -19,14 +22,33 @@ beforeAll(async () => {
     scripts: {
       default: [
         createExchange("ask one", createLaterCall()),
-        { when: "ask two", steps: [{ calls: [createLaterCall("later", "a"), createLaterCall("later", "b")] }, { text: "{{ results.0 }}, {{ results.1 }}" }] },
-        { when: "ask twice", steps: [{ call: createLaterCall("later", "a") }, { call: createLaterCall("later", "b") }, { text: "{{ results.0 }}, {{ results.1 }}" }] },
+        {
+          when: "ask two",
+          steps: [
+            { calls: [createLaterCall("later", "a"), createLaterCall("later", "b")] },
+            { text: "{{ results.0 }}, {{ results.1 }}" },
+          ],
+        },
+        {
+          when: "ask twice",
+          steps: [
+            { call: createLaterCall("later", "a") },
+            { call: createLaterCall("later", "b") },
+            { text: "{{ results.0 }}, {{ results.1 }}" },
+          ],
+        },
         createExchange("ask alone", createLaterCall("later_alone")),
         createExchange("ask locally", createLaterCall("later_locally")),
         createExchange("ask slowly", createLaterCall("later_slowly", "", 1_500)),
         createExchange("ask soon", createLaterCall("later_slowly", "", 100)),
         createExchange("answer anyway", createLaterCall("answers_anyway", "", 1_500)),
-        { when: "mix", steps: [{ calls: [{ tool: "echo", input: { text: "at once" } }, createLaterCall(), { tool: "throws", input: {} }] }, { text: "{{ results.0 }}, {{ results.1 }}" }] },
+        {
+          when: "mix",
+          steps: [
+            { calls: [{ tool: "echo", input: { text: "at once" } }, createLaterCall(), { tool: "throws", input: {} }] },
+            { text: "{{ results.0 }}, {{ results.1 }}" },
+          ],
+        },
         { steps: [{ text: "You said: {{ message }}" }] },
       ],
     },
@@ -35,8 +57,10 @@ beforeAll(async () => {
 
 afterAll(() => workshop?.stop());
 
-const listCalls = (log: AgentEvent[]) => log.flatMap(({ type, data }) => (type === "model.completed" ? data.toolCalls.map(({ id }) => id) : []));
-const listDeferred = (log: AgentEvent[]) => log.flatMap(({ type, data }) => (type === "tool.deferred" ? [data.callId] : []));
+const listCalls = (log: AgentEvent[]) =>
+  log.flatMap(({ type, data }) => (type === "model.completed" ? data.toolCalls.map(({ id }) => id) : []));
+const listDeferred = (log: AgentEvent[]) =>
+  log.flatMap(({ type, data }) => (type === "tool.deferred" ? [data.callId] : []));
 const waitForPause = (agent: TestAgent, times = 1) =>
   waitUntil("a pause", async () => (await agent.log()).filter(({ type }) => type === "run.paused").length === times);
 
@@ -58,11 +82,15 @@ async function startToolCall(message: string, blueprint = "think") {
 
 async function expectOneResultEach(agent: TestAgent): Promise<void> {
   const log = await agent.log();
-  const results = log.flatMap(({ type, data }) => (type === "tool.output" || type === "tool.error" ? [data.callId] : []));
+  const results = log.flatMap(({ type, data }) =>
+    type === "tool.output" || type === "tool.error" ? [data.callId] : [],
+  );
   expect(results.toSorted()).toEqual(listCalls(log).toSorted());
   const told = (await agent.messages()).flatMap(({ toolResult }) => toolResult?.callId ?? []);
   expect(told).toEqual(listCalls(log));
-  const turns = new Set(log.flatMap(({ type, data }) => (type === "request.accepted" && !data.joined ? [data.runId] : [])));
+  const turns = new Set(
+    log.flatMap(({ type, data }) => (type === "request.accepted" && !data.joined ? [data.runId] : [])),
+  );
   expect(log.filter(({ type }) => turnEndTypes.includes(type))).toHaveLength(turns.size);
 }
 
@@ -71,26 +99,38 @@ async function expectEnd(agent: TestAgent, runId: string, result: string): Promi
   await expectOneResultEach(agent);
 }
 
-test.each(["ask one", "ask alone", "ask locally"])("a tool that defers its answer pauses the turn until it is reported (%s)", async (message) => {
-  const { agent, runId, calls } = await startWaitingTurn(message);
-  expect(await agent.run()).toMatchObject({ runId, status: "paused", step: 1, reason: "deferred" });
-  // Nothing looks after it: the agent may sleep.
-  await waitUntil("nothing to be armed", async () => (await agent.state()).armed === 0);
-  expect((await agent.messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
-  expect(await agent.report({ callId: calls[0], output: "the answer" })).toMatchObject({ status: 200, body: { runId, status: "running" } });
-  await expectEnd(agent, runId, "Heard: the answer");
-  expect((await workshop.api(`${agent.at}/actions`)).body.actions).toMatchObject([{ id: calls[0], success: true, action: "report", outputSummary: "the answer" }]);
-});
+test.each(["ask one", "ask alone", "ask locally"])(
+  "a tool that defers its answer pauses the turn until it is reported (%s)",
+  async (message) => {
+    const { agent, runId, calls } = await startWaitingTurn(message);
+    expect(await agent.run()).toMatchObject({ runId, status: "paused", step: 1, reason: "deferred" });
+    // Nothing looks after it: the agent may sleep.
+    await waitUntil("nothing to be armed", async () => (await agent.state()).armed === 0);
+    expect((await agent.messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect(await agent.report({ callId: calls[0], output: "the answer" })).toMatchObject({
+      status: 200,
+      body: { runId, status: "running" },
+    });
+    await expectEnd(agent, runId, "Heard: the answer");
+    expect((await workshop.api(`${agent.at}/actions`)).body.actions).toMatchObject([
+      { id: calls[0], success: true, action: "report", outputSummary: "the answer" },
+    ]);
+  },
+);
 
 test("a result may be any JSON value, and the client gives it", async () => {
   const { agent, runId, calls } = await startWaitingTurn("ask one");
   const { client } = workshop.house();
   const [callId = ""] = calls;
-  expect(await client.agent(agent.name).resolveToolCall(callId, { output: { found: [1, 2], by: null } })).toMatchObject({ runId, status: "running" });
+  expect(await client.agent(agent.name).resolveToolCall(callId, { output: { found: [1, 2], by: null } })).toMatchObject(
+    { runId, status: "running" },
+  );
   await expectEnd(agent, runId, 'Heard: {"found":[1,2],"by":null}');
   // Sent again, it is the same.
   expect(await client.agent(agent.name).resolveToolCall(callId, { output: "other" })).toMatchObject({ runId });
-  await expect(client.agent(agent.name).resolveToolCall("nobody-asked", { error: "no" })).rejects.toMatchObject({ code: "not_found" });
+  await expect(client.agent(agent.name).resolveToolCall("nobody-asked", { error: "no" })).rejects.toMatchObject({
+    code: "not_found",
+  });
 });
 
 test("of several deferred calls the last report lets the turn go on, and results stand in the order of the calls", async () => {
@@ -112,7 +152,14 @@ test("a turn may wait more than once", async () => {
 
 test("calls beside a deferred one are done before the turn waits", async () => {
   const { agent, runId, calls } = await startWaitingTurn("mix");
-  expect((await agent.messages()).flatMap(({ toolResult }) => (toolResult ? [[toolResult.name, toolResult.failed ?? false]] : []))).toEqual([["echo", false], ["throws", true]]);
+  expect(
+    (await agent.messages()).flatMap(({ toolResult }) =>
+      toolResult ? [[toolResult.name, toolResult.failed ?? false]] : [],
+    ),
+  ).toEqual([
+    ["echo", false],
+    ["throws", true],
+  ]);
   await agent.report({ callId: calls[0], output: "later" });
   await expectEnd(agent, runId, "at once, later");
 });
@@ -146,12 +193,17 @@ test("a tool that answers by itself after somebody reported gives no second resu
 
 test("a report told twice, or ten times at once, is the same one", async () => {
   const { agent, runId, calls } = await startWaitingTurn("ask one");
-  const answers = await Promise.all(Array.from({ length: 10 }, (_, number) => agent.report({ callId: calls[0], output: `answer ${number}` })));
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, number) => agent.report({ callId: calls[0], output: `answer ${number}` })),
+  );
   expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
   const outcome = await agent.over(runId);
   expect((outcome.data as { result: string }).result).toMatch(/^Heard: answer \d$/);
   await expectOneResultEach(agent);
-  expect(await agent.report({ callId: calls[0], output: "much later" })).toMatchObject({ status: 200, body: { runId, status: "completed" } });
+  expect(await agent.report({ callId: calls[0], output: "much later" })).toMatchObject({
+    status: 200,
+    body: { runId, status: "completed" },
+  });
   await expectOneResultEach(agent);
 });
 
@@ -173,10 +225,21 @@ test("a long report lies in a blob", async () => {
 test("a report on nothing, or of nothing, is refused", async () => {
   const { agent, calls } = await startWaitingTurn("ask one");
   const other = await workshop.newAgent();
-  expect(await agent.report({ callId: "call_nobody_made", output: "x" })).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
+  expect(await agent.report({ callId: "call_nobody_made", output: "x" })).toMatchObject({
+    status: 404,
+    body: { error: { code: "not_found" } },
+  });
   expect(await other.report({ callId: calls[0], output: "x" })).toMatchObject({ status: 404 });
-  for (const body of [{ callId: calls[0] }, { callId: calls[0], output: "x", error: "y" }, { output: "x" }, { callId: calls[0], error: 5 }]) {
-    expect(await agent.report(body)).toMatchObject({ status: 400, body: { error: { details: { problems: [expect.anything()] } } } });
+  for (const body of [
+    { callId: calls[0] },
+    { callId: calls[0], output: "x", error: "y" },
+    { output: "x" },
+    { callId: calls[0], error: 5 },
+  ]) {
+    expect(await agent.report(body)).toMatchObject({
+      status: 400,
+      body: { error: { details: { problems: [expect.anything()] } } },
+    });
   }
   expect(await agent.run()).toMatchObject({ status: "paused" });
 });
@@ -185,7 +248,10 @@ test("a turn that waits can be canceled; a report after that is refused", async 
   const { agent, runId, calls } = await startWaitingTurn("ask two");
   await agent.report({ callId: calls[0], output: "in time" });
   expect(await agent.cancel()).toEqual({ runId, status: "canceled" });
-  expect(await agent.report({ callId: calls[1], output: "too late" })).toMatchObject({ status: 409, body: { error: { code: "conflict", message: "The turn that asked for this is over." } } });
+  expect(await agent.report({ callId: calls[1], output: "too late" })).toMatchObject({
+    status: 409,
+    body: { error: { code: "conflict", message: "The turn that asked for this is over." } },
+  });
   // What was reported in time was, and is no news.
   expect(await agent.report({ callId: calls[0], output: "in time" })).toMatchObject({ status: 200 });
   await expectOneResultEach(agent);
@@ -198,10 +264,21 @@ test("what is said while it waits: steering joins it, the queue stays behind it,
   const queued = await agent.invoke({ message: "queued" });
   expect(queued).toMatchObject({ status: "registered", position: 1 });
   const refused = await workshop.api(`${agent.at}/invoke`, "POST", { message: "x", mode: "steer", props: {} });
-  expect(refused).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining("cannot bring props") } } });
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringContaining("cannot bring props") } },
+  });
   await agent.report({ callId: calls[0], output: "the answer" });
   await agent.over(queued.runId);
-  expect((await agent.messages()).map(({ content }) => content)).toEqual(["ask one", "", "the answer", "and mind this", "You said: and mind this", "queued", "You said: queued"]);
+  expect((await agent.messages()).map(({ content }) => content)).toEqual([
+    "ask one",
+    "",
+    "the answer",
+    "and mind this",
+    "You said: and mind this",
+    "queued",
+    "You said: queued",
+  ]);
   await expectOneResultEach(agent);
 
   const second = await startWaitingTurn("ask one");
@@ -236,7 +313,9 @@ test("a turn that waits survives a kill, and a stop of the host", async () => {
   expect(await agent.run()).toMatchObject({ runId, status: "paused" });
   await agent.report({ callId: calls[1], output: "second" });
   await expectEnd(agent, runId, "first, second");
-  expect((await agent.log()).filter(({ type }) => type === "run.resumed")).toMatchObject([{ data: { reason: "reported", strikes: 0 } }]);
+  expect((await agent.log()).filter(({ type }) => type === "run.resumed")).toMatchObject([
+    { data: { reason: "reported", strikes: 0 } },
+  ]);
 });
 
 test("a report that was answered is not lost, whenever main is killed after it", async () => {
@@ -255,7 +334,9 @@ test("a report that was answered is not lost, whenever main is killed after it",
 /** What the first witness wrote of reports and of going on. */
 async function readWitnessed(agent: TestAgent): Promise<string[]> {
   return (await agent.log()).flatMap(({ type, data }) =>
-    type === "middleware.kept" && data.middlewareName === "first" && /^on(Resume|ChildReport)/.test(String(data.value)) ? [String(data.value)] : [],
+    type === "middleware.kept" && data.middlewareName === "first" && /^on(Resume|ChildReport)/.test(String(data.value))
+      ? [String(data.value)]
+      : [],
   );
 }
 
@@ -266,7 +347,11 @@ test("middleware hears every report once, when the turn goes on, also those from
   expect(await readWitnessed(agent)).toEqual([]);
   await agent.report({ callId: calls[0], output: "yes" });
   await agent.over(runId);
-  expect(await readWitnessed(agent)).toEqual(["onChildReport later failed: no", "onChildReport later yes", "onResume reported 2"]);
+  expect(await readWitnessed(agent)).toEqual([
+    "onChildReport later failed: no",
+    "onChildReport later yes",
+    "onResume reported 2",
+  ]);
 });
 
 test("middleware also hears a report that came before the tool came back", async () => {

@@ -26,7 +26,12 @@ beforeAll(async () => {
             steps: [
               { reasoning: createWords(10, "hm") },
               { text: createWords(40, "a") },
-              { calls: [{ tool: "echo", input: { text: "left" } }, { tool: "wait", input: { ms: 50 } }] },
+              {
+                calls: [
+                  { tool: "echo", input: { text: "left" } },
+                  { tool: "wait", input: { ms: 50 } },
+                ],
+              },
               { text: createWords(30, "b") },
               { call: { tool: "write_todos", input: { todos: [{ content: "rest", status: "pending" }] } } },
               { text: createWords(40, "ü") },
@@ -54,7 +59,8 @@ function createListener(agent: TestAgent, port: number) {
     if (frame.type === "history") frame.messages.forEach(keep);
     if (frame.type === "task-queued") frame.messages.forEach(keep);
     if (frame.type === "pending-message") streaming.set(frame.message.id, frame.message.content);
-    if (frame.type === "text_delta") streaming.set(frame.messageId, (streaming.get(frame.messageId) ?? "") + frame.delta);
+    if (frame.type === "text_delta")
+      streaming.set(frame.messageId, (streaming.get(frame.messageId) ?? "") + frame.delta);
     if (frame.type === "tool_result") messages.set(`${frame.callId}-result`, frame.output);
     if (frame.type !== "message-complete") return;
     keep(frame.message);
@@ -80,14 +86,28 @@ async function drop(agent: TestAgent, chance: Random, lengths: { socket: number;
     cutters.push(made);
     return made.port;
   };
-  const sockets = await Promise.all(Array.from({ length: 5 }, async () => createListener(agent, await cutter(lengths.socket))));
+  const sockets = await Promise.all(
+    Array.from({ length: 5 }, async () => createListener(agent, await cutter(lengths.socket))),
+  );
   const streams = await Promise.all(
-    Array.from({ length: 5 }, async () => follow({ url: `http://127.0.0.1:${await cutter(lengths.stream)}${agent.at}/events`, token, leave: () => false, onEvent: () => {} })),
+    Array.from({ length: 5 }, async () =>
+      follow({
+        url: `http://127.0.0.1:${await cutter(lengths.stream)}${agent.at}/events`,
+        token,
+        leave: () => false,
+        onEvent: () => {},
+      }),
+    ),
   );
   const { runId } = await agent.invoke({ message: "tell" });
   await agent.over(runId);
   const [log, messages] = [await agent.log(), await agent.messages()];
-  await waitUntil("everybody to know everything", () => sockets.every(({ events }) => events.at(-1)?.seq === log.length) && streams.every(({ received }) => received.at(-1)?.seq === log.length));
+  await waitUntil(
+    "everybody to know everything",
+    () =>
+      sockets.every(({ events }) => events.at(-1)?.seq === log.length) &&
+      streams.every(({ received }) => received.at(-1)?.seq === log.length),
+  );
   for (const { events, messages: known, wrong, stop } of sockets) {
     expect(events).toEqual(log);
     // After what it missed, a client is told the conversation.
@@ -101,7 +121,10 @@ async function drop(agent: TestAgent, chance: Random, lengths: { socket: number;
     expect(received.map(({ text }) => JSON.parse(text))).toEqual(log);
   }
   for (const { stop } of cutters) stop();
-  return { contents: messages.map(({ role, content }) => [role, content]), cuts: cutters.reduce((sum, { countCuts }) => sum + countCuts(), 0) };
+  return {
+    contents: messages.map(({ role, content }) => [role, content]),
+    cuts: cutters.reduce((sum, { countCuts }) => sum + countCuts(), 0),
+  };
 }
 
 /** Turns whose clients lose their connections in about 20 places each. */
@@ -114,7 +137,12 @@ test("clients whose connections break again and again during a turn end up with 
   const { port, token } = workshop.house();
   const [socketLine, streamLine] = [await openFlakyProxy(port, []), await openFlakyProxy(port, [])];
   const socket = createListener(first, socketLine.port);
-  const stream = follow({ url: `http://127.0.0.1:${streamLine.port}${first.at}/events`, token, leave: () => false, onEvent: () => {} });
+  const stream = follow({
+    url: `http://127.0.0.1:${streamLine.port}${first.at}/events`,
+    token,
+    leave: () => false,
+    onEvent: () => {},
+  });
   await first.say("tell");
   const log = await first.log();
   await waitUntil("the whole log", () => socket.events.length === log.length && stream.received.length === log.length);
@@ -137,12 +165,20 @@ test("an agent with many megabytes behind it can be followed from its beginning,
   for (const letter of letters) await agent.say(letter.repeat(390_000));
   expect(JSON.stringify(await agent.messages()).length).toBeGreaterThan(9_000_000);
   const { port, token } = workshop.house();
-  const stream = follow({ url: `http://127.0.0.1:${port}${agent.at}/events`, token, leave: () => false, onEvent: () => {} });
+  const stream = follow({
+    url: `http://127.0.0.1:${port}${agent.at}/events`,
+    token,
+    leave: () => false,
+    onEvent: () => {},
+  });
   const socket = createListener(agent, port);
   // What happens meanwhile comes after what they missed, not in its place.
   for (const word of ["meanwhile", "this", "happened"]) await agent.say(word);
   const log = await agent.log();
-  await waitUntil("the whole log, twice", () => stream.received.length >= log.length && socket.events.length >= log.length);
+  await waitUntil(
+    "the whole log, twice",
+    () => stream.received.length >= log.length && socket.events.length >= log.length,
+  );
   await waitUntil("the newest message", () => [...socket.messages.values()].includes("happened"));
   await stream.stop();
   socket.stop();
@@ -158,12 +194,17 @@ test("what is said over a socket while the host crashes is said once", async () 
     socket.send({ type: "chat", id: `chat-${n}`, content });
     if (n % 4 === 1) await workshop.killMain();
   }
-  await waitUntil("every answer", async () => (await agent.messages()).filter(({ role }) => role === "assistant").length === said.length);
+  await waitUntil(
+    "every answer",
+    async () => (await agent.messages()).filter(({ role }) => role === "assistant").length === said.length,
+  );
   const log = await agent.log();
   await waitUntil("the whole log", () => socket.events.length === log.length);
   socket.stop();
   expect(socket.events).toEqual(log);
-  expect((await agent.messages()).filter(({ role }) => role === "user").map(({ id, content }) => [id, content])).toEqual(said.map((content, n) => [`chat-${n}`, content]));
+  expect(
+    (await agent.messages()).filter(({ role }) => role === "user").map(({ id, content }) => [id, content]),
+  ).toEqual(said.map((content, n) => [`chat-${n}`, content]));
   expect(socket.wrong).toEqual([]);
 });
 
@@ -180,7 +221,10 @@ test("a message with another message's id is refused, and nothing of it is left"
     connect: (url, headers) => new WebSocket(url, { headers }) as unknown as globalThis.WebSocket,
   });
   line.send({ type: "chat", id, content: "impostor" });
-  expect(await waitUntil("the refusal", () => frames.find(({ type }) => type === "error"))).toMatchObject({ code: "conflict", id });
+  expect(await waitUntil("the refusal", () => frames.find(({ type }) => type === "error"))).toMatchObject({
+    code: "conflict",
+    id,
+  });
   line.close();
   expect(await agent.log()).toEqual(before);
   expect(await agent.say("still there?")).toMatchObject({ type: "agent.completed" });

@@ -84,6 +84,8 @@ test("a disk that cannot be written is one sentence", async () => {
   for (const args of [["start"], ["start", "--foreground"], ["ls"]]) {
     const { code, stdout, stderr } = await runCli(args, home, { cwd: "/" });
     expect([args, code, stdout]).toEqual([args, 3, ""]);
-    expect(stderr).toContain(`thinkery: The data folder ${home} is on a read-only disk; set THINKERY_HOME to a folder that can be written.\n`);
+    expect(stderr).toContain(
+      `thinkery: The data folder ${home} is on a read-only disk; set THINKERY_HOME to a folder that can be written.\n`,
+    );
   }
 });

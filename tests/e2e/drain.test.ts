@@ -21,10 +21,13 @@ afterEach(() => aviary?.stop());
 /** What the daemon asks before it kills main. */
 function drain(): Promise<number> {
   return new Promise((resolve, reject) => {
-    const request = http.request({ socketPath: join(house.home, "run", "main.sock"), method: "POST", path: "/drain" }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    });
+    const request = http.request(
+      { socketPath: join(house.home, "run", "main.sock"), method: "POST", path: "/drain" },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      },
+    );
     request.on("error", reject);
     request.end();
   });
@@ -42,7 +45,12 @@ test("a drain waits for what is under way, not for open sockets, and lets nothin
     port: house.port,
     method: "POST",
     path: "/agents",
-    headers: { authorization, "content-type": "application/json", "content-length": body.length, expect: "100-continue" },
+    headers: {
+      authorization,
+      "content-type": "application/json",
+      "content-length": body.length,
+      expect: "100-continue",
+    },
   });
   const answered = new Promise<number>((resolve, reject) => {
     creation.on("response", (response) => {
@@ -81,7 +89,10 @@ test("a drain waits for no turn, and for no answer that has begun or waits for o
     () => (served = true),
     () => {},
   );
-  await waitUntil("the second turn to be admitted", async () => (await agent.log()).filter(({ type }) => type === "request.accepted").length === 2);
+  await waitUntil(
+    "the second turn to be admitted",
+    async () => (await agent.log()).filter(({ type }) => type === "request.accepted").length === 2,
+  );
 
   expect(await drain()).toBe(204);
   expect(served).toBe(false);

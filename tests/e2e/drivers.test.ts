@@ -33,7 +33,8 @@ test("a blueprint chooses the driver, and turns go through the log like any othe
   expect(await say(agent, `ring ${workshop.bell.url} first`)).toBe("Echo: rang first");
   expect(findRings("first")).toHaveLength(1);
   const types = (await agent.log()).map(({ type }) => type);
-  for (const type of ["run.started", "model.started", "model.completed", "tool.started", "tool.output"]) expect(types).toContain(type);
+  for (const type of ["run.started", "model.started", "model.completed", "tool.started", "tool.output"])
+    expect(types).toContain(type);
   const messages = await agent.messages();
   expect(messages.map(({ role, content }) => `${role}: ${content}`)).toEqual([
     "user: hello",
@@ -51,7 +52,10 @@ test("an agent's own driver comes before its blueprint's, which may change", asy
   const inherited = await create({ name: "inherited", blueprint });
   expect([own.body.driver, inherited.body.driver]).toEqual(["think", "echo"]);
   const agent = (name: string) => workshop.agentAt(`/agents/${name}`, name);
-  expect([await say(agent("own"), "hi"), await say(agent("inherited"), "hi")]).toEqual(["The loop says: hi", "Echo: hi"]);
+  expect([await say(agent("own"), "hi"), await say(agent("inherited"), "hi")]).toEqual([
+    "The loop says: hi",
+    "Echo: hi",
+  ]);
 
   await workshop.api("/agency/global/blueprints", "POST", { name: blueprint });
   expect(await say(agent("inherited"), "hi")).toBe("The loop says: hi");
@@ -70,7 +74,9 @@ test("`backend` is another word for it, and a driver that does not exist is refu
     expect(answer.error.message).toMatch(/There is no driver “ecko”; did you mean “echo”\?/);
   }
   expect((await create({ name: "nobody", driver: "echo", backend: "think" })).status).toBe(400);
-  expect((await workshop.api("/agency/global/blueprints", "POST", { name: "odd", driver: "telepathy" })).status).toBe(400);
+  expect((await workshop.api("/agency/global/blueprints", "POST", { name: "odd", driver: "telepathy" })).status).toBe(
+    400,
+  );
 });
 
 test("a driver that uses none of our models needs none", async () => {
@@ -82,7 +88,10 @@ test("its steps count against the budget", async () => {
   const blueprint = await workshop.newBlueprint({ driver: "echo", config: { budget: { steps: 1 } } });
   const agent = await workshop.newAgent({ blueprint });
   expect(await say(agent, "hello")).toBe("Echo: hello");
-  expect(await agent.say(`ring ${workshop.bell.url} too-much`)).toMatchObject({ type: "agent.error", data: { code: "budget" } });
+  expect(await agent.say(`ring ${workshop.bell.url} too-much`)).toMatchObject({
+    type: "agent.error",
+    data: { code: "budget" },
+  });
 });
 
 test("killed while its call runs, it continues from the log: a call that may not be repeated is not", async () => {
@@ -93,7 +102,10 @@ test("killed while its call runs, it continues from the log: a call that may not
   await workshop.killMain();
   workshop.bell.onRing = () => {};
   const outcome = await agent.over(runId);
-  expect(outcome).toMatchObject({ type: "agent.completed", data: { result: expect.stringMatching(/Whether it took effect is unknown/) } });
+  expect(outcome).toMatchObject({
+    type: "agent.completed",
+    data: { result: expect.stringMatching(/Whether it took effect is unknown/) },
+  });
   expect(findRings("killed")).toHaveLength(1);
   expect(await listOutcomes(agent)).toHaveLength(1);
   expect(await say(agent, "still there?")).toBe("Echo: still there?");

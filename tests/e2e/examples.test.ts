@@ -13,7 +13,13 @@ test.each(readdirSync(folder))("examples/%s starts as its README says, and answe
   const home = await createHomePath();
   onTestFinished(() => removeHome(home));
   const cwd = folder + name;
-  const env = { PATH: process.env.PATH ?? "", HOME: dirname(home), THINKERY_HOME: home, NO_COLOR: "1", npm_config_update_notifier: "false" };
+  const env = {
+    PATH: process.env.PATH ?? "",
+    HOME: dirname(home),
+    THINKERY_HOME: home,
+    NO_COLOR: "1",
+    npm_config_update_notifier: "false",
+  };
   const started = spawn("npm", ["start", "--", "--port", "0"], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let printed = "";
   for (const stream of [started.stdout, started.stderr]) stream.on("data", (chunk) => (printed += chunk));
@@ -21,7 +27,11 @@ test.each(readdirSync(folder))("examples/%s starts as its README says, and answe
     await runCli(["stop"], home);
     await waitForExit(started);
   });
-  await waitUntil("the host to start, or not to", () => printed.includes("Thinkery is running at") || started.exitCode !== null, { within: 50_000 });
+  await waitUntil(
+    "the host to start, or not to",
+    () => printed.includes("Thinkery is running at") || started.exitCode !== null,
+    { within: 50_000 },
+  );
   expect(printed).toContain("Thinkery is running at");
 
   const run = (...args: string[]) => runCli(args, home, { cwd });

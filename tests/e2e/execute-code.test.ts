@@ -8,14 +8,28 @@ import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed
 let workshop: Testbed;
 
 beforeAll(async () => {
-  const run = (more: object = {}) => [{ call: { tool: "executeCode", input: { code: "{{ message }}", ...more } } }, { text: "{{ results.0 }}" }];
+  const run = (more: object = {}) => [
+    { call: { tool: "executeCode", input: { code: "{{ message }}", ...more } } },
+    { text: "{{ results.0 }}" },
+  ];
   workshop = await openTestbed({
-    config: { sandboxSlots: 2, failuresPerMinute: 100, sandbox: { seconds: 60, memoryMb: 64 }, turn: { heartbeatSeconds: 1 } },
+    config: {
+      sandboxSlots: 2,
+      failuresPerMinute: 100,
+      sandbox: { seconds: 60, memoryMb: 64 },
+      turn: { heartbeatSeconds: 1 },
+    },
     scripts: {
       code: [{ steps: run() }],
       hasty: [{ steps: run({ timeoutMs: 300 }) }],
       patient: [{ steps: run({ timeoutMs: 3000 }) }],
-      modular: [{ steps: run({ modules: { "sums.ts": "export const twice = (n: number): number => n * 2;", "data.json": '{"n": 21}' } }) }],
+      modular: [
+        {
+          steps: run({
+            modules: { "sums.ts": "export const twice = (n: number): number => n * 2;", "data.json": '{"n": 21}' },
+          }),
+        },
+      ],
     },
   });
 });
@@ -32,7 +46,10 @@ async function run(agent: TestAgent, code: string): Promise<CodeResult> {
   const end = await agent.over(runId, 90_000);
   expect(end.type).toBe("agent.completed");
   const events = await agent.log();
-  return events.find((event): event is CodeResult => (event.type === "tool.output" || event.type === "tool.error") && event.data.runId === runId)!;
+  return events.find(
+    (event): event is CodeResult =>
+      (event.type === "tool.output" || event.type === "tool.error") && event.data.runId === runId,
+  )!;
 }
 
 const runForOutput = async (agent: TestAgent, code: string) => {
@@ -48,47 +65,75 @@ const runForError = async (agent: TestAgent, code: string) => {
 test("a model's code runs, awaits, logs and returns", async () => {
   const agent = await createCoder();
   expect(await runForOutput(agent, "return 6 * 7")).toBe("42");
-  expect(await runForOutput(agent, "const n: number = await Promise.resolve(20);\nconsole.log('half', n);\nreturn { n: n * 2 }")).toBe('{"n":40}\n\nconsole:\nhalf 20');
+  expect(
+    await runForOutput(
+      agent,
+      "const n: number = await Promise.resolve(20);\nconsole.log('half', n);\nreturn { n: n * 2 }",
+    ),
+  ).toBe('{"n":40}\n\nconsole:\nhalf 20');
   expect(await runForOutput(agent, "const nothing = 1")).toContain("returned nothing");
   expect(await runForOutput(agent, "return new Map([['a', 1n]])")).toBe("Map(1) { 'a' => 1n }");
 });
 
 test("it imports the modules it was given", async () => {
   const agent = await createCoder("scripted:modular");
-  expect(await runForOutput(agent, 'import { twice } from "./sums.ts";\nimport data from "./data.json";\nreturn twice(data.n)')).toBe("42");
+  expect(
+    await runForOutput(
+      agent,
+      'import { twice } from "./sums.ts";\nimport data from "./data.json";\nreturn twice(data.n)',
+    ),
+  ).toBe("42");
 });
 
 test("what goes wrong has its own kind, and its place in the model's code", async () => {
   const agent = await createCoder();
   expect(await runForError(agent, "const a = 1;\nlet b = ;")).toEqual(["syntax", expect.stringMatching(/code:2:9/)]);
-  expect(await runForError(agent, "const a = 1;\n  a.b.c();")).toEqual(["threw", expect.stringMatching(/^TypeError: .*\n\s+at code:2:\d+$/)]);
+  expect(await runForError(agent, "const a = 1;\n  a.b.c();")).toEqual([
+    "threw",
+    expect.stringMatching(/^TypeError: .*\n\s+at code:2:\d+$/),
+  ]);
   expect(await runForError(agent, "throw 'just words'")).toEqual(["threw", expect.stringContaining("just words")]);
-  expect(await runForError(agent, "const all = []; for (;;) all.push(new Array(1e5).fill({}))")).toEqual(["limit", expect.stringContaining("memory")]);
+  expect(await runForError(agent, "const all = []; for (;;) all.push(new Array(1e5).fill({}))")).toEqual([
+    "limit",
+    expect.stringContaining("memory"),
+  ]);
   const hasty = await createCoder("scripted:hasty");
   expect(await runForError(hasty, "for (;;) {}")).toEqual(["timeout", "The run took more than 300 ms and was ended."]);
   // On a busy machine it may take a while until the first word is heard.
-  expect(await runForError(await createCoder("scripted:patient"), "console.log('here'); await new Promise((resolve) => setTimeout(resolve, 200)); console.log('there'); await new Promise((resolve) => setTimeout(resolve, 60_000))")).toEqual([
-    "timeout",
-    expect.stringContaining("console:\nhere"),
-  ]);
+  expect(
+    await runForError(
+      await createCoder("scripted:patient"),
+      "console.log('here'); await new Promise((resolve) => setTimeout(resolve, 200)); console.log('there'); await new Promise((resolve) => setTimeout(resolve, 60_000))",
+    ),
+  ).toEqual(["timeout", expect.stringContaining("console:\nhere")]);
   expect(await runForOutput(agent, "return 'still here'")).toBe("still here");
 });
 
 test("a run whose sandbox is killed says so, and its turn goes on", async () => {
   const agent = await createCoder();
-  const running = run(agent, "await echo('ready'); await new Promise((resolve) => setTimeout(resolve, 4000)); return 'too late'");
+  const running = run(
+    agent,
+    "await echo('ready'); await new Promise((resolve) => setTimeout(resolve, 4000)); return 'too late'",
+  );
   await agent.seen("the run", ({ type }) => type === "capability.answered");
   const { body } = await workshop.api("/health");
   const slot = body.sandboxes.find((slot: { agent?: string }) => slot.agent === `global~${agent.name}`);
   expect(slot.runs).toBe(1);
   process.kill(slot.pid, "SIGKILL");
   const end = await running;
-  expect(end.type === "tool.error" && [end.data.trouble, end.data.error]).toEqual(["sandbox_lost", expect.stringContaining("sandbox of this run is gone")]);
+  expect(end.type === "tool.error" && [end.data.trouble, end.data.error]).toEqual([
+    "sandbox_lost",
+    expect.stringContaining("sandbox of this run is gone"),
+  ]);
   expect(await runForOutput(agent, "return 1")).toBe("1");
 });
 
 test("code calls the agent's tools through the gate: ledger, policy, action log, and never another run of code", async () => {
-  const blueprint = await workshop.newBlueprint({ tags: ["default"], model: "scripted:code", config: { policy: [{ tool: "write_todos", action: "deny" }] } });
+  const blueprint = await workshop.newBlueprint({
+    tags: ["default"],
+    model: "scripted:code",
+    config: { policy: [{ tool: "write_todos", action: "deny" }] },
+  });
   const agent = await workshop.newAgent({ blueprint });
   const code = `
     const title = await tools.set_title({ title: "By code" });
@@ -151,9 +196,14 @@ test("a canceled run leaves its slot, and a deleted agent too", async () => {
 
 test("main dies in the middle of a run: its outcome is unknown, what it called has an answer, and the slot is another process", async () => {
   const agent = await createCoder();
-  const { runId } = await agent.invoke({ message: "await echo('ready'); tools.hang({}).catch(() => {}); for (;;) await new Promise((resolve) => setTimeout(resolve, 10))" });
+  const { runId } = await agent.invoke({
+    message:
+      "await echo('ready'); tools.hang({}).catch(() => {}); for (;;) await new Promise((resolve) => setTimeout(resolve, 10))",
+  });
   await agent.seen("its call", (event) => event.type === "capability.called" && event.data.toolName === "hang");
-  const before = (await workshop.api("/health")).body.sandboxes.map(({ generation }: { generation: number }) => generation);
+  const before = (await workshop.api("/health")).body.sandboxes.map(
+    ({ generation }: { generation: number }) => generation,
+  );
   await workshop.restartMain();
   const end = await agent.over(runId, 90_000);
   expect(end.type).toBe("agent.completed");
@@ -161,7 +211,12 @@ test("main dies in the middle of a run: its outcome is unknown, what it called h
   const failed = events.find((event) => event.type === "tool.error");
   expect(failed?.type === "tool.error" && failed.data.trouble).toBe("outcome_unknown");
   const answered = events.filter((event) => event.type === "capability.answered");
-  expect(answered.map(({ data }) => [data.toolName, data.trouble])).toEqual([["echo", undefined], ["hang", "outcome_unknown"]]);
-  const after = (await workshop.api("/health")).body.sandboxes.map(({ generation }: { generation: number }) => generation);
+  expect(answered.map(({ data }) => [data.toolName, data.trouble])).toEqual([
+    ["echo", undefined],
+    ["hang", "outcome_unknown"],
+  ]);
+  const after = (await workshop.api("/health")).body.sandboxes.map(
+    ({ generation }: { generation: number }) => generation,
+  );
   expect(after.every((generation: number, index: number) => generation > before[index])).toBe(true);
 });

@@ -21,7 +21,14 @@ beforeAll(async () => {
         { when: "pass it on", steps: [ask("grandchild", "hello"), answered] },
         { when: "/^write$/", steps: [ask("child", "file it"), answered] },
         { when: "file it", steps: [write("notes/child.md", "by the child\n"), answered] },
-        { when: "/^code$/", steps: [{ call: { tool: "executeCode", input: { code: "return 1" } } }, ask("child", "run it"), { text: "{{ results.1 }}" }] },
+        {
+          when: "/^code$/",
+          steps: [
+            { call: { tool: "executeCode", input: { code: "return 1" } } },
+            ask("child", "run it"),
+            { text: "{{ results.1 }}" },
+          ],
+        },
         { when: "run it", steps: [{ call: { tool: "executeCode", input: { code: "return 2" } } }, answered] },
         { when: "/^slow$/", steps: [ask("child", "take your time"), answered] },
         { when: "take your time", steps: [{ wait: 3000 }, { text: "done at last" }] },
@@ -72,14 +79,19 @@ test("a facet's turn goes on after main is killed, and its parent gets the answe
   await workshop.restartMain();
   const { type, data } = await agent.over(runId, 60_000);
   expect(type).toBe("agent.completed");
-  expect(JSON.parse((data as { result: string }).result)).toEqual({ address: "global~dan/child", content: "done at last" });
+  expect(JSON.parse((data as { result: string }).result)).toEqual({
+    address: "global~dan/child",
+    content: "done at last",
+  });
 });
 
 test("what a facet spends is in the books of its agency under its own path", async () => {
   const agent = await workshop.newAgent({ name: "eve" });
   await say(agent, "facet");
   await waitUntil("the agency to have heard", async () => {
-    const { byAgent } = (await workshop.api("/agency/global/usage")).body as { byAgent: { agent: string; calls: number }[] };
+    const { byAgent } = (await workshop.api("/agency/global/usage")).body as {
+      byAgent: { agent: string; calls: number }[];
+    };
     const calls = (name: string) => byAgent.find((share) => share.agent === name)?.calls;
     return calls("eve") === 2 && calls("eve/child") === 1;
   });

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Answer, Fault, Phase } from "../kit/model-server/answer.ts";
 import { type ModelServer, openModelServer } from "../kit/model-server.ts";
+import type { Answer, Fault, Phase } from "../kit/model-server/answer.ts";
 import { sample } from "../kit/sample.ts";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
@@ -13,7 +13,11 @@ type Wire = keyof typeof wires;
 const wireNames = Object.keys(wires) as Wire[];
 
 const todos = { todos: [{ content: "one", status: "pending" }] };
-const note: Answer = { reasoning: ["Hm. "], text: ["Let me ", "note it. "], toolCalls: [{ name: "write_todos", input: todos }] };
+const note: Answer = {
+  reasoning: ["Hm. "],
+  text: ["Let me ", "note it. "],
+  toolCalls: [{ name: "write_todos", input: todos }],
+};
 const done: Answer = { text: ["All ", "done."] };
 
 interface Scenario {
@@ -40,7 +44,10 @@ beforeAll(async () => {
   });
   const base = `${server.url}/v1`;
   workshop = await openTestbed({
-    config: { providers: { openai: { base }, anthropic: { base }, local: { base, wire: "chat" } }, turn: { heartbeatSeconds: 1, noProgressSeconds: 10 } },
+    config: {
+      providers: { openai: { base }, anthropic: { base }, local: { base, wire: "chat" } },
+      turn: { heartbeatSeconds: 1, noProgressSeconds: 10 },
+    },
     env: { OPENAI_API_KEY: "sk-test-0123456789", ANTHROPIC_API_KEY: "sk-ant-0123456789" },
   });
 });
@@ -60,7 +67,10 @@ const passing: [string, Fault][] = [
   ...phases.map((phase): [string, Fault] => [`cut ${phase}`, { kind: "cut", phase }]),
   ...phases.map((phase): [string, Fault] => [`end ${phase}`, { kind: "end", phase }]),
   ...phases.map((phase): [string, Fault] => [`malformed ${phase}`, { kind: "malformed", phase }]),
-  ...phases.map((phase): [string, Fault] => [`error-event ${phase}`, { kind: "error-event", phase, code: "server_error" }]),
+  ...phases.map((phase): [string, Fault] => [
+    `error-event ${phase}`,
+    { kind: "error-event", phase, code: "server_error" },
+  ]),
 ];
 
 const getPhase = (fault: Fault) => ("phase" in fault ? fault.phase : "status");
@@ -68,10 +78,18 @@ const getPhase = (fault: Fault) => ("phase" in fault ? fault.phase : "status");
 /** In a sample each wire meets every kind of fault and every phase. */
 const passingCases = sample(
   wireNames.flatMap((wire) => passing.map(([name, fault]) => ({ wire, name, fault }))),
-  { name: "passing faults", size: 27, kindOf: ({ wire, fault }) => [`${wire} ${fault.kind}`, `${wire} ${getPhase(fault)}`] },
+  {
+    name: "passing faults",
+    size: 27,
+    kindOf: ({ wire, fault }) => [`${wire} ${fault.kind}`, `${wire} ${getPhase(fault)}`],
+  },
 );
 
-async function play(wire: Wire, name: string, scenario: Scenario): Promise<{ agent: TestAgent; outcome: AgentEvent; message: string }> {
+async function play(
+  wire: Wire,
+  name: string,
+  scenario: Scenario,
+): Promise<{ agent: TestAgent; outcome: AgentEvent; message: string }> {
   const message = `${wire}: ${name}`;
   scenarios.set(message, scenario);
   const agent = await workshop.newAgent({ model: wires[wire] });
@@ -79,7 +97,8 @@ async function play(wire: Wire, name: string, scenario: Scenario): Promise<{ age
   return { agent, message, outcome: await agent.over(runId, 45_000) };
 }
 
-const readMessages = async (agent: TestAgent) => (await agent.messages()).map(({ role, content, status }) => [role, status === "error" ? "error" : content]);
+const readMessages = async (agent: TestAgent) =>
+  (await agent.messages()).map(({ role, content, status }) => [role, status === "error" ? "error" : content]);
 
 async function expectUsable(agent: TestAgent): Promise<void> {
   expect(await agent.say("and now?")).toMatchObject({ type: "agent.completed", data: { result: "All done." } });
@@ -87,18 +106,25 @@ async function expectUsable(agent: TestAgent): Promise<void> {
 
 test.each(wireNames)("a fault that passes is retried, and nothing is said or done twice (%s)", async (wire) => {
   await Promise.all(
-    passingCases.filter((one) => one.wire === wire).map(async ({ name, fault }) => {
-      const { agent, outcome, message } = await play(wire, name, { fault, times: 1 });
-      expect([name, outcome]).toMatchObject([name, { type: "agent.completed", data: { result: "All done." } }]);
-      expect([name, calls.get(message)]).toEqual([name, 3]);
-      expect([name, await readMessages(agent)]).toEqual([
-        name,
-        [["user", message], ["assistant", "Let me note it. "], ["tool", "1 todos, 0 completed."], ["assistant", "All done."]],
-      ]);
-      const log = await agent.log();
-      expect([name, log.filter(({ type }) => type === "model.failed").length]).toEqual([name, 1]);
-      expect([name, log.filter(({ type }) => type === "todos.written").length]).toEqual([name, 1]);
-    }),
+    passingCases
+      .filter((one) => one.wire === wire)
+      .map(async ({ name, fault }) => {
+        const { agent, outcome, message } = await play(wire, name, { fault, times: 1 });
+        expect([name, outcome]).toMatchObject([name, { type: "agent.completed", data: { result: "All done." } }]);
+        expect([name, calls.get(message)]).toEqual([name, 3]);
+        expect([name, await readMessages(agent)]).toEqual([
+          name,
+          [
+            ["user", message],
+            ["assistant", "Let me note it. "],
+            ["tool", "1 todos, 0 completed."],
+            ["assistant", "All done."],
+          ],
+        ]);
+        const log = await agent.log();
+        expect([name, log.filter(({ type }) => type === "model.failed").length]).toEqual([name, 1]);
+        expect([name, log.filter(({ type }) => type === "todos.written").length]).toEqual([name, 1]);
+      }),
   );
 });
 
@@ -111,9 +137,17 @@ test.each(wireNames)("slow words are no fault (%s)", async (wire) => {
 const final: [string, Fault, string][] = [
   ["a wrong key", { kind: "status", status: 401, code: "invalid_api_key", type: "authentication_error" }, "model_auth"],
   ["no credit", { kind: "status", status: 429, code: "insufficient_quota", type: "billing_error" }, "model_quota"],
-  ["too long", { kind: "status", status: 400, code: "context_length_exceeded", type: "request_too_large" }, "model_overflow"],
+  [
+    "too long",
+    { kind: "status", status: 400, code: "context_length_exceeded", type: "request_too_large" },
+    "model_overflow",
+  ],
   ["no such model", { kind: "status", status: 404, code: "model_not_found", type: "not_found_error" }, "model_refused"],
-  ["content", { kind: "status", status: 400, code: "content_policy_violation", type: "content_filter" }, "model_content"],
+  [
+    "content",
+    { kind: "status", status: 400, code: "content_policy_violation", type: "content_filter" },
+    "model_content",
+  ],
   ["a wish to wait an hour", { kind: "status", status: 429, retryAfter: 3600 }, "model_overloaded"],
 ];
 
@@ -121,9 +155,18 @@ test.each(wireNames)("what will not pass is asked once and told with what to do 
   await Promise.all(
     final.map(async ([name, fault, code]) => {
       const { agent, outcome, message } = await play(wire, name, { fault, times: 99 });
-      expect([name, outcome]).toMatchObject([name, { type: "agent.error", data: { code, error: expect.any(String), advice: expect.any(String) } }]);
+      expect([name, outcome]).toMatchObject([
+        name,
+        { type: "agent.error", data: { code, error: expect.any(String), advice: expect.any(String) } },
+      ]);
       expect([name, calls.get(message)]).toEqual([name, 1]);
-      expect([name, await readMessages(agent)]).toEqual([name, [["user", message], ["assistant", "error"]]]);
+      expect([name, await readMessages(agent)]).toEqual([
+        name,
+        [
+          ["user", message],
+          ["assistant", "error"],
+        ],
+      ]);
       await expectUsable(agent);
     }),
   );
@@ -131,18 +174,33 @@ test.each(wireNames)("what will not pass is asked once and told with what to do 
 
 test("what never passes is tried four times, and a provider that falls silent does not keep the turn", async () => {
   const endless = wireNames.flatMap((wire): Promise<void>[] => [
-    ...([["always 500", { kind: "status", status: 500 }, "model_overloaded"], ["always cut", { kind: "cut", phase: "text" }, "model_network"]] as [string, Fault, string][]).map(
-      async ([name, fault, code]) => {
-        const { agent, outcome, message } = await play(wire, name, { fault, times: 99 });
-        expect([name, outcome]).toMatchObject([name, { type: "agent.error", data: { code, advice: expect.any(String) } }]);
-        expect([name, calls.get(message)]).toEqual([name, 4]);
-        expect([name, await readMessages(agent)]).toEqual([name, [["user", message], ["assistant", "error"]]]);
-        await expectUsable(agent);
-      },
-    ),
+    ...(
+      [
+        ["always 500", { kind: "status", status: 500 }, "model_overloaded"],
+        ["always cut", { kind: "cut", phase: "text" }, "model_network"],
+      ] as [string, Fault, string][]
+    ).map(async ([name, fault, code]) => {
+      const { agent, outcome, message } = await play(wire, name, { fault, times: 99 });
+      expect([name, outcome]).toMatchObject([
+        name,
+        { type: "agent.error", data: { code, advice: expect.any(String) } },
+      ]);
+      expect([name, calls.get(message)]).toEqual([name, 4]);
+      expect([name, await readMessages(agent)]).toEqual([
+        name,
+        [
+          ["user", message],
+          ["assistant", "error"],
+        ],
+      ]);
+      await expectUsable(agent);
+    }),
     (async () => {
       const before = server.countAbandoned();
-      const { agent, outcome, message } = await play(wire, "stall", { fault: { kind: "stall", phase: "text" }, times: 99 });
+      const { agent, outcome, message } = await play(wire, "stall", {
+        fault: { kind: "stall", phase: "text" },
+        times: 99,
+      });
       expect(outcome).toMatchObject({ type: "agent.error", data: { code: "no_progress" } });
       expect(calls.get(message)).toBe(1);
       expect(server.countAbandoned()).toBeGreaterThan(before);

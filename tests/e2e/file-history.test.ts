@@ -22,10 +22,19 @@ test("history is listed, shown and taken back; a branch goes its own way and com
   expect(shown.diffs[0]?.diff).toContain("-two\n+2\n");
   const params = { agency: "global", agent: "keeper" };
   const ask = (method: string, rest: string, body?: unknown) =>
-    send({ port: house.port, method, path: `/agents/keeper/${rest}`, headers: { authorization: `Bearer ${house.token}`, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    send({
+      port: house.port,
+      method,
+      path: `/agents/keeper/${rest}`,
+      headers: { authorization: `Bearer ${house.token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
   const post = (rest: string, body: unknown) => ask("POST", rest, body);
   const dry = await post("revert", { version: 2, dryRun: true });
-  expect([dry.status, JSON.parse(dry.body)]).toEqual([200, { changes: [{ path: "a.txt", kind: "edit" }], overlaps: [] }]);
+  expect([dry.status, JSON.parse(dry.body)]).toEqual([
+    200,
+    { changes: [{ path: "a.txt", kind: "edit" }], overlaps: [] },
+  ]);
   const done = await post("revert", { version: 2 });
   expect([done.status, JSON.parse(done.body).version]).toEqual([201, expect.objectContaining({ id: 4, reverts: [2] })]);
   expect((await agent.file("a.txt")).text()).toBe("one\ntwo\nthree\nfour\n");
@@ -46,7 +55,10 @@ test("history is listed, shown and taken back; a branch goes its own way and com
   expect((await agent.mergeBranch("try", { dryRun: true })).version).toBeUndefined();
   const merged = await agent.mergeBranch("try");
   expect(merged).toMatchObject({ version: { merges: "try" }, overlaps: [] });
-  expect([(await agent.file("a.txt")).text(), (await agent.file("b.txt")).text()]).toEqual(["ONE\ntwo\nthree\nFOUR\n", "b"]);
+  expect([(await agent.file("a.txt")).text(), (await agent.file("b.txt")).text()]).toEqual([
+    "ONE\ntwo\nthree\nFOUR\n",
+    "b",
+  ]);
   await agent.deleteBranch("try");
   await expect(agent.file("a.txt", { branch: "try" })).rejects.toMatchObject({ code: "not_found" });
   await expect(agent.deleteBranch("main")).rejects.toMatchObject({ code: "conflict" });

@@ -23,11 +23,26 @@ async function newAgent() {
 
 const buildAgentPath = (agent: { name: string }, rest: string) => `/agents/${agent.name}/${rest}`;
 
-function ask(method: string, path: string, { headers = {}, body, token = house.token }: { headers?: Record<string, string>; body?: string | Buffer; token?: string } = {}) {
-  return send({ port: house.port, method, path, headers: { authorization: `Bearer ${token}`, ...headers }, ...(body === undefined ? {} : { body }) });
+function ask(
+  method: string,
+  path: string,
+  {
+    headers = {},
+    body,
+    token = house.token,
+  }: { headers?: Record<string, string>; body?: string | Buffer; token?: string } = {},
+) {
+  return send({
+    port: house.port,
+    method,
+    path,
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
 }
 
-const listPaths = async (agent: { files(): Promise<{ files: { path: string }[] }> }) => (await agent.files()).files.map(({ path }) => path);
+const listPaths = async (agent: { files(): Promise<{ files: { path: string }[] }> }) =>
+  (await agent.files()).files.map(({ path }) => path);
 
 test("a file is written, read, listed, changed and deleted, each time as one version", async () => {
   const agent = await newAgent();
@@ -35,13 +50,25 @@ test("a file is written, read, listed, changed and deleted, each time as one ver
   const first = await ask("PUT", buildAgentPath(agent, "files/docs/r%C3%A9sum%C3%A9%20(1).md"), { body: "# one\n" });
   expect(first.status).toBe(201);
   const file = JSON.parse(first.body);
-  expect(file).toEqual({ path: "docs/résumé (1).md", kind: "text", size: 6, mediaType: "text/markdown", hash: expect.stringMatching(/^[0-9a-f]{64}$/), version: 1, modifiedAt: expect.any(String) });
+  expect(file).toEqual({
+    path: "docs/résumé (1).md",
+    kind: "text",
+    size: 6,
+    mediaType: "text/markdown",
+    hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    version: 1,
+    modifiedAt: expect.any(String),
+  });
   expect(first.headers.etag).toBe(`"${file.hash}"`);
   expect(await agent.files()).toEqual({ files: [file], version: 1 });
   const second = await ask("PUT", buildAgentPath(agent, "files/docs/r%C3%A9sum%C3%A9%20(1).md"), { body: "# two\n" });
   expect([second.status, JSON.parse(second.body).version]).toEqual([200, 2]);
   // The same once more changes nothing.
-  expect(JSON.parse((await ask("PUT", buildAgentPath(agent, "files/docs/r%C3%A9sum%C3%A9%20(1).md"), { body: "# two\n" })).body).version).toBe(2);
+  expect(
+    JSON.parse(
+      (await ask("PUT", buildAgentPath(agent, "files/docs/r%C3%A9sum%C3%A9%20(1).md"), { body: "# two\n" })).body,
+    ).version,
+  ).toBe(2);
   expect((await agent.file("docs/résumé (1).md")).text()).toBe("# two\n");
   expect((await agent.file("docs/résumé (1).md", { version: 1 })).text()).toBe("# one\n");
   await agent.putFile("b.bin", new Uint8Array([0, 255, 10, 13]));
@@ -64,7 +91,8 @@ test("a file is written, read, listed, changed and deleted, each time as one ver
 test("whoever has a file already is told so, and a HEAD tells all but what is in it", async () => {
   const agent = await newAgent();
   const { hash, modifiedAt } = await agent.putFile("a.txt", "hello");
-  const read = (headers: Record<string, string>, method = "GET") => ask(method, buildAgentPath(agent, "files/a.txt"), { headers });
+  const read = (headers: Record<string, string>, method = "GET") =>
+    ask(method, buildAgentPath(agent, "files/a.txt"), { headers });
   for (const known of [`"${hash}"`, `W/"${hash}"`, `"x", "${hash}"`, "*"]) {
     const answer = await read({ "if-none-match": known });
     expect([known, answer.status, answer.body, answer.headers.etag]).toEqual([known, 304, "", `"${hash}"`]);
@@ -72,18 +100,35 @@ test("whoever has a file already is told so, and a HEAD tells all but what is in
   expect((await read({ "if-none-match": '"other"' })).body).toBe("hello");
   expect((await read({ "if-none-match": "other" })).status).toBe(400);
   const head = await read({}, "HEAD");
-  expect([head.status, head.body, head.headers.etag, head.headers["x-thinkery-version"], head.headers["x-thinkery-kind"], head.headers["content-length"]]).toEqual([200, "", `"${hash}"`, "1", "text", "5"]);
+  expect([
+    head.status,
+    head.body,
+    head.headers.etag,
+    head.headers["x-thinkery-version"],
+    head.headers["x-thinkery-kind"],
+    head.headers["content-length"],
+  ]).toEqual([200, "", `"${hash}"`, "1", "text", "5"]);
   expect((await read({ "if-none-match": `"${hash}"` }, "HEAD")).status).toBe(304);
-  expect([(await read({ "if-match": `"${hash}"` })).body, (await read({ "if-match": '"other"' })).status, (await read({ "if-match": '"other"' }, "HEAD")).status]).toEqual(["hello", 412, 412]);
+  expect([
+    (await read({ "if-match": `"${hash}"` })).body,
+    (await read({ "if-match": '"other"' })).status,
+    (await read({ "if-match": '"other"' }, "HEAD")).status,
+  ]).toEqual(["hello", 412, 412]);
   expect(Date.parse(head.headers["last-modified"] ?? "")).toBe(Math.floor(Date.parse(modifiedAt) / 1000) * 1000);
 });
 
 test("a part of a file is read by whoever asks for one, and what was cut off is gone on with", async () => {
   const agent = await newAgent();
   const large = Buffer.alloc(3_000_000, "0123456789");
-  const [{ hash }] = [await agent.putFile("a.txt", "0123456789"), await agent.putFile("b.bin", Buffer.concat([Buffer.of(0), large])), await agent.putFile("empty", "")];
+  const [{ hash }] = [
+    await agent.putFile("a.txt", "0123456789"),
+    await agent.putFile("b.bin", Buffer.concat([Buffer.of(0), large])),
+    await agent.putFile("empty", ""),
+  ];
   const part = async (range: string, path = "a.txt", more: Record<string, string> = {}) => {
-    const { status, headers, body } = await ask("GET", buildAgentPath(agent, `files/${path}`), { headers: { range, ...more } });
+    const { status, headers, body } = await ask("GET", buildAgentPath(agent, `files/${path}`), {
+      headers: { range, ...more },
+    });
     return [status, headers["content-range"], status === 416 ? "" : body];
   };
   expect(await part("bytes=0-3")).toEqual([206, "bytes 0-3/10", "0123"]);
@@ -93,23 +138,32 @@ test("a part of a file is read by whoever asks for one, and what was cut off is 
   expect(await part("bytes=-99")).toEqual([206, "bytes 0-9/10", "0123456789"]);
   for (const outside of ["bytes=10-", "bytes=-0"]) expect(await part(outside)).toEqual([416, "bytes */10", ""]);
   expect(await part("bytes=0-", "empty")).toEqual([416, "bytes */0", ""]);
-  for (const other of ["bytes=3-1", "bytes=0-1,4-5", "lines=1-2", "bytes=a-b", "bytes=-"]) expect(await part(other)).toEqual([200, undefined, "0123456789"]);
+  for (const other of ["bytes=3-1", "bytes=0-1,4-5", "lines=1-2", "bytes=a-b", "bytes=-"])
+    expect(await part(other)).toEqual([200, undefined, "0123456789"]);
   expect(await part("bytes=0-0", "a.txt", { "if-range": `"${hash}"` })).toEqual([206, "bytes 0-0/10", "0"]);
-  for (const other of ['"other"', `W/"${hash}"`, new Date().toUTCString()]) expect(await part("bytes=0-0", "a.txt", { "if-range": other })).toEqual([200, undefined, "0123456789"]);
+  for (const other of ['"other"', `W/"${hash}"`, new Date().toUTCString()])
+    expect(await part("bytes=0-0", "a.txt", { "if-range": other })).toEqual([200, undefined, "0123456789"]);
   expect(await part("bytes=2000001-2000005", "b.bin")).toEqual([206, "bytes 2000001-2000005/3000001", "01234"]);
   const [, , rest] = await part("bytes=1-", "b.bin");
   expect(Buffer.compare(Buffer.from(rest as string), large)).toBe(0);
-  expect((await ask("GET", buildAgentPath(agent, "files/b.bin"))).headers).toMatchObject({ "content-length": "3000001", "accept-ranges": "bytes" });
+  expect((await ask("GET", buildAgentPath(agent, "files/b.bin"))).headers).toMatchObject({
+    "content-length": "3000001",
+    "accept-ranges": "bytes",
+  });
 });
 
 test("a change is made only if the file is what its sender believes", async () => {
   const agent = await newAgent();
   const { hash } = await agent.putFile("a.txt", "one");
-  const put = (path: string, body: string, headers: Record<string, string>) => ask("PUT", buildAgentPath(agent, `files/${path}`), { body, headers });
+  const put = (path: string, body: string, headers: Record<string, string>) =>
+    ask("PUT", buildAgentPath(agent, `files/${path}`), { body, headers });
   expect((await put("a.txt", "two", { "if-match": `"${hash}"` })).status).toBe(200);
   const late = await put("a.txt", "three", { "if-match": `"${hash}"` });
   const now = (await agent.file("a.txt")).hash;
-  expect([late.status, JSON.parse(late.body).error]).toEqual([412, { code: "precondition_failed", message: expect.stringContaining("has changed meanwhile"), details: { hash: now } }]);
+  expect([late.status, JSON.parse(late.body).error]).toEqual([
+    412,
+    { code: "precondition_failed", message: expect.stringContaining("has changed meanwhile"), details: { hash: now } },
+  ]);
   // Whoever asks again because the answer got lost has done it.
   expect((await put("a.txt", "two", { "if-match": `"${hash}"` })).status).toBe(200);
   expect((await put("a.txt", "three", { "if-none-match": "*" })).status).toBe(412);
@@ -119,10 +173,16 @@ test("a change is made only if the file is what its sender believes", async () =
   expect((await put("a.txt", "three", { "if-match": `W/"${now}"` })).status).toBe(412);
   expect((await put("a.txt", "three", { "if-match": now })).status).toBe(400);
   expect((await agent.file("a.txt")).text()).toBe("two");
-  await expect(agent.deleteFile("a.txt", { ifMatch: hash })).rejects.toMatchObject({ code: "precondition_failed", details: { hash: now } });
+  await expect(agent.deleteFile("a.txt", { ifMatch: hash })).rejects.toMatchObject({
+    code: "precondition_failed",
+    details: { hash: now },
+  });
   await agent.deleteFile("a.txt", { ifMatch: now });
   expect(await listPaths(agent)).toEqual(["b.txt"]);
-  for (const [headers, status] of [[{ "content-range": "bytes 0-1/9" }, 400], [{ "content-encoding": "gzip" }, 415]] as [Record<string, string>, number][]) {
+  for (const [headers, status] of [
+    [{ "content-range": "bytes 0-1/9" }, 400],
+    [{ "content-encoding": "gzip" }, 415],
+  ] as [Record<string, string>, number][]) {
     expect([headers, (await put("b.txt", "part", headers)).status]).toEqual([headers, status]);
   }
 });
@@ -132,17 +192,29 @@ test("of many who change a file at once, each believing that it is what it was, 
   for (const content of ["text", new Uint8Array([0, 1])]) {
     const { hash } = await agent.putFile("a", content);
     const attempts = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, index) => agent.putFile("a", typeof content === "string" ? `${index}` : Uint8Array.from([0, 2, index]), { ifMatch: hash })),
+      Array.from({ length: 20 }, (_, index) =>
+        agent.putFile("a", typeof content === "string" ? `${index}` : Uint8Array.from([0, 2, index]), {
+          ifMatch: hash,
+        }),
+      ),
     );
     expect(attempts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    for (const attempt of attempts) if (attempt.status === "rejected") expect(attempt.reason).toMatchObject({ code: "precondition_failed" });
+    for (const attempt of attempts)
+      if (attempt.status === "rejected") expect(attempt.reason).toMatchObject({ code: "precondition_failed" });
   }
 });
 
 test("a folder is deleted only by who says so", async () => {
   const agent = await newAgent();
-  await agent.editFiles([{ write: "src/a.ts", content: "a" }, { write: "src/lib/b.ts", content: "b" }, { write: "c.ts", content: "c" }]);
-  for (const [method, words] of [["GET", "under=src"], ["DELETE", "recursive"]] as const) {
+  await agent.editFiles([
+    { write: "src/a.ts", content: "a" },
+    { write: "src/lib/b.ts", content: "b" },
+    { write: "c.ts", content: "c" },
+  ]);
+  for (const [method, words] of [
+    ["GET", "under=src"],
+    ["DELETE", "recursive"],
+  ] as const) {
     const answer = await ask(method, buildAgentPath(agent, "files/src"));
     expect([method, answer.status]).toEqual([method, 400]);
     expect(JSON.parse(answer.body).error.message).toContain(words);
@@ -162,25 +234,55 @@ test("several edits are one version or none, and what was changed since their ba
     { write: "p.png", base64: picture.toString("base64") },
     { write: "old.txt", content: "old" },
   ]);
-  expect(version).toMatchObject({ id: 1, changes: [{ path: "list.txt", kind: "add" }, { path: "old.txt", kind: "add" }, { path: "p.png", kind: "add" }] });
+  expect(version).toMatchObject({
+    id: 1,
+    changes: [
+      { path: "list.txt", kind: "add" },
+      { path: "old.txt", kind: "add" },
+      { path: "p.png", kind: "add" },
+    ],
+  });
   expect(Buffer.compare((await agent.file("p.png")).bytes, picture)).toBe(0);
   // One that cannot be made keeps the others from being made.
-  await expect(agent.editFiles([{ write: "x.txt", content: "x" }, { delete: "nowhere.txt" }])).rejects.toMatchObject({ code: "not_found" });
-  await expect(agent.editFiles([{ write: "x.txt", content: "x" }, { write: "../y.txt", content: "y" }])).rejects.toMatchObject({ code: "bad_request" });
+  await expect(agent.editFiles([{ write: "x.txt", content: "x" }, { delete: "nowhere.txt" }])).rejects.toMatchObject({
+    code: "not_found",
+  });
+  await expect(
+    agent.editFiles([
+      { write: "x.txt", content: "x" },
+      { write: "../y.txt", content: "y" },
+    ]),
+  ).rejects.toMatchObject({ code: "bad_request" });
   expect((await agent.files()).version).toBe(1);
-  expect((await agent.editFiles([{ move: "old.txt", to: "new/old.txt" }])).version?.changes).toEqual([{ path: "new/old.txt", kind: "move", from: "old.txt" }]);
+  expect((await agent.editFiles([{ move: "old.txt", to: "new/old.txt" }])).version?.changes).toEqual([
+    { path: "new/old.txt", kind: "move", from: "old.txt" },
+  ]);
   expect(await agent.editFiles([{ write: "p.png", base64: picture.toString("base64") }])).toEqual({ overlaps: [] });
   await agent.putFile("list.txt", "ONE\ntwo\nthree\nfour\nfive\n");
-  expect((await agent.editFiles([{ write: "list.txt", content: "one\ntwo\nthree\nfour\nFIVE\n" }], { base: 1 })).overlaps).toEqual([]);
+  expect(
+    (await agent.editFiles([{ write: "list.txt", content: "one\ntwo\nthree\nfour\nFIVE\n" }], { base: 1 })).overlaps,
+  ).toEqual([]);
   expect((await agent.file("list.txt")).text()).toBe("ONE\ntwo\nthree\nfour\nFIVE\n");
   const both = await agent.editFiles([{ write: "list.txt", content: "uno\ntwo\nthree\nfour\nfive\n" }], { base: 1 });
   expect(both.overlaps).toMatchObject([{ path: "list.txt", line: 1 }]);
   const text = (await agent.file("list.txt")).text();
   for (const line of ["<<<<<<<", "ONE", "uno", ">>>>>>>", "FIVE"]) expect(text).toContain(line);
-  const nothing = await ask("POST", buildAgentPath(agent, "files"), { headers: { "content-type": "application/json" }, body: JSON.stringify({ edits: [{ write: "p.png", base64: picture.toString("base64") }] }) });
+  const nothing = await ask("POST", buildAgentPath(agent, "files"), {
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ edits: [{ write: "p.png", base64: picture.toString("base64") }] }),
+  });
   expect(nothing.status).toBe(200);
-  for (const edit of [{ write: "a.txt", content: "\ud800" }, { write: "a.txt", base64: "???" }, { write: "a.txt" }, { write: "a.txt", content: "x", mode: 7 }, { chmod: "a.txt" }]) {
-    const refused = await ask("POST", buildAgentPath(agent, "files"), { headers: { "content-type": "application/json" }, body: JSON.stringify({ edits: [edit] }) });
+  for (const edit of [
+    { write: "a.txt", content: "\ud800" },
+    { write: "a.txt", base64: "???" },
+    { write: "a.txt" },
+    { write: "a.txt", content: "x", mode: 7 },
+    { chmod: "a.txt" },
+  ]) {
+    const refused = await ask("POST", buildAgentPath(agent, "files"), {
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ edits: [edit] }),
+    });
     expect([edit, refused.status]).toEqual([edit, 400]);
   }
 });
@@ -219,21 +321,43 @@ test("a browser shows what cannot run, and saves all else", async () => {
   for (const [path, type, kind] of all) {
     await agent.putFile(path, "<script>alert(1)</script>");
     const { headers } = await ask("GET", buildAgentPath(agent, `files/${path}`));
-    expect(headers).toMatchObject({ "content-type": type, "x-content-type-options": "nosniff", "x-frame-options": "DENY", "cross-origin-resource-policy": "same-origin", "cache-control": "no-store" });
+    expect(headers).toMatchObject({
+      "content-type": type,
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+      "cross-origin-resource-policy": "same-origin",
+      "cache-control": "no-store",
+    });
     expect(headers["content-security-policy"]).toMatch(/^sandbox; default-src 'none'/);
     expect(headers["content-disposition"]).toBe(`${kind}; filename*=UTF-8''${path}`);
   }
-  expect((await ask("GET", buildAgentPath(agent, "files/a.txt?download=1"))).headers["content-disposition"]).toMatch(/^attachment/);
+  expect((await ask("GET", buildAgentPath(agent, "files/a.txt?download=1"))).headers["content-disposition"]).toMatch(
+    /^attachment/,
+  );
   await agent.putFile("“quoted” ';\u00e9.txt", "x");
   const odd = await ask("GET", buildAgentPath(agent, `files/${encodeURIComponent("“quoted” ';\u00e9.txt")}`));
-  expect(odd.headers["content-disposition"]).toBe("inline; filename*=UTF-8''%E2%80%9Cquoted%E2%80%9D%20%27%3B%C3%A9.txt");
+  expect(odd.headers["content-disposition"]).toBe(
+    "inline; filename*=UTF-8''%E2%80%9Cquoted%E2%80%9D%20%27%3B%C3%A9.txt",
+  );
 
   const { code } = await house.client.call("createLoginCode");
-  const login = await send({ port: house.port, method: "POST", path: "/login", headers: { "content-type": "application/json", origin: house.url }, body: JSON.stringify({ code }) });
+  const login = await send({
+    port: house.port,
+    method: "POST",
+    path: "/login",
+    headers: { "content-type": "application/json", origin: house.url },
+    body: JSON.stringify({ code }),
+  });
   const cookie = String(login.headers["set-cookie"]).split(";")[0] ?? "";
-  const asPage = (use: string, rest = "files/a.js") => send({ port: house.port, path: buildAgentPath(agent, rest), headers: { cookie, "sec-fetch-site": "same-origin", "sec-fetch-dest": use } });
+  const asPage = (use: string, rest = "files/a.js") =>
+    send({
+      port: house.port,
+      path: buildAgentPath(agent, rest),
+      headers: { cookie, "sec-fetch-site": "same-origin", "sec-fetch-dest": use },
+    });
   for (const use of ["document", "empty", "image"]) expect([use, (await asPage(use)).status]).toEqual([use, 200]);
-  for (const use of ["script", "style", "worker", "serviceworker", "iframe", "object", "embed", "manifest"]) expect([use, (await asPage(use)).status]).toEqual([use, 403]);
+  for (const use of ["script", "style", "worker", "serviceworker", "iframe", "object", "embed", "manifest"])
+    expect([use, (await asPage(use)).status]).toEqual([use, 403]);
   expect((await asPage("iframe", "archive")).status).toBe(403);
   // A blob is no other thing: without the check this would be a 404.
   expect((await asPage("script", `blobs/${"0".repeat(64)}`)).status).toBe(403);
@@ -243,9 +367,26 @@ test("a browser shows what cannot run, and saves all else", async () => {
 test("whatever an address says, the file lies in the workspace or nowhere", async () => {
   const agent = await newAgent();
   const refused: [string, RegExp][] = [
-    ["files/", /empty/], ["files/a//b", /empty name/], ["files//etc/passwd", /outside/], ["files/a/", /empty name/], ["files/a%00b", /NUL/], ["files/a%5Cb", /backslashes/],
-    ["files/%2Fetc%2Fpasswd", /outside/], ["files/a%2F..%2F..%2Fb", /not a name/], ["files/%252e%252e%2F..%2Fx", /not a name/], ["files/a/..%2e/x", /dot/], ["files/%zz", /percent sign/], ["files/%c0%ae%c0%ae", /percent sign/],
-    ["files/con", /device/], ["files/a%20", /space/], ["files/a.", /dot/], [`files/${"a".repeat(256)}`, /longer/], [`files/${"a/".repeat(40)}b`, /deep/], ["files/a%0Ab", /cannot be seen/], ["files/%E2%80%AEx", /cannot be seen/], ["files/%ED%A0%80", /percent sign/],
+    ["files/", /empty/],
+    ["files/a//b", /empty name/],
+    ["files//etc/passwd", /outside/],
+    ["files/a/", /empty name/],
+    ["files/a%00b", /NUL/],
+    ["files/a%5Cb", /backslashes/],
+    ["files/%2Fetc%2Fpasswd", /outside/],
+    ["files/a%2F..%2F..%2Fb", /not a name/],
+    ["files/%252e%252e%2F..%2Fx", /not a name/],
+    ["files/a/..%2e/x", /dot/],
+    ["files/%zz", /percent sign/],
+    ["files/%c0%ae%c0%ae", /percent sign/],
+    ["files/con", /device/],
+    ["files/a%20", /space/],
+    ["files/a.", /dot/],
+    [`files/${"a".repeat(256)}`, /longer/],
+    [`files/${"a/".repeat(40)}b`, /deep/],
+    ["files/a%0Ab", /cannot be seen/],
+    ["files/%E2%80%AEx", /cannot be seen/],
+    ["files/%ED%A0%80", /percent sign/],
   ];
   for (const [rest, why] of refused) {
     for (const method of ["GET", "PUT", "DELETE"]) {
@@ -256,19 +397,33 @@ test("whatever an address says, the file lies in the workspace or nowhere", asyn
   }
   // A parser of addresses takes these for the way up, before anybody can look: they lead to other routes, or to none.
   for (const rest of ["files/../x", "files/%2e%2e/x", "files/a/../../../x", "files\\..\\x"]) {
-    expect([rest, (await ask("PUT", buildAgentPath(agent, rest), { body: "x" })).status]).toEqual([rest, expect.toSatisfy((status: number) => status === 404 || status === 405)]);
+    expect([rest, (await ask("PUT", buildAgentPath(agent, rest), { body: "x" })).status]).toEqual([
+      rest,
+      expect.toSatisfy((status: number) => status === 404 || status === 405),
+    ]);
   }
   expect(await listPaths(agent)).toEqual([]);
   // Decoded once, and written in one way.
-  expect(JSON.parse((await ask("PUT", buildAgentPath(agent, "files/%252e%252e%252Fx"), { body: "x" })).body).path).toBe("%2e%2e%2Fx");
-  expect(JSON.parse((await ask("PUT", buildAgentPath(agent, "files/work/e%CC%81.txt"), { body: "x" })).body).path).toBe("work/é.txt");
+  expect(JSON.parse((await ask("PUT", buildAgentPath(agent, "files/%252e%252e%252Fx"), { body: "x" })).body).path).toBe(
+    "%2e%2e%2Fx",
+  );
+  expect(JSON.parse((await ask("PUT", buildAgentPath(agent, "files/work/e%CC%81.txt"), { body: "x" })).body).path).toBe(
+    "work/é.txt",
+  );
   expect((await ask("GET", buildAgentPath(agent, "files/work/%C3%A9.txt"))).body).toBe("x");
 });
 
 test("an upload that is too large is refused before it is read", async () => {
   const agent = await newAgent();
   const path = buildAgentPath(agent, "files/large.bin");
-  const open = (headers: http.OutgoingHttpHeaders, target = path) => http.request({ host: "127.0.0.1", port: house.port, method: "PUT", path: target, headers: { authorization: `Bearer ${house.token}`, ...headers } });
+  const open = (headers: http.OutgoingHttpHeaders, target = path) =>
+    http.request({
+      host: "127.0.0.1",
+      port: house.port,
+      method: "PUT",
+      path: target,
+      headers: { authorization: `Bearer ${house.token}`, ...headers },
+    });
   const answerOf = (request: http.ClientRequest) =>
     new Promise<number>((resolve, reject) => {
       request.on("response", (response) => resolve(response.statusCode ?? 0));
@@ -285,12 +440,20 @@ test("an upload that is too large is refused before it is read", async () => {
 
   const unannounced = open({ "transfer-encoding": "chunked" });
   let over = false;
-  const status = answerOf(unannounced).catch(() => 413).finally(() => (over = true));
+  const status = answerOf(unannounced)
+    .catch(() => 413)
+    .finally(() => (over = true));
   const megabyte = Buffer.alloc(1024 * 1024, 1);
   let sent = 0;
   while (!over && sent < 200) {
     sent++;
-    await new Promise<void>((resolve) => (unannounced.write(megabyte) ? setImmediate(resolve) : void Promise.race([new Promise((drained) => unannounced.once("drain", drained)), status]).then(() => resolve())));
+    await new Promise<void>((resolve) =>
+      unannounced.write(megabyte)
+        ? setImmediate(resolve)
+        : void Promise.race([new Promise((drained) => unannounced.once("drain", drained)), status]).then(() =>
+            resolve(),
+          ),
+    );
   }
   expect(await status).toBe(413);
   unannounced.on("error", () => {});
@@ -309,11 +472,25 @@ test("to read is not to write, and nobody else's files are anybody's", async () 
   };
   const reader = await as("owner", "read");
   expect((await reader.file("a.txt")).text()).toBe("mine");
-  for (const attempt of [() => reader.putFile("a.txt", "x"), () => reader.deleteFile("a.txt"), () => reader.editFiles([{ delete: "a.txt" }]), () => reader.revert({ version: 1 }), () => reader.putArchive(new Uint8Array(22)), () => reader.createBranch()]) {
+  for (const attempt of [
+    () => reader.putFile("a.txt", "x"),
+    () => reader.deleteFile("a.txt"),
+    () => reader.editFiles([{ delete: "a.txt" }]),
+    () => reader.revert({ version: 1 }),
+    () => reader.putArchive(new Uint8Array(22)),
+    () => reader.createBranch(),
+  ]) {
     await expect(attempt()).rejects.toMatchObject({ code: "forbidden" });
   }
   const mallory = await as("mallory", "read", "chat");
-  for (const attempt of [() => mallory.files(), () => mallory.file("a.txt"), () => mallory.putFile("a.txt", "x"), () => mallory.archive(), () => mallory.versions(), () => mallory.branches()]) {
+  for (const attempt of [
+    () => mallory.files(),
+    () => mallory.file("a.txt"),
+    () => mallory.putFile("a.txt", "x"),
+    () => mallory.archive(),
+    () => mallory.versions(),
+    () => mallory.branches(),
+  ]) {
     await expect(attempt()).rejects.toMatchObject({ code: "not_found" });
   }
   const { version } = await agent.files();

@@ -54,7 +54,14 @@ test("health tells strangers that it lives, and the owner how it is", async () =
     return said.sandboxes?.every(({ state }) => state === "ready") && said;
   });
   const file = JSON.parse(await readFile(join(house.home, "daemon.json"), "utf8"));
-  expect(health).toMatchObject({ status: "ok", pid: house.daemon.pid, version: file.version, agencies: 1, agents: 1, restarts: 0 });
+  expect(health).toMatchObject({
+    status: "ok",
+    pid: house.daemon.pid,
+    version: file.version,
+    agencies: 1,
+    agents: 1,
+    restarts: 0,
+  });
   expect(health.uptime).toBeGreaterThanOrEqual(0);
   expect(health.sandboxes?.map(({ name }) => name)).toEqual(["sandbox-0", "sandbox-1"]);
   expect(health.models).toEqual({ configured: [], default: { id: "scripted:tour", why: expect.any(String) } });
@@ -127,4 +134,3 @@ test("a second start finds the running host, with a new link to it, and starts n
   expect(findMain(house.home)).toEqual(main);
   expect(JSON.parse(await readFile(join(house.home, "daemon.json"), "utf8")).pid).toBe(house.daemon.pid);
 });
-

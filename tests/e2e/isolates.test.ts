@@ -1,16 +1,21 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { linuxLimitsSchema, sandboxLimitsSchema, turnLimitsSchema, workspaceLimitsSchema } from "@thinkery/sdk/internal";
 import { type Client, createClient } from "@thinkery/sdk/client";
+import {
+  linuxLimitsSchema,
+  sandboxLimitsSchema,
+  turnLimitsSchema,
+  workspaceLimitsSchema,
+} from "@thinkery/sdk/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openHome } from "../../packages/daemon/src/home/home.ts";
 import { type RunningHost, runHost } from "../../packages/daemon/src/host/host.ts";
 import { locateParts } from "../../packages/daemon/src/host/parts.ts";
 import { formatMainConfig } from "../../packages/daemon/src/host/workerd-config.ts";
+import { spend } from "../kit/budget-testbed.ts";
 import { createHomePath, removeHome } from "../kit/host-process.ts";
 import { type ModelServer, openModelServer } from "../kit/model-server.ts";
-import { spend } from "../kit/budget-testbed.ts";
 import { splitIsolates } from "../kit/split-isolates.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { findFreePort } from "../kit/workerd.ts";
@@ -30,7 +35,9 @@ const scripts = {
   one: [{ steps: [{ text: "I am one." }] }],
   two: [{ steps: [{ text: "I am two." }] }],
   code: [{ steps: [{ call: { tool: "executeCode", input: { code: "{{ message }}" } } }, { text: "Ran." }] }],
-  leaker: [{ steps: [{ call: { tool: "set_title", input: { title: `The key is ${providerKey}.` } } }, { text: "Told." }] }],
+  leaker: [
+    { steps: [{ call: { tool: "set_title", input: { title: `The key is ${providerKey}.` } } }, { text: "Told." }] },
+  ],
 };
 
 let home: string;
@@ -52,7 +59,8 @@ beforeAll(async () => {
   const otherObjects = join(home, "other");
   await mkdir(otherObjects, { recursive: true, mode: 0o700 });
   await mkdir(join(home, "scripts"), { mode: 0o700 });
-  for (const [name, script] of Object.entries(scripts)) await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify(script));
+  for (const [name, script] of Object.entries(scripts))
+    await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify(script));
   secondPort = await findFreePort();
   const otherPort = await findFreePort();
   host = await runHost({
@@ -82,7 +90,9 @@ beforeAll(async () => {
   expect(await say(client, "follower", "Who are you?")).toBe("I am one.");
   await putBlueprint("two");
   const noticed = async () => (await say(client, "follower", "Who are you?")) === "I am two.";
-  noticing = waitUntil("the agent to notice", noticed, { within: blueprintTrustMs + slackMs, every: 500 }).catch((error: unknown) => error);
+  noticing = waitUntil("the agent to notice", noticed, { within: blueprintTrustMs + slackMs, every: 500 }).catch(
+    (error: unknown) => error,
+  );
 });
 
 afterAll(async () => {
@@ -95,7 +105,8 @@ const createClientAt = (port: number, token = host.token) => createClient({ url:
 
 const global = { agency: "global" };
 
-const putBlueprint = (model: string) => client.call("putBlueprint", { params: global, body: { name: "changing", model: `scripted:${model}` } });
+const putBlueprint = (model: string) =>
+  client.call("putBlueprint", { params: global, body: { name: "changing", model: `scripted:${model}` } });
 
 /** What the agent says in the end, or the code of its failure. */
 async function say(to: Client, agent: string, message: string): Promise<string> {
@@ -104,13 +115,17 @@ async function say(to: Client, agent: string, message: string): Promise<string> 
   return status === "completed" ? content : (failure?.code ?? status);
 }
 
-const listEvents = async (to: Client, agent: string) => (await to.call("listEvents", { params: { ...global, agent }, query: { limit: 1000 } })).events;
+const listEvents = async (to: Client, agent: string) =>
+  (await to.call("listEvents", { params: { ...global, agent }, query: { limit: 1000 } })).events;
 
 test("an agent answers with a model of a provider, and both handlers see its messages", async () => {
   await client.agents().create({ name: "speaker", model: "local:priced" });
   expect(await say(client, "speaker", "say 10")).toBe("Used 10.");
   const { messages } = await second.agent("speaker").messages();
-  expect(messages.map(({ role, content }) => [role, content])).toEqual([["user", "say 10"], ["assistant", "Used 10."]]);
+  expect(messages.map(({ role, content }) => [role, content])).toEqual([
+    ["user", "say 10"],
+    ["assistant", "Used 10."],
+  ]);
 });
 
 test("a provider's key is redacted in the action log of an agent that never used the provider", async () => {
@@ -126,7 +141,10 @@ test("a deleted agent is gone for every handler at once, also for one that knew 
   await client.agents().create({ name: "leaving", model: "scripted:one" });
   for (const each of [client, second]) expect(await say(each, "leaving", "Hello.")).toBe("I am one.");
   await client.agent("leaving").delete();
-  for (const each of [client, second]) await expect(each.call("listMessages", { params: { ...global, agent: "leaving" } })).rejects.toMatchObject({ code: "not_found" });
+  for (const each of [client, second])
+    await expect(each.call("listMessages", { params: { ...global, agent: "leaving" } })).rejects.toMatchObject({
+      code: "not_found",
+    });
   await client.agents().create({ name: "leaving", model: "scripted:two" });
   expect((await second.agent("leaving").messages()).messages).toEqual([]);
   expect(await say(second, "leaving", "Hello.")).toBe("I am two.");
@@ -138,7 +156,11 @@ test("a revoked token is refused at once where it was revoked, and elsewhere aft
   await Promise.all([here.call("who"), there.call("who")]);
   await client.call("revokeToken", { params: { id } });
   await expect(here.call("who")).rejects.toMatchObject({ code: "unauthorized" });
-  const refused = () => there.call("who").then(() => false, (error: { code: string }) => error.code === "unauthorized");
+  const refused = () =>
+    there.call("who").then(
+      () => false,
+      (error: { code: string }) => error.code === "unauthorized",
+    );
   await waitUntil("the other handler to notice", refused, { within: tokenTrustMs + slackMs, every: 200 });
 });
 
@@ -154,9 +176,17 @@ test("a budget that two agents share holds for both together", async () => {
 test("agents in two isolates cannot hold one slot at once", async () => {
   const health = () => client.call("health");
   await waitUntil("the slot", async () => (await health()).sandboxes?.every(({ state }) => state === "ready"));
-  for (const [to, name] of [[client, "holder"], [other, "waiter"]] as const) await to.agents().create({ name, model: "scripted:code" });
-  const holding = await client.agent("holder").send("await echo('begun'); await new Promise((resolve) => setTimeout(resolve, 60_000))");
-  await waitUntil("the holder's code to run", async () => (await listEvents(client, "holder")).some(({ type }) => type === "capability.answered"));
+  for (const [to, name] of [
+    [client, "holder"],
+    [other, "waiter"],
+  ] as const)
+    await to.agents().create({ name, model: "scripted:code" });
+  const holding = await client
+    .agent("holder")
+    .send("await echo('begun'); await new Promise((resolve) => setTimeout(resolve, 60_000))");
+  await waitUntil("the holder's code to run", async () =>
+    (await listEvents(client, "holder")).some(({ type }) => type === "capability.answered"),
+  );
 
   const canceled = await other.agent("waiter").send("await echo('never')");
   await waitUntil("the waiter to be in the line", async () => (await health()).waitingRuns === 1);

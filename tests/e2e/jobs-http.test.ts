@@ -23,16 +23,48 @@ describe("/run", () => {
     const told: any[] = [];
     for await (const { type, data } of sse(response)) told.push({ ...JSON.parse(data), event: type });
     for (const { agent: from, event, type } of told) expect([from, event]).toEqual([agent.name, type]);
-    expect(told.filter(({ type }) => type === "chunk").map(({ text }) => text).join("")).toBe("I will note it.All noted.");
-    expect(told.filter(({ type }) => type === "reasoning").map(({ text }) => text).join("")).toBe("One thing after the other.");
-    expect(told.filter(({ type }) => type === "tool_call").map(({ call }) => call.name)).toEqual(["write_todos", "set_title", "no_such_tool"]);
-    expect(told.filter(({ type }) => type === "tool_result").map(({ name, failed }) => [name, failed ?? false]).sort()).toEqual([["no_such_tool", true], ["set_title", false], ["write_todos", false]]);
+    expect(
+      told
+        .filter(({ type }) => type === "chunk")
+        .map(({ text }) => text)
+        .join(""),
+    ).toBe("I will note it.All noted.");
+    expect(
+      told
+        .filter(({ type }) => type === "reasoning")
+        .map(({ text }) => text)
+        .join(""),
+    ).toBe("One thing after the other.");
+    expect(told.filter(({ type }) => type === "tool_call").map(({ call }) => call.name)).toEqual([
+      "write_todos",
+      "set_title",
+      "no_such_tool",
+    ]);
+    expect(
+      told
+        .filter(({ type }) => type === "tool_result")
+        .map(({ name, failed }) => [name, failed ?? false])
+        .sort(),
+    ).toEqual([
+      ["no_such_tool", true],
+      ["set_title", false],
+      ["write_todos", false],
+    ]);
     expect(told.at(-1)).toMatchObject({ type: "done", status: "completed", content: "All noted." });
   });
 
   test("streams to curl -N as it happens", async () => {
     const agent = await aviary.newAgent();
-    const args = ["-sN", "-H", `authorization: Bearer ${aviary.house.token}`, "-H", "content-type: application/json", "-d", JSON.stringify({ agent: agent.name, message: "slow" }), `${aviary.house.url}/run`];
+    const args = [
+      "-sN",
+      "-H",
+      `authorization: Bearer ${aviary.house.token}`,
+      "-H",
+      "content-type: application/json",
+      "-d",
+      JSON.stringify({ agent: agent.name, message: "slow" }),
+      `${aviary.house.url}/run`,
+    ];
     let printed = "";
     const curl = execFile("curl", args);
     curl.stdout?.on("data", (chunk) => (printed += chunk));
@@ -49,8 +81,15 @@ describe("/run", () => {
   test("tells a failure as an error, with what to do", async () => {
     const agent = await aviary.newAgent();
     const told: any[] = [];
-    for await (const { data } of sse(await aviary.open("/run", { body: { agent: agent.name, message: "broken" } }))) told.push(JSON.parse(data));
-    expect(told.at(-1)).toMatchObject({ agent: agent.name, type: "error", code: "model_auth", message: expect.any(String), advice: expect.any(String) });
+    for await (const { data } of sse(await aviary.open("/run", { body: { agent: agent.name, message: "broken" } })))
+      told.push(JSON.parse(data));
+    expect(told.at(-1)).toMatchObject({
+      agent: agent.name,
+      type: "error",
+      code: "model_auth",
+      message: expect.any(String),
+      advice: expect.any(String),
+    });
     await agent.say("still there?");
   });
 
@@ -63,17 +102,27 @@ describe("/run", () => {
     await agent.invoke({ message: "next", mode: "queue" });
     expect((await agent.run()).status).toBe("running");
     await agent.cancel();
-    await waitUntil("the next turn", async () => (await agent.log()).filter(({ type }) => type === "agent.completed").length === 1);
+    await waitUntil(
+      "the next turn",
+      async () => (await agent.log()).filter(({ type }) => type === "agent.completed").length === 1,
+    );
   });
 });
 
 describe("/serve", () => {
   test("answers when the turn is done, with what was said, done and used", async () => {
     const agent = await aviary.newAgent();
-    const { status, body } = await aviary.api("/serve", "POST", { agent: `${agent.name}@global`, message: "make a plan" });
+    const { status, body } = await aviary.api("/serve", "POST", {
+      agent: `${agent.name}@global`,
+      message: "make a plan",
+    });
     expect(status).toBe(200);
     expect(body.content).toBe("All noted.");
-    expect(body.toolCalls.map(({ name, failed }: any) => [name, failed ?? false])).toEqual([["write_todos", false], ["set_title", false], ["no_such_tool", true]]);
+    expect(body.toolCalls.map(({ name, failed }: any) => [name, failed ?? false])).toEqual([
+      ["write_todos", false],
+      ["set_title", false],
+      ["no_such_tool", true],
+    ]);
     expect(body.usage).toMatchObject({ inputTokens: expect.any(Number), outputTokens: expect.any(Number), costUsd: 0 });
     expect(body.outcomes).toMatchObject([{ agent: agent.name, status: "completed" }]);
   });
@@ -90,7 +139,11 @@ describe("/serve", () => {
     const agent = await aviary.newAgent();
     const failed = await aviary.api("/serve", "POST", { agent: agent.name, message: "broken" });
     expect(failed.status).toBe(503);
-    expect(failed.body.error).toMatchObject({ code: "unavailable", message: expect.any(String), details: { suggestion: expect.any(String) } });
+    expect(failed.body.error).toMatchObject({
+      code: "unavailable",
+      message: expect.any(String),
+      details: { suggestion: expect.any(String) },
+    });
     const canceled = aviary.api("/serve", "POST", { agent: agent.name, message: "slow" });
     await waitUntil("the turn to run", async () => (await agent.run()).status === "running");
     await agent.cancel();
@@ -101,7 +154,10 @@ describe("/serve", () => {
     await aviary.newAgent({ name: "penelope" });
     const unknown = await aviary.api("/serve", "POST", { agent: "penlope", message: "hello" });
     expect(unknown.status).toBe(404);
-    expect(unknown.body.error).toMatchObject({ message: expect.stringContaining("penelope"), details: { suggestion: "penelope" } });
+    expect(unknown.body.error).toMatchObject({
+      message: expect.stringContaining("penelope"),
+      details: { suggestion: "penelope" },
+    });
     const elsewhere = await aviary.api("/serve", "POST", { agent: "penelope@gloobal", message: "hello" });
     expect(elsewhere.body.error.details).toEqual({ suggestion: "penelope@global" });
     const agent = await aviary.newAgent({ model: "scripted:parot" });
@@ -133,16 +189,23 @@ describe("agents given on the spot", () => {
     for await (const { data } of sse(await aviary.open("/run", { body }))) told.push(JSON.parse(data));
     for (const agent of ["one", "two"]) {
       const its = told.filter((event) => event.agent === agent);
-      expect(its.filter(({ type }) => type === "chunk").map(({ text }) => text).join("")).toBe("I will note it.All noted.");
+      expect(
+        its
+          .filter(({ type }) => type === "chunk")
+          .map(({ text }) => text)
+          .join(""),
+      ).toBe("I will note it.All noted.");
       expect(its.at(-1)).toMatchObject({ type: "done", status: "completed" });
     }
     expect((await aviary.api("/agency/review:pr-2/agents")).body.agents).toHaveLength(2);
   });
 
   test("get a new agency each time, unless the tag or the key is the same, however many ask at once", async () => {
-    const agencies = async () => (await aviary.house.client.call("listAgencies", { query: { limit: 500 } })).agencies.map(({ id }) => id);
+    const agencies = async () =>
+      (await aviary.house.client.call("listAgencies", { query: { limit: 500 } })).agencies.map(({ id }) => id);
     const before = await agencies();
-    const serve = (body: object) => aviary.api("/serve", "POST", { agents: { one: pair.one }, message: "hello", ...body });
+    const serve = (body: object) =>
+      aviary.api("/serve", "POST", { agents: { one: pair.one }, message: "hello", ...body });
     await Promise.all([serve({}), serve({})]);
     expect(await agencies()).toHaveLength(before.length + 2);
     const answers = await Promise.all(Array.from({ length: 8 }, () => serve({ idempotencyKey: "same" })));
@@ -151,7 +214,10 @@ describe("agents given on the spot", () => {
   });
 
   test("one that fails fails the whole, and is named", async () => {
-    const answer = await aviary.api("/serve", "POST", { agents: { one: pair.one, bad: { model: "scripted:nobody" } }, message: "hello" });
+    const answer = await aviary.api("/serve", "POST", {
+      agents: { one: pair.one, bad: { model: "scripted:nobody" } },
+      message: "hello",
+    });
     expect(answer.status).toBe(503);
     expect(answer.body.error.message).toMatch(/^bad: /);
   });

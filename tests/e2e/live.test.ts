@@ -20,7 +20,12 @@ beforeAll(async () => {
             when: "Edit it.",
             steps: [
               { call: { tool: "readFile", input: { path: "shared.md" } } },
-              { call: { tool: "editFile", input: { path: "shared.md", oldString: "second line", newString: "SECOND LINE" } } },
+              {
+                call: {
+                  tool: "editFile",
+                  input: { path: "shared.md", oldString: "second line", newString: "SECOND LINE" },
+                },
+              },
               { text: "Done." },
             ],
           },
@@ -56,7 +61,11 @@ const readFile = async (path: string, query = "") => {
 
 async function writeFile(path: string, content: string | Uint8Array, query = ""): Promise<void> {
   const { url, token } = workshop.house();
-  const response = await fetch(url + buildFilePath(path, query), { method: "PUT", headers: { authorization: `Bearer ${token}` }, body: content as BodyInit });
+  const response = await fetch(url + buildFilePath(path, query), {
+    method: "PUT",
+    headers: { authorization: `Bearer ${token}` },
+    body: content as BodyInit,
+  });
   if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
   await response.body?.cancel();
 }
@@ -72,11 +81,16 @@ test("what one types the other sees, and it is in the files; what the API writes
   await waitUntil("Ada to see the new file", () => ada.read("notes/b.md") === "new");
   await writeFile("notes/a.md", "one\n2\n");
   await writeFile("logo.png", new Uint8Array([0x89, 0x50, 0, 1]));
-  await waitUntil("both to see what was put", () => [ada, ben].every((one) => one.read("notes/a.md") === "one\n2\n" && one.doc.getMap("binaries").has("logo.png")));
+  await waitUntil("both to see what was put", () =>
+    [ada, ben].every((one) => one.read("notes/a.md") === "one\n2\n" && one.doc.getMap("binaries").has("logo.png")),
+  );
   await workshop.api(buildFilePath("notes/b.md"), "DELETE");
   await waitUntil("both to see it go", () => [ada, ben].every((one) => one.read("notes/b.md") === undefined));
   const { body } = await workshop.api(`${at}/versions?path=notes/b.md`);
-  expect(body.versions.map(({ origin }: any) => origin)).toEqual([{ kind: "user", user: "owner" }, { kind: "user", user: "owner" }]);
+  expect(body.versions.map(({ origin }: any) => origin)).toEqual([
+    { kind: "user", user: "owner" },
+    { kind: "user", user: "owner" },
+  ]);
 });
 
 test("an agent edits a file that somebody is typing in, and both edits are there", async () => {
@@ -105,7 +119,10 @@ test("presence reaches the others, and ends when somebody leaves", async () => {
   const seen = () => ben.provider.awareness.getStates().get(ada.doc.clientID)?.user?.name;
   await waitUntil("Ben to see Ada", () => seen() === "Ada");
   const carl = await edit();
-  await waitUntil("Carl to see Ada, who was there before", () => carl.provider.awareness.getStates().get(ada.doc.clientID)?.user?.name === "Ada");
+  await waitUntil(
+    "Carl to see Ada, who was there before",
+    () => carl.provider.awareness.getStates().get(ada.doc.clientID)?.user?.name === "Ada",
+  );
   ada.provider.ws?.close();
   ada.provider.shouldConnect = false;
   await waitUntil("Ada to be gone", () => seen() === undefined);
@@ -135,7 +152,9 @@ test("a connection with the scope read is shown everything and changes nothing",
 
 test("nobody else gets in", async () => {
   const { url } = workshop.house();
-  const { token } = (await workshop.api("/tokens", "POST", { name: "carol's", user: "carol", scopes: ["read", "chat"] })).body;
+  const { token } = (
+    await workshop.api("/tokens", "POST", { name: "carol's", user: "carol", scopes: ["read", "chat"] })
+  ).body;
   const carol = openEditor({ url, token, at });
   editors.push(carol);
   await waitUntil("Carol to be refused", () => carol.closed.length > 0);
@@ -147,7 +166,10 @@ test("a branch has a document of its own, and one that is not there is refused",
   expect((await workshop.api(`${at}/branches`, "POST", { name: "try" })).status).toBe(201);
   const [onMain, onBranch] = await Promise.all([edit(), edit({ branch: "try" })]);
   onBranch.text("branched.md").insert(0, "branch ");
-  await waitUntil("the branch to have it", async () => (await readFile("branched.md", "?branch=try")) === "branch main\n");
+  await waitUntil(
+    "the branch to have it",
+    async () => (await readFile("branched.md", "?branch=try")) === "branch main\n",
+  );
   onMain.text("branched.md").insert(5, "more\n");
   await waitUntil("main to have it", async () => (await readFile("branched.md")) === "main\nmore\n");
   expect((await workshop.api(`${at}/branches/try/merge`, "POST", {})).status).toBe(201);
@@ -168,7 +190,11 @@ test("when main is killed, editors come back and nothing is lost or doubled", as
   await waitUntil("Ben to see it", () => ben.read("crash.md") === "before ");
   await workshop.killMain();
   ben.text("crash.md").insert(7, "between ");
-  await waitUntil("both to have all", () => [ada, ben].every((one) => one.provider.synced && one.read("crash.md") === "before between "), { within: 30_000 });
+  await waitUntil(
+    "both to have all",
+    () => [ada, ben].every((one) => one.provider.synced && one.read("crash.md") === "before between "),
+    { within: 30_000 },
+  );
   expect(await readFile("crash.md")).toBe("before between ");
 });
 
@@ -192,13 +218,19 @@ test("what is too large or cannot be is refused to its sender alone", async () =
   expect(twin.closed[0]?.code).toBe(4409);
   ada.text("big.md").insert(0, "still here ");
   await waitUntil("Ada to go on", async () => String(await readFile("big.md")).startsWith("still here xxx"));
-  expect([ada.closed, ada.read("big.md") === (await readFile("big.md")), ada.read("case.md")]).toEqual([[], true, undefined]);
+  expect([ada.closed, ada.read("big.md") === (await readFile("big.md")), ada.read("case.md")]).toEqual([
+    [],
+    true,
+    undefined,
+  ]);
 });
 
 test("whoever does not read is cut off, and the others go on", async () => {
   await writeFile("stream.md", "");
   const { url, token } = workshop.house();
-  const deaf = new WebSocket(`${url.replace("http", "ws")}${at}/yjs`, { headers: { authorization: `Bearer ${token}` } });
+  const deaf = new WebSocket(`${url.replace("http", "ws")}${at}/yjs`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
   await new Promise((resolve) => deaf.once("open", resolve));
   deaf.pause();
   const ada = await edit();

@@ -38,7 +38,9 @@ const getEventData = <T extends AgentEvent["type"]>(log: AgentEvent[], type: T) 
 
 /** What each witness wrote down, in the order of the log. */
 async function readWitnessed(agent: TestAgent): Promise<string[]> {
-  return getEventData(await agent.log(), "middleware.kept").flatMap(({ middlewareName, key, value }) => (key === "last" ? [`${middlewareName}: ${String(value)}`] : []));
+  return getEventData(await agent.log(), "middleware.kept").flatMap(({ middlewareName, key, value }) =>
+    key === "last" ? [`${middlewareName}: ${String(value)}`] : [],
+  );
 }
 
 const expectBoth = (...seen: string[]) => seen.flatMap((words) => [`first: ${words}`, `second: ${words}`]);
@@ -60,7 +62,11 @@ test("before and after events are in the log, one for each middleware and call",
   const agent = await workshop.newAgent({ blueprint: "watched" });
   await agent.say("hello");
   const events = (await agent.log()).filter(({ type }) => type.startsWith("middleware.") || type.startsWith("model."));
-  const order = events.flatMap(({ type, data }) => (type === "middleware.kept" || type === "model.delta" ? [] : [`${type} ${"middlewareName" in data ? data.middlewareName : ""}`.trim()]));
+  const order = events.flatMap(({ type, data }) =>
+    type === "middleware.kept" || type === "model.delta"
+      ? []
+      : [`${type} ${"middlewareName" in data ? data.middlewareName : ""}`.trim()],
+  );
   expect(order).toEqual([
     "model.started",
     "middleware.before_model first",
@@ -69,7 +75,10 @@ test("before and after events are in the log, one for each middleware and call",
     "middleware.after_model first",
     "middleware.after_model second",
   ]);
-  expect(getEventData(await agent.log(), "middleware.before_model")[0]).toMatchObject({ step: 1, runId: expect.any(String) });
+  expect(getEventData(await agent.log(), "middleware.before_model")[0]).toMatchObject({
+    step: 1,
+    runId: expect.any(String),
+  });
 });
 
 test("tags select: what shares none with the blueprint is neither run nor offered", async () => {
@@ -81,7 +90,13 @@ test("tags select: what shares none with the blueprint is neither run nor offere
     return (await agent.state()).tools.map(({ name }: { name: string }) => name);
   };
   expect(await names(["words"])).toEqual(["set_title", "echo", "of_the_class"]);
-  expect(await names(["words", "planning", "coach"])).toEqual(["set_title", "echo", "of_the_class", "write_todos", "from_init"]);
+  expect(await names(["words", "planning", "coach"])).toEqual([
+    "set_title",
+    "echo",
+    "of_the_class",
+    "write_todos",
+    "from_init",
+  ]);
 });
 
 test("state() is part of the agent's state, and cannot take the place of what is ours", async () => {
@@ -89,7 +104,9 @@ test("state() is part of the agent's state, and cannot take the place of what is
   expect(await agent.state()).toMatchObject({ first: 1, second: 1 });
   await agent.say("hello");
   expect(await agent.state()).toMatchObject({ first: 4, second: 4 });
-  const puppet = await workshop.newAgent({ blueprint: await workshop.newBlueprint({ tags: ["puppet"], config: { puppet: { state: "take our place" } } }) });
+  const puppet = await workshop.newAgent({
+    blueprint: await workshop.newBlueprint({ tags: ["puppet"], config: { puppet: { state: "take our place" } } }),
+  });
   const state = await puppet.state();
   expect(state).toMatchObject({ own: "fine", messages: [] });
   expect(state).not.toHaveProperty("title");
@@ -112,22 +129,45 @@ test("a turn that was cut off goes on, and middleware hears of it", async () => 
   const { runId } = await agent.invoke({ message: "silence" });
   await agent.seen("the model's call", ({ type }) => type === "model.started");
   await workshop.restartMain();
-  await agent.seen("word of it", ({ type, data }) => type === "middleware.kept" && "value" in data && data.value === "onResume recovered 0");
+  await agent.seen(
+    "word of it",
+    ({ type, data }) => type === "middleware.kept" && "value" in data && data.value === "onResume recovered 0",
+  );
   expect(await agent.cancel()).toMatchObject({ runId, status: "canceled" });
 });
 
 test("a config is parsed by the middleware's own schema, and refused by the path of its problem", async () => {
   const agent = await workshop.newAgent({ blueprint: "coached" });
   expect(await agent.state()).toMatchObject({ coached: { system: "Be kind.", give: [] } });
-  const refused = await workshop.api("/agency/global/blueprints", "POST", { name: "wrong", tags: ["coach"], config: { coach: { reminder: 5 }, own: true } });
+  const refused = await workshop.api("/agency/global/blueprints", "POST", {
+    name: "wrong",
+    tags: ["coach"],
+    config: { coach: { reminder: 5 }, own: true },
+  });
   expect(refused).toMatchObject({
     status: 400,
-    body: { error: { code: "bad_request", message: expect.stringMatching(/“wrong”.*“coach”/), details: { problems: [{ path: ["config", "coach", "reminder"] }] } } },
+    body: {
+      error: {
+        code: "bad_request",
+        message: expect.stringMatching(/“wrong”.*“coach”/),
+        details: { problems: [{ path: ["config", "coach", "reminder"] }] },
+      },
+    },
   });
-  const misspelt = await workshop.api("/agency/global/blueprints", "POST", { name: "wrong", tags: ["coach"], config: { coach: { remindr: "x" } } });
-  expect(misspelt).toMatchObject({ status: 400, body: { error: { details: { problems: [{ path: ["config", "coach", "remindr"], message: "unknown field" }] } } } });
+  const misspelt = await workshop.api("/agency/global/blueprints", "POST", {
+    name: "wrong",
+    tags: ["coach"],
+    config: { coach: { remindr: "x" } },
+  });
+  expect(misspelt).toMatchObject({
+    status: 400,
+    body: { error: { details: { problems: [{ path: ["config", "coach", "remindr"], message: "unknown field" }] } } },
+  });
   // Without the tag nobody reads it.
-  expect((await workshop.api("/agency/global/blueprints", "POST", { name: "fine", config: { coach: { reminder: 5 } } })).status).toBe(201);
+  expect(
+    (await workshop.api("/agency/global/blueprints", "POST", { name: "fine", config: { coach: { reminder: 5 } } }))
+      .status,
+  ).toBe(201);
 });
 
 interface Wire {
@@ -144,19 +184,37 @@ async function recordCalls(config: object, tags = ["default", "coach"]): Promise
   const agent = await workshop.newAgent({ blueprint });
   const before = models.countCalls();
   expect(await agent.say("hello")).toMatchObject({ type: "agent.completed" });
-  return { agent, bodies: models.listRequests().slice(before).map(({ body }) => body as unknown as Wire) };
+  return {
+    agent,
+    bodies: models
+      .listRequests()
+      .slice(before)
+      .map(({ body }) => body as unknown as Wire),
+  };
 }
 
 const listToolNames = ({ tools = [] }: Wire) => tools.map((tool) => tool.function.name);
 
 test("the plan is what the model is told: system parts last, reminders at the end, tools and settings as planned", async () => {
   models.answer([{ toolCalls: [{ name: "echo", input: { text: "x" } }] }, { text: "Done." }]);
-  const coach = { system: "Be kind.", reminder: "Be brief.", only: ["echo", "from_init"], without: ["from_init"], temperature: 0.5, maxOutputTokens: 77 };
+  const coach = {
+    system: "Be kind.",
+    reminder: "Be brief.",
+    only: ["echo", "from_init"],
+    without: ["from_init"],
+    temperature: 0.5,
+    maxOutputTokens: 77,
+  };
   const { bodies } = await recordCalls({ coach });
   expect(bodies).toHaveLength(2);
   for (const body of bodies) {
-    expect(body.messages[0]?.content).toMatch(/^You are an agent[^]*\n\n## Your role\nA role\.\n\n## Additional Context\nThe class was here\.\n\nBe kind\.$/);
-    expect(body.messages.at(-1)).toMatchObject({ role: "user", content: expect.stringMatching(/<reminder>\nBe brief\.\n<\/reminder>$/) });
+    expect(body.messages[0]?.content).toMatch(
+      /^You are an agent[^]*\n\n## Your role\nA role\.\n\n## Additional Context\nThe class was here\.\n\nBe kind\.$/,
+    );
+    expect(body.messages.at(-1)).toMatchObject({
+      role: "user",
+      content: expect.stringMatching(/<reminder>\nBe brief\.\n<\/reminder>$/),
+    });
     expect(listToolNames(body)).toEqual(["set_title", "echo"]);
     expect([body.temperature, body.max_tokens ?? body.max_completion_tokens]).toEqual([0.5, 77]);
   }
@@ -177,7 +235,11 @@ test("a tool registered while the request is planned is offered in the same call
   const results = (await agent.messages()).filter(({ role }) => role === "tool").map(({ content }) => content);
   expect(results).toEqual(["from_step_1 was called", "from_step_1 was called", "from_init was called"]);
   // For the rest of the turn: what was given in onInit stays.
-  expect((await agent.state()).tools.map(({ name }: { name: string }) => name)).toEqual(["set_title", "of_the_class", "from_init"]);
+  expect((await agent.state()).tools.map(({ name }: { name: string }) => name)).toEqual([
+    "set_title",
+    "of_the_class",
+    "from_init",
+  ]);
   models.answer([{ text: "Yes." }]);
   const { bodies } = await recordCalls({ coach: { give: [1] } });
   expect(bodies.map(listToolNames)[0]).toContain("from_step_1");
@@ -185,11 +247,29 @@ test("a tool registered while the request is planned is offered in the same call
 
 test("a model can be consulted beside the conversation, and is counted like every call", async () => {
   const ask = { prompt: "Is it kind?", role: "fast" };
-  const blueprint = await workshop.newBlueprint({ tags: ["coach"], models: { fast: "scripted:quick" }, config: { coach: { ask } } });
+  const blueprint = await workshop.newBlueprint({
+    tags: ["coach"],
+    models: { fast: "scripted:quick" },
+    config: { coach: { ask } },
+  });
   const agent = await workshop.newAgent({ blueprint });
   const { runId } = (await agent.say("hello")).data as { runId: string };
   expect(await agent.state()).toMatchObject({ answered: "A quick answer." });
-  expect(getEventData(await agent.log(), "model.consulted")).toMatchObject([{ runId, step: 1, role: "fast", model: "scripted:quick", purpose: "test", usage: { inputTokens: expect.any(Number) } }]);
-  expect((await workshop.api(`${agent.at}/usage`)).body).toMatchObject({ byModel: [{ model: "scripted:default", calls: 1 }, { model: "scripted:quick", calls: 1 }] });
+  expect(getEventData(await agent.log(), "model.consulted")).toMatchObject([
+    {
+      runId,
+      step: 1,
+      role: "fast",
+      model: "scripted:quick",
+      purpose: "test",
+      usage: { inputTokens: expect.any(Number) },
+    },
+  ]);
+  expect((await workshop.api(`${agent.at}/usage`)).body).toMatchObject({
+    byModel: [
+      { model: "scripted:default", calls: 1 },
+      { model: "scripted:quick", calls: 1 },
+    ],
+  });
   expect(JSON.stringify(await agent.messages())).not.toContain("quick answer");
 });

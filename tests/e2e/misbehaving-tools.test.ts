@@ -24,11 +24,25 @@ beforeAll(async () => {
         createExchange("wrong input", call("echo", { text: 5 })),
         createExchange("denied", call("echo", { text: "secret" })),
         createExchange("asks", call("wait", { ms: 1 })),
-        createExchange("thrice", call("echo", { text: "same" }), call("echo", { text: "same" }), call("echo", { text: "same" })),
-        createExchange("looks again", ...Array.from({ length: 5 }, () => call("bash", { command: "echo more >> news; cat news" }))),
+        createExchange(
+          "thrice",
+          call("echo", { text: "same" }),
+          call("echo", { text: "same" }),
+          call("echo", { text: "same" }),
+        ),
+        createExchange(
+          "looks again",
+          ...Array.from({ length: 5 }, () => call("bash", { command: "echo more >> news; cat news" })),
+        ),
         createExchange("keeps guessing", call("nope"), call("nope"), call("nope")),
         createExchange("endless", ...Array.from({ length: 10 }, (_, n) => call("echo", { text: `step ${n}` }))),
-        createExchange("side by side", { calls: [{ tool: "throw", input: {} }, { tool: "echo", input: { text: "fine" } }, { tool: "nope", input: {} }] }),
+        createExchange("side by side", {
+          calls: [
+            { tool: "throw", input: {} },
+            { tool: "echo", input: { text: "fine" } },
+            { tool: "nope", input: {} },
+          ],
+        }),
         { when: "silence", steps: [{ wait: 60_000 }] },
         { steps: [{ text: "You said: {{ message }}" }] },
       ],
@@ -43,7 +57,10 @@ afterAll(() => workshop?.stop());
 const createClumsyAgent = () => workshop.newAgent({ model: "scripted:clumsy" });
 
 async function expectUsable(agent: TestAgent): Promise<void> {
-  expect(await agent.say("still there?")).toMatchObject({ type: "agent.completed", data: { result: "You said: still there?" } });
+  expect(await agent.say("still there?")).toMatchObject({
+    type: "agent.completed",
+    data: { result: "You said: still there?" },
+  });
 }
 
 /** Has the tool called, and answers what the model was told. */
@@ -77,21 +94,35 @@ test("a tool is found by its other name", async () => {
 
 test("one call that fails does not touch its neighbours, and results stand in the order of the calls", async () => {
   const { results } = await runAndGetResults("side by side");
-  expect(results.map(({ toolResult }) => [toolResult?.name, toolResult?.failed ?? false])).toEqual([["throw", true], ["echo", false], ["nope", true]]);
+  expect(results.map(({ toolResult }) => [toolResult?.name, toolResult?.failed ?? false])).toEqual([
+    ["throw", true],
+    ["echo", false],
+    ["nope", true],
+  ]);
 });
 
 test("a result of 60 KB lies in a blob, whole, with a preview in its place", async () => {
   const { agent, results } = await runAndGetResults("60 KB");
   const { content, toolResult } = results[0] as Message;
-  expect(toolResult).toMatchObject({ size: 60 * 1024, mediaType: "text/plain", blob: expect.any(String), preview: "y".repeat(500) });
+  expect(toolResult).toMatchObject({
+    size: 60 * 1024,
+    mediaType: "text/plain",
+    blob: expect.any(String),
+    preview: "y".repeat(500),
+  });
   expect(content.length).toBeLessThan(50 * 1024);
   expect((await workshop.api(`${agent.at}/blobs/${toolResult?.blob}`)).body).toBe("y".repeat(60 * 1024));
 });
 
 test("the same call three times in a row stops the turn with a question", async () => {
   const agent = await createClumsyAgent();
-  expect(await agent.say("thrice")).toMatchObject({ type: "agent.error", data: { code: "repeated_call", error: expect.stringContaining("echo") } });
-  expect((await agent.messages()).filter(({ role }) => role === "tool").map(({ toolResult }) => toolResult?.failed ?? false)).toEqual([false, false, true]);
+  expect(await agent.say("thrice")).toMatchObject({
+    type: "agent.error",
+    data: { code: "repeated_call", error: expect.stringContaining("echo") },
+  });
+  expect(
+    (await agent.messages()).filter(({ role }) => role === "tool").map(({ toolResult }) => toolResult?.failed ?? false),
+  ).toEqual([false, false, true]);
   await expectUsable(agent);
 });
 
@@ -108,7 +139,10 @@ test("also a call that never got as far as the tool", async () => {
 
 test("a turn has so many steps and no more", async () => {
   const agent = await createClumsyAgent();
-  expect(await agent.say("endless")).toMatchObject({ type: "agent.error", data: { code: "steps", advice: expect.any(String) } });
+  expect(await agent.say("endless")).toMatchObject({
+    type: "agent.error",
+    data: { code: "steps", advice: expect.any(String) },
+  });
   await expectUsable(agent);
 });
 
@@ -116,12 +150,23 @@ test("what the policy denies, or would ask a person about, is not done", async (
   await workshop.api("/agency/global/blueprints", "POST", {
     name: "careful",
     model: "scripted:clumsy",
-    config: { policy: [{ tool: "echo", match: "secret", action: "deny" }, { tool: "w*", action: "ask" }] },
+    config: {
+      policy: [
+        { tool: "echo", match: "secret", action: "deny" },
+        { tool: "w*", action: "ask" },
+      ],
+    },
   });
   const agent = await workshop.newAgent({ blueprint: "careful" });
-  for (const [message, words] of [["denied", "denies echo"], ["asks", "approval"]] as const) {
+  for (const [message, words] of [
+    ["denied", "denies echo"],
+    ["asks", "approval"],
+  ] as const) {
     expect(await agent.say(message)).toMatchObject({ type: "agent.completed" });
-    expect((await agent.messages()).findLast(({ role }) => role === "tool")).toMatchObject({ content: expect.stringContaining(words), toolResult: { failed: true } });
+    expect((await agent.messages()).findLast(({ role }) => role === "tool")).toMatchObject({
+      content: expect.stringContaining(words),
+      toolResult: { failed: true },
+    });
   }
   expect((await agent.log()).filter(({ type }) => type === "tool.started")).toEqual([]);
   await expectUsable(agent);
@@ -131,6 +176,9 @@ test("a model that gives no sign of life fails the turn; one that is merely slow
   const [silent, slow] = [await createClumsyAgent(), await workshop.newAgent({ model: "scripted:slow" })];
   const [failed, completed] = await Promise.all([silent.say("silence"), slow.say("go")]);
   expect(failed).toMatchObject({ type: "agent.error", data: { code: "no_progress", advice: expect.any(String) } });
-  expect(completed).toMatchObject({ type: "agent.completed", data: { result: "one two three four five six seven eight" } });
+  expect(completed).toMatchObject({
+    type: "agent.completed",
+    data: { result: "one two three four five six seven eight" },
+  });
   await expectUsable(silent);
 });

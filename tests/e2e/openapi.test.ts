@@ -17,7 +17,9 @@ test("the description has every endpoint, with its scope and its answers", () =>
     const operation = description.paths[path.replace(/[:*]([a-z]+)/g, "{$1}")]?.[method.toLowerCase()];
     expect(operation).toMatchObject({ operationId: name });
     expect(operation.responses[status]).toBeDefined();
-    expect(operation.responses.default.content["application/json"].schema).toEqual({ $ref: "#/components/schemas/Error" });
+    expect(operation.responses.default.content["application/json"].schema).toEqual({
+      $ref: "#/components/schemas/Error",
+    });
     if (access === "public") expect(operation.security).toEqual([]);
     else expect(operation["x-scope"]).toBe(access);
   }
@@ -42,10 +44,15 @@ test("streams, sockets, blobs and bodies that may be left out are described as s
 });
 
 test("every reference in it leads somewhere, and every path parameter is declared", () => {
-  const references = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference ?? "");
+  const references = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map(
+    ([, reference]) => reference ?? "",
+  );
   expect(references.length).toBeGreaterThan(10);
   for (const reference of references) {
-    const target = reference.slice(2).split("/").reduce((node: any, key) => node?.[key], description);
+    const target = reference
+      .slice(2)
+      .split("/")
+      .reduce((node: any, key) => node?.[key], description);
     expect([reference, typeof target]).toEqual([reference, "object"]);
   }
   for (const [path, operations] of Object.entries<any>(description.paths)) {
@@ -71,7 +78,9 @@ test("events are described by type, each with its data", () => {
     expect(description.components.schemas[reference.split("/").at(-1) ?? ""].properties.type.const).toBe(type);
   }
   expect(RequestAcceptedEvent.properties.data.properties.props).toMatchObject({ $ref: "#/components/schemas/Props" });
-  expect(ToolErrorEvent.properties.data.required).toEqual(expect.arrayContaining(["runId", "callId", "error", "trouble"]));
+  expect(ToolErrorEvent.properties.data.required).toEqual(
+    expect.arrayContaining(["runId", "callId", "error", "trouble"]),
+  );
 });
 
 test("it is not told without a token", async () => {

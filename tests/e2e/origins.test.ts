@@ -21,7 +21,8 @@ afterAll(async () => {
   if (house) await removeHome(house.home);
 });
 
-const ask = (headers: Record<string, string>, method = "GET", path = "/agents") => send({ port: house.port, path, method, headers });
+const ask = (headers: Record<string, string>, method = "GET", path = "/agents") =>
+  send({ port: house.port, path, method, headers });
 
 test("a configured name is answered, in any case", async () => {
   for (const host of ["my.house", "MY.HOUSE:8443"]) {

@@ -54,14 +54,27 @@ test("a newcomer starts the tour with one click and sees an agent at work", asyn
 test("on a phone everything is in reach and nothing sticks out", async () => {
   const { page, complaints } = await guest.createAndOpenAgent(
     "pocket",
-    { pace: 10, exchanges: [{ steps: [{ text: `Here is \`code\`:\n\n\`\`\`\n${"long ".repeat(60)}\n\`\`\`` }, { call: { tool: "write_todos", input: { todos: [{ content: "Fit on a phone", status: "in_progress" }] } } }, { text: countingText }] }] },
+    {
+      pace: 10,
+      exchanges: [
+        {
+          steps: [
+            { text: `Here is \`code\`:\n\n\`\`\`\n${"long ".repeat(60)}\n\`\`\`` },
+            { call: { tool: "write_todos", input: { todos: [{ content: "Fit on a phone", status: "in_progress" }] } } },
+            { text: countingText },
+          ],
+        },
+      ],
+    },
     { viewport: { width: 390, height: 780 }, hasTouch: true, colorScheme: "dark" },
   );
   await say(page, "Hello from a rather small screen, where a message may well take more than one line.");
   await page.getByText("0 of 1").waitFor();
   await page.getByRole("button", { name: "Cancel" }).waitFor();
   await page.screenshot({ path: `${shots}chat-phone-running.png` });
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)).toBe(true);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)).toBe(
+    true,
+  );
   expect(await page.evaluate(() => document.documentElement.scrollHeight <= window.innerHeight)).toBe(true);
   await page.getByRole("button", { name: "Cancel" }).click();
   await findIdleStatus(page).waitFor();
@@ -70,7 +83,10 @@ test("on a phone everything is in reach and nothing sticks out", async () => {
 });
 
 test("words are shown while they come, and only finished ones are read out", async () => {
-  const { page, complaints } = await guest.createAndOpenAgent("streamer", { pace: 20, exchanges: [{ steps: [{ reasoning: "They want words." }, { text: countingText }] }] });
+  const { page, complaints } = await guest.createAndOpenAgent("streamer", {
+    pace: 20,
+    exchanges: [{ steps: [{ reasoning: "They want words." }, { text: countingText }] }],
+  });
   await say(page, "Count!");
   const seen: number[] = [];
   await waitUntil("all words", async () => {
@@ -91,7 +107,19 @@ test("words are shown while they come, and only finished ones are read out", asy
 
 test("a tool that fails says so on its card, and the turn goes on", async () => {
   const { page } = await guest.createAndOpenAgent("clumsy", {
-    exchanges: [{ steps: [{ calls: [{ tool: "no_such_tool", input: { a: 1 } }, { tool: "set_title", input: { title: "Clumsy" } }] }, { text: "Done anyway." }] }],
+    exchanges: [
+      {
+        steps: [
+          {
+            calls: [
+              { tool: "no_such_tool", input: { a: 1 } },
+              { tool: "set_title", input: { title: "Clumsy" } },
+            ],
+          },
+          { text: "Done anyway." },
+        ],
+      },
+    ],
   });
   await say(page, "Try.");
   await findText(page, "Done anyway.").waitFor();
@@ -103,7 +131,10 @@ test("a tool that fails says so on its card, and the turn goes on", async () => 
 });
 
 test("Escape cancels in mid-sentence; what was said stays", async () => {
-  const { page } = await guest.createAndOpenAgent("talker", { pace: 30, exchanges: [{ steps: [{ text: countingText }] }] });
+  const { page } = await guest.createAndOpenAgent("talker", {
+    pace: 30,
+    exchanges: [{ steps: [{ text: countingText }] }],
+  });
   await say(page, "Talk.");
   await waitUntil("some words", async () => (await readLastText(page)).includes("word3"));
   await page.keyboard.press("Escape");
@@ -118,7 +149,10 @@ test("Escape cancels in mid-sentence; what was said stays", async () => {
 });
 
 test("while a turn runs a message can wait, be taken back, or take the turn's place", async () => {
-  const { page } = await guest.createAndOpenAgent("busy", { pace: 25, exchanges: [{ when: "now", steps: [{ text: "At once." }] }, { steps: [{ text: countingText }] }] });
+  const { page } = await guest.createAndOpenAgent("busy", {
+    pace: 25,
+    exchanges: [{ when: "now", steps: [{ text: "At once." }] }, { steps: [{ text: countingText }] }],
+  });
   await say(page, "First.");
   await waitUntil("some words", async () => (await readLastText(page)).includes("word3"));
   await say(page, "Second.");
@@ -138,7 +172,9 @@ test("while a turn runs a message can wait, be taken back, or take the turn's pl
   await findIdleStatus(page).waitFor();
   await guest.expectAllMessages(page, "busy");
   // What was taken back took nothing from the turn that ran.
-  const [first, ...more] = (await guest.readMessages("busy")).filter(({ role, status }) => role === "assistant" && status === "cancelled");
+  const [first, ...more] = (await guest.readMessages("busy")).filter(
+    ({ role, status }) => role === "assistant" && status === "cancelled",
+  );
   expect(countingText.startsWith(first?.content ?? "none")).toBe(true);
   expect(new Set(more.map(({ runId }) => runId))).not.toContain(first?.runId);
 });
@@ -146,7 +182,15 @@ test("while a turn runs a message can wait, be taken back, or take the turn's pl
 test("after kill -9 in mid-sentence the page shows the truth: nothing lost, nothing twice", async () => {
   const { page } = await guest.createAndOpenAgent("survivor", {
     pace: 20,
-    exchanges: [{ steps: [{ text: "Let me write that down. " }, { call: { tool: "set_title", input: { title: "Survived" } } }, { text: countingText }] }],
+    exchanges: [
+      {
+        steps: [
+          { text: "Let me write that down. " },
+          { call: { tool: "set_title", input: { title: "Survived" } } },
+          { text: countingText },
+        ],
+      },
+    ],
   });
   await say(page, "Go on whatever happens.");
   await waitUntil("some words", async () => (await readLastText(page)).includes("word9"));
@@ -155,13 +199,18 @@ test("after kill -9 in mid-sentence the page shows the truth: nothing lost, noth
   await guest.killMain();
   await lost;
   await page.getByLabel("Message to").press("Enter");
-  await waitUntil("both answers", async () => (await guest.readMessages("survivor")).filter(({ role, content }) => role === "assistant" && content === countingText).length === 2);
+  await waitUntil(
+    "both answers",
+    async () =>
+      (await guest.readMessages("survivor")).filter(
+        ({ role, content }) => role === "assistant" && content === countingText,
+      ).length === 2,
+  );
   await findIdleStatus(page).waitFor();
   await guest.expectAllMessages(page, "survivor");
-  expect((await guest.readMessages("survivor")).filter(({ role }) => role === "user").map(({ content }) => content)).toEqual([
-    "Go on whatever happens.",
-    "Said while you were away.",
-  ]);
+  expect(
+    (await guest.readMessages("survivor")).filter(({ role }) => role === "user").map(({ content }) => content),
+  ).toEqual(["Go on whatever happens.", "Said while you were away."]);
 });
 
 test("a failing model is told of with the reason, while it is tried again and at the end", async () => {
@@ -200,7 +249,10 @@ test("two tabs show the same, and what is being written stays in its tab's place
   await two.page.getByText("Hello from one.").waitFor();
   await waitUntil("some words", async () => (await readLastText(two.page)).includes("word3"));
   const three = await guest.openAgent("shared");
-  await waitUntil("the end in both", async () => (await readLastText(one.page)) === countingText && (await readLastText(two.page)) === countingText);
+  await waitUntil(
+    "the end in both",
+    async () => (await readLastText(one.page)) === countingText && (await readLastText(two.page)) === countingText,
+  );
   for (const { page } of [one, two, three]) await guest.expectAllMessages(page, "shared");
   await two.page.getByLabel("Message to").fill("half a thou");
   await two.page.reload();
@@ -208,7 +260,9 @@ test("two tabs show the same, and what is being written stays in its tab's place
 });
 
 test("older messages come when a reader scrolls up, and the page stays where it is read", async () => {
-  const { page } = await guest.createAndOpenAgent("chronicler", { exchanges: [{ steps: [{ text: "Noted: {{ message }}" }] }] });
+  const { page } = await guest.createAndOpenAgent("chronicler", {
+    exchanges: [{ steps: [{ text: "Noted: {{ message }}" }] }],
+  });
   for (let index = 0; index < 40; index++) {
     await house.client.call("serve", { body: { agent: "chronicler", message: `entry ${index}` } });
   }
@@ -227,13 +281,27 @@ test("older messages come when a reader scrolls up, and the page stays where it 
   await findText(page, "Noted: news").waitFor({ state: "attached" });
   expect(await log.evaluate((element) => element.scrollTop)).toBe(at);
   await page.getByRole("button", { name: "Latest" }).click();
-  await waitUntil("the end", () => log.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight < 5));
+  await waitUntil("the end", () =>
+    log.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight < 5),
+  );
 });
 
 test("hostile words of a model, a person and a tool are shown and do nothing", async () => {
-  const evil = '<img src=x onerror="window.hacked=1"> [click](javascript:window.hacked=1) <script>window.hacked=1</script> \u001b[31mred\u001b[0m \u202Egnirts';
+  const evil =
+    '<img src=x onerror="window.hacked=1"> [click](javascript:window.hacked=1) <script>window.hacked=1</script> \u001b[31mred\u001b[0m \u202Egnirts';
   const { page, complaints } = await guest.createAndOpenAgent("mallory", {
-    exchanges: [{ steps: [{ reasoning: evil }, { text: `${evil}\n\n\`\`\`html\n${evil}\n\`\`\`` }, { call: { tool: "write_todos", input: { todos: [{ content: evil, status: "pending" }] } } }, { call: { tool: "set_title", input: { title: evil.slice(0, 60) } } }, { call: { tool: evil, input: { [evil]: evil } } }, { text: "End." }] }],
+    exchanges: [
+      {
+        steps: [
+          { reasoning: evil },
+          { text: `${evil}\n\n\`\`\`html\n${evil}\n\`\`\`` },
+          { call: { tool: "write_todos", input: { todos: [{ content: evil, status: "pending" }] } } },
+          { call: { tool: "set_title", input: { title: evil.slice(0, 60) } } },
+          { call: { tool: evil, input: { [evil]: evil } } },
+          { text: "End." },
+        ],
+      },
+    ],
   });
   await say(page, evil);
   await findText(page, "End.").waitFor();

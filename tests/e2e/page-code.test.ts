@@ -66,7 +66,8 @@ async function takeScreenshots(name: string, schemes: ("light" | "dark")[], of =
   }
 }
 
-const hasNoOverflow = (of = page) => of.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+const hasNoOverflow = (of = page) =>
+  of.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
 
 /** A part of a card by its title. */
 const findPart = (title: string | RegExp) =>
@@ -89,7 +90,10 @@ return { totals, all: total(Object.values(totals)) };
 
 const modules = {
   "sums.ts": "export const total = (numbers: number[]): number => numbers.reduce((sum, n) => sum + n, 0);",
-  "orders.json": JSON.stringify([{ customer: "ann", amount: 5 }, { customer: "bob", amount: 3.5 }]),
+  "orders.json": JSON.stringify([
+    { customer: "ann", amount: 5 },
+    { customer: "bob", amount: 3.5 },
+  ]),
 };
 
 test("code is shown as code, with what it gave back, what it wrote and what it called, also after a reload", async () => {
@@ -98,8 +102,16 @@ test("code is shown as code, with what it gave back, what it wrote and what it c
   const look = async () => {
     await openCard();
     expect(await page.locator(".source code").innerText()).toBe(orders.trimEnd());
-    expect(await page.locator(".source-numbers").innerText()).toBe(orders.trimEnd().split("\n").map((_, index) => index + 1).join("\n"));
-    expect(await findPart("Result").innerText()).toBe(JSON.stringify({ totals: { ann: 5, bob: 3.5 }, all: 8.5 }, null, 2));
+    expect(await page.locator(".source-numbers").innerText()).toBe(
+      orders
+        .trimEnd()
+        .split("\n")
+        .map((_, index) => index + 1)
+        .join("\n"),
+    );
+    expect(await findPart("Result").innerText()).toBe(
+      JSON.stringify({ totals: { ann: 5, bob: 3.5 }, all: 8.5 }, null, 2),
+    );
     expect(await findPart("Console").innerText()).toBe("seen ann 5\nseen bob 3.5");
     const called = page.locator(".capabilities li");
     expect(await called.locator(".call-name").allInnerTexts()).toEqual(["set_title", "write_todos", "no_such_tool"]);
@@ -127,7 +139,9 @@ test("a run that fails says how, and where in the code", async () => {
   const steps = [
     run("const order = undefined;\nreturn order.customer;"),
     run("const sum = (1 + ;"),
-    run("console.log('begun');\nfor (;;) await new Promise((resolve) => setTimeout(resolve, 10));", { timeoutMs: 3000 }),
+    run("console.log('begun');\nfor (;;) await new Promise((resolve) => setTimeout(resolve, 10));", {
+      timeoutMs: 3000,
+    }),
     run("return await tools.executeCode({ code: '1' });"),
     { text: "All of them failed." },
   ];
@@ -137,7 +151,11 @@ test("a run that fails says how, and where in the code", async () => {
   const states = () => findCards().locator(".call-state").allInnerTexts();
   expect(await states()).toEqual(words);
   for (const index of [0, 1, 2]) await openCard(index);
-  expect(await findPart(/^What went wrong$/).first().innerText()).toMatch(/^TypeError: .*\n.*code:2:\d+/);
+  expect(
+    await findPart(/^What went wrong$/)
+      .first()
+      .innerText(),
+  ).toMatch(/^TypeError: .*\n.*code:2:\d+/);
   expect(await findPart("What went wrong: cannot be read").innerText()).toMatch(/^SyntaxError: .*code:1:\d+/);
   expect(await findPart("What went wrong: ended").innerText()).toBe("The run took more than 3 s and was ended.");
   expect(await findPart("Console").innerText()).toBe("begun");
@@ -172,7 +190,13 @@ test("what a long run writes is shown while it runs, over a reload, until it is 
   const before = await readLatestRound();
   await waitUntil("more rounds", async () => (await readLatestRound()) > before + 20);
   expect(await first?.evaluate((element) => element.isConnected && element.textContent)).toBe("round 1\n");
-  expect(await live.evaluate((element) => element.scrollHeight > element.clientHeight && element.scrollHeight - element.scrollTop - element.clientHeight < 2)).toBe(true);
+  expect(
+    await live.evaluate(
+      (element) =>
+        element.scrollHeight > element.clientHeight &&
+        element.scrollHeight - element.scrollTop - element.clientHeight < 2,
+    ),
+  ).toBe(true);
   expect(await hasNoOverflow()).toBe(true);
   await takeScreenshots("code-live-phone", ["light", "dark"]);
   const told = await readLatestRound();
@@ -188,10 +212,18 @@ test("what a long run writes is shown while it runs, over a reload, until it is 
 });
 
 test("a run that waits for a sandbox says so, and the host's page who has it", async () => {
-  onTestFinished(() => void house.client.agent("busy").cancel().catch(() => {}));
+  onTestFinished(
+    () =>
+      void house.client
+        .agent("busy")
+        .cancel()
+        .catch(() => {}),
+  );
   await createAndOpenAgent("busy", [run(endless, { timeoutMs: 60_000 })]);
   await waitUntil("the first round", async () => (await readLatestRound()) >= 1);
-  await createAndOpenAgent("patient", [run("for (;;) await new Promise((resolve) => setTimeout(resolve, 50));", { timeoutMs: 60_000 })]);
+  await createAndOpenAgent("patient", [
+    run("for (;;) await new Promise((resolve) => setTimeout(resolve, 50));", { timeoutMs: 60_000 }),
+  ]);
   await page.locator(".call-now", { hasText: "Waiting for a sandbox." }).waitFor();
   expect(await readCardState()).toBe("waits for a sandbox");
   await page.locator(".status-line", { hasText: "Waiting for a sandbox." }).waitFor();
@@ -238,12 +270,16 @@ test.skipIf(!walled)("a command is shown as in a terminal, with its output as it
 });
 
 test("hostile code, console, results and errors are shown and do nothing", async () => {
-  const evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script><a href="javascript:window.hacked=1">x</a> \\u001b[31mred\\u0007 \\u202Egnirts\\u2066';
+  const evil =
+    '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script><a href="javascript:window.hacked=1">x</a> \\u001b[31mred\\u0007 \\u202Egnirts\\u2066';
   const raw = '<img src=x onerror="window.hacked=1"> \u202Egnirts\u2066 \u001b[31m';
   const steps = [
-    run(`const evil = \`${evil}\`; // ${raw}\nconsole.log(evil);\nawait tools.set_title({ title: evil.slice(0, 60) });\nawait tools.write_todos({ evil }).catch(() => {});\nreturn evil;`, {
-      modules: { "evil.js": `export const evil = 1; // ${raw}` },
-    }),
+    run(
+      `const evil = \`${evil}\`; // ${raw}\nconsole.log(evil);\nawait tools.set_title({ title: evil.slice(0, 60) });\nawait tools.write_todos({ evil }).catch(() => {});\nreturn evil;`,
+      {
+        modules: { "evil.js": `export const evil = 1; // ${raw}` },
+      },
+    ),
     run(`throw new Error(\`${evil}\`);`),
     run(`console.log(\`${evil}\`);\nfor (;;) await new Promise((resolve) => setTimeout(resolve, 50));`),
   ];

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findEditor, type FilesPage, findLiveStatus, openFilesPage, findRow, readEditorText } from "../kit/page-files.ts";
+import {
+  findEditor,
+  type FilesPage,
+  findLiveStatus,
+  openFilesPage,
+  findRow,
+  readEditorText,
+} from "../kit/page-files.ts";
 import { findMain } from "../kit/processes.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
@@ -77,7 +84,10 @@ test("a folder that is uploaded is one version, a name that cannot be keeps no o
   await drop(["one.txt", "two.txt", "con.txt", "drei ü.txt"]);
   await page.getByText("3 files uploaded, 1 not").waitFor();
   const { versions } = await agent.versions();
-  expect(versions.map(({ changes }) => changes.map(({ path }) => path))).toEqual([["drei ü.txt", "one.txt", "two.txt"], ["app/README.md"]]);
+  expect(versions.map(({ changes }) => changes.map(({ path }) => path))).toEqual([
+    ["drei ü.txt", "one.txt", "two.txt"],
+    ["app/README.md"],
+  ]);
   expect((await agent.file("drei ü.txt")).text()).toBe("in drei ü.txt\n");
 
   // One that is there already but for upper and lower case is refused, and with it all that came in the same zip.
@@ -89,7 +99,9 @@ test("a folder that is uploaded is one version, a name that cannot be keeps no o
 
   const zip = new Response(await agent.archive({ under: "app" })).arrayBuffer();
   await agent.deleteFile("app/README.md");
-  await page.locator('input[accept=".zip"]').setInputFiles({ name: "app.zip", mimeType: "application/zip", buffer: Buffer.from(await zip) });
+  await page
+    .locator('input[accept=".zip"]')
+    .setInputFiles({ name: "app.zip", mimeType: "application/zip", buffer: Buffer.from(await zip) });
   await waitUntil("what was in it", async () => (await agent.file("app/README.md")).text() === "here\n");
 
   // What is dropped beside the place for it does not take the page away.
@@ -104,7 +116,10 @@ test("a folder that is uploaded is one version, a name that cannot be keeps no o
 
 test("of a great many files the list is read again only when it is another one, and a folder of them moves as one", async () => {
   const deep = "deep/a/b/c/d/e/last.md";
-  const agent = await files.createAgent("max", { [deep]: "# Deep\n", ...Object.fromEntries(Array.from({ length: 1010 }, (_, index) => [`many/f${index}.txt`, `${index}`])) });
+  const agent = await files.createAgent("max", {
+    [deep]: "# Deep\n",
+    ...Object.fromEntries(Array.from({ length: 1010 }, (_, index) => [`many/f${index}.txt`, `${index}`])),
+  });
   const { page, complaints } = await files.openAddress("max/files/many");
   const rowOf = (path: string) => page.locator(`.file-row[data-path="${path}"]`);
   await page.getByRole("button", { name: "Rename or move many" }).click();
@@ -112,7 +127,10 @@ test("of a great many files the list is read again only when it is another one, 
   await page.getByLabel("Path").press("Enter");
   await page.locator(".crumbs", { hasText: "lots1,010 files" }).waitFor();
   const [latest] = (await agent.versions({ limit: 1 })).versions;
-  expect([latest?.changes[0], (latest?.changes.length ?? 0) + (latest?.more ?? 0)]).toEqual([{ path: "lots/f0.txt", kind: "move", from: "many/f0.txt" }, 1010]);
+  expect([latest?.changes[0], (latest?.changes.length ?? 0) + (latest?.more ?? 0)]).toEqual([
+    { path: "lots/f0.txt", kind: "move", from: "many/f0.txt" },
+    1010,
+  ]);
 
   const asked: string[] = [];
   page.on("request", (request) => void (/\/files\?/.test(request.url()) && asked.push(new URL(request.url()).search)));
@@ -126,7 +144,9 @@ test("of a great many files the list is read again only when it is another one, 
 
   // Where an address leads is in sight, however many are above it.
   await page.goto(`${files.house.url}/app/global/max/files/lots/f999.txt`);
-  await waitUntil("its line to be in sight", () => rowOf("lots/f999.txt").evaluate((one) => one.getBoundingClientRect().bottom <= window.innerHeight));
+  await waitUntil("its line to be in sight", () =>
+    rowOf("lots/f999.txt").evaluate((one) => one.getBoundingClientRect().bottom <= window.innerHeight),
+  );
   await page.getByLabel("Find a file by its name").fill("last");
   await rowOf(deep).click();
   await page.getByText("# Deep").waitFor();

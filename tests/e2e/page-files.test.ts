@@ -1,5 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findEditor, type FilesPage, hasNoOverflow, findLiveStatus, openFilesPage, phone, plan, findRow, takeScreenshots, source, readEditorText } from "../kit/page-files.ts";
+import {
+  findEditor,
+  type FilesPage,
+  hasNoOverflow,
+  findLiveStatus,
+  openFilesPage,
+  phone,
+  plan,
+  findRow,
+  takeScreenshots,
+  source,
+  readEditorText,
+} from "../kit/page-files.ts";
 import { findMain } from "../kit/processes.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
@@ -16,19 +28,18 @@ beforeAll(async () => {
 afterAll(() => files?.close());
 
 test("the tree is found by name, goes by arrow keys, and every place in it has an address that survives a reload", async () => {
-  await createAgent("ada", { "README.md": "# Words\n\nCounts the words of a text.\n", "src/words.ts": source, "src/deep/data.json": '{"a": [1, true]}\n', "notes/plan.md": plan });
+  await createAgent("ada", {
+    "README.md": "# Words\n\nCounts the words of a text.\n",
+    "src/words.ts": source,
+    "src/deep/data.json": '{"a": [1, true]}\n',
+    "notes/plan.md": plan,
+  });
   const { page, complaints } = await openAddress("ada");
   await page.getByRole("link", { name: "Files" }).click();
   await findRow(page, "words.ts").waitFor();
-  expect(await page.getByRole("treeitem").evaluateAll((rows) => rows.map((one) => (one as HTMLElement).dataset.path))).toEqual([
-    "notes",
-    "notes/plan.md",
-    "src",
-    "src/deep",
-    "src/deep/data.json",
-    "src/words.ts",
-    "README.md",
-  ]);
+  expect(
+    await page.getByRole("treeitem").evaluateAll((rows) => rows.map((one) => (one as HTMLElement).dataset.path)),
+  ).toEqual(["notes", "notes/plan.md", "src", "src/deep", "src/deep/data.json", "src/words.ts", "README.md"]);
   await page.getByLabel("Find a file by its name").fill("TS wor");
   expect(await page.getByRole("treeitem").count()).toBe(2);
   await page.getByLabel("Find a file by its name").fill("");
@@ -61,7 +72,8 @@ test("two people and the agent write in one file at once; each undoes only their
   const turn = await agent.send("Go.");
   expect((await turn.outcome()).status).toBe("completed");
   const all = "One was here. # Plan\n\nfirst\nsecond, by the agent\nthird\nfourth, by two";
-  for (const { page } of [one, two]) await waitUntil("what all three wrote", async () => (await readEditorText(page)) === all);
+  for (const { page } of [one, two])
+    await waitUntil("what all three wrote", async () => (await readEditorText(page)) === all);
   await waitUntil("the file to have it", async () => (await agent.file("plan.md")).text() === all);
   // Each sees the name of the other at their cursor.
   await one.page.locator(".other-name", { hasText: "owner" }).waitFor();
@@ -69,7 +81,8 @@ test("two people and the agent write in one file at once; each undoes only their
   await takeScreenshots(one.page, "files-together", ["light"]);
   await findEditor(one.page).press("Control+z");
   const undone = all.replace("One was here. ", "");
-  for (const { page } of [one, two]) await waitUntil("only one's own to be undone", async () => (await readEditorText(page)) === undone);
+  for (const { page } of [one, two])
+    await waitUntil("only one's own to be undone", async () => (await readEditorText(page)) === undone);
 
   await one.page.getByRole("link", { name: "Conversation" }).click();
   const card = one.page.locator(".call", { hasText: "editFile" });
@@ -93,7 +106,10 @@ test("what is typed while the host is away is kept and sent when it is back, to 
   await findEditor(page).press("Control+End");
   await page.keyboard.type("typed alone");
   await page.context().setOffline(false);
-  await waitUntil("the file to have it", async () => (await agent.file("notes.md")).text() === "kept\r\nwith other line ends\r\ntyped alone");
+  await waitUntil(
+    "the file to have it",
+    async () => (await agent.file("notes.md")).text() === "kept\r\nwith other line ends\r\ntyped alone",
+  );
   await findLiveStatus(page).waitFor();
 });
 
@@ -116,9 +132,19 @@ test("an edit that the host does not take is told with the reason, and one goes 
 
 test("history tells who did what; a revert is tried first, keeps both where later edits overlap, and leads to the place", async () => {
   const agent = await createAgent("ida", { "plan.md": plan, "other.md": "untouched\n" }, [
-    { call: { tool: "writeFile", input: { path: "out/numbers.txt", content: Array.from({ length: 300 }, (_, line) => `${line + 1}\n`).join("") } } },
+    {
+      call: {
+        tool: "writeFile",
+        input: { path: "out/numbers.txt", content: Array.from({ length: 300 }, (_, line) => `${line + 1}\n`).join("") },
+      },
+    },
     { call: { tool: "readFile", input: { path: "plan.md" } } },
-    { call: { tool: "editFile", input: { path: "plan.md", oldString: "second\nthird", newString: "second, by the agent\nthird\nand one more" } } },
+    {
+      call: {
+        tool: "editFile",
+        input: { path: "plan.md", oldString: "second\nthird", newString: "second, by the agent\nthird\nand one more" },
+      },
+    },
     { text: "Done." },
   ]);
   await (await agent.send("Go.")).outcome();
@@ -178,7 +204,10 @@ test("a newcomer is told what this is; files are made, uploaded, looked at, move
   await page.keyboard.type("Hello");
   await waitUntil("it to be written", async () => (await agent.file("docs/first.md")).text() === "Hello");
 
-  const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "base64",
+  );
   await page.locator('input[type="file"][multiple]').setInputFiles([
     { name: "dot.png", mimeType: "image/png", buffer: png },
     { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("uploaded\n") },
@@ -188,7 +217,9 @@ test("a newcomer is told what this is; files are made, uploaded, looked at, move
   expect(await page.locator(".upload-problem").innerText()).toContain("larger than a file may be");
   // They went where the open file is.
   await findRow(page, "dot.png").click();
-  await waitUntil("the picture", () => page.locator(".picture img").evaluate((picture) => (picture as HTMLImageElement).naturalWidth === 1));
+  await waitUntil("the picture", () =>
+    page.locator(".picture img").evaluate((picture) => (picture as HTMLImageElement).naturalWidth === 1),
+  );
   // What is dropped goes there too. It is text, but too large for many to write in it.
   const dropped = await page.evaluateHandle(() => {
     const items = new DataTransfer();
@@ -200,7 +231,10 @@ test("a newcomer is told what this is; files are made, uploaded, looked at, move
   await page.getByText("too large to be edited together").waitFor();
   await waitUntil("its text", async () => (await readEditorText(page)).startsWith("a long line of text\n"));
   await findRow(page, "dot.png").click();
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download docs/dot.png" }).click()]);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download docs/dot.png" }).click(),
+  ]);
   expect(download.suggestedFilename()).toBe("dot.png");
   await page.getByRole("button", { name: "More" }).click();
   const [zip] = await Promise.all([page.waitForEvent("download"), page.getByText("Download all as a zip").click()]);
@@ -241,7 +275,9 @@ test("on a phone the tree and a file are there one at a time, nothing sticks out
   await takeScreenshots(page, "files-phone", ["light"]);
   await findEditor(page).press("Control+Home");
   await page.keyboard.type("// On a branch.\n");
-  await waitUntil("the branch to have it", async () => (await agent.file("src/words.ts", { branch: "draft" })).text().startsWith("// On a branch."));
+  await waitUntil("the branch to have it", async () =>
+    (await agent.file("src/words.ts", { branch: "draft" })).text().startsWith("// On a branch."),
+  );
   expect((await agent.file("src/words.ts")).text()).toBe(source);
   await page.getByRole("link", { name: "Back to all files" }).click();
   await page.getByRole("button", { name: "Merge…" }).click();

@@ -26,11 +26,30 @@ beforeAll(async () => {
   [workshop, browser] = await Promise.all([
     openTestbed({
       worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
-      config: { providers: { local: { base: `${server.url}/v1` } }, contextTokens: { "local:brief": limit }, turn: { heartbeatSeconds: 1 } },
+      config: {
+        providers: { local: { base: `${server.url}/v1` } },
+        contextTokens: { "local:brief": limit },
+        turn: { heartbeatSeconds: 1 },
+      },
       scripts: {
         default: [
-          { when: "steps", steps: [call("echo", { text: "one" }), call("echo", { text: "two" }), { text: "Three steps." }] },
-          { when: "wait", steps: [{ text: "I will ask." }, { calls: [{ tool: "later", input: { note: "first" } }, { tool: "later_alone", input: {} }] }, { text: "Both have answered." }] },
+          {
+            when: "steps",
+            steps: [call("echo", { text: "one" }), call("echo", { text: "two" }), { text: "Three steps." }],
+          },
+          {
+            when: "wait",
+            steps: [
+              { text: "I will ask." },
+              {
+                calls: [
+                  { tool: "later", input: { note: "first" } },
+                  { tool: "later_alone", input: {} },
+                ],
+              },
+              { text: "Both have answered." },
+            ],
+          },
           { steps: [{ text: "You said: {{ message }}" }] },
         ],
       },
@@ -46,7 +65,9 @@ afterAll(async () => {
 });
 
 function answer({ raw }: SeenRequest): Answer {
-  return raw.includes("You condense the older part of a conversation") ? { text: "They talked about kumquats.\n\n- They are `small`." } : { text: "Understood." };
+  return raw.includes("You condense the older part of a conversation")
+    ? { text: "They talked about kumquats.\n\n- They are `small`." }
+    : { text: "Understood." };
 }
 
 async function openAgent(agent: string, options: Parameters<typeof openPage>[1] = {}) {
@@ -62,9 +83,14 @@ async function openAgent(agent: string, options: Parameters<typeof openPage>[1] 
 
 /** What stands in the transcript: the role of each message, the kind of each note. */
 const readOrder = (page: Page) =>
-  page.locator(".transcript-inside > *").evaluateAll((lines) => lines.map((line) => (line as HTMLElement).dataset.role ?? (line as HTMLElement).dataset.note ?? line.className));
+  page
+    .locator(".transcript-inside > *")
+    .evaluateAll((lines) =>
+      lines.map((line) => (line as HTMLElement).dataset.role ?? (line as HTMLElement).dataset.note ?? line.className),
+    );
 
-const hasNoOverflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+const hasNoOverflow = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
 
 const words = "All work and no play makes a conversation long, and longer with every word that is said in it. ";
 
@@ -79,7 +105,9 @@ test("how full the model's context is follows the conversation, and what makes i
   const level = async () => Number(await meter.getAttribute("aria-valuenow"));
   const first = await level();
   expect(first).toBeGreaterThan(0);
-  expect(await meter.getAttribute("aria-valuetext")).toMatch(/^\d+ % of what brief reads at once: [\d,]+ of 4,000 tokens\.$/);
+  expect(await meter.getAttribute("aria-valuetext")).toMatch(
+    /^\d+ % of what brief reads at once: [\d,]+ of 4,000 tokens\.$/,
+  );
   // As the host itself counts.
   const context = () => page.locator(".context-meter").innerText();
   await page.reload();
@@ -130,7 +158,9 @@ test("near its end the meter warns, in words too", async () => {
   await say(page, "Hello.");
   const meter = page.getByRole("meter", { name: "Context" });
   await waitUntil("a warning", async () => (await meter.getAttribute("data-tone")) === "warn");
-  expect(await meter.getAttribute("aria-valuetext")).toBe("86 % of what brief reads at once: 3,440 of 4,000 tokens. Soon older messages are summed up for it.");
+  expect(await meter.getAttribute("aria-valuetext")).toBe(
+    "86 % of what brief reads at once: 3,440 of 4,000 tokens. Soon older messages are summed up for it.",
+  );
   expect(await page.locator(".context-meter").innerText()).toBe("86 %");
   expect(await hasNoOverflow(page)).toBe(true);
   await page.screenshot({ path: `${shots}meter-phone.png` });
@@ -138,18 +168,26 @@ test("near its end the meter warns, in words too", async () => {
 });
 
 test("a middleware that fails is named where it failed, once a turn, also after a reload", async () => {
-  const blueprint = await workshop.newBlueprint({ tags: ["default", "puppet"], config: { puppet: { beforeModel: "throw" } } });
+  const blueprint = await workshop.newBlueprint({
+    tags: ["default", "puppet"],
+    config: { puppet: { beforeModel: "throw" } },
+  });
   const agent = await workshop.newAgent({ blueprint });
   const { page, complaints } = await openAgent(agent.name, phone);
   await say(page, "Take some steps.");
   await findText(page, "Three steps.").waitFor();
   await findIdleStatus(page).waitFor();
   const failure = page.locator('[data-note="middleware"]');
-  await failure.getByText("The middleware puppet failed in beforeModel, 3 times in this turn: This hook throws.").waitFor();
+  await failure
+    .getByText("The middleware puppet failed in beforeModel, 3 times in this turn: This hook throws.")
+    .waitFor();
   await failure.getByText("the turn went on without it").waitFor();
   const before = await readOrder(page);
   expect(before).toEqual(["user", "middleware", "assistant", "assistant", "assistant"]);
-  await page.getByRole("status").filter({ hasText: "The middleware puppet failed in beforeModel" }).waitFor({ state: "attached" });
+  await page
+    .getByRole("status")
+    .filter({ hasText: "The middleware puppet failed in beforeModel" })
+    .waitFor({ state: "attached" });
   expect(await hasNoOverflow(page)).toBe(true);
   await page.screenshot({ path: `${shots}note-middleware-phone.png` });
   await say(page, "Once more.");
@@ -158,7 +196,10 @@ test("a middleware that fails is named where it failed, once a turn, also after 
   const after = [...before, "user", "middleware", "assistant"];
   expect(await readOrder(page)).toEqual(after);
   await page.reload();
-  await waitUntil("the same after a reload", async () => JSON.stringify(await readOrder(page)) === JSON.stringify(after));
+  await waitUntil(
+    "the same after a reload",
+    async () => JSON.stringify(await readOrder(page)) === JSON.stringify(after),
+  );
   // What is cleared is gone, notes and all.
   await workshop.house().client.call("clearMessages", { params: { agency: "global", agent: agent.name } });
   await page.getByText("Nothing has been said yet.").waitFor();
@@ -183,7 +224,11 @@ test("a turn that waits for reports says for which, before and after a reload, a
   expect(await readOrder(page)).toEqual(["user", "assistant", "pause", "user"]);
 
   const deferred = (await agent.log()).flatMap(({ type, data }) => (type === "tool.deferred" ? [data] : []));
-  const report = (toolName: string) => agent.report({ callId: deferred.find((call) => call.toolName === toolName)?.callId, output: `${toolName} says hello.` });
+  const report = (toolName: string) =>
+    agent.report({
+      callId: deferred.find((call) => call.toolName === toolName)?.callId,
+      output: `${toolName} says hello.`,
+    });
   await report("later");
   await pause.getByText("The turn waits for the answer of later_alone.").waitFor();
   expect(await page.locator('.call[data-state="done"]').count()).toBe(1);
@@ -195,7 +240,10 @@ test("a turn that waits for reports says for which, before and after a reload, a
 });
 
 test("older messages bring what happened between them", async () => {
-  const blueprint = await workshop.newBlueprint({ tags: ["default", "puppet"], config: { puppet: { onModelResult: "throw" } } });
+  const blueprint = await workshop.newBlueprint({
+    tags: ["default", "puppet"],
+    config: { puppet: { onModelResult: "throw" } },
+  });
   const agent = await workshop.newAgent({ blueprint });
   for (let turn = 0; turn < 40; turn++) await agent.say(`entry ${turn}`);
   const { page } = await openAgent(agent.name);
@@ -203,22 +251,41 @@ test("older messages bring what happened between them", async () => {
   await waitUntil("those of the history", async () => (await failures.count()) === 25);
   await page.getByRole("log").evaluate((log) => log.scrollTo({ top: 0 }));
   await waitUntil("those of all", async () => (await failures.count()) === 40);
-  expect((await readOrder(page)).slice(0, 6)).toEqual(["user", "assistant", "middleware", "user", "assistant", "middleware"]);
+  expect((await readOrder(page)).slice(0, 6)).toEqual([
+    "user",
+    "assistant",
+    "middleware",
+    "user",
+    "assistant",
+    "middleware",
+  ]);
 });
 
 test("a blueprint shows its tags, the models of its roles, and what is probably not meant", async () => {
   await workshop.house().client.call("createAgency", { body: { id: "drafts" } });
   await workshop.house().client.call("putBlueprint", {
     params: { agency: "drafts" },
-    body: { name: "odd", description: "Not quite done.", tags: ["default", "wtiness"], model: "local:brief", models: { fast: "scripted:tour", summarizer: "local:brief" } },
+    body: {
+      name: "odd",
+      description: "Not quite done.",
+      tags: ["default", "wtiness"],
+      model: "local:brief",
+      models: { fast: "scripted:tour", summarizer: "local:brief" },
+    },
   });
   const { page, complaints } = await openAgent((await workshop.newAgent()).name);
   await page.goto(`${workshop.house().url}/app/drafts`);
   const odd = page.locator(".blueprints > li", { hasText: "Not quite done." });
-  for (const text of ["#wtiness", "fast scripted:tour", "summarizer local:brief"]) await odd.locator(".badge", { hasText: text }).waitFor();
-  const { warnings } = await workshop.house().client.call("getBlueprint", { params: { agency: "drafts", name: "odd" } });
+  for (const text of ["#wtiness", "fast scripted:tour", "summarizer local:brief"])
+    await odd.locator(".badge", { hasText: text }).waitFor();
+  const { warnings } = await workshop
+    .house()
+    .client.call("getBlueprint", { params: { agency: "drafts", name: "odd" } });
   expect(warnings).toHaveLength(1);
-  await odd.locator(".notice").getByText(warnings?.[0] ?? "none").waitFor();
+  await odd
+    .locator(".notice")
+    .getByText(warnings?.[0] ?? "none")
+    .waitFor();
   await page.screenshot({ path: `${shots}blueprints.png`, fullPage: true });
   await page.setViewportSize(phone.viewport);
   expect(await hasNoOverflow(page)).toBe(true);

@@ -27,7 +27,15 @@ test("the browser's own EventSource and WebSocket speak with an agent, and resum
   const guest = new ChatUser(house, browser);
   const { page } = await guest.createAndOpenAgent("plain", {
     pace: 10,
-    exchanges: [{ steps: [{ text: countingText }, { call: { tool: "set_title", input: { title: "Plain" } } }, { text: "The end." }] }],
+    exchanges: [
+      {
+        steps: [
+          { text: countingText },
+          { call: { tool: "set_title", input: { title: "Plain" } } },
+          { text: "The end." },
+        ],
+      },
+    ],
   });
   await page.evaluate(() => {
     const heard: RecordedStream = { seen: [], frames: [] };
@@ -39,8 +47,12 @@ test("the browser's own EventSource and WebSocket speak with an agent, and resum
       source.addEventListener(type, (event) => heard.seen.push(Number((event as MessageEvent).lastEventId)));
     }
     const socket = new WebSocket(`${location.origin.replace("http", "ws")}/agency/global/agent/plain/ws`);
-    socket.addEventListener("message", ({ data }) => heard.frames.push((JSON.parse(data as string) as { type: string }).type));
-    socket.addEventListener("open", () => socket.send(JSON.stringify({ type: "chat", id: "from-a-plain-socket", content: "Begin." })));
+    socket.addEventListener("message", ({ data }) =>
+      heard.frames.push((JSON.parse(data as string) as { type: string }).type),
+    );
+    socket.addEventListener("open", () =>
+      socket.send(JSON.stringify({ type: "chat", id: "from-a-plain-socket", content: "Begin." })),
+    );
   });
   const seen = () => page.evaluate(() => (window as unknown as RecordedStream).seen);
   const frames = () => page.evaluate(() => (window as unknown as RecordedStream).frames);
@@ -49,7 +61,10 @@ test("the browser's own EventSource and WebSocket speak with an agent, and resum
   await waitUntil("some events", async () => (await seen()).length > 5);
   await guest.killMain();
   await waitUntil("the turn to end", async () => (await guest.readMessages("plain")).at(-1)?.content === "The end.");
-  const { events } = await house.client.call("listEvents", { params: { agency: "global", agent: "plain" }, query: { limit: 1000 } });
+  const { events } = await house.client.call("listEvents", {
+    params: { agency: "global", agent: "plain" },
+    query: { limit: 1000 },
+  });
   await waitUntil("every event", async () => (await seen()).length >= events.length);
   expect(await seen()).toEqual(events.map(({ seq }) => seq));
   expect(events.some(({ type }) => type === "run.resumed")).toBe(true);

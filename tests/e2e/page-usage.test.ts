@@ -43,7 +43,10 @@ afterAll(async () => {
 function answer({ latest }: SeenRequest) {
   const amount = Number(latest.split(" ")[1] ?? 100);
   const output = Math.floor(amount / 5);
-  return { text: `Used ${amount}.`, usage: { input: amount - output, output, cached: latest.startsWith("again") ? Math.floor(amount / 2) : 0 } };
+  return {
+    text: `Used ${amount}.`,
+    usage: { input: amount - output, output, cached: latest.startsWith("again") ? Math.floor(amount / 2) : 0 },
+  };
 }
 
 async function openAddress(path: string, options: Parameters<typeof openPage>[1] = {}) {
@@ -62,9 +65,14 @@ async function newAgent(agency: string, name: string, model: string): Promise<Te
 
 const setDay = (daysAgo: number) => workshop.api("/health", "GET", undefined, { "x-days-ago": String(daysAgo) });
 
-const hasNoOverflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+const hasNoOverflow = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
 
-const findFigure = (page: Page, name: string) => page.locator(".figure", { has: page.getByText(name, { exact: true }) }).locator(".figure-value").innerText();
+const findFigure = (page: Page, name: string) =>
+  page
+    .locator(".figure", { has: page.getByText(name, { exact: true }) })
+    .locator(".figure-value")
+    .innerText();
 
 let seeding: Promise<void> | undefined;
 
@@ -76,7 +84,11 @@ async function seed(): Promise<void> {
   await setDay(40);
   await client.call("createAgency", { body: { id: "review", name: "Code review" } });
   await client.call("createAgency", { body: { id: "gone" } });
-  const [ann, bob, eve] = [await newAgent("global", "ann", "local:large"), await newAgent("review", "bob", "local:small"), await newAgent("gone", "eve", "local:secret")];
+  const [ann, bob, eve] = [
+    await newAgent("global", "ann", "local:large"),
+    await newAgent("review", "bob", "local:small"),
+    await newAgent("gone", "eve", "local:secret"),
+  ];
   const plan: [daysAgo: number, agent: TestAgent, message: string][] = [
     [40, ann, "use 999000"],
     [26, ann, "use 12000"],
@@ -144,7 +156,9 @@ test("what was used is shown by day, by model and by whose it is, as the host co
   const plot = page.getByRole("slider", { name: "Tokens by day" });
   const { x, width, y } = (await plot.boundingBox()) ?? { x: 0, width: 0, y: 0 };
   await page.mouse.move(x + (23.5 / 30) * width, y + 40);
-  await waitUntil("the day under the pointer", async () => /124k tokens · 3 calls · cost unknown/.test(await words.innerText()));
+  await waitUntil("the day under the pointer", async () =>
+    /124k tokens · 3 calls · cost unknown/.test(await words.innerText()),
+  );
   expect(await words.innerText()).toContain("local:large 67k, local:small 41k, local:secret 16k");
   await page.screenshot({ path: `${shots}usage-light.png`, fullPage: true });
   await page.emulateMedia({ colorScheme: "dark" });
@@ -173,7 +187,10 @@ test("what was used is shown by day, by model and by whose it is, as the host co
   await shares.getByRole("link", { name: "Code review" }).click();
   await page.getByRole("heading", { name: "Code review" }).waitFor();
   await page.getByRole("link", { name: "Usage", exact: true }).click();
-  const ofAgency: AgencyUsage = await client.call("getAgencyUsage", { params: { agency: "review" }, query: { days: 30 } });
+  const ofAgency: AgencyUsage = await client.call("getAgencyUsage", {
+    params: { agency: "review" },
+    query: { days: 30 },
+  });
   await waitUntil("the agency's", async () => (await findFigure(page, "Calls")) === String(ofAgency.total.calls));
   await page.getByRole("region", { name: "By agent" }).getByRole("link", { name: "bob" }).waitFor();
   expect(complaints).toEqual([]);
@@ -226,7 +243,11 @@ test("a budget is refused at its field in the host's own words, set, used up, ch
   await dialog.getByLabel("Minutes").fill("90");
   await dialog.getByRole("button", { name: "Set the budget" }).click();
   await dialog.waitFor({ state: "detached" });
-  expect((await client.call("getAgencyBudget", { params: { agency: "frugal" } })).budget).toEqual({ tokens: 1000, seconds: 5400, per: "day" });
+  expect((await client.call("getAgencyBudget", { params: { agency: "frugal" } })).budget).toEqual({
+    tokens: 1000,
+    seconds: 5400,
+    per: "day",
+  });
   const bar = page.getByRole("meter", { name: "Tokens a day" });
   await waitUntil("the bar", async () => (await bar.getAttribute("aria-valuetext")) === "60 %: 600 of 1k tokens");
 
@@ -256,7 +277,10 @@ test("a budget is refused at its field in the host's own words, set, used up, ch
 
   await waitUntil("more than all", async () => (await bar.getAttribute("data-tone")) === "bad");
   await page.getByRole("button", { name: "Change" }).click();
-  expect([await dialog.getByLabel("Tokens").inputValue(), await dialog.getByLabel("Minutes").inputValue()]).toEqual(["1000", "90"]);
+  expect([await dialog.getByLabel("Tokens").inputValue(), await dialog.getByLabel("Minutes").inputValue()]).toEqual([
+    "1000",
+    "90",
+  ]);
   await dialog.getByLabel("Tokens").fill("5000");
   await dialog.getByLabel("Minutes").fill("");
   await dialog.getByRole("button", { name: "Set the budget" }).click();

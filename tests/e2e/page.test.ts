@@ -65,7 +65,10 @@ test("agents and agencies made elsewhere appear by themselves", async () => {
 });
 
 test("a person creates an agent, is told what is wrong at the field, and deletes it", async () => {
-  const { page, context, complaints } = await openPage(browser, { viewport: { width: 390, height: 780 }, hasTouch: true });
+  const { page, context, complaints } = await openPage(browser, {
+    viewport: { width: 390, height: 780 },
+    hasTouch: true,
+  });
   await page.goto(await createLoginLink(house));
   await page.getByRole("heading", { name: "Welcome" }).waitFor();
   await page.goto(`${house.url}/app/global`);
@@ -86,7 +89,10 @@ test("a person creates an agent, is told what is wrong at the field, and deletes
   await page.getByText("About").click();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Delete agent" }).click();
-  await waitUntil("the agent to be gone", async () => (await house.client.call("listAgents", { params })).agents.length === 0);
+  await waitUntil(
+    "the agent to be gone",
+    async () => (await house.client.call("listAgents", { params })).agents.length === 0,
+  );
   expect(complaints).toEqual([]);
   await context.close();
 });
@@ -108,7 +114,10 @@ test("an open page goes on by itself when main is back after kill -9", async () 
 test("names and texts of others are shown, never run", async () => {
   const evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
   await house.client.call("createAgency", { body: { id: "evil", name: evil } });
-  await house.client.call("putBlueprint", { params: { agency: "evil" }, body: { name: "evil", description: evil, prompt: evil, tags: [evil.slice(0, 60)] } });
+  await house.client.call("putBlueprint", {
+    params: { agency: "evil" },
+    body: { name: "evil", description: evil, prompt: evil, tags: [evil.slice(0, 60)] },
+  });
   await house.client.call("createAgent", { params: { agency: "evil" }, body: { name: "mallory", system: evil } });
   const { page, context } = await openPage(browser);
   await page.goto(await createLoginLink(house));
@@ -131,11 +140,17 @@ test("another site's page can neither read from the host nor act on it", async (
   const foreign = await context.newPage();
   // The same machine, another port: as close to us as a foreign page can come.
   const { createServer } = await import("node:http");
-  const server = createServer((_, response) => response.setHeader("content-type", "text/html").end("<title>evil</title>"));
+  const server = createServer((_, response) =>
+    response.setHeader("content-type", "text/html").end("<title>evil</title>"),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   await foreign.goto(`http://127.0.0.1:${(server.address() as { port: number }).port}/`);
   const attempts = await foreign.evaluate(async (url) => {
-    const attempt = (work: Promise<unknown>) => work.then(() => "got through", () => "refused");
+    const attempt = (work: Promise<unknown>) =>
+      work.then(
+        () => "got through",
+        () => "refused",
+      );
     const socket = (path: string) =>
       new Promise((resolve, reject) => {
         const opened = new WebSocket(url.replace("http", "ws") + path);
@@ -144,7 +159,14 @@ test("another site's page can neither read from the host nor act on it", async (
       });
     return Promise.all([
       attempt(fetch(`${url}/agents`, { credentials: "include" }).then((r) => r.ok || Promise.reject(r.status))),
-      attempt(fetch(`${url}/agents`, { method: "POST", credentials: "include", headers: { "content-type": "application/json" }, body: '{"name":"pwned"}' }).then((r) => r.ok || Promise.reject(r.status))),
+      attempt(
+        fetch(`${url}/agents`, {
+          method: "POST",
+          credentials: "include",
+          headers: { "content-type": "application/json" },
+          body: '{"name":"pwned"}',
+        }).then((r) => r.ok || Promise.reject(r.status)),
+      ),
       attempt(socket("/agents/agency/global")),
       attempt(socket("/agents/user/owner")),
       attempt(socket("/agency/global/agent/victim/ws")),
@@ -153,7 +175,11 @@ test("another site's page can neither read from the host nor act on it", async (
   }, house.url);
   // A form needs no permission of ours to be sent; what counts is that nothing comes of it.
   await foreign.evaluate((url) => {
-    const form = Object.assign(document.createElement("form"), { method: "POST", action: `${url}/agents`, enctype: "text/plain" });
+    const form = Object.assign(document.createElement("form"), {
+      method: "POST",
+      action: `${url}/agents`,
+      enctype: "text/plain",
+    });
     form.innerHTML = `<input name='{"name":"pwned","x":"' value='"}'>`;
     document.body.append(form);
     form.submit();

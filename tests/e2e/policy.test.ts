@@ -41,15 +41,27 @@ const echo = (text: string): Call => ({
 });
 const request = (path: string): Call => ({ capability: `fetch("SITE${path}")`, shell: `curl -sS "SITE${path}"` });
 
-const createRule = (tool: string, action: Action, match?: string) => ({ tool, action, ...(match === undefined ? {} : { match }) });
+const createRule = (tool: string, action: Action, match?: string) => ({
+  tool,
+  action,
+  ...(match === undefined ? {} : { match }),
+});
 
 const table: Row[] = [
   { rules: [], call: command("rm a.txt"), allowed: true },
   { rules: [createRule("bash", "deny", "rm *")], call: command("rm a.txt"), allowed: false },
   { rules: [createRule("bash", "deny", "rm *")], call: command("cat a.txt"), allowed: true },
   { rules: [createRule("bash", "ask", "rm")], call: command("rm a.txt"), allowed: false },
-  { rules: [createRule("bash", "allow", "rm"), createRule("bash", "deny", "rm -r*")], call: command("rm a.txt"), allowed: true },
-  { rules: [createRule("bash", "allow"), createRule("*", "deny", "secret")], call: command("echo secret"), allowed: false },
+  {
+    rules: [createRule("bash", "allow", "rm"), createRule("bash", "deny", "rm -r*")],
+    call: command("rm a.txt"),
+    allowed: true,
+  },
+  {
+    rules: [createRule("bash", "allow"), createRule("*", "deny", "secret")],
+    call: command("echo secret"),
+    allowed: false,
+  },
   { rules: [createRule("ba*", "deny", "a.txt")], call: command("cat ./a.txt"), allowed: false },
   { rules: [createRule("bash", "deny")], call: command("true"), allowed: false },
   { rules: [], hitl: ["bash"], call: command("true"), allowed: false },
@@ -65,7 +77,11 @@ const table: Row[] = [
   { rules: [], call: { capability: `fetch("SITE/open")` }, allowed: false },
   { rules: [createRule("fetch", "allow", "SITE/open")], call: request("/open"), allowed: true },
   { rules: [createRule("fetch", "allow", "SITE/open")], call: request("/other"), allowed: false },
-  { rules: [createRule("fetch", "allow", "SITE/*"), createRule("fetch", "deny", "SITE/other")], call: request("/OTHER"), allowed: false },
+  {
+    rules: [createRule("fetch", "allow", "SITE/*"), createRule("fetch", "deny", "SITE/other")],
+    call: request("/OTHER"),
+    allowed: false,
+  },
   { rules: [createRule("fetch", "allow", "SITE/*"), createRule("*", "ask")], call: request("/open"), allowed: false },
 ];
 
@@ -98,7 +114,10 @@ beforeAll(async () => {
     config: { toolOrigins: [origin] },
     scripts: {
       default: rows.flatMap(({ ways, call, index }) =>
-        ways.map((way) => ({ when: `^${way} ${index}$`, steps: [{ call: toolCall(call, way) }, { text: "{{ results.0 }}" }] })),
+        ways.map((way) => ({
+          when: `^${way} ${index}$`,
+          steps: [{ call: toolCall(call, way) }, { text: "{{ results.0 }}" }],
+        })),
       ),
     },
   });

@@ -10,7 +10,10 @@ const params = { agency: "global", agent: "alice" };
 beforeAll(async () => {
   server = await openModelServer();
   house = await startHostProcess({ env: { LLM_API_BASE: `${server.url}/v1`, LLM_API_KEY: "key" } });
-  await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice", model: "openai:test-model" } });
+  await house.client.call("createAgent", {
+    params: { agency: "global" },
+    body: { name: "alice", model: "openai:test-model" },
+  });
 });
 
 afterAll(async () => {
@@ -25,7 +28,10 @@ test("a message that was canceled while it waited stays readable, and no model i
   await waitUntil("the model to be asked", () => server.countCalls() === 1);
   const second = await say("second words");
   expect(second).toMatchObject({ status: "registered", position: 1 });
-  expect(await house.client.call("cancelTurn", { params, body: { runId: second.runId } })).toEqual({ runId: second.runId, status: "canceled" });
+  expect(await house.client.call("cancelTurn", { params, body: { runId: second.runId } })).toEqual({
+    runId: second.runId,
+    status: "canceled",
+  });
   await house.client.call("cancelTurn", { params, body: {} });
   await say("third words");
 

@@ -17,8 +17,14 @@ beforeAll(async () => {
         { when: "silence", steps: [{ wait: 600_000 }, { text: "Never." }] },
         { when: "once", steps: [ring("ring", "once"), { text: "The bell said: {{ results.ring }}" }] },
         { when: "again", steps: [ring("ring_again", "again"), { text: "The bell said: {{ results.ring_again }}" }] },
-        { when: "two rings", steps: [ring("ring_again", "first"), ring("ring_again", "second"), { text: "Rang twice." }] },
-        { when: "one by one", steps: [ring("ring", "held"), ring("ring", "next"), { text: "{{ results.0 }}, {{ results.1 }}" }] },
+        {
+          when: "two rings",
+          steps: [ring("ring_again", "first"), ring("ring_again", "second"), { text: "Rang twice." }],
+        },
+        {
+          when: "one by one",
+          steps: [ring("ring", "held"), ring("ring", "next"), { text: "{{ results.0 }}, {{ results.1 }}" }],
+        },
         { when: "later", steps: [{ text: "Wait. " }, { wait: 3_000 }, ring("ring_again", "later"), { text: "Done." }] },
         { steps: [{ text: "You said: {{ message }}" }] },
       ],
@@ -33,7 +39,10 @@ const findRings = (id: string) => workshop.bell.rings.filter((ring) => ring.id =
 const listOutcomes = async (agent: TestAgent) => (await agent.log()).filter(({ type }) => turnEndTypes.includes(type));
 
 async function expectUsable(agent: TestAgent): Promise<void> {
-  expect(await agent.say("still there?")).toMatchObject({ type: "agent.completed", data: { result: "You said: still there?" } });
+  expect(await agent.say("still there?")).toMatchObject({
+    type: "agent.completed",
+    data: { result: "You said: still there?" },
+  });
 }
 
 const waitForResume = (agent: TestAgent, attempt: number) =>
@@ -45,9 +54,15 @@ test("a turn under which the host dies twice at the same point fails, and says s
   await agent.seen("the model's call", ({ type }) => type === "model.started");
   await workshop.killMain();
   expect((await waitForResume(agent, 1)).data).toMatchObject({ strikes: 1 });
-  await waitUntil("the model's second call", async () => (await agent.log()).filter(({ type }) => type === "model.started").length === 2);
+  await waitUntil(
+    "the model's second call",
+    async () => (await agent.log()).filter(({ type }) => type === "model.started").length === 2,
+  );
   await workshop.killMain();
-  expect(await agent.over(runId)).toMatchObject({ type: "agent.error", data: { code: "crashed", advice: expect.any(String) } });
+  expect(await agent.over(runId)).toMatchObject({
+    type: "agent.error",
+    data: { code: "crashed", advice: expect.any(String) },
+  });
   expect(await agent.run()).toMatchObject({ runId, status: "error" });
   expect(await listOutcomes(agent)).toHaveLength(1);
   await expectUsable(agent);
@@ -66,7 +81,11 @@ test("a turn that gets somewhere between two crashes is not held to account for 
   expect(await agent.over(runId)).toMatchObject({ type: "agent.completed", data: { result: "Rang twice." } });
   workshop.bell.onRing = () => {};
   expect([kills, findRings("first").length, findRings("second").length]).toEqual([2, 2, 2]);
-  expect((await agent.log()).filter(({ type }) => type === "run.resumed").map(({ data }) => (data as { strikes: number }).strikes)).toEqual([1, 1]);
+  expect(
+    (await agent.log())
+      .filter(({ type }) => type === "run.resumed")
+      .map(({ data }) => (data as { strikes: number }).strikes),
+  ).toEqual([1, 1]);
 });
 
 test("stops of the host are no crashes, but a turn that gets nowhere is not taken up for ever", async () => {
@@ -81,7 +100,10 @@ test("stops of the host are no crashes, but a turn that gets nowhere is not take
   }
   await workshop.stopHouse();
   await workshop.startHouse();
-  expect(await agent.over(runId)).toMatchObject({ type: "agent.error", data: { code: "no_progress", advice: expect.any(String) } });
+  expect(await agent.over(runId)).toMatchObject({
+    type: "agent.error",
+    data: { code: "no_progress", advice: expect.any(String) },
+  });
   await expectUsable(agent);
 });
 
@@ -103,7 +125,10 @@ test("an effect that may be repeated is, and has its result", async () => {
     if (findRings("again").length === 1) await workshop.killMain();
   };
   const { runId } = await agent.invoke({ message: "again" });
-  expect(await agent.over(runId)).toMatchObject({ type: "agent.completed", data: { result: "The bell said: rang again" } });
+  expect(await agent.over(runId)).toMatchObject({
+    type: "agent.completed",
+    data: { result: "The bell said: rang again" },
+  });
   workshop.bell.onRing = () => {};
   expect(findRings("again")).toHaveLength(2);
   expect(new Set(findRings("again").map(({ callId }) => callId)).size).toBe(1);
@@ -129,15 +154,21 @@ test("a stop waits for an effect that is under way, and leaves the next one for 
 // In these nobody asks an agent anything until its bell rings: whoever asks would wake it.
 const interruptions: [string, (pid: number) => Promise<void>][] = [
   ["right after its admission", async (pid) => void process.kill(pid, "SIGKILL")],
-  ["after a few heartbeats", async (pid) => {
-    await waitForHeartbeats();
-    process.kill(pid, "SIGKILL");
-  }],
-  ["by a stop of the host", async () => {
-    await waitForHeartbeats();
-    await workshop.stopHouse();
-    await workshop.startHouse();
-  }],
+  [
+    "after a few heartbeats",
+    async (pid) => {
+      await waitForHeartbeats();
+      process.kill(pid, "SIGKILL");
+    },
+  ],
+  [
+    "by a stop of the host",
+    async () => {
+      await waitForHeartbeats();
+      await workshop.stopHouse();
+      await workshop.startHouse();
+    },
+  ],
 ];
 
 // The script itself waits three seconds; in two the alarm has come and gone more than once.
@@ -151,7 +182,10 @@ test.each(interruptions)("a turn that was interrupted %s goes on with nobody con
   await interrupt(pid);
   await waitUntil("every bell", () => findRings("later").length === before + agents.length);
   for (const [index, agent] of agents.entries()) {
-    expect(await agent.over(runs[index]?.runId ?? "")).toMatchObject({ type: "agent.completed", data: { result: "Done." } });
+    expect(await agent.over(runs[index]?.runId ?? "")).toMatchObject({
+      type: "agent.completed",
+      data: { result: "Done." },
+    });
     expect(await listOutcomes(agent)).toHaveLength(1);
   }
 });
@@ -163,6 +197,11 @@ test("a message sent again after a crash is the same message", async () => {
   await agent.over(first.runId);
   await workshop.killMain();
   const second = await waitUntil("an answer", () => agent.invoke(message));
-  expect(second).toMatchObject({ runId: first.runId, messageId: first.messageId, duplicate: true, status: "completed" });
+  expect(second).toMatchObject({
+    runId: first.runId,
+    messageId: first.messageId,
+    duplicate: true,
+    status: "completed",
+  });
   expect(await agent.messages()).toHaveLength(2);
 });

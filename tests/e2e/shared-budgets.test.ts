@@ -1,6 +1,12 @@
 import type { Standing } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { countModelCalls, captureFailure, openBudgetTestbed, spend, type BudgetTestbed } from "../kit/budget-testbed.ts";
+import {
+  countModelCalls,
+  captureFailure,
+  openBudgetTestbed,
+  spend,
+  type BudgetTestbed,
+} from "../kit/budget-testbed.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import type { TestAgent } from "../kit/worker/testbed.ts";
 
@@ -54,7 +60,10 @@ test("a limit that a turn's own calls reach ends it before the next, whoever set
   try {
     for (const [level, make] of ways) {
       const agent = await make();
-      expect(await captureFailure(agent, "loop 400")).toMatchObject({ code: "budget", budget: { level, kind: "tokens", reserved: 0 } });
+      expect(await captureFailure(agent, "loop 400")).toMatchObject({
+        code: "budget",
+        budget: { level, kind: "tokens", reserved: 0 },
+      });
       expect([level, await countModelCalls(agent)]).toEqual([level, 3]);
     }
   } finally {
@@ -72,14 +81,20 @@ test("what a crash kept from being told is told after it, though nobody asks the
       const calls = async () => (await house.api(`/agency/${agency}/usage`)).body.total.calls;
       await waitUntil("the agency to hear of it", async () => (await calls()) === turn);
       const standings = async () => (await house.api(`/agency/${agency}/budget`)).body.standings as Standing[];
-      await waitUntil("nothing to be set aside", async () => (await standings()).every(({ reserved }) => reserved === 0));
+      await waitUntil("nothing to be set aside", async () =>
+        (await standings()).every(({ reserved }) => reserved === 0),
+      );
     }
   }
 });
 
 test("a call that failed gives back what was set aside, and a call under way holds it", async () => {
   const agency = await house.newAgency({ tokens: 500 });
-  const [one, other, failing] = [await house.newAgent({ agency }), await house.newAgent({ agency }), await house.newAgent({ agency })];
+  const [one, other, failing] = [
+    await house.newAgent({ agency }),
+    await house.newAgent({ agency }),
+    await house.newAgent({ agency }),
+  ];
   const standing = async (): Promise<Standing> => (await house.api(`/agency/${agency}/budget`)).body.standings[0];
   expect(await captureFailure(failing, "fail")).toMatchObject({ code: "model_refused" });
   await waitUntil("nothing to be set aside", async () => (await standing()).reserved === 0);
@@ -100,7 +115,11 @@ test("a budget that is set while a turn runs holds for its next step", async () 
   const agency = await house.newAgency();
   const agent = await house.newAgent({ agency, budget: { steps: 100 } });
   let held = true;
-  house.server.answer((request) => (request.latest === "loop 50" && held ? { ...spend(request), fault: { kind: "stall", phase: "before" } } : spend(request)));
+  house.server.answer((request) =>
+    request.latest === "loop 50" && held
+      ? { ...spend(request), fault: { kind: "stall", phase: "before" } }
+      : spend(request),
+  );
   const { runId } = await agent.invoke({ message: "loop 50" });
   await waitUntil("the call", async () => (await countModelCalls(agent)) === 1);
   await house.put(`/agency/${agency}/budget`, { steps: 2 });
@@ -108,7 +127,10 @@ test("a budget that is set while a turn runs holds for its next step", async () 
   house.server.release();
   const end = await agent.over(runId);
   house.server.answer(spend);
-  expect(end).toMatchObject({ type: "agent.error", data: { code: "budget", budget: { level: "agency", kind: "steps", spent: 2, limit: 2 } } });
+  expect(end).toMatchObject({
+    type: "agent.error",
+    data: { code: "budget", budget: { level: "agency", kind: "steps", spent: 2, limit: 2 } },
+  });
 });
 
 test("a user's budget holds over all their agencies, also over one that is made later", async () => {
@@ -121,14 +143,20 @@ test("a user's budget holds over all their agencies, also over one that is made 
     expect(await captureFailure(one, "say 700")).toBeUndefined();
     expect(await captureFailure(other, "say 700")).toBeUndefined();
     const refused = await captureFailure(one, "say 1");
-    expect(refused).toMatchObject({ code: "budget", budget: { level: "user", kind: "tokens", limit: spent + 1000, spent: spent + 1400, reserved: 0 } });
+    expect(refused).toMatchObject({
+      code: "budget",
+      budget: { level: "user", kind: "tokens", limit: spent + 1000, spent: spent + 1400, reserved: 0 },
+    });
     expect(refused?.advice).toBe("Raise it with `thinkery budget set --tokens …`.");
     const later = await house.newAgent({ agency: await house.newAgency() });
     expect(await captureFailure(later, "say 1")).toMatchObject({ code: "budget", budget: { level: "user" } });
     // The narrower limit is told first.
     await house.put(`/agency/${first}/budget`, { tokens: 1 });
     expect(await captureFailure(one, "say 1")).toMatchObject({ budget: { level: "agency" } });
-    expect((await house.api(`${one.at}/usage`)).body.budget.map(({ level }: Standing) => level)).toEqual(["agency", "user"]);
+    expect((await house.api(`${one.at}/usage`)).body.budget.map(({ level }: Standing) => level)).toEqual([
+      "agency",
+      "user",
+    ]);
   } finally {
     expect((await house.api("/user/budget", "DELETE")).status).toBe(204);
   }
@@ -138,6 +166,10 @@ test("a user's budget holds over all their agencies, also over one that is made 
 test("a cost limit of the agency refuses a model whose price nobody knows, before its call", async () => {
   const agency = await house.newAgency({ costUsd: 10 });
   const agent = await house.newAgent({ agency, model: "local:nobody-knows" });
-  expect(await captureFailure(agent, "say 1")).toMatchObject({ code: "budget", message: expect.stringContaining("so the agency's limit of cost cannot be kept"), budget: { level: "agency" } });
+  expect(await captureFailure(agent, "say 1")).toMatchObject({
+    code: "budget",
+    message: expect.stringContaining("so the agency's limit of cost cannot be kept"),
+    budget: { level: "agency" },
+  });
   expect(await countModelCalls(agent)).toBe(0);
 });

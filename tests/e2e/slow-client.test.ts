@@ -19,7 +19,10 @@ beforeAll(async () => {
   // Every turn tells each client some megabytes: the words, the message, the outcome, and the events of all three.
   await writeFile(join(home, "scripts", "long.yaml"), `- text: "${"lorem ipsum ".repeat(30_000)}"\n`);
   house = await startHostProcess({ home });
-  await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice", model: "scripted:long" } });
+  await house.client.call("createAgent", {
+    params: { agency: "global" },
+    body: { name: "alice", model: "scripted:long" },
+  });
 });
 
 afterAll(async () => {

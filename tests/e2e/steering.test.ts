@@ -36,9 +36,12 @@ afterAll(async () => {
 });
 
 const createBusyAgent = () => workshop.newAgent({ model: "scripted:busy" });
-const readMessages = async (agent: TestAgent) => (await agent.messages()).map(({ role, content, status }) => [role, content, status]);
+const readMessages = async (agent: TestAgent) =>
+  (await agent.messages()).map(({ role, content, status }) => [role, content, status]);
 const listOutcomes = async (agent: TestAgent) =>
-  (await agent.log()).flatMap((event) => (turnEndTypes.includes(event.type) && "runId" in event.data ? [[event.data.runId, event.type]] : []));
+  (await agent.log()).flatMap((event) =>
+    turnEndTypes.includes(event.type) && "runId" in event.data ? [[event.data.runId, event.type]] : [],
+  );
 
 /** An agent whose tool is at work until it is let go. */
 async function startToolCall() {
@@ -54,7 +57,8 @@ async function startToolCall() {
 
 test("what steers is taken in before the next step, in the order it was said", async () => {
   const { agent, runId, letGo } = await startToolCall();
-  for (const message of ["and this", "and that"]) expect(await agent.invoke({ message, mode: "steer" })).toMatchObject({ runId, position: 0 });
+  for (const message of ["and this", "and that"])
+    expect(await agent.invoke({ message, mode: "steer" })).toMatchObject({ runId, position: 0 });
   letGo();
   await agent.over(runId);
   expect((await readMessages(agent)).map(([role, content]) => [role, content])).toEqual([
@@ -74,7 +78,12 @@ test("what steers during the last step keeps the turn going", async () => {
   await agent.seen("its first words", ({ type }) => type === "model.delta");
   expect((await agent.invoke({ message: "one more thing", mode: "steer" })).runId).toBe(runId);
   expect(await agent.over(runId)).toMatchObject({ data: { result: "You said: one more thing" } });
-  expect((await readMessages(agent)).map(([, content]) => content)).toEqual(["speak", "So far. The end.", "one more thing", "You said: one more thing"]);
+  expect((await readMessages(agent)).map(([, content]) => content)).toEqual([
+    "speak",
+    "So far. The end.",
+    "one more thing",
+    "You said: one more thing",
+  ]);
 });
 
 test("a cancel ends the turn, and what had not been taken in becomes a turn of its own", async () => {
@@ -90,7 +99,8 @@ test("a cancel ends the turn, and what had not been taken in becomes a turn of i
   expect(await agent.over(own.runId)).toMatchObject({ data: { result: "You said: not lost" } });
   letGo();
   const contents = (await readMessages(agent)).map(([, content]) => content);
-  for (const said of ["work", "queued", "not lost"]) expect(contents.filter((content) => content === said)).toEqual([said]);
+  for (const said of ["work", "queued", "not lost"])
+    expect(contents.filter((content) => content === said)).toEqual([said]);
   expect((await listOutcomes(agent)).filter(([id]) => id === runId)).toEqual([[runId, "run.canceled"]]);
 });
 
@@ -102,7 +112,9 @@ test("a cancel before the turn has really begun loses nothing either", async () 
   expect(steered.runId).toBe(first.runId);
   expect(await agent.cancel()).toMatchObject({ runId: first.runId, status: "canceled" });
   ollama.release();
-  await waitUntil("a turn for what was steered", async () => (await agent.messages()).some(({ content, status }) => content === "not lost" && status === "complete"));
+  await waitUntil("a turn for what was steered", async () =>
+    (await agent.messages()).some(({ content, status }) => content === "not lost" && status === "complete"),
+  );
   expect((await listOutcomes(agent)).filter(([id]) => id === first.runId)).toEqual([[first.runId, "run.canceled"]]);
 });
 
@@ -113,7 +125,11 @@ test("an interrupt ends the turn and goes before what waits", async () => {
   expect(urgent.position).toBe(0);
   await agent.over(waiting.runId);
   letGo();
-  expect(await listOutcomes(agent)).toEqual([[runId, "run.canceled"], [urgent.runId, "agent.completed"], [waiting.runId, "agent.completed"]]);
+  expect(await listOutcomes(agent)).toEqual([
+    [runId, "run.canceled"],
+    [urgent.runId, "agent.completed"],
+    [waiting.runId, "agent.completed"],
+  ]);
 });
 
 test("words that were said before a cancel stay, marked as such, and the agent goes on from them", async () => {
@@ -121,7 +137,10 @@ test("words that were said before a cancel stay, marked as such, and the agent g
   const { runId } = await agent.invoke({ message: "speak" });
   await agent.seen("its first words", ({ type }) => type === "model.delta");
   await agent.cancel({ runId });
-  expect(await readMessages(agent)).toEqual([["user", "speak", "complete"], ["assistant", "So far. ", "cancelled"]]);
+  expect(await readMessages(agent)).toEqual([
+    ["user", "speak", "complete"],
+    ["assistant", "So far. ", "cancelled"],
+  ]);
   expect(await agent.say("hello")).toMatchObject({ type: "agent.completed" });
 });
 
@@ -132,9 +151,13 @@ test("5 MB of text are refused on every way in, with the limit's name, and the a
   expect(answer).toMatchObject({ status: 400, body: { error: { code: "bad_request" } } });
 
   const { url, token } = workshop.house();
-  const socket = new WebSocket(`${url.replace("http", "ws")}/agency/global/agent/${agent.name}/ws`, { headers: { authorization: `Bearer ${token}` } });
+  const socket = new WebSocket(`${url.replace("http", "ws")}/agency/global/agent/${agent.name}/ws`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
-  const closed = new Promise<[number, string]>((resolve) => socket.once("close", (code, reason) => resolve([code, String(reason)])));
+  const closed = new Promise<[number, string]>((resolve) =>
+    socket.once("close", (code, reason) => resolve([code, String(reason)])),
+  );
   socket.send(JSON.stringify({ type: "chat", id: "long", content: long }));
   expect(await closed).toEqual([1009, expect.stringContaining("1048576")]);
 
@@ -147,15 +170,23 @@ test.each([
   ["openai:gpt-4.1-mini", "OPENAI_API_KEY"],
 ])("a turn with %s fails and names %s; another model helps", async (model, named) => {
   const agent = await workshop.newAgent({ model });
-  expect(await agent.say("hello")).toMatchObject({ type: "agent.error", data: { code: "no_model", error: expect.stringContaining(named) } });
+  expect(await agent.say("hello")).toMatchObject({
+    type: "agent.error",
+    data: { code: "no_model", error: expect.stringContaining(named) },
+  });
   expect(await agent.run()).toMatchObject({ status: "error" });
   expect(await agent.say("once more")).toMatchObject({ type: "agent.error" });
-  expect((await readMessages(agent)).map(([role, content, status]) => (status === "error" ? "error" : `${role} ${content}`))).toEqual(["user hello", "error", "user once more", "error"]);
+  expect(
+    (await readMessages(agent)).map(([role, content, status]) => (status === "error" ? "error" : `${role} ${content}`)),
+  ).toEqual(["user hello", "error", "user once more", "error"]);
 });
 
 test("a turn whose model is silent for twenty seconds ends although nobody is connected", async () => {
   await waitUntil("the bell", () => workshop.bell.rings.some(({ id }) => id === "twenty"), { within: 40_000 });
-  expect(await silent.agent.over(silent.runId)).toMatchObject({ type: "agent.completed", data: { result: "At last." } });
+  expect(await silent.agent.over(silent.runId)).toMatchObject({
+    type: "agent.completed",
+    data: { result: "At last." },
+  });
   // It was never lost from memory, so it never had to be taken up again.
   expect((await silent.agent.log()).filter(({ type }) => type === "run.resumed")).toEqual([]);
 });

@@ -32,7 +32,9 @@ test("a host for a test plays the scripts it was given, and nothing is left of i
     const alice = await host.agent("alice", { model: "scripted:parrot" });
     const turn = await alice.send("hello");
     expect(await turn.outcome()).toMatchObject({ status: "completed", content: "You said: hello" });
-    expect((await host.client.call("listAgents", { params: { agency: "global" } })).agents.map(({ name }) => name)).toEqual(["alice"]);
+    expect(
+      (await host.client.call("listAgents", { params: { agency: "global" } })).agents.map(({ name }) => name),
+    ).toEqual(["alice"]);
     expect(await host.log()).toContain(`ready at ${host.url}`);
   }
   expect(await isRemoved(home)).toBe(true);
@@ -47,7 +49,9 @@ test("killed and restarted, it is at the same address and its agents go on", asy
   expect((await host.client.call("health")).restarts).toBe((restarts ?? 0) + 1);
   await host.restart();
   await (await alice.send("after")).outcome();
-  const said = (await alice.messages()).messages.filter(({ role }) => role === "assistant").map(({ content }) => content);
+  const said = (await alice.messages()).messages
+    .filter(({ role }) => role === "assistant")
+    .map(({ content }) => content);
   expect(said).toEqual(["You said: before", "You said: after"]);
 });
 
@@ -67,13 +71,22 @@ test("what cannot start says why, and leaves nothing", async () => {
     else process.env.TMPDIR = before;
     await rm(place, { recursive: true });
   });
-  await expect(startHost({ config: { prot: 1 } })).rejects.toMatchObject({ code: "bad_request", message: expect.stringContaining("did you mean “port”") });
-  await expect(startHost({ worker: "none.ts" })).rejects.toMatchObject({ code: "bad_request", message: expect.stringContaining("There is no file") });
+  await expect(startHost({ config: { prot: 1 } })).rejects.toMatchObject({
+    code: "bad_request",
+    message: expect.stringContaining("did you mean “port”"),
+  });
+  await expect(startHost({ worker: "none.ts" })).rejects.toMatchObject({
+    code: "bad_request",
+    message: expect.stringContaining("There is no file"),
+  });
   await expect(startHost({ scripts: { odd: [{ steps: [{ txt: "oops" } as never] }] } })).rejects.toMatchObject({
     code: "bad_request",
     message: "The script “odd” is not valid at 0.steps.0.txt: unknown field.",
   });
-  await expect(startHost({ program: "/nowhere/thinkery.js" })).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("/nowhere/thinkery.js") });
+  await expect(startHost({ program: "/nowhere/thinkery.js" })).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("/nowhere/thinkery.js"),
+  });
   expect(await readdir(place)).toEqual([]);
   const well = await open();
   expect(dirname(dirname(well.home))).toBe(place);
@@ -85,8 +98,14 @@ async function startTester(then: string): Promise<{ child: ChildProcess; home: s
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, "tester.ts");
   const entry = fileURLToPath(new URL("../../packages/sdk/src/test/test.ts", import.meta.url));
-  await writeFile(file, `import { startHost } from ${JSON.stringify(entry)};\nconst host = await startHost();\nconsole.log(host.home);\n${then}`);
-  const child = spawn(process.execPath, ["--import", "./scripts/typescript.mjs", file], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+  await writeFile(
+    file,
+    `import { startHost } from ${JSON.stringify(entry)};\nconst host = await startHost();\nconsole.log(host.home);\n${then}`,
+  );
+  const child = spawn(process.execPath, ["--import", "./scripts/typescript.mjs", file], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [home] = (await once(createInterface(child.stdout), "line")) as [string];
   return { child, home };

@@ -33,7 +33,9 @@ test("a token does what its scopes allow and nothing more", async () => {
 
   const talker = createClientWith((await issueToken({ name: "talker", scopes: ["read", "chat"] })).token);
   await talker.call("createAgent", { params, body: { name: "made-by-chat" } });
-  await expect(talker.call("putBlueprint", { params, body: { name: "x" } })).rejects.toMatchObject({ code: "forbidden" });
+  await expect(talker.call("putBlueprint", { params, body: { name: "x" } })).rejects.toMatchObject({
+    code: "forbidden",
+  });
 });
 
 test("a revoked token stops working at once", async () => {
@@ -96,9 +98,13 @@ test("a login code works once, its cookie works only from our own page, and logg
 test("a code is no token and a token is no code", async () => {
   const { code } = await house.client.call("createLoginCode");
   await expect(createClientWith(code).call("who")).rejects.toMatchObject({ code: "unauthorized" });
-  await expect(house.client.call("login", { body: { code: (await issueToken({ name: "t" })).token } })).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(
+    house.client.call("login", { body: { code: (await issueToken({ name: "t" })).token } }),
+  ).rejects.toMatchObject({ code: "unauthorized" });
 });
 
 test("an expired token is no token", async () => {
-  await expect(house.client.call("createToken", { body: { name: "x", expiresInSeconds: 0 } })).rejects.toMatchObject({ code: "bad_request" });
+  await expect(house.client.call("createToken", { body: { name: "x", expiresInSeconds: 0 } })).rejects.toMatchObject({
+    code: "bad_request",
+  });
 });

@@ -16,7 +16,10 @@ beforeAll(async () => {
         { when: "^buy", steps: [createPurchase("kite"), call("kite"), { text: "{{ results.kite }}" }] },
         { when: "^again", steps: [call("kite"), { text: "{{ results.kite }}" }] },
         { when: "^lose", steps: [createPurchase("nothing"), call("kite"), { text: "{{ results.1 }}" }] },
-        { when: "^clash", steps: [createPurchase("set_title"), createPurchase("boat"), call("boat"), { text: "{{ results.boat }}" }] },
+        {
+          when: "^clash",
+          steps: [createPurchase("set_title"), createPurchase("boat"), call("boat"), { text: "{{ results.boat }}" }],
+        },
         { when: "^fail", steps: [createPurchase("trouble"), call("kite"), { text: "{{ results.kite }}" }] },
         { when: "^counter", steps: [call("from_counter"), { text: "{{ results.0 }}" }] },
       ],
@@ -34,7 +37,8 @@ async function say(agent: TestAgent, message: string): Promise<string> {
   return (data as { result: string }).result;
 }
 
-const listTools = async (agent: TestAgent): Promise<string[]> => (await agent.state()).tools.map((tool: { name: string } | string) => (typeof tool === "string" ? tool : tool.name));
+const listTools = async (agent: TestAgent): Promise<string[]> =>
+  (await agent.state()).tools.map((tool: { name: string } | string) => (typeof tool === "string" ? tool : tool.name));
 
 test("a tool that a source gained can be called in the next step and in later turns, by this agent only", async () => {
   const agent = await createShopper();

@@ -55,13 +55,16 @@ test("a data folder that this user may not make or write", async (context) => {
   const program = await copyBuildForTest();
   await chmod(dirname(dirname(program)), 0o755);
   // Permissions do not bind root, and another user may not be let near Node itself.
-  if ((await runCli(["--version"], home, { program, user, cwd: "/" })).code !== 0) context.skip("no other user can run Node here");
+  if ((await runCli(["--version"], home, { program, user, cwd: "/" })).code !== 0)
+    context.skip("no other user can run Node here");
   await chmod(dirname(home), 0o555);
   const refusals = async () => {
     for (const args of starts) {
       const { code, stdout, stderr } = await runCli(args, home, { program, user });
       expect([args, code, stdout]).toEqual([args, 3, ""]);
-      expect(stderr).toMatch(/^(No host is running; starting one\.\n)?thinkery: [^\n]+ set THINKERY_HOME to [^\n]+\.\n$/);
+      expect(stderr).toMatch(
+        /^(No host is running; starting one\.\n)?thinkery: [^\n]+ set THINKERY_HOME to [^\n]+\.\n$/,
+      );
     }
   };
   await refusals();
@@ -114,7 +117,8 @@ test("a configuration with a mistake is told by key and line, and left alone", a
 
 test("a workerd that is not installed", async () => {
   const program = await copyBuildForTest({ workerd: false });
-  for (const args of starts) await expectRefused(args, 3, /The workerd binary .* is missing .*; run npm install/, program);
+  for (const args of starts)
+    await expectRefused(args, 3, /The workerd binary .* is missing .*; run npm install/, program);
   const { code, stdout } = await runCli(["doctor"], home, { program });
   expect(code).toBe(1);
   expect(stdout).toMatch(/^fail {2}workerd: /m);

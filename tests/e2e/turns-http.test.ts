@@ -37,7 +37,11 @@ describe("invoke", () => {
     expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(1);
     expect(answers.filter(({ body }) => body.duplicate)).toHaveLength(9);
     await waitUntil("the end", async () => (await agent.run()).status === "completed");
-    expect((await agent.invoke(body)).body).toMatchObject({ runId: answers[0]?.body.runId, duplicate: true, status: "completed" });
+    expect((await agent.invoke(body)).body).toMatchObject({
+      runId: answers[0]?.body.runId,
+      duplicate: true,
+      status: "completed",
+    });
     expect((await aviary.api(`${agent.at}/messages`)).body.messages).toHaveLength(2);
   });
 
@@ -46,9 +50,14 @@ describe("invoke", () => {
     await agent.invoke({ message: "slow" });
     const [second, third] = [await agent.invoke({ message: "second" }), await agent.invoke({ message: "third" })];
     expect([second.body.position, third.body.position]).toEqual([1, 2]);
-    expect((await agent.cancel({ runId: third.body.runId })).body).toEqual({ runId: third.body.runId, status: "canceled" });
+    expect((await agent.cancel({ runId: third.body.runId })).body).toEqual({
+      runId: third.body.runId,
+      status: "canceled",
+    });
     await agent.cancel();
-    await waitUntil("the second", async () => (await agent.log()).some(({ type, data }) => type === "agent.completed" && data.runId === second.body.runId));
+    await waitUntil("the second", async () =>
+      (await agent.log()).some(({ type, data }) => type === "agent.completed" && data.runId === second.body.runId),
+    );
     const { messages } = (await aviary.api(`${agent.at}/messages`)).body;
     expect(messages.filter(({ role }: Message) => role === "assistant").at(-1).content).toBe("You said: second");
   });
@@ -84,7 +93,10 @@ describe("invoke", () => {
 
   test("takes up to 8 MiB with attachments, and says so when there is more", async () => {
     const agent = await aviary.newAgent();
-    const attachment = (bytes: number) => ({ mediaType: "application/octet-stream", data: Buffer.alloc(bytes).toString("base64") });
+    const attachment = (bytes: number) => ({
+      mediaType: "application/octet-stream",
+      data: Buffer.alloc(bytes).toString("base64"),
+    });
     expect((await agent.invoke({ message: "big", attachments: [attachment(5_000_000)] })).status).toBe(202);
     const huge = await agent.invoke({ message: "huge", attachments: [attachment(7_000_000)] });
     expect(huge.status).toBe(413);
@@ -112,9 +124,22 @@ describe("what an agent keeps", () => {
       thread: { id: `global~${agent.name}`, agencyId: "global", agentType: "think", createdAt: expect.any(String) },
     });
     expect(state.thread.request).toMatchObject({ userAgent: expect.stringContaining("node") });
-    expect(state.tools.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(["write_todos", "set_title"]));
-    expect(state.messages.map(({ role }: { role: string }) => role)).toEqual(["user", "assistant", "tool", "assistant", "tool", "tool", "assistant"]);
-    expect(state.messages[1].toolCalls[0]).toMatchObject({ name: "write_todos", args: { todos: [{ content: "one" }] } });
+    expect(state.tools.map(({ name }: { name: string }) => name)).toEqual(
+      expect.arrayContaining(["write_todos", "set_title"]),
+    );
+    expect(state.messages.map(({ role }: { role: string }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+      "tool",
+      "tool",
+      "assistant",
+    ]);
+    expect(state.messages[1].toolCalls[0]).toMatchObject({
+      name: "write_todos",
+      args: { todos: [{ content: "one" }] },
+    });
     expect(state.messages[2].toolCallId).toBe(state.messages[1].toolCalls[0].id);
   });
 
@@ -131,7 +156,20 @@ describe("what an agent keeps", () => {
     expect(paged.map(({ seq }) => seq)).toEqual(paged.map((_, index) => index + 1));
     expect(paged).toEqual(await agent.log());
     const types = paged.map(({ type }) => type);
-    expect(types).toEqual(expect.arrayContaining(["request.accepted", "run.started", "model.started", "model.completed", "tool.started", "tool.output", "tool.error", "todos.written", "title.set", "agent.completed"]));
+    expect(types).toEqual(
+      expect.arrayContaining([
+        "request.accepted",
+        "run.started",
+        "model.started",
+        "model.completed",
+        "tool.started",
+        "tool.output",
+        "tool.error",
+        "todos.written",
+        "title.set",
+        "agent.completed",
+      ]),
+    );
     for (const bad of ["limit=0", "limit=1001", "after=-1", "after=x", "colour=red"]) {
       expect([bad, (await aviary.api(`${agent.at}/events?${bad}`)).status]).toEqual([bad, 400]);
     }
@@ -158,7 +196,8 @@ describe("what an agent keeps", () => {
     expect(told).toEqual(log.slice(1));
 
     const resume = async (headers: Record<string, string>, query = "") => {
-      for await (const event of sse(await aviary.open(`${agent.at}/events${query}`, { headers }))) return Number(event.id);
+      for await (const event of sse(await aviary.open(`${agent.at}/events${query}`, { headers })))
+        return Number(event.id);
     };
     expect(await resume({ "last-event-id": "4" })).toBe(5);
     expect(await resume({}, "?after=6")).toBe(7);
@@ -166,14 +205,23 @@ describe("what an agent keeps", () => {
     expect(await resume({ "last-event-id": "8" }, "?after=2")).toBe(9);
     expect((await aviary.open(`${agent.at}/events`, { headers: { "last-event-id": "x" } })).status).toBe(400);
     // A HEAD ends, although a GET would go on.
-    expect((await aviary.api(`${agent.at}/events`, "HEAD", undefined, { accept: "text/event-stream" })).status).toBe(200);
+    expect((await aviary.api(`${agent.at}/events`, "HEAD", undefined, { accept: "text/event-stream" })).status).toBe(
+      200,
+    );
   });
 
   test("its messages come in pages, the newest first to be had", async () => {
     const agent = await aviary.newAgent();
     for (const message of ["one", "two", "three"]) await agent.say(message);
     const all: Message[] = (await aviary.api(`${agent.at}/messages`)).body.messages;
-    expect(all.map(({ content }) => content)).toEqual(["one", "You said: one", "two", "You said: two", "three", "You said: three"]);
+    expect(all.map(({ content }) => content)).toEqual([
+      "one",
+      "You said: one",
+      "two",
+      "You said: two",
+      "three",
+      "You said: three",
+    ]);
     const newest = (await aviary.api(`${agent.at}/messages?limit=4`)).body;
     expect(newest.messages).toEqual(all.slice(2));
     const older = (await aviary.api(`${agent.at}/messages?limit=4&before=${newest.messages[0].seq}`)).body;
@@ -184,7 +232,14 @@ describe("what an agent keeps", () => {
   test("its actions can be filtered", async () => {
     const agent = await aviary.newAgent();
     await agent.say("make a plan");
-    const list = async (query = "") => (await aviary.api(`${agent.at}/actions${query}`)).body.actions as { id: string; tool: string; success: boolean; messageId: string; timestamp: number }[];
+    const list = async (query = "") =>
+      (await aviary.api(`${agent.at}/actions${query}`)).body.actions as {
+        id: string;
+        tool: string;
+        success: boolean;
+        messageId: string;
+        timestamp: number;
+      }[];
     const all = await list();
     expect(all.map(({ tool }) => tool).sort()).toEqual(["no_such_tool", "set_title", "write_todos"]);
     expect((await list("?tool=set_title")).map(({ tool }) => tool)).toEqual(["set_title"]);
@@ -204,11 +259,21 @@ describe("what an agent keeps", () => {
     await agent.say("make a plan");
     const { budget, ...usage } = (await aviary.api(`${agent.at}/usage`)).body;
     expect(budget).toEqual([]);
-    expect(usage).toMatchObject({ total: { calls: 3, costUsd: 0 }, byModel: [{ model: "scripted:parrot", calls: 3 }], turns: { completed: 1, error: 0, canceled: 0, open: 0 } });
+    expect(usage).toMatchObject({
+      total: { calls: 3, costUsd: 0 },
+      byModel: [{ model: "scripted:parrot", calls: 3 }],
+      turns: { completed: 1, error: 0, canceled: 0, open: 0 },
+    });
     expect(usage.total.outputTokens).toBeGreaterThan(0);
     const exported = (await aviary.api(`${agent.at}/export`)).body;
     agentExportSchema.parse(exported);
-    expect(exported).toMatchObject({ format: "thinkery-agent", version: 1, agent: { name: agent.name }, title: "A plan", usage });
+    expect(exported).toMatchObject({
+      format: "thinkery-agent",
+      version: 1,
+      agent: { name: agent.name },
+      title: "A plan",
+      usage,
+    });
     expect(exported.events).toEqual(await agent.log());
     expect(exported.messages).toEqual((await aviary.api(`${agent.at}/messages`)).body.messages);
     expect(exported.actions).toHaveLength(3);
@@ -235,7 +300,7 @@ test("a turn is canceled with a body and without, and an idle agent has nothing 
     const { runId } = (await agent.invoke({ message: "slow" })).body;
     await waitUntil("the turn to run", async () => (await agent.run()).status === "running");
     expect((await agent.cancel(body)).body).toEqual({ runId, status: "canceled" });
-    expect((await agent.run())).toMatchObject({ runId, status: "canceled" });
+    expect(await agent.run()).toMatchObject({ runId, status: "canceled" });
   }
   expect((await agent.cancel()).status).toBe(200);
   expect((await agent.cancel({ runId: 5 })).status).toBe(400);

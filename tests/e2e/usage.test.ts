@@ -1,4 +1,11 @@
-import { agencyUsageSchema, type Agent, agentUsageAnswerSchema, budgetAnswerSchema, userSchema, userUsageSchema } from "@thinkery/sdk";
+import {
+  agencyUsageSchema,
+  type Agent,
+  agentUsageAnswerSchema,
+  budgetAnswerSchema,
+  userSchema,
+  userUsageSchema,
+} from "@thinkery/sdk";
 import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EchoHost, openEchoHost } from "../kit/echo-host.ts";
@@ -36,7 +43,11 @@ test("what agents use stands in their agency's books and in their user's, by day
   const before = userUsageSchema.parse((await api("/user/usage")).body);
   await sendMessage(agency, "ann");
   await sendMessage(agency, "bob");
-  const [ann, bob] = await Promise.all(["ann", "bob"].map(async (name) => agentUsageAnswerSchema.parse((await api(`/agency/${agency}/agent/${name}/usage`)).body)));
+  const [ann, bob] = await Promise.all(
+    ["ann", "bob"].map(async (name) =>
+      agentUsageAnswerSchema.parse((await api(`/agency/${agency}/agent/${name}/usage`)).body),
+    ),
+  );
   expect(ann?.total).toMatchObject({ calls: 1, costUsd: 0 });
   expect(ann?.byDay).toMatchObject([{ day: getToday(), calls: 1, byModel: [{ model: "scripted:parrot", calls: 1 }] }]);
   const usage = await readUsage(agency);
@@ -44,7 +55,10 @@ test("what agents use stands in their agency's books and in their user's, by day
   expect(usage.total).toMatchObject({ calls: 2, inputTokens, costUsd: 0 });
   expect(usage.byModel).toMatchObject([{ model: "scripted:parrot", calls: 2, inputTokens }]);
   expect(usage.byDay).toMatchObject([{ day: getToday(), calls: 2 }]);
-  expect(usage.byAgent).toMatchObject([{ agent: "ann", calls: 1, inputTokens: ann?.total.inputTokens }, { agent: "bob", calls: 1 }]);
+  expect(usage.byAgent).toMatchObject([
+    { agent: "ann", calls: 1, inputTokens: ann?.total.inputTokens },
+    { agent: "bob", calls: 1 },
+  ]);
   expect(usage.budget).toEqual([]);
   const after = userUsageSchema.parse((await api("/user/usage")).body);
   expect(after.total.calls).toBe(before.total.calls + 2);
@@ -58,7 +72,12 @@ test("days narrow it, and nonsense for days is refused", async () => {
     expect((await api(`${path}?days=1`)).body.total.calls, path).toBeGreaterThan(0);
     for (const days of ["0", "-1", "1.5", "week", "1e9", ""]) {
       const { status, body } = await api(`${path}?days=${days}`);
-      expect([path, days, status, body.error?.message]).toEqual([path, days, 400, expect.stringContaining("whole number from 1 to 3660")]);
+      expect([path, days, status, body.error?.message]).toEqual([
+        path,
+        days,
+        400,
+        expect.stringContaining("whole number from 1 to 3660"),
+      ]);
     }
   }
 });
@@ -70,7 +89,10 @@ test("what a deleted agent has spent stays in the books, apart from what a new o
   await sendMessage(agency, "phoenix");
   await sendMessage(agency, "phoenix");
   const usage = await readUsage(agency);
-  expect(usage.byAgent.map(({ agent, calls }) => [agent, calls])).toEqual([["phoenix", 1], ["phoenix", 2]]);
+  expect(usage.byAgent.map(({ agent, calls }) => [agent, calls])).toEqual([
+    ["phoenix", 1],
+    ["phoenix", 2],
+  ]);
   expect(usage.total.calls).toBe(3);
   expect((await api(`/agency/${agency}/agent/phoenix/usage`)).body.total.calls).toBe(2);
 });
@@ -78,7 +100,10 @@ test("what a deleted agent has spent stays in the books, apart from what a new o
 test("a deleted agency stays in its user's books, apart from a new one of its name", async () => {
   const agency = await newAgency();
   const calls = async () =>
-    userUsageSchema.parse((await api("/user/usage")).body).byAgency.filter((share) => share.agency === agency).map((share) => share.calls);
+    userUsageSchema
+      .parse((await api("/user/usage")).body)
+      .byAgency.filter((share) => share.agency === agency)
+      .map((share) => share.calls);
   await sendMessage(agency, "ann");
   expect((await api(`/agencies/${agency}`, "DELETE")).status).toBe(204);
   expect(await calls()).toEqual([1]);
@@ -94,7 +119,12 @@ test("clearing a conversation gives nothing back", async () => {
   const before = (await api(`${at}/usage`)).body;
   expect((await api(`${at}/messages`, "DELETE")).status).toBe(204);
   const { total, byModel, byDay, messages } = (await api(`${at}/usage`)).body;
-  expect({ total, byModel, byDay, messages }).toEqual({ total: before.total, byModel: before.byModel, byDay: before.byDay, messages: 0 });
+  expect({ total, byModel, byDay, messages }).toEqual({
+    total: before.total,
+    byModel: before.byModel,
+    byDay: before.byDay,
+    messages: 0,
+  });
   expect((await readUsage(agency)).total.calls).toBe(1);
 });
 
@@ -104,7 +134,10 @@ test("a budget is set, read and taken away; one that limits nothing or less than
     expect(budgetAnswerSchema.parse((await api(path)).body)).toEqual({ budget: null, standings: [] });
     const set = budgetAnswerSchema.parse((await api(path, "PUT", { costUsd: 5, tokens: 1_000_000, per: "day" })).body);
     expect(set.budget).toEqual({ costUsd: 5, tokens: 1_000_000, per: "day" });
-    expect(set.standings).toMatchObject([{ kind: "tokens", per: "day", limit: 1_000_000, reserved: 0 }, { kind: "costUsd", limit: 5 }]);
+    expect(set.standings).toMatchObject([
+      { kind: "tokens", per: "day", limit: 1_000_000, reserved: 0 },
+      { kind: "costUsd", limit: 5 },
+    ]);
     const refusals: [object | string, string][] = [
       [{ costUsd: 0 }, "expected more than 0; leave it out for no limit"],
       [{ tokens: -5 }, "expected more than 0; leave it out for no limit"],
@@ -129,8 +162,14 @@ test("a budget is set, read and taken away; one that limits nothing or less than
     expect((await api(path, "DELETE")).status).toBe(204);
     expect((await api(path)).body).toEqual({ budget: null, standings: [] });
   }
-  const blueprint = await api(`/agency/${agency}/blueprints`, "POST", { name: "x", config: { budget: { costUsd: 0 } } });
-  expect([blueprint.status, blueprint.body.error.message]).toEqual([400, expect.stringContaining("config.budget.costUsd: expected more than 0; leave it out for no limit")]);
+  const blueprint = await api(`/agency/${agency}/blueprints`, "POST", {
+    name: "x",
+    config: { budget: { costUsd: 0 } },
+  });
+  expect([blueprint.status, blueprint.body.error.message]).toEqual([
+    400,
+    expect.stringContaining("config.budget.costUsd: expected more than 0; leave it out for no limit"),
+  ]);
 });
 
 test("a budget that is set right after a turn shows what that turn has spent", async () => {
@@ -145,7 +184,12 @@ test("a budget that is set right after a turn shows what that turn has spent", a
 
 test("preferences are kept as they are, and only so large", async () => {
   expect((await api("/user/preferences")).body).toEqual({});
-  const wanted = { theme: "dark", "page.sidebar": { open: ["global"], width: 240 }, beta: null, list: [1, "two", true] };
+  const wanted = {
+    theme: "dark",
+    "page.sidebar": { open: ["global"], width: 240 },
+    beta: null,
+    list: [1, "two", true],
+  };
   expect(await api("/user/preferences", "PUT", wanted)).toEqual({ status: 200, body: wanted });
   expect((await api("/user")).body.preferences).toEqual(wanted);
   const refused: [unknown, string][] = [
@@ -159,18 +203,29 @@ test("preferences are kept as they are, and only so large", async () => {
   ];
   for (const [body, message] of refused) {
     const response = await aviary.ask("/user/preferences", { method: "PUT", body });
-    expect([String(JSON.stringify(body)).slice(0, 40), response.status, await response.text()]).toEqual([expect.any(String), 400, expect.stringContaining(message)]);
+    expect([String(JSON.stringify(body)).slice(0, 40), response.status, await response.text()]).toEqual([
+      expect.any(String),
+      400,
+      expect.stringContaining(message),
+    ]);
   }
   expect((await api("/user/preferences")).body).toEqual(wanted);
   expect((await api("/user/preferences", "PUT", {})).body).toEqual({});
 });
 
 test("a user is told who they are and what is theirs, page by page, and nothing of others", async () => {
-  const { token } = await aviary.house.client.call("createToken", { body: { name: "t", user: "zoe", scopes: ["read", "chat"] } });
+  const { token } = await aviary.house.client.call("createToken", {
+    body: { name: "t", user: "zoe", scopes: ["read", "chat"] },
+  });
   const zoe = createClient({ url: aviary.house.url, token });
   expect(await zoe.call("getUser")).toEqual({ name: "zoe", agencies: 0, agents: 0, preferences: {}, budget: null });
   const made: string[] = [];
-  for (const [id, count] of [["zoo:a", 3], ["zoo:b", 0], ["zoo:c", 1], ["zoo:d", 4]] as const) {
+  for (const [id, count] of [
+    ["zoo:a", 3],
+    ["zoo:b", 0],
+    ["zoo:c", 1],
+    ["zoo:d", 4],
+  ] as const) {
     await zoe.call("createAgency", { body: { id } });
     for (let index = 0; index < count; index++) {
       await zoe.call("createAgent", { params: { agency: id }, body: { name: `z${index}` } });
@@ -186,12 +241,21 @@ test("a user is told who they are and what is theirs, page by page, and nothing 
       seen.push(...page.agents);
       after = page.next;
     } while (after);
-    expect(seen.map(({ agency, name }) => `${agency}~${name}`), `pages of ${limit}`).toEqual(made);
+    expect(
+      seen.map(({ agency, name }) => `${agency}~${name}`),
+      `pages of ${limit}`,
+    ).toEqual(made);
   }
   // An agency that goes while somebody pages through it is simply passed by.
   await zoe.call("deleteAgency", { params: { agency: "zoo:a" } });
   expect((await zoe.call("listUserAgents", { query: { after: "zoo:a~z0" } })).agents).toHaveLength(5);
-  expect(userSchema.parse(await waitUntil("the count", async () => ((await zoe.call("getUser")).agents === 5 ? zoe.call("getUser") : undefined)))).toMatchObject({ agencies: 3, agents: 5 });
+  expect(
+    userSchema.parse(
+      await waitUntil("the count", async () =>
+        (await zoe.call("getUser")).agents === 5 ? zoe.call("getUser") : undefined,
+      ),
+    ),
+  ).toMatchObject({ agencies: 3, agents: 5 });
   expect((await zoe.call("getUserUsage")).total.calls).toBe(0);
   await expect(zoe.call("putUserBudget", { body: { costUsd: 1 } })).rejects.toThrow("scope “admin”");
   await expect(zoe.call("getAgencyUsage", { params: { agency: "global" } })).rejects.toThrow("no agency");

@@ -9,8 +9,17 @@ import { openBrowser, openPage } from "../kit/browser.ts";
 import { countingText } from "../kit/chat.ts";
 import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 import { findMain } from "../kit/processes.ts";
+import {
+  cancel,
+  waitForConnection,
+  readLastText,
+  readHook,
+  send,
+  show,
+  waitForStatus,
+  readTexts,
+} from "../kit/think-page-actions.ts";
 import { type Frontend, openFrontend, type PageWindow } from "../kit/think-page.ts";
-import { cancel, waitForConnection, readLastText, readHook, send, show, waitForStatus, readTexts } from "../kit/think-page-actions.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
 // The React hook in a real browser, on a page of somebody else's with a backend of its own.
@@ -19,7 +28,15 @@ const scripts = {
   counter: {
     pace: 15,
     exchanges: [
-      { when: "plan", steps: [{ text: "Let me note it. " }, { call: { tool: "set_title", input: { title: "A plan" } } }, { call: { tool: "write_todos", input: { todos: [{ content: "one", status: "pending" }] } } }, { text: countingText }] },
+      {
+        when: "plan",
+        steps: [
+          { text: "Let me note it. " },
+          { call: { tool: "set_title", input: { title: "A plan" } } },
+          { call: { tool: "write_todos", input: { todos: [{ content: "one", status: "pending" }] } } },
+          { text: countingText },
+        ],
+      },
       { when: "count", steps: [{ reasoning: "They want words." }, { text: countingText }] },
       { steps: [{ text: "You said: {{ message }}" }] },
     ],
@@ -36,7 +53,8 @@ beforeAll(async () => {
   [house, browser] = await Promise.all([startHostProcess(), openBrowser()]);
   [front, developers] = await Promise.all([openFrontend(house), openFrontend(house, "development")]);
   await mkdir(join(house.home, "scripts"), { recursive: true });
-  for (const [name, script] of Object.entries(scripts)) await writeFile(join(house.home, "scripts", `${name}.yaml`), JSON.stringify(script));
+  for (const [name, script] of Object.entries(scripts))
+    await writeFile(join(house.home, "scripts", `${name}.yaml`), JSON.stringify(script));
 });
 
 afterAll(async () => {
@@ -46,7 +64,8 @@ afterAll(async () => {
   await house?.stop();
 });
 
-const newAgent = async () => (await house.client.agents().create({ name: `agent-${++agents}`, model: "scripted:counter" })).name;
+const newAgent = async () =>
+  (await house.client.agents().create({ name: `agent-${++agents}`, model: "scripted:counter" })).name;
 
 async function open(agent: string | undefined, at = front, more = ""): Promise<{ page: Page; complaints: string[] }> {
   const { page, context, complaints } = await openPage(browser);
@@ -64,7 +83,9 @@ async function readStored(agent: string): Promise<Message[]> {
 async function expectAllMessages(page: Page, agent: string): Promise<void> {
   const told = (await readStored(agent)).map(({ id, content }) => [id, content]);
   expect(await readHook(page, ({ think }) => think.messages.map(({ id, text }) => [id, text]))).toEqual(told);
-  const rows = await page.locator("li").evaluateAll((rows) => rows.map((row) => [(row as HTMLElement).dataset.id, row.querySelector("p")?.textContent]));
+  const rows = await page
+    .locator("li")
+    .evaluateAll((rows) => rows.map((row) => [(row as HTMLElement).dataset.id, row.querySelector("p")?.textContent]));
   expect(rows).toEqual(told);
 }
 
@@ -143,7 +164,12 @@ test("the state is what the agent would tell a newcomer, before, in and after a 
   await waitUntil("some words", async () => (await readLastText(page)).includes("word3"));
   await send(page, "second");
   await send(page, "third");
-  expect(await agrees("two that wait")).toMatchObject({ status: "thinking", queued: 2, title: "A plan", run: { status: "running", step: 3 } });
+  expect(await agrees("two that wait")).toMatchObject({
+    status: "thinking",
+    queued: 2,
+    title: "A plan",
+    run: { status: "running", step: 3 },
+  });
   await page.evaluate(() => {
     const { think } = (window as unknown as PageWindow).page;
     think.cancel(think.messages.find(({ text }) => text === "third")?.runId);
@@ -152,7 +178,9 @@ test("the state is what the agent would tell a newcomer, before, in and after a 
   await cancel(page);
   await waitUntil("the second's answer", async () => (await readTexts(page)).includes("You said: second"));
   expect(await agrees("the end")).toMatchObject({ status: "idle", queued: 0, run: { status: "completed" } });
-  expect(await readHook(page, ({ think: { title, todos, queued, model } }) => ({ title, todos, queued, model }))).toEqual({
+  expect(
+    await readHook(page, ({ think: { title, todos, queued, model } }) => ({ title, todos, queued, model })),
+  ).toEqual({
     title: "A plan",
     todos: [{ content: "one", status: "pending" }],
     queued: 0,
@@ -176,7 +204,10 @@ test("after kill -9 in mid-turn the page shows the truth, and what was said mean
   await waitUntil("both answers", async () => (await readStored(agent)).at(-1)?.content === "You said: Are you there?");
   await waitForStatus(page, "idle");
   await expectAllMessages(page, agent);
-  expect((await readStored(agent)).filter(({ role }) => role === "user").map(({ content }) => content)).toEqual(["plan", "Are you there?"]);
+  expect((await readStored(agent)).filter(({ role }) => role === "user").map(({ content }) => content)).toEqual([
+    "plan",
+    "Are you there?",
+  ]);
   expect((await readStored(agent)).filter(({ content }) => content === countingText)).toHaveLength(1);
   expect(await readHook(page, ({ connections }) => connections)).toEqual(["connecting", "open", "lost", "open"]);
   expect(await page.evaluate((agent) => sessionStorage.getItem(agent), agent)).toBe("[]");
@@ -186,7 +217,10 @@ test("what is in the outbox survives a reload of the page", async () => {
   const agent = await newAgent();
   const { page } = await open(agent);
   const rest = { content: "From before.", mode: "queue", at: 1, id: "kept" };
-  await page.evaluate(([agent, unsent]) => sessionStorage.setItem(agent as string, JSON.stringify([unsent])), [agent, rest]);
+  await page.evaluate(
+    ([agent, unsent]) => sessionStorage.setItem(agent as string, JSON.stringify([unsent])),
+    [agent, rest],
+  );
   await page.reload();
   await waitUntil("the answer", async () => (await readLastText(page)) === "You said: From before.");
   expect((await readStored(agent))[0]).toMatchObject({ id: "kept", content: "From before." });
@@ -248,7 +282,9 @@ test("an approval that nothing waits for is answered, and no turn fails over it"
   const { page } = await open(agent);
   await send(page, "count");
   await waitUntil("some words", async () => (await readLastText(page)).includes("word3"));
-  await page.evaluate(() => (window as unknown as PageWindow).page.think.approve("none", { approved: true, reason: "Fine." }));
+  await page.evaluate(() =>
+    (window as unknown as PageWindow).page.think.approve("none", { approved: true, reason: "Fine." }),
+  );
   await page.getByText("Nothing waits for an approval.").waitFor();
   await waitUntil("all words", async () => (await readLastText(page)) === countingText);
   await waitForStatus(page, "idle");
@@ -276,14 +312,19 @@ test("whoever is not let in is told why and does not ask on; and is let in when 
   const { page } = await open(undefined);
   await show(page, "nobody");
   await page.locator('main[data-connection="refused"]').waitFor();
-  expect(await readHook(page, ({ think }) => think.connection)).toMatchObject({ state: "refused", reason: expect.stringContaining("nobody") });
+  expect(await readHook(page, ({ think }) => think.connection)).toMatchObject({
+    state: "refused",
+    reason: expect.stringContaining("nobody"),
+  });
   const agent = await newAgent();
   const { token } = front;
   front.token = "wrong";
   onTestFinished(() => void (front.token = token));
   await show(page, agent);
   await page.locator('main[data-connection="refused"]').waitFor();
-  expect(await readHook(page, ({ think }) => think.connection)).toMatchObject({ reason: expect.stringContaining("token") });
+  expect(await readHook(page, ({ think }) => think.connection)).toMatchObject({
+    reason: expect.stringContaining("token"),
+  });
   front.token = token;
   await page.evaluate(() => (window as unknown as PageWindow).page.think.reconnect());
   await page.locator('main[data-connection="open"]').waitFor();

@@ -67,7 +67,9 @@ test("a host runs a Worker of one's own; where that lies is known on this machin
   expect(await runJson("info", "ann")).toMatchObject({ worker: entry });
   expect((await thinkery("doctor")).stdout).toContain(`Worker: ${entry}`);
   const token = (await readFile(join(home, "token"), "utf8")).trim();
-  const health = await fetch(`${url}/health`, { headers: { authorization: `Bearer ${token}` } }).then((answer) => answer.text());
+  const health = await fetch(`${url}/health`, { headers: { authorization: `Bearer ${token}` } }).then((answer) =>
+    answer.text(),
+  );
   expect(health).toContain(worker);
   expect(health).not.toContain(folder);
   expect(await fetch(`${url}/health`).then((answer) => answer.text())).not.toContain("own");
@@ -107,7 +109,9 @@ test("a start with a Worker that throws says what it threw, and leaves nothing r
   await writeFile(entry, `${createGreetingWorker("never")}\nthrow new Error("not today");`);
   const refused = await thinkery("start", "--port", "0", "--worker", entry);
   expect(refused.code).toBe(3);
-  expect(refused.stderr).toMatch(new RegExp(`^thinkery: The Worker ${entry} cannot be loaded: Error: not today \\(at main\\.js:\\d+:\\d+\\)\\.\\n$`));
+  expect(refused.stderr).toMatch(
+    new RegExp(`^thinkery: The Worker ${entry} cannot be loaded: Error: not today \\(at main\\.js:\\d+:\\d+\\)\\.\\n$`),
+  );
   expect(findHomeProcesses(home)).toEqual([]);
 });
 
@@ -140,7 +144,11 @@ test("a turn that runs while a watched Worker changes goes on with the new one",
   const models = await openModelServer();
   onTestFinished(() => models.stop());
   models.answer({ text: "So. ", fault: { kind: "stall", phase: "text" } });
-  const house = await startHostProcess({ home, args: ["--port", "0", "--worker", entry, "--watch"], env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" } });
+  const house = await startHostProcess({
+    home,
+    args: ["--port", "0", "--worker", entry, "--watch"],
+    env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" },
+  });
   onTestFinished(() => house.stop());
   const client = createClient({ url: house.url, token: house.token });
   const ann = await client.agents().create({ name: "ann", model: "openai:test-model" });

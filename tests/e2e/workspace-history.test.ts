@@ -35,7 +35,9 @@ test("whatever people, a shell, reverts, branches and merges did to files, the v
     if (step === steps / 2) await workshop.restartMain();
   }
   const last = await readAll(files, {});
-  for (const [version, state] of states) if (version > 0) expect(await readAll(files, { version }), `version ${version}, SEED=${chance.seed}`).toEqual(state);
+  for (const [version, state] of states)
+    if (version > 0)
+      expect(await readAll(files, { version }), `version ${version}, SEED=${chance.seed}`).toEqual(state);
   const { versions } = await files.versions({ limit: 200 });
   const again: Files = new Map();
   for (const { id } of versions.toReversed()) applyDiff(again, (await files.version(id)) as VersionDiff);
@@ -54,8 +56,20 @@ test("files can be had again as they were at any event of the log", async () => 
   await say("echo two > a.txt; rm b.txt");
   const events = await log();
   const told = events.filter(({ type }) => type === "files.changed");
-  expect(told.map(({ data }) => data)).toMatchObject([{ version: 1, origin: { tool: "bash" } }, { version: 2, origin: { user: "owner" } }, { version: 3 }]);
-  const expected: Record<number, [string, string][]> = { 0: [], 1: [["a.txt", "one\n"]], 2: [["a.txt", "one\n"], ["b.txt", "by a person"]], 3: [["a.txt", "two\n"]] };
+  expect(told.map(({ data }) => data)).toMatchObject([
+    { version: 1, origin: { tool: "bash" } },
+    { version: 2, origin: { user: "owner" } },
+    { version: 3 },
+  ]);
+  const expected: Record<number, [string, string][]> = {
+    0: [],
+    1: [["a.txt", "one\n"]],
+    2: [
+      ["a.txt", "one\n"],
+      ["b.txt", "by a person"],
+    ],
+    3: [["a.txt", "two\n"]],
+  };
   for (const { seq } of [events[0], events[2], ...told, events.at(-1)].filter((event) => event !== undefined)) {
     const { id, at } = await files.createBranch({ event: seq });
     expect([...(await readAll(files, { branch: id }))], `event ${seq}`).toEqual(expected[at]);
@@ -85,10 +99,27 @@ async function act(chance: Random, deed: number, { files, say, branch, now, bran
   const deeds: (() => Promise<unknown>)[] = [
     () => files.putFile(some, createContent(chance, now.get(some)), { branch }),
     () => files.putFile(there, createContent(chance, now.get(there)), { branch }),
-    () => say(chance.pick([`echo ${line} >> ${some}`, `mkdir -p src/deep && printf '%s\\n' ${line} ${line} > src/deep/d.ts`, `sed -i 's/a/${line}/' ${there}`, `rm -f ${there}`, `mv ${there} moved-${line}.txt`, `cat *.txt > all.txt; sort -r all.txt | head -5 > ${some}`])),
+    () =>
+      say(
+        chance.pick([
+          `echo ${line} >> ${some}`,
+          `mkdir -p src/deep && printf '%s\\n' ${line} ${line} > src/deep/d.ts`,
+          `sed -i 's/a/${line}/' ${there}`,
+          `rm -f ${there}`,
+          `mv ${there} moved-${line}.txt`,
+          `cat *.txt > all.txt; sort -r all.txt | head -5 > ${some}`,
+        ]),
+      ),
     () => say(`for n in 1 2 3; do echo "$n ${line}" >> ${there}; done; cp ${there} copy.md`),
     () => files.deleteFile(there, { branch }),
-    () => files.editFiles([{ move: there, to: `kept/${line}.txt` }, { write: some, content: `${line}\n` }], { branch }),
+    () =>
+      files.editFiles(
+        [
+          { move: there, to: `kept/${line}.txt` },
+          { write: some, content: `${line}\n` },
+        ],
+        { branch },
+      ),
     async () => files.revert({ version: 1 + chance.below(Math.max(1, (await files.files()).version)) }),
     async () => {
       if (branches.length > 3) return;
@@ -106,20 +137,28 @@ async function act(chance: Random, deed: number, { files, say, branch, now, bran
 
 function createContent(chance: Random, now: string | undefined): string {
   const lines = (now ?? "one\ntwo\nthree\n").split("\n");
-  lines.splice(chance.below(lines.length), chance.below(3), ...Array.from({ length: chance.below(3) }, () => chance.text(5, "xyzäö ")));
+  lines.splice(
+    chance.below(lines.length),
+    chance.below(3),
+    ...Array.from({ length: chance.below(3) }, () => chance.text(5, "xyzäö ")),
+  );
   return lines.join("\n");
 }
 
 async function readAll(files: Scene["files"], place: { branch?: string; version?: number }): Promise<Files> {
   const zip = new Uint8Array(await new Response(await files.archive(place)).arrayBuffer());
-  return sortFiles(new Map(Object.entries(unzipSync(zip)).map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])));
+  return sortFiles(
+    new Map(Object.entries(unzipSync(zip)).map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
+  );
 }
 
 const sortFiles = (files: Files): Files => new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** Does to the files what a version's differences say. */
 function applyDiff(files: Files, { id, diffs }: VersionDiff): void {
-  const moved = diffs.filter(({ kind }) => kind === "move").map(({ from = "", path }) => [path, files.get(from) ?? "", from] as const);
+  const moved = diffs
+    .filter(({ kind }) => kind === "move")
+    .map(({ from = "", path }) => [path, files.get(from) ?? "", from] as const);
   for (const [, , from] of moved) files.delete(from);
   for (const { path, kind, diff = "" } of diffs) {
     if (kind === "delete") files.delete(path);

@@ -1,6 +1,6 @@
 import type { Budget, Failure } from "@thinkery/sdk";
-import type { Answer } from "./model-server/answer.ts";
 import { openModelServer, type SeenRequest } from "./model-server.ts";
+import type { Answer } from "./model-server/answer.ts";
 import { openTestbed, type TestAgent } from "./worker/testbed.ts";
 
 interface SpenderOptions {
@@ -54,7 +54,12 @@ export async function openBudgetTestbed() {
     api,
     put,
 
-    async newAgent({ budget, model = "local:priced", agency = "global", ...more }: SpenderOptions & { models?: object } = {}): Promise<TestAgent> {
+    async newAgent({
+      budget,
+      model = "local:priced",
+      agency = "global",
+      ...more
+    }: SpenderOptions & { models?: object } = {}): Promise<TestAgent> {
       const name = `a${++made}`;
       if (budget) await put(`/agency/${agency}/blueprints`, { name, ...more, config: { budget } }, "POST");
       await put(`/agency/${agency}/agents`, { name, model, ...(budget ? { blueprint: name } : {}) }, "POST");
@@ -86,4 +91,5 @@ export async function captureFailure(agent: TestAgent, message: string): Promise
   return { code, message: error, ...(advice ? { advice } : {}), ...(budget ? { budget } : {}) };
 }
 
-export const countModelCalls = async (agent: TestAgent) => (await agent.log()).filter(({ type }) => type === "model.started").length;
+export const countModelCalls = async (agent: TestAgent) =>
+  (await agent.log()).filter(({ type }) => type === "model.started").length;

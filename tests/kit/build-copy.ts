@@ -23,12 +23,18 @@ export async function copyBuildForTest(options: CopyOptions = {}): Promise<strin
 }
 
 /** The same for longer than one test. */
-export async function copyBuild({ version, workerd = true, worker, sandbox }: CopyOptions): Promise<{ program: string; remove(): Promise<void> }> {
+export async function copyBuild({
+  version,
+  workerd = true,
+  worker,
+  sandbox,
+}: CopyOptions): Promise<{ program: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "thinkery-build-"));
   await cp(dirname(cliPath), join(folder, "dist"), { recursive: true });
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   if (version) await writeFile(join(folder, "dist", "build.json"), JSON.stringify({ version }));
-  if (workerd) await symlink(fileURLToPath(new URL("../../node_modules", import.meta.url)), join(folder, "node_modules"));
+  if (workerd)
+    await symlink(fileURLToPath(new URL("../../node_modules", import.meta.url)), join(folder, "node_modules"));
   for (const [name, entry] of Object.entries({ main: worker, sandbox })) {
     if (!entry) continue;
     const code = join(folder, "dist", "worker", name);

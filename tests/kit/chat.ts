@@ -22,10 +22,17 @@ export class ChatUser {
   }
 
   /** Makes an agent that plays this script, and goes to it. */
-  async createAndOpenAgent(name: string, script: object, options: Parameters<typeof openPage>[1] = {}): Promise<PageSession> {
+  async createAndOpenAgent(
+    name: string,
+    script: object,
+    options: Parameters<typeof openPage>[1] = {},
+  ): Promise<PageSession> {
     await mkdir(join(this.house.home, "scripts"), { recursive: true });
     await writeFile(join(this.house.home, "scripts", `${name}.yaml`), JSON.stringify(script));
-    await this.house.client.call("createAgent", { params: { agency: "global" }, body: { name, model: `scripted:${name}` } });
+    await this.house.client.call("createAgent", {
+      params: { agency: "global" },
+      body: { name, model: `scripted:${name}` },
+    });
     return this.openAgent(name, options);
   }
 
@@ -40,13 +47,19 @@ export class ChatUser {
   }
 
   async readMessages(agent: string): Promise<Message[]> {
-    return (await this.house.client.call("listMessages", { params: { agency: "global", agent }, query: { limit: 500 } })).messages;
+    return (
+      await this.house.client.call("listMessages", { params: { agency: "global", agent }, query: { limit: 500 } })
+    ).messages;
   }
 
   /** The page shows every message of the agent, in order, and nothing else. */
   async expectAllMessages(page: Page, agent: string): Promise<void> {
-    const expected = (await this.readMessages(agent)).filter(({ role }) => role !== "tool").map(({ id, content }) => ({ id, words: normalizeText(content) }));
-    expect((await readTranscript(page)).map(({ id, words }) => ({ id, words: normalizeText(words) }))).toEqual(expected);
+    const expected = (await this.readMessages(agent))
+      .filter(({ role }) => role !== "tool")
+      .map(({ id, content }) => ({ id, words: normalizeText(content) }));
+    expect((await readTranscript(page)).map(({ id, words }) => ({ id, words: normalizeText(words) }))).toEqual(
+      expected,
+    );
   }
 
   async killMain(): Promise<void> {
@@ -62,7 +75,8 @@ export async function say(page: Page, text: string): Promise<void> {
 }
 
 /** A place in the conversation; what is read out stands elsewhere. */
-export const findText = (page: Page, text: string | RegExp, exact = false) => page.getByRole("log").getByText(text, { exact });
+export const findText = (page: Page, text: string | RegExp, exact = false) =>
+  page.getByRole("log").getByText(text, { exact });
 
 export const findIdleStatus = (page: Page) => page.locator('.status-line[data-status="idle"]', { hasText: "Idle." });
 

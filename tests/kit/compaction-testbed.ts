@@ -13,7 +13,12 @@ export interface CompactionTestbed {
   server: ModelServer;
   workshop: Testbed;
   /** What the server was asked since so many calls, told apart. */
-  requestsSince(before: number): { all: SeenRequest[]; summaries: SeenRequest[]; refused: SeenRequest[]; calls: SeenRequest[] };
+  requestsSince(before: number): {
+    all: SeenRequest[];
+    summaries: SeenRequest[];
+    refused: SeenRequest[];
+    calls: SeenRequest[];
+  };
   /** Everything answers as usual again. */
   reset(): void;
   stop(): Promise<void>;
@@ -62,9 +67,12 @@ export async function openCompactionTestbed(): Promise<CompactionTestbed> {
 export const isSummary = ({ raw }: SeenRequest) => raw.includes("You condense the older part of a conversation");
 
 /** Every summary holds what was said first, as a good one would. */
-export const answerAsUsual = (request: SeenRequest): Answer => ({ text: isSummary(request) ? "Summary: the code word is kumquat." : "Understood." });
+export const answerAsUsual = (request: SeenRequest): Answer => ({
+  text: isSummary(request) ? "Summary: the code word is kumquat." : "Understood.",
+});
 
-export const fillerText = "All work and no play makes a conversation long, and longer with every word that is said in it. ";
+export const fillerText =
+  "All work and no play makes a conversation long, and longer with every word that is said in it. ";
 
 /** 400 messages, as a client hands them in. */
 export function createLongHistory(): { role: "user" | "assistant"; content: string }[] {
@@ -90,15 +98,26 @@ export async function createLongAgent({ workshop }: CompactionTestbed): Promise<
 /** What tips it over. */
 export const overflowText = fillerText.repeat(60);
 
-export const getEventData = <T extends AgentEvent["type"]>(events: AgentEvent[], type: T) => events.filter((event) => event.type === type).map(({ data }) => data as EventData[T]);
+export const getEventData = <T extends AgentEvent["type"]>(events: AgentEvent[], type: T) =>
+  events.filter((event) => event.type === type).map(({ data }) => data as EventData[T]);
 
 /** The conversation in a request of the chat format, message by message. */
-export const getRequestMessages = (request: SeenRequest | undefined) => ((request?.body.messages ?? []) as object[]).map((message) => JSON.stringify(message));
+export const getRequestMessages = (request: SeenRequest | undefined) =>
+  ((request?.body.messages ?? []) as object[]).map((message) => JSON.stringify(message));
 
 /** No result without its call, in whichever format. */
 export function expectPairedResults({ body, raw }: SeenRequest): void {
   const ids = (...patterns: RegExp[]) => patterns.flatMap((pattern) => [...raw.matchAll(pattern)].map(([, id]) => id));
   expect(Object.keys(body)).toContain("tools");
-  const calls = ids(/"id":"(call_[^"]+)","type":"function"/g, /"type":"function_call","call_id":"([^"]+)"/g, /"type":"tool_use","id":"([^"]+)"/g);
-  for (const id of ids(/"tool_call_id":"([^"]+)"/g, /"type":"function_call_output","call_id":"([^"]+)"/g, /"tool_use_id":"([^"]+)"/g)) expect(calls).toContain(id);
+  const calls = ids(
+    /"id":"(call_[^"]+)","type":"function"/g,
+    /"type":"function_call","call_id":"([^"]+)"/g,
+    /"type":"tool_use","id":"([^"]+)"/g,
+  );
+  for (const id of ids(
+    /"tool_call_id":"([^"]+)"/g,
+    /"type":"function_call_output","call_id":"([^"]+)"/g,
+    /"tool_use_id":"([^"]+)"/g,
+  ))
+    expect(calls).toContain(id);
 }

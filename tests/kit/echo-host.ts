@@ -12,7 +12,12 @@ const echoScript = [
       { reasoning: "One thing after the other." },
       { text: "I will note it." },
       { call: { tool: "write_todos", input: { todos: [{ content: "one", status: "pending" }] } } },
-      { calls: [{ tool: "set_title", input: { title: "A plan" } }, { tool: "no_such_tool", input: {} }] },
+      {
+        calls: [
+          { tool: "set_title", input: { title: "A plan" } },
+          { tool: "no_such_tool", input: {} },
+        ],
+      },
       { text: "All noted." },
     ],
   },
@@ -40,7 +45,11 @@ export async function openEchoHost() {
   const ask = (path: string, { method, body, headers = {}, signal }: Ask = {}) =>
     fetch(house.url + path, {
       method: method ?? (body === undefined ? "GET" : "POST"),
-      headers: { authorization: `Bearer ${house.token}`, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      headers: {
+        authorization: `Bearer ${house.token}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       signal: signal ?? null,
     });
@@ -56,7 +65,8 @@ export async function openEchoHost() {
     ask,
     api,
     /** A stream of events: a GET, or a POST where there is a body. */
-    open: (path: string, given: Ask = {}) => ask(path, { ...given, headers: { accept: "text/event-stream", ...given.headers } }),
+    open: (path: string, given: Ask = {}) =>
+      ask(path, { ...given, headers: { accept: "text/event-stream", ...given.headers } }),
 
     /** A new agent of the global agency, and how to reach it. */
     async newAgent(given: { name?: string; model?: string } = {}) {

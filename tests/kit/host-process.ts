@@ -49,7 +49,9 @@ export async function removeHome(home: string): Promise<void> {
 }
 
 /** Starts a real host in a folder of its own, as `npm start` would. */
-export async function startHostProcess(given: { home?: string; args?: string[]; env?: Record<string, string>; program?: string } = {}): Promise<HostProcess> {
+export async function startHostProcess(
+  given: { home?: string; args?: string[]; env?: Record<string, string>; program?: string } = {},
+): Promise<HostProcess> {
   const home = given.home ?? (await createHomePath());
   const env = createEnvironment(home, given.env);
   // Any free port, so that houses side by side do not run after the same one.

@@ -1,6 +1,13 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Answer, type Fault, type Format, type Frame, type Phase, normalizeAnswer } from "./model-server/answer.ts";
+import {
+  type Answer,
+  type Fault,
+  type Format,
+  type Frame,
+  type Phase,
+  normalizeAnswer,
+} from "./model-server/answer.ts";
 import { chat } from "./model-server/chat.ts";
 import { google } from "./model-server/google.ts";
 import { createOverflowFault, countRequestTokens, countAnswerTokens } from "./model-server/limit.ts";
@@ -57,7 +64,13 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
     try {
       const question = await recordRequest(request, path, name);
       requests.push(question);
-      await sendAnswer(response, formats[name], applyLimit(question, () => next(question)), question.model, waitForRelease);
+      await sendAnswer(
+        response,
+        formats[name],
+        applyLimit(question, () => next(question)),
+        question.model,
+        waitForRelease,
+      );
     } catch (error) {
       if (!response.headersSent) response.writeHead(500);
       response.end(JSON.stringify({ error: { message: `The model server failed: ${String(error)}`, code: "kit" } }));
@@ -89,7 +102,15 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
       if (typeof answers === "function") next = answers;
       else {
         const queue = [answers].flat();
-        next = () => queue.shift() ?? { fault: { kind: "status", status: 400, code: "no_answer_left", message: "The test has no answer left for this call." } };
+        next = () =>
+          queue.shift() ?? {
+            fault: {
+              kind: "status",
+              status: 400,
+              code: "no_answer_left",
+              message: "The test has no answer left for this call.",
+            },
+          };
       }
     },
     setLimit: (model, tokens) => void limits.set(model, tokens),
@@ -113,19 +134,34 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
 /** What `GET` finds: the models, as OpenAI and Anthropic, Ollama, and Google list them. */
 function sendModelList(path: string, models: string[], response: http.ServerResponse): void {
   const lists: Record<string, object> = {
-    "/v1/models": { object: "list", data: models.map((id) => ({ id, object: "model", type: "model", display_name: id })) },
+    "/v1/models": {
+      object: "list",
+      data: models.map((id) => ({ id, object: "model", type: "model", display_name: id })),
+    },
     "/api/tags": { models: models.map((name) => ({ name, model: name })) },
-    "/v1beta/models": { models: models.map((name) => ({ name: `models/${name}`, supportedGenerationMethods: ["generateContent"] })) },
+    "/v1beta/models": {
+      models: models.map((name) => ({ name: `models/${name}`, supportedGenerationMethods: ["generateContent"] })),
+    },
   };
   const found = lists[path];
-  response.writeHead(found ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(found ?? { error: "not found" }));
+  response
+    .writeHead(found ? 200 : 404, { "content-type": "application/json" })
+    .end(JSON.stringify(found ?? { error: "not found" }));
 }
 
-async function sendAnswer(response: http.ServerResponse, format: Format, answer: Answer, model: string, silence: () => Promise<void>): Promise<void> {
+async function sendAnswer(
+  response: http.ServerResponse,
+  format: Format,
+  answer: Answer,
+  model: string,
+  silence: () => Promise<void>,
+): Promise<void> {
   const { fault } = answer;
   if (fault?.kind === "status") return sendFault(response, format, fault);
   if (answer.whole) {
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(format.whole(normalizeAnswer(answer), model)));
+    response
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify(format.whole(normalizeAnswer(answer), model)));
     return;
   }
   const frames = format.frames(normalizeAnswer(answer), model);
@@ -164,7 +200,11 @@ function findFaultIndex(phase: Phase, frames: Frame[]): number {
   return Math.min(first + (phase === "tool" ? 2 : 1), kinds.lastIndexOf(phase) + 1);
 }
 
-async function breakOff(response: http.ServerResponse, format: Format, fault: Exclude<Fault, { kind: "status" }>): Promise<void> {
+async function breakOff(
+  response: http.ServerResponse,
+  format: Format,
+  fault: Exclude<Fault, { kind: "status" }>,
+): Promise<void> {
   if (fault.kind === "cut") {
     // What was written has to leave first, or the cut would come before it.
     await new Promise((resolve) => response.write(": cutting\n", resolve));
@@ -174,7 +214,10 @@ async function breakOff(response: http.ServerResponse, format: Format, fault: Ex
   }
   if (fault.kind === "malformed") response.write('data: {"choices": [{"delta": {"cont\n\n');
   if (fault.kind === "error-event") {
-    await createFrameWriter(response, format).send({ kind: "close", data: format.errorEvent(fault.code, fault.message ?? "Something went wrong here.") });
+    await createFrameWriter(response, format).send({
+      kind: "close",
+      data: format.errorEvent(fault.code, fault.message ?? "Something went wrong here."),
+    });
   }
   response.end();
 }

@@ -17,7 +17,9 @@ export async function takeScreenshots(page: Page, name: string, schemes: ("light
     await page.emulateMedia({ colorScheme });
     // Two frames later it has been painted so.
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-    await page.screenshot({ path: `${screenshotFolder}${name}${schemes.length > 1 || colorScheme === "dark" ? `-${colorScheme}` : ""}.png` });
+    await page.screenshot({
+      path: `${screenshotFolder}${name}${schemes.length > 1 || colorScheme === "dark" ? `-${colorScheme}` : ""}.png`,
+    });
   }
 }
 
@@ -55,14 +57,23 @@ export async function openFilesPage(workspace: object): Promise<FilesPage> {
     async createAgent(name, files = {}, steps = [{ text: "Done." }]) {
       await mkdir(join(home, "scripts"), { recursive: true });
       await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify([{ steps }]));
-      await house.client.call("createAgent", { params: { agency: "global" }, body: { name, model: `scripted:${name}` } });
+      await house.client.call("createAgent", {
+        params: { agency: "global" },
+        body: { name, model: `scripted:${name}` },
+      });
       const agent = house.client.agent(name);
       const edits = Object.entries(files).map(([path, content]) => ({ write: path, content }));
-      for (let from = 0; from < edits.length; from += maxEdits) await agent.editFiles(edits.slice(from, from + maxEdits));
+      for (let from = 0; from < edits.length; from += maxEdits)
+        await agent.editFiles(edits.slice(from, from + maxEdits));
       return agent;
     },
     async openAddress(address, options = {}) {
-      const visited = await openPage(browser, { viewport: desk, reducedMotion: "reduce", storageState: login, ...options });
+      const visited = await openPage(browser, {
+        viewport: desk,
+        reducedMotion: "reduce",
+        storageState: login,
+        ...options,
+      });
       onTestFinished(() => visited.context.close());
       await visited.page.goto(`${house.url}/app/global/${address}`);
       return visited;
@@ -75,21 +86,29 @@ export async function openFilesPage(workspace: object): Promise<FilesPage> {
   };
 }
 
-export const findRow = (page: Page, name: string) => page.getByRole("treeitem", { name: new RegExp(`^${name.replaceAll(".", "\\.")}, `) });
+export const findRow = (page: Page, name: string) =>
+  page.getByRole("treeitem", { name: new RegExp(`^${name.replaceAll(".", "\\.")}, `) });
 export const findEditor = (page: Page) => page.locator(".editor .cm-content");
 /** What is written, without the names at the cursors of others. */
 export const readEditorText = (page: Page) =>
-  findEditor(page).locator(".cm-line").evaluateAll((lines) =>
-    lines
-      .map((line) => {
-        const copy = line.cloneNode(true) as HTMLElement;
-        for (const other of copy.querySelectorAll(".other-caret")) other.remove();
-        return copy.textContent;
-      })
-      .join("\n"),
-  );
+  findEditor(page)
+    .locator(".cm-line")
+    .evaluateAll((lines) =>
+      lines
+        .map((line) => {
+          const copy = line.cloneNode(true) as HTMLElement;
+          for (const other of copy.querySelectorAll(".other-caret")) other.remove();
+          return copy.textContent;
+        })
+        .join("\n"),
+    );
 export const findLiveStatus = (page: Page) => page.locator('.live-line[data-line="open"]');
-export const hasNoOverflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth && document.documentElement.scrollHeight <= window.innerHeight);
+export const hasNoOverflow = (page: Page) =>
+  page.evaluate(
+    () =>
+      document.documentElement.scrollWidth <= document.documentElement.clientWidth &&
+      document.documentElement.scrollHeight <= window.innerHeight,
+  );
 
 export const source = `import { readFile } from "node:fs/promises";
 

@@ -27,7 +27,8 @@ function readProc(): Process[] {
     if (!/^\d+$/.test(name)) return [];
     try {
       // The program's name, in brackets, may have anything in it.
-      const [state = "Z", parent, group, , , , flags] = readFileSync(`/proc/${name}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+      const [state = "Z", parent, group, , , , flags] =
+        readFileSync(`/proc/${name}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
       if (state === "Z" || state === "X" || (Number(flags) & exitingFlag) !== 0) return [];
       const command = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ").trim();
       return [{ pid: Number(name), parent: Number(parent), group: Number(group), command }];
@@ -39,9 +40,13 @@ function readProc(): Process[] {
 }
 
 function readPs(): Process[] {
-  const table = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,pgid=,stat=,args="], { encoding: "utf8", maxBuffer: 16 * 1024 * 1024 });
+  const table = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,pgid=,stat=,args="], {
+    encoding: "utf8",
+    maxBuffer: 16 * 1024 * 1024,
+  });
   return table.split("\n").flatMap((row) => {
-    const [, pid, parent, group, state = "Z", command = ""] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(row) ?? [];
+    const [, pid, parent, group, state = "Z", command = ""] =
+      /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(row) ?? [];
     return state.startsWith("Z") ? [] : [{ pid: Number(pid), parent: Number(parent), group: Number(group), command }];
   });
 }
@@ -53,7 +58,8 @@ export function findHomeProcesses(home: string): Process[] {
 
 /** The main of this home. One that was just killed may still run for a moment: name it. */
 export function findMain(home: string, killed = 0): Process | undefined {
-  const isMain = ({ pid, command }: Process) => pid !== killed && command.includes("main.capnp") && !command.startsWith("/bin/sh");
+  const isMain = ({ pid, command }: Process) =>
+    pid !== killed && command.includes("main.capnp") && !command.startsWith("/bin/sh");
   return findHomeProcesses(home).find(isMain);
 }
 

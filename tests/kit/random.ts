@@ -24,7 +24,8 @@ export function createRandom(name: string): Random {
 /** vitest.config.ts chooses a seed for each run unless one is given. */
 export function getRunSeed(): number {
   const seed = Number(process.env.SEED);
-  if (!process.env.SEED || !Number.isSafeInteger(seed)) throw new Error(`SEED has to be an integer, not "${process.env.SEED ?? ""}"`);
+  if (!process.env.SEED || !Number.isSafeInteger(seed))
+    throw new Error(`SEED has to be an integer, not "${process.env.SEED ?? ""}"`);
   return seed;
 }
 
@@ -53,14 +54,13 @@ export function createSeededRandom(seed: number, name: string): Random {
     below,
     pick: (items) => items[below(items.length)] as never,
     chance: (probability) => next() < probability,
-    text: (length, alphabet = printable) =>
-      Array.from({ length }, () => alphabet[below(alphabet.length)]).join(""),
+    text: (length, alphabet = printable) => Array.from({ length }, () => alphabet[below(alphabet.length)]).join(""),
     shuffle,
     deck: (items) => {
-      let left: typeof items[number][] = [];
+      let left: (typeof items)[number][] = [];
       return () => {
         if (left.length === 0) left = shuffle(items);
-        return left.pop() as typeof items[number];
+        return left.pop() as (typeof items)[number];
       };
     },
   };
@@ -69,6 +69,7 @@ export function createSeededRandom(seed: number, name: string): Random {
 /** FNV-1a over the name, starting from the seed. */
 function mix(seed: number, name: string): number {
   let hash = (seed ^ 0x811c9dc5) >>> 0;
-  for (let index = 0; index < name.length; index += 1) hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193) >>> 0;
+  for (let index = 0; index < name.length; index += 1)
+    hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193) >>> 0;
   return hash;
 }

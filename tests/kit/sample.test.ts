@@ -7,7 +7,10 @@ interface Case {
 }
 
 /** 1,000 cases; each of the rare kinds has a single case. */
-const corpus: Case[] = Array.from({ length: 1_000 }, (_, id) => ({ id, kind: id % 100 === 0 ? `rare ${id}` : "common" }));
+const corpus: Case[] = Array.from({ length: 1_000 }, (_, id) => ({
+  id,
+  kind: id % 100 === 0 ? `rare ${id}` : "common",
+}));
 const kinds = new Set(corpus.map(({ kind }) => kind));
 const takeSample = (size: number) => sample(corpus, { name: "a corpus", size, kindOf: ({ kind }) => kind });
 const listIds = (cases: Case[]) => cases.map(({ id }) => id);
@@ -43,7 +46,11 @@ test("a sample is larger than asked for if there are more kinds than that", () =
 
 test("a case with several kinds counts for each, and every one of them is covered", () => {
   const grid = Array.from({ length: 400 }, (_, index) => ({ row: index % 20, column: Math.floor(index / 20) }));
-  const cells = sample(grid, { name: "a grid", size: 30, kindOf: ({ row, column }) => [`row ${row}`, `column ${column}`] });
+  const cells = sample(grid, {
+    name: "a grid",
+    size: 30,
+    kindOf: ({ row, column }) => [`row ${row}`, `column ${column}`],
+  });
   expect(cells.length).toBeLessThanOrEqual(40);
   expect(new Set(cells.map(({ row }) => row)).size).toBe(20);
   expect(new Set(cells.map(({ column }) => column)).size).toBe(20);
@@ -99,6 +106,8 @@ test("a count given in the environment overrides both the sample's and the long 
   expect(getRepeatCount("workspace kills", { sample: 5, full: 500 })).toBe(20);
   for (const wrong of ["", "0", "-1", "many"]) {
     vi.stubEnv("COUNT_WORKSPACE_KILLS", wrong);
-    expect(() => getRepeatCount("workspace kills", { sample: 5, full: 500 })).toThrow("COUNT_WORKSPACE_KILLS has to be a positive integer");
+    expect(() => getRepeatCount("workspace kills", { sample: 5, full: 500 })).toThrow(
+      "COUNT_WORKSPACE_KILLS has to be a positive integer",
+    );
   }
 });

@@ -48,6 +48,7 @@ export function readCountOverride(name: string): number | undefined {
   const given = process.env[variable];
   if (given === undefined) return undefined;
   const count = Number(given);
-  if (!Number.isSafeInteger(count) || count < 1) throw new Error(`${variable} has to be a positive integer, not "${given}"`);
+  if (!Number.isSafeInteger(count) || count < 1)
+    throw new Error(`${variable} has to be a positive integer, not "${given}"`);
   return count;
 }

@@ -41,7 +41,8 @@ export async function openScriptedHost(names: string[]): Promise<HostProcess> {
   return house;
 }
 
-export const readAgentState = (house: HostProcess, agent: string) => house.client.call("getState", { params: { agency: "global", agent } });
+export const readAgentState = (house: HostProcess, agent: string) =>
+  house.client.call("getState", { params: { agency: "global", agent } });
 
 export interface SpawnedProgram {
   child: ChildProcess;
@@ -61,4 +62,7 @@ export function spawnProgram(house: HostProcess, program: string, args: string[]
   return { child, out: () => out, err: () => err };
 }
 
-export const bindCli = (house: HostProcess) => (...args: string[]) => spawnProgram(house, process.execPath, [cliPath, ...args]);
+export const bindCli =
+  (house: HostProcess) =>
+  (...args: string[]) =>
+    spawnProgram(house, process.execPath, [cliPath, ...args]);

@@ -18,12 +18,22 @@ export function splitIsolates(config: string, { secondPort, otherPort, otherObje
   const [, whole = ""] = block.exec(config) ?? [];
   const namespaces = /^ {2}durableObjectNamespaces = \[[\s\S]*?^ {2}\],\n/m;
   const storage = /^ {2}durableObjectStorage = .*\n/m;
-  if (!namespaces.test(whole) || !storage.test(whole)) throw new Error("The configuration of main looks different now.");
+  if (!namespaces.test(whole) || !storage.test(whole))
+    throw new Error("The configuration of main looks different now.");
 
-  const split = whole.replaceAll(/durableObjectNamespace = "(\w+)"/g, (_, name: string) => `durableObjectNamespace = (className = "${name}", serviceName = "${name}")`);
+  const split = whole.replaceAll(
+    /durableObjectNamespace = "(\w+)"/g,
+    (_, name: string) => `durableObjectNamespace = (className = "${name}", serviceName = "${name}")`,
+  );
   const handler = split.replace(namespaces, "").replace(storage, "");
-  const objects = (name: string) => split.replace(namespaces, `  durableObjectNamespaces = [ (className = "${name}", uniqueKey = "${name.toLowerCase()}", enableSql = true) ],\n`);
-  const other = whole.replaceAll(/uniqueKey = "(\w+)"/g, `uniqueKey = "other-$1"`).replace(storage, `  durableObjectStorage = (localDisk = "other-objects"),\n`);
+  const objects = (name: string) =>
+    split.replace(
+      namespaces,
+      `  durableObjectNamespaces = [ (className = "${name}", uniqueKey = "${name.toLowerCase()}", enableSql = true) ],\n`,
+    );
+  const other = whole
+    .replaceAll(/uniqueKey = "(\w+)"/g, `uniqueKey = "other-$1"`)
+    .replace(storage, `  durableObjectStorage = (localDisk = "other-objects"),\n`);
 
   const worker = (name: string, fields: string) => `const ${name} :Workerd.Worker = (\n${fields}\n);\n`;
   const services = [
@@ -33,10 +43,19 @@ export function splitIsolates(config: string, { secondPort, otherPort, otherObje
     `(name = "other", worker = .other)`,
     `(name = "other-objects", disk = (path = "${otherObjects}", writable = true))`,
   ];
-  const socket = (service: string, port: number) => `(name = "${service}", address = "127.0.0.1:${port}", http = (), service = "${service}")`;
-  const workers = [worker("main", handler), worker("second", handler), ...classes.map((name) => worker(`objectsOf${name}`, objects(name))), worker("other", other)];
+  const socket = (service: string, port: number) =>
+    `(name = "${service}", address = "127.0.0.1:${port}", http = (), service = "${service}")`;
+  const workers = [
+    worker("main", handler),
+    worker("second", handler),
+    ...classes.map((name) => worker(`objectsOf${name}`, objects(name))),
+    worker("other", other),
+  ];
   return config
     .replace(block, () => workers.join("\n"))
     .replace(`(name = "main", worker = .main)`, services.join(",\n    "))
-    .replace(`(name = "http", `, `${socket("second", secondPort)},\n    ${socket("other", otherPort)},\n    (name = "http", `);
+    .replace(
+      `(name = "http", `,
+      `${socket("second", secondPort)},\n    ${socket("other", otherPort)},\n    (name = "http", `,
+    );
 }

@@ -31,5 +31,7 @@ function parseEvent(block: string): ServerSentEvent | undefined {
   const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
   const [id, data] = [field("id"), field("data")];
   // Without data it is no event, as for a browser.
-  return data === undefined ? undefined : { type: field("event") ?? "message", data, ...(id === undefined ? {} : { id }) };
+  return data === undefined
+    ? undefined
+    : { type: field("event") ?? "message", data, ...(id === undefined ? {} : { id }) };
 }

@@ -4,14 +4,17 @@ import type { PageWindow } from "./think-page.ts";
 // What a test does at a page with the hook, and sees there.
 
 /** Looks at what the hook says, inside the page. */
-export const readHook = <T>(page: Page, look: (hook: PageWindow["page"]) => T): Promise<T> => page.evaluate(`(${look.toString()})(window.page)`) as Promise<T>;
+export const readHook = <T>(page: Page, look: (hook: PageWindow["page"]) => T): Promise<T> =>
+  page.evaluate(`(${look.toString()})(window.page)`) as Promise<T>;
 
-export const send = (page: Page, text: string) => page.evaluate((text) => (window as unknown as PageWindow).page.think.send(text), text);
+export const send = (page: Page, text: string) =>
+  page.evaluate((text) => (window as unknown as PageWindow).page.think.send(text), text);
 
 export const cancel = (page: Page) => page.evaluate(() => (window as unknown as PageWindow).page.think.cancel());
 
 /** Shows the conversation with this agent, or none. */
-export const show = (page: Page, agent: string | undefined) => page.evaluate((agent) => (window as unknown as PageWindow).page.show(agent), agent);
+export const show = (page: Page, agent: string | undefined) =>
+  page.evaluate((agent) => (window as unknown as PageWindow).page.show(agent), agent);
 
 export const waitForStatus = (page: Page, status: string) => page.locator(`main[data-status="${status}"]`).waitFor();
 
@@ -19,4 +22,5 @@ export const readTexts = (page: Page) => readHook(page, ({ think }) => think.mes
 
 export const readLastText = async (page: Page) => (await readTexts(page)).at(-1) ?? "";
 
-export const waitForConnection = (page: Page) => page.locator('main[data-connection="open"][data-ready="true"]').waitFor();
+export const waitForConnection = (page: Page) =>
+  page.locator('main[data-connection="open"][data-ready="true"]').waitFor();

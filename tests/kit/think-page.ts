@@ -13,24 +13,36 @@ export interface Frontend {
   stop(): void;
 }
 
-const html = '<!doctype html><meta charset="utf-8"><title>A page with the hook</title><div id="root"></div><script type="module" src="/main.js"></script>';
+const html =
+  '<!doctype html><meta charset="utf-8"><title>A page with the hook</title><div id="root"></div><script type="module" src="/main.js"></script>';
 
 /**
  * What a product puts before a host: its own page, and under /thinkery the host, with a token that the browser never sees.
  * `development` is React as developers run it.
  */
-export async function openFrontend(host: { port: number; token: string }, mode: "development" | "production" = "production"): Promise<Frontend> {
+export async function openFrontend(
+  host: { port: number; token: string },
+  mode: "development" | "production" = "production",
+): Promise<Frontend> {
   const script = await bundlePage(mode);
   const sockets = { opened: 0, open: 0 };
   const all = new Set<net.Socket>();
   const toUpstreamRequest = (request: http.IncomingMessage) => {
     const { origin: _, cookie: __, ...headers } = request.headers;
     const path = (request.url ?? "").replace("/thinkery", "");
-    return { host: "127.0.0.1", port: host.port, path, method: request.method ?? "GET", headers: { ...headers, host: `127.0.0.1:${host.port}`, authorization: `Bearer ${front.token}` } };
+    return {
+      host: "127.0.0.1",
+      port: host.port,
+      path,
+      method: request.method ?? "GET",
+      headers: { ...headers, host: `127.0.0.1:${host.port}`, authorization: `Bearer ${front.token}` },
+    };
   };
   const server = http.createServer((request, response) => {
-    if (request.url === "/main.js") return void response.writeHead(200, { "content-type": "text/javascript" }).end(script);
-    if (!request.url?.startsWith("/thinkery/")) return void response.writeHead(200, { "content-type": "text/html" }).end(html);
+    if (request.url === "/main.js")
+      return void response.writeHead(200, { "content-type": "text/javascript" }).end(script);
+    if (!request.url?.startsWith("/thinkery/"))
+      return void response.writeHead(200, { "content-type": "text/html" }).end(html);
     const upstream = http.request(toUpstreamRequest(request), (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);

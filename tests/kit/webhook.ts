@@ -8,12 +8,18 @@ export interface WebhookCall {
 }
 
 /** Something that tools are given by its address alone. Answers what `answer` says to each call. */
-export async function openWebhook(answer: (call: WebhookCall) => { status?: number; text?: string; headers?: Record<string, string> }) {
+export async function openWebhook(
+  answer: (call: WebhookCall) => { status?: number; text?: string; headers?: Record<string, string> },
+) {
   const calls: WebhookCall[] = [];
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const call = { path: request.url ?? "", headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString() || "{}") };
+    const call = {
+      path: request.url ?? "",
+      headers: request.headers,
+      body: JSON.parse(Buffer.concat(chunks).toString() || "{}"),
+    };
     calls.push(call);
     const { status = 200, text = "", headers = {} } = answer(call);
     response.on("error", () => {});

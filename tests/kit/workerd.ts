@@ -29,7 +29,10 @@ interface BareWorkerOptions {
 }
 
 /** Runs one Worker of ours in workerd by itself, without the host around it. */
-export async function startBareWorker(entry: URL, { objects = [], bindings = [], services = [], sandbox, slots }: BareWorkerOptions): Promise<BareWorker> {
+export async function startBareWorker(
+  entry: URL,
+  { objects = [], bindings = [], services = [], sandbox, slots }: BareWorkerOptions,
+): Promise<BareWorker> {
   const folder = await mkdtemp(join(tmpdir(), "workerd-"));
   await mkdir(join(folder, "objects"));
   await mkdir(join(folder, "blobs"));
@@ -39,7 +42,8 @@ export async function startBareWorker(entry: URL, { objects = [], bindings = [],
   const bound = [...objects.map((name) => `(name = "${name}", durableObjectNamespace = "${name}")`), ...bindings];
   const isolates = sandbox ? await bundleIsolates(folder, sandbox) : { services: [], sockets: [] };
   if (sandbox) bound.push(`(name = "SANDBOX", service = "sandbox")`);
-  if (slots) bound.push(`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`);
+  if (slots)
+    bound.push(`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`);
   const pool = slots ? [await bundleSlotPool(folder, slots)] : [];
   const port = await findFreePort();
   const config = `using Workerd = import "/workerd/workerd.capnp";
@@ -97,8 +101,14 @@ const main :Workerd.Worker = (
 }
 
 /** What runs code that nobody vouches for, as pieces of configuration. */
-async function bundleIsolates(folder: string, through: "service" | "socket"): Promise<{ services: string[]; sockets: string[] }> {
-  await bundleWorker(new URL("../../packages/runtime/src/sandbox/process.ts", import.meta.url), join(folder, "sandbox"));
+async function bundleIsolates(
+  folder: string,
+  through: "service" | "socket",
+): Promise<{ services: string[]; sockets: string[] }> {
+  await bundleWorker(
+    new URL("../../packages/runtime/src/sandbox/process.ts", import.meta.url),
+    join(folder, "sandbox"),
+  );
   const modules = await listModules(folder, "sandbox");
   const worker = `(modules = [${modules}], compatibilityDate = "2026-10-01", bindings = [(name = "LOADER", workerLoader = (id = "runs"))])`;
   if (through === "service") return { services: [`(name = "sandbox", worker = ${worker})`], sockets: [] };
@@ -111,7 +121,10 @@ async function bundleIsolates(folder: string, through: "service" | "socket"): Pr
 
 /** What lends the slots, as the daemon would configure it. */
 async function bundleSlotPool(folder: string, count: number): Promise<string> {
-  await bundleWorker(new URL("../../packages/runtime/src/sandbox/slot-pool.ts", import.meta.url), join(folder, "slot-pool"));
+  await bundleWorker(
+    new URL("../../packages/runtime/src/sandbox/slot-pool.ts", import.meta.url),
+    join(folder, "slot-pool"),
+  );
   return `(name = "slot-pool", worker = (
       modules = [${await listModules(folder, "slot-pool")}],
       compatibilityDate = "2026-10-01",

@@ -16,8 +16,15 @@ const getManifestPath = (home: { path: string }) => join(home.path, "linux/.besi
 
 test("a command finds the workspace, and what it changes is one version", async () => {
   const { home, workspace, run, asked } = await openLinuxFixture();
-  workspace.write({ "a.txt": "a\n", "src/b.txt": "b\n", "src/gone.txt": "x\n", "bin/x.dat": Buffer.from([0, 255, 10]) });
-  const result = await run("cat a.txt src/b.txt; echo more >> a.txt; mkdir -p new/deep; echo c > new/deep/c.txt; rm src/gone.txt; printf '\\377\\0' > bytes");
+  workspace.write({
+    "a.txt": "a\n",
+    "src/b.txt": "b\n",
+    "src/gone.txt": "x\n",
+    "bin/x.dat": Buffer.from([0, 255, 10]),
+  });
+  const result = await run(
+    "cat a.txt src/b.txt; echo more >> a.txt; mkdir -p new/deep; echo c > new/deep/c.txt; rm src/gone.txt; printf '\\377\\0' > bytes",
+  );
   expect(result).toMatchObject({ exitCode: 0, output: "a\nb\n", version: { id: 2 } });
   expect(result.notes).toBeUndefined();
   expect(workspace.getVersion()).toBe(2);
@@ -35,11 +42,18 @@ test("a command finds the workspace, and what it changes is one version", async 
 
 test("what a command changed need not come a second time, and the list of files need not go", async () => {
   const { workspace, run, asked } = await openLinuxFixture();
-  workspace.write(Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`d${index % 20}/f${index}`, `content ${index}`])));
+  workspace.write(
+    Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`d${index % 20}/f${index}`, `content ${index}`])),
+  );
   await run("true");
   asked.length = 0;
   await run("echo new > d1/new");
-  expect(asked.map(({ path }) => path)).toEqual(["/linux/files/collect", "/linux/run", "/linux/files/collect", "/linux/files/plan"]);
+  expect(asked.map(({ path }) => path)).toEqual([
+    "/linux/files/collect",
+    "/linux/run",
+    "/linux/files/collect",
+    "/linux/files/plan",
+  ]);
   expect(asked.at(-1)?.bytes).toBeLessThan(200);
 });
 
@@ -47,7 +61,11 @@ test("what people change meanwhile survives, here and there", async () => {
   const { home, workspace, run } = await openLinuxFixture();
   workspace.write({ mine: "1", both: "1", gone: "1" });
   let isOn = false;
-  const end = run("echo on; until [ -e go ]; do sleep 0.02; done; echo 2 > new; echo theirs > both", undefined, () => (isOn = true));
+  const end = run(
+    "echo on; until [ -e go ]; do sleep 0.02; done; echo 2 > new; echo theirs > both",
+    undefined,
+    () => (isOn = true),
+  );
   await waitUntil("the command", () => isOn);
   workspace.write({ mine: "2", both: "2", gone: undefined });
   writeFileSync(join(getFolder(home), "go"), "");
@@ -71,15 +89,21 @@ test("what changed in the sandbox without us is collected before anything is put
 test("what is ignored stays in the sandbox, and is still there the next time", async () => {
   const { workspace, run } = await openLinuxFixture();
   workspace.write({ ".gitignore": "dist/\n*.log\n", "dist/known": "1" });
-  await run("mkdir -p node_modules/x .git dist; touch node_modules/x/y .git/HEAD dist/out a.log kept; echo 2 > dist/known");
+  await run(
+    "mkdir -p node_modules/x .git dist; touch node_modules/x/y .git/HEAD dist/out a.log kept; echo 2 > dist/known",
+  );
   expect(workspace.texts).toEqual({ ".gitignore": "dist/\n*.log\n", "dist/known": "2\n", kept: "" });
   workspace.write({ more: "m" });
-  expect((await run("ls -A; ls dist")).output).toBe(".git\n.gitignore\na.log\ndist\nkept\nmore\nnode_modules\nknown\nout\n");
+  expect((await run("ls -A; ls dist")).output).toBe(
+    ".git\n.gitignore\na.log\ndist\nkept\nmore\nnode_modules\nknown\nout\n",
+  );
 });
 
 test("what programs keep for themselves is no work of the agent", async () => {
   const { workspace, run } = await openLinuxFixture();
-  await run("mkdir -p .cache/x .npm src/__pycache__ src/.cache; touch .cache/x/y .npm/z src/__pycache__/m.pyc .bash_history src/.cache/kept .env");
+  await run(
+    "mkdir -p .cache/x .npm src/__pycache__ src/.cache; touch .cache/x/y .npm/z src/__pycache__/m.pyc .bash_history src/.cache/kept .env",
+  );
   expect(Object.keys(workspace.texts)).toEqual([".env", "src/.cache/kept"]);
   expect((await run("ls -A . .cache")).output).toContain("x");
 });
@@ -94,17 +118,28 @@ test("files that are in the way of nothing keep their right to be run", async ()
 test("links, pipes and names that are no paths lead nowhere, are said once, and take nothing from the workspace", async () => {
   const { home, workspace, run } = await openLinuxFixture();
   workspace.write({ "etc/passwd": "mine", file: "mine", other: "mine", pipe: "mine" });
-  const tricks = "rm -r etc file other pipe; ln -s /etc etc; ln -s /etc/passwd file; ln -s / root; mkfifo pipe other; touch $'a\\xff' 'end.' $'new\\nline'; mkdir CON; ln -s ../../../token up; echo fine > fine";
+  const tricks =
+    "rm -r etc file other pipe; ln -s /etc etc; ln -s /etc/passwd file; ln -s / root; mkfifo pipe other; touch $'a\\xff' 'end.' $'new\\nline'; mkdir CON; ln -s ../../../token up; echo fine > fine";
   const { notes = [] } = await run(tricks);
-  for (const name of ["etc", "file", "root", "pipe", "other", "a\ufffd", "end.", "new\ufffdline", "CON", "up"]) expect(notes.join("\n")).toContain(`“${name}”`);
+  for (const name of ["etc", "file", "root", "pipe", "other", "a\ufffd", "end.", "new\ufffdline", "CON", "up"])
+    expect(notes.join("\n")).toContain(`“${name}”`);
   expect(workspace.texts).toEqual({ "etc/passwd": "mine", file: "mine", other: "mine", pipe: "mine", fine: "fine\n" });
   // And nothing goes out through them.
-  workspace.write({ "etc/passwd": "evil", "etc/evil": "evil", file: "evil", pipe: "evil", "root/tmp/evil": "evil", up: "evil" });
+  workspace.write({
+    "etc/passwd": "evil",
+    "etc/evil": "evil",
+    file: "evil",
+    pipe: "evil",
+    "root/tmp/evil": "evil",
+    up: "evil",
+  });
   const before = readFileSync("/etc/passwd", "utf8");
   const next = await run("ls /etc/evil; cat file | head -c 4");
   expect(next.notes?.join("\n") ?? "").not.toContain("a\ufffd");
   expect(readFileSync("/etc/passwd", "utf8")).toBe(before);
-  expect([existsSync("/etc/evil"), existsSync("/tmp/evil"), existsSync(join(home.path, "linux/global/token"))]).toEqual([false, false, false]);
+  expect([existsSync("/etc/evil"), existsSync("/tmp/evil"), existsSync(join(home.path, "linux/global/token"))]).toEqual(
+    [false, false, false],
+  );
   expect(workspace.texts).toMatchObject({ "etc/passwd": "evil", file: "evil", pipe: "evil" });
 });
 
@@ -113,7 +148,9 @@ test("a folder that changes into a link and back under our hands never leads out
   const treasure = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`d/f${index}`, `${index}`]));
   workspace.write(treasure);
   await run("true");
-  const { id } = await tool.start("mkdir -p alt; echo fooled > alt/f1; while :; do mv d aside; ln -s alt d; rm d; mv aside d; done");
+  const { id } = await tool.start(
+    "mkdir -p alt; echo fooled > alt/f1; while :; do mv d aside; ln -s alt d; rm d; mv aside d; done",
+  );
   for (let round = 0; round < 15; round++) {
     workspace.write({ [`d/f${round}`]: `again ${round}` });
     await tool.read(id);
@@ -121,15 +158,22 @@ test("a folder that changes into a link and back under our hands never leads out
   await tool.stop(id);
   await run("[ -d aside ] && rm -rf d && mv aside d; true");
   // Whatever was in the way at some moment is neither lost nor mistaken.
-  expect(workspace.versions.flatMap((files) => [...files]).filter(([path, bytes]) => path === "d/f1" && bytes.toString().startsWith("fooled"))).toEqual([]);
-  for (let round = 0; round < 15; round++) expect(workspace.versions.some((files) => files.get(`d/f${round}`)?.toString() === `again ${round}`)).toBe(true);
+  expect(
+    workspace.versions
+      .flatMap((files) => [...files])
+      .filter(([path, bytes]) => path === "d/f1" && bytes.toString().startsWith("fooled")),
+  ).toEqual([]);
+  for (let round = 0; round < 15; round++)
+    expect(workspace.versions.some((files) => files.get(`d/f${round}`)?.toString() === `again ${round}`)).toBe(true);
 });
 
 test("what is too large or too much stays in the sandbox, and it is said", async () => {
   const { workspace, run } = await openLinuxFixture();
   workspace.maxFileBytes = 1024 * 1024;
   const large = await run("truncate -s 5M big; echo small > small");
-  expect(large.notes).toEqual(["“big” stays in the sandbox and does not come into the workspace: it is larger than 1 MB."]);
+  expect(large.notes).toEqual([
+    "“big” stays in the sandbox and does not come into the workspace: it is larger than 1 MB.",
+  ]);
   expect(workspace.texts).toEqual({ small: "small\n" });
   expect((await run("stat -c %s big")).output).toBe(`${5 * 1024 * 1024}\n`);
   const many = await run("rm big; mkdir m; for i in $(seq 2001); do : > m/$i; done");
@@ -145,7 +189,10 @@ test("files that differ by upper and lower case alone: the first is taken, the o
   const { workspace, run } = await openLinuxFixture();
   workspace.write({ Makefile: "m", "src/a": "a" });
   const { notes } = await run("echo x > makefile; mkdir Src; echo x > Src/b; echo ok > ok");
-  expect(notes).toEqual([expect.stringMatching(/“(makefile|Src\/b)”.*upper and lower/), expect.stringMatching(/“(makefile|Src\/b)”.*upper and lower/)]);
+  expect(notes).toEqual([
+    expect.stringMatching(/“(makefile|Src\/b)”.*upper and lower/),
+    expect.stringMatching(/“(makefile|Src\/b)”.*upper and lower/),
+  ]);
   expect(Object.keys(workspace.texts)).toEqual(["Makefile", "ok", "src/a"]);
 });
 
@@ -169,7 +216,9 @@ test("a process in the background has the files, and what it writes comes whenev
 test("a command that is canceled has done what it did", async () => {
   const { workspace, run } = await openLinuxFixture();
   const cancel = new AbortController();
-  await expect(run("echo half > half; echo on; sleep 300", cancel.signal, () => cancel.abort(new Error("enough")))).rejects.toThrow();
+  await expect(
+    run("echo half > half; echo on; sleep 300", cancel.signal, () => cancel.abort(new Error("enough"))),
+  ).rejects.toThrow();
   expect(workspace.texts).toEqual({ half: "half\n" });
   expect(await run("cat half")).toMatchObject({ output: "half\n" });
   expect(workspace.getVersion()).toBe(1);
@@ -197,7 +246,10 @@ test("another daemon goes on where the last one was killed, with a manifest, hal
   const second = await first.reopen();
   await second.run("true");
   expect(workspace.texts).toEqual({ a: "2\n", b: "from the sandbox" });
-  for (const damage of [() => rmSync(getManifestPath(home)), () => writeFileSync(getManifestPath(home), readFileSync(getManifestPath(home)).subarray(0, 50))]) {
+  for (const damage of [
+    () => rmSync(getManifestPath(home)),
+    () => writeFileSync(getManifestPath(home), readFileSync(getManifestPath(home)).subarray(0, 50)),
+  ]) {
     damage();
     const version = workspace.getVersion();
     const next = await first.reopen();
@@ -214,8 +266,15 @@ test("one that was killed between two files knows which of them are there", asyn
   workspace.write({ a: "2", b: "2", gone: undefined });
   // As it is when main has said what it wants, one file has been put there, and then everything dies.
   let collection = "";
-  for await (const { header } of first.linux.workingCopy.collect(1000)) collection = (header as { collection?: string }).collection ?? collection;
-  expect(await first.linux.workingCopy.plan({ version: 2, landed: collection, files: workspace.listFiles().map(({ path, hash }) => [path, hash]) })).toEqual(["a", "b"]);
+  for await (const { header } of first.linux.workingCopy.collect(1000))
+    collection = (header as { collection?: string }).collection ?? collection;
+  expect(
+    await first.linux.workingCopy.plan({
+      version: 2,
+      landed: collection,
+      files: workspace.listFiles().map(({ path, hash }) => [path, hash]),
+    }),
+  ).toEqual(["a", "b"]);
   writeFileSync(join(getFolder(home), "a"), "2");
   mkdirSync(join(home.path, "linux/.beside", agent), { recursive: true });
   writeFileSync(join(home.path, "linux/.beside", agent, ".thinkery-0123456789ab.draft"), "half");

@@ -5,12 +5,12 @@ import { Readable } from "node:stream";
 import type { FileContent, FileEdit, Landed, Overlap } from "@thinkery/sdk";
 import { linuxLimitsSchema } from "@thinkery/sdk/internal";
 import { onTestFinished } from "vitest";
+import { type Home, openHome } from "../../packages/daemon/src/home/home.ts";
 import { createTempFolder } from "../../packages/daemon/src/host/fixture.ts";
 import { createBubblewrapProvider } from "../../packages/daemon/src/host/linux/bubblewrap.ts";
 import { LinuxSandbox } from "../../packages/daemon/src/host/linux/linux.ts";
 import { createLinuxRoutes } from "../../packages/daemon/src/host/linux/routes.ts";
 import { serveRoutes } from "../../packages/daemon/src/host/serve.ts";
-import { type Home, openHome } from "../../packages/daemon/src/home/home.ts";
 import { type LinuxFiles, attachFiles } from "../../packages/runtime/src/sandbox/linux-files.ts";
 import { type AgentLinux, openLinux } from "../../packages/runtime/src/sandbox/linux.ts";
 
@@ -48,19 +48,35 @@ export class Workspace implements LinuxFiles {
       if (isSame(mine, theirs)) continue;
       if (isSame(before, mine)) put(next, path, theirs);
       else {
-        const kept = findFreePath(`${path}.theirs`, (one) => next.has(one) || edits.some((other) => getPath(other) === one));
+        const kept = findFreePath(
+          `${path}.theirs`,
+          (one) => next.has(one) || edits.some((other) => getPath(other) === one),
+        );
         if (theirs) next.set(kept, theirs);
         overlaps.push({ path, kept, reason: "Both have changed it." });
       }
     }
     const id = this.commit(next);
-    return { overlaps, ...(id === undefined ? {} : { version: { id, at: "", origin: { kind: "agent" }, changes: edits.map((edit) => ({ path: "write" in edit ? edit.write : "", kind: "edit" })) } }) };
+    return {
+      overlaps,
+      ...(id === undefined
+        ? {}
+        : {
+            version: {
+              id,
+              at: "",
+              origin: { kind: "agent" },
+              changes: edits.map((edit) => ({ path: "write" in edit ? edit.write : "", kind: "edit" })),
+            },
+          }),
+    };
   }
 
   /** What somebody else does to it. */
   write(files: Record<string, string | Buffer | undefined>): void {
     const next = new Map(this.now);
-    for (const [path, content] of Object.entries(files)) put(next, path, content === undefined ? undefined : Buffer.from(content));
+    for (const [path, content] of Object.entries(files))
+      put(next, path, content === undefined ? undefined : Buffer.from(content));
     this.commit(next);
   }
 
@@ -74,7 +90,8 @@ export class Workspace implements LinuxFiles {
   }
 
   private commit(next: Map<string, Buffer>): number | undefined {
-    if (next.size === this.now.size && [...next].every(([path, bytes]) => isSame(bytes, this.now.get(path)))) return undefined;
+    if (next.size === this.now.size && [...next].every(([path, bytes]) => isSame(bytes, this.now.get(path))))
+      return undefined;
     this.versions.push(next);
     return this.getVersion();
   }
@@ -97,9 +114,17 @@ interface LinuxFixture {
 export const agent = "global~alice";
 
 /** Main's side and the daemon's side of a Linux sandbox with a workspace, over a real socket. */
-export async function openLinuxFixture({ home: known, workspace = new Workspace(), isFull = () => false }: { home?: Home; workspace?: Workspace; isFull?: () => boolean } = {}): Promise<LinuxFixture> {
+export async function openLinuxFixture({
+  home: known,
+  workspace = new Workspace(),
+  isFull = () => false,
+}: { home?: Home; workspace?: Workspace; isFull?: () => boolean } = {}): Promise<LinuxFixture> {
   const home = known ?? (await openHome({ THINKERY_HOME: join(createTempFolder(), "home") }));
-  const sandbox = new LinuxSandbox({ provider: createBubblewrapProvider({ home, onError() {} }), limits: linuxLimitsSchema.parse({}), isDiskFull: async () => isFull() });
+  const sandbox = new LinuxSandbox({
+    provider: createBubblewrapProvider({ home, onError() {} }),
+    limits: linuxLimitsSchema.parse({}),
+    isDiskFull: async () => isFull(),
+  });
   const socketPath = join(createTempFolder(), "host.sock");
   const { close } = await serveRoutes(socketPath, createLinuxRoutes(sandbox));
   onTestFinished(async () => {
@@ -107,16 +132,36 @@ export async function openLinuxFixture({ home: known, workspace = new Workspace(
     await close();
   });
   const asked: LinuxFixture["asked"] = [];
-  const HOST = { fetch: (input: unknown, init: RequestInit = {}) => sendRequest(socketPath, String(input), init, asked) };
+  const HOST = {
+    fetch: (input: unknown, init: RequestInit = {}) => sendRequest(socketPath, String(input), init, asked),
+  };
   const linux = openLinux({ HOST: HOST as never }, agent);
   const tool = attachFiles(linux, workspace);
-  const run: LinuxFixture["run"] = (command, signal = new AbortController().signal, onOutput = () => {}) => tool.run(command, { signal, onOutput });
-  return { home, sandbox, workspace, linux, asked, run, tool, reopen: () => openLinuxFixture({ home, workspace, isFull }) };
+  const run: LinuxFixture["run"] = (command, signal = new AbortController().signal, onOutput = () => {}) =>
+    tool.run(command, { signal, onOutput });
+  return {
+    home,
+    sandbox,
+    workspace,
+    linux,
+    asked,
+    run,
+    tool,
+    reopen: () => openLinuxFixture({ home, workspace, isFull }),
+  };
 }
 
-function sendRequest(socketPath: string, address: string, { method = "GET", body, signal }: RequestInit, asked: LinuxFixture["asked"]): Promise<Response> {
+function sendRequest(
+  socketPath: string,
+  address: string,
+  { method = "GET", body, signal }: RequestInit,
+  asked: LinuxFixture["asked"],
+): Promise<Response> {
   const { pathname, search } = new URL(address);
-  asked.push({ path: pathname, bytes: typeof body === "string" ? body.length : ((body as Uint8Array | undefined)?.length ?? 0) });
+  asked.push({
+    path: pathname,
+    bytes: typeof body === "string" ? body.length : ((body as Uint8Array | undefined)?.length ?? 0),
+  });
   return new Promise((resolve, reject) => {
     const asking = request({ socketPath, method, path: pathname + search, ...(signal ? { signal } : {}) }, (answer) => {
       resolve(new Response(Readable.toWeb(answer) as ReadableStream, { status: answer.statusCode ?? 0 }));

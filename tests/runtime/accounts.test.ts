@@ -13,11 +13,16 @@ afterAll(() => worker?.stop());
 
 const noon = Date.parse("2026-11-15T12:00:00Z");
 
-const on = (object: string) => async (step: string, input: object = {}, now = noon): Promise<any> => {
-  const response = await fetch(`${worker.url}/${object}`, { method: "POST", body: JSON.stringify({ step, now, ...input }) });
-  if (!response.ok) throw new Error(`${step}: ${await response.text()}`);
-  return response.json();
-};
+const on =
+  (object: string) =>
+  async (step: string, input: object = {}, now = noon): Promise<any> => {
+    const response = await fetch(`${worker.url}/${object}`, {
+      method: "POST",
+      body: JSON.stringify({ step, now, ...input }),
+    });
+    if (!response.ok) throw new Error(`${step}: ${await response.text()}`);
+    return response.json();
+  };
 
 const days = ["2026-11-13", "2026-11-14", "2026-11-15"];
 const models = ["x:big", "x:small", ""];
@@ -37,7 +42,17 @@ interface Row {
 }
 
 const createRow = (day: string, model: string, given: Partial<Row> = {}): Row => ({
-  day, model, calls: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0, cost_usd: 0, unknown: 0, ms: 0, ...given,
+  day,
+  model,
+  calls: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_tokens: 0,
+  reasoning_tokens: 0,
+  cost_usd: 0,
+  unknown: 0,
+  ms: 0,
+  ...given,
 });
 
 /** Somebody who spends, and says so. */
@@ -59,17 +74,36 @@ class Spender {
     this.version++;
   }
 
-  statement({ since = "", reserved = none, asked }: { since?: string; reserved?: object; asked?: object } = {}): object {
+  statement({
+    since = "",
+    reserved = none,
+    asked,
+  }: { since?: string; reserved?: object; asked?: object } = {}): object {
     const inAll = { calls: sumRows(this.rows, "calls"), ms: sumRows(this.rows, "ms") };
     const spent = structuredClone(this.rows.filter(({ day }) => day >= since));
-    return { name: this.name, since: this.since, version: this.version, spent, inAll, reserved: asked ?? reserved, ...(asked ? { asked } : {}) };
+    return {
+      name: this.name,
+      since: this.since,
+      version: this.version,
+      spent,
+      inAll,
+      reserved: asked ?? reserved,
+      ...(asked ? { asked } : {}),
+    };
   }
 }
 
 const sumRows = (rows: Row[], key: keyof Row) => rows.reduce((all, one) => all + Number(one[key]), 0);
 
 const spendAtRandom = (chance: Random, spender: Spender) =>
-  spender.spend(chance.pick(days), chance.pick(models), { calls: chance.below(2), input_tokens: chance.below(1000), output_tokens: chance.below(300), cost_usd: chance.below(100) / 64, ms: 1 + chance.below(5000), unknown: chance.below(2) });
+  spender.spend(chance.pick(days), chance.pick(models), {
+    calls: chance.below(2),
+    input_tokens: chance.below(1000),
+    output_tokens: chance.below(300),
+    cost_usd: chance.below(100) / 64,
+    ms: 1 + chance.below(5000),
+    unknown: chance.below(2),
+  });
 
 test("a statement made before a call was asked for, and delivered after, does not release what the call reserved", async () => {
   const books = on("overtaken");
@@ -81,7 +115,9 @@ test("a statement made before a call was asked for, and delivered after, does no
   expect(await books("state", { statement: spender.statement({ asked: reserved }) })).toEqual({});
   await books("state", { statement: gathered });
   expect(await books("look")).toMatchObject({ reserved });
-  expect(await books("state", { statement: new Spender("bob").statement({ asked: reserved }) })).toMatchObject({ refused: { limit: 1 } });
+  expect(await books("state", { statement: new Spender("bob").statement({ asked: reserved }) })).toMatchObject({
+    refused: { limit: 1 },
+  });
   spender.version++;
   await books("state", { statement: spender.statement() });
   expect(await books("look")).toMatchObject({ reserved: none });
@@ -97,11 +133,15 @@ test("whatever is lost, comes twice or too late, the books are right once everyb
     for (let turn = 0; turn < 60; turn++) {
       const spender = chance.pick(spenders);
       spendAtRandom(chance, spender);
-      const statement = spender.statement({ since: chance.pick(days), reserved: { steps: 1, tokens: 500, costUsd: 0.5 } });
+      const statement = spender.statement({
+        since: chance.pick(days),
+        reserved: { steps: 1, tokens: 500, costUsd: 0.5 },
+      });
       if (chance.chance(0.2)) continue;
       if (chance.chance(0.2)) late.push(statement);
       else for (let times = chance.chance(0.1) ? 2 : 1; times > 0; times--) await books("state", { statement });
-      if (chance.chance(0.1) && late.length > 0) await books("state", { statement: late.splice(chance.below(late.length), 1)[0] });
+      if (chance.chance(0.1) && late.length > 0)
+        await books("state", { statement: late.splice(chance.below(late.length), 1)[0] });
     }
     for (const spender of spenders) {
       spender.version++;
@@ -112,15 +152,35 @@ test("whatever is lost, comes twice or too late, the books are right once everyb
     const seen = await books("look");
     const all = spenders.flatMap(({ rows }) => rows);
     expect(seen.reserved).toEqual(none);
-    for (const [key, column] of [["calls", "calls"], ["inputTokens", "input_tokens"], ["outputTokens", "output_tokens"]] as const) {
+    for (const [key, column] of [
+      ["calls", "calls"],
+      ["inputTokens", "input_tokens"],
+      ["outputTokens", "output_tokens"],
+    ] as const) {
       expect([round, key, seen.total[key]]).toEqual([round, key, sumRows(all, column)]);
       for (const day of days) {
         const told = seen.byDay.find((one: { day: string }) => one.day === day);
-        expect([round, key, day, told?.[key] ?? 0]).toEqual([round, key, day, sumRows(all.filter((one) => one.day === day), column)]);
+        expect([round, key, day, told?.[key] ?? 0]).toEqual([
+          round,
+          key,
+          day,
+          sumRows(
+            all.filter((one) => one.day === day),
+            column,
+          ),
+        ]);
       }
       for (const model of models.slice(0, 2)) {
         const told = seen.byModel.find((one: { model: string }) => one.model === model);
-        expect([round, key, model, told?.[key] ?? 0]).toEqual([round, key, model, sumRows(all.filter((one) => one.model === model), column)]);
+        expect([round, key, model, told?.[key] ?? 0]).toEqual([
+          round,
+          key,
+          model,
+          sumRows(
+            all.filter((one) => one.model === model),
+            column,
+          ),
+        ]);
       }
     }
     expect(seen.total.seconds).toBeCloseTo(sumRows(all, "ms") / 1000, 9);
@@ -184,7 +244,8 @@ test("a budget of a day is full again the next day, one for good is not", async 
   const ann = new Spender("ann");
   const asked = { steps: 1, tokens: 500, costUsd: 0 };
   ann.spend("2026-11-15", "x:big", { calls: 1, input_tokens: 1000 });
-  const refusedAt = async (time: string) => (await books("state", { statement: ann.statement({ asked }) }, Date.parse(time))).refused;
+  const refusedAt = async (time: string) =>
+    (await books("state", { statement: ann.statement({ asked }) }, Date.parse(time))).refused;
   await books("budget", { budget: { tokens: 1000, per: "day" } });
   expect(await refusedAt("2026-11-15T23:59:59Z")).toMatchObject({ per: "day", spent: 1000 });
   expect(await refusedAt("2026-11-16T00:00:00Z")).toBeUndefined();
@@ -195,14 +256,16 @@ test("a budget of a day is full again the next day, one for good is not", async 
 test("a limit that cannot be kept refuses: of cost without a price, of tokens and cost where nobody counts", async () => {
   const books = on("unknown");
   const ann = new Spender("ann");
-  const asking = async (unknown: string) => books("state", { statement: ann.statement({ asked: { steps: 1, tokens: 500, costUsd: 0, unknown } }) });
+  const asking = async (unknown: string) =>
+    books("state", { statement: ann.statement({ asked: { steps: 1, tokens: 500, costUsd: 0, unknown } }) });
   await books("budget", { budget: { steps: 9, seconds: 9, per: "ever" } });
   for (const unknown of ["price", "usage"]) expect(await asking(unknown)).toEqual({});
   await books("budget", { budget: { tokens: 1000, per: "ever" } });
   expect(await asking("price")).toEqual({});
   expect(await asking("usage")).toMatchObject({ refused: { kind: "tokens", limit: 1000 }, unknown: "usage" });
   await books("budget", { budget: { costUsd: 5, per: "ever" } });
-  for (const unknown of ["price", "usage"]) expect(await asking(unknown)).toMatchObject({ refused: { kind: "costUsd", limit: 5 }, unknown });
+  for (const unknown of ["price", "usage"])
+    expect(await asking(unknown)).toMatchObject({ refused: { kind: "costUsd", limit: 5 }, unknown });
   expect((await books("look")).reserved).toEqual(none);
 });
 

@@ -1,8 +1,8 @@
 import type { Budget } from "@thinkery/sdk";
 import { DurableObject } from "cloudflare:workers";
-import { type Account, UsageTotals, type UsageReport } from "../../packages/runtime/src/store/usage-totals.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { agencyMigrations } from "../../packages/runtime/src/store/schema/agency.ts";
+import { type Account, UsageTotals, type UsageReport } from "../../packages/runtime/src/store/usage-totals.ts";
 import { summarizeUsage } from "../../packages/runtime/src/store/usage.ts";
 
 interface StepRequest {
@@ -27,7 +27,11 @@ export class Books extends DurableObject {
       state: () => statement && accounts.applyReport(statement, now),
       release: () => account && accounts.release(account),
       standings: () => accounts.listBudgetStatuses(now),
-      look: () => ({ ...summarizeUsage(accounts.readRows(since)), shares: accounts.readShares(since), reserved: accounts.sumReservations() }),
+      look: () => ({
+        ...summarizeUsage(accounts.readRows(since)),
+        shares: accounts.readShares(since),
+        reserved: accounts.sumReservations(),
+      }),
       statement: () => accounts.createReport({ name: "den", since: 7 }, since),
     };
     return Response.json((await steps[step]?.()) ?? null);

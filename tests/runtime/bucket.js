@@ -25,7 +25,17 @@ export default {
 
 function headOf(name) {
   const size = objects.get(name).length;
-  return { name, version: "1", etag: "e", size, uploaded: 0, httpFields: {}, customFields: [], checksums: {}, range: { offset: 0, length: size } };
+  return {
+    name,
+    version: "1",
+    etag: "e",
+    size,
+    uploaded: 0,
+    httpFields: {},
+    customFields: [],
+    checksums: {},
+    range: { offset: 0, length: size },
+  };
 }
 
 function reply(head, content = new Uint8Array()) {

@@ -4,15 +4,22 @@ import { AgentSystem } from "@thinkery/runtime";
 import { defineMiddleware, defineTool } from "@thinkery/sdk";
 import { z } from "zod";
 
-const echo = defineTool({ name: "echo", description: "Says it again.", inputSchema: z.object({ text: z.string(), times: z.number().default(1) }) }, (input) => {
-  const text: string = input.text;
-  const times: number = input.times;
-  // @ts-expect-error its input has no such field
-  void input.txet;
-  // @ts-expect-error a number is no text
-  const wrong: string = input.times;
-  return text.repeat(times) + wrong;
-});
+const echo = defineTool(
+  {
+    name: "echo",
+    description: "Says it again.",
+    inputSchema: z.object({ text: z.string(), times: z.number().default(1) }),
+  },
+  (input) => {
+    const text: string = input.text;
+    const times: number = input.times;
+    // @ts-expect-error its input has no such field
+    void input.txet;
+    // @ts-expect-error a number is no text
+    const wrong: string = input.times;
+    return text.repeat(times) + wrong;
+  },
+);
 
 const audit = defineMiddleware({
   name: "audit",
@@ -43,7 +50,10 @@ const plain = defineMiddleware({ name: "plain", onTick: async ({ state }) => voi
 const bare = new AgentSystem({ defaultModel: "openai:gpt-4.1-mini" }).defaults().addTool(echo, ["words"]);
 const blueprint = { name: "analyst", description: "Reads logs.", prompt: "", tags: ["default"] };
 
-bare.addAgent({ ...blueprint, config: { budget: { steps: 5 }, hitl: { tools: ["echo"] }, policy: [{ tool: "*", action: "deny" }] } });
+bare.addAgent({
+  ...blueprint,
+  config: { budget: { steps: 5 }, hitl: { tools: ["echo"] }, policy: [{ tool: "*", action: "deny" }] },
+});
 // @ts-expect-error nobody that was added reads this key
 bare.addAgent({ ...blueprint, config: { audit: { to: "me" } } });
 // @ts-expect-error a key that the host reads has its type

@@ -13,10 +13,22 @@ const verdicts: [string, string | RegExp][] = [
   ["the stock one", "fine"],
   ["an empty one", "fine"],
   ["another think", "fine"],
-  ["a tag that nothing has", "The blueprint “analyst”: No tool or middleware has the tag “securty”; did you mean “security”?"],
-  ["a tag where there are none", "The blueprint “analyst”: No tool or middleware has the tag “x”. There are no tags here."],
-  ["two tools of one name", "Two tools are named “a”: “The tool a.” with the tags x, and “Another.” with y. Rename one."],
-  ["an alias that is a name", "Two tools are named “a”: one is from the system, the other from the system. Rename one."],
+  [
+    "a tag that nothing has",
+    "The blueprint “analyst”: No tool or middleware has the tag “securty”; did you mean “security”?",
+  ],
+  [
+    "a tag where there are none",
+    "The blueprint “analyst”: No tool or middleware has the tag “x”. There are no tags here.",
+  ],
+  [
+    "two tools of one name",
+    "Two tools are named “a”: “The tool a.” with the tags x, and “Another.” with y. Rename one.",
+  ],
+  [
+    "an alias that is a name",
+    "Two tools are named “a”: one is from the system, the other from the system. Rename one.",
+  ],
   ["a core tool", "Two tools are named “set_title”: one is from the core, the other from the system. Rename one."],
   ["a tool without tags", "The tool “a” has no tags, so no agent could have it."],
   ["a middleware without tags", /“quiet” has no tags/],
@@ -33,5 +45,7 @@ const verdicts: [string, string | RegExp][] = [
 ];
 
 test.each(verdicts)("a system with %s: said before anything runs", async (name, verdict) => {
-  expect(await (await fetch(`${worker.url}/${encodeURIComponent(name)}`)).text()).toEqual(typeof verdict === "string" ? verdict : expect.stringMatching(verdict));
+  expect(await (await fetch(`${worker.url}/${encodeURIComponent(name)}`)).text()).toEqual(
+    typeof verdict === "string" ? verdict : expect.stringMatching(verdict),
+  );
 });

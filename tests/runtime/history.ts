@@ -48,14 +48,38 @@ export function createEventGenerator(chance: Random) {
     const runId = joins && turn ? turn.runId : id("turn");
     if (joins) turn?.waiting.push(...messages.map((message) => message.id));
     else queue.push({ runId, first: mode === "interrupt" });
-    return [{ type: "request.accepted", data: { runId, idempotencyKey: id("key"), mode, ...(joins ? { joined: true } : {}), position: 0, from, messages } }];
+    return [
+      {
+        type: "request.accepted",
+        data: {
+          runId,
+          idempotencyKey: id("key"),
+          mode,
+          ...(joins ? { joined: true } : {}),
+          position: 0,
+          from,
+          messages,
+        },
+      },
+    ];
   }
 
   function start(): NewEvent[] {
     const next = queue.findLast(({ first }) => first) ?? queue[0];
     if (!next) return accept();
     queue.splice(queue.indexOf(next), 1);
-    turn = { runId: next.runId, step: 0, attempt: 0, strikes: 0, open: [], begun: new Set(), deferred: new Set(), paused: false, answered: false, waiting: [] };
+    turn = {
+      runId: next.runId,
+      step: 0,
+      attempt: 0,
+      strikes: 0,
+      open: [],
+      begun: new Set(),
+      deferred: new Set(),
+      paused: false,
+      answered: false,
+      waiting: [],
+    };
     return [
       { type: "run.started", data: { runId: next.runId, model: "scripted:x", boot: "b" } },
       { type: "agent.started", data: { runId: next.runId } },
@@ -67,7 +91,8 @@ export function createEventGenerator(chance: Random) {
     const { runId } = now;
     if (now.call) return speak(now, now.call);
     if (now.open.length > 0) return useTool(now);
-    if (now.answered && now.waiting.length === 0) return end({ type: "agent.completed", data: { runId, result: "done" } });
+    if (now.answered && now.waiting.length === 0)
+      return end({ type: "agent.completed", data: { runId, result: "done" } });
     now.step++;
     now.answered = false;
     now.call = { messageId: id("answer"), attempt: 1 };
@@ -75,28 +100,57 @@ export function createEventGenerator(chance: Random) {
     return [
       ...(taken.length > 0 ? [{ type: "message.taken", data: { runId, messageIds: taken } } as const] : []),
       { type: "run.tick", data: { runId, step: now.step } },
-      { type: "model.started", data: { runId, step: now.step, messageId: now.call.messageId, model: "scripted:x", attempt: 1 } },
+      {
+        type: "model.started",
+        data: { runId, step: now.step, messageId: now.call.messageId, model: "scripted:x", attempt: 1 },
+      },
     ];
   }
 
   function speak(now: Turn, call: Call): NewEvent[] {
     const { runId, step } = now;
     if (chance.chance(0.1)) {
-      return [{ type: "model.consulted", data: { runId, step, role: "fast", model: "scripted:y", purpose: "check", usage: { ...usage, costUsd: chance.pick([0.002, null]) }, ms: 7.6 } }];
+      return [
+        {
+          type: "model.consulted",
+          data: {
+            runId,
+            step,
+            role: "fast",
+            model: "scripted:y",
+            purpose: "check",
+            usage: { ...usage, costUsd: chance.pick([0.002, null]) },
+            ms: 7.6,
+          },
+        },
+      ];
     }
     if (chance.chance(0.5)) {
-      const words = { delta: chance.text(chance.below(30)), ...(chance.chance(0.3) ? { reasoning: chance.text(chance.below(4000)) } : {}) };
+      const words = {
+        delta: chance.text(chance.below(30)),
+        ...(chance.chance(0.3) ? { reasoning: chance.text(chance.below(4000)) } : {}),
+      };
       return [{ type: "model.delta", data: { runId, ...words } }];
     }
     if (chance.chance(0.15)) {
       call.attempt++;
       call.messageId = id("answer");
       return [
-        { type: "model.failed", data: { runId, step, attempt: call.attempt - 1, kind: "network", error: "gone", retryInMs: 5 } },
-        { type: "model.started", data: { runId, step, messageId: call.messageId, model: "scripted:x", attempt: call.attempt } },
+        {
+          type: "model.failed",
+          data: { runId, step, attempt: call.attempt - 1, kind: "network", error: "gone", retryInMs: 5 },
+        },
+        {
+          type: "model.started",
+          data: { runId, step, messageId: call.messageId, model: "scripted:x", attempt: call.attempt },
+        },
       ];
     }
-    const toolCalls = Array.from({ length: chance.pick([0, 0, 1, 1, 3]) }, () => ({ id: id("call"), name: "echo", input: { text: chance.text(5) } }));
+    const toolCalls = Array.from({ length: chance.pick([0, 0, 1, 1, 3]) }, () => ({
+      id: id("call"),
+      name: "echo",
+      input: { text: chance.text(5) },
+    }));
     if (chance.chance(0.1)) return compact(now);
     delete now.call;
     now.open = toolCalls.map((made) => made.id);
@@ -105,7 +159,18 @@ export function createEventGenerator(chance: Random) {
     return [
       {
         type: "model.completed",
-        data: { runId, step, messageId: call.messageId, model: "scripted:x", finish: "stop", usage: { ...usage, costUsd: known ? usage.costUsd : null }, ms: 3, toolCalls, ...(chance.chance(0.3) ? { replay: { kept: true } } : {}), context: { used: 15, limit: 1000, model: "scripted:x" } },
+        data: {
+          runId,
+          step,
+          messageId: call.messageId,
+          model: "scripted:x",
+          finish: "stop",
+          usage: { ...usage, costUsd: known ? usage.costUsd : null },
+          ms: 3,
+          toolCalls,
+          ...(chance.chance(0.3) ? { replay: { kept: true } } : {}),
+          context: { used: 15, limit: 1000, model: "scripted:x" },
+        },
       },
     ];
   }
@@ -116,7 +181,10 @@ export function createEventGenerator(chance: Random) {
     if (chance.chance(0.4)) return [{ type: "context.compacted", data: facts }];
     const request = chance.chance(0.3) ? { request: chance.text(20) } : {};
     return [
-      { type: "model.consulted", data: { runId, step, role: "summarizer", model: "scripted:short", purpose: "summary", usage, ms: 2 } },
+      {
+        type: "model.consulted",
+        data: { runId, step, role: "summarizer", model: "scripted:short", purpose: "summary", usage, ms: 2 },
+      },
       { type: "context.compacted", data: { ...facts, upTo: made * 1000, summary: chance.text(40), ...request } },
     ];
   }
@@ -127,7 +195,9 @@ export function createEventGenerator(chance: Random) {
     const answer = chance.pick([{ summary: "GET → 200" }, { error: "denied", trouble: "denied" } as const]);
     return [
       { type: "capability.called", data: { ...call, step, args: { url: chance.text(9) } } },
-      ...(chance.chance(0.8) ? [{ type: "capability.answered", data: { ...call, ms: 1.4, action: "fetch", ...answer } } as const] : []),
+      ...(chance.chance(0.8)
+        ? [{ type: "capability.answered", data: { ...call, ms: 1.4, action: "fetch", ...answer } } as const]
+        : []),
     ];
   }
 
@@ -141,22 +211,47 @@ export function createEventGenerator(chance: Random) {
     if (now.begun.has(callId) && !now.deferred.has(callId) && chance.chance(0.2)) return callByCode(now, callId);
     if (now.begun.has(callId) && !now.deferred.has(callId) && chance.chance(0.3)) {
       now.deferred.add(callId);
-      return [{ type: "tool.deferred", data: { runId, callId, toolName: "echo", ms: chance.below(3), action: "echo" } }];
+      return [
+        { type: "tool.deferred", data: { runId, callId, toolName: "echo", ms: chance.below(3), action: "echo" } },
+      ];
     }
     if (!now.begun.has(callId) && chance.chance(0.8)) {
       now.begun.add(callId);
-      return [{ type: "tool.started", data: { runId, step, callId, toolName: "echo", args: { text: "sk-0123456789abcdefghij" }, repeatable: true } }];
+      return [
+        {
+          type: "tool.started",
+          data: { runId, step, callId, toolName: "echo", args: { text: "sk-0123456789abcdefghij" }, repeatable: true },
+        },
+      ];
     }
     now.open = now.open.filter((other) => other !== callId);
     const resumed = now.paused && now.open.length === 0;
     if (resumed) now.paused = false;
-    return [...resultOf(now, callId), ...(resumed ? [{ type: "run.resumed", data: { runId, reason: "reported", attempt: 0, strikes: 0, boot: id("boot") } } as const] : [])];
+    return [
+      ...resultOf(now, callId),
+      ...(resumed
+        ? [
+            {
+              type: "run.resumed",
+              data: { runId, reason: "reported", attempt: 0, strikes: 0, boot: id("boot") },
+            } as const,
+          ]
+        : []),
+    ];
   }
 
   function resultOf(now: Turn, callId: string): NewEvent[] {
     const { runId } = now;
-    const common = { runId, callId, toolName: "echo", messageId: `${callId}-result`, ms: chance.below(4) / 2, action: "echo" };
-    if (!now.begun.has(callId) || chance.chance(0.3)) return [{ type: "tool.error", data: { ...common, error: "It did not work.", trouble: "threw" } }];
+    const common = {
+      runId,
+      callId,
+      toolName: "echo",
+      messageId: `${callId}-result`,
+      ms: chance.below(4) / 2,
+      action: "echo",
+    };
+    if (!now.begun.has(callId) || chance.chance(0.3))
+      return [{ type: "tool.error", data: { ...common, error: "It did not work.", trouble: "threw" } }];
     const big = chance.chance(0.3) ? { blob: id("blob"), mediaType: "text/plain" } : {};
     const output = chance.text(20);
     const effects: NewEvent[] = [
@@ -165,19 +260,43 @@ export function createEventGenerator(chance: Random) {
     ];
     return [
       ...effects.filter(() => chance.chance(0.3)),
-      { type: "tool.output", data: { ...common, output, result: { callId, name: "echo", summary: output, preview: output, size: output.length, ...big } } },
+      {
+        type: "tool.output",
+        data: {
+          ...common,
+          output,
+          result: { callId, name: "echo", summary: output, preview: output, size: output.length, ...big },
+        },
+      },
     ];
   }
 
   function keep(): NewEvent[] {
     const [middlewareName, key] = [chance.pick(["audit", "limits"]), chance.pick(["a", "b"])];
-    return [{ type: "middleware.kept", data: { middlewareName, key, ...(chance.chance(0.7) ? { value: { n: chance.below(9) } } : {}) } }];
+    return [
+      {
+        type: "middleware.kept",
+        data: { middlewareName, key, ...(chance.chance(0.7) ? { value: { n: chance.below(9) } } : {}) },
+      },
+    ];
   }
 
   function changeApp(): NewEvent[] {
     if (chance.chance(0.3)) return [{ type: "app.removed", data: { by: "owner" } }];
     const blob = id("blob");
-    return [{ type: "app.set", data: { version: blob, blob, main: "main.ts", modules: chance.pick([[], ["a.ts", "b.ts"]]), bytes: chance.below(99), by: "owner" } }];
+    return [
+      {
+        type: "app.set",
+        data: {
+          version: blob,
+          blob,
+          main: "main.ts",
+          modules: chance.pick([[], ["a.ts", "b.ts"]]),
+          bytes: chance.below(99),
+          by: "owner",
+        },
+      },
+    ];
   }
 
   function end(ending: NewEvent): NewEvent[] {
@@ -189,9 +308,20 @@ export function createEventGenerator(chance: Random) {
     return [
       ...now.open.map((callId): NewEvent => ({
         type: "tool.error",
-        data: { runId, callId, toolName: "echo", messageId: `${callId}-result`, error: "Over.", trouble: "canceled", ms: 0, action: "cancel" },
+        data: {
+          runId,
+          callId,
+          toolName: "echo",
+          messageId: `${callId}-result`,
+          error: "Over.",
+          trouble: "canceled",
+          ms: 0,
+          action: "cancel",
+        },
       })),
-      ...(now.waiting.length > 0 ? [{ type: "message.requeued", data: { runId: requeued, fromRunId: runId, messageIds: now.waiting } } as const] : []),
+      ...(now.waiting.length > 0
+        ? [{ type: "message.requeued", data: { runId: requeued, fromRunId: runId, messageIds: now.waiting } } as const]
+        : []),
       ending,
     ];
   }
@@ -202,7 +332,18 @@ export function createEventGenerator(chance: Random) {
     resume(): NewEvent[] {
       if (!turn || turn.paused) return [];
       delete turn.call;
-      return [{ type: "run.resumed", data: { runId: turn.runId, reason: "recovered", attempt: ++turn.attempt, strikes: ++turn.strikes, boot: id("boot") } }];
+      return [
+        {
+          type: "run.resumed",
+          data: {
+            runId: turn.runId,
+            reason: "recovered",
+            attempt: ++turn.attempt,
+            strikes: ++turn.strikes,
+            boot: id("boot"),
+          },
+        },
+      ];
     },
     next(): NewEvent[] {
       if (chance.chance(0.1)) return accept();
@@ -214,7 +355,8 @@ export function createEventGenerator(chance: Random) {
       }
       const { runId } = turn;
       if (chance.chance(0.03)) return end({ type: "run.canceled", data: { runId, reason: "canceled" } });
-      if (chance.chance(0.02)) return end({ type: "agent.error", data: { runId, error: "Broken.", code: "internal", advice: "Again." } });
+      if (chance.chance(0.02))
+        return end({ type: "agent.error", data: { runId, error: "Broken.", code: "internal", advice: "Again." } });
       return go(turn);
     },
     finish(): NewEvent[] {

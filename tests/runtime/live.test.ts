@@ -56,7 +56,10 @@ test("what is stored is a snapshot and the updates since then, and opens to the 
 });
 
 test("a document that is larger than a row lies in several", async () => {
-  const edits = Array.from({ length: 5 }, (_, index) => ({ write: `${index}.txt`, content: `${index}`.repeat(900_000) }));
+  const edits = Array.from({ length: 5 }, (_, index) => ({
+    write: `${index}.txt`,
+    content: `${index}`.repeat(900_000),
+  }));
   const { parts, longest, texts, files } = await open("large", { edits });
   expect([parts, texts]).toEqual([5, files]);
   expect(longest).toBeLessThanOrEqual(1024 * 1024);
@@ -64,7 +67,12 @@ test("a document that is larger than a row lies in several", async () => {
 });
 
 test("an update that fails at any statement is taken whole when it comes again, and once", async () => {
-  const first = await open("failing", { edits: [{ write: "a.txt", content: "one " }, { write: "b.txt", content: "two" }] });
+  const first = await open("failing", {
+    edits: [
+      { write: "a.txt", content: "one " },
+      { write: "b.txt", content: "two" },
+    ],
+  });
   const files = first.doc.getMap<Y.Text>("files");
   let expected = "one ";
   let rounds = 0;
@@ -84,16 +92,34 @@ test("an update that fails at any statement is taken whole when it comes again, 
 });
 
 test.each([
-  ["a wrong byte in an update", "UPDATE live_updates SET data = CAST(X'00' || substr(data, 2) AS BLOB) WHERE number = (SELECT max(number) FROM live_updates)"],
-  ["an update that is not one, with the right checksum", "UPDATE live_updates SET data = X'FFFFFF', checksum = 4294967040 WHERE number = 1"],
+  [
+    "a wrong byte in an update",
+    "UPDATE live_updates SET data = CAST(X'00' || substr(data, 2) AS BLOB) WHERE number = (SELECT max(number) FROM live_updates)",
+  ],
+  [
+    "an update that is not one, with the right checksum",
+    "UPDATE live_updates SET data = X'FFFFFF', checksum = 4294967040 WHERE number = 1",
+  ],
   ["an update missing", "DELETE FROM live_updates WHERE number = 2"],
-  ["a snapshot that is cut off", "INSERT OR REPLACE INTO live_snapshots (branch, part, checksum, data) VALUES ('main', 0, 1, X'0102')"],
+  [
+    "a snapshot that is cut off",
+    "INSERT OR REPLACE INTO live_snapshots (branch, part, checksum, data) VALUES ('main', 0, 1, X'0102')",
+  ],
 ])("with %s, the document is made anew from the files, and goes on", async (what, damage) => {
   const name = encodeURIComponent(what);
-  const seen = await open(name, { edits: [{ write: "a.txt", content: "one " }, { write: "b.txt", content: "two" }] });
+  const seen = await open(name, {
+    edits: [
+      { write: "a.txt", content: "one " },
+      { write: "b.txt", content: "two" },
+    ],
+  });
   await open(name, { updates: typeKeys(seen, "a.txt", 5), close: false });
   const anew = await open(name, { damage });
-  expect([anew.damaged, anew.texts, anew.files]).toEqual([true, { "a.txt": "one 01234", "b.txt": "two" }, { "a.txt": "one 01234", "b.txt": "two" }]);
+  expect([anew.damaged, anew.texts, anew.files]).toEqual([
+    true,
+    { "a.txt": "one 01234", "b.txt": "two" },
+    { "a.txt": "one 01234", "b.txt": "two" },
+  ]);
   // Whoever has the old one must not take the new one for more of it.
   const house = ({ doc }: OpenDocument) => Math.max(...Y.decodeStateVector(Y.encodeStateVector(doc)).keys());
   expect(house(anew)).toBeGreaterThan(house(seen));

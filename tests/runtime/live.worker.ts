@@ -29,7 +29,10 @@ export class Desk extends DurableObject {
       if (--left === 0) throw new Error("a statement failed");
       return sql.exec(...given);
     };
-    const storage = { sql: { exec }, transactionSync: (work: () => unknown) => this.ctx.storage.transactionSync(work) } as unknown as DurableObjectStorage;
+    const storage = {
+      sql: { exec },
+      transactionSync: (work: () => unknown) => this.ctx.storage.transactionSync(work),
+    } as unknown as DurableObjectStorage;
     migrate(storage, thinkSchema);
     const files = new Workspace({ storage, blobs: {} as Blobs, limits: workspaceLimitsSchema.parse({}), record() {} });
     if (edits.length > 0) files.commit(edits, { kind: "agent" });
@@ -53,7 +56,9 @@ export class Desk extends DurableObject {
       files: Object.fromEntries([...files.iterateContents()].map(({ path, content }) => [path, content])),
       tail: count("(SELECT count(*) FROM live_updates)"),
       parts: count("(SELECT count(*) FROM live_snapshots WHERE part >= 0)"),
-      longest: count("(SELECT max(length(data)) FROM (SELECT data FROM live_snapshots UNION ALL SELECT data FROM live_updates))"),
+      longest: count(
+        "(SELECT max(length(data)) FROM (SELECT data FROM live_snapshots UNION ALL SELECT data FROM live_updates))",
+      ),
     });
   }
 }

@@ -10,7 +10,10 @@ beforeAll(async () => {
 afterAll(() => worker?.stop());
 
 const open = async (object: string, migrations: string[], query = "SELECT 1 AS one"): Promise<any> => {
-  const response = await fetch(`${worker.url}/${object}`, { method: "POST", body: JSON.stringify({ migrations, query }) });
+  const response = await fetch(`${worker.url}/${object}`, {
+    method: "POST",
+    body: JSON.stringify({ migrations, query }),
+  });
   return response.json();
 };
 
@@ -39,26 +42,55 @@ test("a step that fails leaves nothing of itself or of the steps before it", asy
 });
 
 test("each feature has steps of its own, and one that is new here comes to data that is there already", async () => {
-  const ask = async (schema: object, query: string) => (await fetch(`${worker.url}/features`, { method: "POST", body: JSON.stringify({ schema, query }) })).json();
+  const ask = async (schema: object, query: string) =>
+    (await fetch(`${worker.url}/features`, { method: "POST", body: JSON.stringify({ schema, query }) })).json();
   await ask({ notes: [first] }, "SELECT 1");
   const tags = "CREATE TABLE tags (tag TEXT NOT NULL);";
-  expect(await ask({ notes: [first, second], tags: [tags] }, "SELECT (SELECT stars FROM notes) AS stars, (SELECT count(*) FROM tags) AS tags")).toEqual({ rows: [{ stars: 3, tags: 0 }] });
-  expect(await ask({ notes: [first, second] }, "SELECT 1")).toMatchObject({ error: expect.stringContaining("newer Thinkery") });
+  expect(
+    await ask(
+      { notes: [first, second], tags: [tags] },
+      "SELECT (SELECT stars FROM notes) AS stars, (SELECT count(*) FROM tags) AS tags",
+    ),
+  ).toEqual({ rows: [{ stars: 3, tags: 0 }] });
+  expect(await ask({ notes: [first, second] }, "SELECT 1")).toMatchObject({
+    error: expect.stringContaining("newer Thinkery"),
+  });
 });
 
-test.each([4, 5, 6])("an agent of a release that had run %d steps, all in one count, opens with all features", async (formerly) => {
-  const query = "SELECT feature, version FROM thinkery_features UNION ALL SELECT name, 0 FROM pragma_table_info('versions') WHERE name = 'key' ORDER BY feature";
-  const response = await fetch(`${worker.url}/former-${formerly}`, { method: "POST", body: JSON.stringify({ formerly, query }) });
-  expect(await response.json()).toEqual({ rows: [{ feature: "agent", version: 4 }, { feature: "files", version: 3 }, { feature: "key", version: 0 }] });
-});
+test.each([4, 5, 6])(
+  "an agent of a release that had run %d steps, all in one count, opens with all features",
+  async (formerly) => {
+    const query =
+      "SELECT feature, version FROM thinkery_features UNION ALL SELECT name, 0 FROM pragma_table_info('versions') WHERE name = 'key' ORDER BY feature";
+    const response = await fetch(`${worker.url}/former-${formerly}`, {
+      method: "POST",
+      body: JSON.stringify({ formerly, query }),
+    });
+    expect(await response.json()).toEqual({
+      rows: [
+        { feature: "agent", version: 4 },
+        { feature: "files", version: 3 },
+        { feature: "key", version: 0 },
+      ],
+    });
+  },
+);
 
 test("an agent of a newer release that counted all steps in one number is refused", async () => {
-  const response = await fetch(`${worker.url}/former-newer`, { method: "POST", body: JSON.stringify({ formerly: 9, query: "SELECT 1" }) });
+  const response = await fetch(`${worker.url}/former-newer`, {
+    method: "POST",
+    body: JSON.stringify({ formerly: 9, query: "SELECT 1" }),
+  });
   expect(await response.json()).toMatchObject({ error: expect.stringContaining("newer Thinkery") });
 });
 
 /** What the release with so many steps had stored, opened by this one. */
-async function openUpgraded(object: "agency" | "user" | "think", steps: number, stored: string, query: string): Promise<any> {
+async function openUpgraded(
+  object: "agency" | "user" | "think",
+  steps: number,
+  stored: string,
+  query: string,
+): Promise<any> {
   const ask = async (upTo?: number) => {
     const body = JSON.stringify({ real: object, steps, stored, upTo, query: upTo === undefined ? query : "SELECT 1" });
     return (await fetch(`${worker.url}/${object}`, { method: "POST", body })).json();
@@ -73,7 +105,9 @@ test("agencies and users from before there were budgets open with their data, an
     rows: [{ id: "den", metered: 0, budget: null, version: 0 }],
   });
   const user = "INSERT INTO agencies (id, name, created_at, state) VALUES ('den', 'Den', 7, 'ready');";
-  expect(await openUpgraded("user", 1, user, "SELECT id, metered, budget FROM agencies, books")).toEqual({ rows: [{ id: "den", metered: 0, budget: null }] });
+  expect(await openUpgraded("user", 1, user, "SELECT id, metered, budget FROM agencies, books")).toEqual({
+    rows: [{ id: "den", metered: 0, budget: null }],
+  });
 });
 
 test("what an agent spent before usage was kept by day is there by day and model", async () => {

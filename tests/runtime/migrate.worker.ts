@@ -24,14 +24,26 @@ interface StepRequest {
 /** An object whose migrations come with the request, so that a test can let time pass between releases. */
 export class Store extends DurableObject {
   override async fetch(request: Request): Promise<Response> {
-    const { query, real, steps = 0, stored = "", upTo, migrations = [], formerly, schema } = (await request.json()) as StepRequest;
+    const {
+      query,
+      real,
+      steps = 0,
+      stored = "",
+      upTo,
+      migrations = [],
+      formerly,
+      schema,
+    } = (await request.json()) as StepRequest;
     const all = real ? (reals[real] ?? []).toSpliced(steps, 0, stored) : migrations;
     const { storage } = this.ctx;
     try {
       if (formerly !== undefined) {
         storage.sql.exec("CREATE TABLE thinkery_schema (version INTEGER NOT NULL)");
         storage.sql.exec("INSERT INTO thinkery_schema VALUES (?)", formerly);
-        for (const step of Object.values(thinkSchema).flatMap((steps, index) => steps.slice(0, index === 0 ? 4 : 2)).slice(0, formerly)) storage.sql.exec(step);
+        for (const step of Object.values(thinkSchema)
+          .flatMap((steps, index) => steps.slice(0, index === 0 ? 4 : 2))
+          .slice(0, formerly))
+          storage.sql.exec(step);
         migrate(storage, thinkSchema, formerThinkSteps);
       } else migrate(storage, schema ?? { test: all.slice(0, upTo) });
       return Response.json({ rows: storage.sql.exec(query).toArray() });
@@ -42,7 +54,12 @@ export class Store extends DurableObject {
 }
 
 const listTables = (sql: SqlStorage) =>
-  sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name").toArray().map(({ name }) => name);
+  sql
+    .exec<{ name: string }>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name",
+    )
+    .toArray()
+    .map(({ name }) => name);
 
 export default {
   fetch(request: Request, env: { Store: DurableObjectNamespace<Store> }): Promise<Response> | Response {

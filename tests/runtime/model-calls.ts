@@ -47,12 +47,29 @@ export const adapters: Adapter[] = [
 ];
 
 export const key = "sk-very-secret-key";
-const tool = { name: "add", description: "Adds.", parameters: { type: "object", properties: { a: { type: "number" } } } };
+const tool = {
+  name: "add",
+  description: "Adds.",
+  parameters: { type: "object", properties: { a: { type: "number" } } },
+};
 export const question = { system: "Be brief.", messages: [{ role: "user", content: "Hi" }], tools: [tool] };
 
 /** One call in workerd, and everything that came of it. */
-export async function run({ name, base = "/v1", model = "test-model" }: Adapter, request: object = question, options: object = {}) {
-  const order = { adapter: name, id: `test:${model}`, model, base: server.url + base, key, keyName: "TEST_API_KEY", request, ...options };
+export async function run(
+  { name, base = "/v1", model = "test-model" }: Adapter,
+  request: object = question,
+  options: object = {},
+) {
+  const order = {
+    adapter: name,
+    id: `test:${model}`,
+    model,
+    base: server.url + base,
+    key,
+    keyName: "TEST_API_KEY",
+    request,
+    ...options,
+  };
   const response = await fetch(worker.url, { method: "POST", body: JSON.stringify(order) });
   return response.json();
 }
@@ -63,8 +80,13 @@ interface RecordedPart {
   call?: { id: string; input: unknown };
 }
 
-export const joinText = (parts: RecordedPart[], type: string) => parts.filter((part) => part.type === type).map(({ text }) => text).join("");
-export const listCalls = (parts: RecordedPart[]) => parts.filter(({ type }) => type === "tool-call").map(({ call }) => call!);
+export const joinText = (parts: RecordedPart[], type: string) =>
+  parts
+    .filter((part) => part.type === type)
+    .map(({ text }) => text)
+    .join("");
+export const listCalls = (parts: RecordedPart[]) =>
+  parts.filter(({ type }) => type === "tool-call").map(({ call }) => call!);
 
 export const full: Answer = {
   reasoning: ["Let me ", "think."],

@@ -1,7 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { openModelServer, type Phase } from "../kit/model-server.ts";
 import { waitUntil } from "../kit/wait-until.ts";
-import { type Adapter, adapters, listCalls, full, joinText, key, question, run, server, useModels } from "./model-calls.ts";
+import {
+  type Adapter,
+  adapters,
+  listCalls,
+  full,
+  joinText,
+  key,
+  question,
+  run,
+  server,
+  useModels,
+} from "./model-calls.ts";
 
 useModels();
 
@@ -60,20 +71,38 @@ describe.each(adapters)("a model over $name", (adapter) => {
   });
 
   test("an answer that was cut short by its limit says so, and so does a filtered one", async () => {
-    server.answer([{ text: "Once upon", finish: "length" }, { text: "I", finish: "content" }]);
+    server.answer([
+      { text: "Once upon", finish: "length" },
+      { text: "I", finish: "content" },
+    ]);
     expect((await run(adapter)).parts.at(-1).reason).toBe("length");
     expect((await run(adapter)).parts.at(-1).reason).toBe("content");
   });
 
   test("images of users and of tools reach the provider", async () => {
-    const [user, result] = [Buffer.from("user's picture").toString("base64"), Buffer.from("tool's picture").toString("base64")];
+    const [user, result] = [
+      Buffer.from("user's picture").toString("base64"),
+      Buffer.from("tool's picture").toString("base64"),
+    ];
     server.answer({ text: "I see." });
     const { error } = await run(adapter, {
       ...question,
       messages: [
-        { role: "user", content: [{ type: "text", text: "Look" }, { type: "image", mediaType: "image/png", data: { base64: user } }] },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "Look" },
+            { type: "image", mediaType: "image/png", data: { base64: user } },
+          ],
+        },
         { role: "assistant", content: "", toolCalls: [{ id: "call_a", name: "add", input: { a: 1 } }] },
-        { role: "tool", callId: "call_a", name: "add", content: "done", images: [{ mediaType: "image/png", data: { base64: result } }] },
+        {
+          role: "tool",
+          callId: "call_a",
+          name: "add",
+          content: "done",
+          images: [{ mediaType: "image/png", data: { base64: result } }],
+        },
       ],
     });
     expect(error).toBeUndefined();
@@ -88,7 +117,14 @@ describe.each(adapters)("a model over $name", (adapter) => {
       messages: [
         { role: "user", content: "Add" },
         { role: "user", content: "please" },
-        { role: "assistant", content: "Adding.", toolCalls: [{ id: "call_a", name: "add", input: { a: 1 } }, { id: "call_b", name: "add", malformed: "{oops" }] },
+        {
+          role: "assistant",
+          content: "Adding.",
+          toolCalls: [
+            { id: "call_a", name: "add", input: { a: 1 } },
+            { id: "call_b", name: "add", malformed: "{oops" },
+          ],
+        },
         { role: "tool", callId: "call_a", name: "add", content: "three" },
         { role: "tool", callId: "call_b", name: "add", content: "That was not JSON.", failed: true },
         { role: "user", content: "And now?" },
@@ -103,24 +139,31 @@ describe.each(adapters)("a model over $name", (adapter) => {
     expect(request!.raw).toContain("oops");
   });
 
-  test.skipIf(lacks("replay"))("what must come back comes back, in its place, and only to the model it came from", async () => {
-    server.answer([full, { text: "Done." }, { text: "Done." }]);
-    const { parts } = await run(adapter);
-    const { replay } = parts.find(({ type }: any) => type === "replay");
-    const messages = (given: object) => [
-      { role: "user", content: "Hi" },
-      { role: "assistant", content: joinText(parts, "text"), toolCalls: listCalls(parts), replay: given },
-      ...listCalls(parts).map(({ id }) => ({ role: "tool", callId: id, name: "add", content: "ok" })),
-    ];
-    expect((await run(adapter, { ...question, messages: messages(replay) })).error).toBeUndefined();
-    const secret = adapter.name.endsWith("responses") ? "encrypted-thoughts" : adapter.name === "chat" || adapter.name === "workers-ai" ? "Let me think." : "signed-thoughts";
-    const sent = server.listRequests()[1]!.raw;
-    expect(sent).toContain(secret);
-    expect(sent.split("Hello world.")).toHaveLength(2);
-    expect(sent.split("call_a").length).toBeGreaterThan(1);
-    await run(adapter, { ...question, messages: messages({ ...replay, adapter: "someone else" }) });
-    expect(server.listRequests()[2]!.raw).not.toContain(secret);
-  });
+  test.skipIf(lacks("replay"))(
+    "what must come back comes back, in its place, and only to the model it came from",
+    async () => {
+      server.answer([full, { text: "Done." }, { text: "Done." }]);
+      const { parts } = await run(adapter);
+      const { replay } = parts.find(({ type }: any) => type === "replay");
+      const messages = (given: object) => [
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: joinText(parts, "text"), toolCalls: listCalls(parts), replay: given },
+        ...listCalls(parts).map(({ id }) => ({ role: "tool", callId: id, name: "add", content: "ok" })),
+      ];
+      expect((await run(adapter, { ...question, messages: messages(replay) })).error).toBeUndefined();
+      const secret = adapter.name.endsWith("responses")
+        ? "encrypted-thoughts"
+        : adapter.name === "chat" || adapter.name === "workers-ai"
+          ? "Let me think."
+          : "signed-thoughts";
+      const sent = server.listRequests()[1]!.raw;
+      expect(sent).toContain(secret);
+      expect(sent.split("Hello world.")).toHaveLength(2);
+      expect(sent.split("call_a").length).toBeGreaterThan(1);
+      await run(adapter, { ...question, messages: messages({ ...replay, adapter: "someone else" }) });
+      expect(server.listRequests()[2]!.raw).not.toContain(secret);
+    },
+  );
 
   test("an abort in the middle throws its reason and closes the connection", async () => {
     server.answer({ text: ["Hello ", "world"], fault: { kind: "stall", phase: "text" } });
@@ -131,9 +174,15 @@ describe.each(adapters)("a model over $name", (adapter) => {
   });
 
   test("whoever leaves in the middle leaves no connection open", async () => {
-    server.answer([{ text: ["Hello ", "world"], fault: { kind: "stall", phase: "text" } }, { text: "Again.", fault: { kind: "stall", phase: "before" } }]);
+    server.answer([
+      { text: ["Hello ", "world"], fault: { kind: "stall", phase: "text" } },
+      { text: "Again.", fault: { kind: "stall", phase: "before" } },
+    ]);
     const running = run(adapter, question, { leave: true });
-    await waitUntil("the second call, and the end of the first", () => server.countCalls() === 2 && server.countAbandoned() === 1);
+    await waitUntil(
+      "the second call, and the end of the first",
+      () => server.countCalls() === 2 && server.countAbandoned() === 1,
+    );
     server.release();
     expect(joinText((await running).parts, "text")).toContain("Again.");
   });
@@ -141,18 +190,25 @@ describe.each(adapters)("a model over $name", (adapter) => {
   const phases: Phase[] = ["before", "first", "text", "tool", "end"];
   const faults = ["cut", "end", "malformed", "error-event"] as const;
 
-  test.each(faults.flatMap((kind) => phases.map((phase) => [kind, phase] as const)))("%s, %s: it fails in a way that may pass", async (kind, phase) => {
-    server.answer({ ...full, fault: { kind, phase } });
-    const { error, thrown, parts } = await run(adapter);
-    expect({ thrown, finish: parts.find(({ type }: any) => type === "finish") }).toEqual({});
-    expect(error).toMatchObject({ kind: kind === "error-event" ? "overloaded" : "network", passing: true });
-    if (phase === "text" && kind !== "cut") expect(joinText(parts, "text")).toBe("Hello ");
-    expect(server.countCalls()).toBe(1);
-  });
+  test.each(faults.flatMap((kind) => phases.map((phase) => [kind, phase] as const)))(
+    "%s, %s: it fails in a way that may pass",
+    async (kind, phase) => {
+      server.answer({ ...full, fault: { kind, phase } });
+      const { error, thrown, parts } = await run(adapter);
+      expect({ thrown, finish: parts.find(({ type }: any) => type === "finish") }).toEqual({});
+      expect(error).toMatchObject({ kind: kind === "error-event" ? "overloaded" : "network", passing: true });
+      if (phase === "text" && kind !== "cut") expect(joinText(parts, "text")).toBe("Hello ");
+      expect(server.countCalls()).toBe(1);
+    },
+  );
 
   test("a silence that is too long fails in every phase in a way that may pass", async () => {
     server.answer(({ latest }) => ({ ...full, fault: { kind: "stall", phase: latest as Phase } }));
-    const results = await Promise.all(phases.map((phase) => run(adapter, { ...question, messages: [{ role: "user", content: phase }] }, { idleMs: 700 })));
+    const results = await Promise.all(
+      phases.map((phase) =>
+        run(adapter, { ...question, messages: [{ role: "user", content: phase }] }, { idleMs: 700 }),
+      ),
+    );
     for (const { error, parts } of results) {
       expect(error).toMatchObject({ kind: "network", passing: true });
       expect(parts.find(({ type }: any) => type === "finish")).toBeUndefined();
@@ -191,7 +247,9 @@ describe.each(adapters)("a model over $name", (adapter) => {
   });
 
   test("a provider's wish to wait is kept, and its words are short and without the key", async () => {
-    server.answer({ fault: { kind: "status", status: 429, retryAfter: 7, message: `Slow down, ${key}! ${"x".repeat(2000)}` } });
+    server.answer({
+      fault: { kind: "status", status: 429, retryAfter: 7, message: `Slow down, ${key}! ${"x".repeat(2000)}` },
+    });
     const { error } = await run(adapter);
     expect(error).toMatchObject({ kind: "overloaded", passing: true, retryAfterMs: 7000 });
     expect(error.message).not.toContain("very-secret");

@@ -30,11 +30,19 @@ function createSdkModel(adapter: string, options: WireOptions): Model {
     case "sdk-chat":
       return createAiSdkModel(openai().chat(model), options);
     case "sdk-responses":
-      return createAiSdkModel(openai().responses(model), { ...options, providerOptions: { openai: { store: false, reasoningSummary: "auto", include: ["reasoning.encrypted_content"] } } });
+      return createAiSdkModel(openai().responses(model), {
+        ...options,
+        providerOptions: {
+          openai: { store: false, reasoningSummary: "auto", include: ["reasoning.encrypted_content"] },
+        },
+      });
     case "sdk-messages":
       return createAiSdkModel(createAnthropic({ baseURL, apiKey, fetch })(model), options);
     default:
-      return createAiSdkModel(createOpenAICompatible({ name: "compatible", baseURL, apiKey, fetch, includeUsage: true })(model), options);
+      return createAiSdkModel(
+        createOpenAICompatible({ name: "compatible", baseURL, apiKey, fetch, includeUsage: true })(model),
+        options,
+      );
   }
 }
 
@@ -49,7 +57,12 @@ async function open(adapter: string, options: WireOptions): Promise<Model> {
     case "google":
       return createGoogleModel(options);
     case "workers-ai":
-      return createWorkersAiModel({ id: options.id, model: options.model, ...(options.idleMs ? { idleMs: options.idleMs } : {}), binding: createBinding(options) });
+      return createWorkersAiModel({
+        id: options.id,
+        model: options.model,
+        ...(options.idleMs ? { idleMs: options.idleMs } : {}),
+        binding: createBinding(options),
+      });
     default:
       return createSdkModel(adapter, options);
   }
@@ -58,11 +71,19 @@ async function open(adapter: string, options: WireOptions): Promise<Model> {
 /** A binding that goes where the chat completions are: what it is given and gives back is what the real one takes. */
 const createBinding = (options: WireOptions) => ({
   run: (model: string, inputs: object, { signal }: { signal?: AbortSignal | null }) =>
-    options.fetch(`${options.base}/chat/completions`, { method: "POST", body: JSON.stringify({ model, ...inputs }), signal: signal ?? null, redirect: "manual" }),
+    options.fetch(`${options.base}/chat/completions`, {
+      method: "POST",
+      body: JSON.stringify({ model, ...inputs }),
+      signal: signal ?? null,
+      redirect: "manual",
+    }),
 });
 
 /** Runs one call and tells everything that came of it. */
-async function run({ adapter, request, abort, leave, times = 1, ...options }: Order, send: typeof fetch): Promise<object> {
+async function run(
+  { adapter, request, abort, leave, times = 1, ...options }: Order,
+  send: typeof fetch,
+): Promise<object> {
   const parts: ModelPart[] = [];
   const batches: number[] = [];
   let heardAt = 0;
@@ -77,7 +98,8 @@ async function run({ adapter, request, abort, leave, times = 1, ...options }: Or
       if (leave && countTextChars(parts) >= Number(leave)) break;
     }
     if (leave) for await (const batch of model.stream(request, stop.signal)) parts.push(...batch);
-    for (let more = 1; more < times; more += 1) for await (const batch of model.stream(request, stop.signal)) parts.push(...batch);
+    for (let more = 1; more < times; more += 1)
+      for await (const batch of model.stream(request, stop.signal)) parts.push(...batch);
     return { parts, batches };
   } catch (error) {
     if (!(error instanceof ModelError)) return { parts, thrown: String(error) };
@@ -86,7 +108,8 @@ async function run({ adapter, request, abort, leave, times = 1, ...options }: Or
   }
 }
 
-const countTextChars = (parts: ModelPart[]) => parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 1);
+const countTextChars = (parts: ModelPart[]) =>
+  parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 1);
 
 /** Bytes do not travel in JSON; a test writes them as `{ "base64": … }`. */
 const revive = (_name: string, value: { base64?: string }) =>

@@ -11,17 +11,30 @@ const packageFolder = join(root, "node_modules/just-bash");
 
 describe("a patch", () => {
   const text = "a\nb\nc\nd\ne\nf\ng\n";
-  const patch = "Package: x 1\n--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@ first\n a\n-b\n+B\n+BB\n c\n@@ -5,2 +6,1 @@ second\n e\n-f\n";
+  const patch =
+    "Package: x 1\n--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@ first\n a\n-b\n+B\n+BB\n c\n@@ -5,2 +6,1 @@ second\n e\n-f\n";
 
   test("is applied hunk by hunk", () => {
     expect(applyPatch(text, patch)).toBe("a\nB\nBB\nc\nd\ne\ng\n");
   });
 
   test.each([
-    ["a removed line that is another", text.replace("b", "x"), 'Hunk "first" does not apply: line 2 should be "b", but is "x"'],
-    ["a line around it that is another", text.replace("e", "x"), 'Hunk "second" does not apply: line 5 should be "e", but is "x"'],
+    [
+      "a removed line that is another",
+      text.replace("b", "x"),
+      'Hunk "first" does not apply: line 2 should be "b", but is "x"',
+    ],
+    [
+      "a line around it that is another",
+      text.replace("e", "x"),
+      'Hunk "second" does not apply: line 5 should be "e", but is "x"',
+    ],
     ["lines that moved", `\n${text}`, 'Hunk "first" does not apply: line 1 should be "a", but is ""'],
-    ["a text that ends before it", "a\nb\nc", 'Hunk "second" does not apply: line 5 should be "e", but is the end of the file'],
+    [
+      "a text that ends before it",
+      "a\nb\nc",
+      'Hunk "second" does not apply: line 5 should be "e", but is the end of the file',
+    ],
   ])("fails with the hunk's name at %s", (_, changed, message) => {
     expect(() => applyPatch(changed, patch)).toThrow(message);
   });
@@ -29,7 +42,11 @@ describe("a patch", () => {
   test.each([
     ["a hunk without a name", patch.replace(" first", ""), "Every hunk needs a name of its own: @@ -1,3 +1,4 @@"],
     ["two hunks of one name", patch.replace("second", "first"), "Every hunk needs a name of its own"],
-    ["a hunk with a line too few", patch.replace("+BB\n", ""), 'Hunk "first" does not apply: it has more or fewer lines'],
+    [
+      "a hunk with a line too few",
+      patch.replace("+BB\n", ""),
+      'Hunk "first" does not apply: it has more or fewer lines',
+    ],
     ["a line that is no part of a hunk", `${patch}\\ No newline`, 'Hunk "second" has a line that is no part of it'],
     ["hunks that overlap", patch.replace("-5,2", "-3,2"), 'Hunk "second" does not apply: it starts at line 3, inside'],
     ["no hunks", "Package: x 1\n", "The patch has no hunks."],
@@ -63,7 +80,10 @@ describe("the patch of just-bash", () => {
     const { file } = readHeader(patch);
     const manifest = JSON.parse(await readFile(join(packageFolder, "package.json"), "utf8"));
     await mkdir(join(copy, file, ".."), { recursive: true });
-    await writeFile(join(copy, "package.json"), JSON.stringify({ ...manifest, version: change.version ?? manifest.version }));
+    await writeFile(
+      join(copy, "package.json"),
+      JSON.stringify({ ...manifest, version: change.version ?? manifest.version }),
+    );
     await writeFile(join(copy, file), (await readFile(join(packageFolder, file), "utf8")) + (change.append ?? ""));
     return copy;
   }
@@ -76,10 +96,14 @@ describe("the patch of just-bash", () => {
     await expect(patchPackageFile(await install({ version: "3.5.0" }), patchFile)).rejects.toThrow(
       /is for package "just-bash 3\.4\.2", found "just-bash 3\.5\.0"\. See docs/,
     );
-    await expect(patchPackageFile(await install({ append: "\n" }), patchFile)).rejects.toThrow(/is for sha256 "6390563a/);
+    await expect(patchPackageFile(await install({ append: "\n" }), patchFile)).rejects.toThrow(
+      /is for sha256 "6390563a/,
+    );
     const other = join(folder, "other.patch");
     await writeFile(other, patch.replace(/^Formatter: .*$/m, "Formatter: esbuild 0.1.0"));
-    await expect(patchPackageFile(packageFolder, other)).rejects.toThrow('is for formatter "esbuild 0.1.0", found "esbuild ');
+    await expect(patchPackageFile(packageFolder, other)).rejects.toThrow(
+      'is for formatter "esbuild 0.1.0", found "esbuild ',
+    );
   });
 
   test("each hunk is missed where its text has changed", () => {

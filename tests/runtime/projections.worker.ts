@@ -34,7 +34,8 @@ export class Player extends DurableObject {
         return;
       }
       // As the turn and its recovery do: what was not stored is lost.
-      if (first?.type === "model.failed" || (first?.type === "run.resumed" && first.data.reason === "recovered")) recorder.discardText();
+      if (first?.type === "model.failed" || (first?.type === "run.resumed" && first.data.reason === "recovered"))
+        recorder.discardText();
       if (first?.type !== "request.accepted" || first.data.joined) return recorder.record(...events);
       const { runId, position, messages } = first.data;
       const stream = converse(store, audience, recorder, "alice", () => {
@@ -60,9 +61,15 @@ export class Player extends DurableObject {
       if (deed.tell) audience.flush();
     }
     audience.flush();
-    const turns = Object.keys(runs).flatMap((runId) => store.turns.get(runId) ?? []).filter(isOver);
+    const turns = Object.keys(runs)
+      .flatMap((runId) => store.turns.get(runId) ?? [])
+      .filter(isOver);
     const told = await Promise.all(Object.entries(runs).map(async ([runId, text]) => [runId, await text]));
-    const played: Played = { frames, runs: Object.fromEntries(told), outcomes: turns.map((turn) => createOutcome(store, "alice", turn)) };
+    const played: Played = {
+      frames,
+      runs: Object.fromEntries(told),
+      outcomes: turns.map((turn) => createOutcome(store, "alice", turn)),
+    };
     return Response.json(played);
   }
 }

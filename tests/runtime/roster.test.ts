@@ -9,10 +9,12 @@ beforeAll(async () => {
 
 afterAll(() => worker?.stop());
 
-const on = (object: string) => async (step: string, input: object | string = {}): Promise<any> => {
-  const body = JSON.stringify({ step, ...(typeof input === "string" ? { name: input } : input) });
-  return (await fetch(`${worker.url}/${object}`, { method: "POST", body })).json();
-};
+const on =
+  (object: string) =>
+  async (step: string, input: object | string = {}): Promise<any> => {
+    const body = JSON.stringify({ step, ...(typeof input === "string" ? { name: input } : input) });
+    return (await fetch(`${worker.url}/${object}`, { method: "POST", body })).json();
+  };
 
 test("a name is taken from its reservation on, and listed from its confirmation to its condemnation", async () => {
   const keeper = on("life");

@@ -14,7 +14,14 @@ export class Keeper extends DurableObject {
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const { step, name = "", limit = 100, after, fails = [], refused = "condemn" } = (await request.json()) as {
+    const {
+      step,
+      name = "",
+      limit = 100,
+      after,
+      fails = [],
+      refused = "condemn",
+    } = (await request.json()) as {
       step: string;
       name?: string;
       limit?: number;

@@ -22,9 +22,15 @@ class Host extends RpcTarget implements RunHost {
 
   #answer(request: { url: string }): object {
     if (request.url.includes("denied")) throw new Error("No rule allows this.");
-    if (request.url.includes("binary")) return { status: 200, headers: { "content-type": "image/png" }, bodyBase64: btoa("\x89PNG") };
+    if (request.url.includes("binary"))
+      return { status: 200, headers: { "content-type": "image/png" }, bodyBase64: btoa("\x89PNG") };
     if (request.url.includes("empty")) return { status: 204, headers: {} };
-    return { status: 201, statusText: "Created", headers: { "content-type": "application/json" }, body: JSON.stringify(request) };
+    return {
+      status: 201,
+      statusText: "Created",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(request),
+    };
   }
 }
 

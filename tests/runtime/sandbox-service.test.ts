@@ -27,22 +27,40 @@ test("code runs, calls what it may and returns", async () => {
 
 test("what goes wrong has its kind", async () => {
   expect(await ask({ code: "let a = ;" })).toEqual({ trouble: "syntax", message: expect.stringContaining("code:1:9") });
-  expect(await ask({ code: "console.log('so far'); throw new Error('no')" })).toEqual({ trouble: "threw", message: expect.stringMatching(/^Error: no\n[^]*console:\nso far$/) });
-  expect(await ask({ code: "await new Promise((done) => setTimeout(done, 60_000))", timeoutMs: 200 })).toEqual({ trouble: "timeout", message: "The run took more than 200 ms and was ended." });
-  expect(await ask({ code: "await new Promise(() => {})" })).toEqual({ trouble: "threw", message: expect.stringContaining("waits for something that can never happen") });
-  expect(await ask({ code: "await new Promise((done) => setTimeout(done, 60_000))", abortMs: 50 })).toEqual({ trouble: "other", message: "stopped" });
+  expect(await ask({ code: "console.log('so far'); throw new Error('no')" })).toEqual({
+    trouble: "threw",
+    message: expect.stringMatching(/^Error: no\n[^]*console:\nso far$/),
+  });
+  expect(await ask({ code: "await new Promise((done) => setTimeout(done, 60_000))", timeoutMs: 200 })).toEqual({
+    trouble: "timeout",
+    message: "The run took more than 200 ms and was ended.",
+  });
+  expect(await ask({ code: "await new Promise(() => {})" })).toEqual({
+    trouble: "threw",
+    message: expect.stringContaining("waits for something that can never happen"),
+  });
+  expect(await ask({ code: "await new Promise((done) => setTimeout(done, 60_000))", abortMs: 50 })).toEqual({
+    trouble: "other",
+    message: "stopped",
+  });
 });
 
 test("many runs go on side by side: there are no slots to wait for", async () => {
-  const runs = Array.from({ length: 30 }, (_, n) => ask({ code: `await new Promise((done) => setTimeout(done, 50)); return ${n}` }));
+  const runs = Array.from({ length: 30 }, (_, n) =>
+    ask({ code: `await new Promise((done) => setTimeout(done, 50)); return ${n}` }),
+  );
   expect((await Promise.all(runs)).map(({ result }) => Number(result.value))).toEqual(runs.map((_, n) => n));
 });
 
 test("an app answers, and its answer streams", async () => {
-  const app = "const words = ['a', 'b', 'c'];\nexport default { fetch: () => new Response(new ReadableStream({ pull(c) { const w = words.shift(); if (w) c.enqueue(new TextEncoder().encode(w)); else c.close(); } })) }";
+  const app =
+    "const words = ['a', 'b', 'c'];\nexport default { fetch: () => new Response(new ReadableStream({ pull(c) { const w = words.shift(); if (w) c.enqueue(new TextEncoder().encode(w)); else c.close(); } })) }";
   expect(await ask({ app })).toBe("abc");
 });
 
 test("without a sandbox the call says what is missing", async () => {
-  expect(await ask({ code: "return 1" }, bare)).toEqual({ trouble: "no_sandbox", message: expect.stringContaining("Nothing here is bound as SANDBOX") });
+  expect(await ask({ code: "return 1" }, bare)).toEqual({
+    trouble: "no_sandbox",
+    message: expect.stringContaining("Nothing here is bound as SANDBOX"),
+  });
 });

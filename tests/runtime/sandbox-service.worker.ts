@@ -5,7 +5,12 @@ import { openSandbox, type SandboxEnv } from "../../packages/runtime/src/sandbox
 export default {
   async fetch(request: Request, env: SandboxEnv): Promise<Response> {
     if (request.method === "GET") return new Response("ready");
-    const { code, app, timeoutMs = 5000, abortMs } = (await request.json()) as { code?: string; app?: string; timeoutMs?: number; abortMs?: number };
+    const {
+      code,
+      app,
+      timeoutMs = 5000,
+      abortMs,
+    } = (await request.json()) as { code?: string; app?: string; timeoutMs?: number; abortMs?: number };
     const stopping = new AbortController();
     if (abortMs) setTimeout(() => stopping.abort(new Error("stopped")), abortMs);
     const heard: string[] = [];
@@ -19,10 +24,18 @@ export default {
     };
     const sandbox = openSandbox(env);
     try {
-      if (app) return await sandbox.serve({ id: "global~ada.1", main: "main.ts", modules: { "main.ts": app } }, new Request("http://app/x"), terms);
+      if (app)
+        return await sandbox.serve(
+          { id: "global~ada.1", main: "main.ts", modules: { "main.ts": app } },
+          new Request("http://app/x"),
+          terms,
+        );
       return Response.json({ result: await sandbox.run({ code: code ?? "", modules: {} }, terms), heard });
     } catch (error) {
-      return Response.json({ trouble: error instanceof ToolFailure ? error.trouble : "other", message: (error as Error).message });
+      return Response.json({
+        trouble: error instanceof ToolFailure ? error.trouble : "other",
+        message: (error as Error).message,
+      });
     }
   },
 };

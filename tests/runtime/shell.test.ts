@@ -13,7 +13,8 @@ afterAll(() => worker?.stop());
 let lastId = 0;
 const createId = () => `w${++lastId}`;
 
-const ask = async (body: ShellRequest): Promise<any> => (await fetch(worker.url, { method: "POST", body: JSON.stringify({ id: createId(), ...body }) })).json();
+const ask = async (body: ShellRequest): Promise<any> =>
+  (await fetch(worker.url, { method: "POST", body: JSON.stringify({ id: createId(), ...body }) })).json();
 
 const firstState = { cwd: "/work", env: {}, folders: [], scratch: [] };
 
@@ -21,13 +22,19 @@ describe("a command", () => {
   test("reads the workspace, and what it writes is told as changes", async () => {
     const answer = await ask({
       files: { "a.txt": "one\ntwo\n", "src/b.ts": "export {}\n", "old.txt": "x" },
-      command: "cat a.txt | tr a-z A-Z | tee upper.txt; mv src/b.ts src/c.ts; rm old.txt; echo three >> a.txt; echo oops >&2; exit 7",
+      command:
+        "cat a.txt | tr a-z A-Z | tee upper.txt; mv src/b.ts src/c.ts; rm old.txt; echo three >> a.txt; echo oops >&2; exit 7",
     });
     expect(answer).toEqual({
       exitCode: 7,
       stdout: "ONE\nTWO\n",
       stderr: "oops\n",
-      changes: [{ delete: "old.txt" }, { move: "src/b.ts", to: "src/c.ts" }, { write: "a.txt", content: "one\ntwo\nthree\n" }, { write: "upper.txt", content: "ONE\nTWO\n" }],
+      changes: [
+        { delete: "old.txt" },
+        { move: "src/b.ts", to: "src/c.ts" },
+        { write: "a.txt", content: "one\ntwo\nthree\n" },
+        { write: "upper.txt", content: "ONE\nTWO\n" },
+      ],
       notes: [],
       state: firstState,
       asked: ["whole"],
@@ -35,7 +42,9 @@ describe("a command", () => {
   });
 
   test("has neither Node nor the network nor this machine", async () => {
-    const { stdout, stderr, exitCode } = await ask({ command: "ls /; cat /etc/passwd /proc/self/environ; node -e 1; python3 -c 1; curl https://x.org; which curl wget" });
+    const { stdout, stderr, exitCode } = await ask({
+      command: "ls /; cat /etc/passwd /proc/self/environ; node -e 1; python3 -c 1; curl https://x.org; which curl wget",
+    });
     expect(stdout).toBe("bin\ndev\ntmp\nusr\nwork\n");
     expect(stderr.split("\n").filter((line: string) => /No such file|command not found/.test(line))).toHaveLength(5);
     expect(exitCode).not.toBe(0);
@@ -43,44 +52,98 @@ describe("a command", () => {
 
   test("sorts by code units, whatever the isolate's locale", async () => {
     const files = { "B.txt": "b\nA\na\nB\n", "a.txt": "", "_/x": "", "C/x": "" };
-    const { stdout } = await ask({ files, command: "sort B.txt | tr '\\n' ' '; find . -name '*x*' | tr '\\n' ' '; ls -R | grep : | tr '\\n' ' '" });
+    const { stdout } = await ask({
+      files,
+      command: "sort B.txt | tr '\\n' ' '; find . -name '*x*' | tr '\\n' ' '; ls -R | grep : | tr '\\n' ' '",
+    });
     expect(stdout).toBe("A B a b ./B.txt ./C/x ./_/x ./a.txt .: ./C: ./_: ");
   });
 
   test("packs and unpacks, and bytes stay what they are", async () => {
     const png = btoa("\x89PNG\r\n\x1a\n\x00\xff");
-    const { changes, stdout } = await ask({ files: { "a.png": { base64: png } }, command: "cp a.png b.png; cat a.png > c.png; gzip -c a.png | gunzip > d.png; cat a.png | base64; gzip -k a.png; zcat a.png.gz | cmp - a.png 2>/dev/null; wc -c < a.png" });
-    expect(changes.slice(0, 3)).toEqual(["b.png", "c.png", "d.png"].map((write) => ({ write, content: { base64: png } })));
+    const { changes, stdout } = await ask({
+      files: { "a.png": { base64: png } },
+      command:
+        "cp a.png b.png; cat a.png > c.png; gzip -c a.png | gunzip > d.png; cat a.png | base64; gzip -k a.png; zcat a.png.gz | cmp - a.png 2>/dev/null; wc -c < a.png",
+    });
+    expect(changes.slice(0, 3)).toEqual(
+      ["b.png", "c.png", "d.png"].map((write) => ({ write, content: { base64: png } })),
+    );
     expect(stdout).toContain(`${png}\n`);
     expect(stdout.trim().endsWith("10")).toBe(true);
   });
 
   test("keeps its folder, its exported variables, /tmp and empty folders for the next one", async () => {
-    const first = await ask({ command: "mkdir -p a/b/c && cd a/b && export NAME='Ada L.' && hidden=1 && echo scratch > /tmp/s.txt" });
-    expect(first.state).toEqual({ cwd: "/work/a/b", env: { NAME: "Ada L." }, folders: ["a/b/c"], scratch: [["s.txt", "scratch\n"]] });
-    expect(first.notes).toEqual(["A workspace has no empty folders; until something is in it, this is there for the rest of the turn only: a/b/c."]);
-    const second = await ask({ command: 'pwd; ls; echo "$NAME$hidden"; cat /tmp/s.txt; env | grep ^NAME', state: first.state });
-    expect(second).toMatchObject({ exitCode: 0, stdout: "/work/a/b\nc\nAda L.\nscratch\nNAME=Ada L.\n", changes: [], notes: [], state: first.state });
+    const first = await ask({
+      command: "mkdir -p a/b/c && cd a/b && export NAME='Ada L.' && hidden=1 && echo scratch > /tmp/s.txt",
+    });
+    expect(first.state).toEqual({
+      cwd: "/work/a/b",
+      env: { NAME: "Ada L." },
+      folders: ["a/b/c"],
+      scratch: [["s.txt", "scratch\n"]],
+    });
+    expect(first.notes).toEqual([
+      "A workspace has no empty folders; until something is in it, this is there for the rest of the turn only: a/b/c.",
+    ]);
+    const second = await ask({
+      command: 'pwd; ls; echo "$NAME$hidden"; cat /tmp/s.txt; env | grep ^NAME',
+      state: first.state,
+    });
+    expect(second).toMatchObject({
+      exitCode: 0,
+      stdout: "/work/a/b\nc\nAda L.\nscratch\nNAME=Ada L.\n",
+      changes: [],
+      notes: [],
+      state: first.state,
+    });
   });
 
   test("that never lets go is ended with its limits, one that waits with its time", async () => {
-    expect(await ask({ command: "echo before > f; while true; do x=1; done", limits: { commands: 1_000_000, loops: 5000 } })).toMatchObject({ exitCode: 126, stderr: "bash: while loop: too many iterations (5000)\n", changes: [{ write: "f" }] });
-    expect(await ask({ command: "while true; do :; done", limits: { commands: 1000 } })).toMatchObject({ exitCode: 126, stderr: "bash: too many commands executed (>1000)\n" });
-    expect(await ask({ command: "echo a > f; echo seen; sleep 60; echo b > f", timeoutMs: 1000 })).toMatchObject({ exitCode: 124, stdout: "seen\n", changes: [{ write: "f", content: "a\n" }], notes: ["The command was ended after 1 s."] });
+    expect(
+      await ask({ command: "echo before > f; while true; do x=1; done", limits: { commands: 1_000_000, loops: 5000 } }),
+    ).toMatchObject({
+      exitCode: 126,
+      stderr: "bash: while loop: too many iterations (5000)\n",
+      changes: [{ write: "f" }],
+    });
+    expect(await ask({ command: "while true; do :; done", limits: { commands: 1000 } })).toMatchObject({
+      exitCode: 126,
+      stderr: "bash: too many commands executed (>1000)\n",
+    });
+    expect(await ask({ command: "echo a > f; echo seen; sleep 60; echo b > f", timeoutMs: 1000 })).toMatchObject({
+      exitCode: 124,
+      stdout: "seen\n",
+      changes: [{ write: "f", content: "a\n" }],
+      notes: ["The command was ended after 1 s."],
+    });
   });
 
   test("that changes too much changes nothing", async () => {
-    const { trouble, message } = await ask({ command: "echo on it; seq 1 80000 > a; for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do cat a a a > b$n; done" });
-    expect([trouble, message]).toEqual(["limit", "Nothing of what the command did was kept. It wrote more than 24 MB.\n\non it"]);
+    const { trouble, message } = await ask({
+      command:
+        "echo on it; seq 1 80000 > a; for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do cat a a a > b$n; done",
+    });
+    expect([trouble, message]).toEqual([
+      "limit",
+      "Nothing of what the command did was kept. It wrote more than 24 MB.\n\non it",
+    ]);
   });
 
   test("commands at the same time do not see each other, nor do agents", async () => {
     const id = createId();
     const files = { "n.txt": "start\n" };
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => ask({ id, files, command: `echo ${n} >> n.txt; sleep 0.0${n % 5}; cat n.txt; ls` })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        ask({ id, files, command: `echo ${n} >> n.txt; sleep 0.0${n % 5}; cat n.txt; ls` }),
+      ),
+    );
     expect(answers.map(({ stdout }) => stdout)).toEqual(answers.map((_, n) => `start\n${n}\nn.txt\n`));
     // Even if somebody took one's workspace for the other's.
-    for (const name of ["ada", "bob"]) expect((await ask({ agent: `global~${name}`, id: "same", files: { [`${name}.txt`]: "" }, command: "ls" })).stdout).toBe(`${name}.txt\n`);
+    for (const name of ["ada", "bob"])
+      expect(
+        (await ask({ agent: `global~${name}`, id: "same", files: { [`${name}.txt`]: "" }, command: "ls" })).stdout,
+      ).toBe(`${name}.txt\n`);
   });
 });
 
@@ -90,11 +153,20 @@ describe("a view", () => {
     const files = { "a.txt": "1", "d/b.txt": "1", "d/c.txt": "1" };
     const look = "grep -r . . | sort; ls";
     expect((await ask({ id, files, version: 1, command: look })).asked).toEqual(["whole"]);
-    expect(await ask({ id, files, version: 1, command: look })).toMatchObject({ asked: [], stdout: "a.txt:1\nd/b.txt:1\nd/c.txt:1\na.txt\nd\n" });
+    expect(await ask({ id, files, version: 1, command: look })).toMatchObject({
+      asked: [],
+      stdout: "a.txt:1\nd/b.txt:1\nd/c.txt:1\na.txt\nd\n",
+    });
     const since = { 1: { files: { "a.txt": "2", "e/n.txt": "2" }, gone: ["d/b.txt", "d/c.txt"] } };
-    expect(await ask({ id, files, version: 2, since, command: look })).toMatchObject({ asked: ["since 1"], stdout: "a.txt:2\ne/n.txt:2\na.txt\ne\n" });
+    expect(await ask({ id, files, version: 2, since, command: look })).toMatchObject({
+      asked: ["since 1"],
+      stdout: "a.txt:2\ne/n.txt:2\na.txt\ne\n",
+    });
     // Nothing is known of what came between.
-    expect(await ask({ id, files: { "z.txt": "9" }, version: 9, command: look })).toMatchObject({ asked: ["since 2", "whole"], stdout: "z.txt:9\nz.txt\n" });
+    expect(await ask({ id, files: { "z.txt": "9" }, version: 9, command: look })).toMatchObject({
+      asked: ["since 2", "whole"],
+      stdout: "z.txt:9\nz.txt\n",
+    });
   });
 
   test("that the sandbox has forgotten is sent again", async () => {
@@ -114,26 +186,51 @@ describe("a view", () => {
   test("of large files only the size is sent, and the content is asked for once", async () => {
     const id = createId();
     const files = { "big.txt": { far: "far away\n" }, "other.txt": { far: "unread" } };
-    expect(await ask({ id, files, command: "stat -c %s big.txt; cat big.txt; grep -c away big.txt" })).toMatchObject({ stdout: "9\nfar away\n1\n", asked: ["whole", "read big.txt"], changes: [] });
-    expect((await ask({ id, files, command: "cat big.txt; mv other.txt moved.txt" }))).toMatchObject({ stdout: "far away\n", asked: [], changes: [{ move: "other.txt", to: "moved.txt" }] });
-    expect((await ask({ id, files, command: "cp other.txt copy.txt" }))).toMatchObject({ asked: ["read other.txt"], changes: [{ write: "copy.txt", content: "unread" }] });
+    expect(await ask({ id, files, command: "stat -c %s big.txt; cat big.txt; grep -c away big.txt" })).toMatchObject({
+      stdout: "9\nfar away\n1\n",
+      asked: ["whole", "read big.txt"],
+      changes: [],
+    });
+    expect(await ask({ id, files, command: "cat big.txt; mv other.txt moved.txt" })).toMatchObject({
+      stdout: "far away\n",
+      asked: [],
+      changes: [{ move: "other.txt", to: "moved.txt" }],
+    });
+    expect(await ask({ id, files, command: "cp other.txt copy.txt" })).toMatchObject({
+      asked: ["read other.txt"],
+      changes: [{ write: "copy.txt", content: "unread" }],
+    });
   });
 });
 
 describe("the network", () => {
   test("is there where main says so, and only through main", async () => {
-    const { stdout, asked } = await ask({ network: true, command: "curl -s https://x.org/a -H 'x-own: 1' | tr a-z A-Z; curl -s https://x.org/binary > b.bin; wc -c < b.bin" });
+    const { stdout, asked } = await ask({
+      network: true,
+      command:
+        "curl -s https://x.org/a -H 'x-own: 1' | tr a-z A-Z; curl -s https://x.org/binary > b.bin; wc -c < b.bin",
+    });
     expect(stdout).toBe("GRüßE\n3\n");
-    expect(asked.slice(1).map((line: string) => JSON.parse(line.slice(6)).url)).toEqual(["https://x.org/a", "https://x.org/binary"]);
+    expect(asked.slice(1).map((line: string) => JSON.parse(line.slice(6)).url)).toEqual([
+      "https://x.org/a",
+      "https://x.org/binary",
+    ]);
     expect(JSON.parse(asked[1].slice(6)).headers["x-own"]).toBe("1");
   });
 
   test("redirects are asked for by themselves, without what was meant for the first host", async () => {
-    const { asked } = await ask({ network: true, command: "curl -sL -u me:secret -H 'Cookie: mine' https://x.org/elsewhere" });
+    const { asked } = await ask({
+      network: true,
+      command: "curl -sL -u me:secret -H 'Cookie: mine' https://x.org/elsewhere",
+    });
     const [first, second] = asked.slice(1).map((line: string) => JSON.parse(line.slice(6)));
     expect(first.headers.authorization).toMatch(/^Basic /);
     expect(first.headers.cookie).toBe("mine");
-    expect([second.url, second.headers.authorization, second.headers.cookie]).toEqual(["https://other.org/there", undefined, undefined]);
+    expect([second.url, second.headers.authorization, second.headers.cookie]).toEqual([
+      "https://other.org/there",
+      undefined,
+      undefined,
+    ]);
   });
 
   test("what main denies fails", async () => {
@@ -144,7 +241,13 @@ describe("the network", () => {
 });
 
 describe("a search", () => {
-  const files = { "a.ts": "const needle = 1;\nno\r\nneedle again\n", "src/b.ts": `${"x".repeat(2000)}NEEDLE${"y".repeat(2000)}\n`, "bin.dat": { base64: btoa("\0needle") }, "far.txt": { far: "a far needle" }, "far.png": { far: "needle", binary: true } };
+  const files = {
+    "a.ts": "const needle = 1;\nno\r\nneedle again\n",
+    "src/b.ts": `${"x".repeat(2000)}NEEDLE${"y".repeat(2000)}\n`,
+    "bin.dat": { base64: btoa("\0needle") },
+    "far.txt": { far: "a far needle" },
+    "far.png": { far: "needle", binary: true },
+  };
 
   test("finds lines with their places, also in what was not sent", async () => {
     const { found, more, asked } = await ask({ files, search: { pattern: "needle", limit: 10 } });
@@ -170,29 +273,49 @@ describe("a search", () => {
   });
 
   test("shows lines around, each once", async () => {
-    const { found, more } = await ask({ files: { "a.txt": "1\n2\nx3\n4\n5\nx6\nx7\n8\n9\n" }, search: { pattern: "x", context: 2, limit: 3 } });
-    expect([found.map(({ text, near }: { text: string; near?: boolean }) => (near ? `-${text}` : text)), more]).toEqual([["-1", "-2", "x3", "-4", "-5", "x6", "x7", "-8", "-9"], false]);
-    expect((await ask({ files: { "a.txt": "1\nx2\nx3\n4\n" }, search: { pattern: "x", context: 1, limit: 1 } }))).toMatchObject({ found: [{ line: 1, near: true }, { line: 2 }, { line: 3, near: true }], more: true });
+    const { found, more } = await ask({
+      files: { "a.txt": "1\n2\nx3\n4\n5\nx6\nx7\n8\n9\n" },
+      search: { pattern: "x", context: 2, limit: 3 },
+    });
+    expect([found.map(({ text, near }: { text: string; near?: boolean }) => (near ? `-${text}` : text)), more]).toEqual(
+      [["-1", "-2", "x3", "-4", "-5", "x6", "x7", "-8", "-9"], false],
+    );
+    expect(
+      await ask({ files: { "a.txt": "1\nx2\nx3\n4\n" }, search: { pattern: "x", context: 1, limit: 1 } }),
+    ).toMatchObject({ found: [{ line: 1, near: true }, { line: 2 }, { line: 3, near: true }], more: true });
   });
 
   test("a pattern that could go on across lines looks at each line by itself", async () => {
     const text = `${"abc def 0123456789 ".repeat(5)}\n`.repeat(10_000);
-    expect((await ask({ files: { "a.txt": text }, search: { pattern: '[^x]*y', limit: 5 } })).found).toEqual([]);
+    expect((await ask({ files: { "a.txt": text }, search: { pattern: "[^x]*y", limit: 5 } })).found).toEqual([]);
   });
 
   test("is bounded, and long lines are shown around the place", async () => {
-    expect(await ask({ files, search: { pattern: "needle", limit: 1 } })).toMatchObject({ found: [{ line: 1 }], more: true });
+    expect(await ask({ files, search: { pattern: "needle", limit: 1 } })).toMatchObject({
+      found: [{ line: 1 }],
+      more: true,
+    });
     const [{ text }] = (await ask({ files, search: { pattern: "NEEDLE", limit: 5 } })).found;
     expect(text).toMatch(/^…x+NEEDLEy+…$/);
     expect(text).toHaveLength(502);
   });
 
   test("a pattern that cannot be read is a syntax error", async () => {
-    expect(await ask({ files, search: { pattern: "a(", limit: 5 } })).toMatchObject({ trouble: "syntax", message: expect.stringContaining("Unterminated group") });
+    expect(await ask({ files, search: { pattern: "a(", limit: 5 } })).toMatchObject({
+      trouble: "syntax",
+      message: expect.stringContaining("Unterminated group"),
+    });
   });
 });
 
 test("code uses the shell of the sandbox that it is in", async () => {
-  const { value } = await ask({ files: { "a.txt": "needle\n" }, code: "const { stdout, changes } = await tools.bash({ command: 'cat a.txt; echo 1 > b' }); const { found } = await tools.grep({ pattern: 'needle' }); return { stdout, changes, found }" });
-  expect(JSON.parse(value)).toEqual({ stdout: "needle\n", changes: [{ write: "b", content: "1\n" }], found: [{ path: "a.txt", line: 1, text: "needle" }] });
+  const { value } = await ask({
+    files: { "a.txt": "needle\n" },
+    code: "const { stdout, changes } = await tools.bash({ command: 'cat a.txt; echo 1 > b' }); const { found } = await tools.grep({ pattern: 'needle' }); return { stdout, changes, found }",
+  });
+  expect(JSON.parse(value)).toEqual({
+    stdout: "needle\n",
+    changes: [{ write: "b", content: "1\n" }],
+    found: [{ path: "a.txt", line: 1, text: "needle" }],
+  });
 });

@@ -8,7 +8,12 @@ const bytes = (base64: string) => Uint8Array.from(atob(base64), (char) => char.c
 
 function toViewFile([path, content]: [string, NonNullable<ShellRequest["files"]>[string]]): ViewFile {
   if (typeof content === "string") return [path, content];
-  return [path, "far" in content ? { size: content.far.length, ...(content.binary ? { binary: true } : {}) } : bytes(content.base64)];
+  return [
+    path,
+    "far" in content
+      ? { size: content.far.length, ...(content.binary ? { binary: true } : {}) }
+      : bytes(content.base64),
+  ];
 }
 
 /** What each workspace remembers of its last view; here a request is a whole life of one. */
@@ -18,7 +23,21 @@ const sentVersions = new Map<string, number | undefined>();
 export default {
   async fetch(request: Request, env: SandboxEnv): Promise<Response> {
     if (request.method === "GET") return new Response("ready");
-    const { agent = "global~ada", id = "w", version = 1, files = {}, since = {}, command = "true", state = initialShellState, rules = [], limits = {}, timeoutMs = 20_000, network, search, code } = await request.json<ShellRequest>();
+    const {
+      agent = "global~ada",
+      id = "w",
+      version = 1,
+      files = {},
+      since = {},
+      command = "true",
+      state = initialShellState,
+      rules = [],
+      limits = {},
+      timeoutMs = 20_000,
+      network,
+      search,
+      code,
+    } = await request.json<ShellRequest>();
     const asked: string[] = [];
     const source = {
       id,
@@ -27,7 +46,8 @@ export default {
         if (base === version) return { id, version, base, files: [], gone: [] };
         if (base !== undefined) asked.push(`since ${base}`);
         const change = base === undefined ? undefined : since[base];
-        if (change && base !== undefined) return { id, version, base, files: Object.entries(change.files).map(toViewFile), gone: change.gone };
+        if (change && base !== undefined)
+          return { id, version, base, files: Object.entries(change.files).map(toViewFile), gone: change.gone };
         asked.push("whole");
         return { id, version, files: Object.entries(files).map(toViewFile), gone: [] };
       },
@@ -41,11 +61,25 @@ export default {
       asked.push(`fetch ${input}`);
       const { url } = JSON.parse(input) as { url: string };
       if (url.includes("denied")) throw new Error("No rule of this agent allows fetch to do this.");
-      if (url.includes("elsewhere")) return JSON.stringify({ status: 302, statusText: "Found", headers: { location: "https://other.org/there" } });
-      if (url.includes("binary")) return JSON.stringify({ status: 200, statusText: "OK", headers: {}, bodyBase64: btoa("\xff\x00\x80") });
-      return JSON.stringify({ status: 200, statusText: "OK", headers: { "content-type": "text/plain" }, body: "Grüße\n" });
+      if (url.includes("elsewhere"))
+        return JSON.stringify({ status: 302, statusText: "Found", headers: { location: "https://other.org/there" } });
+      if (url.includes("binary"))
+        return JSON.stringify({ status: 200, statusText: "OK", headers: {}, bodyBase64: btoa("\xff\x00\x80") });
+      return JSON.stringify({
+        status: 200,
+        statusText: "OK",
+        headers: { "content-type": "text/plain" },
+        body: "Grüße\n",
+      });
     };
-    const order = { command, files: source, state, rules, limits: { ...shellLimits, ...limits }, ...(network ? { fetch: fetching } : {}) };
+    const order = {
+      command,
+      files: source,
+      state,
+      rules,
+      limits: { ...shellLimits, ...limits },
+      ...(network ? { fetch: fetching } : {}),
+    };
     const terms = { agent, timeoutMs, signal: AbortSignal.timeout(60_000), onPlace() {} };
     const sandbox = openSandbox(env);
     try {
@@ -56,8 +90,10 @@ export default {
               ...terms,
               onConsole() {},
               call: async (name, input, inside) => {
-                if (name === "tools.bash") return JSON.stringify(await inside.shell({ ...order, ...JSON.parse(input) }, timeoutMs));
-                if (name === "tools.grep") return JSON.stringify(await inside.search({ files: source, limit: 10, ...JSON.parse(input) }));
+                if (name === "tools.bash")
+                  return JSON.stringify(await inside.shell({ ...order, ...JSON.parse(input) }, timeoutMs));
+                if (name === "tools.grep")
+                  return JSON.stringify(await inside.search({ files: source, limit: 10, ...JSON.parse(input) }));
                 throw new Error(`What is ${name}?`);
               },
             },
@@ -66,9 +102,17 @@ export default {
           ? await sandbox.search({ ...search, files: source }, terms)
           : await sandbox.shell(order, terms);
       sentVersions.set(id, source.sentVersion);
-      return new Response(JSON.stringify({ ...answer, version: undefined, asked }, (_, value) => (value instanceof Uint8Array ? { base64: btoa(String.fromCharCode(...value)) } : value)));
+      return new Response(
+        JSON.stringify({ ...answer, version: undefined, asked }, (_, value) =>
+          value instanceof Uint8Array ? { base64: btoa(String.fromCharCode(...value)) } : value,
+        ),
+      );
     } catch (error) {
-      return Response.json({ trouble: error instanceof ToolFailure ? error.trouble : "other", message: (error as Error).message, asked });
+      return Response.json({
+        trouble: error instanceof ToolFailure ? error.trouble : "other",
+        message: (error as Error).message,
+        asked,
+      });
     }
   },
 };

@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 
 export default {
   fetch(): Response {
-    const before = ({}) instanceof Client;
+    const before = {} instanceof Client;
     const client = new Client({ name: "test", version: "1" });
     const transport = new StreamableHTTPClientTransport(new URL("http://127.0.0.1:1/mcp"));
     return Response.json({

@@ -8,7 +8,11 @@ let worker: BareWorker;
 let lastId = 0;
 
 beforeAll(async () => {
-  worker = await startBareWorker(new URL("slot-pool.worker.ts", import.meta.url), { objects: ["Holder"], bindings: [`(name = "SANDBOX_0", text = "slot 0")`], slots: 1 });
+  worker = await startBareWorker(new URL("slot-pool.worker.ts", import.meta.url), {
+    objects: ["Holder"],
+    bindings: [`(name = "SANDBOX_0", text = "slot 0")`],
+    slots: 1,
+  });
 });
 
 afterAll(() => worker?.stop());
@@ -28,11 +32,15 @@ async function ask(agent: string): Promise<string> {
   return name;
 }
 
-const waitForSlot = (name: string) => waitUntil(`${name} to have a slot`, async () => (await get(`look/${name}`)).end === "has slot 0");
-const waitForWaiting = (count: number) => waitUntil(`${count} to wait`, async () => (await readStatus()).waiting === count);
+const waitForSlot = (name: string) =>
+  waitUntil(`${name} to have a slot`, async () => (await get(`look/${name}`)).end === "has slot 0");
+const waitForWaiting = (count: number) =>
+  waitUntil(`${count} to wait`, async () => (await readStatus()).waiting === count);
 
 beforeEach(async () => {
-  await waitUntil("the slot to be free", async () => (await readStatus()).slots.every(({ agent }) => agent === undefined));
+  await waitUntil("the slot to be free", async () =>
+    (await readStatus()).slots.every(({ agent }) => agent === undefined),
+  );
 });
 
 test("an agent keeps its process, another one gets another, and a lost one is replaced", async () => {

@@ -13,11 +13,16 @@ beforeAll(async () => {
 
 afterAll(() => worker?.stop());
 
-const on = (object: string) => async (step: string, input: object = {}): Promise<any> => {
-  const response = await fetch(`${worker.url}/${object}`, { method: "POST", body: JSON.stringify({ step, ...input }) });
-  if (!response.ok) throw new Error(`${step}: ${await response.text()}`);
-  return response.json();
-};
+const on =
+  (object: string) =>
+  async (step: string, input: object = {}): Promise<any> => {
+    const response = await fetch(`${worker.url}/${object}`, {
+      method: "POST",
+      body: JSON.stringify({ step, ...input }),
+    });
+    if (!response.ok) throw new Error(`${step}: ${await response.text()}`);
+    return response.json();
+  };
 
 test("whatever happened, everything derived from the log comes out the same when it is derived anew", async () => {
   const chance = createRandom("store");
@@ -39,7 +44,8 @@ test("whatever happened, everything derived from the log comes out the same when
       const events = crash ? invent.resume() : [];
       if (events.length > 0) await shelf("record", { events });
       if (chance.chance(0.1)) {
-        for (let events = invent.finish(); events.length > 0; events = invent.finish()) await shelf("record", { events });
+        for (let events = invent.finish(); events.length > 0; events = invent.finish())
+          await shelf("record", { events });
         await shelf("clear");
       }
     }
@@ -49,7 +55,17 @@ test("whatever happened, everything derived from the log comes out the same when
 });
 
 const turn: NewEvent[] = [
-  { type: "request.accepted", data: { runId: "t", idempotencyKey: "k", mode: "queue", position: 0, from: { user: "owner", context: {} }, messages: [{ id: "m", role: "user", content: "hi" }] } },
+  {
+    type: "request.accepted",
+    data: {
+      runId: "t",
+      idempotencyKey: "k",
+      mode: "queue",
+      position: 0,
+      from: { user: "owner", context: {} },
+      messages: [{ id: "m", role: "user", content: "hi" }],
+    },
+  },
   { type: "run.started", data: { runId: "t", model: "x:y", boot: "b" } },
   { type: "run.tick", data: { runId: "t", step: 1 } },
   { type: "model.started", data: { runId: "t", step: 1, messageId: "a", model: "x:y", attempt: 1 } },
@@ -57,7 +73,16 @@ const turn: NewEvent[] = [
 const createDelta = (text: string): NewEvent => ({ type: "model.delta", data: { runId: "t", delta: text } });
 const completed: NewEvent = {
   type: "model.completed",
-  data: { runId: "t", step: 1, messageId: "a", model: "x:y", finish: "stop", usage: { inputTokens: 3, outputTokens: 2, costUsd: 0.5 }, ms: 1, toolCalls: [] },
+  data: {
+    runId: "t",
+    step: 1,
+    messageId: "a",
+    model: "x:y",
+    finish: "stop",
+    usage: { inputTokens: 3, outputTokens: 2, costUsd: 0.5 },
+    ms: 1,
+    toolCalls: [],
+  },
 };
 
 test("what is being said is known from the log as far as it was stored", async () => {
@@ -81,7 +106,13 @@ test("what a model said is read the same right after it is written, after a rest
   ];
   for (const [name, deltas] of said) {
     const shelf = on(`read-${name}`);
-    const end = { ...completed, data: { ...completed.data, ...(name.startsWith("with") ? { toolCalls: [call], replay: { adapter: "x", data: 1 } } : {}) } };
+    const end = {
+      ...completed,
+      data: {
+        ...completed.data,
+        ...(name.startsWith("with") ? { toolCalls: [call], replay: { adapter: "x", data: 1 } } : {}),
+      },
+    };
     // A write that fails as a whole leaves nothing to read.
     await shelf("record", { events: [...turn, ...deltas] });
     await expect(shelf("record", { events: [end, end] })).rejects.toThrow();
@@ -103,7 +134,11 @@ test("the log is read in pages of any size, from any number", async () => {
   const shelf = on("pages");
   const written: AgentEvent[] = [];
   for (let group = 0; group < 80; group++) {
-    written.push(...(await shelf("record", { events: Array.from({ length: 1 + chance.below(9) }, (_, n) => createDelta(`${group}.${n}`)) })));
+    written.push(
+      ...(await shelf("record", {
+        events: Array.from({ length: 1 + chance.below(9) }, (_, n) => createDelta(`${group}.${n}`)),
+      })),
+    );
   }
   for (let reading = 0; reading < 20; reading++) {
     const after = chance.below(written.length);
@@ -119,38 +154,70 @@ test("events that do not go together are not stored at all", async () => {
   const [tables, log] = [await shelf("tables"), await shelf("read")];
   await shelf("inAll");
   // A second answer under the same id cannot be.
-  await expect(shelf("record", { events: [createDelta("x"), completed, { type: "title.set", data: { title: "half" } }, completed] })).rejects.toThrow();
+  await expect(
+    shelf("record", {
+      events: [createDelta("x"), completed, { type: "title.set", data: { title: "half" } }, completed],
+    }),
+  ).rejects.toThrow();
   expect(await shelf("tables")).toEqual(tables);
   expect(await shelf("read")).toEqual(log);
-  expect(await shelf("inAll")).toEqual([{ calls: 0, ms: 0 }, { calls: 0, ms: 0 }]);
+  expect(await shelf("inAll")).toEqual([
+    { calls: 0, ms: 0 },
+    { calls: 0, ms: 0 },
+  ]);
   // Nor do they leave a gap.
   expect((await shelf("record", { events: [createDelta("y")] }))[0].seq).toBe(log.length + 1);
 });
 
 test("clearing forgets everything but what it cost, and no number comes twice", async () => {
   const shelf = on("clear");
-  await shelf("record", { events: [...turn, createDelta("hello"), completed, { type: "agent.completed", data: { runId: "t", result: "hello" } }] });
+  await shelf("record", {
+    events: [
+      ...turn,
+      createDelta("hello"),
+      completed,
+      { type: "agent.completed", data: { runId: "t", result: "hello" } },
+    ],
+  });
   const usage = await shelf("usage");
   const last = (await shelf("read")).at(-1).seq;
   for (let time = 0; time < 2; time++) await shelf("clear");
   expect(await shelf("usage")).toEqual(usage);
   const tables = await shelf("tables");
-  for (const name of ["turns", "inputs", "messages", "ledger", "actions", "facts", "blobs"]) expect([name, tables[name]]).toEqual([name, []]);
+  for (const name of ["turns", "inputs", "messages", "ledger", "actions", "facts", "blobs"])
+    expect([name, tables[name]]).toEqual([name, []]);
   await shelf("rebuild");
   expect(await shelf("usage")).toEqual(usage);
-  expect((await shelf("read")).map(({ type, seq }: AgentEvent) => [type, seq])).toEqual([["history.cleared", last + 2]]);
+  expect((await shelf("read")).map(({ type, seq }: AgentEvent) => [type, seq])).toEqual([
+    ["history.cleared", last + 2],
+  ]);
   await shelf("forget");
   expect((await shelf("record", { events: turn }))[0].seq).toBe(last + 3);
 });
 
 test("an app and the blob it lies in survive being cleared and derived anew, and one that was removed does not come back", async () => {
   const shelf = on("app");
-  const app = (blob: string) => ({ version: blob.slice(0, 3), blob, main: "main.ts", modules: ["lib/a.ts"], bytes: 12, by: "owner" });
+  const app = (blob: string) => ({
+    version: blob.slice(0, 3),
+    blob,
+    main: "main.ts",
+    modules: ["lib/a.ts"],
+    bytes: 12,
+    by: "owner",
+  });
   const [first] = await shelf("record", { events: [{ type: "app.set", data: app("one-blob") }] });
   expect(await shelf("app")).toEqual({ ...app("one-blob"), updatedAt: first.ts });
-  const [second] = await shelf("record", { events: [{ type: "app.set", data: app("two-blob") }, { type: "title.set", data: { title: "x" } }] });
+  const [second] = await shelf("record", {
+    events: [
+      { type: "app.set", data: app("two-blob") },
+      { type: "title.set", data: { title: "x" } },
+    ],
+  });
   const kept = { ...app("two-blob"), updatedAt: second.ts };
-  expect(await shelf("readable")).toEqual([{ hash: "one-blob", media_type: "application/json" }, { hash: "two-blob", media_type: "application/json" }]);
+  expect(await shelf("readable")).toEqual([
+    { hash: "one-blob", media_type: "application/json" },
+    { hash: "two-blob", media_type: "application/json" },
+  ]);
   // Twice: what a clearing kept, the next one keeps too.
   for (const step of ["rebuild", "clear", "rebuild", "clear", "forget", "rebuild"]) {
     await shelf(step);
@@ -167,7 +234,12 @@ test("an app and the blob it lies in survive being cleared and derived anew, and
 
 test("what was spent is kept by day and model, with the time of tools under none, and survives being cleared", async () => {
   const shelf = on("days");
-  const usage = (tokens: number, costUsd: number | null) => ({ inputTokens: tokens, outputTokens: 1, cachedInputTokens: 2, costUsd });
+  const usage = (tokens: number, costUsd: number | null) => ({
+    inputTokens: tokens,
+    outputTokens: 1,
+    cachedInputTokens: 2,
+    costUsd,
+  });
   const at = (ts: string, event: NewEvent, seq: number) => ({ ...event, ts, seq, threadId: "global~test" });
   const call = (model: string, tokens: number, costUsd: number | null): NewEvent => ({
     type: "model.consulted",
@@ -175,11 +247,31 @@ test("what was spent is kept by day and model, with the time of tools under none
   });
   const log = [
     // Cleared long ago, when nobody kept days: it counts for the day on which it was cleared.
-    at("2026-01-02T00:00:00.000Z", { type: "history.cleared", data: { by: "owner", usage: [{ model: "x:old", calls: 3, ...usage(30, null) }] } }, 1),
+    at(
+      "2026-01-02T00:00:00.000Z",
+      { type: "history.cleared", data: { by: "owner", usage: [{ model: "x:old", calls: 3, ...usage(30, null) }] } },
+      1,
+    ),
     at("2026-01-02T23:59:59.999Z", call("x:a", 10, 0.5), 2),
     at("2026-01-03T00:00:00.000Z", call("x:a", 20, 0.25), 3),
     at("2026-01-03T01:00:00.000Z", call("x:a", 40, null), 4),
-    at("2026-01-03T02:00:00.000Z", { type: "tool.error", data: { runId: "t", callId: "c", toolName: "x", messageId: "m", error: "No.", trouble: "threw", ms: 2500.4, action: "x" } }, 5),
+    at(
+      "2026-01-03T02:00:00.000Z",
+      {
+        type: "tool.error",
+        data: {
+          runId: "t",
+          callId: "c",
+          toolName: "x",
+          messageId: "m",
+          error: "No.",
+          trouble: "threw",
+          ms: 2500.4,
+          action: "x",
+        },
+      },
+      5,
+    ),
   ];
   const { usage: seen } = await shelf("load", { log });
   expect(seen.byDay).toEqual([
@@ -204,11 +296,15 @@ test("what was spent is kept by day and model, with the time of tools under none
       cachedInputTokens: 4,
       costUsd: null,
       seconds: 4.5,
-      byModel: [{ model: "x:a", calls: 2, inputTokens: 60, outputTokens: 2, cachedInputTokens: 4, costUsd: null, seconds: 2 }],
+      byModel: [
+        { model: "x:a", calls: 2, inputTokens: 60, outputTokens: 2, cachedInputTokens: 4, costUsd: null, seconds: 2 },
+      ],
     },
   ]);
   const spending = (await shelf("tables")).spending;
-  expect(spending.find(({ day, model }: { day: string; model: string }) => day === "2026-01-03" && model === "x:a")).toMatchObject({ cost_usd: 0.25, unknown: 1 });
+  expect(
+    spending.find(({ day, model }: { day: string; model: string }) => day === "2026-01-03" && model === "x:a"),
+  ).toMatchObject({ cost_usd: 0.25, unknown: 1 });
   await shelf("clear");
   expect((await shelf("tables")).spending).toEqual(spending);
   await shelf("rebuild");
@@ -233,7 +329,12 @@ test("how long a turn was worked on leaves out its wait in line, its pauses, and
     [90_000, { type: "run.resumed", data: { runId: "t", reason: "recovered", attempt: 1, strikes: 1, boot: "c" } }],
     [90_004, { type: "run.tick", data: { runId: "t", step: 2 } }],
   ];
-  const log = seconds.map(([second, event], index) => ({ ...event, seq: index + 1, ts: new Date(second * 1000).toISOString(), threadId: "global~test" }));
+  const log = seconds.map(([second, event], index) => ({
+    ...event,
+    seq: index + 1,
+    ts: new Date(second * 1000).toISOString(),
+    threadId: "global~test",
+  }));
   await shelf("load", { log });
   expect(await shelf("elapsed")).toBe((3 + 2 + 4) * 1000);
 });

@@ -3,11 +3,22 @@ import { DurableObject } from "cloudflare:workers";
 import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { createRedactor } from "../../packages/runtime/src/store/redact.ts";
-import { summarizeUsage } from "../../packages/runtime/src/store/usage.ts";
 import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
+import { summarizeUsage } from "../../packages/runtime/src/store/usage.ts";
 import { measureElapsed } from "../../packages/runtime/src/turn/budget/turn-budget.ts";
 
-const projections = ["turns", "inputs", "messages", "ledger", "actions", "model_calls", "spending", "facts", "blobs", "kept"];
+const projections = [
+  "turns",
+  "inputs",
+  "messages",
+  "ledger",
+  "actions",
+  "model_calls",
+  "spending",
+  "facts",
+  "blobs",
+  "kept",
+];
 
 interface StepRequest {
   step: string;
@@ -30,7 +41,15 @@ export class Shelf extends DurableObject {
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const { step, events = [], log = [], agent = "global~test", id = "", after = 0, limit = 100 } = (await request.json()) as StepRequest;
+    const {
+      step,
+      events = [],
+      log = [],
+      agent = "global~test",
+      id = "",
+      after = 0,
+      limit = 100,
+    } = (await request.json()) as StepRequest;
     const steps: Record<string, () => unknown> = {
       record: () => this.#store.record(events).map(({ event }) => event),
       rebuild: () => this.#store.rebuild(),
@@ -44,14 +63,21 @@ export class Shelf extends DurableObject {
       readable: () => this.ctx.storage.sql.exec("SELECT hash, media_type FROM blobs ORDER BY hash").toArray(),
       elapsed: () => measureElapsed(this.#store, "t"),
       // As it is remembered, and as it is stored.
-      inAll: () => [this.#store.spending.getTotals(), this.#store.spending.readTotal()].map(({ calls, ms }) => ({ calls, ms })),
+      inAll: () =>
+        [this.#store.spending.getTotals(), this.#store.spending.readTotal()].map(({ calls, ms }) => ({ calls, ms })),
       // As after a crash: what is on the disk, and nothing else.
       forget: () => {
         this.#store = new AgentStore(this.ctx.storage, agent, createRedactor([]));
       },
       // Another agent's log, to derive from it what that agent derived.
       load: () => {
-        for (const event of log) this.ctx.storage.sql.exec("INSERT INTO log (first, last, events) VALUES (?, ?, ?)", event.seq, event.seq, JSON.stringify([event]));
+        for (const event of log)
+          this.ctx.storage.sql.exec(
+            "INSERT INTO log (first, last, events) VALUES (?, ?, ?)",
+            event.seq,
+            event.seq,
+            JSON.stringify([event]),
+          );
         this.#store = new AgentStore(this.ctx.storage, agent, createRedactor([]));
         this.#store.rebuild();
         const { messages, actions, turns, spending, facts } = this.#store;
@@ -62,7 +88,12 @@ export class Shelf extends DurableObject {
           run: turns.getRun(agent),
           todos: facts.getTodos(),
           title: facts.getTitle(),
-          usage: { ...summarizeUsage(spending.readRows()), turns: turns.countByStatus(), messages: messages.count(), events: this.#store.log.last },
+          usage: {
+            ...summarizeUsage(spending.readRows()),
+            turns: turns.countByStatus(),
+            messages: messages.count(),
+            events: this.#store.log.last,
+          },
         };
       },
     };
@@ -70,7 +101,12 @@ export class Shelf extends DurableObject {
   }
 
   #tables(): Record<string, unknown> {
-    return Object.fromEntries(projections.map((name) => [name, this.ctx.storage.sql.exec(`SELECT rowid AS place, * FROM ${name} ORDER BY 2`).toArray().map(omitPosition(name))]));
+    return Object.fromEntries(
+      projections.map((name) => [
+        name,
+        this.ctx.storage.sql.exec(`SELECT rowid AS place, * FROM ${name} ORDER BY 2`).toArray().map(omitPosition(name)),
+      ]),
+    );
   }
 }
 

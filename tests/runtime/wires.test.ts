@@ -18,7 +18,11 @@ describe.each(ours)("our own wire $name", (adapter) => {
     expect(joinText(parts, "text")).toBe("Hello world.");
     expect(joinText(parts, "reasoning")).toBe("Let me think.");
     expect(listCalls(parts)).toEqual(full.toolCalls);
-    expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "tool-calls", usage: { inputTokens: 10, outputTokens: 5 } });
+    expect(parts.at(-1)).toMatchObject({
+      type: "finish",
+      reason: "tool-calls",
+      usage: { inputTokens: 10, outputTokens: 5 },
+    });
   });
 
   test("no part ends in half a character", async () => {
@@ -58,7 +62,10 @@ describe.each(ours)("our own wire $name", (adapter) => {
     });
 
     test("is abandoned where nobody listens any more", async () => {
-      server.answer([{ text, fault: { kind: "stall", phase: "end" } }, { text: ["Again", "."], delayMs: 200 }]);
+      server.answer([
+        { text, fault: { kind: "stall", phase: "end" } },
+        { text: ["Again", "."], delayMs: 200 },
+      ]);
       const { parts } = await run(adapter, question, { leave: text.join("").length / 2 });
       expect(joinText(parts, "text")).toMatch(/^w0 .*Again\.$/s);
       expect(server.countAbandoned()).toBe(1);
@@ -85,7 +92,15 @@ test("OpenAI's summaries are asked for once, and not again where the account may
   const adapter = ours[1]!;
   server.answer(({ body }) =>
     body.reasoning
-      ? { fault: { kind: "status", status: 400, body: JSON.stringify({ error: { message: "Not verified.", param: "reasoning.summary", code: "unsupported_value" } }) } }
+      ? {
+          fault: {
+            kind: "status",
+            status: 400,
+            body: JSON.stringify({
+              error: { message: "Not verified.", param: "reasoning.summary", code: "unsupported_value" },
+            }),
+          },
+        }
       : { text: "Fine." },
   );
   const { parts } = await run(adapter);

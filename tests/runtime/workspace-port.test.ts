@@ -20,12 +20,18 @@ afterAll(() => worker?.stop());
 
 type Ask = (call: string, ...input: unknown[]) => Promise<any>;
 
-const createAsk = (path: string): Ask => async (call, ...input) => {
-  const response = await fetch(`${worker.url}/${path}`, { method: "POST", body: JSON.stringify({ call, input }), signal: AbortSignal.timeout(10_000) });
-  const answer = (await response.json()) as { value?: unknown; refused?: string; message?: string };
-  if (answer.refused !== undefined) throw Object.assign(new Error(answer.message), { code: answer.refused });
-  return answer.value;
-};
+const createAsk =
+  (path: string): Ask =>
+  async (call, ...input) => {
+    const response = await fetch(`${worker.url}/${path}`, {
+      method: "POST",
+      body: JSON.stringify({ call, input }),
+      signal: AbortSignal.timeout(10_000),
+    });
+    const answer = (await response.json()) as { value?: unknown; refused?: string; message?: string };
+    if (answer.refused !== undefined) throw Object.assign(new Error(answer.message), { code: answer.refused });
+    return answer.value;
+  };
 
 const origin = { kind: "agent", agent: "client", tool: "test" };
 const createWrite = (path: string, content: unknown) => ({ write: path, content });
@@ -36,14 +42,30 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
   /** A workspace of its own: what is asked through the port, and its owner's view of it. */
   const open = () => {
     const name = `${kind}-${++names}`;
-    return { ask: createAsk(kind === "local" ? `local/${name}` : `remote/${name}/one`), owner: createAsk(`local/${name}`) };
+    return {
+      ask: createAsk(kind === "local" ? `local/${name}` : `remote/${name}/one`),
+      owner: createAsk(`local/${name}`),
+    };
   };
 
   test("commits, lists, reads and deletes, and every commit is a version with its origin", async () => {
     const { ask, owner } = open();
     expect(await ask("latest")).toBe(0);
-    const made = await ask("commit", { edits: [createWrite("a/b.txt", "one\n"), createWrite("c.txt", "two\n")], origin });
-    expect(made).toMatchObject({ version: { id: 1, origin, changes: [{ path: "a/b.txt", kind: "add" }, { path: "c.txt", kind: "add" }] }, overlaps: [] });
+    const made = await ask("commit", {
+      edits: [createWrite("a/b.txt", "one\n"), createWrite("c.txt", "two\n")],
+      origin,
+    });
+    expect(made).toMatchObject({
+      version: {
+        id: 1,
+        origin,
+        changes: [
+          { path: "a/b.txt", kind: "add" },
+          { path: "c.txt", kind: "add" },
+        ],
+      },
+      overlaps: [],
+    });
     expect(await ask("list")).toMatchObject({ version: 1, files: [{ path: "a/b.txt" }, { path: "c.txt" }] });
     expect(await ask("list", { under: "a" })).toMatchObject({ files: [{ path: "a/b.txt" }] });
     expect(await ask("read", "a/b.txt")).toMatchObject({ file: { path: "a/b.txt", size: 4 }, content: "one\n" });
@@ -67,13 +89,20 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
   test("a commit carries the patch of each text that it changes", async () => {
     const { ask } = open();
     await ask("commit", { edits: [createWrite("a", "one\ntwo\n"), createWrite("b", "x\n")], origin });
-    const { patches } = await ask("commit", { edits: [createWrite("a", "one\n2\n"), createWrite("b", "x\ny\n"), createWrite("c", "new\n")], origin });
-    expect(patches).toEqual([{ path: "a", patch: [[4, "two", "2"]] }, { path: "b", patch: [[2, "", "y\n"]] }]);
+    const { patches } = await ask("commit", {
+      edits: [createWrite("a", "one\n2\n"), createWrite("b", "x\ny\n"), createWrite("c", "new\n")],
+      origin,
+    });
+    expect(patches).toEqual([
+      { path: "a", patch: [[4, "two", "2"]] },
+      { path: "b", patch: [[2, "", "y\n"]] },
+    ]);
   });
 
   test("what is expected of a file decides whether a commit is made", async () => {
     const { ask } = open();
-    const commit = (content: string, hash: string | null) => ask("commit", { edits: [createWrite("a", content)], origin, expected: { a: hash } });
+    const commit = (content: string, hash: string | null) =>
+      ask("commit", { edits: [createWrite("a", content)], origin, expected: { a: hash } });
     expect(await commit("one", "0".repeat(64))).toMatchObject({ stale: "a" });
     expect(await commit("one", null)).toMatchObject({ version: { id: 1 } });
     const { hash } = await ask("stat", "a");
@@ -81,7 +110,9 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
     expect(await commit("two", hash)).toMatchObject({ version: { id: 2 } });
     expect(await commit("three", hash)).toMatchObject({ stale: "a" });
     expect((await ask("read", "a")).content).toBe("two");
-    expect(await ask("commit", { edits: [{ delete: "a" }], origin, expected: { a: hash, b: null } })).toMatchObject({ stale: "a" });
+    expect(await ask("commit", { edits: [{ delete: "a" }], origin, expected: { a: hash, b: null } })).toMatchObject({
+      stale: "a",
+    });
   });
 
   test("a key is one commit, whatever was committed since and whatever comes with it", async () => {
@@ -91,7 +122,9 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
     await ask("commit", { edits: [createWrite("a", "two\n")], origin });
     expect(await ask("commit", { edits: [createWrite("a", "one\n")], origin, key: "k" })).toEqual(first);
     expect(await ask("commit", { edits: [createWrite("a", "three\n")], origin, key: "k", base: 1 })).toEqual(first);
-    expect(await ask("commit", { edits: [createWrite("a", "one\n")], origin, key: "k", expected: { a: null } })).toEqual(first);
+    expect(
+      await ask("commit", { edits: [createWrite("a", "one\n")], origin, key: "k", expected: { a: null } }),
+    ).toEqual(first);
     expect((await ask("read", "a")).content).toBe("two\n");
     expect(await owner("versions")).toEqual([3, 2, 1]);
   });
@@ -120,12 +153,18 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
   test("large text and bytes are blobs, and come back as they were", async () => {
     const { ask } = open();
     const content = await ask("store", big, "long.txt");
-    expect(content).toMatchObject({ blob: expect.stringMatching(/^[0-9a-f]{64}$/), size: big.length, mediaType: "text/plain" });
+    expect(content).toMatchObject({
+      blob: expect.stringMatching(/^[0-9a-f]{64}$/),
+      size: big.length,
+      mediaType: "text/plain",
+    });
     await ask("commit", { edits: [createWrite("long.txt", content)], origin });
     expect(await ask("readText", "long.txt")).toBe(big);
     expect(await ask("store", "short", "a.txt")).toBe("short");
     expect(await ask("readBytes", "short", "a.txt")).toEqual({ bytes: [...Buffer.from("short")] });
-    await expect(ask("readBytes", { blob: "0".repeat(64), size: 1, mediaType: "text/plain" }, "gone")).rejects.toMatchObject({ code: "unavailable" });
+    await expect(
+      ask("readBytes", { blob: "0".repeat(64), size: 1, mediaType: "text/plain" }, "gone"),
+    ).rejects.toMatchObject({ code: "unavailable" });
   });
 
   test("branches are apart until they are merged", async () => {
@@ -147,7 +186,11 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
     expect((await ask("read", "a")).seenHash).toBeUndefined();
     await ask("markSeen", "a", file.hash);
     expect((await ask("read", "a")).seenHash).toBe(file.hash);
-    await ask("commit", { edits: [{ move: "a", to: "c" }, { move: "b", to: "d" }, createWrite("e", "three")], origin, seen: true });
+    await ask("commit", {
+      edits: [{ move: "a", to: "c" }, { move: "b", to: "d" }, createWrite("e", "three")],
+      origin,
+      seen: true,
+    });
     const seen = async (path: string) => (await ask("read", path)).seenHash === (await ask("stat", path)).hash;
     expect([await seen("c"), await seen("d"), await seen("e")]).toEqual([true, false, true]);
     await ask("commit", { edits: [createWrite("c", "by somebody else")], origin });
@@ -156,20 +199,39 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
 
   test("a reader is told what changed since its version, or everything", async () => {
     const { ask } = open();
-    await ask("commit", { edits: [createWrite("a", "one"), createWrite("b", "two"), createWrite("c", "three")], origin });
+    await ask("commit", {
+      edits: [createWrite("a", "one"), createWrite("b", "two"), createWrite("c", "three")],
+      origin,
+    });
     const all = await ask("changes", { maxTextBytes: 7 });
     expect(all).toMatchObject({ version: 1, deleted: [] });
     expect(all.base).toBeUndefined();
-    expect(Object.fromEntries(all.files.map(({ file, text }: any) => [file.path, text]))).toEqual({ a: "one", b: "two", c: undefined });
+    expect(Object.fromEntries(all.files.map(({ file, text }: any) => [file.path, text]))).toEqual({
+      a: "one",
+      b: "two",
+      c: undefined,
+    });
     await ask("commit", { edits: [createWrite("a", "1"), { delete: "b" }], origin });
-    expect(await ask("changes", { since: 1, maxTextBytes: 100 })).toMatchObject({ version: 2, base: 1, files: [{ file: { path: "a" }, text: "1" }], deleted: ["b"] });
-    expect(await ask("changes", { since: 2, maxTextBytes: 100 })).toEqual({ version: 2, base: 2, files: [], deleted: [] });
+    expect(await ask("changes", { since: 1, maxTextBytes: 100 })).toMatchObject({
+      version: 2,
+      base: 1,
+      files: [{ file: { path: "a" }, text: "1" }],
+      deleted: ["b"],
+    });
+    expect(await ask("changes", { since: 2, maxTextBytes: 100 })).toEqual({
+      version: 2,
+      base: 2,
+      files: [],
+      deleted: [],
+    });
     expect(await ask("changes", { since: 99, maxTextBytes: 100 })).toMatchObject({ version: 2, files: [{}, {}] });
   });
 
   test("what is refused is refused with its code", async () => {
     const { ask } = open();
-    await expect(ask("commit", { edits: [createWrite("../a", "x")], origin })).rejects.toMatchObject({ code: "bad_request" });
+    await expect(ask("commit", { edits: [createWrite("../a", "x")], origin })).rejects.toMatchObject({
+      code: "bad_request",
+    });
     await expect(ask("commit", { edits: [{ delete: "none" }], origin })).rejects.toMatchObject({ code: "not_found" });
     await expect(ask("store", "x".repeat(1024 * 1024 + 1), "huge")).rejects.toMatchObject({ code: "too_large" });
     expect(await ask("latest")).toBe(0);
@@ -182,8 +244,12 @@ const kills = getRepeatCount("port kills", { sample: 4, full: 20 });
 test(`${appends} edits of three clients over RPC and ${kills} kills: none is lost, doubled or made on another base`, async () => {
   const chance = createRandom("workspace port");
   const owner = createAsk("local/crash");
-  const sure: (ask: Ask) => Ask = (ask) => (call, ...input) =>
-    waitUntil(call, async () => ({ value: await ask(call, ...input) }), { within: 60_000 }).then(({ value }) => value);
+  const sure: (ask: Ask) => Ask =
+    (ask) =>
+    (call, ...input) =>
+      waitUntil(call, async () => ({ value: await ask(call, ...input) }), { within: 60_000 }).then(
+        ({ value }) => value,
+      );
   const paths = ["a.txt", "b.txt"];
   let left = appends;
   let stale = 0;

@@ -8,8 +8,8 @@ import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { LocalWorkspace } from "../../packages/runtime/src/workspace/local-workspace.ts";
 import { RemoteWorkspace } from "../../packages/runtime/src/workspace/remote-workspace.ts";
-import { Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
 import type { WorkspacePort } from "../../packages/runtime/src/workspace/workspace-port.ts";
+import { Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
 
 interface Env {
   Owner: DurableObjectNamespace<Owner>;
@@ -91,9 +91,14 @@ async function append(port: WorkspacePort, path: string, line: string, key: stri
 async function answer(work: () => Promise<unknown>): Promise<Response> {
   try {
     const value = await work();
-    return new Response(JSON.stringify({ value }, (_, inner) => (inner instanceof Uint8Array ? { bytes: [...inner] } : inner)));
+    return new Response(
+      JSON.stringify({ value }, (_, inner) => (inner instanceof Uint8Array ? { bytes: [...inner] } : inner)),
+    );
   } catch (error) {
-    return Response.json({ refused: (error as { code?: string }).code ?? "threw", message: (error as Error).message }, { status: 400 });
+    return Response.json(
+      { refused: (error as { code?: string }).code ?? "threw", message: (error as Error).message },
+      { status: 400 },
+    );
   }
 }
 
@@ -101,6 +106,8 @@ export default {
   fetch(request: Request, env: Env): Promise<Response> | Response {
     if (request.method === "GET") return new Response("alive");
     const [, kind, owner = "", client = ""] = new URL(request.url).pathname.split("/");
-    return kind === "local" ? env.Owner.getByName(owner).fetch(request) : env.Client.getByName(`${owner}-${client}`).fetch(request);
+    return kind === "local"
+      ? env.Owner.getByName(owner).fetch(request)
+      : env.Client.getByName(`${owner}-${client}`).fetch(request);
   },
 };

@@ -13,7 +13,14 @@ interface StepRequest {
   step: string;
   edits?: FileEdit[];
   origin?: Origin;
-  options?: { branch?: string; joins?: boolean; partly?: boolean; key?: string; seen?: boolean; expected?: Record<string, string | null> };
+  options?: {
+    branch?: string;
+    joins?: boolean;
+    partly?: boolean;
+    key?: string;
+    seen?: boolean;
+    expected?: Record<string, string | null>;
+  };
   order?: never;
   path?: string;
   at?: { branch?: string; version?: number; after?: string };
@@ -38,11 +45,25 @@ export class Desk extends DurableObject {
     try {
       return Response.json((await this.#take(asked)) ?? null);
     } catch (error) {
-      return Response.json({ refused: (error as { code?: string }).code ?? "threw", message: (error as Error).message }, { status: 400 });
+      return Response.json(
+        { refused: (error as { code?: string }).code ?? "threw", message: (error as Error).message },
+        { status: 400 },
+      );
     }
   }
 
-  #take({ step, edits = [], origin = owner, options = {}, order = {} as never, path = "", at = {}, base = 0, name = "", id = 0 }: StepRequest): unknown {
+  #take({
+    step,
+    edits = [],
+    origin = owner,
+    options = {},
+    order = {} as never,
+    path = "",
+    at = {},
+    base = 0,
+    name = "",
+    id = 0,
+  }: StepRequest): unknown {
     const files = this.#workspace;
     const steps: Record<string, () => unknown> = {
       limits: () => void (this.#workspace = this.#open(order)),
@@ -65,7 +86,10 @@ export class Desk extends DurableObject {
       totals: () => [files.getTotals(at.branch), this.#open({}).getTotals(at.branch)],
       replay: () => this.#replay(at.branch ?? "main"),
       copies: () => this.ctx.storage.sql.exec("SELECT count(*) AS count FROM copies").one(),
-      patches: () => this.ctx.storage.sql.exec("SELECT count(*) AS count FROM changes WHERE patch IS NOT NULL AND before_copy IS NULL").one(),
+      patches: () =>
+        this.ctx.storage.sql
+          .exec("SELECT count(*) AS count FROM changes WHERE patch IS NOT NULL AND before_copy IS NULL")
+          .one(),
       events: () => this.#events,
       followed: () => this.#follow(edits, origin, options),
       without: () => this.#failing(path as "commit", { edits, origin, options, order, name }),
@@ -89,20 +113,46 @@ export class Desk extends DurableObject {
   }
 
   /** Does something again and again, each time with another statement that fails, until none does. Answers what there was before and after each. */
-  #failing(step: "commit" | "merge" | "revert" | "branch" | "remove", { edits, origin, options, order, name }: Required<Pick<StepRequest, "edits" | "origin" | "options" | "order" | "name">>): unknown {
+  #failing(
+    step: "commit" | "merge" | "revert" | "branch" | "remove",
+    {
+      edits,
+      origin,
+      options,
+      order,
+      name,
+    }: Required<Pick<StepRequest, "edits" | "origin" | "options" | "order" | "name">>,
+  ): unknown {
     const states: unknown[] = [];
     for (let failing = 1; ; failing += 1) {
       let left = 0;
-      const files = this.#open({}, this.#watched(() => {
-        if (--left === 0) throw new Error("a statement failed");
-      }));
+      const files = this.#open(
+        {},
+        this.#watched(() => {
+          if (--left === 0) throw new Error("a statement failed");
+        }),
+      );
       if (options.joins) files.commit([{ write: "typed", content: `${failing}` }], origin, options);
       const told: unknown[] = [];
       files.subscribe((commit) => told.push(commit));
       const { sql } = this.ctx.storage;
-      const state = () => ({ whole: this.#whole({}), versions: sql.exec("SELECT * FROM versions").toArray(), changes: sql.exec("SELECT * FROM changes").toArray(), branches: this.#workspace.listBranches(), totals: files.getTotals(), told: [...told], events: this.#events.length });
+      const state = () => ({
+        whole: this.#whole({}),
+        versions: sql.exec("SELECT * FROM versions").toArray(),
+        changes: sql.exec("SELECT * FROM changes").toArray(),
+        branches: this.#workspace.listBranches(),
+        totals: files.getTotals(),
+        told: [...told],
+        events: this.#events.length,
+      });
       const before = state();
-      const works = { commit: () => files.commit(edits, origin, options), merge: () => files.merge(name, order, origin), revert: () => files.revert(order, origin), branch: () => files.createBranch(order, origin), remove: () => files.removeBranch(name, origin) };
+      const works = {
+        commit: () => files.commit(edits, origin, options),
+        merge: () => files.merge(name, order, origin),
+        revert: () => files.revert(order, origin),
+        branch: () => files.createBranch(order, origin),
+        remove: () => files.removeBranch(name, origin),
+      };
       left = failing;
       try {
         works[step]();
@@ -118,7 +168,10 @@ export class Desk extends DurableObject {
   /** How many statements it takes to bring edits to the files of now. */
   #statements(edits: FileEdit[], base: number, origin: Origin, options: object): number {
     let count = 0;
-    this.#open({}, this.#watched(() => (count += 1))).rebaseEdits(edits, base, origin, options);
+    this.#open(
+      {},
+      this.#watched(() => (count += 1)),
+    ).rebaseEdits(edits, base, origin, options);
     return count;
   }
 
@@ -128,7 +181,10 @@ export class Desk extends DurableObject {
       onStatement();
       return storage.sql.exec(...given);
     };
-    return { sql: { exec }, transactionSync: (work: () => unknown) => storage.transactionSync(work) } as unknown as DurableObjectStorage;
+    return {
+      sql: { exec },
+      transactionSync: (work: () => unknown) => storage.transactionSync(work),
+    } as unknown as DurableObjectStorage;
   }
 
   #whole(at: { branch?: string; version?: number }): [string, FileContent | undefined][] {
@@ -144,11 +200,14 @@ export class Desk extends DurableObject {
       branch,
     );
     for (const { path, after, patch, after_copy: copy } of rows.toArray()) {
-      const facts = after === null ? undefined : (JSON.parse(after) as { blob?: string; size: number; mediaType: string });
+      const facts =
+        after === null ? undefined : (JSON.parse(after) as { blob?: string; size: number; mediaType: string });
       if (!facts) state.delete(path);
-      else if (facts.blob !== undefined) state.set(path, { blob: facts.blob, size: facts.size, mediaType: facts.mediaType });
+      else if (facts.blob !== undefined)
+        state.set(path, { blob: facts.blob, size: facts.size, mediaType: facts.mediaType });
       else if (patch !== null) state.set(path, applyPatch(state.get(path) as string, JSON.parse(patch)));
-      else state.set(path, sql.exec<{ content: string }>("SELECT content FROM copies WHERE hash = ?", copy).one().content);
+      else
+        state.set(path, sql.exec<{ content: string }>("SELECT content FROM copies WHERE hash = ?", copy).one().content);
     }
     return [...state].sort(([a], [b]) => (a < b ? -1 : 1));
   }

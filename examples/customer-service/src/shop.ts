@@ -9,12 +9,18 @@ export class Shop {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    sql.exec("CREATE TABLE IF NOT EXISTS shop_orders (id TEXT PRIMARY KEY, data TEXT NOT NULL, looked_up INTEGER NOT NULL DEFAULT 0)");
+    sql.exec(
+      "CREATE TABLE IF NOT EXISTS shop_orders (id TEXT PRIMARY KEY, data TEXT NOT NULL, looked_up INTEGER NOT NULL DEFAULT 0)",
+    );
     sql.exec("CREATE TABLE IF NOT EXISTS shop_stock (sku TEXT PRIMARY KEY, count INTEGER NOT NULL)");
-    sql.exec("CREATE TABLE IF NOT EXISTS shop_refunds (id TEXT PRIMARY KEY, call TEXT NOT NULL, usd REAL NOT NULL, reason TEXT NOT NULL)");
+    sql.exec(
+      "CREATE TABLE IF NOT EXISTS shop_refunds (id TEXT PRIMARY KEY, call TEXT NOT NULL, usd REAL NOT NULL, reason TEXT NOT NULL)",
+    );
     if (sql.exec("SELECT 1 FROM shop_orders LIMIT 1").toArray().length > 0) return;
-    for (const order of sampleOrders) sql.exec("INSERT INTO shop_orders (id, data) VALUES (?, ?)", order.id, JSON.stringify(order));
-    for (const [sku, count] of Object.entries(sampleStock)) sql.exec("INSERT INTO shop_stock (sku, count) VALUES (?, ?)", sku, count);
+    for (const order of sampleOrders)
+      sql.exec("INSERT INTO shop_orders (id, data) VALUES (?, ?)", order.id, JSON.stringify(order));
+    for (const [sku, count] of Object.entries(sampleStock))
+      sql.exec("INSERT INTO shop_stock (sku, count) VALUES (?, ?)", sku, count);
   }
 
   /** An order as it is now. Whoever looks at it has seen it, which a refund asks for. */
@@ -30,8 +36,16 @@ export class Shop {
     const before = this.#refund(id);
     if (before && before.call !== call) throw new Error(`Order ${id} was refunded already.`);
     if (!this.#seen(id)) throw new Error(`Order ${id} has not been looked up. Look at it before money is paid back.`);
-    if (order.status !== "delivered") throw new Error(`Order ${id} is ${order.status}; only delivered orders are refunded. Offer to cancel it.`);
-    if (!before) this.#sql.exec("INSERT INTO shop_refunds (id, call, usd, reason) VALUES (?, ?, ?, ?)", id, call, order.totalUsd, reason);
+    if (order.status !== "delivered")
+      throw new Error(`Order ${id} is ${order.status}; only delivered orders are refunded. Offer to cancel it.`);
+    if (!before)
+      this.#sql.exec(
+        "INSERT INTO shop_refunds (id, call, usd, reason) VALUES (?, ?, ?, ?)",
+        id,
+        call,
+        order.totalUsd,
+        reason,
+      );
     return { id, refundedUsd: order.totalUsd };
   }
 

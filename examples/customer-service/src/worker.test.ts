@@ -3,7 +3,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 // One model for each thing a model might do, well or badly.
 const scripts = {
-  hasty: [{ steps: [{ call: { tool: "refundOrder", input: { id: "A100", reason: "Asked." } } }, { text: "{{ results.refundOrder }}" }] }],
+  hasty: [
+    {
+      steps: [
+        { call: { tool: "refundOrder", input: { id: "A100", reason: "Asked." } } },
+        { text: "{{ results.refundOrder }}" },
+      ],
+    },
+  ],
   careful: [
     {
       steps: [
@@ -13,7 +20,14 @@ const scripts = {
       ],
     },
   ],
-  clerk: [{ steps: [{ call: { tool: "checkInventory", input: { sku: "{{ message }}" } } }, { text: "{{ results.checkInventory }}" }] }],
+  clerk: [
+    {
+      steps: [
+        { call: { tool: "checkInventory", input: { sku: "{{ message }}" } } },
+        { text: "{{ results.checkInventory }}" },
+      ],
+    },
+  ],
   support: new URL("../scripts/support.yaml", import.meta.url),
 };
 
@@ -48,7 +62,9 @@ test("an order that is not delivered is not refunded, and one there is not is no
   expect(await reply("ann", "A101")).toMatch(/^shipped: .*only delivered orders/);
   await host.agent("clerk", { model: "scripted:clerk" });
   expect(await reply("clerk", "fairy-lights")).toBe('{"sku":"fairy-lights","count":140}');
-  expect(await reply("clerk", "chandelier")).toContain("does not sell chandelier. It sells lantern, desk-lamp, fairy-lights");
+  expect(await reply("clerk", "chandelier")).toContain(
+    "does not sell chandelier. It sells lantern, desk-lamp, fairy-lights",
+  );
 });
 
 test("without a key the shop's own script plays, as the class says", async () => {
@@ -58,5 +74,7 @@ test("without a key the shop's own script plays, as the class says", async () =>
   expect(await reply("zoe", "Where is my order?")).toBe("Your order A101 is shipped.");
   expect(await reply("zoe", "A refund for A101, please")).toContain("only delivered orders are refunded");
   expect(await reply("zoe", "Then a refund for A100")).toContain('"refundedUsd":84');
-  expect((await zoe.state()).state.tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["lookupOrder", "refundOrder", "checkInventory", "set_title"]));
+  expect((await zoe.state()).state.tools.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["lookupOrder", "refundOrder", "checkInventory", "set_title"]),
+  );
 });

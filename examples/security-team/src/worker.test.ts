@@ -3,8 +3,19 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 const scripts = {
   security: new URL("../scripts/security.yaml", import.meta.url),
-  lost: [{ steps: [{ call: { tool: "requestsFrom", input: { ip: "198.51.100.1" } } }, { text: "{{ results.requestsFrom }}" }] }],
-  busy: [{ steps: Array.from({ length: 7 }, (_, index) => ({ call: { tool: "topAddresses", input: { limit: index + 1 } } })) }],
+  lost: [
+    {
+      steps: [
+        { call: { tool: "requestsFrom", input: { ip: "198.51.100.1" } } },
+        { text: "{{ results.requestsFrom }}" },
+      ],
+    },
+  ],
+  busy: [
+    {
+      steps: Array.from({ length: 7 }, (_, index) => ({ call: { tool: "topAddresses", input: { limit: index + 1 } } })),
+    },
+  ],
 };
 
 let host: TestHost;
@@ -33,13 +44,17 @@ test("tags decide who has which tools", async () => {
 
 test("the analyst finds out what the manager cannot", async () => {
   await host.agent("ann", { blueprint: "analyst" });
-  expect(await reply("ann", "Who is suspicious?")).toContain('{"suspects":[{"ip":"203.0.113.77","users":["root","admin","ada","bob","test","backup","oracle"]}]}');
+  expect(await reply("ann", "Who is suspicious?")).toContain(
+    '{"suspects":[{"ip":"203.0.113.77","users":["root","admin","ada","bob","test","backup","oracle"]}]}',
+  );
   await host.agent("max", { blueprint: "manager" });
   expect(await reply("max", "Make a plan")).toContain("There is a plan");
   expect((await stateOf("max")).todos).toHaveLength(2);
   // The script calls the analyst's tools; the gate has none of them for a manager.
   await reply("max", "Who is suspicious?");
-  const results = (await host.client.agent("max").messages()).messages.flatMap(({ toolResult }) => (toolResult ? [toolResult] : []));
+  const results = (await host.client.agent("max").messages()).messages.flatMap(({ toolResult }) =>
+    toolResult ? [toolResult] : [],
+  );
   expect(results.filter(({ failed }) => failed).length).toBe(3);
 });
 
@@ -52,7 +67,10 @@ test("the audit shows what an analyst did, as much of it as the blueprint wants,
 
   const eve = await host.agent("eve", { blueprint: "analyst", model: "scripted:lost" });
   expect(await reply("eve", "Look.")).toContain("Nothing in the log comes from 198.51.100.1");
-  expect((await eve.state()).state.audit).toMatchObject({ started: 1, last: [{ tool: "requestsFrom", outcome: "failed" }] });
+  expect((await eve.state()).state.audit).toMatchObject({
+    started: 1,
+    last: [{ tool: "requestsFrom", outcome: "failed" }],
+  });
   await host.agent("mo", { blueprint: "manager" });
   expect(await stateOf("mo")).not.toHaveProperty("audit");
 });

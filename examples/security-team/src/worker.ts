@@ -13,7 +13,8 @@ export const { Think, Agency, User, Supervision, handler } = new AgentSystem({ d
   .addAgent({
     name: "manager",
     description: "Plans the work of the team and speaks to people.",
-    prompt: "You lead a small security team. Plan what has to be found out, and say who should find it out. You do not read logs yourself.",
+    prompt:
+      "You lead a small security team. Plan what has to be found out, and say who should find it out. You do not read logs yourself.",
     // Not "default": whoever only plans needs neither code nor a shell.
     tags: ["planning"],
   })

@@ -16,7 +16,11 @@ export const justBash = {
     bundler.onResolve({ filter: /^node:zlib$/ }, () => ({ path: here("./zlib.js") }));
     bundler.onLoad({ filter: /just-bash\/dist\/bundle\/browser\.js$/ }, async ({ path }) => {
       const code = await patchOnce(join(dirname(path), "../.."));
-      return { contents: `import ${JSON.stringify(here("./buffer.js"))};${code}`, loader: "js", watchFiles: [patchFile] };
+      return {
+        contents: `import ${JSON.stringify(here("./buffer.js"))};${code}`,
+        loader: "js",
+        watchFiles: [patchFile],
+      };
     });
   },
 };

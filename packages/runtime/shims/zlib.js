@@ -11,6 +11,9 @@ export function gunzipSync(data, { maxOutputLength = Infinity } = {}) {
   const bytes = new Uint8Array(data);
   // A packed file ends with its size; one that says less than it has is not unpacked any further.
   const size = bytes.length < 18 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
-  if (size > maxOutputLength) throw Object.assign(new RangeError(`Cannot create a Buffer larger than ${maxOutputLength} bytes`), { code: "ERR_BUFFER_TOO_LARGE" });
+  if (size > maxOutputLength)
+    throw Object.assign(new RangeError(`Cannot create a Buffer larger than ${maxOutputLength} bytes`), {
+      code: "ERR_BUFFER_TOO_LARGE",
+    });
   return gunzip(bytes);
 }

@@ -19,8 +19,6 @@ import { planning } from "./middleware/planning.ts";
 import { Agency } from "./objects/agency.ts";
 import { Think } from "./objects/think.ts";
 import { User } from "./objects/user.ts";
-import { serveApp } from "./tools/serve-app.ts";
-import { stockTools } from "./tools/stock.ts";
 import {
   checkBlueprint,
   collectTools,
@@ -30,6 +28,8 @@ import {
   type ToolSourceFactory,
   findWarnings,
 } from "./system/system.ts";
+import { serveApp } from "./tools/serve-app.ts";
+import { stockTools } from "./tools/stock.ts";
 
 export interface AgentSystemOptions {
   /** The model of agents whose blueprint, class and props name none; without it, what the host finds. */
@@ -40,7 +40,9 @@ export interface AgentSystemOptions {
 }
 
 /** A blueprint whose config is checked by the compiler: it may have the keys of the middleware that was added before. */
-export type AgentBlueprint<Config extends object> = Omit<NewBlueprint, "config"> & { config?: BlueprintConfig & Partial<Config> };
+export type AgentBlueprint<Config extends object> = Omit<NewBlueprint, "config"> & {
+  config?: BlueprintConfig & Partial<Config>;
+};
 
 /** What a Worker exports: its objects under these names, and the handler as the default. */
 export interface Exported {
@@ -109,7 +111,10 @@ export class AgentSystem<Config extends object = object> {
   }
 
   /** A middleware for the agents whose blueprint shares a tag with it: one of its own, or one given here. */
-  use<Seen extends object, Added extends object>(middleware: Middleware<Seen, Added>, tags: readonly string[] = []): AgentSystem<Config & Added> {
+  use<Seen extends object, Added extends object>(
+    middleware: Middleware<Seen, Added>,
+    tags: readonly string[] = [],
+  ): AgentSystem<Config & Added> {
     this.#add(middleware as Middleware<never>, tags);
     return this as unknown as AgentSystem<Config & Added>;
   }
@@ -117,7 +122,8 @@ export class AgentSystem<Config extends object = object> {
   /** A static blueprint; agencies may override it. */
   addAgent(blueprint: AgentBlueprint<Config>): this {
     const parsed = blueprintSchema.safeParse(blueprint);
-    if (!parsed.success) throw new Error(`The blueprint “${blueprint.name}”: ${invalid("blueprint", parsed.error).message}`);
+    if (!parsed.success)
+      throw new Error(`The blueprint “${blueprint.name}”: ${invalid("blueprint", parsed.error).message}`);
     const { data } = parsed;
     const other = this.#blueprints.get(data.name);
     if (other && other !== defaultBlueprint) throw new Error(`There are two blueprints “${data.name}”.`);
@@ -150,9 +156,13 @@ export class AgentSystem<Config extends object = object> {
 
   #add(middleware: Middleware<never>, given: readonly string[]): void {
     const { name } = middleware;
-    if (this.#middleware.some(({ value }) => value.name === name)) throw new Error(`There are two middlewares “${name}”. Rename one.`);
+    if (this.#middleware.some(({ value }) => value.name === name))
+      throw new Error(`There are two middlewares “${name}”. Rename one.`);
     const tags = [...new Set([...(middleware.tags ?? []), ...given])];
-    if (tags.length === 0) throw new Error(`The middleware “${name}” has no tags, so no agent could have it. Give it some: .use(${name}, ["default"]).`);
+    if (tags.length === 0)
+      throw new Error(
+        `The middleware “${name}” has no tags, so no agent could have it. Give it some: .use(${name}, ["default"]).`,
+      );
     this.#middleware.push({ value: middleware, tags });
   }
 

@@ -1,7 +1,15 @@
 /** `@thinkery/runtime`: for a Worker of one's own. */
 export { type AgentBlueprint, AgentSystem, type AgentSystemOptions, type Exported } from "./agent-system.ts";
 export { Agency, default, handler, Supervision, Think, User } from "./main.ts";
-export type { Conversation, DrivenTurn, Driver, DriverDefinition, ModelCallEnd, StepOptions, TurnModels } from "./drivers/driver.ts";
+export type {
+  Conversation,
+  DrivenTurn,
+  Driver,
+  DriverDefinition,
+  ModelCallEnd,
+  StepOptions,
+  TurnModels,
+} from "./drivers/driver.ts";
 export { planning } from "./middleware/planning.ts";
 export type { FinishReason, Model, ModelMessage, ModelPart, ModelRequest, Usage } from "./model/model.ts";
 export { ModelError, type ModelErrorKind } from "./model/error.ts";

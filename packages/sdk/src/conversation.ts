@@ -5,6 +5,12 @@ export type { Changed } from "./conversation/changes.ts";
 export type { Conversation } from "./conversation/conversation.ts";
 export type { Entries } from "./conversation/entries.ts";
 export type { Entry, Stage, Trouble } from "./conversation/entry.ts";
-export { type Connection, LiveConversation, type LiveOptions, type SendOptions, type Snapshot } from "./conversation/live.ts";
+export {
+  type Connection,
+  LiveConversation,
+  type LiveOptions,
+  type SendOptions,
+  type Snapshot,
+} from "./conversation/live.ts";
 export type { Note, Notes } from "./conversation/note.ts";
 export type { Outbox, Unsent } from "./conversation/outbox.ts";

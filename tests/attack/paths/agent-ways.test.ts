@@ -24,7 +24,9 @@ beforeAll(async () => {
   home = await createHomePath();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: 2, sandbox: { seconds: 60 } }));
-  const script = [{ steps: [{ call: { tool: "executeCode", input: { code: "{{ message }}" } } }, { text: "{{ results.0 }}" }] }];
+  const script = [
+    { steps: [{ call: { tool: "executeCode", input: { code: "{{ message }}" } } }, { text: "{{ results.0 }}" }] },
+  ];
   await writeFile(join(home, "scripts", "code.yaml"), JSON.stringify(script));
   house = await startHostProcess({ home });
   before = await snapshotSurroundings();
@@ -42,7 +44,11 @@ async function snapshotSurroundings(): Promise<Record<string, string>> {
   for (const entry of await readdir(dirname(home), { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name).slice(dirname(home).length + 1);
     if (/^home\/(?:objects|blobs|logs|run|lock)(?:\/|$)/.test(path)) continue;
-    found[path] = entry.isFile() ? createHash("sha256").update(await readFile(join(dirname(home), path))).digest("hex") : "";
+    found[path] = entry.isFile()
+      ? createHash("sha256")
+          .update(await readFile(join(dirname(home), path)))
+          .digest("hex")
+      : "";
   }
   return found;
 }
@@ -58,13 +64,19 @@ async function newAgent(name: string, model: string): Promise<void> {
   await house.client.agents().create({ name, model });
 }
 
-const listFiles = async (name: string) => (await house.client.agent(name).files({ limit: 500 })).files.map(({ path }) => path);
+const listFiles = async (name: string) =>
+  (await house.client.agent(name).files({ limit: 500 })).files.map(({ path }) => path);
 
 /** Paths that can be beside each other: of each first name one. What is left comes in the next round. */
 function groupInRounds<T extends { path: string }>(cases: readonly T[], most: number): T[][] {
   const all: { taken: Set<string>; cases: T[] }[] = [];
   for (const one of cases) {
-    const first = foldedPath(one.path.replace(/^(?:\/work\/|\.\/)+/, "").normalize("NFC").split("/", 1)[0] as string);
+    const first = foldedPath(
+      one.path
+        .replace(/^(?:\/work\/|\.\/)+/, "")
+        .normalize("NFC")
+        .split("/", 1)[0] as string,
+    );
     let round = all.find(({ taken, cases }) => !taken.has(first) && cases.length < most);
     if (!round) all.push((round = { taken: new Set(), cases: [] }));
     round.taken.add(first);
@@ -137,7 +149,12 @@ test("the shell writes hostile paths only inside the workspace", async () => {
   const paths = pathCases.filter(({ path }) => !path.includes("\0") && path.isWellFormed() && path.length < 1_500);
   // Some of them fail, and so may a whole command.
   const commands = groupInRounds(paths, 60).map((round) =>
-    round.map(({ path }) => `'${path.replaceAll("'", `'\\''`)}'`).reduce((command, path) => `${command}\nmkdir -p -- "$(dirname -- ${path})"; echo x > ${path}`, "rm -rf ./* ./.[!.]*"),
+    round
+      .map(({ path }) => `'${path.replaceAll("'", `'\\''`)}'`)
+      .reduce(
+        (command, path) => `${command}\nmkdir -p -- "$(dirname -- ${path})"; echo x > ${path}`,
+        "rm -rf ./* ./.[!.]*",
+      ),
   );
   const landed = await sendMessage(
     "by-shell",
@@ -159,14 +176,16 @@ test("an editor that adds files at hostile paths adds only those that are valid"
   editors.push(editor);
   await editor.waitForSync();
   const files = editor.doc.getMap<Y.Text>("files");
-  for (const { path } of [...refused, ...(groupInRounds(landing, 200)[0] ?? [])]) if (path.isWellFormed()) files.set(path, new Y.Text("x"));
+  for (const { path } of [...refused, ...(groupInRounds(landing, 200)[0] ?? [])])
+    if (path.isWellFormed()) files.set(path, new Y.Text("x"));
   files.set("the-last-one", new Y.Text("x"));
   await waitUntil("the last one to be there", async () => (await listFiles("by-typing")).includes("the-last-one"));
   const lands = new Set(pathCases.map(({ lands }) => lands));
   const found = await listFiles("by-typing");
   expect(found.length).toBeGreaterThan(minFilesFound);
   expect(editor.closed).toEqual([]);
-  for (const path of found) expect([path, path === "the-last-one" || (lands.has(path) && filePath(path) === path)]).toEqual([path, true]);
+  for (const path of found)
+    expect([path, path === "the-last-one" || (lands.has(path) && filePath(path) === path)]).toEqual([path, true]);
 });
 
 test("nothing was written outside the workspace, and the host never restarted", async () => {

@@ -10,7 +10,9 @@ function resolvePath(path: string, of: (text: string) => string | undefined = fi
   } catch (error) {
     if (!isThinkeryError(error) || error.code !== "bad_request") throw error;
     // It is shown to people and models: on one line, not longer than it has to be, without what was hidden in it.
-    expect(error.message).toMatch(/^“[^\p{Cc}\u202a-\u202e\u2066-\u2069]*” cannot be a path in the workspace: .{1,150}\.$/su);
+    expect(error.message).toMatch(
+      /^“[^\p{Cc}\u202a-\u202e\u2066-\u2069]*” cannot be a path in the workspace: .{1,150}\.$/su,
+    );
     expect(error.message.length).toBeLessThan(350);
     expect(error.message.isWellFormed()).toBe(true);
     return undefined;
@@ -25,7 +27,9 @@ function expectInside(path: string): void {
   expect(Buffer.byteLength(path)).toBeLessThanOrEqual(pathLimits.bytes);
   expect(filePath(path)).toBe(path);
   expect(filePath(`/work/${path}`)).toBe(path);
-  expect(new URL(path.split("/").map(encodeURIComponent).join("/"), "http://x/y/").pathname.startsWith("/y/")).toBe(true);
+  expect(new URL(path.split("/").map(encodeURIComponent).join("/"), "http://x/y/").pathname.startsWith("/y/")).toBe(
+    true,
+  );
 }
 
 test("there are many hostile paths, each another", () => {
@@ -49,7 +53,8 @@ test.each([
 });
 
 test("a folder is a path too, or the whole workspace, and never anything else", () => {
-  for (const whole of ["", ".", "/", "./", "//", "/work", "/work/", "/work//", "/work/.", "/work/./", "././"]) expect(folderPath(whole)).toBe(undefined);
+  for (const whole of ["", ".", "/", "./", "//", "/work", "/work/", "/work//", "/work/.", "/work/./", "././"])
+    expect(folderPath(whole)).toBe(undefined);
   expect(folderPath("src/")).toBe("src");
   expect(folderPath("/work/src///")).toBe("src");
   for (const { path } of pathCases) {
@@ -61,7 +66,33 @@ test("a folder is a path too, or the whole workspace, and never anything else", 
 
 test("pieces of hostile paths in any order lead nowhere else", () => {
   const chance = createRandom("paths");
-  const pieces = ["..", ".", "/", "\\", "/work", "a", "~", ":", "%2e", "%2f", " ", "\0", "é", "e\u0301", "\u200d", "\u202e", "con", "😀", "\ud83d", "／", "\ufeff", "A", "work", "//", "./"];
+  const pieces = [
+    "..",
+    ".",
+    "/",
+    "\\",
+    "/work",
+    "a",
+    "~",
+    ":",
+    "%2e",
+    "%2f",
+    " ",
+    "\0",
+    "é",
+    "e\u0301",
+    "\u200d",
+    "\u202e",
+    "con",
+    "😀",
+    "\ud83d",
+    "／",
+    "\ufeff",
+    "A",
+    "work",
+    "//",
+    "./",
+  ];
   let landings = 0;
   for (let round = 0; round < 5_000; round += 1) {
     const path = Array.from({ length: 1 + chance.below(6) }, () => chance.pick(pieces)).join(chance.pick(["", "/"]));
@@ -75,7 +106,9 @@ test("pieces of hostile paths in any order lead nowhere else", () => {
 
 test.each(twins.map((names) => [names]))("%j are one where case does not count", (names) => {
   expect(new Set(names.map((name) => foldedPath(filePath(name)))).size).toBe(1);
-  expect(new Set(names.map((name) => foldedPath(`${name}/x`)))).toEqual(new Set([`${foldedPath(names[0] as string)}/X`]));
+  expect(new Set(names.map((name) => foldedPath(`${name}/x`)))).toEqual(
+    new Set([`${foldedPath(names[0] as string)}/X`]),
+  );
 });
 
 test("names that are not twins are not taken for some", () => {

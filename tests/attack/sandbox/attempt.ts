@@ -11,7 +11,12 @@ export interface Attempt {
   given: CodeOptions;
 }
 
-export const createAttempt = (tries: string, ends: RegExp, code: string, given: CodeOptions = {}): Attempt => ({ tries, ends, code, given });
+export const createAttempt = (tries: string, ends: RegExp, code: string, given: CodeOptions = {}): Attempt => ({
+  tries,
+  ends,
+  code,
+  given,
+});
 
 /** Has every question that a guard could ask by the platform's own means answered in the code's favour. */
 export const unguarded =

@@ -25,17 +25,33 @@ interface Bomb {
 
 const bombs: Record<string, Bomb> = {
   spins: {
-    code: ["for (;;);", "while (true) JSON.stringify([1, 2, 3]);", "/^(a+)+$/.test('a'.repeat(64) + 'b');", "for (;;) await null;", "[1, 2].sort(() => { for (;;); });"],
+    code: [
+      "for (;;);",
+      "while (true) JSON.stringify([1, 2, 3]);",
+      "/^(a+)+$/.test('a'.repeat(64) + 'b');",
+      "for (;;) await null;",
+      "[1, 2].sort(() => { for (;;); });",
+    ],
     timeoutMs: limits.spin,
     ends: /^timeout: The run took more than 400 ms and was ended\.$/,
   },
   "heap bombs": {
-    code: ["const all = []; for (;;) all.push(new Array(1e6).fill(0.5));", "const all = new Map(); for (;;) all.set({}, new Array(1e5).fill(0.5));", "const all = []; for (let i = 0; ; i++) all.push('x'.repeat(1e6) + i, [...'y'.repeat(1e5)]);", "const all = []; for (;;) all.push(Array.from({ length: 1e5 }, (_, i) => ({ i })));"],
+    code: [
+      "const all = []; for (;;) all.push(new Array(1e6).fill(0.5));",
+      "const all = new Map(); for (;;) all.set({}, new Array(1e5).fill(0.5));",
+      "const all = []; for (let i = 0; ; i++) all.push('x'.repeat(1e6) + i, [...'y'.repeat(1e5)]);",
+      "const all = []; for (;;) all.push(Array.from({ length: 1e5 }, (_, i) => ({ i })));",
+    ],
     timeoutMs: limits.memory,
     ends: /^limit: The run used more memory than it may have/,
   },
   "bombs of buffers": {
-    code: ["const all = []; for (;;) all.push(new Uint8Array(64 * 1024 * 1024).fill(1));", "const all = []; for (;;) all.push(new ArrayBuffer(128 * 1024 * 1024));", "return new Float64Array(2 ** 29);", "const all = []; for (;;) all.push(new Uint8Array(1024 * 1024));"],
+    code: [
+      "const all = []; for (;;) all.push(new Uint8Array(64 * 1024 * 1024).fill(1));",
+      "const all = []; for (;;) all.push(new ArrayBuffer(128 * 1024 * 1024));",
+      "return new Float64Array(2 ** 29);",
+      "const all = []; for (;;) all.push(new Uint8Array(1024 * 1024));",
+    ],
     timeoutMs: limits.memory,
     // The code may catch it, unless it was the last of the process's own memory.
     ends: /^(?:threw: RangeError: Array buffer allocation failed|limit: The run used more memory than it may have)/,
@@ -62,43 +78,60 @@ beforeAll(async () => {
     slots,
     sandbox: { memoryMb: 64, silenceSeconds: 60 },
     given: [{ timeoutMs: limits.spin }, { timeoutMs: limits.memory }],
-    scripts: { plan: [{ steps: [{ call: { tool: "write_todos", input: { todos: [{ content: "{{ message }}", status: "pending" }] } } }, { text: "Planned {{ message }}." }] }] },
+    scripts: {
+      plan: [
+        {
+          steps: [
+            { call: { tool: "write_todos", input: { todos: [{ content: "{{ message }}", status: "pending" }] } } },
+            { text: "Planned {{ message }}." },
+          ],
+        },
+      ],
+    },
   });
   attackers = await Promise.all(Array.from({ length: slots }, () => coders.newCoder()));
   bystanders = await Promise.all(Array.from({ length: 3 }, () => coders.newAgent({ model: "scripted:plan" })));
   // What a host does for the first time takes it longer, and is no bomb's doing.
-  await Promise.all([...attackers.map((agent) => coders.run(agent, "return await echo(1)")), ...bystanders.map((agent) => agent.say("first"))]);
+  await Promise.all([
+    ...attackers.map((agent) => coders.run(agent, "return await echo(1)")),
+    ...bystanders.map((agent) => agent.say("first")),
+  ]);
 });
 
 afterAll(() => coders?.stop());
 
-test.for(Object.entries(bombs))(`${each} %s end within twice their limit, and nobody else notices`, { timeout: 300_000 }, async ([kind, bomb]) => {
-  const nextCode = createRandom(`sandbox bombs “${kind}”`).deck(bomb.code);
-  let isOver = false;
-  const living = bystanders.map((agent) => runTurns(agent, () => isOver));
-  const wrong: unknown[] = [];
-  let next = 0;
-  const attack = async (agent: TestAgent) => {
-    for (let number = next++; number < each; number = next++) {
-      const { outcome, share } = await explode(agent, nextCode(), bomb.timeoutMs);
-      if (!bomb.ends.test(outcome) || !(share <= 2)) wrong.push({ number, outcome: outcome.slice(0, 300), share });
-    }
-  };
-  const times = await measurePings(`${coders.house().url}/health`, Promise.all(attackers.map(attack)));
-  isOver = true;
-  const turns = await Promise.all(living);
-  expect(wrong).toEqual([]);
-  // Beside other tests every hundredth ping may be late for whatever reason; not every other.
-  expect(quantile(times, isAlone ? 0.99 : 0.5)).toBeLessThan(100);
-  // Nobody waited for the bombs: while one slot had its share of them, each took more turns than that.
-  expect(Math.min(...turns)).toBeGreaterThan(each / slots);
-  expect((await coders.api("/health")).body).toMatchObject({ status: "ok", restarts: 0 });
-});
+test.for(Object.entries(bombs))(
+  `${each} %s end within twice their limit, and nobody else notices`,
+  { timeout: 300_000 },
+  async ([kind, bomb]) => {
+    const nextCode = createRandom(`sandbox bombs “${kind}”`).deck(bomb.code);
+    let isOver = false;
+    const living = bystanders.map((agent) => runTurns(agent, () => isOver));
+    const wrong: unknown[] = [];
+    let next = 0;
+    const attack = async (agent: TestAgent) => {
+      for (let number = next++; number < each; number = next++) {
+        const { outcome, share } = await explode(agent, nextCode(), bomb.timeoutMs);
+        if (!bomb.ends.test(outcome) || !(share <= 2)) wrong.push({ number, outcome: outcome.slice(0, 300), share });
+      }
+    };
+    const times = await measurePings(`${coders.house().url}/health`, Promise.all(attackers.map(attack)));
+    isOver = true;
+    const turns = await Promise.all(living);
+    expect(wrong).toEqual([]);
+    // Beside other tests every hundredth ping may be late for whatever reason; not every other.
+    expect(quantile(times, isAlone ? 0.99 : 0.5)).toBeLessThan(100);
+    // Nobody waited for the bombs: while one slot had its share of them, each took more turns than that.
+    expect(Math.min(...turns)).toBeGreaterThan(each / slots);
+    expect((await coders.api("/health")).body).toMatchObject({ status: "ok", restarts: 0 });
+  },
+);
 
 /** Runs it; `share` is how much of its limit it had, from its first word to its end. Where the machine is busy, it may be over before the first. */
 async function explode(agent: TestAgent, code: string, timeoutMs: number) {
   const { kind, text, events } = await coders.run(agent, `await echo("begun"); ${code}`, { timeoutMs });
-  const at = (...types: AgentEvent["type"][]) => Date.parse(String(events.find(({ type }) => types.includes(type))?.ts));
+  const at = (...types: AgentEvent["type"][]) =>
+    Date.parse(String(events.find(({ type }) => types.includes(type))?.ts));
   const share = (at("tool.output", "tool.error") - at("capability.called")) / timeoutMs;
   return { outcome: `${kind}: ${text}`, share: Number.isNaN(share) ? 0 : share };
 }
@@ -108,7 +141,8 @@ async function runTurns(agent: TestAgent, ended: () => boolean): Promise<number>
   let turns = 0;
   while (!ended()) {
     const { body, status } = await coders.api("/serve", "POST", { agent: agent.name, message: `turn ${turns}` });
-    if (status !== 200 || body.content !== `Planned turn ${turns}.`) throw new Error(`${status}: ${JSON.stringify(body)}`);
+    if (status !== 200 || body.content !== `Planned turn ${turns}.`)
+      throw new Error(`${status}: ${JSON.stringify(body)}`);
     turns++;
     // They are there to be disturbed, not to disturb.
     await pause(150);
@@ -136,7 +170,10 @@ async function measurePings(url: string, work: Promise<unknown>): Promise<number
   const timer = setInterval(() => {
     const pinging = ping();
     open.add(pinging);
-    pinging.then(() => open.delete(pinging), () => {});
+    pinging.then(
+      () => open.delete(pinging),
+      () => {},
+    );
   }, 10);
   try {
     await work;

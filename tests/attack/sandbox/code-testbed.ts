@@ -28,12 +28,33 @@ interface CodeTestbedOptions {
 }
 
 /** A house whose agents run whatever they are told as code, by a model that does nothing else. */
-export async function openCodeTestbed({ slots = 4, sandbox = {}, given = [], scripts = {}, env = {}, inside }: CodeTestbedOptions = {}) {
+export async function openCodeTestbed({
+  slots = 4,
+  sandbox = {},
+  given = [],
+  scripts = {},
+  env = {},
+  inside,
+}: CodeTestbedOptions = {}) {
   const inputs = [...new Set(given.map((one) => JSON.stringify(one)))];
-  const steps = (input: object) => [{ call: { tool: "executeCode", input: { code: "{{ message }}", ...input } } }, { text: "Went on." }];
+  const steps = (input: object) => [
+    { call: { tool: "executeCode", input: { code: "{{ message }}", ...input } } },
+    { text: "Went on." },
+  ];
   const workshop = await openTestbed({
-    config: { sandboxSlots: slots, failuresPerMinute: 1000, sandbox: { seconds: 5, ...sandbox }, turn: { heartbeatSeconds: 1 } },
-    scripts: { ...scripts, code: [...inputs.map((input, index) => ({ when: `/^\\/\\*${index}\\*\\//`, steps: steps(JSON.parse(input)) })), { steps: steps({}) }] },
+    config: {
+      sandboxSlots: slots,
+      failuresPerMinute: 1000,
+      sandbox: { seconds: 5, ...sandbox },
+      turn: { heartbeatSeconds: 1 },
+    },
+    scripts: {
+      ...scripts,
+      code: [
+        ...inputs.map((input, index) => ({ when: `/^\\/\\*${index}\\*\\//`, steps: steps(JSON.parse(input)) })),
+        { steps: steps({}) },
+      ],
+    },
     env,
     ...(inside ? { sandbox: inside } : {}),
   });
@@ -46,7 +67,11 @@ export async function openCodeTestbed({ slots = 4, sandbox = {}, given = [], scr
     newCoder: (more: object = {}) => workshop.newAgent({ model: "scripted:code", ...more }),
 
     /** Has the code run and answers what came of it, and what the agent's log says; the turn has to go on after it, whatever that was. */
-    async run({ name, at }: TestAgent, code: string, input: CodeOptions = {}): Promise<CodeResult & { events: AgentEvent[] }> {
+    async run(
+      { name, at }: TestAgent,
+      code: string,
+      input: CodeOptions = {},
+    ): Promise<CodeResult & { events: AgentEvent[] }> {
       const index = inputs.indexOf(JSON.stringify(input));
       if (index < 0 && Object.keys(input).length > 0) throw new Error("The script does not know this input.");
       const { url, token } = workshop.house();
@@ -55,10 +80,14 @@ export async function openCodeTestbed({ slots = 4, sandbox = {}, given = [], scr
       const body = JSON.stringify({ agent: name, message: index < 0 ? code : `/*${index}*/${code}` });
       const served = await fetch(`${url}/serve`, { method: "POST", headers, body });
       const answer = (await served.json()) as { content?: string };
-      if (answer.content !== "Went on.") throw new Error(`The turn did not go on: ${JSON.stringify(answer).slice(0, 1000)}`);
+      if (answer.content !== "Went on.")
+        throw new Error(`The turn did not go on: ${JSON.stringify(answer).slice(0, 1000)}`);
       const events: AgentEvent[] = [];
-      for (let after = read.get(name) ?? 0, more = true; more; ) {
-        const page = (await (await fetch(`${url}${at}/events?limit=1000&after=${after}`, { headers })).json()) as { events: AgentEvent[]; next?: number };
+      for (let after = read.get(name) ?? 0, more = true; more;) {
+        const page = (await (await fetch(`${url}${at}/events?limit=1000&after=${after}`, { headers })).json()) as {
+          events: AgentEvent[];
+          next?: number;
+        };
         events.push(...page.events);
         after = events.at(-1)?.seq ?? after;
         read.set(name, after);

@@ -11,7 +11,10 @@ import { findCodeResult, type CodeTestbed, openCodeTestbed } from "./code-testbe
 let coders: CodeTestbed;
 
 beforeAll(async () => {
-  coders = await openCodeTestbed({ slots: 4, sandbox: { seconds: 60, mostSeconds: 60, silenceSeconds: 60, memoryMb: 64 } });
+  coders = await openCodeTestbed({
+    slots: 4,
+    sandbox: { seconds: 60, mostSeconds: 60, silenceSeconds: 60, memoryMb: 64 },
+  });
 });
 
 afterAll(() => coders?.stop());
@@ -30,14 +33,19 @@ const listSlots = async (): Promise<Slot[]> => (await coders.api("/health")).bod
 /** The process inside all the walls of a slot. */
 async function findSlotProcess({ name }: Slot): Promise<number> {
   const inside = new RegExp(`^\\S*workerd serve \\S*/run/${name}\\.capnp`);
-  return waitUntil(`the process of ${name}`, () => findHomeProcesses(coders.home).find(({ command }) => inside.test(command))?.pid);
+  return waitUntil(
+    `the process of ${name}`,
+    () => findHomeProcesses(coders.home).find(({ command }) => inside.test(command))?.pid,
+  );
 }
 
 /** Has the code begin, and waits until it has called something. */
 async function startRun(agent: TestAgent, code: string): Promise<{ runId: string; slot: Slot }> {
   const { runId } = await agent.invoke({ message: `await echo("begun"); ${code}` });
   await agent.seen("the run", ({ type, data }) => type === "capability.answered" && data.runId === runId);
-  const slot = await waitUntil("its slot", async () => (await listSlots()).find((slot) => slot.agent === `global~${agent.name}`));
+  const slot = await waitUntil("its slot", async () =>
+    (await listSlots()).find((slot) => slot.agent === `global~${agent.name}`),
+  );
   return { runId, slot };
 }
 
@@ -55,7 +63,8 @@ test(`${runners * runsEach} concurrent runs of ${runners} agents all complete, e
   const asked = await Promise.all(
     agents.map(async (agent, index) => {
       const runs: string[] = [];
-      for (let number = 0; number < runsEach; number++) runs.push((await agent.invoke({ message: `return "${index}-${number}"` })).runId);
+      for (let number = 0; number < runsEach; number++)
+        runs.push((await agent.invoke({ message: `return "${index}-${number}"` })).runId);
       return runs;
     }),
   );
@@ -69,7 +78,11 @@ test(`${runners * runsEach} concurrent runs of ${runners} agents all complete, e
   await waitUntil("nobody to wait", async () => (await coders.api("/health")).body.waitingRuns === 0);
 }, 90_000);
 
-test.for(["for (;;);", "await new Promise((resolve) => setTimeout(resolve, 60_000));", "for (;;) await echo(1).catch(() => {});"])("a slot that is killed under “%s” loses the run and nothing else", async (code) => {
+test.for([
+  "for (;;);",
+  "await new Promise((resolve) => setTimeout(resolve, 60_000));",
+  "for (;;) await echo(1).catch(() => {});",
+])("a slot that is killed under “%s” loses the run and nothing else", async (code) => {
   const agent = await coders.newCoder();
   const { runId, slot } = await startRun(agent, code);
   process.kill(await findSlotProcess(slot), "SIGKILL");
@@ -82,9 +95,14 @@ test.for(["for (;;);", "await new Promise((resolve) => setTimeout(resolve, 60_00
 test("a run that took all the memory leaves it to the next", async () => {
   const agent = await coders.newCoder();
   const isSwollen = async () => (await listSlots()).some(({ memoryBytes = 0 }) => memoryBytes > maxKeptBytes);
-  for (const bomb of ["new Uint8Array(64 * 1024 * 1024).fill(1)", "new SharedArrayBuffer(64 * 1024 * 1024)", "new Blob([new Uint8Array(32 * 1024 * 1024)])"]) {
+  for (const bomb of [
+    "new Uint8Array(64 * 1024 * 1024).fill(1)",
+    "new SharedArrayBuffer(64 * 1024 * 1024)",
+    "new Blob([new Uint8Array(32 * 1024 * 1024)])",
+  ]) {
     expect((await coders.run(agent, `const all = []; for (;;) all.push(${bomb});`)).kind).toMatch(/^(?:threw|limit)$/);
-    for (let number = 0; number < 3; number++) expect(await coders.run(agent, `return ${number}`)).toMatchObject({ kind: "ok", text: String(number) });
+    for (let number = 0; number < 3; number++)
+      expect(await coders.run(agent, `return ${number}`)).toMatchObject({ kind: "ok", text: String(number) });
     await waitUntil("the memory to be given back", async () => !(await isSwollen()));
   }
 });
@@ -96,17 +114,24 @@ test("what runs in a slot ends when its agent is deleted, and the slot comes bac
     const pid = await findSlotProcess(slot);
     expect((await coders.api(agent.at, "DELETE")).status).toBe(204);
     await waitUntil("its process to be gone", () => !isAlive(pid));
-    await waitUntil("the slot to come back", async () => (await listSlots()).every(({ agent: holder }) => holder !== `global~${agent.name}`));
+    await waitUntil("the slot to come back", async () =>
+      (await listSlots()).every(({ agent: holder }) => holder !== `global~${agent.name}`),
+    );
     // All slots are there for others.
     const others = await Promise.all(Array.from({ length: 4 }, () => coders.newCoder()));
-    const outcomes = await Promise.all(others.map((other) => coders.run(other, "await new Promise((resolve) => setTimeout(resolve, 100)); return 1")));
+    const outcomes = await Promise.all(
+      others.map((other) => coders.run(other, "await new Promise((resolve) => setTimeout(resolve, 100)); return 1")),
+    );
     expect(outcomes.map(({ kind }) => kind)).toEqual(["ok", "ok", "ok", "ok"]);
   }
 });
 
 test("main is killed while code spins: nothing spins on, and the log has an answer for everything", async () => {
   const agent = await coders.newCoder();
-  const { runId, slot } = await startRun(agent, "tools.hang({}).catch(() => {}); tools.wait({ ms: 60_000 }).catch(() => {}); await new Promise((resolve) => setTimeout(resolve, 50)); for (;;);");
+  const { runId, slot } = await startRun(
+    agent,
+    "tools.hang({}).catch(() => {}); tools.wait({ ms: 60_000 }).catch(() => {}); await new Promise((resolve) => setTimeout(resolve, 50)); for (;;);",
+  );
   const pid = await findSlotProcess(slot);
   await waitUntil("the spin", async () => (await readCpuTicks(pid)) > 30);
   await coders.restartMain();
@@ -119,7 +144,8 @@ test("main is killed while code spins: nothing spins on, and the log has an answ
   expect(called).toHaveLength(3);
   expect(answered.toSorted()).toEqual(called.toSorted());
   // Nobody of this host works any more.
-  const busy = async () => Promise.all(findHomeProcesses(coders.home).map(({ pid }) => readCpuTicks(pid).catch(() => 0)));
+  const busy = async () =>
+    Promise.all(findHomeProcesses(coders.home).map(({ pid }) => readCpuTicks(pid).catch(() => 0)));
   await waitUntil("the host to be quiet", async () => {
     const before = await busy();
     await new Promise((resolve) => setTimeout(resolve, 300));

@@ -15,7 +15,17 @@ import { runs } from "./attempts/runs.ts";
 import { secrets } from "./attempts/secrets.ts";
 import { type CodeTestbed, openCodeTestbed, openTrap } from "./code-testbed.ts";
 
-const families: Record<string, readonly Attempt[]> = { network, modules, secrets, generation, capabilities, runs, spinning, hungry, oversized };
+const families: Record<string, readonly Attempt[]> = {
+  network,
+  modules,
+  secrets,
+  generation,
+  capabilities,
+  runs,
+  spinning,
+  hungry,
+  oversized,
+};
 const all = Object.values(families).flat();
 
 /** These take long, and longer on a busy machine. Of the other families a sample has every way in which an attempt ends. */
@@ -24,8 +34,16 @@ const costlySizes: Record<string, number> = { hungry: 4, oversized: 8 };
 const sampled = Object.entries(families).map(([family, attempts]): [string, readonly Attempt[]] => {
   // What one run leaves behind the next looks for, so they are not taken apart.
   if (family === "runs") return [family, attempts];
-  const kindOf = ({ ends }: Attempt) => (family in costlySizes ? (String(ends).match(/\b(?:ok|threw|limit|timeout|syntax)\b/g) ?? []) : String(ends));
-  return [family, sample(attempts, { name: `sandbox attempts “${family}”`, size: costlySizes[family] ?? Math.ceil(attempts.length / 4), kindOf })];
+  const kindOf = ({ ends }: Attempt) =>
+    family in costlySizes ? (String(ends).match(/\b(?:ok|threw|limit|timeout|syntax)\b/g) ?? []) : String(ends);
+  return [
+    family,
+    sample(attempts, {
+      name: `sandbox attempts “${family}”`,
+      size: costlySizes[family] ?? Math.ceil(attempts.length / 4),
+      kindOf,
+    }),
+  ];
 });
 
 const repository = fileURLToPath(new URL("../../../", import.meta.url));
@@ -51,7 +69,10 @@ beforeAll(async () => {
   await mkdir(join(coders.home, "files"));
   await writeFile(join(coders.home, "files", "canary.txt"), inFile);
   other = await coders.newCoder();
-  await coders.run(other, `await tools.set_title({ title: ${JSON.stringify(ofOther)} }); globalThis.canary = ${JSON.stringify(ofOther)}; return 1`);
+  await coders.run(
+    other,
+    `await tools.set_title({ title: ${JSON.stringify(ofOther)} }); globalThis.canary = ${JSON.stringify(ofOther)}; return 1`,
+  );
 });
 
 afterAll(async () => {
@@ -65,18 +86,23 @@ test("there are more than 150 attempts, and no two are the same", () => {
   expect(all.length).toBeGreaterThan(150);
 });
 
-test.concurrent.for(sampled)("no attempt of the family “%s” gets anywhere", { timeout: 300_000 }, async ([, attempts], { expect }) => {
-  const agent = await coders.newCoder();
-  attackers.push(agent);
-  const passed: unknown[] = [];
-  for (const { tries, code, ends, given } of attempts) {
-    const { kind, text } = await coders.run(agent, fillPlaceholders(code), given);
-    const outcome = `${kind}: ${text}`;
-    const leaked = findLeaks(outcome, code);
-    if (!ends.test(outcome) || outcome.includes("ESCAPED") || leaked.length > 0) passed.push({ tries, outcome: outcome.slice(0, 1000), leaked });
-  }
-  expect(passed).toEqual([]);
-});
+test.concurrent.for(sampled)(
+  "no attempt of the family “%s” gets anywhere",
+  { timeout: 300_000 },
+  async ([, attempts], { expect }) => {
+    const agent = await coders.newCoder();
+    attackers.push(agent);
+    const passed: unknown[] = [];
+    for (const { tries, code, ends, given } of attempts) {
+      const { kind, text } = await coders.run(agent, fillPlaceholders(code), given);
+      const outcome = `${kind}: ${text}`;
+      const leaked = findLeaks(outcome, code);
+      if (!ends.test(outcome) || outcome.includes("ESCAPED") || leaked.length > 0)
+        passed.push({ tries, outcome: outcome.slice(0, 1000), leaked });
+    }
+    expect(passed).toEqual([]);
+  },
+);
 
 test("nobody was reached, nothing was read, and nothing went on after its run", async () => {
   expect(trap.visits()).toBe(0);
@@ -86,7 +112,9 @@ test("nobody was reached, nothing was read, and nothing went on after its run", 
     const log = await agent.log();
     expect(findLeaks(JSON.stringify(log), "TRAP HOME MAIN OTHER")).toEqual([]);
     expect(findCallsOutsideRun(log)).toEqual([]);
-    expect(log.filter(({ type }) => type === "capability.called")).toHaveLength(log.filter(({ type }) => type === "capability.answered").length);
+    expect(log.filter(({ type }) => type === "capability.called")).toHaveLength(
+      log.filter(({ type }) => type === "capability.answered").length,
+    );
   }
   const { body } = await coders.api("/health");
   expect(body).toMatchObject({ status: "ok", restarts: 0 });
@@ -95,7 +123,12 @@ test("nobody was reached, nothing was read, and nothing went on after its run", 
 
 function fillPlaceholders(code: string): string {
   const { url } = coders.house();
-  return code.replaceAll("TRAP", `http://127.0.0.1:${trap.port}`).replaceAll("PORT", String(trap.port)).replaceAll("MAIN", url).replaceAll("HOME", coders.home).replaceAll("OTHER", other.name);
+  return code
+    .replaceAll("TRAP", `http://127.0.0.1:${trap.port}`)
+    .replaceAll("PORT", String(trap.port))
+    .replaceAll("MAIN", url)
+    .replaceAll("HOME", coders.home)
+    .replaceAll("OTHER", other.name);
 }
 
 /** Secrets always; paths of this machine unless the attempt itself speaks of them. */

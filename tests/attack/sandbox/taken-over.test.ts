@@ -10,7 +10,11 @@ let trap: Awaited<ReturnType<typeof openTrap>>;
 
 beforeAll(async () => {
   trap = await openTrap();
-  coders = await openCodeTestbed({ slots: 2, sandbox: { seconds: 8 }, inside: new URL("taken-over.worker.ts", import.meta.url) });
+  coders = await openCodeTestbed({
+    slots: 2,
+    sandbox: { seconds: 8 },
+    inside: new URL("taken-over.worker.ts", import.meta.url),
+  });
 });
 
 afterAll(async () => {
@@ -27,7 +31,10 @@ test("a process hears of one agent only, and the next agent's process of nothing
   for (const [index, agent] of [ann, bob, cid, ann, bob, cid, cid, bob, ann].entries()) {
     await coders.run(agent, `secret-${agent.name}-${index}`);
     const { text } = await coders.run(agent, "told");
-    expect(text.match(/secret-agent-\d+/g)?.every((name) => name === `secret-${agent.name}`), text).toBe(true);
+    expect(
+      text.match(/secret-agent-\d+/g)?.every((name) => name === `secret-${agent.name}`),
+      text,
+    ).toBe(true);
   }
 });
 
@@ -36,7 +43,8 @@ test("a door takes names and JSON, and does nothing that the agent's gate does n
   const results = JSON.parse((await coders.run(agent, "odd")).text) as Results;
   expect(Object.keys(results).length).toBeGreaterThan(20);
   expect(findSuccesses(results)).toEqual([]);
-  for (const odd of ["nothing", "numbers", "objects", "lists", "functions", "itself", "a long name", "a huge name"]) expect([odd, results[odd]]).toEqual([odd, "refused: A capability is called with its name and JSON."]);
+  for (const odd of ["nothing", "numbers", "objects", "lists", "functions", "itself", "a long name", "a huge name"])
+    expect([odd, results[odd]]).toEqual([odd, "refused: A capability is called with its name and JSON."]);
   expect(JSON.stringify(results)).not.toMatch(/node_modules|\/tmp|\.js:\d/);
   expect((await agent.state()).title).toBeUndefined();
 });

@@ -38,7 +38,25 @@ async function tryAll(tries: Record<string, () => unknown>): Promise<Record<stri
 const getMethod = (door: Door, name: string) => door[name] as (...args: unknown[]) => unknown;
 
 /** What a door's class could have, or what objects of main have. */
-const names = ["shut", "console", "options", "#options", "#heard", "#console", "fetch", "connect", "alarm", "webSocketMessage", "admit", "erase", "readState", "env", "ctx", "name", "sql"];
+const names = [
+  "shut",
+  "console",
+  "options",
+  "#options",
+  "#heard",
+  "#console",
+  "fetch",
+  "connect",
+  "alarm",
+  "webSocketMessage",
+  "admit",
+  "erase",
+  "readState",
+  "env",
+  "ctx",
+  "name",
+  "sql",
+];
 
 /** Odd things to say to a door. */
 const createOddCalls = (door: Door) => ({
@@ -46,7 +64,11 @@ const createOddCalls = (door: Door) => ({
   numbers: () => door.call(1, 2),
   objects: () => door.call({ toString: "echo" }, {}),
   lists: () => door.call(["echo"], ["1"]),
-  functions: () => door.call(() => "echo", () => "1"),
+  functions: () =>
+    door.call(
+      () => "echo",
+      () => "1",
+    ),
   itself: () => door.call(door, "1"),
   "no JSON": () => door.call("echo", "{"),
   "no words": () => door.call("echo", ""),
@@ -70,7 +92,12 @@ const createOddCalls = (door: Door) => ({
 const attacks: Record<string, (door: Door, rest: string, self: TakenOver) => unknown> = {
   told: () => receivedCode.join(),
   odd: (door) => tryAll(createOddCalls(door)),
-  methods: (door) => tryAll(Object.fromEntries(names.map((name) => [name, () => Reflect.apply(getMethod(door, name), door, ["http://127.0.0.1/"])]))),
+  methods: (door) =>
+    tryAll(
+      Object.fromEntries(
+        names.map((name) => [name, () => Reflect.apply(getMethod(door, name), door, ["http://127.0.0.1/"])]),
+      ),
+    ),
   properties: (door) => tryAll(Object.fromEntries(names.map((name) => [name, () => door[name]]))),
   keep(door, _, self) {
     const mine = door.dup();
@@ -79,7 +106,11 @@ const attacks: Record<string, (door: Door, rest: string, self: TakenOver) => unk
     self.goOn(async () => {
       for (let round = 0; round < 20; round++) {
         await new Promise((resolve) => setTimeout(resolve, 10));
-        await Promise.all([mine.call("echo", '"late"'), mine.call("tools.set_title", '{"title":"late"}'), mine.heard("late")]).then(
+        await Promise.all([
+          mine.call("echo", '"late"'),
+          mine.call("tools.set_title", '{"title":"late"}'),
+          mine.heard("late"),
+        ]).then(
           () => late.push("answered"),
           (error: unknown) => late.push(toShortMessage(error)),
         );
@@ -103,9 +134,11 @@ const attacks: Record<string, (door: Door, rest: string, self: TakenOver) => unk
 /** The network and the disk, with all that Node's modules offer here. */
 function createEscapes(rest: string): Record<string, () => unknown> {
   const [port = "", home = ""] = rest.split(" ");
-  const module = (name: string) => import(/* @vite-ignore */ name) as Promise<Record<string, (...args: unknown[]) => unknown>>;
+  const module = (name: string) =>
+    import(/* @vite-ignore */ name) as Promise<Record<string, (...args: unknown[]) => unknown>>;
   const url = `http://127.0.0.1:${port}/`;
-  const opened = async (address: string) => ((await module("cloudflare:sockets")).connect?.(address) as { opened: Promise<unknown> } | undefined)?.opened;
+  const opened = async (address: string) =>
+    ((await module("cloudflare:sockets")).connect?.(address) as { opened: Promise<unknown> } | undefined)?.opened;
   return {
     fetch: async () => (await fetch(url)).text(),
     "a socket": () => opened(`127.0.0.1:${port}`),
@@ -118,14 +151,18 @@ function createEscapes(rest: string): Record<string, () => unknown> {
         socket.addEventListener("error", () => reject(new Error("error")));
       }),
     "Node's socket": async () => {
-      const socket = (await module("node:net")).connect?.(Number(port), "127.0.0.1") as { on(name: string, heard: (value: unknown) => void): void };
+      const socket = (await module("node:net")).connect?.(Number(port), "127.0.0.1") as {
+        on(name: string, heard: (value: unknown) => void): void;
+      };
       return new Promise((resolve, reject) => {
         socket.on("connect", resolve);
         socket.on("error", reject);
       });
     },
     "Node's http": async () => {
-      const request = (await module("node:http")).get?.(url) as { on(name: string, heard: (value: unknown) => void): void };
+      const request = (await module("node:http")).get?.(url) as {
+        on(name: string, heard: (value: unknown) => void): void;
+      };
       return new Promise((resolve, reject) => {
         request.on("response", resolve);
         request.on("error", reject);
@@ -134,7 +171,8 @@ function createEscapes(rest: string): Record<string, () => unknown> {
     "the token": async () => (await module("node:fs")).readFileSync?.(`${home}/token`, "utf8"),
     "the configuration": async () => (await module("node:fs")).readFileSync?.(`${home}/config.jsonc`, "utf8"),
     "the machine's users": async () => (await module("node:fs")).readFileSync?.("/etc/passwd", "utf8"),
-    "the environment of the process": async () => (await module("node:fs")).readFileSync?.("/proc/self/environ", "utf8"),
+    "the environment of the process": async () =>
+      (await module("node:fs")).readFileSync?.("/proc/self/environ", "utf8"),
     "a program": async () => (await module("node:child_process")).execSync?.("id"),
   };
 }
@@ -155,7 +193,9 @@ export default class TakenOver extends WorkerEntrypoint<Powers> {
       this.env.LOADER.load({
         compatibilityDate: "2026-10-01",
         mainModule: "main.js",
-        modules: { "main.js": `import { WorkerEntrypoint } from "cloudflare:workers"; export default class extends WorkerEntrypoint { async go() { ${code} } }` },
+        modules: {
+          "main.js": `import { WorkerEntrypoint } from "cloudflare:workers"; export default class extends WorkerEntrypoint { async go() { ${code} } }`,
+        },
         ...more,
       })
         .getEntrypoint()
@@ -164,7 +204,10 @@ export default class TakenOver extends WorkerEntrypoint<Powers> {
     return {
       "with the process's network": load({}, visit),
       "with the process's network, by name": load({ globalOutbound: this.ctx.exports }, visit),
-      "with eval": load({ compatibilityFlags: ["unsafe_module"], allowExperimental: true }, `const { eval: run } = await import("workerd:unsafe"); return run("1")`),
+      "with eval": load(
+        { compatibilityFlags: ["unsafe_module"], allowExperimental: true },
+        `const { eval: run } = await import("workerd:unsafe"); return run("1")`,
+      ),
     };
   }
 

@@ -1,5 +1,14 @@
 import * as Y from "yjs";
-import { type Content, craftUpdate, type CraftedStruct, type CraftedUpdate, createPresenceMessage, sharedTypes, createUpdateMessage, encodeVarint } from "../../../packages/runtime/src/workspace/live/crafted.fixture.ts";
+import {
+  type Content,
+  craftUpdate,
+  type CraftedStruct,
+  type CraftedUpdate,
+  createPresenceMessage,
+  sharedTypes,
+  createUpdateMessage,
+  encodeVarint,
+} from "../../../packages/runtime/src/workspace/live/crafted.fixture.ts";
 import type { Random } from "../../kit/random.ts";
 
 /** What an attacker knows of a document that others edit. */
@@ -22,42 +31,119 @@ export function createHostileFrame(kind: Kind, chance: Random, known: Known): Ui
 
 const makers = {
   "random bytes": (chance: Random, _known: Known) => createRandomBytes(chance, chance.below(200)),
-  "random sync frames": (chance: Random, _known: Known) => join([0, chance.below(4)], createRandomBytes(chance, chance.below(100))),
-  "random updates": (chance: Random, _known: Known) => createUpdateMessage(createRandomBytes(chance, chance.below(60)), 1 + chance.below(2)),
+  "random sync frames": (chance: Random, _known: Known) =>
+    join([0, chance.below(4)], createRandomBytes(chance, chance.below(100))),
+  "random updates": (chance: Random, _known: Known) =>
+    createUpdateMessage(createRandomBytes(chance, chance.below(60)), 1 + chance.below(2)),
   "mutated frames": (chance: Random, { valid }: Known) => mutateFrame(chance, chance.pick(valid)),
   "truncated frames": (chance: Random, { valid }: Known) => {
     const frame = chance.pick(valid);
     return frame.slice(0, chance.below(frame.length));
   },
-  "lengths that are not there": (chance: Random, _known: Known) => join([chance.below(4), chance.below(3)], encodeVarint(2 ** (7 + chance.below(46))), createRandomBytes(chance, chance.below(20))),
-  "numbers without an end": (chance: Random, _known: Known) => join([0, 2], new Uint8Array(1 + chance.below(200)).fill(0xff)),
-  "counts that are not there": (chance: Random, _known: Known) => createUpdateMessage(join(encodeVarint(2 ** chance.below(50)), encodeVarint(2 ** chance.below(50)), createRandomBytes(chance, chance.below(30)))),
-  "deep nesting": (chance: Random, _known: Known) => createUpdateMessage(createNestedFrame(1_000 + chance.below(20_000), chance)),
-  "updates that are made up": (chance: Random, known: Known) => createUpdateMessage(craftUpdate(createRandomUpdate(chance, known))),
+  "lengths that are not there": (chance: Random, _known: Known) =>
+    join(
+      [chance.below(4), chance.below(3)],
+      encodeVarint(2 ** (7 + chance.below(46))),
+      createRandomBytes(chance, chance.below(20)),
+    ),
+  "numbers without an end": (chance: Random, _known: Known) =>
+    join([0, 2], new Uint8Array(1 + chance.below(200)).fill(0xff)),
+  "counts that are not there": (chance: Random, _known: Known) =>
+    createUpdateMessage(
+      join(
+        encodeVarint(2 ** chance.below(50)),
+        encodeVarint(2 ** chance.below(50)),
+        createRandomBytes(chance, chance.below(30)),
+      ),
+    ),
+  "deep nesting": (chance: Random, _known: Known) =>
+    createUpdateMessage(createNestedFrame(1_000 + chance.below(20_000), chance)),
+  "updates that are made up": (chance: Random, known: Known) =>
+    createUpdateMessage(craftUpdate(createRandomUpdate(chance, known))),
   "wrong types": (chance: Random, { clients }: Known) => {
     const [client, clock] = chance.pick(clients);
-    const content = chance.pick<Content>([{ format: ["bold", "true"] }, { embed: "{}" }, { doc: "x" }, { bytes: new Uint8Array(9) }, { json: ["1"] }, { type: sharedTypes.map }, { type: sharedTypes.xmlText }]);
-    return createUpdateMessage(craftUpdate({ runs: [[createClientId(chance), 0, { left: [client, chance.below(Math.max(1, clock))], content }]] }));
+    const content = chance.pick<Content>([
+      { format: ["bold", "true"] },
+      { embed: "{}" },
+      { doc: "x" },
+      { bytes: new Uint8Array(9) },
+      { json: ["1"] },
+      { type: sharedTypes.map },
+      { type: sharedTypes.xmlText },
+    ]);
+    return createUpdateMessage(
+      craftUpdate({
+        runs: [[createClientId(chance), 0, { left: [client, chance.below(Math.max(1, clock))], content }]],
+      }),
+    );
   },
   "foreign roots": (chance: Random, _known: Known) => {
     const root = chance.pick(["binaries", "other", "", "__proto__", "constructor", "share", "\0", "x".repeat(5_000)]);
-    return createUpdateMessage(craftUpdate({ runs: [[createClientId(chance), 0, { root, sub: chance.text(5), content: chance.pick<Content>([{ type: 2 }, { any: [{ hash: "x" }] }, { text: "x" }]) }]] }));
+    return createUpdateMessage(
+      craftUpdate({
+        runs: [
+          [
+            createClientId(chance),
+            0,
+            {
+              root,
+              sub: chance.text(5),
+              content: chance.pick<Content>([{ type: 2 }, { any: [{ hash: "x" }] }, { text: "x" }]),
+            },
+          ],
+        ],
+      }),
+    );
   },
   "the ids of others": (chance: Random, { clients }: Known) => {
     const [client, clock] = chance.pick(clients);
     const content = chance.pick<Content>([{ text: "spoofed" }, { deleted: 7 }, { type: 2 }, { any: [1] }]);
-    return createUpdateMessage(craftUpdate({ runs: [[client, Math.max(0, clock - chance.below(3)), { root: "files", sub: "spoofed.md", content }]] }));
+    return createUpdateMessage(
+      craftUpdate({
+        runs: [[client, Math.max(0, clock - chance.below(3)), { root: "files", sub: "spoofed.md", content }]],
+      }),
+    );
   },
   "bad paths": (chance: Random, _known: Known) => {
     const doc = new Y.Doc();
-    const names = ["..", ".", "", "a\\b", "\0", "con", "x".repeat(300), "\u202e", "e\u0301", "/etc", "%2e%2e", "nul.txt", "a ", "b."];
-    const path = Array.from({ length: 1 + chance.below(4) }, () => chance.pick(names)).join(chance.pick(["/", "//", "\\"]));
+    const names = [
+      "..",
+      ".",
+      "",
+      "a\\b",
+      "\0",
+      "con",
+      "x".repeat(300),
+      "\u202e",
+      "e\u0301",
+      "/etc",
+      "%2e%2e",
+      "nul.txt",
+      "a ",
+      "b.",
+    ];
+    const path = Array.from({ length: 1 + chance.below(4) }, () => chance.pick(names)).join(
+      chance.pick(["/", "//", "\\"]),
+    );
     doc.getMap("files").set(path, new Y.Text("out"));
     return createUpdateMessage(Y.encodeStateAsUpdate(doc));
   },
   presences: (chance: Random, { clients }: Known) => {
-    const state = chance.pick(['{"name":"Eve"}', "null", "{", "", "[".repeat(20_000), JSON.stringify("x".repeat(chance.below(40_000))), '{"__proto__":{"x":1}}', "1e999"]);
-    const entries = Array.from({ length: chance.below(5) }, () => [chance.chance(0.7) ? chance.pick(clients)[0] : createClientId(chance), chance.below(2 ** 31), state] as const);
+    const state = chance.pick([
+      '{"name":"Eve"}',
+      "null",
+      "{",
+      "",
+      "[".repeat(20_000),
+      JSON.stringify("x".repeat(chance.below(40_000))),
+      '{"__proto__":{"x":1}}',
+      "1e999",
+    ]);
+    const entries = Array.from(
+      { length: chance.below(5) },
+      () =>
+        [chance.chance(0.7) ? chance.pick(clients)[0] : createClientId(chance), chance.below(2 ** 31), state] as const,
+    );
     return createPresenceMessage(entries, chance.chance(0.2) ? 2 ** 30 : entries.length);
   },
   text: (chance: Random, _known: Known) => chance.text(chance.below(50)),
@@ -85,14 +171,30 @@ function createRandomUpdate(chance: Random, { clients, paths }: Known): CraftedU
     ])();
   const struct = (): CraftedStruct => {
     if (chance.chance(0.1)) return chance.pick([{ gc: chance.below(5) }, { skip: chance.below(5) }, { gc: 2 ** 40 }]);
-    if (chance.chance(0.3)) return { root: chance.pick(["files", "files", "binaries", "x"]), ...(chance.chance(0.8) ? { sub: chance.chance(0.5) ? chance.pick(paths) : chance.text(4) } : {}), content: content() };
+    if (chance.chance(0.3))
+      return {
+        root: chance.pick(["files", "files", "binaries", "x"]),
+        ...(chance.chance(0.8) ? { sub: chance.chance(0.5) ? chance.pick(paths) : chance.text(4) } : {}),
+        content: content(),
+      };
     if (chance.chance(0.3)) return { in: id(), content: content() };
-    return { ...(chance.chance(0.8) ? { left: id() } : {}), ...(chance.chance(0.5) ? { right: id() } : {}), content: content() };
+    return {
+      ...(chance.chance(0.8) ? { left: id() } : {}),
+      ...(chance.chance(0.5) ? { right: id() } : {}),
+      content: content(),
+    };
   };
-  const run = (client: number) => [client, chance.chance(0.8) ? 0 : chance.below(10), ...Array.from({ length: 1 + chance.below(5) }, struct)] as const;
+  const run = (client: number) =>
+    [
+      client,
+      chance.chance(0.8) ? 0 : chance.below(10),
+      ...Array.from({ length: 1 + chance.below(5) }, struct),
+    ] as const;
   const ranges = () => Array.from({ length: chance.below(4) }, () => [chance.below(20), chance.below(5)] as const);
   return {
-    runs: Array.from({ length: 1 + chance.below(3) }, (_, index) => run(index === 0 ? me : chance.chance(0.5) ? chance.pick(clients)[0] : createClientId(chance))),
+    runs: Array.from({ length: 1 + chance.below(3) }, (_, index) =>
+      run(index === 0 ? me : chance.chance(0.5) ? chance.pick(clients)[0] : createClientId(chance)),
+    ),
     // Deleting what others wrote is an edit like any other, so only made-up clients' things are deleted.
     deletions: chance.chance(0.3) ? [[me, ...ranges()]] : [],
   };
@@ -112,7 +214,9 @@ function mutateFrame(chance: Random, frame: Uint8Array): Uint8Array {
 }
 
 function createNestedFrame(depth: number, chance: Random): Uint8Array {
-  const whole = craftUpdate({ runs: [[createClientId(chance), 0, { root: "binaries", sub: "deep", content: { any: [] } }]] });
+  const whole = craftUpdate({
+    runs: [[createClientId(chance), 0, { root: "binaries", sub: "deep", content: { any: [] } }]],
+  });
   // In place of no value, one array in another; 117 is an array, and each has one value.
   const head = whole.slice(0, -2);
   const arrays = new Uint8Array(2 * depth).map((_, index) => (index % 2 === 0 ? 117 : 1));

@@ -19,7 +19,16 @@ export interface Answer {
 export type Phase = "before" | "first" | "text" | "tool" | "end";
 
 export type Fault =
-  | { kind: "status"; status: number; code?: string; type?: string; message?: string; retryAfter?: string | number; location?: string; body?: string }
+  | {
+      kind: "status";
+      status: number;
+      code?: string;
+      type?: string;
+      message?: string;
+      retryAfter?: string | number;
+      location?: string;
+      body?: string;
+    }
   /** The socket is destroyed; the body ends cleanly, but too early; silence until `release()`. */
   | { kind: "cut" | "end" | "malformed" | "stall"; phase: Phase }
   | { kind: "slow"; phase: Phase; ms: number }
@@ -54,7 +63,13 @@ export interface NormalizedAnswer {
 
 let callCount = 0;
 
-export function normalizeAnswer({ reasoning = [], text = [], toolCalls = [], usage = {}, finish }: Answer): NormalizedAnswer {
+export function normalizeAnswer({
+  reasoning = [],
+  text = [],
+  toolCalls = [],
+  usage = {},
+  finish,
+}: Answer): NormalizedAnswer {
   return {
     reasoning: [reasoning].flat(),
     text: [text].flat(),
@@ -63,7 +78,12 @@ export function normalizeAnswer({ reasoning = [], text = [], toolCalls = [], usa
       name,
       pieces: splitInThree(typeof input === "string" ? input : JSON.stringify(input ?? {})),
     })),
-    usage: { input: usage.input ?? 10, output: usage.output ?? 5, cached: usage.cached ?? 0, reasoning: usage.reasoning ?? 0 },
+    usage: {
+      input: usage.input ?? 10,
+      output: usage.output ?? 5,
+      cached: usage.cached ?? 0,
+      reasoning: usage.reasoning ?? 0,
+    },
     finish: finish ?? (toolCalls.length > 0 ? "tool-calls" : "stop"),
   };
 }

@@ -1,7 +1,16 @@
 import type { Format, Frame, NormalizedAnswer } from "./answer.ts";
 
 const reasons = { stop: "STOP", "tool-calls": "STOP", length: "MAX_TOKENS", content: "SAFETY" };
-const statuses: Record<number, string> = { 400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED" };
+const statuses: Record<number, string> = {
+  400: "INVALID_ARGUMENT",
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  429: "RESOURCE_EXHAUSTED",
+  500: "INTERNAL",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
+};
 
 const toUsage = ({ usage }: NormalizedAnswer) => ({
   promptTokenCount: usage.input,
@@ -13,7 +22,12 @@ const toUsage = ({ usage }: NormalizedAnswer) => ({
 });
 
 const createErrorBody = (status: number, code: string | undefined, type: string | undefined, message: string) => ({
-  error: { code: status, message, status: type ?? statuses[status] ?? "UNKNOWN", details: code ? [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: code }] : [] },
+  error: {
+    code: status,
+    message,
+    status: type ?? statuses[status] ?? "UNKNOWN",
+    details: code ? [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: code }] : [],
+  },
 });
 
 /** Google's streamGenerateContent. */
@@ -32,7 +46,10 @@ export const google: Format = {
     answer.calls.forEach(({ id, name, pieces }, index) => {
       // Calls come whole, the first one signed.
       const functionCall = { id, name, args: JSON.parse(pieces.join("")) };
-      frames.push({ kind: "tool", data: chunk([{ functionCall, ...(index === 0 ? { thoughtSignature: "signed-thoughts" } : {}) }]) });
+      frames.push({
+        kind: "tool",
+        data: chunk([{ functionCall, ...(index === 0 ? { thoughtSignature: "signed-thoughts" } : {}) }]),
+      });
     });
     frames.push({ kind: "close", data: chunk([{ text: "" }], reasons[answer.finish]) });
     return frames;

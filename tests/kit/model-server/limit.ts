@@ -25,7 +25,11 @@ export function countRequestTokens(body: Record<string, unknown>): number {
 }
 
 export function countAnswerTokens({ reasoning = [], text = [], toolCalls = [] }: Answer): number {
-  return countTokens([[reasoning].flat().join(""), [text].flat().join(""), toolCalls.map(({ name, input }) => [name, input])]);
+  return countTokens([
+    [reasoning].flat().join(""),
+    [text].flat().join(""),
+    toolCalls.map(({ name, input }) => [name, input]),
+  ]);
 }
 
 /** What each provider says of a conversation that is too long for it. */

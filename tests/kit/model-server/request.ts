@@ -30,7 +30,11 @@ export function detectFormat(path: string): FormatName | undefined {
   return path.endsWith(":streamGenerateContent") || path.endsWith(":generateContent") ? "google" : undefined;
 }
 
-export async function recordRequest(request: IncomingMessage, path: string, format: FormatName): Promise<RecordedRequest> {
+export async function recordRequest(
+  request: IncomingMessage,
+  path: string,
+  format: FormatName,
+): Promise<RecordedRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const raw = Buffer.concat(chunks).toString();
@@ -46,7 +50,10 @@ export async function recordRequest(request: IncomingMessage, path: string, form
     bytes: Buffer.byteLength(raw),
     model: String(body.model ?? path.match(/models\/([^:]+):/)?.[1] ?? ""),
     latest: entries.findLast(({ role }) => role === "user")?.content ?? "",
-    results: entries.slice(spoke + 1).filter(({ role }) => role === "result").map(({ id, content }) => ({ id, content })),
+    results: entries
+      .slice(spoke + 1)
+      .filter(({ role }) => role === "result")
+      .map(({ id, content }) => ({ id, content })),
   };
 }
 
@@ -70,7 +77,11 @@ interface Fields {
 const joinText = (content: Fields["content"]): string =>
   typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("");
 
-const createEntry = (role: Entry["role"], content: Fields["content"], id = ""): Entry => ({ role, id, content: joinText(content) });
+const createEntry = (role: Entry["role"], content: Fields["content"], id = ""): Entry => ({
+  role,
+  id,
+  content: joinText(content),
+});
 
 function parseEntries(format: FormatName, body: Fields): Entry[] {
   switch (format) {
@@ -81,14 +92,20 @@ function parseEntries(format: FormatName, body: Fields): Entry[] {
       });
     case "responses":
       return (body.input ?? []).map(({ type, role, output, content, call_id: id }) =>
-        type === "function_call_output" ? createEntry("result", output, id) : createEntry(role === "user" ? "user" : "assistant", content),
+        type === "function_call_output"
+          ? createEntry("result", output, id)
+          : createEntry(role === "user" ? "user" : "assistant", content),
       );
     case "messages":
       return (body.messages ?? []).flatMap(({ role, content }) => {
-        if (role === "assistant" || typeof content === "string") return [createEntry(role === "assistant" ? role : "user", content)];
+        if (role === "assistant" || typeof content === "string")
+          return [createEntry(role === "assistant" ? role : "user", content)];
         const results = (content ?? []).filter(({ type }) => type === "tool_result");
         const said = (content ?? []).filter(({ type }) => type === "text");
-        return [...results.map((block) => createEntry("result", block.content, block.tool_use_id)), ...(said.length > 0 ? [createEntry("user", said)] : [])];
+        return [
+          ...results.map((block) => createEntry("result", block.content, block.tool_use_id)),
+          ...(said.length > 0 ? [createEntry("user", said)] : []),
+        ];
       });
     case "google":
       return (body.contents ?? []).flatMap(({ role, parts = [] }) => {

@@ -70,4 +70,12 @@ function Page() {
 }
 
 const root = createRoot(document.getElementById("root") as HTMLElement);
-root.render(query.has("strict") ? <StrictMode><Page /></StrictMode> : <Page />);
+root.render(
+  query.has("strict") ? (
+    <StrictMode>
+      <Page />
+    </StrictMode>
+  ) : (
+    <Page />
+  ),
+);

@@ -6,11 +6,19 @@ import { z } from "zod";
 
 const createRingTool = (name: string, repeatable: boolean) =>
   defineTool(
-    { name, description: "Rings a bell that counts.", inputSchema: z.object({ bell: z.string(), id: z.string() }), idempotent: repeatable },
+    {
+      name,
+      description: "Rings a bell that counts.",
+      inputSchema: z.object({ bell: z.string(), id: z.string() }),
+      idempotent: repeatable,
+    },
     async ({ bell, id }, { callId, signal }) => {
       const { promise, resolve } = Promise.withResolvers<string>();
       const body = JSON.stringify({ tool: name, id, callId });
-      fetchThroughHost(bell, { method: "POST", body, signal }).then(async (answer) => resolve(await answer.text()), () => resolve("no bell"));
+      fetchThroughHost(bell, { method: "POST", body, signal }).then(
+        async (answer) => resolve(await answer.text()),
+        () => resolve("no bell"),
+      );
       return promise;
     },
   );
@@ -42,18 +50,22 @@ class EchoDriver implements Driver {
   }
 }
 
-const createGiftTool = (name: string) => defineTool({ name, description: "A gift.", inputSchema: z.object({}), idempotent: true }, () => `from ${name}`);
+const createGiftTool = (name: string) =>
+  defineTool({ name, description: "A gift.", inputSchema: z.object({}), idempotent: true }, () => `from ${name}`);
 
 /** Lists asynchronously what its own tool `shop` bought, in time for the next step; may be slow, fail or clash. */
 function createShop(agent: string): ToolSource {
   const stock: string[] = [];
   const listeners = new Set<() => void>();
-  const shop = defineTool({ name: "shop", description: "Buys a tool.", inputSchema: z.object({ name: z.string() }) }, ({ name }) => {
-    if (name === "nothing") stock.length = 0;
-    else stock.push(name);
-    for (const notify of listeners) notify();
-    return `bought ${name}`;
-  });
+  const shop = defineTool(
+    { name: "shop", description: "Buys a tool.", inputSchema: z.object({ name: z.string() }) },
+    ({ name }) => {
+      if (name === "nothing") stock.length = 0;
+      else stock.push(name);
+      for (const notify of listeners) notify();
+      return `bought ${name}`;
+    },
+  );
   return {
     name: `the shop of ${agent}`,
     async list() {

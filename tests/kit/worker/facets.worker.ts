@@ -25,12 +25,18 @@ export class Think extends system.Think {
       },
       async ({ name, message }, { runId }) => {
         // The SDK's type of a stub knows methods only, and not the features behind its getters.
-        const facet = (await this.dynamicAgents.get(Think, name)) as unknown as Pick<Think, "register" | "conversation">;
+        const facet = (await this.dynamicAgents.get(Think, name)) as unknown as Pick<
+          Think,
+          "register" | "conversation"
+        >;
         const { driver: _, ...info } = await this.describe();
         await facet.register({ ...info, name });
         const { conversation } = facet;
         const from = { user: "owner", context: {} };
-        const admission = await conversation.admit({ message, mode: "queue", idempotencyKey: `${runId}-${message}` }, from);
+        const admission = await conversation.admit(
+          { message, mode: "queue", idempotencyKey: `${runId}-${message}` },
+          from,
+        );
         const { content } = await conversation.waitForOutcome(admission.runId);
         const { state } = await conversation.getState();
         return JSON.stringify({ address: state.threadId, content });

@@ -8,7 +8,12 @@ export { Agency, default, Supervision, User } from "@thinkery/runtime";
 /** The product's agent with tools that misbehave, and tools whose effects a test can count. */
 export class Think extends ProductThink {
   protected override getCustomTools(): readonly Tool[] {
-    return [this.#createRingTool("ring", false), this.#createRingTool("ring_again", true), ...misbehavingTools, ...modelTools];
+    return [
+      this.#createRingTool("ring", false),
+      this.#createRingTool("ring_again", true),
+      ...misbehavingTools,
+      ...modelTools,
+    ];
   }
 
   #createRingTool(name: string, repeatable: boolean): Tool {
@@ -49,14 +54,33 @@ const misbehavingTools: readonly Tool[] = [
     return `Waited ${String(ms)} ms.`;
   }),
   createMisbehavingTool("kb", { kb: z.number() }, ({ kb }) => "y".repeat(Number(kb) * 1024)),
-  defineTool({ name: "consult", description: "Asks a model.", inputSchema: z.object({ prompt: z.string() }), idempotent: true, parallel: true }, ({ prompt }, { generate: consult }) =>
-    consult({ prompt }),
+  defineTool(
+    {
+      name: "consult",
+      description: "Asks a model.",
+      inputSchema: z.object({ prompt: z.string() }),
+      idempotent: true,
+      parallel: true,
+    },
+    ({ prompt }, { generate: consult }) => consult({ prompt }),
   ),
   { ...createMisbehavingTool("echo", { text: z.string() }, ({ text }) => text), aliases: ["repeat_after_me"] },
 ];
 
-function createMisbehavingTool(name: string, shape: z.ZodRawShape, run: (input: Record<string, unknown>) => unknown): Tool {
-  return defineTool({ name, description: "For tests.", inputSchema: z.object(shape) as z.ZodType<Record<string, unknown>>, idempotent: true }, run);
+function createMisbehavingTool(
+  name: string,
+  shape: z.ZodRawShape,
+  run: (input: Record<string, unknown>) => unknown,
+): Tool {
+  return defineTool(
+    {
+      name,
+      description: "For tests.",
+      inputSchema: z.object(shape) as z.ZodType<Record<string, unknown>>,
+      idempotent: true,
+    },
+    run,
+  );
 }
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

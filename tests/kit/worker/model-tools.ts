@@ -6,8 +6,23 @@ export const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42m
 
 /** Tools that have to do with other models than the one that calls them. */
 export const modelTools = [
-  defineTool({ name: "ask", description: "Asks the model of a role.", inputSchema: z.object({ role: z.enum(modelRoles), prompt: z.string() }), idempotent: true, parallel: true }, ({ role, prompt }, { generate: consult }) =>
-    consult({ role: role as ModelRole, prompt, purpose: "test" }),
+  defineTool(
+    {
+      name: "ask",
+      description: "Asks the model of a role.",
+      inputSchema: z.object({ role: z.enum(modelRoles), prompt: z.string() }),
+      idempotent: true,
+      parallel: true,
+    },
+    ({ role, prompt }, { generate: consult }) => consult({ role: role as ModelRole, prompt, purpose: "test" }),
   ),
-  defineTool({ name: "picture", description: "Shows a picture.", inputSchema: z.object({}), idempotent: true }, () => new ToolImage("image/png", Uint8Array.from(atob(pixel), (char) => char.charCodeAt(0)), "a dot")),
+  defineTool(
+    { name: "picture", description: "Shows a picture.", inputSchema: z.object({}), idempotent: true },
+    () =>
+      new ToolImage(
+        "image/png",
+        Uint8Array.from(atob(pixel), (char) => char.charCodeAt(0)),
+        "a dot",
+      ),
+  ),
 ];

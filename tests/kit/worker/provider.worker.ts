@@ -4,7 +4,11 @@ import { AgentSystem, type Model, ModelError, type ModelProvider } from "@thinke
 const parrot: ModelProvider = {
   name: "parrot",
   open(name) {
-    if (name !== "loud" && name !== "quiet") throw new ModelError("refused", `No parrot is called ${name}.`, { passing: false, advice: "Take loud or quiet." });
+    if (name !== "loud" && name !== "quiet")
+      throw new ModelError("refused", `No parrot is called ${name}.`, {
+        passing: false,
+        advice: "Take loud or quiet.",
+      });
     const model: Model = {
       id: `parrot:${name}`,
       async *stream({ messages }) {

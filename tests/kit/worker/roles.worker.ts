@@ -2,7 +2,9 @@ import { AgentSystem } from "@thinkery/runtime";
 import type { ModelRoles } from "@thinkery/sdk";
 import { modelTools } from "./model-tools.ts";
 
-const system = modelTools.reduce((made, tool) => made.addTool(tool), new AgentSystem({ defaultModel: "box:system" }).defaults()).export();
+const system = modelTools
+  .reduce((made, tool) => made.addTool(tool), new AgentSystem({ defaultModel: "box:system" }).defaults())
+  .export();
 
 export const { Agency, User, Supervision } = system;
 export default system.handler;
@@ -10,6 +12,8 @@ export default system.handler;
 /** A product whose class has models for some of its agents. */
 export class Think extends system.Think {
   protected override getModelConfig(): Partial<ModelRoles> {
-    return this.name.includes("~classy") ? { primary: "box:class", fast: "box:class-fast", summarizer: "box:class-short", vision: "box:class-eyes" } : {};
+    return this.name.includes("~classy")
+      ? { primary: "box:class", fast: "box:class-fast", summarizer: "box:class-short", vision: "box:class-eyes" }
+      : {};
   }
 }

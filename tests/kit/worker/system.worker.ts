@@ -3,7 +3,18 @@ import type { Tool } from "@thinkery/sdk";
 import { coach } from "./system/coach.ts";
 import { inspector, secondInspector } from "./system/inspector.ts";
 import { puppet } from "./system/puppet.ts";
-import { answersAnyway, clash, echo, later, laterAlone, laterLocally, laterSlowly, ofTheClass, readProps, throws } from "./system/tools.ts";
+import {
+  answersAnyway,
+  clash,
+  echo,
+  later,
+  laterAlone,
+  laterLocally,
+  laterSlowly,
+  ofTheClass,
+  readProps,
+  throws,
+} from "./system/tools.ts";
 import { createWitness } from "./system/witness.ts";
 
 // A Worker of a product's own, with everything an AgentSystem takes.
@@ -25,7 +36,12 @@ const system = new AgentSystem({ defaultModel: "scripted:default" })
   .use(inspector)
   .use(secondInspector)
   .addAgent({ name: "watched", description: "Seen by both witnesses.", tags: ["default", "witness"] })
-  .addAgent({ name: "coached", prompt: "You are coached.", tags: ["default", "coach"], config: { coach: { system: "Be kind." } } })
+  .addAgent({
+    name: "coached",
+    prompt: "You are coached.",
+    tags: ["default", "coach"],
+    config: { coach: { system: "Be kind." } },
+  })
   .export();
 
 export const { Agency, User, Supervision, handler } = system;

@@ -22,7 +22,13 @@ interface TestbedOptions {
 export const turnEndTypes = ["agent.completed", "agent.error", "run.canceled"];
 
 /** A house whose agents have tools made for tests, and a bell to count their effects. */
-export async function openTestbed({ scripts = {}, config = {}, env = {}, worker = new URL("main.worker.ts", import.meta.url), sandbox }: TestbedOptions) {
+export async function openTestbed({
+  scripts = {},
+  config = {},
+  env = {},
+  worker = new URL("main.worker.ts", import.meta.url),
+  sandbox,
+}: TestbedOptions) {
   const [bell, home, build] = await Promise.all([
     openBell(),
     createHomePath(),
@@ -37,10 +43,19 @@ export async function openTestbed({ scripts = {}, config = {}, env = {}, worker 
   let house = await open();
   let nameCount = 0;
 
-  async function api(path: string, method = "GET", body?: unknown, headers: Record<string, string> = {}): Promise<ApiResponse> {
+  async function api(
+    path: string,
+    method = "GET",
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<ApiResponse> {
     const response = await fetch(house.url + path, {
       method,
-      headers: { authorization: `Bearer ${house.token}`, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      headers: {
+        authorization: `Bearer ${house.token}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(10_000),
     });
@@ -125,8 +140,10 @@ function createTestAgent(at: string, name: string, api: Api) {
 
   async function log(): Promise<AgentEvent[]> {
     const events: AgentEvent[] = [];
-    for (let after: number | undefined = 0; after !== undefined; ) {
-      const { body }: { body: { events: AgentEvent[]; next?: number } } = await api(`${at}/events?limit=1000&after=${after}`);
+    for (let after: number | undefined = 0; after !== undefined;) {
+      const { body }: { body: { events: AgentEvent[]; next?: number } } = await api(
+        `${at}/events?limit=1000&after=${after}`,
+      );
       events.push(...body.events);
       after = body.next;
     }
@@ -137,8 +154,10 @@ function createTestAgent(at: string, name: string, api: Api) {
 
   async function messages(): Promise<Message[]> {
     const all: Message[] = [];
-    for (let before: string | undefined = ""; before !== undefined; ) {
-      const { body }: { body: { messages: Message[]; next?: string } } = await api(`${at}/messages?limit=500${before && `&before=${before}`}`);
+    for (let before: string | undefined = ""; before !== undefined;) {
+      const { body }: { body: { messages: Message[]; next?: string } } = await api(
+        `${at}/messages?limit=500${before && `&before=${before}`}`,
+      );
       all.unshift(...body.messages);
       before = body.next;
     }
@@ -147,7 +166,12 @@ function createTestAgent(at: string, name: string, api: Api) {
 
   /** Waits for the turn's outcome, and answers it: there may be one only. */
   async function over(runId: string, within?: number): Promise<AgentEvent> {
-    return waitUntil(`the end of ${name}'s turn`, async () => (await log()).find(({ type, data }) => turnEndTypes.includes(type) && "runId" in data && data.runId === runId), within ? { within } : {});
+    return waitUntil(
+      `the end of ${name}'s turn`,
+      async () =>
+        (await log()).find(({ type, data }) => turnEndTypes.includes(type) && "runId" in data && data.runId === runId),
+      within ? { within } : {},
+    );
   }
 
   return {
@@ -165,7 +189,8 @@ function createTestAgent(at: string, name: string, api: Api) {
     async say(message: string): Promise<AgentEvent> {
       return over((await invoke({ message })).runId);
     },
-    seen: (what: string, condition: (event: AgentEvent) => boolean) => waitUntil(what, async () => (await log()).find(condition)),
+    seen: (what: string, condition: (event: AgentEvent) => boolean) =>
+      waitUntil(what, async () => (await log()).find(condition)),
   };
 }
 

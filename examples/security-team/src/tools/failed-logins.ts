@@ -16,6 +16,8 @@ export const failedLogins = defineTool(
     for (const { ip, user, path, status } of accessLog) {
       if (path === "/login" && status === 401) tried.set(ip, [...(tried.get(ip) ?? []), user]);
     }
-    return { suspects: [...tried].filter(([, users]) => users.length >= atLeast).map(([ip, users]) => ({ ip, users })) };
+    return {
+      suspects: [...tried].filter(([, users]) => users.length >= atLeast).map(([ip, users]) => ({ ip, users })),
+    };
   },
 );

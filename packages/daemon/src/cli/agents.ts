@@ -1,6 +1,6 @@
 import { type Agent, type AgentTarget, fail, isThinkeryError } from "@thinkery/sdk";
-import { findNearest } from "@thinkery/sdk/internal";
 import type { Client } from "@thinkery/sdk/client";
+import { findNearest } from "@thinkery/sdk/internal";
 import { listAgents } from "./lists.ts";
 import { persist } from "./persist.ts";
 
@@ -10,7 +10,10 @@ export async function findAgent(client: Client, { agency, agent }: AgentTarget):
     return await persist((signal) => client.call("getAgent", { params: { agency, agent }, signal }));
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    const names = await listAgents(client, agency).then((agents) => agents.map(({ name }) => name), () => []);
+    const names = await listAgents(client, agency).then(
+      (agents) => agents.map(({ name }) => name),
+      () => [],
+    );
     const meant = findNearest(agent, names);
     const next = meant ? `did you mean ${meant}?` : "create it with `thinkery new`, or see `thinkery ls`.";
     throw fail("not_found", `${error.message.replace(/\.$/, "")}; ${next}`, meant ? { suggestion: meant } : {});
@@ -22,7 +25,9 @@ const maxMessages = 20;
 /** The model that gave the agent's latest answer. */
 export async function findUsedModel(client: Client, { agency, agent }: AgentTarget): Promise<string | undefined> {
   const query = { limit: maxMessages };
-  const { messages } = await persist((signal) => client.call("listMessages", { params: { agency, agent }, query, signal }));
+  const { messages } = await persist((signal) =>
+    client.call("listMessages", { params: { agency, agent }, query, signal }),
+  );
   return messages.findLast(({ model }) => model !== undefined)?.model;
 }
 

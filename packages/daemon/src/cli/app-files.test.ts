@@ -20,16 +20,29 @@ afterAll(() => rm(folder, { recursive: true }));
 
 test("modules are named as the main one imports them, wherever the command was typed", async () => {
   expect(await readAppFiles(folder, "shop/server.ts", [])).toEqual({ code: "main" });
-  expect(await readAppFiles(folder, "shop/server.ts", ["shop/lib/a.ts"])).toEqual({ code: "main", modules: { "lib/a.ts": "a" } });
-  expect(await readAppFiles(join(folder, "shop/lib"), "../server.ts", ["a.ts"])).toEqual({ code: "main", modules: { "lib/a.ts": "a" } });
+  expect(await readAppFiles(folder, "shop/server.ts", ["shop/lib/a.ts"])).toEqual({
+    code: "main",
+    modules: { "lib/a.ts": "a" },
+  });
+  expect(await readAppFiles(join(folder, "shop/lib"), "../server.ts", ["a.ts"])).toEqual({
+    code: "main",
+    modules: { "lib/a.ts": "a" },
+  });
   // A pattern of the shell may name the main one again.
-  expect(await readAppFiles(join(folder, "shop"), "./server.ts", ["server.ts", "lib/a.ts"])).toEqual({ code: "main", modules: { "lib/a.ts": "a" } });
+  expect(await readAppFiles(join(folder, "shop"), "./server.ts", ["server.ts", "lib/a.ts"])).toEqual({
+    code: "main",
+    modules: { "lib/a.ts": "a" },
+  });
 });
 
 test.each([
   ["missing.ts", [], "“missing.ts” cannot be read: ENOENT."],
   ["shop", [], "“shop” cannot be read: EISDIR."],
-  ["shop/server.ts", ["outside.ts"], "“outside.ts” does not lie below the folder of “shop/server.ts”, so the app could not import it."],
+  [
+    "shop/server.ts",
+    ["outside.ts"],
+    "“outside.ts” does not lie below the folder of “shop/server.ts”, so the app could not import it.",
+  ],
   ["shop/server.ts", ["shop/picture.png"], "“shop/picture.png” is not text in UTF-8."],
   ["shop/big.ts", [], "“shop/big.ts” is larger than an app may be: 1048576 bytes."],
 ])("%s with %j is refused in words", async (main, more, message) => {

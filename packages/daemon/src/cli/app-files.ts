@@ -6,7 +6,11 @@ import { fail } from "@thinkery/sdk";
 const maxAppBytes = 1024 * 1024;
 
 /** An app from files: the main module, and the others by their paths from its folder, as it imports them. */
-export async function readAppFiles(cwd: string, main: string, more: readonly string[]): Promise<{ code: string; modules?: Record<string, string> }> {
+export async function readAppFiles(
+  cwd: string,
+  main: string,
+  more: readonly string[],
+): Promise<{ code: string; modules?: Record<string, string> }> {
   const folder = dirname(resolve(cwd, main));
   const code = await readText(cwd, main);
   const modules: Record<string, string> = {};
@@ -14,7 +18,10 @@ export async function readAppFiles(cwd: string, main: string, more: readonly str
     const path = relative(folder, resolve(cwd, file));
     if (path === relative(folder, resolve(cwd, main))) continue;
     if (path.startsWith("..") || isAbsolute(path)) {
-      throw fail("bad_request", `“${file}” does not lie below the folder of “${main}”, so the app could not import it.`);
+      throw fail(
+        "bad_request",
+        `“${file}” does not lie below the folder of “${main}”, so the app could not import it.`,
+      );
     }
     modules[path.split(sep).join("/")] = await readText(cwd, file);
   }
@@ -28,7 +35,10 @@ async function readText(cwd: string, file: string): Promise<string> {
     if (size <= maxAppBytes) return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
   } catch (error) {
     if (error instanceof TypeError) throw fail("bad_request", `“${file}” is not text in UTF-8.`);
-    throw fail("bad_request", `“${file}” cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`);
+    throw fail(
+      "bad_request",
+      `“${file}” cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
+    );
   }
   throw fail("bad_request", `“${file}” is larger than an app may be: ${maxAppBytes} bytes.`);
 }

@@ -3,7 +3,12 @@ import { formatDuration } from "./duration.ts";
 import type { Output } from "./output.ts";
 import { formatCost } from "./talk/lines.ts";
 
-export const kindNames: Record<BudgetKind, string> = { steps: "steps", tokens: "tokens", costUsd: "cost", seconds: "time" };
+export const kindNames: Record<BudgetKind, string> = {
+  steps: "steps",
+  tokens: "tokens",
+  costUsd: "cost",
+  seconds: "time",
+};
 
 const levelNames = { turn: "turn", agent: "agent", agency: "agency", user: "you" };
 

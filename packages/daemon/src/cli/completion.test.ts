@@ -5,7 +5,10 @@ import { createCompletionScript, shells } from "./completion.ts";
 import { buildProgram } from "./program.ts";
 
 const program = buildProgram({} as Cli, { last: undefined });
-const names = program.createHelp().visibleCommands(program).map((command) => command.name());
+const names = program
+  .createHelp()
+  .visibleCommands(program)
+  .map((command) => command.name());
 
 test("every command is completed in every shell, and the hidden one in none", () => {
   expect(names).toContain("doctor");
@@ -19,7 +22,10 @@ test("every command is completed in every shell, and the hidden one in none", ()
 
 function complete(...words: string[]): string[] {
   const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _thinkery; echo "\${COMPREPLY[@]}"`;
-  const answer = execFileSync("bash", ["-c", `${createCompletionScript(program, "bash")}\n${ask}`], { encoding: "utf8", timeout: 10_000 });
+  const answer = execFileSync("bash", ["-c", `${createCompletionScript(program, "bash")}\n${ask}`], {
+    encoding: "utf8",
+    timeout: 10_000,
+  });
   return answer.trim().split(" ").filter(Boolean);
 }
 

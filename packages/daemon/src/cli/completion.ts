@@ -29,7 +29,9 @@ function collectNodes(command: Command, path: string): CompletionNode[] {
     path,
     words: [
       ...children.map((child) => ({ text: child.name(), about: child.description() })),
-      ...command.registeredArguments.flatMap(({ argChoices }) => (argChoices ?? []).map((text) => ({ text, about: "" }))),
+      ...command.registeredArguments.flatMap(({ argChoices }) =>
+        (argChoices ?? []).map((text) => ({ text, about: "" })),
+      ),
     ],
     options: [...help.visibleOptions(command), ...shared].flatMap(({ long, description }) =>
       long ? [{ text: long, about: description }] : [],

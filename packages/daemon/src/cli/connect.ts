@@ -39,7 +39,8 @@ function connectRemote(cli: Cli): Connection | undefined {
     throw fail("bad_request", "THINKERY_URL is not an address; write it as http://127.0.0.1:5099.");
   }
   const token = cli.env.THINKERY_TOKEN;
-  if (!token) throw fail("unauthorized", "THINKERY_URL is set but THINKERY_TOKEN is not; set it to a token of that host.");
+  if (!token)
+    throw fail("unauthorized", "THINKERY_URL is set but THINKERY_TOKEN is not; set it to a token of that host.");
   return openConnection(url.replace(/\/+$/, ""), token);
 }
 
@@ -51,7 +52,8 @@ async function connectLocal(cli: Cli, host: FoundHost): Promise<Connection> {
 /** With the data folder's own token, whatever THINKERY_TOKEN says: a found host has just proved that it has it too. */
 export async function connectAsOwner(cli: Cli, host: FoundHost): Promise<Connection> {
   const token = await readToken(locateHome(cli.env));
-  if (!token) throw fail("unauthorized", "The host's token is not in the data folder; restart it with `thinkery restart`.");
+  if (!token)
+    throw fail("unauthorized", "The host's token is not in the data folder; restart it with `thinkery restart`.");
   return openConnection(host.url, token, host.worker);
 }
 
@@ -69,7 +71,9 @@ async function ensureHost(cli: Cli): Promise<FoundHost> {
   if (!isOtherVersion(cli, host)) return host;
   // A Worker of one's own may have to be brought up to the new version first.
   if (!isLoopback(host.host) || host.worker) {
-    cli.output.writeMessage(`The host is version ${host.version} and this is ${cli.version}; restart it with \`thinkery restart\`.`);
+    cli.output.writeMessage(
+      `The host is version ${host.version} and this is ${cli.version}; restart it with \`thinkery restart\`.`,
+    );
     return host;
   }
   cli.output.writeMessage(`The host is version ${host.version} and this is ${cli.version}; restarting it.`);

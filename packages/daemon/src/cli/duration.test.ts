@@ -4,7 +4,8 @@ import { formatDuration, parseDuration } from "./duration.ts";
 test("lengths of time are read with their unit", () => {
   expect(parseDuration("90m")).toBe(5400);
   expect(parseDuration("30d")).toBe(2_592_000);
-  for (const wrong of ["", "30", "d", "1.5h", "-1h", "3 d"]) expect(() => parseDuration(wrong)).toThrow(/length of time/);
+  for (const wrong of ["", "30", "d", "1.5h", "-1h", "3 d"])
+    expect(() => parseDuration(wrong)).toThrow(/length of time/);
 });
 
 test("lengths of time are told in their two largest units", () => {

@@ -8,9 +8,15 @@ import { hostLogName } from "../host/log.ts";
 import type { Cli } from "./cli.ts";
 import { connectAsOwner, isOtherVersion, stopTimeoutMs } from "./connect.ts";
 import { exitCodes } from "./exit.ts";
-import { greet } from "./greeting.ts";
-import { type HostFlags, resolveHostOptions, toLastFlags, noteDifference, resolveReplacementOptions } from "./host-options.ts";
 import { formatPath } from "./format-path.ts";
+import { greet } from "./greeting.ts";
+import {
+  type HostFlags,
+  resolveHostOptions,
+  toLastFlags,
+  noteDifference,
+  resolveReplacementOptions,
+} from "./host-options.ts";
 
 /** Runs the host in this process until it is asked to stop. */
 export async function runForeground(cli: Cli, flags: HostFlags): Promise<void> {
@@ -22,7 +28,9 @@ export async function runForeground(cli: Cli, flags: HostFlags): Promise<void> {
   }
 
   // Checked before an older host is stopped for it.
-  const options = found ? await resolveReplacementOptions(cli, { ...toLastFlags(found), ...flags }) : await resolveHostOptions(cli, flags);
+  const options = found
+    ? await resolveReplacementOptions(cli, { ...toLastFlags(found), ...flags })
+    : await resolveHostOptions(cli, flags);
   if (found) {
     cli.output.writeMessage(`Stopping the host of version ${found.version}; this is ${cli.version}.`);
     await stopHost(home, { timeoutMs: stopTimeoutMs });
@@ -77,14 +85,18 @@ function watchInterrupts(cli: Cli, onInterrupt: () => void): void {
 
 async function greetStarted(cli: Cli, home: Home, host: RunningHost, signal: AbortSignal): Promise<void> {
   const client = createClient({ url: host.url, token: host.token });
-  await greet(cli, { url: host.url, client }, {
-    isStarted: true,
-    pid: process.pid,
-    version: cli.version ?? "unbuilt",
-    homePath: home.path,
-    stopHint: "Ctrl+C",
-    signal,
-  });
+  await greet(
+    cli,
+    { url: host.url, client },
+    {
+      isStarted: true,
+      pid: process.pid,
+      version: cli.version ?? "unbuilt",
+      homePath: home.path,
+      stopHint: "Ctrl+C",
+      signal,
+    },
+  );
 }
 
 async function greetRunning(cli: Cli, home: Home, found: FoundHost): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Cli } from "./cli.ts";
 import type { Connection } from "./connect.ts";
-import { createLoginLink } from "./link.ts";
 import { formatPath } from "./format-path.ts";
+import { createLoginLink } from "./link.ts";
 
 interface Greeting {
   /** Started by this command, or found running. */
@@ -15,7 +15,11 @@ interface Greeting {
 }
 
 /** Where the host is and how to get in: the few lines after a start. */
-export async function greet(cli: Cli, connection: Pick<Connection, "client" | "url">, greeting: Greeting): Promise<void> {
+export async function greet(
+  cli: Cli,
+  connection: Pick<Connection, "client" | "url">,
+  greeting: Greeting,
+): Promise<void> {
   const { isStarted, pid, version, homePath, stopHint, signal } = greeting;
   const { url } = connection;
   const login = await createLoginLink(connection, signal);

@@ -67,9 +67,14 @@ export async function resolveHostOptions(cli: Cli, flags: HostFlags): Promise<Ho
   };
 }
 
-function resolveWorker(cli: Cli, { worker, watch = false, lastWorker }: HostFlags, configured: string | undefined): HostOptions["worker"] {
+function resolveWorker(
+  cli: Cli,
+  { worker, watch = false, lastWorker }: HostFlags,
+  configured: string | undefined,
+): HostOptions["worker"] {
   const entry = worker === undefined ? (configured ?? lastWorker) : worker && resolve(cli.cwd, worker);
-  if (!entry && watch) throw fail("bad_request", "There is nothing to watch; name the file of your Worker with --worker.");
+  if (!entry && watch)
+    throw fail("bad_request", "There is nothing to watch; name the file of your Worker with --worker.");
   if (!entry) return undefined;
   checkEntry(entry);
   return { entry, watch };
@@ -89,10 +94,14 @@ export function toLastFlags({ host, port, worker }: FoundHost): HostFlags {
 
 /** A running host stays as it is; whoever asked for another address or Worker is told how to get it. */
 export function noteDifference(cli: Cli, { host, port, worker }: HostFlags, found: FoundHost): void {
-  const same = (host === undefined || toBindAddress(host) === found.host) && (port === undefined || port === found.port);
+  const same =
+    (host === undefined || toBindAddress(host) === found.host) && (port === undefined || port === found.port);
   if (!same) cli.output.writeMessage("It stays at its address; move it with `thinkery restart` and the same options.");
   const other = worker !== undefined && (worker ? resolve(cli.cwd, worker) : undefined) !== found.worker;
-  if (other) cli.output.writeMessage("It goes on with the Worker it has; change it with `thinkery restart` and the same options.");
+  if (other)
+    cli.output.writeMessage(
+      "It goes on with the Worker it has; change it with `thinkery restart` and the same options.",
+    );
 }
 
 export function parsePort(text: string): number {

@@ -5,8 +5,8 @@ import { type ErrorBody, errorFromBody, fail, isThinkeryError } from "@thinkery/
 import { type Home, openHome } from "../home/home.ts";
 import { findHost, type FoundHost } from "../host/discovery.ts";
 import type { Cli } from "./cli.ts";
-import type { HostFlags } from "./host-options.ts";
 import { formatPath } from "./format-path.ts";
+import type { HostFlags } from "./host-options.ts";
 
 /** What the background process tells us over its channel before it is on its own. */
 export type LaunchReport = { ready: true } | ErrorBody;
@@ -70,7 +70,8 @@ function toArguments(flags: HostFlags): string[] {
 
 function waitUntilReady(child: ChildProcess, home: Home): Promise<void> {
   return new Promise<void>((resolve, reject) => {
-    const onTimeout = () => fail("unavailable", `The host did not start; see ${formatPath(getStartLog(home))} for the reason.`);
+    const onTimeout = () =>
+      fail("unavailable", `The host did not start; see ${formatPath(getStartLog(home))} for the reason.`);
     const timer = setTimeout(() => {
       child.kill("SIGTERM");
       reject(onTimeout());
@@ -79,7 +80,9 @@ function waitUntilReady(child: ChildProcess, home: Home): Promise<void> {
       clearTimeout(timer);
       outcome();
     };
-    child.once("message", (report) => settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? onTimeout()))));
+    child.once("message", (report) =>
+      settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? onTimeout()))),
+    );
     child.once("error", () => settle(() => reject(onTimeout())));
     child.once("exit", () => settle(() => reject(onTimeout())));
   });

@@ -12,7 +12,9 @@ async function createHost(refusals: number, onRequest: () => void = () => {}) {
     onRequest();
     const away = asked <= refusals;
     response.writeHead(away ? 503 : 201, { "content-type": "application/json", connection: "close" });
-    response.end(JSON.stringify(away ? { error: { code: "unavailable", message: "Away." } } : { code: "c/1", expiresAt: "later" }));
+    response.end(
+      JSON.stringify(away ? { error: { code: "unavailable", message: "Away." } } : { code: "c/1", expiresAt: "later" }),
+    );
   });
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

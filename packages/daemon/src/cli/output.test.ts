@@ -58,6 +58,12 @@ test("an error is a sentence on stderr, and with --json also the one value on st
 
 test("columns line up and the control characters of others are not passed on", () => {
   const { output } = record();
-  const text = output.formatTable(["NAME", "MODEL"], [["alice", "a:b"], ["b\u001b[31m", "c\nd"]]);
+  const text = output.formatTable(
+    ["NAME", "MODEL"],
+    [
+      ["alice", "a:b"],
+      ["b\u001b[31m", "c\nd"],
+    ],
+  );
   expect(text.split("\n")).toEqual(["NAME    MODEL", "alice   a:b", "b\ufffd[31m  c d"]);
 });

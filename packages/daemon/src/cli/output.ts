@@ -103,8 +103,14 @@ export class Output {
   /** Columns under their titles. */
   formatTable(titles: string[], rows: string[][]): string {
     const clean = rows.map((row) => row.map((cell) => sanitizeIndented(cell).replace(/\s+/g, " ")));
-    const widths = titles.map((title, column) => Math.max(title.length, ...clean.map((row) => row[column]?.length ?? 0)));
-    const line = (cells: string[]) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd();
+    const widths = titles.map((title, column) =>
+      Math.max(title.length, ...clean.map((row) => row[column]?.length ?? 0)),
+    );
+    const line = (cells: string[]) =>
+      cells
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd();
     return [this.dim(line(titles)), ...clean.map(line)].join("\n");
   }
 

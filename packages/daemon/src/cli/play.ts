@@ -19,7 +19,10 @@ export async function playScript(cli: Cli, script: string, messages: string[]): 
   const removeScript = isFile(script) ? await copyScript(cli, script, name) : undefined;
   try {
     const { client } = await connect(cli);
-    await client.call("createAgent", { params: { agency: globalAgency }, body: { name, model: `scripted:${removeScript ? name : script}` } });
+    await client.call("createAgent", {
+      params: { agency: globalAgency },
+      body: { name, model: `scripted:${removeScript ? name : script}` },
+    });
     try {
       await sendMessages(cli, client, name, messages, stop);
       const { messages: said } = await client.call("listMessages", { params, query: { limit: 500 } });
@@ -32,7 +35,13 @@ export async function playScript(cli: Cli, script: string, messages: string[]): 
   }
 }
 
-async function sendMessages(cli: Cli, client: Client, agent: string, messages: string[], stop: AbortSignal): Promise<void> {
+async function sendMessages(
+  cli: Cli,
+  client: Client,
+  agent: string,
+  messages: string[],
+  stop: AbortSignal,
+): Promise<void> {
   for (const message of messages) {
     try {
       await client.call("serve", { body: { agent, message }, signal: stop });
@@ -51,7 +60,8 @@ function isFile(script: string): boolean {
 
 // The host reads scripts from its own folder, so a file is put there for as long as it plays.
 async function copyScript(cli: Cli, file: string, name: string): Promise<() => Promise<void>> {
-  if (cli.env.THINKERY_URL) throw fail("bad_request", "A host elsewhere does not see your files; name one of its own scripts.");
+  if (cli.env.THINKERY_URL)
+    throw fail("bad_request", "A host elsewhere does not see your files; name one of its own scripts.");
   const { parseScript } = await import("../scripts/parse.ts");
   const text = await readFile(resolve(cli.cwd, file), "utf8").catch((error: NodeJS.ErrnoException) => {
     throw fail("bad_request", `${file} cannot be read (${error.code}).`);
@@ -69,7 +79,14 @@ async function copyScript(cli: Cli, file: string, name: string): Promise<() => P
 
 function formatMessage({ output }: Cli, { role, content, toolCalls = [], toolResult, error }: Message): string {
   if (role === "user") return output.bold(`> ${sanitizeIndented(content)}`);
-  if (toolResult) return output.dim(`    ${toolResult.failed ? "failed" : "→"} ${sanitizeIndented(toolResult.summary || toolResult.preview)}`);
-  const calls = toolCalls.map(({ name, input }) => output.dim(`  ${name} ${sanitizeIndented(JSON.stringify(input) ?? "")}`));
-  return [...(content ? [sanitize(content)] : []), ...calls, ...(error ? [`! ${sanitizeIndented(error)}`] : [])].join("\n");
+  if (toolResult)
+    return output.dim(
+      `    ${toolResult.failed ? "failed" : "→"} ${sanitizeIndented(toolResult.summary || toolResult.preview)}`,
+    );
+  const calls = toolCalls.map(({ name, input }) =>
+    output.dim(`  ${name} ${sanitizeIndented(JSON.stringify(input) ?? "")}`),
+  );
+  return [...(content ? [sanitize(content)] : []), ...calls, ...(error ? [`! ${sanitizeIndented(error)}`] : [])].join(
+    "\n",
+  );
 }

@@ -61,7 +61,14 @@ test("an unknown option gets a suggestion, also below a group of commands", asyn
 });
 
 test("a missing or superfluous argument and a bad value are usage errors", async () => {
-  for (const argv of [["new"], ["rm", "a", "b"], ["start", "--port", "x"], ["completion", "tcsh"], ["ls", "review"], ["agency"]]) {
+  for (const argv of [
+    ["new"],
+    ["rm", "a", "b"],
+    ["start", "--port", "x"],
+    ["completion", "tcsh"],
+    ["ls", "review"],
+    ["agency"],
+  ]) {
     expect((await runThinkery(argv)).code, argv.join(" ")).toBe(2);
   }
 });
@@ -91,7 +98,10 @@ test("status and stop leave a home without a host alone", async () => {
 
 test("THINKERY_URL sends the command there with THINKERY_TOKEN", async () => {
   const { url, asked } = await startFakeHost(200, { agents: [] });
-  const { code, out, err } = await runThinkery(["ls", "@review", "--json"], { THINKERY_URL: `${url}/`, THINKERY_TOKEN: "t0ken" });
+  const { code, out, err } = await runThinkery(["ls", "@review", "--json"], {
+    THINKERY_URL: `${url}/`,
+    THINKERY_TOKEN: "t0ken",
+  });
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(JSON.parse(out)).toEqual({ agents: [] });
   expect(asked).toEqual([{ route: "GET /agency/review/agents?limit=500", authorization: "Bearer t0ken" }]);
@@ -110,7 +120,9 @@ test("a host elsewhere that refuses or is gone is exit code 3, and none is start
 });
 
 test("an address that others can reach needs a long token set on purpose", async () => {
-  const { code, err } = await runThinkery(["start", "--host", "0.0.0.0", "--foreground"], { THINKERY_TOKEN: "x".repeat(31) });
+  const { code, err } = await runThinkery(["start", "--host", "0.0.0.0", "--foreground"], {
+    THINKERY_TOKEN: "x".repeat(31),
+  });
   expect(code).toBe(2);
   expect(err).toContain("at least 32 characters");
 });

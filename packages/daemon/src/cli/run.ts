@@ -39,7 +39,8 @@ export async function run(surroundings: CliOptions): Promise<number> {
   };
   const complaints: UsageErrors = { last: undefined };
   const program = buildProgram(cli, complaints);
-  if (ignored.length > 0) output.writeMessage(`${ignored.join(" and ")} in .env is not used; set it in the environment.`);
+  if (ignored.length > 0)
+    output.writeMessage(`${ignored.join(" and ")} in .env is not used; set it in the environment.`);
   try {
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: "user" });
@@ -53,8 +54,12 @@ export async function run(surroundings: CliOptions): Promise<number> {
 
 function reportUsageError(error: CommanderError, complaints: UsageErrors, output: Output): number {
   if (error.exitCode === 0) return exitCodes.ok;
-  const said = complaints.last?.replace(/^error: /, "").trim().replaceAll("\n", " ");
+  const said = complaints.last
+    ?.replace(/^error: /, "")
+    .trim()
+    .replaceAll("\n", " ");
   // Without a complaint the help of a group of commands was just printed in its place.
-  if (said || output.isJson) output.writeError(fail("bad_request", said ?? "Say what to do; --help lists the commands."));
+  if (said || output.isJson)
+    output.writeError(fail("bad_request", said ?? "Say what to do; --help lists the commands."));
   return exitCodes.usage;
 }

@@ -4,7 +4,14 @@ import { formatSlots } from "./slots.ts";
 test("status tells of every sandbox whose code runs in it and what it takes", () => {
   const lines = formatSlots({
     sandboxes: [
-      { name: "sandbox-0", state: "ready", restarts: 0, memoryBytes: 64 * 1024 * 1024, agent: "review:pr-1~alice", runs: 1 },
+      {
+        name: "sandbox-0",
+        state: "ready",
+        restarts: 0,
+        memoryBytes: 64 * 1024 * 1024,
+        agent: "review:pr-1~alice",
+        runs: 1,
+      },
       { name: "sandbox-1", state: "ready", restarts: 3, memoryBytes: 59.7 * 1024 * 1024, runs: 0 },
       { name: "sandbox-2", state: "restarting", restarts: 1, agent: "global~bob" },
     ],

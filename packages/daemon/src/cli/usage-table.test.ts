@@ -2,19 +2,42 @@ import { expect, test } from "vitest";
 import { Output } from "./output.ts";
 import { type Usage, formatUsageTable } from "./usage-table.ts";
 
-const createOutput = (isTTY: boolean) => new Output({ stdout: { write: () => {}, isTTY }, stderr: { write: () => {} }, env: { NO_COLOR: "1" }, json: false });
+const createOutput = (isTTY: boolean) =>
+  new Output({ stdout: { write: () => {}, isTTY }, stderr: { write: () => {} }, env: { NO_COLOR: "1" }, json: false });
 
-const createUsage = (tokens: number, costUsd: number | null) => ({ inputTokens: tokens, outputTokens: 0, costUsd, calls: 1, seconds: 1 });
+const createUsage = (tokens: number, costUsd: number | null) => ({
+  inputTokens: tokens,
+  outputTokens: 0,
+  costUsd,
+  calls: 1,
+  seconds: 1,
+});
 
 const usage: Usage = {
   total: createUsage(1030, null),
   byModel: [],
   byDay: [
     { day: "2026-11-14", ...createUsage(1000, 0.5), byModel: [{ model: "x:big", ...createUsage(1000, 0.5) }] },
-    { day: "2026-11-15", ...createUsage(30, null), byModel: [{ model: "x:big", ...createUsage(29, 0.001) }, { model: "x:new", ...createUsage(1, null) }] },
+    {
+      day: "2026-11-15",
+      ...createUsage(30, null),
+      byModel: [
+        { model: "x:big", ...createUsage(29, 0.001) },
+        { model: "x:new", ...createUsage(1, null) },
+      ],
+    },
   ],
-  shares: ["AGENT", [{ name: "ann", ...createUsage(1000, 0.5) }, { name: "bob", ...createUsage(30, null) }]],
-  budget: [{ level: "user", kind: "seconds", per: "day", limit: 3600, spent: 90, reserved: 0 }, { level: "agency", kind: "costUsd", per: "ever", limit: 2, spent: 0.5, reserved: 0.1 }],
+  shares: [
+    "AGENT",
+    [
+      { name: "ann", ...createUsage(1000, 0.5) },
+      { name: "bob", ...createUsage(30, null) },
+    ],
+  ],
+  budget: [
+    { level: "user", kind: "seconds", per: "day", limit: 3600, spent: 90, reserved: 0 },
+    { level: "agency", kind: "costUsd", per: "ever", limit: 2, spent: 0.5, reserved: 0.1 },
+  ],
 };
 
 test("days, models, shares and limits stand under each other", () => {
@@ -36,7 +59,10 @@ test("days, models, shares and limits stand under each other", () => {
 });
 
 test("on a screen each line has a bar, and what was used at all is seen", () => {
-  const bars = formatUsageTable(createOutput(true), usage, 30).split("\n").slice(1, 5).map((line) => /▇*$/.exec(line)?.[0].length);
+  const bars = formatUsageTable(createOutput(true), usage, 30)
+    .split("\n")
+    .slice(1, 5)
+    .map((line) => /▇*$/.exec(line)?.[0].length);
   expect(bars).toEqual([20, 1, 1, 0]);
 });
 

@@ -1,6 +1,6 @@
 import type { Report, Standing } from "@thinkery/sdk";
-import type { Output } from "./output.ts";
 import { formatBudgetTable } from "./budget-table.ts";
+import type { Output } from "./output.ts";
 import { formatCost } from "./talk/lines.ts";
 
 type UsageNumbers = Report["total"];
@@ -16,14 +16,31 @@ export function formatUsageTable(output: Output, { total, byDay, shares, budget 
   const parts: string[] = [];
   if (byDay.length === 0) parts.push(`Nothing was used ${days === 1 ? "today" : `in ${days} days`}.`);
   else {
-    const rows = byDay.flatMap(({ day, byModel }) => byModel.map((used, index) => ({ day: index === 0 ? day : "", ...used })));
+    const rows = byDay.flatMap(({ day, byModel }) =>
+      byModel.map((used, index) => ({ day: index === 0 ? day : "", ...used })),
+    );
     const maxTokens = Math.max(...rows.map(sumTokens));
-    const lines = rows.map((row) => [row.day, row.model, ...formatNumbers(row), output.isTTY ? formatBar(sumTokens(row) / maxTokens) : ""]);
-    parts.push(output.formatTable(["DAY", "MODEL", "CALLS", "IN", "OUT", "COST", ""], [...lines, ["all", "", ...formatNumbers(total), ""]]));
+    const lines = rows.map((row) => [
+      row.day,
+      row.model,
+      ...formatNumbers(row),
+      output.isTTY ? formatBar(sumTokens(row) / maxTokens) : "",
+    ]);
+    parts.push(
+      output.formatTable(
+        ["DAY", "MODEL", "CALLS", "IN", "OUT", "COST", ""],
+        [...lines, ["all", "", ...formatNumbers(total), ""]],
+      ),
+    );
   }
   if (shares && shares[1].length > 1) {
     const [title, rows] = shares;
-    parts.push(output.formatTable([title, "CALLS", "IN", "OUT", "COST"], rows.map((row) => [row.name, ...formatNumbers(row)])));
+    parts.push(
+      output.formatTable(
+        [title, "CALLS", "IN", "OUT", "COST"],
+        rows.map((row) => [row.name, ...formatNumbers(row)]),
+      ),
+    );
   }
   if (budget.length > 0) parts.push(formatBudgetTable(output, budget));
   return parts.join("\n\n");

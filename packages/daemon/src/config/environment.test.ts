@@ -67,13 +67,23 @@ test("providers are those that have a key or an address", () => {
 });
 
 test("providers of the configuration count when their key is there, or none is needed", () => {
-  const configured = { groq: { base: "https://a.example", keyVariable: "GROQ_API_KEY" }, box: { base: "http://10.0.0.1/v1" } };
+  const configured = {
+    groq: { base: "https://a.example", keyVariable: "GROQ_API_KEY" },
+    box: { base: "http://10.0.0.1/v1" },
+  };
   expect(listProviders({}, configured)).toEqual(["box"]);
   expect(listProviders({ GROQ_API_KEY: "x" }, configured)).toEqual(["groq", "box"]);
 });
 
 test("main is given the keys and addresses that are set, and nothing else", () => {
-  const env = { OPENAI_API_KEY: " a ", GROQ_API_KEY: "b", LLM_API_BASE: "http://127.0.0.1:1", ANTHROPIC_API_KEY: "", HOME: "/x", OTHER_KEY: "c" };
+  const env = {
+    OPENAI_API_KEY: " a ",
+    GROQ_API_KEY: "b",
+    LLM_API_BASE: "http://127.0.0.1:1",
+    ANTHROPIC_API_KEY: "",
+    HOME: "/x",
+    OTHER_KEY: "c",
+  };
   const configured = { groq: { base: "https://a.example", keyVariable: "GROQ_API_KEY" } };
   expect(readModelVariables(env, configured)).toEqual({
     variables: { OPENAI_API_KEY: "a", GROQ_API_KEY: "b", LLM_API_BASE: "http://127.0.0.1:1" },
@@ -99,9 +109,18 @@ test("an address that is none is refused", () => {
 
 test("a model of a provider that there is not is refused by its key, whichever role it is for", () => {
   const providers = { box: { base: "http://10.0.0.1/v1" } };
-  const check = (model: string | undefined, models: object = {}) => () => checkModelIds({ ...(model ? { model } : {}), models, providers });
-  expect(check("box:x", { fast: "ollama:qwen3:8b", summarizer: "scripted:tour", vision: "google:gemini" })).not.toThrow();
+  const check =
+    (model: string | undefined, models: object = {}) =>
+    () =>
+      checkModelIds({ ...(model ? { model } : {}), models, providers });
+  expect(
+    check("box:x", { fast: "ollama:qwen3:8b", summarizer: "scripted:tour", vision: "google:gemini" }),
+  ).not.toThrow();
   expect(check(undefined)).not.toThrow();
-  expect(check("bx:x")).toThrow("“model” of the configuration names bx:x, but there is no provider “bx”; did you mean “box:x”?");
-  expect(check("box:x", { summarizer: "nonsense:y" })).toThrow(/“models\.summarizer”.*known are anthropic, openai, google, ollama, lmstudio, scripted, box/);
+  expect(check("bx:x")).toThrow(
+    "“model” of the configuration names bx:x, but there is no provider “bx”; did you mean “box:x”?",
+  );
+  expect(check("box:x", { summarizer: "nonsense:y" })).toThrow(
+    /“models\.summarizer”.*known are anthropic, openai, google, ollama, lmstudio, scripted, box/,
+  );
 });

@@ -28,7 +28,15 @@ test("without files the defaults hold", async () => {
     providers: {},
     prices: {},
     contextTokens: {},
-    turn: { noProgressSeconds: 600, attempts: 3, strikes: 2, heartbeatSeconds: 3, toolSeconds: 120, hookSeconds: 10, steps: 64 },
+    turn: {
+      noProgressSeconds: 600,
+      attempts: 3,
+      strikes: 2,
+      heartbeatSeconds: 3,
+      toolSeconds: 120,
+      hookSeconds: 10,
+      steps: 64,
+    },
     sandbox: { seconds: 30, mostSeconds: 300, waitSeconds: 300, silenceSeconds: 20, memoryMb: 128, runs: 250 },
     linux: { seconds: 60, mostSeconds: 600, memoryMb: 2048, processes: 8, network: false },
     workspace: { fileMb: 32, textKb: 1024, files: 10_000, totalMb: 512, textMb: 64, keepDays: 0, keepVersions: 0 },
@@ -78,7 +86,11 @@ test("a working folder may not choose the code that the host runs", async () => 
 });
 
 test("a working folder may not loosen what code and commands may use", async () => {
-  for (const own of [{ sandbox: { memoryMb: 4096 } }, { linux: { network: true } }, { workspace: { keepVersions: 1 } }]) {
+  for (const own of [
+    { sandbox: { memoryMb: 4096 } },
+    { linux: { network: true } },
+    { workspace: { keepVersions: 1 } },
+  ]) {
     const [key] = Object.keys(own);
     await writeFile(join(cwd, "thinkery.jsonc"), JSON.stringify(own));
     await expect(loadConfig(home, cwd)).rejects.toThrow(`thinkery.jsonc may not set “${key}”`);

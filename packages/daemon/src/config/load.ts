@@ -22,7 +22,11 @@ export async function loadConfig(homePath: string, cwd: string): Promise<LoadedC
     const { parseConfig } = await import("./parse.ts");
     const own = parseConfig(file, text);
     const foreign = file === ours ? undefined : Object.keys(homeOnlyKeys).find((key) => key in own);
-    if (foreign) throw fail("bad_request", `${file} may not set “${foreign}”: the file of a working folder ${homeOnlyKeys[foreign]}. Put it into ${ours}.`);
+    if (foreign)
+      throw fail(
+        "bad_request",
+        `${file} may not set “${foreign}”: the file of a working folder ${homeOnlyKeys[foreign]}. Put it into ${ours}.`,
+      );
     Object.assign(merged, own);
     files.push(file);
   }

@@ -50,30 +50,48 @@ test("a bad value names its key, its line and what is expected", () => {
 });
 
 test("keys and values inside the model settings are named with their line", () => {
-  expect(getMessage('{ "providers": {\n"groq": { "bas": "x" } } }')).toContain("line 2, column 9: “providers.groq.base” is not valid: expected the address");
+  expect(getMessage('{ "providers": {\n"groq": { "bas": "x" } } }')).toContain(
+    "line 2, column 9: “providers.groq.base” is not valid: expected the address",
+  );
   expect(getMessage('{ "providers": {\n"groq": { "base": "https://a.example", "wires": "chat" } } }')).toBe(
     "thinkery.jsonc, line 2, column 40: unknown key “wires”; did you mean “wire”?",
   );
   expect(getMessage('{ "turn": { "step": 3 } }')).toContain("did you mean “steps”?");
-  expect(getMessage('{ "turn": { "steps": 0 } }')).toContain("“turn.steps” is not valid: expected a whole number from 1 to 10000");
+  expect(getMessage('{ "turn": { "steps": 0 } }')).toContain(
+    "“turn.steps” is not valid: expected a whole number from 1 to 10000",
+  );
   expect(getMessage('{ "sandbox": { "memory": 3 } }')).toContain("unknown key “memory”; did you mean “memoryMb”?");
-  expect(getMessage('{ "sandbox": { "silenceSeconds": 0 } }')).toContain("“sandbox.silenceSeconds” is not valid: expected a whole number from 1 to 3600");
-  expect(getMessage('{ "linux": { "network": "yes" } }')).toContain("“linux.network” is not valid: expected true or false");
+  expect(getMessage('{ "sandbox": { "silenceSeconds": 0 } }')).toContain(
+    "“sandbox.silenceSeconds” is not valid: expected a whole number from 1 to 3600",
+  );
+  expect(getMessage('{ "linux": { "network": "yes" } }')).toContain(
+    "“linux.network” is not valid: expected true or false",
+  );
   expect(getMessage('{ "model": "gpt-4" }')).toContain("provider:model");
   expect(getMessage('{ "prices": { "gpt-4": { "input": 1, "output": 1 } } }')).toContain("provider:model");
   expect(getMessage('{ "models": { "vison": "openai:x" } }')).toContain("did you mean “vision”?");
-  expect(getMessage('{ "models": { "primary": "openai:x" } }')).toContain("unknown key “primary”; known are fast, summarizer, vision");
-  expect(getMessage('{ "models": {\n"summarizer": "gpt-4" } }')).toContain("line 2, column 15: “models.summarizer” is not valid: write it as provider:model");
+  expect(getMessage('{ "models": { "primary": "openai:x" } }')).toContain(
+    "unknown key “primary”; known are fast, summarizer, vision",
+  );
+  expect(getMessage('{ "models": {\n"summarizer": "gpt-4" } }')).toContain(
+    "line 2, column 15: “models.summarizer” is not valid: write it as provider:model",
+  );
   expect(getMessage('{ "contextTokens": { "gpt-4": 8000 } }')).toContain("provider:model");
-  expect(getMessage('{ "contextTokens": { "openai:x": 12.5 } }')).toContain("“contextTokens.openai:x” is not valid: expected a whole number of tokens, 1000 or more");
+  expect(getMessage('{ "contextTokens": { "openai:x": 12.5 } }')).toContain(
+    "“contextTokens.openai:x” is not valid: expected a whole number of tokens, 1000 or more",
+  );
   for (const name of ["scripted", "Groq", "a b"]) {
-    expect(getMessage(JSON.stringify({ providers: { [name]: { base: "https://a.example" } } }))).toContain(`providers.${name}`);
+    expect(getMessage(JSON.stringify({ providers: { [name]: { base: "https://a.example" } } }))).toContain(
+      `providers.${name}`,
+    );
   }
   for (const base of ["groq.com", "ftp://a", "https://user:pw@a.example", "https://a.example?key=1"]) {
     expect(getMessage(JSON.stringify({ providers: { groq: { base } } }))).toContain("expected the address of an API");
   }
   for (const keyVariable of ["SIGNING_KEY", "THINKERY_API_KEY", "HOST", "lower_key", "PATH"]) {
-    expect(getMessage(JSON.stringify({ providers: { groq: { base: "https://a.example", keyVariable } } }))).toContain("environment variable");
+    expect(getMessage(JSON.stringify({ providers: { groq: { base: "https://a.example", keyVariable } } }))).toContain(
+      "environment variable",
+    );
   }
 });
 
@@ -85,10 +103,16 @@ test("a table of prices with nonsense in it is refused, with the line and what i
       "thinkery.jsonc, line 2, column 37: “prices.openai:x.input” is not valid: expected dollars per million tokens, a number from 0 to 1000000.",
     ]);
   }
-  for (const text of ["NaN", "Infinity", "1_000", "0x10", ".5.5"]) expect([text, getMessage(input(text))]).toEqual([text, expect.stringContaining("this is not valid JSON")]);
-  for (const text of ["0", "0.0001", "1000000", "2.5"]) expect([text, getMessage(input(text))]).toEqual([text, "no error"]);
-  expect(getMessage('{ "prices": { "openai:x": { "input": 1 } } }')).toContain("“prices.openai:x.output” is not valid: expected dollars");
+  for (const text of ["NaN", "Infinity", "1_000", "0x10", ".5.5"])
+    expect([text, getMessage(input(text))]).toEqual([text, expect.stringContaining("this is not valid JSON")]);
+  for (const text of ["0", "0.0001", "1000000", "2.5"])
+    expect([text, getMessage(input(text))]).toEqual([text, "no error"]);
+  expect(getMessage('{ "prices": { "openai:x": { "input": 1 } } }')).toContain(
+    "“prices.openai:x.output” is not valid: expected dollars",
+  );
   expect(getMessage('{ "prices": { "openai:x": 3 } }')).toContain("“prices.openai:x” is not valid");
-  expect(getMessage('{ "prices": { "openai:x": { "input": 1, "output": 1, "cached": 1 } } }')).toContain("unknown key “cached”; known are input, output, cachedInput");
+  expect(getMessage('{ "prices": { "openai:x": { "input": 1, "output": 1, "cached": 1 } } }')).toContain(
+    "unknown key “cached”; known are input, output, cachedInput",
+  );
   expect(getMessage('{ "prices": [] }')).toContain("expected prices by model");
 });

@@ -47,7 +47,8 @@ function toValueError(file: string, text: string, root: Node, issue: z.core.$Zod
   }
   const path = getIssuePath(issue);
   // What is missing is looked for where it should have been.
-  const node = path.map((_, index) => findNodeAtLocation(root, path.slice(0, path.length - index))).find(Boolean) ?? root;
+  const node =
+    path.map((_, index) => findNodeAtLocation(root, path.slice(0, path.length - index))).find(Boolean) ?? root;
   const key = path.map((part, index) => (typeof part === "number" ? `[${part}]` : index ? `.${part}` : part)).join("");
   const subject = key ? `“${key}” is not valid: ` : "";
   return fail("bad_request", `${file}, ${formatPosition(text, node.offset)}: ${subject}${issue.message}.`);

@@ -71,7 +71,12 @@ export function checkModelIds({ model, models, providers }: Pick<Config, "model"
     const [provider = "", ...rest] = id.split(":");
     if (id === "" || known.includes(provider)) continue;
     const near = findNearest(provider, known);
-    const advice = near ? `did you mean “${near}:${rest.join(":")}”?` : `known are ${known.join(", ")}. Others go into “providers” of config.jsonc.`;
-    throw fail("bad_request", `“${key}” of the configuration names ${id}, but there is no provider “${provider}”; ${advice}`);
+    const advice = near
+      ? `did you mean “${near}:${rest.join(":")}”?`
+      : `known are ${known.join(", ")}. Others go into “providers” of config.jsonc.`;
+    throw fail(
+      "bad_request",
+      `“${key}” of the configuration names ${id}, but there is no provider “${provider}”; ${advice}`,
+    );
   }
 }

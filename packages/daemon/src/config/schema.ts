@@ -30,12 +30,16 @@ const providerNameRule = "expected the name of a provider: lower-case letters, d
 // Those two are not reached over an address.
 const fixedProviders = ["scripted", "workers-ai"];
 
-const providers = z.record(z.string(), providerSettingSchema, "expected providers by name, { … }").superRefine((all, context) => {
-  for (const name of Object.keys(all)) {
-    if (!/^[a-z0-9][a-z0-9-]*$/.test(name)) context.addIssue({ code: "custom", path: [name], message: providerNameRule });
-    if (fixedProviders.includes(name)) context.addIssue({ code: "custom", path: [name], message: "this provider has no address to set" });
-  }
-});
+const providers = z
+  .record(z.string(), providerSettingSchema, "expected providers by name, { … }")
+  .superRefine((all, context) => {
+    for (const name of Object.keys(all)) {
+      if (!/^[a-z0-9][a-z0-9-]*$/.test(name))
+        context.addIssue({ code: "custom", path: [name], message: providerNameRule });
+      if (fixedProviders.includes(name))
+        context.addIssue({ code: "custom", path: [name], message: "this provider has no address to set" });
+    }
+  });
 
 const prices = createModelRecord(priceSchema, "expected prices by model, { … }");
 
@@ -55,16 +59,10 @@ export const configSchema = z
         .max(65535, portRule)
         .optional()
         .meta({ description: "The port to listen on. Without it 5099, or the next free one." }),
-      host: z
-        .string(hostRule)
-        .min(1, hostRule)
-        .max(255, hostRule)
-        .regex(/^\S+$/, hostRule)
-        .optional()
-        .meta({
-          description:
-            "The address to listen on, 127.0.0.1 by default. One that others can reach needs THINKERY_TOKEN in the environment.",
-        }),
+      host: z.string(hostRule).min(1, hostRule).max(255, hostRule).regex(/^\S+$/, hostRule).optional().meta({
+        description:
+          "The address to listen on, 127.0.0.1 by default. One that others can reach needs THINKERY_TOKEN in the environment.",
+      }),
       sandboxSlots: z
         .int(slotsRule)
         .min(0, slotsRule)
@@ -81,7 +79,10 @@ export const configSchema = z
         .min(1, silenceRule)
         .max(600, silenceRule)
         .default(defaultConfig.silenceSeconds)
-        .meta({ description: "When main does not answer for so long, because something in it spins, it is killed and started again." }),
+        .meta({
+          description:
+            "When main does not answer for so long, because something in it spins, it is killed and started again.",
+        }),
       allowedHosts: hostNames
         .default(defaultConfig.allowedHosts)
         .meta({ description: "Further host names that requests may be addressed to, for example behind a proxy." }),
@@ -94,40 +95,48 @@ export const configSchema = z
       }),
       model: modelIdSchema
         .optional()
-        .meta({ description: "The model of agents that have none of their own, as provider:model. Without it, one whose key is set." }),
+        .meta({
+          description:
+            "The model of agents that have none of their own, as provider:model. Without it, one whose key is set.",
+        }),
       models: configuredRolesSchema
         .default(defaultConfig.models)
-        .meta({ description: "The models of the other roles: fast (sub-agents and quick checks), summarizer (long conversations), vision (images). Without them, fast is a small model of the same provider where one is known, the summarizer is the fast one, and vision is the model itself." }),
+        .meta({
+          description:
+            "The models of the other roles: fast (sub-agents and quick checks), summarizer (long conversations), vision (images). Without them, fast is a small model of the same provider where one is known, the summarizer is the fast one, and vision is the model itself.",
+        }),
       providers: providers.default(defaultConfig.providers).meta({
         description:
           "Further model providers, or other addresses for the known ones. Only in config.jsonc of the data folder: the file of a working folder could send your keys elsewhere.",
       }),
-      worker: z
-        .string(workerRule)
-        .min(1, workerRule)
-        .max(4096, workerRule)
-        .optional()
-        .meta({
-          description:
-            "A file whose exports main runs in place of the stock Worker, from the folder of this file. Only in config.jsonc of the data folder: the file of a working folder must not choose what code runs.",
-        }),
+      worker: z.string(workerRule).min(1, workerRule).max(4096, workerRule).optional().meta({
+        description:
+          "A file whose exports main runs in place of the stock Worker, from the folder of this file. Only in config.jsonc of the data folder: the file of a working folder must not choose what code runs.",
+      }),
       prices: prices
         .default(defaultConfig.prices)
-        .meta({ description: "Prices of models in US dollars per million tokens, by provider:model; they win over the built-in table." }),
+        .meta({
+          description:
+            "Prices of models in US dollars per million tokens, by provider:model; they win over the built-in table.",
+        }),
       contextTokens: contextTokens
         .default(defaultConfig.contextTokens)
-        .meta({ description: "How many tokens models read at once, by provider:model; they win over what the provider says. Longer conversations are compacted." }),
-      turn: turnLimitsSchema
-        .prefault({})
-        .meta({ description: "How long and how often a turn may try." }),
+        .meta({
+          description:
+            "How many tokens models read at once, by provider:model; they win over what the provider says. Longer conversations are compacted.",
+        }),
+      turn: turnLimitsSchema.prefault({}).meta({ description: "How long and how often a turn may try." }),
       sandbox: sandboxLimitsSchema.prefault({}).meta({
-        description: "What code that agents write may use. Only in config.jsonc of the data folder: the file of a working folder must not loosen it.",
+        description:
+          "What code that agents write may use. Only in config.jsonc of the data folder: the file of a working folder must not loosen it.",
       }),
       linux: linuxLimitsSchema.prefault({}).meta({
-        description: "What commands in the Linux sandbox may use. Only in config.jsonc of the data folder: the file of a working folder must not loosen it.",
+        description:
+          "What commands in the Linux sandbox may use. Only in config.jsonc of the data folder: the file of a working folder must not loosen it.",
       }),
       workspace: workspaceLimitsSchema.prefault({}).meta({
-        description: "What the files of an agent may come to, and how long their history is kept. Only in config.jsonc of the data folder.",
+        description:
+          "What the files of an agent may come to, and how long their history is kept. Only in config.jsonc of the data folder.",
       }),
     },
     { error: "expected an object, { … }" },

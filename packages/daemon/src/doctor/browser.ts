@@ -1,7 +1,14 @@
 import { findProgram, isProgram } from "../host/program.ts";
 import type { Finding, CheckContext } from "./finding.ts";
 
-const programNames = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge"];
+const programNames = [
+  "chromium",
+  "chromium-browser",
+  "google-chrome",
+  "google-chrome-stable",
+  "chrome",
+  "microsoft-edge",
+];
 
 const macPrograms = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",

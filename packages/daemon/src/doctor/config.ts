@@ -7,7 +7,11 @@ const name = "configuration";
 export async function checkConfig({ home, cwd }: CheckContext): Promise<Finding> {
   try {
     const { files } = await loadConfig(home.path, cwd);
-    return { name, state: "ok", message: files.map((file) => formatPath(file)).join(", ") || "no files, so the defaults" };
+    return {
+      name,
+      state: "ok",
+      message: files.map((file) => formatPath(file)).join(", ") || "no files, so the defaults",
+    };
   } catch (error) {
     return {
       name,

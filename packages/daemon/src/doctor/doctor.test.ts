@@ -35,7 +35,10 @@ test("the workerd binary is found and run", async () => {
 });
 
 test("looking at a home that is not there does not make it", async () => {
-  expect(await findFinding("data folder")).toMatchObject({ state: "ok", message: expect.stringContaining("first start") });
+  expect(await findFinding("data folder")).toMatchObject({
+    state: "ok",
+    message: expect.stringContaining("first start"),
+  });
   await expect(stat(home)).rejects.toThrow("ENOENT");
 });
 
@@ -54,7 +57,10 @@ test("a home of a newer Thinkery fails and is left as it is", async () => {
 
 test("a broken configuration fails with its line, and the other checks still run", async () => {
   await writeFile(join(folder, "thinkery.jsonc"), '{\n"port": "x"\n}');
-  expect(await findFinding("configuration")).toMatchObject({ state: "fail", message: expect.stringContaining("line 2") });
+  expect(await findFinding("configuration")).toMatchObject({
+    state: "fail",
+    message: expect.stringContaining("line 2"),
+  });
   expect(await findFinding("models")).toBeDefined();
 });
 
@@ -62,10 +68,17 @@ test("a configured Worker that cannot run fails with the reason; without one it 
   expect(await findFinding("Worker")).toEqual({ name: "Worker", state: "ok", message: "the stock one" });
   await mkdir(home);
   await writeFile(join(home, "config.jsonc"), '{ "worker": "../agents/worker.ts" }');
-  expect(await findFinding("Worker")).toMatchObject({ state: "fail", message: expect.stringContaining(`There is no file ${folder}/agents/worker.ts`) });
+  expect(await findFinding("Worker")).toMatchObject({
+    state: "fail",
+    message: expect.stringContaining(`There is no file ${folder}/agents/worker.ts`),
+  });
   await mkdir(join(folder, "agents"));
   await writeFile(join(folder, "agents", "worker.ts"), "export class Think {}");
-  expect(await findFinding("Worker")).toMatchObject({ state: "fail", message: expect.stringContaining("@thinkery/runtime is not found"), fix: expect.stringContaining("config.jsonc") });
+  expect(await findFinding("Worker")).toMatchObject({
+    state: "fail",
+    message: expect.stringContaining("@thinkery/runtime is not found"),
+    fix: expect.stringContaining("config.jsonc"),
+  });
 });
 
 test("a configured port that another program has fails", async () => {
@@ -74,7 +87,10 @@ test("a configured port that another program has fails", async () => {
   const { port } = other.address() as { port: number };
   await writeFile(join(folder, "thinkery.jsonc"), JSON.stringify({ port }));
   try {
-    expect(await findFinding("port")).toMatchObject({ state: "fail", message: expect.stringContaining(`${port} is taken`) });
+    expect(await findFinding("port")).toMatchObject({
+      state: "fail",
+      message: expect.stringContaining(`${port} is taken`),
+    });
   } finally {
     await new Promise((resolve) => other.close(resolve));
   }
@@ -90,29 +106,39 @@ test("missing programs are warnings that say how to get them", async () => {
   expect(checkBrowser({ env })).toMatchObject({ state: "ok", message: join(folder, "chromium") });
 });
 
-test.runIf(process.platform === "linux")("bubblewrap is tried, and one that may not work here says what it said", async () => {
-  const env = { PATH: folder };
-  const program = join(folder, "bwrap");
-  await writeFile(program, "#!/bin/sh\nexit 0\n", { mode: 0o755 });
-  expect(await checkBubblewrap({ env })).toEqual({ name: "bubblewrap", state: "ok", message: program });
-  await writeFile(program, "#!/bin/sh\necho bwrap: No permissions to create new namespace >&2\nexit 1\n");
-  const finding = await checkBubblewrap({ env });
-  expect(finding).toMatchObject({ state: "warn", fix: expect.stringContaining("user namespaces") });
-  expect(finding.message).toContain("does not let it work (bwrap: No permissions to create new namespace)");
-  expect((await checkBubblewrap({ env, platform: "darwin" })).message).toContain("only exists on Linux");
-});
+test.runIf(process.platform === "linux")(
+  "bubblewrap is tried, and one that may not work here says what it said",
+  async () => {
+    const env = { PATH: folder };
+    const program = join(folder, "bwrap");
+    await writeFile(program, "#!/bin/sh\nexit 0\n", { mode: 0o755 });
+    expect(await checkBubblewrap({ env })).toEqual({ name: "bubblewrap", state: "ok", message: program });
+    await writeFile(program, "#!/bin/sh\necho bwrap: No permissions to create new namespace >&2\nexit 1\n");
+    const finding = await checkBubblewrap({ env });
+    expect(finding).toMatchObject({ state: "warn", fix: expect.stringContaining("user namespaces") });
+    expect(finding.message).toContain("does not let it work (bwrap: No permissions to create new namespace)");
+    expect((await checkBubblewrap({ env, platform: "darwin" })).message).toContain("only exists on Linux");
+  },
+);
 
 test("providers are named, their keys are not", async () => {
-  const check = (env: Record<string, string>) => checkModels({ env, cwd: folder, home: locateHome({ THINKERY_HOME: home }) });
+  const check = (env: Record<string, string>) =>
+    checkModels({ env, cwd: folder, home: locateHome({ THINKERY_HOME: home }) });
   const finding = await check({ OPENAI_API_KEY: "sk-1234" });
   expect(finding).toMatchObject({ state: "ok", message: expect.stringContaining("openai") });
   expect(JSON.stringify(finding)).not.toContain("sk-1234");
   expect(await check({ LLM_API_BASE: "not an address" })).toMatchObject({ state: "fail" });
   await mkdir(home);
-  await writeFile(join(home, "config.jsonc"), '{ "model": "box:x", "providers": { "box": { "base": "http://10.0.0.1/v1" } } }');
+  await writeFile(
+    join(home, "config.jsonc"),
+    '{ "model": "box:x", "providers": { "box": { "base": "http://10.0.0.1/v1" } } }',
+  );
   expect(await check({})).toMatchObject({ state: "ok", message: expect.stringMatching(/box.*box:x is the default/) });
   await writeFile(join(home, "config.jsonc"), '{ "models": { "vision": "opnai:x" } }');
-  expect(await check({})).toMatchObject({ state: "fail", message: expect.stringMatching(/“models\.vision”.*did you mean “openai:x”/) });
+  expect(await check({})).toMatchObject({
+    state: "fail",
+    message: expect.stringMatching(/“models\.vision”.*did you mean “openai:x”/),
+  });
 });
 
 test("without a provider models are a warning that says what to set", async () => {

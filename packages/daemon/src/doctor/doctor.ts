@@ -28,7 +28,11 @@ const checks: Record<string, Check> = {
   models: checkModels,
 };
 
-export async function runChecks(subject: { env: Environment; cwd: string; version: string | undefined }): Promise<Finding[]> {
+export async function runChecks(subject: {
+  env: Environment;
+  cwd: string;
+  version: string | undefined;
+}): Promise<Finding[]> {
   const patient: CheckContext = { ...subject, home: locateHome(subject.env) };
   const findings: Finding[] = [];
   // One after the other, so that they do not disturb one another.

@@ -14,7 +14,10 @@ export async function checkModels({ env, cwd, home }: Pick<CheckContext, "env" |
     return { name, state: "fail", message: (error as Error).message };
   }
   // A configuration that cannot be read is another check's finding.
-  const config = await loadConfig(home.path, cwd).then((loaded) => loaded.config, () => undefined);
+  const config = await loadConfig(home.path, cwd).then(
+    (loaded) => loaded.config,
+    () => undefined,
+  );
   try {
     if (config) checkModelIds(config);
   } catch (error) {

@@ -11,7 +11,10 @@ const name = "Worker";
 export async function checkWorker({ home, cwd, version }: CheckContext): Promise<Finding> {
   const running = await findHost(home).catch(() => undefined);
   // A configuration that cannot be read is another check's finding.
-  const configured = await loadConfig(home.path, cwd).then(({ config }) => config.worker, () => undefined);
+  const configured = await loadConfig(home.path, cwd).then(
+    ({ config }) => config.worker,
+    () => undefined,
+  );
   const entry = running ? running.worker : configured && resolve(home.path, configured);
   if (!entry) return { name, state: "ok", message: "the stock one" };
   try {
@@ -20,7 +23,13 @@ export async function checkWorker({ home, cwd, version }: CheckContext): Promise
   } catch (error) {
     const { message } = error as Error;
     // What main was started with runs on.
-    if (running) return { name, state: "warn", message, fix: "Mend it, or go back to the stock one with `thinkery restart --no-worker`." };
+    if (running)
+      return {
+        name,
+        state: "warn",
+        message,
+        fix: "Mend it, or go back to the stock one with `thinkery restart --no-worker`.",
+      };
     return { name, state: "fail", message, fix: "Mend it, or take “worker” out of config.jsonc." };
   }
 }

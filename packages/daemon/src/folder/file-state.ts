@@ -15,7 +15,9 @@ export function toFileState({ size, mtimeMs, ctimeMs, ino }: Stats): FileState {
 
 export function isSameState(one: FileState | undefined, other: FileState | undefined): boolean {
   if (!one || !other) return one === other;
-  return one.size === other.size && one.mtimeMs === other.mtimeMs && one.ctimeMs === other.ctimeMs && one.ino === other.ino;
+  return (
+    one.size === other.size && one.mtimeMs === other.mtimeMs && one.ctimeMs === other.ctimeMs && one.ino === other.ino
+  );
 }
 
 // The kernel's clock goes in steps of up to 10 ms; two writes within one leave the same times.

@@ -1,11 +1,23 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { createTempFolder } from "../host/fixture.ts";
 import { type FileState, isFresh, isSameState } from "./file-state.ts";
-import { scanFolder } from "./scan.ts";
 import { readContent } from "./read.ts";
+import { scanFolder } from "./scan.ts";
 import { removeContent, writeContent } from "./write.ts";
 
 const maxBytes = 1000;
@@ -20,9 +32,10 @@ function createFolder(files: Record<string, string>): string {
   return folder;
 }
 
-const makePipe = (path: string) => execFileSync("sh", ["-c", "mkfifo -- \"$0\"", path]);
+const makePipe = (path: string) => execFileSync("sh", ["-c", 'mkfifo -- "$0"', path]);
 
-const listPaths = async (folder: string, known?: string[]) => [...(await scanFolder(folder, known ? { known: new Set(known) } : {})).files.keys()].sort();
+const listPaths = async (folder: string, known?: string[]) =>
+  [...(await scanFolder(folder, known ? { known: new Set(known) } : {})).files.keys()].sort();
 
 test("regular files are found, and what is ignored is not, wherever it is said", async () => {
   const folder = createFolder({
@@ -38,16 +51,29 @@ test("regular files are found, and what is ignored is not, wherever it is said",
     ".env": "e",
   });
   const { files, folders, ignores } = await scanFolder(folder);
-  expect([...files.keys()].sort()).toEqual([".env", ".gitignore", "a.txt", "src/b.ts", "src/deep/.gitignore", "src/deep/keep.log"]);
+  expect([...files.keys()].sort()).toEqual([
+    ".env",
+    ".gitignore",
+    "a.txt",
+    "src/b.ts",
+    "src/deep/.gitignore",
+    "src/deep/keep.log",
+  ]);
   expect(folders.sort()).toEqual(["", "src", "src/deep"]);
-  expect(["dist/y/z", "x.log", ".git/HEAD", "a/node_modules/b", "src/deep/keep.log", "src/z", "new/z.log"].map(ignores)).toEqual([true, true, true, true, false, false, true]);
+  expect(
+    ["dist/y/z", "x.log", ".git/HEAD", "a/node_modules/b", "src/deep/keep.log", "src/z", "new/z.log"].map(ignores),
+  ).toEqual([true, true, true, true, false, false, true]);
 });
 
 test("git's own folder is never touched, however it is written", async () => {
   const folder = createFolder({ a: "a", ".GIT/hooks/x": "x" });
   const { files, ignores } = await scanFolder(folder);
   expect([...files.keys()]).toEqual(["a"]);
-  expect([".git/hooks/x", ".Git/config", "sub/.gIT/x", ".g\u200cit/x", "git~1/x", "NODE_MODULES/x"].filter((path) => !ignores(path))).toEqual([]);
+  expect(
+    [".git/hooks/x", ".Git/config", "sub/.gIT/x", ".g\u200cit/x", "git~1/x", "NODE_MODULES/x"].filter(
+      (path) => !ignores(path),
+    ),
+  ).toEqual([]);
   expect([".github/x", ".gitattributes", "git/x", ".git2/x"].filter(ignores)).toEqual([]);
 });
 
@@ -75,12 +101,25 @@ test("links, pipes and names that no workspace takes are said, and what may be b
     "a\ufffd": "its name is not valid UTF-8",
     "nfd-e\u0301": expect.stringContaining("Unicode"),
   });
-  expect(["link", "link/a/b", "a/file-link", "a/other", "linked", "nfd-\u00e9"].map(isHidden)).toEqual([true, true, true, false, false, true]);
+  expect(["link", "link/a/b", "a/file-link", "a/other", "linked", "nfd-\u00e9"].map(isHidden)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    true,
+  ]);
 });
 
 test("rules that are too long to be followed keep all of their folder out", async () => {
   const rules = "secret\n".repeat(10_000);
-  const folder = createFolder({ "a/.gitignore": rules, "a/secret": "s", "a/b/c": "c", d: "d", ".gitignore": "# short\n" });
+  const folder = createFolder({
+    "a/.gitignore": rules,
+    "a/secret": "s",
+    "a/b/c": "c",
+    d: "d",
+    ".gitignore": "# short\n",
+  });
   const { files, untaken, isHidden } = await scanFolder(folder);
   expect([...files.keys()].sort()).toEqual([".gitignore", "d"]);
   expect(untaken).toEqual([{ path: "a/.gitignore", why: expect.stringContaining("longer than 64 KB") }]);
@@ -115,21 +154,36 @@ test("a change is seen though size and time are as they were", async () => {
 
 test("what was written to a moment ago could be written to again without telling", () => {
   const state = { size: 1, mtimeMs: 0, ino: 1 };
-  expect([1001, 1000, 982, 981, 2000].map((ctimeMs) => isFresh({ ...state, ctimeMs }, 1001))).toEqual([true, true, true, false, true]);
+  expect([1001, 1000, 982, 981, 2000].map((ctimeMs) => isFresh({ ...state, ctimeMs }, 1001))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    true,
+  ]);
   // On a disk that knows no more than seconds, and FAT only every other one.
-  expect([2000, 3999, 4200].map((lookedAt) => isFresh({ ...state, ctimeMs: 2000 }, lookedAt))).toEqual([true, true, false]);
+  expect([2000, 3999, 4200].map((lookedAt) => isFresh({ ...state, ctimeMs: 2000 }, lookedAt))).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });
 
 test("content is read with what tells that it is still that", async () => {
   const folder = createFolder({ "a/b": "hello" });
   const { bytes, hash, state } = (await readContent(folder, "a/b", maxBytes)) ?? {};
-  expect([bytes?.toString(), hash]).toEqual(["hello", "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"]);
+  expect([bytes?.toString(), hash]).toEqual([
+    "hello",
+    "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+  ]);
   expect(isSameState(state, (await scanFolder(folder)).files.get("a/b"))).toBe(true);
   expect(await readContent(folder, "a/b", 4)).toBeUndefined();
   expect(await readContent(folder, "a", maxBytes)).toBeUndefined();
   expect(await readContent(folder, "x/y", maxBytes)).toBeUndefined();
   writeFileSync(join(folder, "big"), Buffer.alloc(3 * 1024 * 1024, 7));
-  expect((await readContent(folder, "big", 4 * 1024 * 1024))?.bytes.equals(Buffer.alloc(3 * 1024 * 1024, 7))).toBe(true);
+  expect((await readContent(folder, "big", 4 * 1024 * 1024))?.bytes.equals(Buffer.alloc(3 * 1024 * 1024, 7))).toBe(
+    true,
+  );
 });
 
 test("nothing is read through a link, and a pipe keeps nobody waiting", async () => {
@@ -138,19 +192,28 @@ test("nothing is read through a link, and a pipe keeps nobody waiting", async ()
   symlinkSync(join(elsewhere, "in"), join(folder, "folder"));
   symlinkSync(join(elsewhere, "in/secret"), join(folder, "file"));
   makePipe(join(folder, "pipe"));
-  for (const path of ["folder/secret", "file", "pipe"]) expect(await readContent(folder, path, maxBytes)).toBeUndefined();
+  for (const path of ["folder/secret", "file", "pipe"])
+    expect(await readContent(folder, path, maxBytes)).toBeUndefined();
 });
 
 test("a file is written in one step, with the folders it needs, and keeps its right to be run", async () => {
   const folder = createFolder({ "run.sh": "old" });
   chmodSync(join(folder, "run.sh"), 0o751);
   const state = async (path: string) => (await scanFolder(folder)).files.get(path);
-  expect(writeContent(folder, "run.sh", Buffer.from("new"), { expected: await state("run.sh") })).toEqual({ state: await state("run.sh") });
+  expect(writeContent(folder, "run.sh", Buffer.from("new"), { expected: await state("run.sh") })).toEqual({
+    state: await state("run.sh"),
+  });
   expect(readFileSync(join(folder, "run.sh"), "utf8")).toBe("new");
   expect(statSync(join(folder, "run.sh")).mode & 0o777).toBe(0o751);
   const drafts = createTempFolder();
-  expect(writeContent(folder, "a/b/c", Buffer.from("c"), { expected: undefined, drafts })).toEqual({ state: await state("a/b/c") });
-  expect([readdirSync(drafts), readdirSync(folder).sort(), readdirSync(join(folder, "a/b"))]).toEqual([[], ["a", "run.sh"], ["c"]]);
+  expect(writeContent(folder, "a/b/c", Buffer.from("c"), { expected: undefined, drafts })).toEqual({
+    state: await state("a/b/c"),
+  });
+  expect([readdirSync(drafts), readdirSync(folder).sort(), readdirSync(join(folder, "a/b"))]).toEqual([
+    [],
+    ["a", "run.sh"],
+    ["c"],
+  ]);
 });
 
 test("what is not as we thought is left alone", async () => {
@@ -163,7 +226,9 @@ test("what is not as we thought is left alone", async () => {
   expect(writeContent(folder, "a", content, { expected: undefined })).toBe("changed");
   expect(writeContent(folder, "gone", content, { expected: files.get("a") })).toBe("changed");
   expect(removeContent(folder, "a", files.get("a") as never)).toBe("changed");
-  expect(writeContent(folder, "sub", content, { expected: undefined })).toMatchObject({ refused: "there is a folder of that name" });
+  expect(writeContent(folder, "sub", content, { expected: undefined })).toMatchObject({
+    refused: "there is a folder of that name",
+  });
   expect(writeContent(folder, "a/b", content, { expected: undefined })).toMatchObject({ refused: expect.any(String) });
   expect(readFileSync(join(folder, "a"), "utf8")).toBe("changed");
   expect(readdirSync(folder).sort()).toEqual(["a", "d", "e", "sub"]);
@@ -179,7 +244,8 @@ test("nothing is written or removed through a link", async () => {
   symlinkSync(join(elsewhere, "nothing-yet"), join(folder, "z"));
   const content = Buffer.from("evil");
   for (const path of ["sub/y", "sub/new", "x", "z"]) {
-    for (const expected of [undefined, known]) expect(writeContent(folder, path, content, { expected })).not.toHaveProperty("state");
+    for (const expected of [undefined, known])
+      expect(writeContent(folder, path, content, { expected })).not.toHaveProperty("state");
     expect(removeContent(folder, path, known)).not.toBe("removed");
   }
   expect(readFileSync(join(elsewhere, "x"), "utf8")).toBe("safe");

@@ -9,7 +9,9 @@ import { IgnoreRules } from "./ignore-rules.ts";
 /** As a walk asks: what lies in a folder that is ignored is ignored with it. */
 function isIgnored(rules: IgnoreRules, path: string): boolean {
   const names = path.split("/");
-  return names.some((_, index) => rules.evaluate(names.slice(0, index + 1).join("/"), index < names.length - 1) === true);
+  return names.some(
+    (_, index) => rules.evaluate(names.slice(0, index + 1).join("/"), index < names.length - 1) === true,
+  );
 }
 
 test.each([
@@ -47,9 +49,33 @@ const hasGit = spawnSync("git", ["--version"]).status === 0;
 test.skipIf(!hasGit)("any rules mean what they mean to git", () => {
   const chance = createRandom("ignore rules");
   const word = () => chance.text(1 + chance.below(3), "ab.");
-  const kinds = [word, word, () => "*", () => "**", () => `${word()}*`, () => `*${word()}`, () => "?", () => "[ab]", () => "[!a]", () => "[a-b]b", () => `${word()}*${word()}`, () => "\\a", () => "a**b", () => "[[:alpha:]]*", () => "[]a.]", () => "[^.]?", () => "[\\a-b]*"];
+  const kinds = [
+    word,
+    word,
+    () => "*",
+    () => "**",
+    () => `${word()}*`,
+    () => `*${word()}`,
+    () => "?",
+    () => "[ab]",
+    () => "[!a]",
+    () => "[a-b]b",
+    () => `${word()}*${word()}`,
+    () => "\\a",
+    () => "a**b",
+    () => "[[:alpha:]]*",
+    () => "[]a.]",
+    () => "[^.]?",
+    () => "[\\a-b]*",
+  ];
   const pattern = () =>
-    [chance.chance(0.2) ? "!" : "", chance.chance(0.2) ? "/" : "", Array.from({ length: 1 + chance.below(3) }, () => chance.pick(kinds)()).join("/"), chance.chance(0.2) ? "/" : "", chance.chance(0.1) ? "  " : ""].join("");
+    [
+      chance.chance(0.2) ? "!" : "",
+      chance.chance(0.2) ? "/" : "",
+      Array.from({ length: 1 + chance.below(3) }, () => chance.pick(kinds)()).join("/"),
+      chance.chance(0.2) ? "/" : "",
+      chance.chance(0.1) ? "  " : "",
+    ].join("");
   const path = () => Array.from({ length: 1 + chance.below(3) }, () => word().replace(/^\.+$/, "a")).join("/");
   const folder = createTempFolder();
   execFileSync("git", ["init", "-q", folder]);
@@ -57,8 +83,13 @@ test.skipIf(!hasGit)("any rules mean what they mean to git", () => {
     const text = Array.from({ length: 1 + chance.below(3) }, pattern).join("\n");
     const paths = [...new Set(Array.from({ length: 60 }, path))];
     writeFileSync(join(folder, ".gitignore"), text);
-    const { stdout } = spawnSync("git", ["-C", folder, "check-ignore", "--no-index", "--stdin"], { input: paths.join("\n") });
+    const { stdout } = spawnSync("git", ["-C", folder, "check-ignore", "--no-index", "--stdin"], {
+      input: paths.join("\n"),
+    });
     const rules = new IgnoreRules(text);
-    expect({ text, ignored: paths.filter((one) => isIgnored(rules, one)) }).toEqual({ text, ignored: stdout.toString().split("\n").filter(Boolean) });
+    expect({ text, ignored: paths.filter((one) => isIgnored(rules, one)) }).toEqual({
+      text,
+      ignored: stdout.toString().split("\n").filter(Boolean),
+    });
   }
 });

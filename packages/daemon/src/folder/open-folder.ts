@@ -56,7 +56,12 @@ interface EnterOptions {
  * Goes to the folder that a file lies in and does something there. What is given is the chain of folders, the last
  * one being the file's own, and the file's name.
  */
-export function withParentFolder<T>(root: string, path: string, work: (chain: OpenFolder[], names: string[]) => T, { make }: EnterOptions = {}): T {
+export function withParentFolder<T>(
+  root: string,
+  path: string,
+  work: (chain: OpenFolder[], names: string[]) => T,
+  { make }: EnterOptions = {},
+): T {
   const names = path.split("/");
   const chain: OpenFolder[] = [];
   try {

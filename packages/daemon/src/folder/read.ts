@@ -28,7 +28,11 @@ export async function readContent(root: string, path: string, longest: number): 
 }
 
 /** The same for whoever comes back to a file that is being written. */
-export async function readSettled(root: string, path: string, longest: number): Promise<Content | "moving" | undefined> {
+export async function readSettled(
+  root: string,
+  path: string,
+  longest: number,
+): Promise<Content | "moving" | undefined> {
   const content = await readOnce(root, path, longest);
   return content === "moving" ? readOnce(root, path, longest) : content;
 }
@@ -39,7 +43,8 @@ async function readOnce(root: string, path: string, longest: number): Promise<Co
   try {
     const found = fstatSync(descriptor);
     if (!found.isFile() || found.size > longest) return undefined;
-    const bytes = found.size <= pieceBytes ? readWhole(descriptor, found.size) : await readInPieces(descriptor, found.size);
+    const bytes =
+      found.size <= pieceBytes ? readWhole(descriptor, found.size) : await readInPieces(descriptor, found.size);
     const state = toFileState(found);
     if (!bytes || !isSameState(state, toFileState(fstatSync(descriptor)))) return "moving";
     return { bytes, state, hash: createHash("sha256").update(bytes).digest("hex") };
@@ -67,16 +72,19 @@ export function readSmall(folder: OpenFolder, name: string, longest: number): Bu
 
 function openFile(root: string, path: string): number | undefined {
   try {
-    return withParentFolder(root, path, (chain, names) => openSync((chain.at(-1) as OpenFolder).resolve(names.at(-1) as string), flags));
+    return withParentFolder(root, path, (chain, names) =>
+      openSync((chain.at(-1) as OpenFolder).resolve(names.at(-1) as string), flags),
+    );
   } catch (error) {
-    if (isMissing(error) || ["EACCES", "EPERM", "ENXIO"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    if (isMissing(error) || ["EACCES", "EPERM", "ENXIO"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      return undefined;
     throw error;
   }
 }
 
 function readWhole(descriptor: number, size: number): Buffer | undefined {
   const bytes = Buffer.allocUnsafe(size);
-  for (let at = 0; at < size; ) {
+  for (let at = 0; at < size;) {
     const count = readSync(descriptor, bytes, at, size - at, at);
     if (count === 0) return undefined;
     at += count;
@@ -86,7 +94,7 @@ function readWhole(descriptor: number, size: number): Buffer | undefined {
 
 async function readInPieces(descriptor: number, size: number): Promise<Buffer | undefined> {
   const bytes = Buffer.allocUnsafe(size);
-  for (let at = 0; at < size; ) {
+  for (let at = 0; at < size;) {
     const { bytesRead } = await read(descriptor, bytes, at, Math.min(pieceBytes, size - at), at);
     if (bytesRead === 0) return undefined;
     at += bytesRead;

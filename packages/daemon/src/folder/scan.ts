@@ -4,8 +4,8 @@ import { type FileState, toFileState } from "./file-state.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { getErrorCode, isMissing, OpenFolder } from "./open-folder.ts";
 import { readSmall } from "./read.ts";
-import { createYielder } from "./yielder.ts";
 import { isDraft } from "./write.ts";
+import { createYielder } from "./yielder.ts";
 
 /** Something that lies in the folder and cannot be taken for a file of a workspace. */
 export interface SkippedFile {
@@ -43,7 +43,10 @@ const alwaysIgnored = new Set([".git", "git~1", "node_modules"]);
 const maxIgnoreFileBytes = 64 * 1024;
 
 /** Looks at all regular files of a folder, never through a link, and leaves out what `.gitignore` files say. */
-export async function scanFolder(root: string, { known, isExcluded = () => false, maxEntries = defaultMaxEntries }: ScanOptions = {}): Promise<FolderScan> {
+export async function scanFolder(
+  root: string,
+  { known, isExcluded = () => false, maxEntries = defaultMaxEntries }: ScanOptions = {},
+): Promise<FolderScan> {
   const files = new Map<string, FileState>();
   const untaken: SkippedFile[] = [];
   const drafts: string[] = [];
@@ -73,7 +76,10 @@ export async function scanFolder(root: string, { known, isExcluded = () => false
     const text = readSmall(folder, ".gitignore", maxIgnoreFileBytes);
     if (text === "too long") {
       // What it keeps out may be a secret.
-      untaken.push({ path: path === "" ? ".gitignore" : `${path}/.gitignore`, why: `it is longer than ${maxIgnoreFileBytes / 1024} KB, so all of its folder is left alone` });
+      untaken.push({
+        path: path === "" ? ".gitignore" : `${path}/.gitignore`,
+        why: `it is longer than ${maxIgnoreFileBytes / 1024} KB, so all of its folder is left alone`,
+      });
       hidden.add(path);
       return;
     }
@@ -90,7 +96,12 @@ export async function scanFolder(root: string, { known, isExcluded = () => false
     }
   }
 
-  async function visitEntry(folder: OpenFolder, within: string, entry: Dirent, isWithinIgnored: boolean): Promise<void> {
+  async function visitEntry(
+    folder: OpenFolder,
+    within: string,
+    entry: Dirent,
+    isWithinIgnored: boolean,
+  ): Promise<void> {
     const bytes = entry.name as unknown as Buffer;
     const name = bytes.toString("utf8");
     const path = within === "" ? name : `${within}/${name}`;
@@ -98,7 +109,9 @@ export async function scanFolder(root: string, { known, isExcluded = () => false
     const isIgnored = isWithinIgnored || isExcluded(path) || isIgnoredBy(rules, path, entry.isDirectory());
     if (isIgnored && !(entry.isDirectory() ? isKnownFolder(path) : known?.has(path))) return;
     if (!Buffer.from(name).equals(bytes)) return skip(path, "its name is not valid UTF-8");
-    const problem = pathProblem(path) ?? (path.normalize("NFC") === path ? undefined : "its name is spelled in another form of Unicode than NFC");
+    const problem =
+      pathProblem(path) ??
+      (path.normalize("NFC") === path ? undefined : "its name is spelled in another form of Unicode than NFC");
     if (problem) return skip(path, problem);
     const found = lstatSync(folder.resolve(name), { throwIfNoEntry: false });
     if (!found) return;
@@ -108,7 +121,8 @@ export async function scanFolder(root: string, { known, isExcluded = () => false
   }
 
   async function enter(folder: OpenFolder, name: string, path: string, isIgnored: boolean): Promise<void> {
-    if (path.split("/").length >= pathLimits.depth) return skip(path, `it is more than ${pathLimits.depth - 1} folders deep`);
+    if (path.split("/").length >= pathLimits.depth)
+      return skip(path, `it is more than ${pathLimits.depth - 1} folders deep`);
     let inner: OpenFolder;
     try {
       inner = folder.enter(name);
@@ -136,7 +150,8 @@ export async function scanFolder(root: string, { known, isExcluded = () => false
     drafts,
     folders,
     isHidden: (path) => hidden.size > 0 && ["", path, ...foldersOf(path)].some((one) => hidden.has(one)),
-    ignores: (path) => foldersOf(path).some((folder) => isIgnoredBy(rules, folder, true)) || isIgnoredBy(rules, path, false),
+    ignores: (path) =>
+      foldersOf(path).some((folder) => isIgnoredBy(rules, folder, true)) || isIgnoredBy(rules, path, false),
   };
 }
 

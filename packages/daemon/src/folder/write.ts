@@ -1,5 +1,20 @@
 import { randomBytes } from "node:crypto";
-import { chownSync, fchmodSync, fchownSync, fsyncSync, linkSync, lstatSync, closeSync, openSync, renameSync, rmdirSync, rmSync, type Stats, unlinkSync, writeSync } from "node:fs";
+import {
+  chownSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  closeSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type FileState, isSameState, toFileState } from "./file-state.ts";
 import { getErrorCode, withParentFolder, isMissing, type OpenFolder } from "./open-folder.ts";
@@ -20,7 +35,12 @@ export type WriteResult = { state: FileState } | "changed" | { refused: string }
 export type RemoveResult = "removed" | "changed" | { refused: string };
 
 /** Puts a file into a folder in one step, in place of what we know to be there. */
-export function writeContent(root: string, path: string, content: Uint8Array, { expected, drafts, owner, isDurable }: WriteOptions): WriteResult {
+export function writeContent(
+  root: string,
+  path: string,
+  content: Uint8Array,
+  { expected, drafts, owner, isDurable }: WriteOptions,
+): WriteResult {
   return attempt(() => {
     const make = (folder: string) => owner !== undefined && chownSync(folder, owner, owner);
     return withParentFolder(
@@ -30,7 +50,10 @@ export function writeContent(root: string, path: string, content: Uint8Array, { 
         const folder = chain.at(-1) as OpenFolder;
         const target = folder.resolve(names.at(-1) as string);
         const found = lstatSync(target, { throwIfNoEntry: false });
-        if (found && !found.isFile()) return { refused: found.isDirectory() ? "there is a folder of that name" : "there is something else of that name" };
+        if (found && !found.isFile())
+          return {
+            refused: found.isDirectory() ? "there is a folder of that name" : "there is something else of that name",
+          };
         if (!isSameState(found && toFileState(found), expected)) return "changed";
         const draft = drafts === undefined ? folder.resolve(createDraftName()) : join(drafts, createDraftName());
         try {
@@ -85,12 +108,17 @@ function createDraftName(): string {
   return `.thinkery-${randomBytes(6).toString("hex")}.draft`;
 }
 
-function writeDraft(draft: string, content: Uint8Array, replaced: Stats | undefined, { owner, isDurable }: Pick<WriteOptions, "owner" | "isDurable">): void {
+function writeDraft(
+  draft: string,
+  content: Uint8Array,
+  replaced: Stats | undefined,
+  { owner, isDurable }: Pick<WriteOptions, "owner" | "isDurable">,
+): void {
   // A workspace keeps no modes. What begins with “#!” is there to be run, as it can be in the agent's own shell.
   const isScript = content[0] === 0x23 && content[1] === 0x21;
   const descriptor = openSync(draft, "wx", isScript ? 0o777 : 0o666);
   try {
-    for (let at = 0; at < content.length; ) at += writeSync(descriptor, content, at);
+    for (let at = 0; at < content.length;) at += writeSync(descriptor, content, at);
     if (owner !== undefined) fchownSync(descriptor, owner, owner);
     // What could be run before can be run after; who runs it has not become somebody else.
     if (replaced) fchmodSync(descriptor, (replaced.mode & 0o777) | 0o600);

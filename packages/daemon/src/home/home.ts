@@ -95,7 +95,10 @@ async function checkFormat(path: string): Promise<boolean> {
   if (text === undefined) return false;
   const found = parseFormat(text);
   if (found === undefined) {
-    throw fail("unavailable", `${join(path, "format.json")} is damaged; restore it from a backup. Nothing was changed.`);
+    throw fail(
+      "unavailable",
+      `${join(path, "format.json")} is damaged; restore it from a backup. Nothing was changed.`,
+    );
   }
   if (found > formatVersion) {
     throw fail("unavailable", `${path} belongs to a newer Thinkery; update this one. Nothing was changed.`);

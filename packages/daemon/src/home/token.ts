@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { chmod, readFile, stat } from "node:fs/promises";
 import { fail } from "@thinkery/sdk";
 import { createFileAtomic, writeFileAtomic } from "./files.ts";
-import type { Home } from "./home.ts";
 import { toHomeError } from "./home-error.ts";
+import type { Home } from "./home.ts";
 
 // What fits in an Authorization header and cannot be guessed.
 const tokenPattern = /^[\x21-\x7e]{16,512}$/;
@@ -57,7 +57,10 @@ async function readSecret(home: Home, file: string, shape: RegExp): Promise<stri
   }
   const secret = text.trim();
   if (!shape.test(secret)) {
-    throw fail("unavailable", `${file} is empty or damaged; restore it, or remove it to get a new one at the next start.`);
+    throw fail(
+      "unavailable",
+      `${file} is empty or damaged; restore it, or remove it to get a new one at the next start.`,
+    );
   }
   return secret;
 }

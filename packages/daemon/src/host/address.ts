@@ -52,8 +52,10 @@ function tryPort(address: string, port: number): Promise<number | undefined> {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EADDRINUSE") resolve(undefined);
-      else if (error.code === "EACCES") reject(fail("unavailable", `Port ${port} needs more rights; choose one above 1023 with --port.`));
-      else if (error.code === "EADDRNOTAVAIL") reject(fail("bad_request", `This machine does not have the address ${address}.`));
+      else if (error.code === "EACCES")
+        reject(fail("unavailable", `Port ${port} needs more rights; choose one above 1023 with --port.`));
+      else if (error.code === "EADDRNOTAVAIL")
+        reject(fail("bad_request", `This machine does not have the address ${address}.`));
       else reject(error);
     });
     server.listen({ host: address, port, exclusive: true }, () => {

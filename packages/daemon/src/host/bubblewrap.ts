@@ -19,10 +19,14 @@ export async function findBubblewrap(
 ): Promise<Bubblewrap> {
   if (platform !== "linux") return toMissing("only exists on Linux");
   const path = findProgram(env, "bwrap");
-  if (!path) return toMissing("is not installed", "Install it, on Debian and Ubuntu with `sudo apt-get install bubblewrap`.");
+  if (!path)
+    return toMissing("is not installed", "Install it, on Debian and Ubuntu with `sudo apt-get install bubblewrap`.");
   const refusal = await findFailure([path, ...probeOptions, "--", "/bin/sh", "-c", ":"]);
   if (refusal === undefined) return { path };
-  return toMissing(`is installed, but this machine does not let it work (${refusal})`, "Allow user namespaces; in a container, whoever starts it has to.");
+  return toMissing(
+    `is installed, but this machine does not let it work (${refusal})`,
+    "Allow user namespaces; in a container, whoever starts it has to.",
+  );
 }
 
 // Many a machine has it and forbids it what it needs. All that sandboxes ask of it is asked here.

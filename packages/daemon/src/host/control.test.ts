@@ -33,7 +33,11 @@ async function serveForTest(routes: Route[]) {
 
 function serveControl() {
   let stops = 0;
-  const routes = createControlRoutes(token, { introduce: () => introduction, status: () => status, stop: () => void stops++ });
+  const routes = createControlRoutes(token, {
+    introduce: () => introduction,
+    status: () => status,
+    stop: () => void stops++,
+  });
   return { routes, stops: () => stops };
 }
 
@@ -63,7 +67,10 @@ test("a host proves that it knows the token, without telling it", async () => {
 test("a nonce that is none is refused", async () => {
   const { ask } = await serveForTest(serveControl().routes);
   for (const nonce of ["", "abc", "g".repeat(64), "a".repeat(200)]) {
-    expect(await ask("GET", `/prove?nonce=${nonce}`)).toMatchObject({ status: 400, body: { error: { code: "bad_request" } } });
+    expect(await ask("GET", `/prove?nonce=${nonce}`)).toMatchObject({
+      status: 400,
+      body: { error: { code: "bad_request" } },
+    });
   }
 });
 
@@ -89,22 +96,49 @@ const renewSlot = async (...asked: unknown[]) => {
 };
 
 test("main may have a slot renewed, and is told what it got wrong", async () => {
-  const { ask } = await serveForTest(createHostRoutes("main's key", { status: () => status, stop() {}, renewSlot }, openScriptFolders([])));
+  const { ask } = await serveForTest(
+    createHostRoutes("main's key", { status: () => status, stop() {}, renewSlot }, openScriptFolders([])),
+  );
   const renew = (query: string) => ask("POST", `/slots/renew?${query}`, { "x-thinkery-host-key": "main's key" });
   renewals.length = 0;
-  for (const query of ["", "index=0", "generation=1", "index=x&generation=1", "index=0&generation=1.5", "index=0&generation=-2", "index=&generation=1"]) {
+  for (const query of [
+    "",
+    "index=0",
+    "generation=1",
+    "index=x&generation=1",
+    "index=0&generation=1.5",
+    "index=0&generation=-2",
+    "index=&generation=1",
+  ]) {
     expect([query, (await renew(query)).status]).toEqual([query, 400]);
   }
   expect(renewals).toEqual([]);
   expect(await renew("index=0&generation=-1")).toEqual({ status: 200, body: { generation: 7, ended: "crash" } });
   await renew("index=12&generation=5&lost=1");
-  expect(renewals).toEqual([[0, -1, false], [12, 5, true]]);
+  expect(renewals).toEqual([
+    [0, -1, false],
+    [12, 5, true],
+  ]);
 });
 
 test("main's services are closed to everybody without main's key", async () => {
   let stops = 0;
-  const { ask } = await serveForTest(createHostRoutes("main's key", { status: () => status, stop: () => void stops++, renewSlot }, openScriptFolders([])));
-  for (const [method, path] of [["GET", "/status"], ["GET", "/scripts"], ["GET", "/script?name=x"], ["POST", "/shutdown"], ["POST", "/slots/renew?index=0&generation=1"], ["GET", "/nothing"], ["PUT", "/status"]] as const) {
+  const { ask } = await serveForTest(
+    createHostRoutes(
+      "main's key",
+      { status: () => status, stop: () => void stops++, renewSlot },
+      openScriptFolders([]),
+    ),
+  );
+  for (const [method, path] of [
+    ["GET", "/status"],
+    ["GET", "/scripts"],
+    ["GET", "/script?name=x"],
+    ["POST", "/shutdown"],
+    ["POST", "/slots/renew?index=0&generation=1"],
+    ["GET", "/nothing"],
+    ["PUT", "/status"],
+  ] as const) {
     expect(await ask(method, path)).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
     expect(await ask(method, path, { "x-thinkery-host-key": "main's kez" })).toMatchObject({ status: 403 });
   }
@@ -119,11 +153,26 @@ test("main's services are closed to everybody without main's key", async () => {
 
 test("a failure tells what was foreseen and nothing else", async () => {
   const { ask } = await serveForTest([
-    { method: "GET", path: "/foreseen", handle: () => { throw fail("not_found", "Look elsewhere."); } },
-    { method: "GET", path: "/unforeseen", handle: () => { throw new Error("/secret/path"); } },
+    {
+      method: "GET",
+      path: "/foreseen",
+      handle: () => {
+        throw fail("not_found", "Look elsewhere.");
+      },
+    },
+    {
+      method: "GET",
+      path: "/unforeseen",
+      handle: () => {
+        throw new Error("/secret/path");
+      },
+    },
     { method: "POST", path: "/echo", handle: ({ body }) => ({ body: body.length }) },
   ]);
-  expect(await ask("GET", "/foreseen")).toEqual({ status: 404, body: { error: { code: "not_found", message: "Look elsewhere." } } });
+  expect(await ask("GET", "/foreseen")).toEqual({
+    status: 404,
+    body: { error: { code: "not_found", message: "Look elsewhere." } },
+  });
   const { status, body } = await ask("GET", "/unforeseen");
   expect(status).toBe(500);
   expect(JSON.stringify(body)).not.toMatch(/secret|at /);
@@ -131,8 +180,12 @@ test("a failure tells what was foreseen and nothing else", async () => {
 });
 
 test("a body that is too large is refused", async () => {
-  const { ask } = await serveForTest([{ method: "POST", path: "/echo", handle: ({ body }) => ({ body: body.length }) }]);
-  const outcome = await ask("POST", "/echo", {}, "x".repeat(3 * 1024 * 1024)).catch((error: NodeJS.ErrnoException) => error.code);
+  const { ask } = await serveForTest([
+    { method: "POST", path: "/echo", handle: ({ body }) => ({ body: body.length }) },
+  ]);
+  const outcome = await ask("POST", "/echo", {}, "x".repeat(3 * 1024 * 1024)).catch(
+    (error: NodeJS.ErrnoException) => error.code,
+  );
   // The answer may come before all is sent; then the sender sees a closed connection.
   expect(typeof outcome === "string" ? 413 : outcome?.status).toBe(413);
 });

@@ -45,6 +45,11 @@ export function createControlRoutes(
       },
     },
     { method: "GET", path: "/status", isAllowed, handle: () => ({ body: host.status() }) },
-    { method: "POST", path: "/stop", isAllowed, handle: () => ({ status: 202, body: { status: "stopping" }, after: host.stop }) },
+    {
+      method: "POST",
+      path: "/stop",
+      isAllowed,
+      handle: () => ({ status: 202, body: { status: "stopping" }, after: host.stop }),
+    },
   ];
 }

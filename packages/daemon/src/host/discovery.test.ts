@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import { isAlive } from "../../../../tests/kit/processes.ts";
 import { ensureToken } from "../home/token.ts";
 import { claimHome } from "./claim.ts";
 import { createControlRoutes, getControlSocket, type HostIntroduction } from "./control.ts";
 import { findHost, readDaemonFile, removeDaemonFile, stopHost, writeDaemonFile } from "./discovery.ts";
 import { bundleProgram, createTempHome } from "./fixture.ts";
-import { isAlive } from "../../../../tests/kit/processes.ts";
 import { takeLock } from "./lock.ts";
 import { serveRoutes } from "./serve.ts";
 
@@ -15,8 +15,16 @@ const file = { pid: process.pid, host: "127.0.0.1", port: 5099, startedAt: "then
 const introduction: HostIntroduction = { ...file, ready: true };
 const getStatus = () => ({ pid: 1, startedAt: "then", main: { restarts: 0 }, slots: [] });
 
-async function startFakeHost(home: Awaited<ReturnType<typeof createTempHome>>, token: string, said = introduction, stop = () => {}) {
-  const server = await serveRoutes(getControlSocket(home), createControlRoutes(token, { introduce: () => said, status: getStatus, stop }));
+async function startFakeHost(
+  home: Awaited<ReturnType<typeof createTempHome>>,
+  token: string,
+  said = introduction,
+  stop = () => {},
+) {
+  const server = await serveRoutes(
+    getControlSocket(home),
+    createControlRoutes(token, { introduce: () => said, status: getStatus, stop }),
+  );
   onTestFinished(() => server.close());
   return server;
 }
@@ -48,17 +56,23 @@ const damage: [string, object][] = [
   ["a version that is a number", { version: 1 }],
 ];
 
-test.each([...damage, ["a port that is none", { port: 0 }]])("a daemon.json with %s claims nothing", async (_, wrong) => {
-  const home = await createTempHome();
-  writeFileSync(home.daemonFile, JSON.stringify({ ...file, ...wrong }));
-  expect(await readDaemonFile(home)).toBeUndefined();
-});
+test.each([...damage, ["a port that is none", { port: 0 }]])(
+  "a daemon.json with %s claims nothing",
+  async (_, wrong) => {
+    const home = await createTempHome();
+    writeFileSync(home.daemonFile, JSON.stringify({ ...file, ...wrong }));
+    expect(await readDaemonFile(home)).toBeUndefined();
+  },
+);
 
-test.each([...damage, ["a word in place of yes or no", { ready: "soon" }]])("a host that introduces itself with %s is not found", async (_, wrong) => {
-  const home = await createTempHome();
-  await startFakeHost(home, await ensureToken(home), { ...introduction, ...wrong });
-  expect(await findHost(home)).toBeUndefined();
-});
+test.each([...damage, ["a word in place of yes or no", { ready: "soon" }]])(
+  "a host that introduces itself with %s is not found",
+  async (_, wrong) => {
+    const home = await createTempHome();
+    await startFakeHost(home, await ensureToken(home), { ...introduction, ...wrong });
+    expect(await findHost(home)).toBeUndefined();
+  },
+);
 
 test("somebody who does not know the token is not our host", async () => {
   const home = await createTempHome();
@@ -110,7 +124,10 @@ test("a starter is told of the running host and waits for one that is going away
   const token = await ensureToken(home);
   const said = { ...introduction };
   await startFakeHost(home, token, said);
-  await expect(claimHome(home)).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("http://127.0.0.1:5099") });
+  await expect(claimHome(home)).rejects.toMatchObject({
+    code: "conflict",
+    message: expect.stringContaining("http://127.0.0.1:5099"),
+  });
 
   said.ready = false;
   await expect(claimHome(home, 100)).rejects.toMatchObject({ code: "unavailable" });

@@ -73,7 +73,13 @@ function isDaemonFile(value: unknown): value is DaemonFile {
 
 // The port may still be 0: the host that was told to take any has not chosen yet.
 function isIntroduction(value: unknown): value is HostIntroduction & { proof: string } {
-  return isDaemonFile(value) && "ready" in value && typeof value.ready === "boolean" && "proof" in value && typeof value.proof === "string";
+  return (
+    isDaemonFile(value) &&
+    "ready" in value &&
+    typeof value.ready === "boolean" &&
+    "proof" in value &&
+    typeof value.proof === "string"
+  );
 }
 
 async function requestIntroduction(home: Home): Promise<HostIntroduction | undefined> {
@@ -110,7 +116,12 @@ function signalHost(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   }
 }
 
-function requestControl(home: Home, method: string, path: string, headers: Record<string, string> = {}): Promise<unknown> {
+function requestControl(
+  home: Home,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath: getControlSocket(home), method, path, headers, agent: false, timeout: 2_000 });
     asked.on("error", reject);

@@ -69,7 +69,8 @@ const sandboxWorker = `export default { fetch() { return new Response("alive"); 
 /** A build with the smallest Worker that fills its place. Its path is one that needs escaping. */
 export function createTinyParts(): BuildParts {
   const folder = join(createTempFolder(), `it's "dist"`);
-  for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "page"]) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "page"])
+    mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(folder, "build.json"), JSON.stringify({ version: "0.0.0+test" }));
   writeFileSync(join(folder, "worker/main/main.js"), mainWorker);
   writeFileSync(join(folder, "worker/sandbox/sandbox.js"), sandboxWorker);

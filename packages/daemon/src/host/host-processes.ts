@@ -50,7 +50,12 @@ export function createHostProcesses(options: HostProcessesOptions): HostProcesse
 
   const sandboxes = createSlots({ ...options, count: options.slots, modules: parts.sandbox });
   const choice = createWorkerChoice(options.worker, onEvent);
-  const mainChild = createMainChild({ ...options, choice, sandboxSockets: sandboxes.sockets, hostSocket: getHostSocket(home.run) });
+  const mainChild = createMainChild({
+    ...options,
+    choice,
+    sandboxSockets: sandboxes.sockets,
+    hostSocket: getHostSocket(home.run),
+  });
   const events = { onLine: (line: string) => onLine(mainChild.name, line), onEvent, onGiveUp: onMainLost };
   const prepare = async () => {
     // Whatever a main that is gone had them do must not go on beside the next one.

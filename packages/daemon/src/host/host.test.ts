@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -12,17 +12,23 @@ import {
   workspaceLimitsSchema,
 } from "@thinkery/sdk/internal";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { isAlive } from "../../../../tests/kit/processes.ts";
 import type { Home } from "../home/home.ts";
 import { findHost, readDaemonFile, stopHost } from "./discovery.ts";
 import { bundleProgram, createTempHome, createTinyParts, findWorkerds } from "./fixture.ts";
-import { isAlive } from "../../../../tests/kit/processes.ts";
 import { type HostOptions, runHost } from "./host.ts";
 import { takeLock } from "./lock.ts";
 
 const quick = { backoffMs: 5, pingMs: 50 };
 
 function createOptions(home: Home, more: Partial<HostOptions> = {}): HostOptions {
-  const lists = { allowedHosts: ["my.house"], allowedOrigins: ["https://my.house"], toolOrigins: [], providers: ["openai"], scriptFolders: [] };
+  const lists = {
+    allowedHosts: ["my.house"],
+    allowedOrigins: ["https://my.house"],
+    toolOrigins: [],
+    providers: ["openai"],
+    scriptFolders: [],
+  };
   const models = {
     models: { providers: {}, prices: {} },
     modelVariables: { variables: {}, secrets: [] },
@@ -31,7 +37,18 @@ function createOptions(home: Home, more: Partial<HostOptions> = {}): HostOptions
     linux: linuxLimitsSchema.parse({}),
     workspace: workspaceLimitsSchema.parse({}),
   };
-  return { home, host: "127.0.0.1", port: 0, isPortFixed: false, slots: 1, parts: createTinyParts(), limits: quick, ...lists, ...models, ...more };
+  return {
+    home,
+    host: "127.0.0.1",
+    port: 0,
+    isPortFixed: false,
+    slots: 1,
+    parts: createTinyParts(),
+    limits: quick,
+    ...lists,
+    ...models,
+    ...more,
+  };
 }
 
 async function startTestHost(more: Partial<HostOptions> = {}) {
@@ -66,7 +83,10 @@ test("a host answers, gives main what it needs, can be found, and leaves nothing
   expect(found).toMatchObject({ pid: process.pid, url: host.url, version: "0.0.0+test" });
   expect(await readDaemonFile(home)).toMatchObject({ pid: process.pid, port: host.port });
   expect(statSync(join(home.run, "main.capnp")).mode & 0o777).toBe(0o600);
-  await vi.waitUntil(async () => (await get("/host/status")).slots[0].state === "ready", { timeout: 20_000, interval: 10 });
+  await vi.waitUntil(async () => (await get("/host/status")).slots[0].state === "ready", {
+    timeout: 20_000,
+    interval: 10,
+  });
   expect(await (await fetch(`${host.url}/sandbox`)).text()).toBe("alive");
 
   await host.stop();
@@ -87,8 +107,14 @@ test("the log never holds the token", async () => {
 });
 
 test("keys reach main but neither its configuration nor the log", async () => {
-  const modelVariables = { variables: { OPENAI_API_KEY: "sk-very-secret", GROQ_API_KEY: "gsk-secret" }, secrets: ["sk-very-secret", "gsk-secret"] };
-  const { home, get } = await startTestHost({ modelVariables, models: { model: "openai:x", providers: {}, prices: {} } });
+  const modelVariables = {
+    variables: { OPENAI_API_KEY: "sk-very-secret", GROQ_API_KEY: "gsk-secret" },
+    secrets: ["sk-very-secret", "gsk-secret"],
+  };
+  const { home, get } = await startTestHost({
+    modelVariables,
+    models: { model: "openai:x", providers: {}, prices: {} },
+  });
   expect(await get("/models")).toMatchObject({
     MODEL_CONFIG: { model: "openai:x", providers: {}, prices: {} },
     TURN_LIMITS: { noProgressSeconds: 600, attempts: 3, strikes: 2, heartbeatSeconds: 3, toolSeconds: 120, steps: 64 },
@@ -120,8 +146,14 @@ test("main may read the scripts of the machine, and hears what is wrong with one
   writeFileSync(join(folder, "bad.yaml"), "- text: [\n");
   const { get } = await startTestHost({ home, scriptFolders: [folder] });
   expect(await get("/host/scripts")).toEqual({ scripts: ["bad", "good"] });
-  expect(await get("/host/script?name=good")).toMatchObject({ name: "good", file: "scripts/good.yaml", script: { pace: 0 } });
-  expect(await get("/host/script?name=bad")).toMatchObject({ error: { code: "bad_request", message: expect.stringContaining("scripts/bad.yaml, line 2") } });
+  expect(await get("/host/script?name=good")).toMatchObject({
+    name: "good",
+    file: "scripts/good.yaml",
+    script: { pace: 0 },
+  });
+  expect(await get("/host/script?name=bad")).toMatchObject({
+    error: { code: "bad_request", message: expect.stringContaining("scripts/bad.yaml, line 2") },
+  });
   expect(await get("/host/script?name=nobody")).toMatchObject({ error: { code: "not_found" } });
   expect(await get("/host/script?name=..%2Fgood")).toMatchObject({ error: { code: "bad_request" } });
 });
@@ -133,7 +165,14 @@ test("main knows each start from the one before, and how that one ended", async 
   const first = await boot();
   expect(first).toEqual({ id: expect.any(String), after: "stop" });
   killMain(home);
-  await vi.waitUntil(() => boot().then(({ id }) => id !== first.id, () => false), { timeout: 20_000, interval: 10 });
+  await vi.waitUntil(
+    () =>
+      boot().then(
+        ({ id }) => id !== first.id,
+        () => false,
+      ),
+    { timeout: 20_000, interval: 10 },
+  );
   expect(await boot()).toMatchObject({ after: "crash" });
   await host.stop();
   const again = await startTestHost({ home });
@@ -142,7 +181,10 @@ test("main knows each start from the one before, and how that one ended", async 
 
 test("a second host in the same home is refused and the first lives on", async () => {
   const { home, host, get } = await startTestHost();
-  await expect(runHost(createOptions(home))).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining(host.url) });
+  await expect(runHost(createOptions(home))).rejects.toMatchObject({
+    code: "conflict",
+    message: expect.stringContaining(host.url),
+  });
   expect(await get("/health")).toEqual({ status: "ok" });
   expect(await findHost(home)).toMatchObject({ url: host.url });
 });
@@ -193,19 +235,34 @@ test("other machines are not served without a token set on purpose", async () =>
 test("main that is killed comes back on the same port and is counted", async () => {
   const { get, home } = await startTestHost();
   killMain(home);
-  await vi.waitUntil(() => get("/host/status").then((status) => status.main.restarts === 1, () => false), { timeout: 20_000, interval: 10 });
+  await vi.waitUntil(
+    () =>
+      get("/host/status").then(
+        (status) => status.main.restarts === 1,
+        () => false,
+      ),
+    { timeout: 20_000, interval: 10 },
+  );
 });
 
 test("main may have a slot renewed; a new main finds every slot with a new process, and the host talks of none of it", async () => {
   const said: string[] = [];
   const { get, home } = await startTestHost({ slots: 2, onLine: (line) => said.push(line) });
-  const generations = () => Promise.all([0, 1].map(async (index) => (await get(`/host/renew?index=${index}&generation=-1`)).generation));
+  const generations = () =>
+    Promise.all([0, 1].map(async (index) => (await get(`/host/renew?index=${index}&generation=-1`)).generation));
   expect(await generations()).toEqual([1, 1]);
   expect(await get("/host/renew?index=0&generation=1")).toEqual({ generation: 2, ended: "asked" });
   expect(await get("/host/renew?index=2&generation=1")).toMatchObject({ error: { code: "not_found" } });
   const before = (await get("/host/status")).slots.map(({ pid }: { pid: number }) => pid);
   killMain(home);
-  await vi.waitUntil(() => get("/host/status").then((status) => status.main.restarts === 1, () => false), { timeout: 20_000, interval: 10 });
+  await vi.waitUntil(
+    () =>
+      get("/host/status").then(
+        (status) => status.main.restarts === 1,
+        () => false,
+      ),
+    { timeout: 20_000, interval: 10 },
+  );
   // By the time that the new main answers, what the old one had them do is gone.
   expect(before.filter(isAlive)).toEqual([]);
   expect(await generations()).toEqual([3, 2]);
@@ -226,7 +283,10 @@ test.runIf(process.platform === "linux")("a slot holds the home's lock, also beh
 test("main that cannot live stops the host, which says why", async () => {
   const { home, host } = await startTestHost({ limits: { ...quick, failures: 1 } });
   killMain(home);
-  expect(await host.stopped).toEqual({ reason: "failed", message: expect.stringContaining("main was ended by SIGKILL") });
+  expect(await host.stopped).toEqual({
+    reason: "failed",
+    message: expect.stringContaining("main was ended by SIGKILL"),
+  });
   expect(existsSync(home.daemonFile)).toBe(false);
 });
 
@@ -234,7 +294,9 @@ test("main that cannot even start is an error that shows its last words and wher
   const home = await createTempHome();
   const parts = createTinyParts();
   const broken = { ...parts, main: parts.main.map(({ name }) => ({ name, path: "/nowhere/main.js" })) };
-  await expect(runHost(createOptions(home, { parts: broken, limits: { ...quick, failures: 2 } }))).rejects.toMatchObject({
+  await expect(
+    runHost(createOptions(home, { parts: broken, limits: { ...quick, failures: 2 } })),
+  ).rejects.toMatchObject({
     code: "unavailable",
     message: expect.stringMatching(/nowhere.*thinkery\.log/),
   });

@@ -3,16 +3,15 @@ import { existsSync } from "node:fs";
 import { fail, isThinkeryError } from "@thinkery/sdk";
 import type { LinuxLimits, ModelConfig, SandboxLimits, TurnLimits, WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { ModelVariables } from "../config/providers.ts";
+import { toHomeError } from "../home/home-error.ts";
 import type { Home } from "../home/home.ts";
 import { ensureSigningKey, ensureToken } from "../home/token.ts";
-import { toHomeError } from "../home/home-error.ts";
 import { openScriptFolders } from "../scripts/folders.ts";
 import { toBindAddress, checkExposure, toHostUrl } from "./address.ts";
 import { claimHome } from "./claim.ts";
 import { createControlRoutes, getControlSocket, type HostIntroduction } from "./control.ts";
-import { createHostProcesses, getHostSocket } from "./host-processes.ts";
 import { removeDaemonFile, writeDaemonFile } from "./discovery.ts";
-import { createShutdown, type StopOutcome } from "./shutdown.ts";
+import { createHostProcesses, getHostSocket } from "./host-processes.ts";
 import type { Limits } from "./limits.ts";
 import { openLinux } from "./linux/open.ts";
 import { createLinuxRoutes } from "./linux/routes.ts";
@@ -21,6 +20,7 @@ import type { MainOptions } from "./main.ts";
 import { locateParts, type BuildParts } from "./parts.ts";
 import { serveRoutes } from "./serve.ts";
 import { createHostRoutes } from "./services.ts";
+import { createShutdown, type StopOutcome } from "./shutdown.ts";
 import { followWorker } from "./worker/follow.ts";
 import { bundleWorker, installWorker } from "./worker/worker.ts";
 
@@ -91,9 +91,16 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
     const after = existsSync(home.daemonFile) ? "crash" : "stop";
     const startedAt = new Date().toISOString();
     const { version } = parts;
-    const bundledWorker = options.worker && (await bundleWorker(options.worker.entry, version, { stay: options.worker.watch }));
+    const bundledWorker =
+      options.worker && (await bundleWorker(options.worker.entry, version, { stay: options.worker.watch }));
     const worker = bundledWorker && (await installWorker(bundledWorker, home.run));
-    const about = { pid: process.pid, host: address, startedAt, version, ...(bundledWorker ? { worker: bundledWorker.entry } : {}) };
+    const about = {
+      pid: process.pid,
+      host: address,
+      startedAt,
+      version,
+      ...(bundledWorker ? { worker: bundledWorker.entry } : {}),
+    };
     const introduction: HostIntroduction = { ...about, port: options.port, ready: false };
     const stop = (outcome: StopOutcome) => {
       introduction.ready = false;
@@ -129,10 +136,18 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
       },
     });
 
-    const asked = { status: processes.getStatus, renewSlot: processes.renewSlot, stop: () => void stop({ reason: "asked" }), introduce: () => introduction };
+    const asked = {
+      status: processes.getStatus,
+      renewSlot: processes.renewSlot,
+      stop: () => void stop({ reason: "asked" }),
+      introduce: () => introduction,
+    };
     const linux = openLinux({ home, limits: options.linux, onError: (text) => log.writeLine("linux", text) });
     end.addStep(() => linux.close());
-    const services = await serveRoutes(getHostSocket(home.run), createHostRoutes(hostKey, asked, openScriptFolders(options.scriptFolders), createLinuxRoutes(linux)));
+    const services = await serveRoutes(
+      getHostSocket(home.run),
+      createHostRoutes(hostKey, asked, openScriptFolders(options.scriptFolders), createLinuxRoutes(linux)),
+    );
     end.addStep(services.close);
     const control = await serveRoutes(getControlSocket(home), createControlRoutes(token, asked));
     end.addStep(control.close);
@@ -152,7 +167,15 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
     processes.startSlots();
     if (bundledWorker && options.worker?.watch) {
       const { listWorkers, renewMain } = processes;
-      end.addStep(followWorker(bundledWorker, { version, run: home.run, say, listWorkers, renew: (next) => renewMain(next, drainMs) }).close);
+      end.addStep(
+        followWorker(bundledWorker, {
+          version,
+          run: home.run,
+          say,
+          listWorkers,
+          renew: (next) => renewMain(next, drainMs),
+        }).close,
+      );
     }
     const url = toHostUrl(address, port);
     log.writeLine("daemon", `ready at ${url}`);

@@ -12,7 +12,8 @@ interface InnerProcess {
 export function findInnerProcess(name: string, pid: number, depth = 3): InnerProcess | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    if (/^Name:\t(.*)$/m.exec(status)?.[1] === name) return { pid, memoryBytes: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024 };
+    if (/^Name:\t(.*)$/m.exec(status)?.[1] === name)
+      return { pid, memoryBytes: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024 };
     if (depth === 0) return undefined;
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
     for (const child of children ? children.split(" ") : []) {

@@ -27,8 +27,14 @@ test("a wall behind which workerd does not start is left out, and it is said why
     return { ...walls, missing: walls.missing.join(" ") };
   };
   expect(await found(prlimit, bubblewrap)).toEqual({ prlimit, bubblewrap, missing: "" });
-  expect(await found(prlimit, bad)).toEqual({ prlimit, missing: expect.stringContaining("does not start behind bubblewrap here (it is forbidden).") });
-  expect(await found(bad, bubblewrap)).toEqual({ bubblewrap, missing: expect.stringContaining("does not start behind prlimit and bubblewrap here") });
+  expect(await found(prlimit, bad)).toEqual({
+    prlimit,
+    missing: expect.stringContaining("does not start behind bubblewrap here (it is forbidden)."),
+  });
+  expect(await found(bad, bubblewrap)).toEqual({
+    bubblewrap,
+    missing: expect.stringContaining("does not start behind prlimit and bubblewrap here"),
+  });
   expect(await found(bad, bad)).toEqual({ missing: expect.stringContaining("behind prlimit here (it is forbidden).") });
 });
 
@@ -36,8 +42,13 @@ test("what is not there is said in the words of whoever looked for it", async ()
   const { workerd, prlimit } = createPrograms();
   const walls = await probeIsolation(workerd, { prlimit, bubblewrap: { missing: "Get some bubblewrap." } });
   expect(describeIsolation(walls)).toBe("Sandboxes run behind prlimit. Get some bubblewrap.");
-  const without = await probeIsolation(workerd, { prlimit: undefined, bubblewrap: { missing: "Get some bubblewrap." } });
-  expect(describeIsolation(without)).toBe("Sandboxes run without further walls. prlimit is not installed; it is a part of util-linux. Get some bubblewrap.");
+  const without = await probeIsolation(workerd, {
+    prlimit: undefined,
+    bubblewrap: { missing: "Get some bubblewrap." },
+  });
+  expect(describeIsolation(without)).toBe(
+    "Sandboxes run without further walls. prlimit is not installed; it is a part of util-linux. Get some bubblewrap.",
+  );
 });
 
 const allowed: ProcessLimits = { dataBytes: 1000, cpuSeconds: 5, readable: ["/config"], folder: "/own" };
@@ -46,7 +57,9 @@ test("a command goes behind the walls that are there", () => {
   expect(isolateCommand({ missing: [] }, allowed, ["/workerd", "serve"])).toEqual(["/workerd", "serve"]);
   const both = isolateCommand({ prlimit: "/p", bubblewrap: "/b", missing: [] }, allowed, ["/workerd", "serve"]);
   expect(both.slice(0, 3)).toEqual(["/p", "--data=1000", "--cpu=5:15"]);
-  expect(both.slice(both.indexOf("/b"))).toEqual(expect.arrayContaining(["--unshare-all", "--die-with-parent", "--clearenv"]));
+  expect(both.slice(both.indexOf("/b"))).toEqual(
+    expect.arrayContaining(["--unshare-all", "--die-with-parent", "--clearenv"]),
+  );
   expect(both.join(" ")).toContain("--ro-bind /workerd /workerd --ro-bind /config /config --bind /own /own");
   expect(both.slice(-3)).toEqual(["--", "/workerd", "serve"]);
 });

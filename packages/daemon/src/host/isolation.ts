@@ -37,12 +37,22 @@ export async function probeIsolation(workerd: string, found: FoundPrograms): Pro
   if (!prlimit) missing.push("prlimit is not installed; it is a part of util-linux.");
   if ("missing" in found.bubblewrap) missing.push(found.bubblewrap.missing);
   // The stronger one is given up last.
-  const attempts: [prlimit: string | undefined, bubblewrap: string | undefined][] = [[prlimit, wrapper], [undefined, wrapper], [prlimit, undefined]];
+  const attempts: [prlimit: string | undefined, bubblewrap: string | undefined][] = [
+    [prlimit, wrapper],
+    [undefined, wrapper],
+    [prlimit, undefined],
+  ];
   for (const [limiter, wrap] of attempts) {
-    const isolation: SandboxIsolation = { ...(limiter ? { prlimit: limiter } : {}), ...(wrap ? { bubblewrap: wrap } : {}), missing };
-    const trouble = limiter || wrap ? await findFailure(isolateCommand(isolation, probeLimits, [workerd, "--version"])) : "";
+    const isolation: SandboxIsolation = {
+      ...(limiter ? { prlimit: limiter } : {}),
+      ...(wrap ? { bubblewrap: wrap } : {}),
+      missing,
+    };
+    const trouble =
+      limiter || wrap ? await findFailure(isolateCommand(isolation, probeLimits, [workerd, "--version"])) : "";
     if (trouble === undefined) return isolation;
-    if (trouble) missing.push(`workerd does not start behind ${listPrograms(isolation).join(" and ")} here (${trouble}).`);
+    if (trouble)
+      missing.push(`workerd does not start behind ${listPrograms(isolation).join(" and ")} here (${trouble}).`);
   }
   return { missing };
 }
@@ -55,7 +65,8 @@ export async function findIsolation(workerd: string): Promise<SandboxIsolation> 
 
 export function describeIsolation(walls: SandboxIsolation): string {
   const names = listPrograms(walls);
-  const there = names.length > 0 ? `Sandboxes run behind ${names.join(" and ")}.` : "Sandboxes run without further walls.";
+  const there =
+    names.length > 0 ? `Sandboxes run behind ${names.join(" and ")}.` : "Sandboxes run without further walls.";
   return [there, ...walls.missing].join(" ");
 }
 
@@ -64,8 +75,14 @@ export function listPrograms({ prlimit, bubblewrap }: SandboxIsolation): string[
 }
 
 /** The command that runs another one behind the walls. */
-export function isolateCommand({ prlimit, bubblewrap }: SandboxIsolation, allowed: ProcessLimits, command: [string, ...string[]]): [string, ...string[]] {
-  const wrapped: [string, ...string[]] = bubblewrap ? [bubblewrap, ...toMountOptions(allowed, command[0]), "--", ...command] : command;
+export function isolateCommand(
+  { prlimit, bubblewrap }: SandboxIsolation,
+  allowed: ProcessLimits,
+  command: [string, ...string[]],
+): [string, ...string[]] {
+  const wrapped: [string, ...string[]] = bubblewrap
+    ? [bubblewrap, ...toMountOptions(allowed, command[0]), "--", ...command]
+    : command;
   return prlimit ? [prlimit, ...toLimitOptions(allowed), ...wrapped] : wrapped;
 }
 

@@ -5,7 +5,11 @@ interface LineRateLimit {
 }
 
 /** Lets so many lines through in a while, and cuts long ones: whoever says them must not fill the log, or push others out of it. */
-export function limitLineRate(onLine: (line: string) => void, { lines, perMs, longest }: LineRateLimit, now = () => performance.now()): (line: string) => void {
+export function limitLineRate(
+  onLine: (line: string) => void,
+  { lines, perMs, longest }: LineRateLimit,
+  now = () => performance.now(),
+): (line: string) => void {
   let since = now();
   let said = 0;
   return (line) => {

@@ -3,8 +3,8 @@ import { constants } from "node:fs";
 import { open, readFile, realpath } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { createFileAtomic } from "../home/files.ts";
-import type { Home } from "../home/home.ts";
 import { toHomeError } from "../home/home-error.ts";
+import type { Home } from "../home/home.ts";
 
 /**
  * One host per home. The kernel holds the lock, so a crash cannot leave a stale one; every child inherits
@@ -27,7 +27,9 @@ export async function takeLock(home: Home): Promise<Lock | undefined> {
 // An abstract socket has no file that could be left behind. Its name holds a secret, for any user may bind any name.
 async function bindLock(home: Home): Promise<Lock | undefined> {
   const secret = await readLockSecret(home);
-  const name = createHash("sha256").update(`${await realpath(home.path)}\0${secret}`).digest("hex");
+  const name = createHash("sha256")
+    .update(`${await realpath(home.path)}\0${secret}`)
+    .digest("hex");
   const server = createServer((connection) => connection.destroy());
   const taken = await new Promise<boolean>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>

@@ -63,7 +63,16 @@ test("a stream becomes lines, whatever its chunks, and an endless line is cut", 
   const lines: string[] = [];
   readLines(stream, (line) => lines.push(line), 10);
   const euro = Buffer.from("€\n");
-  for (const chunk of ["a", "b\nc\n\n", euro.subarray(0, 1), euro.subarray(1), "x".repeat(25), "y".repeat(25), "z\nlast"]) stream.write(chunk);
+  for (const chunk of [
+    "a",
+    "b\nc\n\n",
+    euro.subarray(0, 1),
+    euro.subarray(1),
+    "x".repeat(25),
+    "y".repeat(25),
+    "z\nlast",
+  ])
+    stream.write(chunk);
   stream.end();
   await new Promise((resolve) => stream.once("close", resolve));
   expect(lines).toEqual(["ab", "c", "€", "xxxxxxxxxx …(cut)", "last"]);

@@ -71,7 +71,8 @@ export function openLog(folder: string, name: string, limits: Partial<LogLimits>
     if (closed) return;
     try {
       const time = new Date().toISOString();
-      const gap = dropped > 0 ? `${time} daemon ${dropped} lines are missing here: the log could not be written.\n` : "";
+      const gap =
+        dropped > 0 ? `${time} daemon ${dropped} lines are missing here: the log could not be written.\n` : "";
       append(`${gap}${time} ${source} ${clean(text)}\n`);
       dropped = 0;
     } catch (error) {

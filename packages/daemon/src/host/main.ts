@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { isIPv6 } from "node:net";
+import { join } from "node:path";
 import type { Boot } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
 import { choosePort } from "./address.ts";
@@ -9,8 +9,8 @@ import { drainMain, pingMain, getWrongAnswer } from "./ping.ts";
 import type { Child } from "./process.ts";
 import type { ChildSpec } from "./supervise.ts";
 import type { WorkerChoice } from "./worker/choice.ts";
-import { prepareWorkerd, startWorkerd } from "./workerd.ts";
 import { formatMainConfig, signingKeyVariable, type MainConfig } from "./workerd-config.ts";
+import { prepareWorkerd, startWorkerd } from "./workerd.ts";
 
 type PassedOption =
   | "hostSocket"
@@ -75,7 +75,9 @@ export function createMainChild(options: MainOptions) {
         blobs: home.blobs,
         variables: Object.keys(variables),
         boot: { id: randomUUID(), after },
-        allowedHosts: [...new Set([...listOwnNames(address), ...options.allowedHosts.map((name) => name.toLowerCase())])],
+        allowedHosts: [
+          ...new Set([...listOwnNames(address), ...options.allowedHosts.map((name) => name.toLowerCase())]),
+        ],
       };
       await prepareWorkerd(configFile, (options.configure ?? formatMainConfig)(config), mainSocket);
     },
@@ -84,7 +86,12 @@ export function createMainChild(options: MainOptions) {
         onLine(line);
         choice.addLine(line);
       };
-      child = startWorkerd({ configFile, env: { ...variables, [signingKeyVariable]: signingKey }, lockFd, onLine: handleLine });
+      child = startWorkerd({
+        configFile,
+        env: { ...variables, [signingKeyVariable]: signingKey },
+        lockFd,
+        onLine: handleLine,
+      });
       // From here on it may have work under way. One that could not even listen changes nothing for the next.
       void child.listening.then(() => {
         after = "crash";

@@ -35,5 +35,8 @@ export function listModules(folder: string, entry: string): Module[] {
     .filter((file) => file.isFile() && file.name.endsWith(".js"))
     .map((file) => relative(folder, join(file.parentPath, file.name)).split(sep).join("/"));
   if (!names.includes(entry)) throw new Error(`no ${entry}`);
-  return [entry, ...names.filter((name) => name !== entry).toSorted()].map((name) => ({ name, path: join(folder, name) }));
+  return [entry, ...names.filter((name) => name !== entry).toSorted()].map((name) => ({
+    name,
+    path: join(folder, name),
+  }));
 }

@@ -3,7 +3,13 @@ import { toReachableAddress } from "./address.ts";
 
 /** Main lives when it answers its health route. */
 export function pingMain(address: string, port: number, signal: AbortSignal): Promise<void> {
-  return ping({ host: toReachableAddress(address), port, path: "/health", headers: { host: `localhost:${port}` }, signal });
+  return ping({
+    host: toReachableAddress(address),
+    port,
+    path: "/health",
+    headers: { host: `localhost:${port}` },
+    signal,
+  });
 }
 
 export function pingSandbox(socketPath: string, signal: AbortSignal): Promise<void> {

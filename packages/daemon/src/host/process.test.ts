@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { isGroupAlive, bundleProgram, createTempFolder } from "./fixture.ts";
 import { isAlive } from "../../../../tests/kit/processes.ts";
+import { isGroupAlive, bundleProgram, createTempFolder } from "./fixture.ts";
 import { startChild, startCommand, type Child } from "./process.ts";
 
 function start(command: string, args: string[], onLine: (line: string) => void = () => {}): Child {
@@ -61,7 +61,14 @@ test("a child has none of the descriptors that its parent was started with", asy
   const open = openSync(folder, "r");
   onTestFinished(() => closeSync(open));
   // As descriptors 3 and 40 of the parent.
-  const stdio = ["ignore", "pipe", "inherit", open, ...Array.from({ length: 36 }, () => "ignore" as const), open] as const;
+  const stdio = [
+    "ignore",
+    "pipe",
+    "inherit",
+    open,
+    ...Array.from({ length: 36 }, () => "ignore" as const),
+    open,
+  ] as const;
   const parent = spawn(process.execPath, [file], { stdio: [...stdio] });
   const lines: string[] = [];
   createInterface(parent.stdout as Readable).on("line", (line) => lines.push(line));

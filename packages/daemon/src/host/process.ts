@@ -86,7 +86,14 @@ export function startCommand({ command, args, given, onOutput }: CommandOptions)
     cwd: "/",
     detached: true,
     env: {},
-    stdio: dropInheritedDescriptors(["pipe", "pipe", "ignore", "ignore", "ignore", ...given.map(() => "pipe" as const)]),
+    stdio: dropInheritedDescriptors([
+      "pipe",
+      "pipe",
+      "ignore",
+      "ignore",
+      "ignore",
+      ...given.map(() => "pipe" as const),
+    ]),
   });
   const pace = child.stdout && throttleReads(child.stdout, onOutput);
   // What it wrote last is little, and nobody has to wait any more.

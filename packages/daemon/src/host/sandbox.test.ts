@@ -3,11 +3,11 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createTempFolder, createTempHome } from "./fixture.ts";
+import { findIsolation } from "./isolation.ts";
 import type { Exit } from "./process.ts";
 import { createSandboxChild } from "./sandbox.ts";
 import { toEndCause, isOutOfMemoryLine } from "./slot-end.ts";
 import type { ChildEnd } from "./supervise.ts";
-import { findIsolation } from "./isolation.ts";
 import { findWorkerdBinary } from "./workerd.ts";
 
 test("a process that uses up its time of the processor ends, and it is known why", async (context) => {
@@ -16,13 +16,23 @@ test("a process that uses up its time of the processor ends, and it is known why
   const path = join(createTempFolder(), "spin.js");
   writeFileSync(path, "export default { fetch() { for (;;); } };");
   const home = await createTempHome();
-  const charge = createSandboxChild({ home, index: 0, modules: [{ name: "spin.js", path }], limits: { memoryMb: 128 }, getIsolation: async () => walls, lockFd: undefined, cpuSeconds: 1 });
+  const charge = createSandboxChild({
+    home,
+    index: 0,
+    modules: [{ name: "spin.js", path }],
+    limits: { memoryMb: 128 },
+    getIsolation: async () => walls,
+    lockFd: undefined,
+    cpuSeconds: 1,
+  });
   await charge.prepare();
   const lastLines: string[] = [];
   const child = charge.start((line) => lastLines.push(line));
   onTestFinished(() => void child.kill("SIGKILL"));
   await child.listening;
-  request({ socketPath: charge.socket, agent: false }).on("error", () => {}).end();
+  request({ socketPath: charge.socket, agent: false })
+    .on("error", () => {})
+    .end();
   const exit = await child.exited;
   expect(exit).toEqual({ code: null, signal: "SIGXCPU" });
   expect(toEndCause({ generation: 1, exit, lastLines }, lastLines.some(isOutOfMemoryLine))).toBe("cpu");
@@ -43,5 +53,6 @@ test("who kills a process is why it ended, unless it went down by itself", () =>
   expect(getCause(aborted, "renewal")).toBe("crash");
   // It was on its way down, and only slow.
   expect(getCause(killed, "renewal", words)).toBe("memory");
-  for (const killer of [undefined, "silence", "renewal"] as const) expect(getCause(aborted, killer, words)).toBe("memory");
+  for (const killer of [undefined, "silence", "renewal"] as const)
+    expect(getCause(aborted, killer, words)).toBe("memory");
 });

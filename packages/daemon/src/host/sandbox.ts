@@ -5,12 +5,12 @@ import { join } from "node:path";
 import type { SandboxLimits } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
 import { findInnerProcess } from "./inner-process.ts";
+import { isolateCommand, toInnerExit, type SandboxIsolation } from "./isolation.ts";
 import { pingSandbox } from "./ping.ts";
 import { type Child, startChild } from "./process.ts";
 import type { ChildSpec } from "./supervise.ts";
-import { isolateCommand, toInnerExit, type SandboxIsolation } from "./isolation.ts";
-import { toServeCommand } from "./workerd.ts";
 import { type Module, formatSandboxConfig } from "./workerd-config.ts";
+import { toServeCommand } from "./workerd.ts";
 
 interface SandboxOptions {
   home: Home;
@@ -28,7 +28,15 @@ interface SandboxOptions {
 const workerdBytes = 896 * 1024 ** 2;
 
 /** A slot for untrusted code. */
-export function createSandboxChild({ home, index, modules, limits, getIsolation, lockFd, cpuSeconds = 3600 }: SandboxOptions) {
+export function createSandboxChild({
+  home,
+  index,
+  modules,
+  limits,
+  getIsolation,
+  lockFd,
+  cpuSeconds = 3600,
+}: SandboxOptions) {
   const name = `sandbox-${index}`;
   const socket = join(home.run, `${name}.sock`);
   const configFile = join(home.run, `${name}.capnp`);
@@ -48,10 +56,16 @@ export function createSandboxChild({ home, index, modules, limits, getIsolation,
       isolation = await getIsolation();
       await rm(folder, { recursive: true, force: true });
       await mkdir(folder, { mode: 0o700 });
-      await writeFile(configFile, formatSandboxConfig({ socket: ownSocket, modules, memoryMb: limits.memoryMb }), { mode: 0o600 });
+      await writeFile(configFile, formatSandboxConfig({ socket: ownSocket, modules, memoryMb: limits.memoryMb }), {
+        mode: 0o600,
+      });
     },
     start(onLine): Child {
-      const [command, ...args] = isolateCommand(isolation, processLimits, toServeCommand(configFile, { experimental: true }));
+      const [command, ...args] = isolateCommand(
+        isolation,
+        processLimits,
+        toServeCommand(configFile, { experimental: true }),
+      );
       const child = startChild({ command, args, env: {}, lockFd, onLine });
       const listening = child.listening.then(async () => {
         yieldToMain(child.pid);

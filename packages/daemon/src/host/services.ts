@@ -10,22 +10,42 @@ interface HostControls {
 }
 
 /** What main may ask of the daemon; its config holds the key, and nothing else does. */
-export function createHostRoutes(key: string, host: HostControls, scripts: ScriptFolders, others: Route[] = []): Route[] {
+export function createHostRoutes(
+  key: string,
+  host: HostControls,
+  scripts: ScriptFolders,
+  others: Route[] = [],
+): Route[] {
   const routes: Route[] = [
     { method: "GET", path: "/status", handle: () => ({ body: host.status() }) },
-    { method: "POST", path: "/shutdown", handle: () => ({ status: 202, body: { status: "stopping" }, after: host.stop }) },
+    {
+      method: "POST",
+      path: "/shutdown",
+      handle: () => ({ status: 202, body: { status: "stopping" }, after: host.stop }),
+    },
     { method: "GET", path: "/scripts", handle: async () => ({ body: { scripts: await scripts.listNames() } }) },
-    { method: "GET", path: "/script", handle: async ({ query }) => ({ body: await findScript(scripts, query.get("name") ?? "") }) },
+    {
+      method: "GET",
+      path: "/script",
+      handle: async ({ query }) => ({ body: await findScript(scripts, query.get("name") ?? "") }),
+    },
     {
       method: "POST",
       path: "/slots/renew",
       handle: async ({ query }) => ({
-        body: await host.renewSlot(parseInteger(query, "index"), parseInteger(query, "generation"), query.get("lost") === "1"),
+        body: await host.renewSlot(
+          parseInteger(query, "index"),
+          parseInteger(query, "generation"),
+          query.get("lost") === "1",
+        ),
       }),
     },
     ...others,
   ];
-  return routes.map((route) => ({ ...route, isAllowed: (headers) => isSameSecret(headers["x-thinkery-host-key"], key) }));
+  return routes.map((route) => ({
+    ...route,
+    isAllowed: (headers) => isSameSecret(headers["x-thinkery-host-key"], key),
+  }));
 }
 
 async function findScript(scripts: ScriptFolders, name: string): Promise<FoundScript> {

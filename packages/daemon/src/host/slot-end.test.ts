@@ -12,5 +12,9 @@ test.each([
 
 // The allocator tries elsewhere then, and code that cannot have its buffer hears a RangeError and goes on.
 test("that a piece of memory could not be had is not the end", () => {
-  expect(isOutOfMemoryLine("2 external/tcmalloc+/tcmalloc/internal/system_allocator.h:390] mprotect(0x4cd13fc00000, 2097152) failed (Cannot allocate memory)")).toBe(false);
+  expect(
+    isOutOfMemoryLine(
+      "2 external/tcmalloc+/tcmalloc/internal/system_allocator.h:390] mprotect(0x4cd13fc00000, 2097152) failed (Cannot allocate memory)",
+    ),
+  ).toBe(false);
 });

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type SandboxLimits, sandboxLimitsSchema } from "@thinkery/sdk/internal";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { isAlive } from "../../../../tests/kit/processes.ts";
 import { getRepeatCount } from "../../../../tests/kit/sample.ts";
 import { waitUntil } from "../../../../tests/kit/wait-until.ts";
-import { expect, onTestFinished, test, vi } from "vitest";
 import { getBubblewrap } from "./bubblewrap.ts";
 import { bundleProgram, createTempFolder, createTempHome } from "./fixture.ts";
-import { isAlive } from "../../../../tests/kit/processes.ts";
 import type { Limits } from "./limits.ts";
 import { findProgram } from "./program.ts";
 import { type Slots, createSlots } from "./slots.ts";
@@ -50,7 +50,16 @@ async function openSlots({ count = 1, source = worker, sandbox = {}, limits = {}
   const events: string[] = [];
   const modules = [{ name: "worker.js", path }];
   const onLine = (from: string, line: string) => void log.push(`${from} ${line}`);
-  const all = createSlots({ home, count, modules, sandbox: sandboxLimitsSchema.parse(sandbox), limits, lockFd: undefined, onLine, onEvent: (text) => void events.push(text) });
+  const all = createSlots({
+    home,
+    count,
+    modules,
+    sandbox: sandboxLimitsSchema.parse(sandbox),
+    limits,
+    lockFd: undefined,
+    onLine,
+    onEvent: (text) => void events.push(text),
+  });
   onTestFinished(() => all.stop());
   return { home, path, slots: all, log, events };
 }
@@ -64,13 +73,16 @@ async function openReadySlots(given?: SlotsTestOptions) {
 
 function ask(all: Slots, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath: all.sockets[0], path, headers: { host: "sandbox" }, agent: false }, (answer) => {
-      answer.setEncoding("utf8");
-      let body = "";
-      answer.on("data", (text: string) => (body += text));
-      answer.on("end", () => resolve(body));
-      answer.on("error", reject);
-    });
+    const asked = request(
+      { socketPath: all.sockets[0], path, headers: { host: "sandbox" }, agent: false },
+      (answer) => {
+        answer.setEncoding("utf8");
+        let body = "";
+        answer.on("data", (text: string) => (body += text));
+        answer.on("end", () => resolve(body));
+        answer.on("error", reject);
+      },
+    );
     asked.on("error", reject);
     asked.end();
   });
@@ -148,10 +160,16 @@ test("who asks while nothing runs yet waits for the first process", async () => 
 });
 
 test("a slot that is not there, and one that cannot start, are errors that say so", async () => {
-  const { slots, events } = await openSlots({ source: "this is no Worker", limits: { failures: 2, backoffMs: 5, retryMs: 60_000 } });
+  const { slots, events } = await openSlots({
+    source: "this is no Worker",
+    limits: { failures: 2, backoffMs: 5, retryMs: 60_000 },
+  });
   slots.start();
   await expect(slots.renew(1, -1, false)).rejects.toMatchObject({ code: "not_found" });
-  const failure = { code: "unavailable", message: expect.stringMatching(/^sandbox-0 exited .*2 failures.*SyntaxError/) };
+  const failure = {
+    code: "unavailable",
+    message: expect.stringMatching(/^sandbox-0 exited .*2 failures.*SyntaxError/),
+  };
   for (const lost of [false, true]) await expect(slots.renew(0, -1, lost)).rejects.toMatchObject(failure);
   expect(slots.status()).toMatchObject([{ state: "failed" }]);
   expect(events.at(-1)).toContain("2 failures");
@@ -166,7 +184,9 @@ test("to clear the slots ends all that may run in those that were asked for, and
   // It has let go of everything by now, but the kernel may still be taking it apart.
   await waitUntil("those to be gone", () => !pids.slice(0, 2).some(isAlive));
   expect(isAlive(pids[2] as number)).toBe(true);
-  expect(await Promise.all([0, 1].map((index) => slots.renew(index, 1, false)))).toEqual([0, 1].map(() => ({ generation: 2, ended: "asked" })));
+  expect(await Promise.all([0, 1].map((index) => slots.renew(index, 1, false)))).toEqual(
+    [0, 1].map(() => ({ generation: 2, ended: "asked" })),
+  );
   expect(events).toEqual([]);
 });
 
@@ -180,15 +200,18 @@ test("what a sandbox says cannot fill the log", async () => {
   expect(said[0]?.length).toBeLessThan(1_100);
 });
 
-test.runIf(process.platform === "linux")("the status tells the process of the code itself and its memory, and that process comes after main", async () => {
-  const { slots } = await openReadySlots();
-  const [slot] = slots.status();
-  expect(readFileSync(`/proc/${slot?.pid}/cmdline`, "utf8")).toMatch(/workerd\0serve\0/);
-  expect(slot?.memoryBytes).toBeGreaterThan(10 * 1024 ** 2);
-  expect(slot?.memoryBytes).toBeLessThan(1024 ** 3);
-  expect(getPriority(slot?.pid)).toBeGreaterThan(getPriority());
-  expect(readFileSync(`/proc/${slot?.pid}/oom_score_adj`, "utf8").trim()).toBe("1000");
-});
+test.runIf(process.platform === "linux")(
+  "the status tells the process of the code itself and its memory, and that process comes after main",
+  async () => {
+    const { slots } = await openReadySlots();
+    const [slot] = slots.status();
+    expect(readFileSync(`/proc/${slot?.pid}/cmdline`, "utf8")).toMatch(/workerd\0serve\0/);
+    expect(slot?.memoryBytes).toBeGreaterThan(10 * 1024 ** 2);
+    expect(slot?.memoryBytes).toBeLessThan(1024 ** 3);
+    expect(getPriority(slot?.pid)).toBeGreaterThan(getPriority());
+    expect(readFileSync(`/proc/${slot?.pid}/oom_score_adj`, "utf8").trim()).toBe("1000");
+  },
+);
 
 test("a sandbox behind walls sees nothing of this machine and has no power over it", async (context) => {
   const found = await getBubblewrap();
@@ -217,8 +240,16 @@ test("a sandbox behind walls sees nothing of this machine and has no power over 
   for (const namespace of ["net", "pid", "mnt", "ipc", "user", "uts"]) {
     expect(readlinkSync(`/proc/${pid}/ns/${namespace}`)).not.toBe(readlinkSync(`/proc/self/ns/${namespace}`));
   }
-  expect(readFileSync(`/proc/${pid}/net/dev`, "utf8").match(/^\s*\w+:/gm)?.map((name) => name.trim())).toEqual(["lo:"]);
-  expect(readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter((variable) => variable && !variable.startsWith("PWD="))).toEqual([]);
+  expect(
+    readFileSync(`/proc/${pid}/net/dev`, "utf8")
+      .match(/^\s*\w+:/gm)
+      ?.map((name) => name.trim()),
+  ).toEqual(["lo:"]);
+  expect(
+    readFileSync(`/proc/${pid}/environ`, "utf8")
+      .split("\0")
+      .filter((variable) => variable && !variable.startsWith("PWD=")),
+  ).toEqual([]);
   const mounts = readFileSync(`/proc/${pid}/mounts`, "utf8");
   expect(mounts).toMatch(/^\S+ \/ \S+ ro,/m);
 });

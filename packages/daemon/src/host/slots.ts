@@ -2,14 +2,14 @@ import { fail, isThinkeryError } from "@thinkery/sdk";
 import type { HostStatus, SandboxLimits, SlotRenewal } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
 import { findInnerProcess } from "./inner-process.ts";
+import { describeIsolation, listPrograms, type SandboxIsolation, findIsolation } from "./isolation.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { limitLineRate } from "./line-rate-limit.ts";
 import { createSandboxChild } from "./sandbox.ts";
 import { toEndCause, type SlotEndCause, isOutOfMemoryLine } from "./slot-end.ts";
 import { supervise } from "./supervise.ts";
-import { describeIsolation, listPrograms, type SandboxIsolation, findIsolation } from "./isolation.ts";
-import { findWorkerdBinary } from "./workerd.ts";
 import type { Module } from "./workerd-config.ts";
+import { findWorkerdBinary } from "./workerd.ts";
 
 interface SlotsOptions {
   home: Home;
@@ -61,7 +61,14 @@ export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...
   });
 
   const all = Array.from({ length: count }, (_, index) => {
-    const child = createSandboxChild({ home, index, modules, limits: options.sandbox, getIsolation: getIsolation, lockFd });
+    const child = createSandboxChild({
+      home,
+      index,
+      modules,
+      limits: options.sandbox,
+      getIsolation: getIsolation,
+      lockFd,
+    });
     const ends = new Map<number, SlotEndCause>();
     const logLine = limitLineRate((line) => onLine(child.name, line), logRateLimit);
     let wasOutOfMemory = false;

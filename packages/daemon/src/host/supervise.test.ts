@@ -8,12 +8,15 @@ import type { Limits } from "./limits.ts";
 import { pingSandbox } from "./ping.ts";
 import { startChild } from "./process.ts";
 import { type ChildEnd, supervise, type ChildSpec } from "./supervise.ts";
-import { toServeCommand } from "./workerd.ts";
 import { formatSandboxConfig } from "./workerd-config.ts";
+import { toServeCommand } from "./workerd.ts";
 
 const quick: Partial<Limits> = { pingMs: 20, silenceMs: 1000, backoffMs: 5, maxBackoffMs: 20, retryMs: 50 };
 
-function superviseForTest(charge: Pick<ChildSpec, "start" | "ping"> & Partial<ChildSpec>, limits: Partial<Limits> = {}) {
+function superviseForTest(
+  charge: Pick<ChildSpec, "start" | "ping"> & Partial<ChildSpec>,
+  limits: Partial<Limits> = {},
+) {
   const said: string[] = [];
   const given: string[] = [];
   const onGiveUp = (reason: string) => void given.push(reason);
@@ -55,7 +58,10 @@ test("a child that is killed comes back with another pid", async () => {
   const first = child.getStatus();
   expect(first).toMatchObject({ name: "it", state: "ready", restarts: 0, generation: 1, pid: expect.any(Number) });
   process.kill(first.pid as number, "SIGKILL");
-  await vi.waitUntil(() => child.getStatus().restarts === 1 && child.getStatus().state === "ready", { timeout: 20_000, interval: 5 });
+  await vi.waitUntil(() => child.getStatus().restarts === 1 && child.getStatus().state === "ready", {
+    timeout: 20_000,
+    interval: 5,
+  });
   expect(child.getStatus().pid).not.toBe(first.pid);
   expect(said[0]).toContain("was ended by SIGKILL");
 });
@@ -65,7 +71,10 @@ test("a child that stops answering is killed and comes back", async () => {
   await child.start();
   const { pid } = child.getStatus();
   process.kill(pid as number, "SIGSTOP");
-  await vi.waitUntil(() => child.getStatus().restarts === 1 && child.getStatus().state === "ready", { timeout: 20_000, interval: 5 });
+  await vi.waitUntil(() => child.getStatus().restarts === 1 && child.getStatus().state === "ready", {
+    timeout: 20_000,
+    interval: 5,
+  });
   expect(child.getStatus().pid).not.toBe(pid);
   expect(said).toEqual([expect.stringContaining("did not answer for 1 s")]);
 });
@@ -122,13 +131,19 @@ test("a stop ends the child, even one that ignores SIGTERM, and nothing comes ba
 
 test("a child that is renewed is drained and starts again at once, and it is no failure", async () => {
   const drained: (number | undefined)[] = [];
-  const charge = { ...createShellSpec(`echo '{"event":"listen"}' >&4; exec sleep 600`), drain: async () => void drained.push(child.getStatus().pid) };
+  const charge = {
+    ...createShellSpec(`echo '{"event":"listen"}' >&4; exec sleep 600`),
+    drain: async () => void drained.push(child.getStatus().pid),
+  };
   const { child, said, given } = superviseForTest(charge, { failures: 1 });
   await child.start();
   const pids = [child.getStatus().pid];
   for (const times of [1, 2, 3]) {
     await child.renew(1_000);
-    await vi.waitUntil(() => child.getStatus().state === "ready" && child.getStatus().pid !== pids.at(-1), { timeout: 20_000, interval: 5 });
+    await vi.waitUntil(() => child.getStatus().state === "ready" && child.getStatus().pid !== pids.at(-1), {
+      timeout: 20_000,
+      interval: 5,
+    });
     expect(drained).toEqual(pids);
     pids.push(child.getStatus().pid);
     expect([times, child.getStatus().restarts, said, given]).toEqual([times, 0, [], []]);
@@ -139,16 +154,29 @@ test("a child that is renewed is drained and starts again at once, and it is no 
 test("a child that ended without an answer is not tried again when another try is hopeless, and replaced when there is another", async () => {
   const verdicts: (Error | "renewed")[] = ["renewed", "renewed", fail("unavailable", "It never will.")];
   const never = () => new Promise<void>(() => {});
-  const { child, said, given } = superviseForTest({ ...createShellSpec("exit 1"), ping: never, diagnose: () => verdicts.shift() });
+  const { child, said, given } = superviseForTest({
+    ...createShellSpec("exit 1"),
+    ping: never,
+    diagnose: () => verdicts.shift(),
+  });
   await expect(child.start()).rejects.toThrow("It never will.");
-  expect({ said, given, left: verdicts.length, restarts: child.getStatus().restarts }).toEqual({ said: [], given: ["It never will."], left: 0, restarts: 0 });
+  expect({ said, given, left: verdicts.length, restarts: child.getStatus().restarts }).toEqual({
+    said: [],
+    given: ["It never will."],
+    left: 0,
+    restarts: 0,
+  });
 });
 
 const listening = `echo '{"event":"listen"}' >&4`;
 
 test("one that is expendable may end as often as it likes once it was ready, and nobody is told at length", async () => {
   const ends: ChildEnd[] = [];
-  const charge = { ...createShellSpec(`${listening}; exec sleep 600`), expendable: true, onEnd: (end: ChildEnd) => void ends.push(end) };
+  const charge = {
+    ...createShellSpec(`${listening}; exec sleep 600`),
+    expendable: true,
+    onEnd: (end: ChildEnd) => void ends.push(end),
+  };
   const { child, said, given } = superviseForTest(charge, { failures: 2, backoffMs: 60_000 });
   await child.start();
   for (let times = 1; times <= 20; times++) {
@@ -162,7 +190,10 @@ test("one that is expendable may end as often as it likes once it was ready, and
 });
 
 test("also one that is expendable is given up when it never becomes ready, and those who wait are told", async () => {
-  const { child, given } = superviseForTest({ ...createShellSpec("echo out of luck; exit 3"), isDisposable: true, canRetry: true }, { failures: 3, retryMs: 60_000 });
+  const { child, given } = superviseForTest(
+    { ...createShellSpec("echo out of luck; exit 3"), isDisposable: true, canRetry: true },
+    { failures: 3, retryMs: 60_000 },
+  );
   const waiting = child.waitUntilReady(0);
   child.start().catch(() => {});
   await expect(waiting).rejects.toThrow(/3 failures.*out of luck/);
@@ -184,7 +215,10 @@ test("who waits for the next one is not put off with the one that is there, or t
 
 test("only the child that is meant is renewed", async () => {
   const ends: ChildEnd[] = [];
-  const { child } = superviseForTest({ ...createShellSpec(`${listening}; exec sleep 600`), onEnd: (end) => void ends.push(end) });
+  const { child } = superviseForTest({
+    ...createShellSpec(`${listening}; exec sleep 600`),
+    onEnd: (end) => void ends.push(end),
+  });
   await child.start();
   await Promise.all([child.renew(0, 1), child.renew(0, 1)]);
   await child.waitUntilReady(1);

@@ -171,7 +171,8 @@ export function supervise(charge: ChildSpec, given: Partial<Limits> = {}): Super
     child = undefined;
     childReadiness.clearReady();
     charge.onEnd?.({ generation, exit, lastLines, ...(killedFor ? { killedFor } : {}) });
-    const reason = killedFor === "silence" ? `did not answer for ${silentFor / 1000} s and was killed` : describeExit(exit);
+    const reason =
+      killedFor === "silence" ? `did not answer for ${silentFor / 1000} s and was killed` : describeExit(exit);
     if (readyAt !== undefined) return { reason, livedMs: performance.now() - readyAt, isRenewed: isRenewing };
     const verdict = isRenewing ? "renewed" : charge.diagnose?.();
     if (verdict instanceof Error) return { reason: verdict.message, livedMs: 0, isFinal: true, error: verdict };

@@ -10,7 +10,10 @@ import { formatMainConfig, formatSandboxConfig, formatText, type MainConfig } fr
 const config: MainConfig = {
   host: "127.0.0.1",
   port: 5099,
-  modules: [{ name: "main.js", path: "/dist/main.js" }, { name: "chunk.js", path: "/dist/chunk.js" }],
+  modules: [
+    { name: "main.js", path: "/dist/main.js" },
+    { name: "chunk.js", path: "/dist/chunk.js" },
+  ],
   slotPool: [{ name: "slot-pool.js", path: "/dist/slot-pool.js" }],
   objects: "/home/objects",
   blobs: "/home/blobs",
@@ -39,7 +42,9 @@ test("no character can end a string early", () => {
   expect(formatText(`a"b\\c\nd\0e\x7f`)).toBe(String.raw`"a\"b\\c\x0ad\x00e\x7f"`);
   expect(formatText("é 🏛")).toBe('"é 🏛"');
   const evil = `x", writable = true)), (name = "y`;
-  expect(formatMainConfig({ ...config, page: `/${evil}` })).toContain(String.raw`(path = "/x\", writable = true)), (name = \"y"))`);
+  expect(formatMainConfig({ ...config, page: `/${evil}` })).toContain(
+    String.raw`(path = "/x\", writable = true)), (name = \"y"))`,
+  );
 });
 
 test("main gets a service and a binding for each slot", () => {
@@ -53,14 +58,20 @@ test("main gets a service and a binding for each slot", () => {
 
 test("slots are lent by one object that is never evicted, and where there are none, there is no pool", () => {
   const made = formatMainConfig(config);
-  expect(made).toContain(`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`);
+  expect(made).toContain(
+    `(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`,
+  );
   expect(made).toContain(`(className = "SlotPool", uniqueKey = "slot-pool", preventEviction = true)`);
   expect(made).toContain(`(name = "SLOT_COUNT", json = "2")`);
   expect(formatMainConfig({ ...config, sandboxSockets: [] })).not.toMatch(/slot-?pool/i);
 });
 
 test("main is told what code and commands may use", () => {
-  const made = formatMainConfig({ ...config, sandbox: { ...config.sandbox, runs: 77 }, linux: { ...config.linux, processes: 3 } });
+  const made = formatMainConfig({
+    ...config,
+    sandbox: { ...config.sandbox, runs: 77 },
+    linux: { ...config.linux, processes: 3 },
+  });
   expect(made).toMatch(/\(name = "SANDBOX_LIMITS", json = "\{.*\\"runs\\":77.*\}"\)/);
   expect(made).toMatch(/\(name = "LINUX_LIMITS", json = "\{.*\\"processes\\":3.*\}"\)/);
 });

@@ -62,7 +62,11 @@ const compatibilityDate = "2026-10-01";
 
 export function formatMainConfig(config: MainConfig): string {
   const classes = ["Think", "Agency", "User"];
-  const slots = config.sandboxSockets.map((socket, index) => ({ socket, service: `sandbox-${index}`, binding: `SANDBOX_${index}` }));
+  const slots = config.sandboxSockets.map((socket, index) => ({
+    socket,
+    service: `sandbox-${index}`,
+    binding: `SANDBOX_${index}`,
+  }));
   const key = `(name = "x-thinkery-host-key", value = ${formatText(config.hostKey)})`;
   const services = [
     `(name = "main", worker = .main)`,
@@ -85,7 +89,9 @@ export function formatMainConfig(config: MainConfig): string {
     `(name = "ASSETS", service = "page")`,
     `(name = "HOST", service = "host")`,
     ...slots.map(({ binding, service }) => `(name = "${binding}", service = "${service}")`),
-    ...(slots.length > 0 ? [`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`] : []),
+    ...(slots.length > 0
+      ? [`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`]
+      : []),
     `(name = "VERSION", text = ${formatText(config.version)})`,
     `(name = "ADMIN_TOKEN_HASH", text = ${formatText(config.adminTokenHash)})`,
     `(name = "COOKIE_NAME", text = ${formatText(`thinkery-${config.port}`)})`,

@@ -22,7 +22,10 @@ export function findWorkerdBinary(platform = process.platform as string, arch = 
     accessSync(path, constants.X_OK);
     return path;
   } catch {
-    throw fail("unavailable", `The workerd binary (${name}) is missing or cannot be run; run npm install and try again.`);
+    throw fail(
+      "unavailable",
+      `The workerd binary (${name}) is missing or cannot be run; run npm install and try again.`,
+    );
   }
 }
 

@@ -33,7 +33,8 @@ export function openScriptFolders(folders: readonly string[]): ScriptFolders {
   }
 
   async function find(name: string): Promise<FoundScript | undefined> {
-    if (!isName(name)) throw fail("bad_request", "This cannot be the name of a script; use letters, digits, and . _ - after the first.");
+    if (!isName(name))
+      throw fail("bad_request", "This cannot be the name of a script; use letters, digits, and . _ - after the first.");
     const path = await locate(name);
     if (!path) return undefined;
     const file = `scripts/${basename(path)}`;

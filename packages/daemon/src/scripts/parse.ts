@@ -10,14 +10,23 @@ export function parseScript(file: string, text: string): Script {
   };
   const document = readDocument(file, text, lines);
   const [error] = document.errors;
-  if (error) throw fail("bad_request", `${file}, ${formatPosition(error.pos[0])}: this is not valid YAML (${lowercaseFirst(error.message)}).`);
+  if (error)
+    throw fail(
+      "bad_request",
+      `${file}, ${formatPosition(error.pos[0])}: this is not valid YAML (${lowercaseFirst(error.message)}).`,
+    );
 
   const { script, problems } = readScript(toPlainValue(file, document));
   if (script) return script;
-  const told = problems.map(({ path, message }) => ({ path, message: `${message} (${formatPosition(findOffset(document, path))})` }));
+  const told = problems.map(({ path, message }) => ({
+    path,
+    message: `${message} (${formatPosition(findOffset(document, path))})`,
+  }));
   const { path = [], message = "not valid" } = problems[0] ?? {};
   const subject = path.length > 0 ? `${path.join(".")}: ` : "";
-  throw fail("bad_request", `${file}, ${formatPosition(findOffset(document, path))}: ${subject}${message}.`, { problems: told });
+  throw fail("bad_request", `${file}, ${formatPosition(findOffset(document, path))}: ${subject}${message}.`, {
+    problems: told,
+  });
 }
 
 // Without the parser's excerpts: a message must not show what else is in a file.

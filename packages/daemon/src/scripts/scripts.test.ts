@@ -30,7 +30,10 @@ const createTextStep = (text: string) => `- text: ${text}\n`;
 
 test("broken YAML names the file and the line, and shows nothing of the file", () => {
   const error = getError('- text: "secret-thing\n- when: x\n');
-  expect(error).toMatchObject({ code: "bad_request", message: expect.stringMatching(/^scripts\/x\.yaml, line \d+, column \d+: this is not valid YAML/) });
+  expect(error).toMatchObject({
+    code: "bad_request",
+    message: expect.stringMatching(/^scripts\/x\.yaml, line \d+, column \d+: this is not valid YAML/),
+  });
   expect(error.message).not.toContain("secret-thing");
   expect(getError("a: [\n").message).toContain("line 2");
 });
@@ -49,7 +52,10 @@ test("a wrong script names the line and the path of each problem", () => {
 
 test("nested and self-referring files are refused, not followed for ever", () => {
   expect(getError("[".repeat(20_000)).code).toBe("bad_request");
-  const bomb = ["a: &a [x]", ...Array.from("bcdefghij", (name, n) => `${name}: &${name} [${Array(10).fill(`*${"abcdefghij"[n]}`).join(", ")}]`)];
+  const bomb = [
+    "a: &a [x]",
+    ...Array.from("bcdefghij", (name, n) => `${name}: &${name} [${Array(10).fill(`*${"abcdefghij"[n]}`).join(", ")}]`),
+  ];
   expect(getError(bomb.join("\n")).message).toContain("too often");
 });
 

@@ -32,16 +32,19 @@ export function getAgenciesSource(user: string): Source<Pages<Agency>> {
 export function getContentsSource(agency: string): Source<AgencyContents> {
   const params = { agency };
   return getOrCreate(contents, agency, () =>
-    createSource(async () => {
-      const [agentPages, { blueprints }] = await Promise.all([
-        readPages(async (query) => {
-          const answer = await call("listAgents", { params, query });
-          return { items: answer.agents, next: answer.next };
-        }),
-        call("listBlueprints", { params }),
-      ]);
-      return { agents: agentPages, blueprints };
-    }, followObject(`/agents/agency/${agency}`)),
+    createSource(
+      async () => {
+        const [agentPages, { blueprints }] = await Promise.all([
+          readPages(async (query) => {
+            const answer = await call("listAgents", { params, query });
+            return { items: answer.agents, next: answer.next };
+          }),
+          call("listBlueprints", { params }),
+        ]);
+        return { agents: agentPages, blueprints };
+      },
+      followObject(`/agents/agency/${agency}`),
+    ),
   );
 }
 
@@ -65,7 +68,9 @@ export function forgetAgencies(): void {
 }
 
 function getAgentSource(agency: string, agent: string): Source<Agent> {
-  return getOrCreate(agents, `${agency}~${agent}`, () => createSource(() => call("getAgent", { params: { agency, agent } })));
+  return getOrCreate(agents, `${agency}~${agent}`, () =>
+    createSource(() => call("getAgent", { params: { agency, agent } })),
+  );
 }
 
 function getOrCreate<T>(sources: Map<string, Source<T>>, key: string, make: () => Source<T>): Source<T> {

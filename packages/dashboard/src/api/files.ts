@@ -24,7 +24,12 @@ export function createListingSource({ branch, ...params }: Workspace): Source<Li
   let known: Listing | undefined;
   return createSource(async () => {
     // A list of many pages is not read again where nothing is other than it was.
-    if (known && known.files.length > pageSize && known.version === (await call("listFiles", { params, query: { ...here, limit: 1 } })).version) return known;
+    if (
+      known &&
+      known.files.length > pageSize &&
+      known.version === (await call("listFiles", { params, query: { ...here, limit: 1 } })).version
+    )
+      return known;
     const files: FileInfo[] = [];
     let query: { limit: number; branch?: string; after?: string; version?: number } = { ...here, limit: pageSize };
     for (let page = 0; ; page++) {
@@ -44,7 +49,13 @@ export interface VersionsQuery {
 }
 
 export async function listVersions({ branch, ...params }: Workspace, { path, turn, before }: VersionsQuery = {}) {
-  const query = { limit: 50, ...(branch && { branch }), ...(path && { path }), ...(turn && { turn }), ...(before && { before }) };
+  const query = {
+    limit: 50,
+    ...(branch && { branch }),
+    ...(path && { path }),
+    ...(turn && { turn }),
+    ...(before && { before }),
+  };
   return call("listVersions", { params, query });
 }
 
@@ -58,7 +69,11 @@ export function createBranchesSource({ agency, agent }: Workspace): Source<Branc
 }
 
 /** Where a file is on the host. */
-export function buildFileUrl(workspace: Workspace, path: string, at: { version?: number | undefined; download?: boolean } = {}): string {
+export function buildFileUrl(
+  workspace: Workspace,
+  path: string,
+  at: { version?: number | undefined; download?: boolean } = {},
+): string {
   const names = filePath(path).split("/").map(encodeURIComponent).join("/");
   return `${buildAgentPath(workspace)}/files/${names}${buildQuery({ branch: workspace.branch, version: at.version, download: at.download ? 1 : undefined })}`;
 }
@@ -73,8 +88,13 @@ export async function readText(address: string, signal: AbortSignal): Promise<st
     signal.throwIfAborted();
     throw fail("unavailable", "The host does not answer.");
   });
-  if (!answer.ok) throw errorFromBody(await answer.json().catch(() => undefined)) ?? fail("internal", `The host answered ${answer.status} without saying why.`);
-  const isText = answer.headers.get("x-thinkery-kind") === "text" || isReadable(answer.headers.get("content-type") ?? "");
+  if (!answer.ok)
+    throw (
+      errorFromBody(await answer.json().catch(() => undefined)) ??
+      fail("internal", `The host answered ${answer.status} without saying why.`)
+    );
+  const isText =
+    answer.headers.get("x-thinkery-kind") === "text" || isReadable(answer.headers.get("content-type") ?? "");
   if (!isText) throw fail("unsupported_media", "It is not text. Download it to see what it is.");
   return answer.text();
 }
@@ -95,7 +115,10 @@ export async function moveFile({ branch, ...params }: Workspace, path: string, t
 }
 
 export async function removeFile({ branch, ...params }: Workspace, path: string, recursive: boolean): Promise<void> {
-  await call("deleteFile", { params: { ...params, path: filePath(path) }, query: { ...(branch && { branch }), ...(recursive && { recursive: "1" as const }) } });
+  await call("deleteFile", {
+    params: { ...params, path: filePath(path) },
+    query: { ...(branch && { branch }), ...(recursive && { recursive: "1" as const }) },
+  });
 }
 
 interface SendOptions {
@@ -105,7 +128,11 @@ interface SendOptions {
 }
 
 /** Writes a file. `fetch` does not tell how far it is, so this is the older way to ask. */
-export function sendFile(address: string, body: Blob, { headers = {}, signal, onProgress }: SendOptions = {}): Promise<void> {
+export function sendFile(
+  address: string,
+  body: Blob,
+  { headers = {}, signal, onProgress }: SendOptions = {},
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("PUT", address);
@@ -113,7 +140,9 @@ export function sendFile(address: string, body: Blob, { headers = {}, signal, on
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0));
     request.addEventListener("load", () => (request.status < 300 ? resolve() : reject(parseError(request))));
-    request.addEventListener("error", () => reject(fail("unavailable", "The host does not answer, or ended the upload.")));
+    request.addEventListener("error", () =>
+      reject(fail("unavailable", "The host does not answer, or ended the upload.")),
+    );
     request.addEventListener("abort", () => reject(fail("unavailable", "Canceled.")));
     const abort = () => request.abort();
     signal?.addEventListener("abort", abort);

@@ -24,7 +24,9 @@ export interface Usage extends Report {
 export function createUsageSource(agency: string | undefined, days: number): Source<Usage> {
   const query = { days };
   const load = async (): Promise<Usage> =>
-    agency === undefined ? fromUserUsage(await call("getUserUsage", { query })) : fromAgencyUsage(await call("getAgencyUsage", { params: { agency }, query }));
+    agency === undefined
+      ? fromUserUsage(await call("getUserUsage", { query }))
+      : fromAgencyUsage(await call("getAgencyUsage", { params: { agency }, query }));
   return createSource(load, pollWhileVisible(pollIntervalMs));
 }
 
@@ -33,7 +35,9 @@ export type BudgetInput = Partial<Record<Exclude<keyof Budget, "per">, number | 
 
 export async function setBudget(agency: string | undefined, written: BudgetInput): Promise<void> {
   const body = written as Budget;
-  await (agency === undefined ? call("putUserBudget", { body }) : call("putAgencyBudget", { params: { agency }, body }));
+  await (agency === undefined
+    ? call("putUserBudget", { body })
+    : call("putAgencyBudget", { params: { agency }, body }));
 }
 
 export async function clearBudget(agency: string | undefined): Promise<void> {

@@ -25,7 +25,14 @@ test("a fence that is not closed yet is code already, and no prefix of a text lo
   for (let end = 0; end <= whole.length; end++) {
     const words = (text: string) => text.match(/[a-z]{3,}/g) ?? [];
     const said = whole.slice(0, end);
-    expect(words(parseBlocks(said).map(({ text }) => text).join(" ")), said).toEqual(words(said));
+    expect(
+      words(
+        parseBlocks(said)
+          .map(({ text }) => text)
+          .join(" "),
+      ),
+      said,
+    ).toEqual(words(said));
   }
 });
 
@@ -39,6 +46,8 @@ test("code inside a line is told from its surroundings; a single backtick is jus
 });
 
 test("control characters can be seen, and text runs in its own direction", () => {
-  expect(showControlChars("\u001b[31mred\u001b[0m\u0007 \u202egnp.exe\u0000")).toBe("\u241b[31mred\u241b[0m\u2407 \ufffdgnp.exe\u2400");
+  expect(showControlChars("\u001b[31mred\u001b[0m\u0007 \u202egnp.exe\u0000")).toBe(
+    "\u241b[31mred\u241b[0m\u2407 \ufffdgnp.exe\u2400",
+  );
   expect(showControlChars("a\tb\r\nc")).toBe("a\tb\nc");
 });

@@ -12,7 +12,13 @@ import { matchPlain } from "./cards/plain-card.tsx";
 
 type State = "running" | "waiting" | "done" | "failed" | "abandoned";
 
-const stateLabels: Record<State, string> = { running: "running…", waiting: "waits for its answer", done: "done", failed: "failed", abandoned: "not finished" };
+const stateLabels: Record<State, string> = {
+  running: "running…",
+  waiting: "waits for its answer",
+  done: "done",
+  failed: "failed",
+  abandoned: "not finished",
+};
 
 const emptyLabels: Partial<Record<State, string>> = {
   running: "No answer yet.",
@@ -49,10 +55,15 @@ export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) 
           <Icon name={card.icon} />
           <span className="call-name">{showControlChars(call.name)}</span>
           <span className="call-hint">{card.hint}</span>
-          {capabilities.length > 0 && <span className="call-count">{capabilities.length === 1 ? "1 call" : `${capabilities.length} calls`}</span>}
-          {result?.ms !== undefined && card.showDuration && <span className="call-took">{formatElapsed(result.ms)}</span>}
+          {capabilities.length > 0 && (
+            <span className="call-count">{capabilities.length === 1 ? "1 call" : `${capabilities.length} calls`}</span>
+          )}
+          {result?.ms !== undefined && card.showDuration && (
+            <span className="call-took">{formatElapsed(result.ms)}</span>
+          )}
           <span className="call-state" data-tone={card.state?.tone}>
-            {card.state?.text ?? (result?.failed ? describeError(result) : waits ? "waits for a sandbox" : stateLabels[state])}
+            {card.state?.text ??
+              (result?.failed ? describeError(result) : waits ? "waits for a sandbox" : stateLabels[state])}
           </span>
         </summary>
         {/* What nobody looks at need not be drawn: a result may be long. */}
@@ -72,7 +83,9 @@ export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) 
       {call.changed && <ChangedFiles agency={agency} agent={agent} changed={call.changed} open={open} />}
       {state === "running" && (glimpse || written) && (
         <div className="call-now">
-          {glimpse && capabilities.length > 0 && <CapabilityList of={capabilities.slice(-maxPreviewRows)} most={maxPreviewRows} />}
+          {glimpse && capabilities.length > 0 && (
+            <CapabilityList of={capabilities.slice(-maxPreviewRows)} most={maxPreviewRows} />
+          )}
           {glimpse && waits && <p className="faint">{waits}</p>}
           {written && <LiveOutput name={call.name} text={written} />}
         </div>

@@ -11,8 +11,16 @@ export function ContextMeter({ context }: { context: Context | undefined }) {
   const words = `${formatPercent(used, limit)} of what ${model} reads at once`;
   const soon = getTone(share) === "calm" ? "" : " Soon older messages are summed up for it.";
   return (
-    <span className="context-meter" title={`${formatNumber(used)} of ${formatNumber(limit)} tokens.${soon}`} data-tone={getTone(share)}>
-      <Meter label="Context" words={`${words}: ${formatNumber(used)} of ${formatNumber(limit)} tokens.${soon}`} share={share} />
+    <span
+      className="context-meter"
+      title={`${formatNumber(used)} of ${formatNumber(limit)} tokens.${soon}`}
+      data-tone={getTone(share)}
+    >
+      <Meter
+        label="Context"
+        words={`${words}: ${formatNumber(used)} of ${formatNumber(limit)} tokens.${soon}`}
+        share={share}
+      />
       <span aria-hidden="true">
         {formatPercent(used, limit)}
         <span className="context-words"> of what {model} reads at once</span>

@@ -39,7 +39,13 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
   return (
     <>
       {model?.startsWith("scripted:") && <ScriptedNotice model={model} />}
-      <Transcript agent={agent} agency={agency} blobs={`/agency/${encodeURIComponent(agency)}/agent/${encodeURIComponent(agent)}/blobs`} think={think} onEdit={edit} />
+      <Transcript
+        agent={agent}
+        agency={agency}
+        blobs={`/agency/${encodeURIComponent(agency)}/agent/${encodeURIComponent(agent)}/blobs`}
+        think={think}
+        onEdit={edit}
+      />
       <Todos todos={think.todos} />
       <footer className="chat-foot">
         {trouble && (

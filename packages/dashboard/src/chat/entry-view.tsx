@@ -1,8 +1,8 @@
 import type { Entry } from "@thinkery/sdk/react";
 import { memo } from "react";
 import { CallCard } from "./call-card.tsx";
-import { TurnErrorView } from "./turn-error-view.tsx";
 import { FormattedText } from "./formatted-text.tsx";
+import { TurnErrorView } from "./turn-error-view.tsx";
 
 interface EntryProps {
   entry: Entry;
@@ -24,11 +24,28 @@ interface EntryProps {
 const time = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 
 /** One message. Drawn again only when it has changed itself. */
-export const EntryView = memo(function EntryView({ entry, agent, agency, paused, ahead, offline, blobs, onCancel, onTakeBack, onEdit }: EntryProps) {
+export const EntryView = memo(function EntryView({
+  entry,
+  agent,
+  agency,
+  paused,
+  ahead,
+  offline,
+  blobs,
+  onCancel,
+  onTakeBack,
+  onEdit,
+}: EntryProps) {
   const { role, stage, text, reasoning, calls, trouble } = entry;
   const bare = stage === "streaming" && text === "" && reasoning === "" && calls.length === 0;
   return (
-    <article className="entry" data-role={role} data-stage={stage} data-message={entry.id} aria-busy={stage === "streaming" || undefined}>
+    <article
+      className="entry"
+      data-role={role}
+      data-stage={stage}
+      data-message={entry.id}
+      aria-busy={stage === "streaming" || undefined}
+    >
       <h3 className="entry-who">
         {role === "user" ? "You" : agent}
         {entry.at > 0 && <time dateTime={new Date(entry.at).toISOString()}>{time.format(entry.at)}</time>}
@@ -46,10 +63,14 @@ export const EntryView = memo(function EntryView({ entry, agent, agency, paused,
       {trouble && <TurnErrorView trouble={trouble} refused={stage === "refused"} agency={agency} />}
       {role === "assistant" && stage === "canceled" && <p className="entry-note">Canceled here.</p>}
       {role === "user" && stage === "canceled" && <p className="entry-note">Canceled before its turn came.</p>}
-      {stage === "unsent" && <p className="entry-note">{offline ? "Not sent yet: it goes out when the host is back." : "Sending…"}</p>}
+      {stage === "unsent" && (
+        <p className="entry-note">{offline ? "Not sent yet: it goes out when the host is back." : "Sending…"}</p>
+      )}
       {stage === "waiting" && (
         <p className="entry-note">
-          {ahead === 0 ? "Next in line." : `Waits behind ${ahead === 1 ? "one other message" : `${ahead} other messages`}.`}{" "}
+          {ahead === 0
+            ? "Next in line."
+            : `Waits behind ${ahead === 1 ? "one other message" : `${ahead} other messages`}.`}{" "}
           {entry.runId && !offline && (
             <button type="button" className="text-button" onClick={() => onCancel(entry.runId)}>
               Take back

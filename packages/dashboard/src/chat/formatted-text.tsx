@@ -22,6 +22,10 @@ const BlockView = memo(function BlockView({ kind, text }: Pick<Block, "kind" | "
     );
   }
   return (
-    <p>{parseInlineCode(text).map((piece, index) => (piece.kind === "code" ? <code key={index}>{piece.text}</code> : piece.text))}</p>
+    <p>
+      {parseInlineCode(text).map((piece, index) =>
+        piece.kind === "code" ? <code key={index}>{piece.text}</code> : piece.text,
+      )}
+    </p>
   );
 });

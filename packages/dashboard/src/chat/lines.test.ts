@@ -15,22 +15,53 @@ const entry = (id: string, seq: number | undefined, part: Partial<Entry> = {}): 
   seq,
   ...part,
 });
-const compaction = (seq: number): Note => ({ id: `n${seq}`, seq, at: 0, runId: "r", kind: "compaction", before: 9, after: 2 });
-const failure = (seq: number, runId = "r", error = "no"): Note => ({ id: `n${seq}`, seq, at: 0, runId, kind: "middleware", middleware: "spy", hook: "onTick", error });
-const summarizeLines = (lines: Line[]) => lines.map((line) => (line.kind === "note" && line.times > 1 ? `${line.id} ×${line.times}` : line.id));
+const compaction = (seq: number): Note => ({
+  id: `n${seq}`,
+  seq,
+  at: 0,
+  runId: "r",
+  kind: "compaction",
+  before: 9,
+  after: 2,
+});
+const failure = (seq: number, runId = "r", error = "no"): Note => ({
+  id: `n${seq}`,
+  seq,
+  at: 0,
+  runId,
+  kind: "middleware",
+  middleware: "spy",
+  hook: "onTick",
+  error,
+});
+const summarizeLines = (lines: Line[]) =>
+  lines.map((line) => (line.kind === "note" && line.times > 1 ? `${line.id} ×${line.times}` : line.id));
 
 test("notes stand between the messages they happened between", () => {
-  expect(summarizeLines(buildLines([entry("a", 1000), entry("b", 5000)], [compaction(3000), compaction(7000)], undefined))).toEqual(["a", "n3000", "b", "n7000"]);
+  expect(
+    summarizeLines(buildLines([entry("a", 1000), entry("b", 5000)], [compaction(3000), compaction(7000)], undefined)),
+  ).toEqual(["a", "n3000", "b", "n7000"]);
 });
 
 test("what is being said, waits or is unsent stands behind every note", () => {
-  const entries = [entry("a", 1000), entry("b", undefined, { stage: "streaming" }), entry("c", undefined, { stage: "waiting" })];
+  const entries = [
+    entry("a", 1000),
+    entry("b", undefined, { stage: "streaming" }),
+    entry("c", undefined, { stage: "waiting" }),
+  ];
   expect(summarizeLines(buildLines(entries, [compaction(3000)], undefined))).toEqual(["a", "n3000", "b", "c"]);
 });
 
 test("a middleware that fails at every step of a turn is told of once a turn, and each error of its own", () => {
   const notes = [failure(2000), failure(3000), failure(4000, "r", "other"), failure(6000), failure(8000, "s")];
-  expect(summarizeLines(buildLines([entry("a", 1000), entry("b", 5000), entry("c", 7000)], notes, undefined))).toEqual(["a", "n2000 ×3", "n4000", "b", "c", "n8000"]);
+  expect(summarizeLines(buildLines([entry("a", 1000), entry("b", 5000), entry("c", 7000)], notes, undefined))).toEqual([
+    "a",
+    "n2000 ×3",
+    "n4000",
+    "b",
+    "c",
+    "n8000",
+  ]);
 });
 
 test("a paused turn says at its end what it waits for, and what comes after it waits below", () => {

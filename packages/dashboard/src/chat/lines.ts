@@ -10,7 +10,8 @@ export type Line =
 export function buildLines(entries: Entries, notes: Notes, paused: string | undefined): Line[] {
   const lines: Line[] = [];
   const left = foldNotes(notes);
-  const last = paused === undefined ? -1 : entries.findLastIndex((entry) => entry.runId === paused && entry.stage === "done");
+  const last =
+    paused === undefined ? -1 : entries.findLastIndex((entry) => entry.runId === paused && entry.stage === "done");
   const waitsFor = paused === undefined ? [] : listPendingTools(entries, paused);
   for (const [index, entry] of entries.entries()) {
     // What has no place yet stands behind everything that happened.

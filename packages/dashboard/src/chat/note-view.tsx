@@ -69,12 +69,18 @@ export function PauseView({ waitsFor }: { waitsFor: string[] }) {
 export function SpokenNote({ note }: { note: Note | undefined }) {
   return (
     <p className="unseen" role="status">
-      {note && (note.kind === "compaction" ? describeCompaction(note) : `The middleware ${note.middleware} failed in ${note.hook}: ${note.error}`)}
+      {note &&
+        (note.kind === "compaction"
+          ? describeCompaction(note)
+          : `The middleware ${note.middleware} failed in ${note.hook}: ${note.error}`)}
     </p>
   );
 }
 
 function describeCompaction({ before, after, summary }: Extract<Note, { kind: "compaction" }>): string {
-  const what = summary === undefined ? "Long results of tools were shortened for the model" : "Old messages were summed up for the model";
+  const what =
+    summary === undefined
+      ? "Long results of tools were shortened for the model"
+      : "Old messages were summed up for the model";
   return `${what}: ${formatNumber(before)} → ${formatNumber(after)} tokens.`;
 }

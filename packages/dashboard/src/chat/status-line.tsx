@@ -18,7 +18,9 @@ export function StatusLine({ think }: { think: Think }) {
       <span className="dot" data-tone={tone} data-busy={busy || undefined} />
       <span>
         <MessageText text={text} />
-        {waiting > 0 && <span className="faint"> {waiting === 1 ? "One message waits." : `${waiting} messages wait.`}</span>}
+        {waiting > 0 && (
+          <span className="faint"> {waiting === 1 ? "One message waits." : `${waiting} messages wait.`}</span>
+        )}
       </span>
     </p>
   );
@@ -32,18 +34,28 @@ function describeStatus({ connection, status, retry, run, messages }: Think): St
   }
   if (retry) {
     const soon = retry.inMs < 1000 ? "now" : `in ${formatDuration(retry.inMs / 1000)}`;
-    return { tone: "warn", busy: true, text: `${toSentence(retry.error)} Trying again ${soon} (attempt ${retry.attempt + 1}).` };
+    return {
+      tone: "warn",
+      busy: true,
+      text: `${toSentence(retry.error)} Trying again ${soon} (attempt ${retry.attempt + 1}).`,
+    };
   }
   if (status === "executing") {
-    const waits = messages.flatMap((entry) => (entry.runId === run ? entry.calls : [])).findLast(({ progress }) => progress !== undefined && parseProgress(progress).waits);
-    if (waits?.progress !== undefined) return { tone: "ok", busy: true, text: parseProgress(waits.progress).waits ?? "" };
+    const waits = messages
+      .flatMap((entry) => (entry.runId === run ? entry.calls : []))
+      .findLast(({ progress }) => progress !== undefined && parseProgress(progress).waits);
+    if (waits?.progress !== undefined)
+      return { tone: "ok", busy: true, text: parseProgress(waits.progress).waits ?? "" };
     const names = listPendingTools(messages, run);
     return { tone: "ok", busy: true, text: names.length > 0 ? `Using ${names.join(", ")}…` : "Using a tool…" };
   }
   if (status === "thinking") return { tone: "ok", busy: true, text: "Thinking…" };
   if (status === "waiting") {
     const names = listPendingTools(messages, run);
-    return { tone: "warn", text: names.length > 0 ? `Waiting for the answer of ${names.join(", ")}.` : "Waiting for an answer." };
+    return {
+      tone: "warn",
+      text: names.length > 0 ? `Waiting for the answer of ${names.join(", ")}.` : "Waiting for an answer.",
+    };
   }
   return { tone: "quiet", text: "Idle." };
 }

@@ -3,9 +3,9 @@ import { useMemo } from "react";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { EntryView } from "./entry-view.tsx";
-import { useStickToEnd } from "./use-stick-to-end.ts";
 import { buildLines } from "./lines.ts";
 import { NoteView, PauseView } from "./note-view.tsx";
+import { useStickToEnd } from "./use-stick-to-end.ts";
 
 interface TranscriptProps {
   agent: string;
@@ -47,7 +47,9 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
             </Button>
           )}
           {!ready && connection.state !== "refused" && <p className="faint">Loading…</p>}
-          {ready && messages.length === 0 && <p className="transcript-empty">Nothing has been said yet. Say something to {agent} below.</p>}
+          {ready && messages.length === 0 && (
+            <p className="transcript-empty">Nothing has been said yet. Say something to {agent} below.</p>
+          )}
           {lines.map((line) => {
             if (line.kind === "note") return <NoteView key={line.id} note={line.note} times={line.times} />;
             if (line.kind === "pause") return <PauseView key={line.id} waitsFor={line.waitsFor} />;

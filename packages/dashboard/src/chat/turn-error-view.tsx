@@ -2,8 +2,8 @@ import type { Trouble } from "@thinkery/sdk/react";
 import { useHasScope } from "../api/login.ts";
 import { Link } from "../frame/link.tsx";
 import { buildUsagePath } from "../frame/navigation.ts";
-import { MessageText } from "../parts/message-text.tsx";
 import { BudgetStatusBar } from "../parts/budget-status.tsx";
+import { MessageText } from "../parts/message-text.tsx";
 
 /** Why a turn failed or a message was refused, and what to do about it. */
 export function TurnErrorView({ trouble, refused, agency }: { trouble: Trouble; refused: boolean; agency: string }) {
@@ -14,7 +14,8 @@ export function TurnErrorView({ trouble, refused, agency }: { trouble: Trouble; 
   return (
     <div className="entry-trouble">
       <p>
-        <strong>{refused ? "This was not taken." : usedUp ? "The budget is used up." : "This turn failed."}</strong> <MessageText text={message} />
+        <strong>{refused ? "This was not taken." : usedUp ? "The budget is used up." : "This turn failed."}</strong>{" "}
+        <MessageText text={message} />
       </p>
       {budget && <BudgetStatusBar standing={budget} />}
       {advice && (
@@ -24,7 +25,9 @@ export function TurnErrorView({ trouble, refused, agency }: { trouble: Trouble; 
       )}
       {(budget?.level === "agency" || budget?.level === "user") && (
         <p>
-          <Link href={buildUsagePath(budget.level === "agency" ? agency : undefined)}>{mayRaise ? "See or raise the budget" : "See the budget"}</Link>
+          <Link href={buildUsagePath(budget.level === "agency" ? agency : undefined)}>
+            {mayRaise ? "See or raise the budget" : "See the budget"}
+          </Link>
         </p>
       )}
     </div>

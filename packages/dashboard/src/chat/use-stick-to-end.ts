@@ -35,7 +35,8 @@ export function useStickToEnd(entries: Entries) {
     const said = last?.stage === "unsent" ? last.id : own;
     if (said !== own) following.current = true;
     if (following.current) at.scrollTop = at.scrollHeight;
-    else if (first && entries[0]?.id !== first && entries.some(({ id }) => id === first)) at.scrollTop += at.scrollHeight - height;
+    else if (first && entries[0]?.id !== first && entries.some(({ id }) => id === first))
+      at.scrollTop += at.scrollHeight - height;
     before.current = { first: entries[0]?.id ?? "", height: at.scrollHeight, own: said };
   }, [entries]);
 

@@ -31,11 +31,13 @@ export function EmptyWorkspace({ onUpload }: { onUpload(gathered: UploadSelectio
         }
       >
         <p>
-          This is the workspace of {agent}: files that it reads, writes and runs, and that you can edit together with it. Every change is kept with who made it, and can be taken back.
+          This is the workspace of {agent}: files that it reads, writes and runs, and that you can edit together with
+          it. Every change is kept with who made it, and can be taken back.
         </p>
         {mayWrite && (
           <p>
-            Ask {agent} to write something, drop files here, or from a terminal: <code>thinkery files put {target} notes.md</code>
+            Ask {agent} to write something, drop files here, or from a terminal:{" "}
+            <code>thinkery files put {target} notes.md</code>
           </p>
         )}
       </Empty>

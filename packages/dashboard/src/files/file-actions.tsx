@@ -20,11 +20,22 @@ export function FileActions({ path, inside }: FileActionsProps) {
   return (
     <>
       {inside && workspace.mayWrite && (
-        <button type="button" className="icon-button" aria-label="New file here" title="New file here" onClick={() => setDialog("new")}>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="New file here"
+          title="New file here"
+          onClick={() => setDialog("new")}
+        >
           <Icon name="plus" />
         </button>
       )}
-      <Link className="icon-button" href={workspace.to({ show: "history", path })} aria-label={`History of ${path}`} title="History">
+      <Link
+        className="icon-button"
+        href={workspace.to({ show: "history", path })}
+        aria-label={`History of ${path}`}
+        title="History"
+      >
         <Icon name="history" />
       </Link>
       <a
@@ -38,10 +49,22 @@ export function FileActions({ path, inside }: FileActionsProps) {
       </a>
       {workspace.mayWrite && (
         <>
-          <button type="button" className="icon-button" aria-label={`Rename or move ${path}`} title="Rename or move" onClick={() => setDialog("move")}>
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={`Rename or move ${path}`}
+            title="Rename or move"
+            onClick={() => setDialog("move")}
+          >
             <Icon name="pencil" />
           </button>
-          <button type="button" className="icon-button" aria-label={`Delete ${path}`} title="Delete" onClick={() => setDialog("delete")}>
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={`Delete ${path}`}
+            title="Delete"
+            onClick={() => setDialog("delete")}
+          >
             <Icon name="trash" />
           </button>
         </>

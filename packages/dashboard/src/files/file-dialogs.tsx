@@ -25,7 +25,13 @@ export function NewFile({ folder, onClose }: { folder: string | undefined; onClo
   };
   return (
     <Dialog title="New file" onClose={onClose}>
-      <PathForm start={folder === undefined ? "" : `${folder}/`} action="Create file" hint="Folders in it are made with it: notes/2026/plan.md" onPath={create} onClose={onClose} />
+      <PathForm
+        start={folder === undefined ? "" : `${folder}/`}
+        action="Create file"
+        hint="Folders in it are made with it: notes/2026/plan.md"
+        onPath={create}
+        onClose={onClose}
+      />
     </Dialog>
   );
 }
@@ -49,7 +55,17 @@ export function Move({ path, inside, onClose }: MoveProps) {
   };
   return (
     <Dialog title={`Rename or move ${inside ? "this folder" : "this file"}`} onClose={onClose}>
-      <PathForm start={path} action="Move" hint={inside ? `${formatCount(inside.length, "file")} move with it, as one version.` : "Folders in it are made with it."} onPath={rename} onClose={onClose} />
+      <PathForm
+        start={path}
+        action="Move"
+        hint={
+          inside
+            ? `${formatCount(inside.length, "file")} move with it, as one version.`
+            : "Folders in it are made with it."
+        }
+        onPath={rename}
+        onClose={onClose}
+      />
     </Dialog>
   );
 }
@@ -69,7 +85,10 @@ export function Delete({ path, inside, onClose }: MoveProps) {
   };
   return (
     <Confirm title={`Delete ${path}?`} action="Delete" onConfirm={remove} onClose={onClose}>
-      <p>{inside ? `${formatCount(inside.length, "file")} in it go with it. ` : ""}The history keeps what was here: it can be brought back by reverting that version.</p>
+      <p>
+        {inside ? `${formatCount(inside.length, "file")} in it go with it. ` : ""}The history keeps what was here: it
+        can be brought back by reverting that version.
+      </p>
     </Confirm>
   );
 }
@@ -86,7 +105,13 @@ function PathForm({ start, action, hint, onPath, onClose }: PathFormProps) {
   const [path, setPath] = useState(start);
   const problem = path.trim() === "" || path.endsWith("/") ? undefined : pathProblem(path.trim());
   return (
-    <Form fields={["path"]} action={action} ready={path.trim() !== "" && !path.endsWith("/") && problem === undefined} onSubmit={() => onPath(filePath(path.trim()))} onCancel={onClose}>
+    <Form
+      fields={["path"]}
+      action={action}
+      ready={path.trim() !== "" && !path.endsWith("/") && problem === undefined}
+      onSubmit={() => onPath(filePath(path.trim()))}
+      onCancel={onClose}
+    >
       {(problems) => (
         <Field label="Path" hint={hint} problem={problems.path ?? (problem && `This cannot be a path: ${problem}.`)}>
           {(props) => (
@@ -96,7 +121,9 @@ function PathForm({ start, action, hint, onPath, onClose }: PathFormProps) {
               name="path"
               value={path}
               onChange={(event) => setPath(event.target.value)}
-              onFocus={({ currentTarget: field }) => field.setSelectionRange(field.value.lastIndexOf("/") + 1, findNameEnd(field.value))}
+              onFocus={({ currentTarget: field }) =>
+                field.setSelectionRange(field.value.lastIndexOf("/") + 1, findNameEnd(field.value))
+              }
               autoFocus
               autoComplete="off"
               autoCapitalize="off"

@@ -16,7 +16,8 @@ export function FileGoneNotice({ path }: { path: string }) {
       <Notice tone="warn" title={moved === undefined ? "This file was deleted." : "This file was moved."}>
         {moved === undefined ? (
           <p>
-            What you see is what it was. <Link href={to({ show: "history", path })}>Its history</Link> has every version of it.
+            What you see is what it was. <Link href={to({ show: "history", path })}>Its history</Link> has every version
+            of it.
           </p>
         ) : (
           <p>

@@ -1,17 +1,17 @@
 import type { FileInfo } from "@thinkery/sdk";
 import { type ReactNode, useState } from "react";
 import { buildFileUrl, isReadable } from "../api/files.ts";
-import { Link } from "../frame/link.tsx";
 import type { FilesPlace } from "../frame/files-place.ts";
+import { Link } from "../frame/link.tsx";
 import { formatBytes } from "../parts/amount.ts";
+import { DateTime } from "../parts/date-time.tsx";
+import { DescriptionList } from "../parts/description-list.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { createLazyComponent } from "../parts/lazy-component.tsx";
-import { DescriptionList } from "../parts/description-list.tsx";
-import { DateTime } from "../parts/date-time.tsx";
-import { PaneHead } from "./pane-head.tsx";
 import { FileActions } from "./file-actions.tsx";
 import { FileGoneNotice } from "./file-gone-notice.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
+import { PaneHead } from "./pane-head.tsx";
 
 const LiveEditor = createLazyComponent(() => import("./editor/editor.ts").then(({ LiveEditor }) => LiveEditor));
 const TextView = createLazyComponent(() => import("./editor/editor.ts").then(({ TextView }) => TextView));
@@ -45,7 +45,13 @@ export function OldFilePane({ place, path }: { place: FilesPlace; path: string }
   return (
     <>
       <PaneHead path={path} note={`as of version ${version}`}>
-        <a className="icon-button" href={buildFileUrl(workspace, path, { version, download: true })} download aria-label={`Download ${path} as of version ${version}`} title="Download">
+        <a
+          className="icon-button"
+          href={buildFileUrl(workspace, path, { version, download: true })}
+          download
+          aria-label={`Download ${path} as of version ${version}`}
+          title="Download"
+        >
           <Icon name="download" />
         </a>
         <Link className="button" href={workspace.to({ show: "files", path })}>
@@ -60,15 +66,31 @@ export function OldFilePane({ place, path }: { place: FilesPlace; path: string }
 const imageExtension = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 
 /** What is not edited together: a picture, a text that is too large for it, or anything else. */
-function StaticFile({ file: { path, mediaType, size, hash, modifiedAt }, line }: { file: FileInfo; line: number | undefined }) {
+function StaticFile({
+  file: { path, mediaType, size, hash, modifiedAt },
+  line,
+}: {
+  file: FileInfo;
+  line: number | undefined;
+}) {
   const workspace = useWorkspace();
   const address = buildFileUrl(workspace, path);
   // Another content is another picture, so that what was shown before is not shown in its place.
-  if (imageType.test(mediaType)) return <Picture key={hash} address={address} path={path} otherwise={<p className="pane-note">This picture cannot be shown: it may be damaged.</p>} />;
+  if (imageType.test(mediaType))
+    return (
+      <Picture
+        key={hash}
+        address={address}
+        path={path}
+        otherwise={<p className="pane-note">This picture cannot be shown: it may be damaged.</p>}
+      />
+    );
   if (isReadable(mediaType) && size <= maxTextBytes) {
     return (
       <>
-        <p className="pane-note">This text is too large to be edited together. It is shown as it is; download it to change it.</p>
+        <p className="pane-note">
+          This text is too large to be edited together. It is shown as it is; download it to change it.
+        </p>
         <TextView key={hash} path={path} address={address} line={line} />
       </>
     );
@@ -82,7 +104,11 @@ function StaticFile({ file: { path, mediaType, size, hash, modifiedAt }, line }:
           ["Changed", <DateTime at={modifiedAt} />],
         ]}
       />
-      <p className="faint">{isReadable(mediaType) ? "It is too large to be shown here." : "It is neither a picture nor text in UTF-8, so it cannot be shown here."}</p>
+      <p className="faint">
+        {isReadable(mediaType)
+          ? "It is too large to be shown here."
+          : "It is neither a picture nor text in UTF-8, so it cannot be shown here."}
+      </p>
       <a className="button" href={buildFileUrl(workspace, path, { download: true })} download>
         Download
       </a>

@@ -1,8 +1,8 @@
 import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { buildArchiveUrl, type Listing } from "../api/files.ts";
 import { useSource } from "../api/source.ts";
-import { Link } from "../frame/link.tsx";
 import type { FilesPlace } from "../frame/files-place.ts";
+import { Link } from "../frame/link.tsx";
 import { formatBytes, formatCount } from "../parts/amount.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Menu } from "../parts/menu.tsx";
@@ -39,7 +39,10 @@ export function FilesSidebar({ listing, place, folder, onUpload, onUnpack }: Fil
   const zipPicker = useRef<HTMLInputElement>(null);
   const { files } = listing;
   const shown = useMemo(() => filterFiles(files, wanted), [files, wanted]);
-  const marks = useMemo(() => findRecentMarks(files, versions, user, agent, at ?? 0), [files, versions, user, agent, at]);
+  const marks = useMemo(
+    () => findRecentMarks(files, versions, user, agent, at ?? 0),
+    [files, versions, user, agent, at],
+  );
   const size = files.reduce((sum, file) => sum + file.size, 0);
   const close = () => setDialog(undefined);
 
@@ -53,14 +56,34 @@ export function FilesSidebar({ listing, place, folder, onUpload, onUnpack }: Fil
       <div className="side-head">
         <div className="side-filter">
           <Icon name="search" />
-          <input type="search" value={filter} onChange={(event) => setFilter(event.target.value)} placeholder="Find a file" aria-label="Find a file by its name" autoComplete="off" spellCheck={false} />
+          <input
+            type="search"
+            value={filter}
+            onChange={(event) => setFilter(event.target.value)}
+            placeholder="Find a file"
+            aria-label="Find a file by its name"
+            autoComplete="off"
+            spellCheck={false}
+          />
         </div>
         {mayWrite && (
           <>
-            <button type="button" className="icon-button" aria-label="New file" title="New file" onClick={() => setDialog("file")}>
+            <button
+              type="button"
+              className="icon-button"
+              aria-label="New file"
+              title="New file"
+              onClick={() => setDialog("file")}
+            >
               <Icon name="plus" />
             </button>
-            <button type="button" className="icon-button" aria-label="Upload files" title="Upload files" onClick={() => picker.current?.click()}>
+            <button
+              type="button"
+              className="icon-button"
+              aria-label="Upload files"
+              title="Upload files"
+              onClick={() => picker.current?.click()}
+            >
               <Icon name="upload" />
             </button>
           </>
@@ -84,8 +107,24 @@ export function FilesSidebar({ listing, place, folder, onUpload, onUnpack }: Fil
             </>
           )}
         </Menu>
-        <input ref={picker} type="file" multiple hidden tabIndex={-1} aria-label="Files to upload" onChange={({ currentTarget }) => pick(currentTarget)} />
-        <input ref={folderPicker} type="file" hidden tabIndex={-1} aria-label="A folder to upload" {...{ webkitdirectory: "" }} onChange={({ currentTarget }) => pick(currentTarget)} />
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          tabIndex={-1}
+          aria-label="Files to upload"
+          onChange={({ currentTarget }) => pick(currentTarget)}
+        />
+        <input
+          ref={folderPicker}
+          type="file"
+          hidden
+          tabIndex={-1}
+          aria-label="A folder to upload"
+          {...{ webkitdirectory: "" }}
+          onChange={({ currentTarget }) => pick(currentTarget)}
+        />
         <input
           ref={zipPicker}
           type="file"
@@ -101,12 +140,21 @@ export function FilesSidebar({ listing, place, folder, onUpload, onUnpack }: Fil
       </div>
       <BranchBar place={place} />
       <div className="side-tree">
-        {shown.length > 0 ? <FileTree files={shown} filtered={wanted.trim() !== ""} here={place.path} marks={marks} /> : <p className="tree-note">{files.length > 0 ? "No file is called so." : "No files are left. The history has what was here."}</p>}
+        {shown.length > 0 ? (
+          <FileTree files={shown} filtered={wanted.trim() !== ""} here={place.path} marks={marks} />
+        ) : (
+          <p className="tree-note">
+            {files.length > 0 ? "No file is called so." : "No files are left. The history has what was here."}
+          </p>
+        )}
         {error && <p className="tree-note">This list may be old: {error.message}</p>}
         {listing.more && <p className="tree-note">There are more files than this list has.</p>}
       </div>
       <p className="side-foot">
-        <Link href={to({ show: "history" })}>{listing.version > 0 ? `Version ${listing.version}` : "No versions yet"}</Link> · {formatCount(files.length, "file")}, {formatBytes(size)}
+        <Link href={to({ show: "history" })}>
+          {listing.version > 0 ? `Version ${listing.version}` : "No versions yet"}
+        </Link>{" "}
+        · {formatCount(files.length, "file")}, {formatBytes(size)}
       </p>
       {dialog === "file" && <NewFile folder={folder} onClose={close} />}
       {dialog === "branch" && <NewBranch onClose={close} />}

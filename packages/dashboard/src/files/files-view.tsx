@@ -9,9 +9,9 @@ import "../styles/history.css";
 // The last word: on a narrow screen only one of the others is shown.
 import "../styles/files.css";
 import { EmptyWorkspace } from "./empty-workspace.tsx";
+import { FilesSidebar } from "./files-sidebar.tsx";
 import { useWorkspace, WorkspaceProvider } from "./open-workspace.tsx";
 import { Pane } from "./pane.tsx";
-import { FilesSidebar } from "./files-sidebar.tsx";
 import { getParentFolder } from "./tree/rows.ts";
 import { type UploadSelection, gatherDropped } from "./upload/gather.ts";
 import { UploadPanel } from "./upload/upload-panel.tsx";
@@ -67,7 +67,13 @@ function Files({ place }: { place: FilesPlace }) {
         <EmptyWorkspace onUpload={upload} />
       ) : (
         <>
-          <FilesSidebar listing={value} place={place} folder={folder} onUpload={upload} onUnpack={(zip) => uploader.unpack(workspace, zip)} />
+          <FilesSidebar
+            listing={value}
+            place={place}
+            folder={folder}
+            onUpload={upload}
+            onUnpack={(zip) => uploader.unpack(workspace, zip)}
+          />
           <section ref={pane} className="pane" tabIndex={-1} aria-label={place.path ?? "Latest changes"}>
             <Pane listing={value} place={place} />
           </section>
@@ -93,7 +99,9 @@ function useKeepFocus(pane: RefObject<HTMLElement | null>, place: string): void 
     if (focused && focused !== document.body && focused.checkVisibility()) return;
     const isSeen = pane.current?.checkVisibility();
     // On a narrow screen it may be the tree.
-    const next = isSeen ? pane.current : pane.current?.parentElement?.querySelector<HTMLElement>(".file-tree [tabindex='0']");
+    const next = isSeen
+      ? pane.current
+      : pane.current?.parentElement?.querySelector<HTMLElement>(".file-tree [tabindex='0']");
     next?.focus({ preventScroll: true });
   });
 }

@@ -1,11 +1,11 @@
 import type { FileInfo } from "@thinkery/sdk";
 import { Link } from "../frame/link.tsx";
 import { formatBytes, formatCount } from "../parts/amount.ts";
-import { Icon } from "../parts/icon.tsx";
 import { DateTime } from "../parts/date-time.tsx";
-import { PaneHead } from "./pane-head.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { FileActions } from "./file-actions.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
+import { PaneHead } from "./pane-head.tsx";
 import { listRows, buildTree } from "./tree/rows.ts";
 
 /** What is in a folder, and what can be done with all of it. */

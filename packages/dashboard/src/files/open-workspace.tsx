@@ -1,7 +1,13 @@
 import type { Branch, Version } from "@thinkery/sdk";
 import type { Changed } from "@thinkery/sdk/react";
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from "react";
-import { createBranchesSource, createLatestSource, type Listing, createListingSource, type Workspace } from "../api/files.ts";
+import {
+  createBranchesSource,
+  createLatestSource,
+  type Listing,
+  createListingSource,
+  type Workspace,
+} from "../api/files.ts";
 import { useHasScope } from "../api/login.ts";
 import type { Source } from "../api/source.ts";
 import { type FilesPlace, buildFilesAddress } from "../frame/files-place.ts";
@@ -52,7 +58,8 @@ export function WorkspaceProvider({ agency, agent, user, place, lastChanged, chi
       listing,
       latest,
       branches,
-      to: (place: FilesPlace) => buildPath(agency, agent) + buildFilesAddress({ ...(branch === undefined ? {} : { branch }), ...place }),
+      to: (place: FilesPlace) =>
+        buildPath(agency, agent) + buildFilesAddress({ ...(branch === undefined ? {} : { branch }), ...place }),
       refresh: () => void Promise.all([listing.reload(), latest.reload(), branches.reload()]),
     };
   }, [agency, agent, branch]);

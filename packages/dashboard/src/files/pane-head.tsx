@@ -21,7 +21,12 @@ export function PaneHead({ path, note, show = "files", children }: PaneHeadProps
   const back = path !== undefined && show === "history" ? path : undefined;
   return (
     <header className="pane-head">
-      <Link className="icon-button pane-back" href={to({ show: "files", ...(back === undefined ? {} : { path: back }) })} aria-label={back === undefined ? "Back to all files" : `Back to ${back}`} title="Back">
+      <Link
+        className="icon-button pane-back"
+        href={to({ show: "files", ...(back === undefined ? {} : { path: back }) })}
+        aria-label={back === undefined ? "Back to all files" : `Back to ${back}`}
+        title="Back"
+      >
         <Icon name="back" />
       </Link>
       <h2 className="crumbs">

@@ -3,12 +3,12 @@ import { useRef } from "react";
 import type { Listing } from "../api/files.ts";
 import type { FilesPlace } from "../frame/files-place.ts";
 import { Link } from "../frame/link.tsx";
-import { PaneHead } from "./pane-head.tsx";
 import { FilePane, OldFilePane } from "./file-pane.tsx";
 import { FolderPane } from "./folder-pane.tsx";
 import { HistoryPane } from "./history/history-pane.tsx";
 import { VersionList } from "./history/version-list.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
+import { PaneHead } from "./pane-head.tsx";
 
 /** What is looked at: a file, a folder, the history, or what happened lately. */
 export function Pane({ listing: { files, more }, place }: { listing: Listing; place: FilesPlace }) {
@@ -46,7 +46,8 @@ function MissingFile({ path, more }: { path: string; more: boolean }) {
       <PaneHead path={path} />
       <div className="pane-scroll">
         <p>
-          {more ? "This file is not in the list." : "There is no such file now."} <Link href={to({ show: "history", path })}>Its history</Link> says what became of it, if it ever was.
+          {more ? "This file is not in the list." : "There is no such file now."}{" "}
+          <Link href={to({ show: "history", path })}>Its history</Link> says what became of it, if it ever was.
         </p>
       </div>
     </>

@@ -6,9 +6,22 @@ import { Refresher } from "./refresher.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const file = (path: string, kind: FileInfo["kind"]): FileInfo => ({ path, kind, size: 1, mediaType: "", hash: "", version: 1, modifiedAt: "" });
+const file = (path: string, kind: FileInfo["kind"]): FileInfo => ({
+  path,
+  kind,
+  size: 1,
+  mediaType: "",
+  hash: "",
+  version: 1,
+  modifiedAt: "",
+});
 const listing = { files: [file("a.md", "text"), file("b.png", "binary")], version: 1, more: false };
-const change = (path: string, kind: "edit" | "add" = "edit", by: "user" | "agent" = "user"): Changed => ({ version: 2, by, changes: [{ path, kind }], more: 0 });
+const change = (path: string, kind: "edit" | "add" = "edit", by: "user" | "agent" = "user"): Changed => ({
+  version: 2,
+  by,
+  changes: [{ path, kind }],
+  more: 0,
+});
 
 /** How often it has looked after so many milliseconds. */
 function countRefreshes(...changes: Changed[]) {
@@ -27,7 +40,8 @@ test("while a person types in a text, nobody looks, because looking would end th
 });
 
 test("anything else is looked at at once, and many changes not much more often than one", () => {
-  for (const one of [change("a.md", "edit", "agent"), change("b.png"), change("c.md", "add"), change("c.md")]) expect(countRefreshes(one)(500)).toBe(1);
+  for (const one of [change("a.md", "edit", "agent"), change("b.png"), change("c.md", "add"), change("c.md")])
+    expect(countRefreshes(one)(500)).toBe(1);
   expect(countRefreshes(change("a.md"), change("a.md", "edit", "agent"))(500)).toBe(1);
   expect(countRefreshes(change("a.md", "edit", "agent"), change("a.md"))(500)).toBe(1);
 

@@ -27,7 +27,8 @@ export function parseFilesAddress([show, ...names]: string[], query: URLSearchPa
 export function buildFilesAddress({ show, path, version, branch, line }: FilesPlace): string {
   const names = path === undefined ? [] : path.split("/");
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ branch: omitMainBranch(branch), version, line })) if (value !== undefined) query.set(name, String(value));
+  for (const [name, value] of Object.entries({ branch: omitMainBranch(branch), version, line }))
+    if (value !== undefined) query.set(name, String(value));
   return [`/${show}`, ...names.map(encodeURIComponent)].join("/") + (query.size > 0 ? `?${query}` : "");
 }
 

@@ -8,8 +8,8 @@ import { Announcer } from "./announce.tsx";
 import { ConnectionBanner, useConnection } from "./connection.tsx";
 import { useDrawer } from "./drawer.ts";
 import { Link } from "./link.tsx";
-import { setOpen } from "./open-agencies.ts";
 import { homePath, usePath } from "./navigation.ts";
+import { setOpen } from "./open-agencies.ts";
 import { Sidebar } from "./sidebar.tsx";
 
 /** What surrounds every view of somebody who is logged in. */
@@ -50,7 +50,10 @@ export function Frame({ who }: { who: Who }) {
           <Logo />
           Thinkery
         </Link>
-        <span className="dot" data-tone={connection === "live" ? "ok" : connection === "connecting" ? "quiet" : "warn"} />
+        <span
+          className="dot"
+          data-tone={connection === "live" ? "ok" : connection === "connecting" ? "quiet" : "warn"}
+        />
       </header>
       <div className="drawer-shade" aria-hidden="true" onClick={() => setDrawer(false)} />
       <div className="sidebar" id="sidebar" ref={drawer}>

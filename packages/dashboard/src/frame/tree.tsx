@@ -4,8 +4,8 @@ import { useSource } from "../api/source.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isIndex, type Place } from "../views/view-registry.ts";
 import { Link } from "./link.tsx";
-import { setOpen, useOpenAgencies } from "./open-agencies.ts";
 import { buildPath } from "./navigation.ts";
+import { setOpen, useOpenAgencies } from "./open-agencies.ts";
 import { moveInTree } from "./tree-keys.ts";
 
 const maxShownAgents = 200;

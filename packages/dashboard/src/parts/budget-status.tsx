@@ -2,9 +2,19 @@ import type { BudgetKind, BudgetLevel, Standing } from "@thinkery/sdk";
 import { formatAmount, formatUsedAmount, formatPercent } from "./amount.ts";
 import { Meter, getTone } from "./meter.tsx";
 
-const kindLabels: Record<BudgetKind, string> = { steps: "Calls to models", tokens: "Tokens", costUsd: "Cost", seconds: "Time" };
+const kindLabels: Record<BudgetKind, string> = {
+  steps: "Calls to models",
+  tokens: "Tokens",
+  costUsd: "Cost",
+  seconds: "Time",
+};
 
-const levelLabels: Record<BudgetLevel, string> = { turn: "This turn", agent: "This agent", agency: "This agency", user: "All your agencies" };
+const levelLabels: Record<BudgetLevel, string> = {
+  turn: "This turn",
+  agent: "This agent",
+  agency: "This agency",
+  user: "All your agencies",
+};
 
 const periodLabels: Record<Standing["per"], string> = { turn: "in one turn", day: "a day", ever: "for good" };
 
@@ -23,7 +33,12 @@ export function BudgetStatusBar({ standing }: { standing: Standing }) {
           {formatPercent(spent, limit)}
         </span>
       </p>
-      <Meter label={`${kindLabels[kind]} ${periodLabels[per]}`} words={`${formatPercent(spent, limit)}: ${used}${aside}`} share={spent / limit} aside={reserved / limit} />
+      <Meter
+        label={`${kindLabels[kind]} ${periodLabels[per]}`}
+        words={`${formatPercent(spent, limit)}: ${used}${aside}`}
+        share={spent / limit}
+        aside={reserved / limit}
+      />
       <p className="standing-words">
         {used}
         {aside}

@@ -7,7 +7,14 @@ interface ButtonProps extends ComponentProps<"button"> {
 
 export function Button({ kind = "plain", busy = false, children, ...rest }: ButtonProps) {
   return (
-    <button type="button" {...rest} className="button" data-kind={kind} aria-busy={busy || undefined} disabled={busy || rest.disabled}>
+    <button
+      type="button"
+      {...rest}
+      className="button"
+      data-kind={kind}
+      aria-busy={busy || undefined}
+      disabled={busy || rest.disabled}
+    >
       {children}
     </button>
   );

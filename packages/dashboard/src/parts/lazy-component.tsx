@@ -20,7 +20,9 @@ export function createLazyComponent<Props extends object>(
 }
 
 /** The same for a whole view. */
-export function createLazyView<Props extends object>(load: () => Promise<ComponentType<Props>>): FunctionComponent<Props> {
+export function createLazyView<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+): FunctionComponent<Props> {
   return createLazyComponent(load, <p className="view faint">Loading…</p>);
 }
 

@@ -35,7 +35,15 @@ export function Menu({ label, children }: { label: string; children: ReactNode }
         if (relatedTarget && !menu.current?.contains(relatedTarget)) setOpen(false);
       }}
     >
-      <button ref={opener} type="button" className="icon-button" aria-label={label} title={label} aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button
+        ref={opener}
+        type="button"
+        className="icon-button"
+        aria-label={label}
+        title={label}
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
         <Icon name="more" />
       </button>
       {open && (

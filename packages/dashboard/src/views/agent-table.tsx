@@ -3,8 +3,8 @@ import type { ReactNode } from "react";
 import type { Pages } from "../api/pages.ts";
 import { Link } from "../frame/link.tsx";
 import { buildPath } from "../frame/navigation.ts";
-import { Empty } from "../parts/empty.tsx";
 import { DateTime } from "../parts/date-time.tsx";
+import { Empty } from "../parts/empty.tsx";
 
 interface AgentTableProps {
   agency: string;

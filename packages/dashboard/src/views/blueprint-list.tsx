@@ -1,7 +1,7 @@
 import type { ListedBlueprint } from "@thinkery/sdk";
 import { Empty } from "../parts/empty.tsx";
-import { Notice } from "../parts/notice.tsx";
 import { MessageText } from "../parts/message-text.tsx";
+import { Notice } from "../parts/notice.tsx";
 
 export function BlueprintList({ blueprints }: { blueprints: ListedBlueprint[] }) {
   if (blueprints.length === 0) {

@@ -1,10 +1,10 @@
-import type { ReactNode } from "react";
 import type { Health } from "@thinkery/sdk";
+import type { ReactNode } from "react";
 import { health } from "../api/health.ts";
 import { useSource } from "../api/source.ts";
-import { Notice } from "../parts/notice.tsx";
-import { DescriptionList } from "../parts/description-list.tsx";
 import { Uptime } from "../parts/date-time.tsx";
+import { DescriptionList } from "../parts/description-list.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { NoModel } from "./no-model.tsx";
 import { SlotTable } from "./slot-table.tsx";
 
@@ -35,7 +35,10 @@ function buildRows(state: Health, at: number): (readonly [string, ReactNode])[] 
     ["Up for", state.uptime === undefined ? "unknown" : <Uptime seconds={state.uptime} at={at} />],
     ["Models", models.length > 0 ? <Badges words={models} /> : "none configured"],
     ["Restarts", state.restarts ? `${state.restarts} since the start` : "none since the start"],
-    ["Holds", `${pluralize(state.agencies ?? 0, "agency", "agencies")}, ${pluralize(state.agents ?? 0, "agent", "agents")}`],
+    [
+      "Holds",
+      `${pluralize(state.agencies ?? 0, "agency", "agencies")}, ${pluralize(state.agents ?? 0, "agent", "agents")}`,
+    ],
     ["Process", <span className="mono">{state.pid}</span>],
   ];
 }

@@ -43,7 +43,14 @@ export function LoginView({ notice }: { notice?: { title: string; text: string }
           {(problems) => (
             <Field label="Or paste the link or its code here" problem={problems.code}>
               {(props) => (
-                <input {...props} name="code" className="mono" autoComplete="off" autoCapitalize="off" spellCheck={false} />
+                <input
+                  {...props}
+                  name="code"
+                  className="mono"
+                  autoComplete="off"
+                  autoCapitalize="off"
+                  spellCheck={false}
+                />
               )}
             </Field>
           )}

@@ -31,7 +31,14 @@ export function NewAgency({ user, onClose }: { user: string; onClose(): void }) 
               hint="Goes into addresses and commands: letters, digits and . _ - between them. Left empty, the host chooses one."
             >
               {(props) => (
-                <input {...props} name="id" className="mono" autoComplete="off" autoCapitalize="off" spellCheck={false} />
+                <input
+                  {...props}
+                  name="id"
+                  className="mono"
+                  autoComplete="off"
+                  autoCapitalize="off"
+                  spellCheck={false}
+                />
               )}
             </Field>
           </>

@@ -27,7 +27,12 @@ export function NewAgent({ agency, onClose }: { agency: Agency; onClose(): void 
 
   return (
     <Dialog title={`New agent in ${agency.name}`} onClose={onClose}>
-      <Form fields={["name", "blueprint", "model", "system"]} action="Create agent" onSubmit={create} onCancel={onClose}>
+      <Form
+        fields={["name", "blueprint", "model", "system"]}
+        action="Create agent"
+        onSubmit={create}
+        onCancel={onClose}
+      >
         {(problems) => (
           <>
             <Field
@@ -37,7 +42,14 @@ export function NewAgent({ agency, onClose }: { agency: Agency; onClose(): void 
               hint="Letters, digits and . _ - between them. Left empty, the host chooses one."
             >
               {(props) => (
-                <input {...props} name="name" autoComplete="off" autoCapitalize="off" spellCheck={false} placeholder="alice" />
+                <input
+                  {...props}
+                  name="name"
+                  autoComplete="off"
+                  autoCapitalize="off"
+                  spellCheck={false}
+                  placeholder="alice"
+                />
               )}
             </Field>
             <Field label="Blueprint" problem={problems.blueprint} hint={blueprint?.description}>

@@ -12,7 +12,8 @@ export function SlotTable({ slots, waiting }: { slots: readonly Slot[]; waiting:
   return (
     <div className="slots">
       <h3>
-        Sandboxes {waiting > 0 && <span className="count">{waiting === 1 ? "1 run waits" : `${waiting} runs wait`}</span>}
+        Sandboxes{" "}
+        {waiting > 0 && <span className="count">{waiting === 1 ? "1 run waits" : `${waiting} runs wait`}</span>}
       </h3>
       {slots.length === 0 ? (
         <p className="faint">None: code of agents cannot be run here.</p>
@@ -51,7 +52,9 @@ function SlotRow({ slot: { name, state, agent, runs, memoryBytes, restarts } }: 
           {state}
         </span>
       </td>
-      <td data-label="Code of">{agent === undefined ? <span className="faint">nobody</span> : <SlotOwner object={agent} />}</td>
+      <td data-label="Code of">
+        {agent === undefined ? <span className="faint">nobody</span> : <SlotOwner object={agent} />}
+      </td>
       <td data-label="Runs">{runs ?? "–"}</td>
       <td data-label="Memory">{memoryBytes === undefined ? "–" : formatBytes(memoryBytes)}</td>
       <td data-label="Restarts">{restarts === 0 ? "none" : formatCount(restarts, "restart")}</td>
@@ -62,7 +65,10 @@ function SlotRow({ slot: { name, state, agent, runs, memoryBytes, restarts } }: 
 function SlotOwner({ object }: { object: string }) {
   const address = parseAddress(object);
   if (!address) return object;
-  const { agency, path: [agent] } = address;
+  const {
+    agency,
+    path: [agent],
+  } = address;
   return (
     <>
       <Link href={buildPath(agency, agent)}>{agent}</Link> <span className="faint">in {agency}</span>

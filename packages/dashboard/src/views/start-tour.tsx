@@ -21,7 +21,12 @@ export function StartTour({ user, agency }: { user: string; agency: string }) {
     try {
       await call("createAgent", { params: { agency }, body: { name } });
       // The conversation sends what lies in the outbox as soon as it is open. The id makes the greeting one greeting.
-      createOutbox({ user, agency, agent: name }).add({ id: "tour-greeting", content: greeting, mode: "queue", at: Date.now() });
+      createOutbox({ user, agency, agent: name }).add({
+        id: "tour-greeting",
+        content: greeting,
+        mode: "queue",
+        at: Date.now(),
+      });
     } catch (error) {
       // Somebody started it already, in another tab perhaps: then there is something to look at.
       if (!isThinkeryError(error) || error.code !== "conflict") {

@@ -1,15 +1,15 @@
 import type { Agency } from "@thinkery/sdk";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { type Usage, createUsageSource } from "../api/usage.ts";
 import { useSource } from "../api/source.ts";
+import { type Usage, createUsageSource } from "../api/usage.ts";
 import { Link } from "../frame/link.tsx";
 import { buildPath } from "../frame/navigation.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Notice } from "../parts/notice.tsx";
 import "../styles/usage.css";
 import { BudgetSection } from "./usage/budget.tsx";
-import { DayChart } from "./usage/day-chart.tsx";
 import { buildChart } from "./usage/chart.ts";
+import { DayChart } from "./usage/day-chart.tsx";
 import { PeriodSwitch, defaultDays } from "./usage/period.tsx";
 import { ModelTable, ShareTable } from "./usage/tables.tsx";
 import { Totals } from "./usage/totals.tsx";
@@ -31,12 +31,18 @@ export function UsageView({ user, agency }: { user: string; agency?: Agency }) {
             </p>
           )}
           <h1>Usage and budget</h1>
-          <p className="lead">{agency ? "What the agents of this agency have used." : "What the agents of all your agencies have used."}</p>
+          <p className="lead">
+            {agency ? "What the agents of this agency have used." : "What the agents of all your agencies have used."}
+          </p>
         </div>
         <PeriodSwitch days={days} onDays={setDays} />
       </header>
       {error && (
-        <Notice tone={usage ? "warn" : "bad"} title="What was used could not be asked for." onRetry={() => void source.reload()}>
+        <Notice
+          tone={usage ? "warn" : "bad"}
+          title="What was used could not be asked for."
+          onRetry={() => void source.reload()}
+        >
           {usage ? `${error.message} Below is what was true before.` : error.message}
         </Notice>
       )}
@@ -76,8 +82,8 @@ function UsageSection({ agency, usage, days }: UsageSectionProps) {
     return (
       <Empty title={`Nothing was used in the last ${days} days`}>
         <p>
-          As soon as an agent {agency ? "of this agency " : ""}calls a model, its tokens, its cost and its time are counted here, by day and model. From a
-          terminal: <code>thinkery usage{agency ? ` @${agency.id}` : ""}</code>
+          As soon as an agent {agency ? "of this agency " : ""}calls a model, its tokens, its cost and its time are
+          counted here, by day and model. From a terminal: <code>thinkery usage{agency ? ` @${agency.id}` : ""}</code>
         </p>
       </Empty>
     );

@@ -47,7 +47,8 @@ test("usage has an address in each agency and one above them, whatever agencies 
 });
 
 test("the root and /app are home, with or without a slash at the end", () => {
-  for (const path of ["/", "/app", "/app/"]) expect(summarizeAt(path)).toEqual({ scope: "host", view: "home", params: {} });
+  for (const path of ["/", "/app", "/app/"])
+    expect(summarizeAt(path)).toEqual({ scope: "host", view: "home", params: {} });
 });
 
 test("a path that leads nowhere has no view, even one that cannot be decoded", () => {
@@ -178,7 +179,10 @@ test("a registry with an ambiguous or unreachable view is refused", () => {
     const address = segment === undefined ? indexAddress : createSegmentAddress(segment);
     return defineView({ scope, name, label: name, order: 0, address, Component }) as AnyView;
   };
-  const create = (...views: AnyView[]) => () => createViewRegistry([...allViews, ...views]);
+  const create =
+    (...views: AnyView[]) =>
+    () =>
+      createViewRegistry([...allViews, ...views]);
   expect(create(make("agent", "other"))).toThrow("The agent scope has 2 index views");
   expect(create(make("agent", "other", "files"))).toThrow("“files”");
   expect(create(make("agent", "files", "other"))).toThrow("“files”");

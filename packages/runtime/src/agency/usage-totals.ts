@@ -1,5 +1,13 @@
 import type { AgencyUsage, Budget, BudgetAnswer, Standing } from "@thinkery/sdk";
-import { type Account, UsageTotals, type ReservationRequest, noReservation, type UsageReport, type ReservationResult, subtractReservation } from "../store/usage-totals.ts";
+import {
+  type Account,
+  UsageTotals,
+  type ReservationRequest,
+  noReservation,
+  type UsageReport,
+  type ReservationResult,
+  subtractReservation,
+} from "../store/usage-totals.ts";
 import { formatDay, toUsageFigures, getFirstDay, summarizeUsage } from "../store/usage.ts";
 import type { AgencyRecord } from "./agency-record.ts";
 import { bumpRevision } from "./revision.ts";
@@ -80,7 +88,10 @@ export class AgencyUsageTotals {
   }
 
   async listBudgetStatuses(): Promise<Standing[]> {
-    return [...this.#totals.listBudgetStatuses(), ...(this.#record.isMetered ? await this.#owner.listBudgetStatuses() : [])];
+    return [
+      ...this.#totals.listBudgetStatuses(),
+      ...(this.#record.isMetered ? await this.#owner.listBudgetStatuses() : []),
+    ];
   }
 
   async getUsage(days: number | undefined): Promise<AgencyUsage> {
@@ -107,7 +118,9 @@ export class AgencyUsageTotals {
     const verdict = await this.#owner.reportUsage({ ...recent, ...(asked ? { asked } : {}) });
     if (!verdict.incomplete) return verdict;
     const whole = this.#totals.createReport(this.#getAccount(), "");
-    await this.#owner.reportUsage(verdict.refused ? { ...whole, reserved: subtractReservation(whole.reserved, asked) } : whole);
+    await this.#owner.reportUsage(
+      verdict.refused ? { ...whole, reserved: subtractReservation(whole.reserved, asked) } : whole,
+    );
     return verdict;
   }
 

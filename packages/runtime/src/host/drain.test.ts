@@ -9,7 +9,8 @@ beforeEach(async () => {
   drains = await import("./drain.ts");
 });
 
-const now = <T>(work: Promise<T>) => Promise.race([work, new Promise((resolve) => setTimeout(() => resolve("waits"), 30))]);
+const now = <T>(work: Promise<T>) =>
+  Promise.race([work, new Promise((resolve) => setTimeout(() => resolve("waits"), 30))]);
 
 test("a drain waits for what is held, however often it is let go, and then lets nothing new in", async () => {
   const first = drains.hold();

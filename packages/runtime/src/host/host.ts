@@ -61,7 +61,9 @@ export function openHost(service: Service | undefined): Host | undefined {
       if (response.ok) return slotRenewalSchema.parse(await response.json());
       const said = await parseErrorBody(response);
       // Why a slot has no process is for whoever wants to run code in it.
-      throw said?.code === "unavailable" || said?.code === "not_found" ? fail(said.code, said.message) : toDaemonError(said);
+      throw said?.code === "unavailable" || said?.code === "not_found"
+        ? fail(said.code, said.message)
+        : toDaemonError(said);
     },
   };
 }

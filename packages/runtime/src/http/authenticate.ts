@@ -22,7 +22,8 @@ export async function authenticate(request: Request, env: Env, admin?: string): 
   if (!presented) return undefined;
   const { secret, via } = presented;
   const hash = sha256(secret);
-  const isAdmin = isSameText(hash, env.ADMIN_TOKEN_HASH) || (admin !== undefined && admin !== "" && isSameText(hash, sha256(admin)));
+  const isAdmin =
+    isSameText(hash, env.ADMIN_TOKEN_HASH) || (admin !== undefined && admin !== "" && isSameText(hash, sha256(admin)));
   if (isAdmin) return { user: ownerUser, scopes: allScopes, via, hash };
 
   const now = Date.now();

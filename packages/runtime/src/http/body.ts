@@ -42,7 +42,11 @@ async function readText(request: Request, longest: number): Promise<string> {
 }
 
 /** Keeps no more than it may, in one piece from the beginning: of pieces that are joined at the end there would be two copies. */
-export async function readBytes(request: Request, longest = defaultMaxBytes, refusal = `The body is too large: it may have ${longest} bytes.`): Promise<Uint8Array> {
+export async function readBytes(
+  request: Request,
+  longest = defaultMaxBytes,
+  refusal = `The body is too large: it may have ${longest} bytes.`,
+): Promise<Uint8Array> {
   const createTooLargeError = () => fail("too_large", refusal);
   const announced = Number(request.headers.get("content-length") ?? 0);
   if (announced > longest + maxDroppedBytes) throw createTooLargeError();

@@ -10,7 +10,8 @@ export function handlePreflight(request: Request, env: Env): Response | undefine
   if (!isPreflight || !getAllowedOrigin(request, env)) return undefined;
   return createEmptyResponse({
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-    "access-control-allow-headers": "authorization, content-type, if-match, if-none-match, if-range, last-event-id, range, x-secret",
+    "access-control-allow-headers":
+      "authorization, content-type, if-match, if-none-match, if-range, last-event-id, range, x-secret",
     "access-control-max-age": "600",
   });
 }

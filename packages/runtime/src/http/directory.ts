@@ -17,7 +17,9 @@ export async function enterAgency(env: Env, user: string, agency: string): Promi
 
 export async function enterAgent(env: Env, user: string, agency: string, agent: string): Promise<void> {
   await enterAgency(env, user, agency);
-  const known = await checkWithCache(agentObjectName(agency, agent), () => env.Agency.getByName(agency).hasAgent(agent));
+  const known = await checkWithCache(agentObjectName(agency, agent), () =>
+    env.Agency.getByName(agency).hasAgent(agent),
+  );
   if (!known) throw fail("not_found", `There is no agent “${agent}” in ${agency}.`);
 }
 

@@ -33,7 +33,8 @@ export async function closeIfNotFound(request: Request, answer: () => Promise<Re
   try {
     return await answer();
   } catch (error) {
-    if (isUpgrade(request) && isThinkeryError(error) && error.code === "not_found") return createClosedSocket(4403, error.message);
+    if (isUpgrade(request) && isThinkeryError(error) && error.code === "not_found")
+      return createClosedSocket(4403, error.message);
     throw error;
   }
 }

@@ -3,11 +3,11 @@ import { Hono } from "hono";
 import { holdDuring } from "../host/drain.ts";
 import type { Env } from "../objects/env.ts";
 import type { System } from "../system/system.ts";
-import { toErrorResponse } from "./response.ts";
 import { authenticate } from "./authenticate.ts";
 import { handlePreflight, addCorsHeaders } from "./cors.ts";
 import { checkAddress, checkCookie, checkScope } from "./guard.ts";
 import { isPagePath, servePage } from "./page.ts";
+import { toErrorResponse } from "./response.ts";
 import type { HonoEnv } from "./route.ts";
 import { addAgencyRoutes } from "./routes/agencies.ts";
 import { addAgentRoutes } from "./routes/agents.ts";
@@ -60,7 +60,22 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
   app.all("/agents/:class{think|agency|user}/:name/*", (context) =>
     handleSdkRequest(context.req.raw, context.env, context.get("caller")),
   );
-  const routeGroups = [addHostRoutes, addModelRoutes, addCredentialRoutes, addAgencyRoutes, addBlueprintRoutes, addAgentRoutes, addTurnRoutes, addAppRoutes, addProcessRoutes, addFileRoutes, addVersionRoutes, addUsageRoutes, addUserRoutes, addSocketRoutes];
+  const routeGroups = [
+    addHostRoutes,
+    addModelRoutes,
+    addCredentialRoutes,
+    addAgencyRoutes,
+    addBlueprintRoutes,
+    addAgentRoutes,
+    addTurnRoutes,
+    addAppRoutes,
+    addProcessRoutes,
+    addFileRoutes,
+    addVersionRoutes,
+    addUsageRoutes,
+    addUserRoutes,
+    addSocketRoutes,
+  ];
   for (const add of routeGroups) add(app);
   addJobRoutes(app, system);
   app.notFound((context) => toErrorResponse(createRouteError(context.req.path)));
@@ -99,7 +114,9 @@ function expandShortPath(request: Request): Request {
 
 function createRouteError(path: string) {
   const methods = Object.values(endpoints)
-    .filter((endpoint) => new RegExp(`^${endpoint.path.replace(/:[a-z]+/g, "[^/]+").replace(/\*[a-z]+$/, ".*")}$`).test(path))
+    .filter((endpoint) =>
+      new RegExp(`^${endpoint.path.replace(/:[a-z]+/g, "[^/]+").replace(/\*[a-z]+$/, ".*")}$`).test(path),
+    )
     .map((endpoint) => endpoint.method);
   if (methods.length === 0) return fail("not_found", "There is nothing at this address.");
   return fail("method_not_allowed", `This address takes ${methods.join(", ")}.`);

@@ -31,7 +31,10 @@ interface JobContext {
 export async function resolveAgents({ env, system, user }: JobContext, job: Job): Promise<AgentRef[]> {
   if (job.agent !== undefined) return [await findAgent(env, user, parseAgentTarget(job.agent))];
   if (typeof job.workflow === "string") {
-    throw fail("bad_request", "A workflow goes into the body as an object: this host does not read workflow files by name.");
+    throw fail(
+      "bad_request",
+      "A workflow goes into the body as an object: this host does not read workflow files by name.",
+    );
   }
   const wanted = parseNewAgents(job);
   for (const agent of wanted) checkNewAgent(env, system, agent);
@@ -49,7 +52,11 @@ async function findAgent(env: Env, user: string, place: AgentRef): Promise<Agent
   } catch (error) {
     if (!isNotFound(error)) throw error;
     const meant = await suggestAgent(env, user, place);
-    throw fail("not_found", meant ? `${error.message} Did you mean “${meant}”?` : error.message, meant ? { suggestion: meant } : undefined);
+    throw fail(
+      "not_found",
+      meant ? `${error.message} Did you mean “${meant}”?` : error.message,
+      meant ? { suggestion: meant } : undefined,
+    );
   }
 }
 
@@ -57,11 +64,17 @@ async function suggestAgent(env: Env, user: string, { agency, agent }: AgentRef)
   const page = { limit: 500 };
   const { agencies } = await env.User.getByName(user).listAgencies(page);
   if (!agencies.some(({ id }) => id === agency)) {
-    const meant = findNearest(agency, agencies.map(({ id }) => id));
+    const meant = findNearest(
+      agency,
+      agencies.map(({ id }) => id),
+    );
     return meant && `${agent}@${meant}`;
   }
   const { agents } = await env.Agency.getByName(agency).listAgents(page);
-  return findNearest(agent, agents.map(({ name }) => name));
+  return findNearest(
+    agent,
+    agents.map(({ name }) => name),
+  );
 }
 
 type NamedAgent = NewAgent & { name: string };
@@ -75,21 +88,28 @@ function parseNewAgents(job: Job): NamedAgent[] {
       problems: [{ path: where, message: `1 to ${maxAgents} agents` }],
     });
   }
-  return Object.entries(given).map(([name, { backend, model, system_prompt: system, tools, max_steps: steps, max_tokens: maxOutputTokens }]) => {
-    const props = omitUndefined({
-      tools,
-      budget: steps === undefined ? undefined : { steps },
-      settings: maxOutputTokens === undefined ? undefined : { maxOutputTokens },
-    });
-    const agent = { name, ...omitUndefined({ backend, model, system, props: Object.keys(props).length > 0 ? props : undefined }) };
-    return { ...validate(`agent “${name}”`, newAgentSchema, agent), name };
-  });
+  return Object.entries(given).map(
+    ([name, { backend, model, system_prompt: system, tools, max_steps: steps, max_tokens: maxOutputTokens }]) => {
+      const props = omitUndefined({
+        tools,
+        budget: steps === undefined ? undefined : { steps },
+        settings: maxOutputTokens === undefined ? undefined : { maxOutputTokens },
+      });
+      const agent = {
+        name,
+        ...omitUndefined({ backend, model, system, props: Object.keys(props).length > 0 ? props : undefined }),
+      };
+      return { ...validate(`agent “${name}”`, newAgentSchema, agent), name };
+    },
+  );
 }
 
 /** The same tag (or key) again is the same agency, with the agents it already has. */
 function chooseAgency(user: string, job: Job): string {
   const name = (typeof job.workflow === "object" && job.workflow.name) || "run";
-  const tag = job.tag ?? (job.idempotencyKey ? sha256(`${user} ${job.idempotencyKey}`).slice(0, 16) : crypto.randomUUID().slice(0, 8));
+  const tag =
+    job.tag ??
+    (job.idempotencyKey ? sha256(`${user} ${job.idempotencyKey}`).slice(0, 16) : crypto.randomUUID().slice(0, 8));
   const { id } = validate("name or tag", z.object({ id: agencyIdSchema }), { id: `${name}:${tag}` });
   return id;
 }

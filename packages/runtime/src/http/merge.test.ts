@@ -25,11 +25,13 @@ function createSource(chunks: Uint8Array[]) {
 
 test("events arrive whole and in each one's order, however their bytes were cut", async () => {
   const chance = createRandom("merge");
-  const sent = ["a", "b", "c"].map((agent) => Array.from({ length: 50 }, (_, n) => `event: chunk\ndata: ${agent} ${n} häß\n\n`));
+  const sent = ["a", "b", "c"].map((agent) =>
+    Array.from({ length: 50 }, (_, n) => `event: chunk\ndata: ${agent} ${n} häß\n\n`),
+  );
   const streams = sent.map((events) => {
     const bytes = encoder.encode(events.join(""));
     const chunks: Uint8Array[] = [];
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       const size = 1 + chance.below(60);
       chunks.push(bytes.slice(at, at + size));
       at += size;

@@ -32,7 +32,11 @@ export function createOpenApi(): Json {
   }
   return {
     openapi: "3.1.0",
-    info: { title: "Thinkery", version: "1", description: "A home for durable AI agents. `/agents…` is short for the `global` agency." },
+    info: {
+      title: "Thinkery",
+      version: "1",
+      description: "A home for durable AI agents. `/agents…` is short for the `global` agency.",
+    },
     paths,
     components: {
       schemas,

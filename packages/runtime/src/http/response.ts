@@ -33,13 +33,20 @@ export function createEmptyResponse(headers: Record<string, string> = {}): Respo
 
 /** JSON that is already written out, and may be too long to be a value. */
 export function toJsonStreamResponse(text: ReadableStream<Uint8Array>): Response {
-  return new Response(text, { headers: { "content-type": "application/json; charset=utf-8", ...baseHeaders, ...apiHeaders } });
+  return new Response(text, {
+    headers: { "content-type": "application/json; charset=utf-8", ...baseHeaders, ...apiHeaders },
+  });
 }
 
 /** Server-sent events, as they come. */
 export function toEventStreamResponse(events: ReadableStream<Uint8Array>): Response {
   return new Response(events, {
-    headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no", ...baseHeaders, ...apiHeaders },
+    headers: {
+      "content-type": "text/event-stream; charset=utf-8",
+      "x-accel-buffering": "no",
+      ...baseHeaders,
+      ...apiHeaders,
+    },
   });
 }
 
@@ -62,7 +69,10 @@ export function toBlobResponse(data: Uint8Array, type: string): Response {
 /** What somebody keeps in a workspace. A browser that shows it runs nothing of it, and gives it an origin of its own. */
 export function toWorkspaceResponse(body: BodyInit | null, status: number, headers: Record<string, string>): Response {
   const exposedHeaders = "etag, content-disposition, content-range, last-modified, x-thinkery-kind, x-thinkery-version";
-  const isolationHeaders = { "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'", "access-control-expose-headers": exposedHeaders };
+  const isolationHeaders = {
+    "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+    "access-control-expose-headers": exposedHeaders,
+  };
   return new Response(body, { status, headers: { ...baseHeaders, ...apiHeaders, ...isolationHeaders, ...headers } });
 }
 
@@ -88,10 +98,16 @@ export function toPageResponse(body: ReadableStream | null, headers: Record<stri
 /** The only place where an error becomes an answer. What we did not foresee is logged here and told to nobody. */
 export function toErrorResponse(error: unknown): Response {
   if (isThinkeryError(error)) {
-    return toJsonResponse(errorBody(error), statusOf(error.code), error.code === "unauthorized" ? challengeHeaders : {});
+    return toJsonResponse(
+      errorBody(error),
+      statusOf(error.code),
+      error.code === "unauthorized" ? challengeHeaders : {},
+    );
   }
   if (isDiskFull(error)) {
-    return toErrorResponse(fail("unavailable", "The host's disk is full. Free some space and try again; nothing was lost."));
+    return toErrorResponse(
+      fail("unavailable", "The host's disk is full. Free some space and try again; nothing was lost."),
+    );
   }
   if (isTransient(error)) return toErrorResponse(fail("unavailable", "The host is busy or restarting. Try again."));
   console.error("unforeseen", error);

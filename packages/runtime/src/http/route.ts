@@ -1,10 +1,10 @@
 import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf } from "@thinkery/sdk";
 import type { Context, Hono } from "hono";
 import type { Env } from "../objects/env.ts";
-import { toJsonResponse, createEmptyResponse } from "./response.ts";
 import type { Caller } from "./authenticate.ts";
 import { readBody, validate } from "./body.ts";
 import { checkScope } from "./guard.ts";
+import { toJsonResponse, createEmptyResponse } from "./response.ts";
 
 /** What the guard leaves behind for the routes. */
 export type HonoEnv = { Bindings: Env; Variables: { caller: Caller | undefined; release: () => void } };

@@ -37,7 +37,8 @@ async function resolveObject(path: string, env: Env, caller: Caller): Promise<Pi
     return env.Agency.getByName(name);
   }
   const { agency, path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
-  if (agency === undefined || subAgents.length > 0) throw fail("bad_request", "An agent's object is named agency~agent.");
+  if (agency === undefined || subAgents.length > 0)
+    throw fail("bad_request", "An agent's object is named agency~agent.");
   validate("address", z.object({ agency: agencyIdSchema, agent: agentNameSchema }), { agency, agent });
   await enterAgent(env, caller.user, agency, agent);
   return env.Think.getByName(name);

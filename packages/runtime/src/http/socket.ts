@@ -13,7 +13,10 @@ export function addSocketRoutes(app: Hono<HonoEnv>): void {
 
 type SocketCall = Pick<Call<Endpoints["openSocket"]>, "env" | "request" | "caller" | "params">;
 
-function connect({ env, request, caller, params: { agency, agent } }: SocketCall, kind: { plain?: boolean; live?: boolean }): Promise<Response> {
+function connect(
+  { env, request, caller, params: { agency, agent } }: SocketCall,
+  kind: { plain?: boolean; live?: boolean },
+): Promise<Response> {
   if (request.method !== "GET" || !isUpgrade(request)) {
     throw fail("bad_request", "This address is a WebSocket: connect to it with ws:// or wss://.");
   }

@@ -1,4 +1,14 @@
-import type { ChatMessage, GenerateOptions, Middleware, MiddlewareContext, NewEvent, Props, Run, ThreadInfo, Tool } from "@thinkery/sdk";
+import type {
+  ChatMessage,
+  GenerateOptions,
+  Middleware,
+  MiddlewareContext,
+  NewEvent,
+  Props,
+  Run,
+  ThreadInfo,
+  Tool,
+} from "@thinkery/sdk";
 import { deepFreeze, createPersistedObject } from "../store/persisted-object.ts";
 import type { TurnScope } from "./turn-scope.ts";
 
@@ -120,7 +130,12 @@ class HookContext implements MiddlewareContext<never> {
 
   get state(): Record<string, unknown> {
     const scope = this.#scope;
-    return createPersistedObject({ name: "state", value: scope.getState(), development: scope.turn.development, write: (key, value) => scope.change(key, value) });
+    return createPersistedObject({
+      name: "state",
+      value: scope.getState(),
+      development: scope.turn.development,
+      write: (key, value) => scope.change(key, value),
+    });
   }
 
   get signal(): AbortSignal {

@@ -47,7 +47,12 @@ export class PendingHook {
 /** What a hook threw, in words. It may have thrown anything. */
 export function describeError(error: unknown): string {
   try {
-    const words = error instanceof Error ? error.message : typeof error === "string" ? error : (JSON.stringify(error) ?? String(error));
+    const words =
+      error instanceof Error
+        ? error.message
+        : typeof error === "string"
+          ? error
+          : (JSON.stringify(error) ?? String(error));
     return String(words).slice(0, 1000) || "It threw an error without a message.";
   } catch {
     return "It threw something that cannot be written down.";
@@ -55,5 +60,8 @@ export function describeError(error: unknown): string {
 }
 
 export function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return value instanceof Promise || (typeof value === "object" && value !== null && "then" in value && typeof value.then === "function");
+  return (
+    value instanceof Promise ||
+    (typeof value === "object" && value !== null && "then" in value && typeof value.then === "function")
+  );
 }

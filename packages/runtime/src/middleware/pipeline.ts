@@ -1,9 +1,17 @@
-import type { ChatMessage, ChildReport, MessageToolCall, Middleware, MiddlewareContext, NewEvent, ToolCallDecision } from "@thinkery/sdk";
+import type {
+  ChatMessage,
+  ChildReport,
+  MessageToolCall,
+  Middleware,
+  MiddlewareContext,
+  NewEvent,
+  ToolCallDecision,
+} from "@thinkery/sdk";
 import { createFrozenCopy } from "../store/persisted-object.ts";
 import { HookScope, type PipelineEntry } from "./hook-scope.ts";
 import { isPromise, PendingHook, describeError } from "./hook.ts";
-import type { Plan } from "./plan.ts";
 import type { PlanDraft } from "./plan-draft.ts";
+import type { Plan } from "./plan.ts";
 import type { TurnScope } from "./turn-scope.ts";
 
 /** A hook with what it is given beside the context. */
@@ -162,7 +170,12 @@ export class MiddlewareRunner {
     return entries.length === 0 ? undefined : this.#runEntries(hook, entries, call, around);
   }
 
-  async #runEntries(hook: Hook, entries: readonly PipelineEntry[], call: HookCall, { begin, after, onFailure }: HookCallbacks): Promise<void> {
+  async #runEntries(
+    hook: Hook,
+    entries: readonly PipelineEntry[],
+    call: HookCall,
+    { begin, after, onFailure }: HookCallbacks,
+  ): Promise<void> {
     const turn = this.#turn;
     for (const entry of entries) {
       // Whoever canceled the turn does not wait for the others.
@@ -190,8 +203,14 @@ export class MiddlewareRunner {
 
   #recordFailure(middlewareName: string, hook: Hook, thrown: unknown): void {
     const error = describeError(thrown);
-    console.error(`the middleware ${middlewareName} failed in ${hook}: ${error}`, thrown instanceof Error ? thrown.stack : "");
-    this.#turn.hold({ type: "middleware.failed", data: { runId: this.#turn.runId, step: this.#turn.step(), middlewareName, hook, error } });
+    console.error(
+      `the middleware ${middlewareName} failed in ${hook}: ${error}`,
+      thrown instanceof Error ? thrown.stack : "",
+    );
+    this.#turn.hold({
+      type: "middleware.failed",
+      data: { runId: this.#turn.runId, step: this.#turn.step(), middlewareName, hook, error },
+    });
   }
 
   #createEvent(type: "middleware.before_model" | "middleware.after_model", middlewareName: string): NewEvent {
@@ -223,6 +242,7 @@ function toPlainState(added: unknown): object {
     throw new Error("state() has to answer an object, and at once.");
   }
   const text = JSON.stringify(added);
-  if (text.length > maxStateChars) throw new Error(`state() answered ${text.length} characters of JSON; there is room for ${maxStateChars}.`);
+  if (text.length > maxStateChars)
+    throw new Error(`state() answered ${text.length} characters of JSON; there is room for ${maxStateChars}.`);
   return JSON.parse(text) as object;
 }

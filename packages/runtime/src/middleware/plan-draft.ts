@@ -74,7 +74,8 @@ export class PlanDraft implements ModelPlan {
   withoutTools(names: readonly string[]): void {
     const unwanted = this.#resolveNames(names);
     for (const name of unwanted) {
-      if (this.#options.tools.isCore(name)) throw new Error(`The tool “${name}” is a core tool and cannot be taken away.`);
+      if (this.#options.tools.isCore(name))
+        throw new Error(`The tool “${name}” is a core tool and cannot be taken away.`);
     }
     this.#keepTools((name) => !unwanted.has(name));
   }
@@ -120,8 +121,12 @@ export class PlanDraft implements ModelPlan {
     if (typeof text !== "string" || text.trim() === "") throw new Error(`${what} is a text, and not an empty one.`);
     this.#parts++;
     this.#characters += text.length;
-    if (this.#parts > maxParts) throw new Error(`One middleware may add ${maxParts} system parts and reminders to a call, and no more.`);
-    if (this.#characters > maxTextChars) throw new Error(`One middleware may add ${maxTextChars} characters to a call; with this there are ${this.#characters}.`);
+    if (this.#parts > maxParts)
+      throw new Error(`One middleware may add ${maxParts} system parts and reminders to a call, and no more.`);
+    if (this.#characters > maxTextChars)
+      throw new Error(
+        `One middleware may add ${maxTextChars} characters to a call; with this there are ${this.#characters}.`,
+      );
     return text.trim();
   }
 

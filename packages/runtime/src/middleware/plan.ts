@@ -28,10 +28,13 @@ export class Plan {
   /** For one middleware: what it does counts when it is kept, and as a whole. */
   createDraft(): PlanDraft {
     const { model, step, tools } = this.#options;
-    this.#draft = new PlanDraft({ model, step, tools, messages: () => this.#getMessages(), edits: this.#edits }, (edits) => {
-      if (edits) this.#edits = edits;
-      this.#draft = undefined;
-    });
+    this.#draft = new PlanDraft(
+      { model, step, tools, messages: () => this.#getMessages(), edits: this.#edits },
+      (edits) => {
+        if (edits) this.#edits = edits;
+        this.#draft = undefined;
+      },
+    );
     return this.#draft;
   }
 

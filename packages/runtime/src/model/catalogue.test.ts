@@ -19,11 +19,16 @@ function createEnvironment(pages: Pages = {}, env: Partial<ModelEnv> & Record<st
   return { env: full, models: openModels(full), asked };
 }
 
-const tags = (...names: string[]) => ({ "http://127.0.0.1:11434/api/tags": { models: names.map((name) => ({ name })) } });
+const tags = (...names: string[]) => ({
+  "http://127.0.0.1:11434/api/tags": { models: names.map((name) => ({ name })) },
+});
 const createModelList = (...ids: string[]) => ({ data: ids.map((id) => ({ id })) });
 
 test("a model with a key is resolved without asking anybody, and once", async () => {
-  const { models, asked } = createEnvironment({}, { OPENAI_API_KEY: "sk", ANTHROPIC_API_KEY: "sk", GOOGLE_GENERATIVE_AI_API_KEY: "k" });
+  const { models, asked } = createEnvironment(
+    {},
+    { OPENAI_API_KEY: "sk", ANTHROPIC_API_KEY: "sk", GOOGLE_GENERATIVE_AI_API_KEY: "k" },
+  );
   for (const id of ["openai:gpt-4.1", "anthropic:anything-at-all", "google:gemini-2.5-flash"]) {
     const model = await models.resolve(id);
     expect(model.id).toBe(id);
@@ -39,27 +44,53 @@ test("one environment has one catalogue", () => {
 
 test("what is wrong with an id is said, with what was meant", async () => {
   const { models } = createEnvironment({}, { OPENAI_API_KEY: "sk" });
-  const refused = (id: string) => models.resolve(id).then(() => undefined, (error) => error);
-  expect(await refused("opnai:gpt-4.1")).toMatchObject({ code: "bad_request", details: { suggestion: "openai:gpt-4.1" } });
-  expect(await refused("nonsense:x")).toMatchObject({ code: "bad_request", message: expect.stringContaining("known are anthropic, openai") });
+  const refused = (id: string) =>
+    models.resolve(id).then(
+      () => undefined,
+      (error) => error,
+    );
+  expect(await refused("opnai:gpt-4.1")).toMatchObject({
+    code: "bad_request",
+    details: { suggestion: "openai:gpt-4.1" },
+  });
+  expect(await refused("nonsense:x")).toMatchObject({
+    code: "bad_request",
+    message: expect.stringContaining("known are anthropic, openai"),
+  });
   expect(await refused("gpt-4.1")).toMatchObject({ code: "bad_request", details: { suggestion: "openai:gpt-4.1" } });
-  for (const id of ["", ":", "x", ":x", "openai:"]) expect(await refused(id)).toMatchObject({ code: "bad_request", message: expect.stringContaining("provider:model") });
-  expect(await refused("anthropic:claude-sonnet-5-5")).toMatchObject({ code: "unavailable", message: expect.stringContaining("Set ANTHROPIC_API_KEY") });
-  expect(await refused("scripted:tuor")).toMatchObject({ code: "bad_request", details: { suggestion: "scripted:tour" } });
+  for (const id of ["", ":", "x", ":x", "openai:"])
+    expect(await refused(id)).toMatchObject({
+      code: "bad_request",
+      message: expect.stringContaining("provider:model"),
+    });
+  expect(await refused("anthropic:claude-sonnet-5-5")).toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("Set ANTHROPIC_API_KEY"),
+  });
+  expect(await refused("scripted:tuor")).toMatchObject({
+    code: "bad_request",
+    details: { suggestion: "scripted:tour" },
+  });
   expect(await refused("scripted:../etc/passwd")).toMatchObject({ code: "bad_request" });
   expect((await models.resolve("scripted:tour")).id).toBe("scripted:tour");
 });
 
 test("an address that is none is said to be, by the name of its variable", async () => {
   const { models } = createEnvironment({}, { LLM_API_BASE: "localhost" });
-  await expect(models.resolve("openai:x")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("LLM_API_BASE is not an address") });
+  await expect(models.resolve("openai:x")).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("LLM_API_BASE is not an address"),
+  });
 });
 
 test("a model that Ollama does not have is refused with the nearest it has; a server that does not answer is not asked twice", async () => {
   const { models } = createEnvironment(tags("llama3.2:latest", "qwen3:8b"));
   expect((await models.resolve("ollama:llama3.2")).id).toBe("ollama:llama3.2");
   expect((await models.resolve("ollama:qwen3:8b")).id).toBe("ollama:qwen3:8b");
-  await expect(models.resolve("ollama:qwen3:8")).rejects.toMatchObject({ code: "bad_request", details: { suggestion: "ollama:qwen3:8b" } });
+  await expect(models.resolve("ollama:qwen3:8")).rejects.toMatchObject({
+    code: "bad_request",
+    details: { suggestion: "ollama:qwen3:8b" },
+  });
   const silent = createEnvironment();
   expect((await silent.models.resolve("ollama:anything")).id).toBe("ollama:anything");
 });
@@ -74,14 +105,38 @@ test("a model that was pulled a moment ago is found", async () => {
 
 test.each<[string, Pages, Record<string, unknown>, string, RegExp]>([
   ["nothing", {}, {}, "scripted:tour", /no model/],
-  ["a configured model", {}, { MODEL_CONFIG: { model: "groq:x", providers: {}, prices: {} }, OPENAI_API_KEY: "k" }, "groq:x", /configuration/],
+  [
+    "a configured model",
+    {},
+    { MODEL_CONFIG: { model: "groq:x", providers: {}, prices: {} }, OPENAI_API_KEY: "k" },
+    "groq:x",
+    /configuration/,
+  ],
   ["two keys", {}, { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" }, "anthropic:claude-sonnet-5-5", /ANTHROPIC_API_KEY/],
   ["OpenAI's key", {}, { OPENAI_API_KEY: "k" }, "openai:gpt-4.1-mini", /OPENAI_API_KEY/],
   ["Google's key", {}, { GOOGLE_GENERATIVE_AI_API_KEY: "k" }, "google:gemini-2.5-flash", /GOOGLE/],
-  ["an address that lists", { "http://127.0.0.1:9/v1/models": createModelList("text-embedding", "mine") }, { LLM_API_BASE: "http://127.0.0.1:9/v1", ANTHROPIC_API_KEY: "k" }, "openai:mine", /LLM_API_BASE/],
-  ["an address that does not list", {}, { LLM_API_BASE: "http://127.0.0.1:9/v1" }, "openai:gpt-4.1-mini", /LLM_API_BASE/],
+  [
+    "an address that lists",
+    { "http://127.0.0.1:9/v1/models": createModelList("text-embedding", "mine") },
+    { LLM_API_BASE: "http://127.0.0.1:9/v1", ANTHROPIC_API_KEY: "k" },
+    "openai:mine",
+    /LLM_API_BASE/,
+  ],
+  [
+    "an address that does not list",
+    {},
+    { LLM_API_BASE: "http://127.0.0.1:9/v1" },
+    "openai:gpt-4.1-mini",
+    /LLM_API_BASE/,
+  ],
   ["Ollama", tags("nomic-embed-text:latest", "llama3.2:latest"), {}, "ollama:llama3.2:latest", /Ollama/],
-  ["an empty Ollama and LM Studio", { ...tags(), "http://127.0.0.1:1234/v1/models": createModelList("qwen") }, {}, "lmstudio:qwen", /LM Studio/],
+  [
+    "an empty Ollama and LM Studio",
+    { ...tags(), "http://127.0.0.1:1234/v1/models": createModelList("qwen") },
+    {},
+    "lmstudio:qwen",
+    /LM Studio/,
+  ],
   ["a key and Ollama", tags("llama"), { OPENAI_API_KEY: "k" }, "openai:gpt-4.1-mini", /OPENAI_API_KEY/],
   ["Workers AI", {}, { AI: {} }, "workers-ai:@cf/meta/llama-3.3-70b-instruct-fp8-fast", /Workers AI/],
 ])("with %s the default follows", async (_, pages, env, id, why) => {
@@ -90,11 +145,20 @@ test.each<[string, Pages, Record<string, unknown>, string, RegExp]>([
 
 test("providers say how they are, and list live where they can", async () => {
   const pages = {
-    "https://api.openai.com/v1/models": createModelList("gpt-4.1", "gpt-4o-audio-preview", "text-embedding-3-small", "o3"),
+    "https://api.openai.com/v1/models": createModelList(
+      "gpt-4.1",
+      "gpt-4o-audio-preview",
+      "text-embedding-3-small",
+      "o3",
+    ),
     "https://api.anthropic.com/v1/models?limit=200": 401,
     "https://generativelanguage.googleapis.com/v1beta/models?pageSize=200": {
       models: [
-        { name: "models/gemini-2.5-flash", inputTokenLimit: 1_048_576, supportedGenerationMethods: ["generateContent"] },
+        {
+          name: "models/gemini-2.5-flash",
+          inputTokenLimit: 1_048_576,
+          supportedGenerationMethods: ["generateContent"],
+        },
         { name: "models/embedding-001", supportedGenerationMethods: ["embedContent"] },
       ],
     },
@@ -103,17 +167,32 @@ test("providers say how they are, and list live where they can", async () => {
   const keys = { OPENAI_API_KEY: "sk-o", ANTHROPIC_API_KEY: "sk-a", GOOGLE_GENERATIVE_AI_API_KEY: "g" };
   const { models, asked } = createEnvironment(pages, keys);
   const by = Object.fromEntries((await models.list()).map((provider) => [provider.name, provider]));
-  expect(by.openai).toMatchObject({ status: "ready", models: [{ id: "openai:gpt-4.1", price: { input: 2, output: 8 }, contextTokens: 1_047_576 }, { id: "openai:o3" }] });
+  expect(by.openai).toMatchObject({
+    status: "ready",
+    models: [{ id: "openai:gpt-4.1", price: { input: 2, output: 8 }, contextTokens: 1_047_576 }, { id: "openai:o3" }],
+  });
   expect(by.anthropic).toMatchObject({ status: "error", problem: "It refuses the key; check ANTHROPIC_API_KEY." });
   expect(by.anthropic?.models.length).toBeGreaterThan(3);
-  expect(by.google).toMatchObject({ status: "ready", models: [{ id: "google:gemini-2.5-flash", contextTokens: 1_048_576 }] });
-  expect(by.ollama).toMatchObject({ status: "ready", models: [{ id: "ollama:llama3.2:latest", price: { input: 0, output: 0 } }] });
+  expect(by.google).toMatchObject({
+    status: "ready",
+    models: [{ id: "google:gemini-2.5-flash", contextTokens: 1_048_576 }],
+  });
+  expect(by.ollama).toMatchObject({
+    status: "ready",
+    models: [{ id: "ollama:llama3.2:latest", price: { input: 0, output: 0 } }],
+  });
   expect(by.lmstudio).toMatchObject({ status: "not found", models: [] });
   expect(by.scripted).toMatchObject({ status: "ready", models: [{ id: "scripted:tour" }] });
   // Every key goes to its own address only, and follows no redirect.
   for (const { url, headers, redirect } of asked) {
     const carried = JSON.stringify(headers).match(/sk-o|sk-a|"g"/g) ?? [];
-    const own = url.includes("openai") ? ["sk-o"] : url.includes("anthropic") ? ["sk-a"] : url.includes("googleapis") ? ['"g"'] : [];
+    const own = url.includes("openai")
+      ? ["sk-o"]
+      : url.includes("anthropic")
+        ? ["sk-a"]
+        : url.includes("googleapis")
+          ? ['"g"']
+          : [];
     expect([url, carried, redirect]).toEqual([url, own, "manual"]);
   }
   expect(JSON.stringify(by)).not.toMatch(/sk-o|sk-a/);
@@ -122,7 +201,11 @@ test("providers say how they are, and list live where they can", async () => {
 test("without a key a provider says which variable to set, and nobody is asked", async () => {
   const { models, asked } = createEnvironment();
   const openai = (await models.list()).find(({ name }) => name === "openai");
-  expect(openai).toMatchObject({ status: "no key", keyVariable: "OPENAI_API_KEY", problem: expect.stringContaining("OPENAI_API_KEY") });
+  expect(openai).toMatchObject({
+    status: "no key",
+    keyVariable: "OPENAI_API_KEY",
+    problem: expect.stringContaining("OPENAI_API_KEY"),
+  });
   expect(asked.filter(({ url }) => !url.includes("127.0.0.1"))).toEqual([]);
 });
 

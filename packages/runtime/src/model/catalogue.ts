@@ -2,13 +2,20 @@ import { type DefaultModel, fail, type ModelInfo, type ModelRoles, type Provider
 import { findNearest } from "@thinkery/sdk/internal";
 import { openHost } from "../host/host.ts";
 import { type ContextWindows, findKnownContext, openContextWindows } from "./context.ts";
-import { findFirstChatModel, isSameModel, type ListedModel, listModels, readLoadedContext, createModelFetch } from "./listing.ts";
+import {
+  findFirstChatModel,
+  isSameModel,
+  type ListedModel,
+  listModels,
+  readLoadedContext,
+  createModelFetch,
+} from "./listing.ts";
 import type { Model } from "./model.ts";
 import { openModel } from "./open.ts";
 import { listPricedModels, openPrices, type Prices } from "./prices.ts";
 import { type ModelEnv, type Provider, collectProviders } from "./providers.ts";
-import { openScripts } from "./scripted/scripts.ts";
 import { createScriptedModel } from "./scripted/scripted.ts";
+import { openScripts } from "./scripted/scripts.ts";
 
 const probeMs = 1_000;
 const listMs = 2_000;
@@ -87,7 +94,8 @@ function createModels(env: ModelEnv): Models {
     const { provider, model } = find(id);
     // Read anew every time: a person who edits a script wants to see what they wrote.
     if (provider.wire === "scripted") return createScriptedModel(id, await scripts.find(model));
-    if (provider.needsKey && !provider.key) throw fail("unavailable", `${id} needs a key. ${createKeyAdvice(provider)}`);
+    if (provider.needsKey && !provider.key)
+      throw fail("unavailable", `${id} needs a key. ${createKeyAdvice(provider)}`);
     if (provider.base && !URL.canParse(provider.base)) throw fail("unavailable", describeBadAddress(provider));
     if (provider.local) await checkListed(provider, model);
     const made = await openModel(provider, id, model, send, env);
@@ -111,13 +119,23 @@ function createModels(env: ModelEnv): Models {
     if (colon > 0 && colon < id.length - 1) return [id.slice(0, colon), id.slice(colon + 1)];
     const meant = [...providers.keys()].flatMap(listPricedModels).find((candidate) => candidate.endsWith(`:${id}`));
     const advice = meant ? `did you mean “${meant}”?` : "write it as provider:model, for example openai:gpt-4.1-mini.";
-    throw fail("bad_request", `“${id}” does not say which provider's model it is; ${advice}`, meant ? { suggestion: meant } : {});
+    throw fail(
+      "bad_request",
+      `“${id}” does not say which provider's model it is; ${advice}`,
+      meant ? { suggestion: meant } : {},
+    );
   }
 
   function createUnknownProviderError(name: string, model: string): Error {
     const near = findNearest(name, providers.keys());
-    const advice = near ? `did you mean “${near}:${model}”?` : `known are ${[...providers.keys()].join(", ")}. Others go into “providers” of config.jsonc.`;
-    return fail("bad_request", `There is no provider “${name}”; ${advice}`, near ? { suggestion: `${near}:${model}` } : {});
+    const advice = near
+      ? `did you mean “${near}:${model}”?`
+      : `known are ${[...providers.keys()].join(", ")}. Others go into “providers” of config.jsonc.`;
+    return fail(
+      "bad_request",
+      `There is no provider “${name}”; ${advice}`,
+      near ? { suggestion: `${near}:${model}` } : {},
+    );
   }
 
   // Where the server does not answer in time, the call itself will say so, with its retries.
@@ -126,10 +144,17 @@ function createModels(env: ModelEnv): Models {
     if (has(await getListing(provider, probeMs))) return;
     const { models = [] } = await getListing(provider, probeMs, 0);
     if (has({ models })) return;
-    const near = findNearest(model, models.map(({ name }) => name));
+    const near = findNearest(
+      model,
+      models.map(({ name }) => name),
+    );
     const others = models.length > 0 ? `it has ${models.map(({ name }) => name).join(", ")}.` : "it has none yet.";
     const advice = near ? `did you mean “${provider.name}:${near}”?` : others;
-    throw fail("bad_request", `${titles[provider.name] ?? provider.name} has no model “${model}”; ${advice}`, near ? { suggestion: `${provider.name}:${near}` } : {});
+    throw fail(
+      "bad_request",
+      `${titles[provider.name] ?? provider.name} has no model “${model}”; ${advice}`,
+      near ? { suggestion: `${provider.name}:${near}` } : {},
+    );
   }
 
   async function getDefaultModel(): Promise<DefaultModel> {
@@ -137,7 +162,8 @@ function createModels(env: ModelEnv): Models {
     if (model) return { id: model, why: "the configuration says so" };
     // Whoever sets an address for models means it, whatever keys lie around.
     const openai = env.LLM_API_BASE ? providers.get("openai") : undefined;
-    if (openai) return { id: `openai:${(await findFirstListed(openai)) ?? "gpt-4.1-mini"}`, why: "LLM_API_BASE is set" };
+    if (openai)
+      return { id: `openai:${(await findFirstListed(openai)) ?? "gpt-4.1-mini"}`, why: "LLM_API_BASE is set" };
     for (const provider of providers.values()) {
       if (!provider.needsKey || !provider.key) continue;
       const first = provider.first ?? (await findFirstListed(provider));
@@ -161,7 +187,9 @@ function createModels(env: ModelEnv): Models {
 
   async function listLocalServers(): Promise<string[]> {
     const names = await Promise.all(
-      listLocalProviders().map(async (provider) => ((await getListing(provider, probeMs)).models ? [provider.name] : [])),
+      listLocalProviders().map(async (provider) =>
+        (await getListing(provider, probeMs)).models ? [provider.name] : [],
+      ),
     );
     return names.flat();
   }
@@ -190,10 +218,17 @@ function createModels(env: ModelEnv): Models {
       return { ...about, status: "ready", models: names.map((script) => toModelInfo(`scripted:${script}`)) };
     }
     if (wire === "workers-ai") return { ...about, status: "ready", models: listWellKnown() };
-    if (provider.needsKey && !provider.key) return { ...about, status: "no key", problem: createKeyAdvice(provider), models: listWellKnown() };
+    if (provider.needsKey && !provider.key)
+      return { ...about, status: "no key", problem: createKeyAdvice(provider), models: listWellKnown() };
     const { models, problem } = await getListing(provider, provider.local ? probeMs : listMs);
-    if (models) return { ...about, status: "ready", models: models.map((model) => toModelInfo(`${name}:${model.name}`, model.contextTokens)) };
-    if (provider.local) return { ...about, status: "not found", problem: `Nothing of it answers at ${formatAddress(base)}.`, models: [] };
+    if (models)
+      return {
+        ...about,
+        status: "ready",
+        models: models.map((model) => toModelInfo(`${name}:${model.name}`, model.contextTokens)),
+      };
+    if (provider.local)
+      return { ...about, status: "not found", problem: `Nothing of it answers at ${formatAddress(base)}.`, models: [] };
     return { ...about, status: "error", problem, models: listWellKnown() };
   }
 
@@ -201,7 +236,10 @@ function createModels(env: ModelEnv): Models {
     ...prices,
     ...contexts,
     check: (id) => void find(id),
-    configured: { ...(env.MODEL_CONFIG?.model ? { primary: env.MODEL_CONFIG.model } : {}), ...env.MODEL_CONFIG?.models },
+    configured: {
+      ...(env.MODEL_CONFIG?.model ? { primary: env.MODEL_CONFIG.model } : {}),
+      ...env.MODEL_CONFIG?.models,
+    },
     findSmallModel,
     resolve,
     getDefaultModel,
@@ -223,7 +261,8 @@ function createKeyAdvice({ keyVariable }: Provider): string {
 }
 
 function describeBadAddress({ name, keyVariable }: Provider): string {
-  const where = keyVariable === "LLM_API_KEY" ? "LLM_API_BASE" : name === "ollama" ? "OLLAMA_HOST" : `providers.${name}.base`;
+  const where =
+    keyVariable === "LLM_API_KEY" ? "LLM_API_BASE" : name === "ollama" ? "OLLAMA_HOST" : `providers.${name}.base`;
   return `${where} is not an address; write it as http://127.0.0.1:8080/v1 and restart the host.`;
 }
 

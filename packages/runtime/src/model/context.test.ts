@@ -43,17 +43,27 @@ test.each([
 test("the configuration's word counts first, and nobody is asked about what is known", async () => {
   const MODEL_CONFIG = { providers: {}, prices: {}, contextTokens: { "openai:gpt-4o": 9000, "ollama:llama": 8000 } };
   const { models, asked } = catalogue({}, { OPENAI_API_KEY: "k", MODEL_CONFIG });
-  expect(await Promise.all(["openai:gpt-4o", "ollama:llama", "openai:gpt-4.1", "scripted:tour"].map((id) => models.getContextTokens(id)))).toEqual([9000, 8000, 1_047_576, 10_000_000]);
+  expect(
+    await Promise.all(
+      ["openai:gpt-4o", "ollama:llama", "openai:gpt-4.1", "scripted:tour"].map((id) => models.getContextTokens(id)),
+    ),
+  ).toEqual([9000, 8000, 1_047_576, 10_000_000]);
   expect(asked).toEqual([]);
 });
 
 test("a provider that lists how much its models read is asked once, in whichever field it tells it", async () => {
   const fields = { max_input_tokens: 1, context_length: 2, context_window: 3, max_context_length: 4, max_model_len: 5 };
-  const data = [...Object.entries(fields).map(([field, n]) => ({ id: `by-${field}`, [field]: n * 10_000 })), { id: "silent" }, { id: "odd", context_length: "many" }];
+  const data = [
+    ...Object.entries(fields).map(([field, n]) => ({ id: `by-${field}`, [field]: n * 10_000 })),
+    { id: "silent" },
+    { id: "odd", context_length: "many" },
+  ];
   const MODEL_CONFIG = { providers: { box: { base: "http://10.0.0.1/v1" } }, prices: {} };
   const { models, asked } = catalogue({ "http://10.0.0.1/v1/models": { data } }, { MODEL_CONFIG });
-  for (const [field, n] of Object.entries(fields)) expect([field, await models.getContextTokens(`box:by-${field}`)]).toEqual([field, n * 10_000]);
-  for (const name of ["silent", "odd", "unlisted"]) expect(await models.getContextTokens(`box:${name}`)).toBe(defaultContextTokens);
+  for (const [field, n] of Object.entries(fields))
+    expect([field, await models.getContextTokens(`box:by-${field}`)]).toEqual([field, n * 10_000]);
+  for (const name of ["silent", "odd", "unlisted"])
+    expect(await models.getContextTokens(`box:${name}`)).toBe(defaultContextTokens);
   expect(asked).toHaveLength(1);
 });
 
@@ -77,8 +87,15 @@ test("programs of this machine are asked how the model is loaded, again and agai
     vi.advanceTimersByTime(60_000);
     expect(await models.getContextTokens("ollama:gpt-4o")).toBe(4096);
     expect(asked).toHaveLength(2);
-    pages["http://127.0.0.1:1234/api/v0/models"] = { data: [{ id: "loaded", loaded_context_length: 8192, max_context_length: 131_072 }, { id: "other", max_context_length: 32_768 }] };
-    expect([await models.getContextTokens("lmstudio:loaded"), await models.getContextTokens("lmstudio:other")]).toEqual([8192, 32_768]);
+    pages["http://127.0.0.1:1234/api/v0/models"] = {
+      data: [
+        { id: "loaded", loaded_context_length: 8192, max_context_length: 131_072 },
+        { id: "other", max_context_length: 32_768 },
+      ],
+    };
+    expect([await models.getContextTokens("lmstudio:loaded"), await models.getContextTokens("lmstudio:other")]).toEqual(
+      [8192, 32_768],
+    );
   } finally {
     vi.useRealTimers();
   }

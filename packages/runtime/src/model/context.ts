@@ -41,7 +41,8 @@ export function openContextWindows({ configured = {}, isLocal, ask }: ContextSou
   const answers = new Map<string, { at: number; tokens: number | undefined }>();
   return {
     async getContextTokens(id) {
-      const known = findKnownContext(id, configured, isLocal(id)) ?? (id.startsWith("scripted:") ? scriptContextTokens : undefined);
+      const known =
+        findKnownContext(id, configured, isLocal(id)) ?? (id.startsWith("scripted:") ? scriptContextTokens : undefined);
       if (known) return known;
       const last = answers.get(id);
       const keep = last?.tokens === undefined && isLocal(id) ? unknownLocalForMs : freshForMs;
@@ -54,7 +55,11 @@ export function openContextWindows({ configured = {}, isLocal, ask }: ContextSou
 }
 
 /** What is known without asking anybody. */
-export function findKnownContext(id: string, configured: Readonly<Record<string, number>>, local: boolean): number | undefined {
+export function findKnownContext(
+  id: string,
+  configured: Readonly<Record<string, number>>,
+  local: boolean,
+): number | undefined {
   if (Object.hasOwn(configured, id)) return configured[id];
   return local ? undefined : knownContexts.find(([name]) => name.test(id.slice(id.indexOf(":") + 1)))?.[1];
 }

@@ -14,9 +14,13 @@ export function estimateTextTokens(text: string): number {
 export function estimateMessageTokens(message: ModelMessage): number {
   if (message.role === "user") {
     if (typeof message.content === "string") return tokensPerMessage + estimateTextTokens(message.content);
-    return message.content.reduce((sum, part) => sum + (part.type === "text" ? estimateTextTokens(part.text) : tokensPerImage), tokensPerMessage);
+    return message.content.reduce(
+      (sum, part) => sum + (part.type === "text" ? estimateTextTokens(part.text) : tokensPerImage),
+      tokensPerMessage,
+    );
   }
-  if (message.role === "tool") return tokensPerMessage + estimateTextTokens(message.content) + (message.images?.length ?? 0) * tokensPerImage;
+  if (message.role === "tool")
+    return tokensPerMessage + estimateTextTokens(message.content) + (message.images?.length ?? 0) * tokensPerImage;
   const calls = message.toolCalls?.length ? estimateTextTokens(JSON.stringify(message.toolCalls)) : 0;
   const replay = message.replay ? estimateTextTokens(JSON.stringify(message.replay.data)) : 0;
   return tokensPerMessage + estimateTextTokens(message.content) + calls + replay;
@@ -26,7 +30,13 @@ export function estimateMessageTokens(message: ModelMessage): number {
 const definitionChars = new WeakMap<ToolDefinition, number>();
 
 /** What every request begins with. Definitions are the same objects from turn to turn. */
-export function estimatePromptTokens({ system, tools }: { system: string; tools: { definitions(): readonly ToolDefinition[] } }): number {
+export function estimatePromptTokens({
+  system,
+  tools,
+}: {
+  system: string;
+  tools: { definitions(): readonly ToolDefinition[] };
+}): number {
   // As long as the list would be in JSON: its brackets and commas, and each definition.
   let chars = 1;
   for (const definition of tools.definitions()) chars += 1 + countDefinitionChars(definition);

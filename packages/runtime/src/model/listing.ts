@@ -30,7 +30,9 @@ const tagsSchema = z.object({ models: z.array(z.object({ name: z.string() })) })
 const loadedSchema = z.object({ models: z.array(z.object({ name: z.string(), context_length: tokensSchema })) });
 
 /** LM Studio's own list, which knows more than the one it has in OpenAI's format. */
-const studioSchema = z.object({ data: z.array(z.object({ id: z.string(), loaded_context_length: tokensSchema, max_context_length: tokensSchema })) });
+const studioSchema = z.object({
+  data: z.array(z.object({ id: z.string(), loaded_context_length: tokensSchema, max_context_length: tokensSchema })),
+});
 
 const googleSchema = z.object({
   models: z.array(
@@ -43,7 +45,8 @@ const googleSchema = z.object({
 });
 
 // OpenAI lists what draws, hears and embeds beside what talks.
-const chatModelPattern = /^(?:gpt-|chatgpt-|o\d)(?!.*(?:audio|realtime|image|tts|transcribe|search|instruct|live|embedding|whisper))/;
+const chatModelPattern =
+  /^(?:gpt-|chatgpt-|o\d)(?!.*(?:audio|realtime|image|tts|transcribe|search|instruct|live|embedding|whisper))/;
 const embeddingModelPattern = /embed/i;
 
 /** How requests leave: through the daemon's own service where there is one, which also reaches this machine. */
@@ -68,18 +71,36 @@ export async function listModels(provider: Provider, send: typeof fetch, limitMs
   const path = wire === "messages" ? "/models?limit=200" : "/models";
   const { data } = await fetchJson(base + path, provider, send, limitMs, listSchema);
   const all = data.map((model) =>
-    toListedModel(model.id, model.max_input_tokens ?? model.context_length ?? model.context_window ?? model.max_context_length ?? model.max_model_len),
+    toListedModel(
+      model.id,
+      model.max_input_tokens ??
+        model.context_length ??
+        model.context_window ??
+        model.max_context_length ??
+        model.max_model_len,
+    ),
   );
   return isOpenAi(base) ? all.filter((model) => chatModelPattern.test(model.name)) : all;
 }
 
 /** How much a model of this machine reads at once, as it is loaded now. */
-export async function readLoadedContext(provider: Provider, model: string, send: typeof fetch, limitMs: number): Promise<number | undefined> {
+export async function readLoadedContext(
+  provider: Provider,
+  model: string,
+  send: typeof fetch,
+  limitMs: number,
+): Promise<number | undefined> {
   if (provider.name === "ollama") {
     const { models } = await fetchJson(`${stripVersion(provider.base)}/api/ps`, provider, send, limitMs, loadedSchema);
     return models.find(({ name }) => isSameModel(name, model))?.context_length;
   }
-  const { data } = await fetchJson(`${stripVersion(provider.base)}/api/v0/models`, provider, send, limitMs, studioSchema);
+  const { data } = await fetchJson(
+    `${stripVersion(provider.base)}/api/v0/models`,
+    provider,
+    send,
+    limitMs,
+    studioSchema,
+  );
   const found = data.find(({ id }) => id === model);
   return found?.loaded_context_length ?? found?.max_context_length;
 }
@@ -94,12 +115,22 @@ export function findFirstChatModel(models: readonly ListedModel[]): string | und
   return (models.find(({ name }) => !embeddingModelPattern.test(name)) ?? models[0])?.name;
 }
 
-async function fetchJson<T>(url: string, provider: Provider, send: typeof fetch, limitMs: number, schema: z.ZodType<T>): Promise<T> {
+async function fetchJson<T>(
+  url: string,
+  provider: Provider,
+  send: typeof fetch,
+  limitMs: number,
+  schema: z.ZodType<T>,
+): Promise<T> {
   const { keyVariable } = provider;
   let response: Response;
   try {
     // A key must not follow a redirect.
-    response = await send(url, { headers: createHeaders(provider), redirect: "manual", signal: AbortSignal.timeout(limitMs) });
+    response = await send(url, {
+      headers: createHeaders(provider),
+      redirect: "manual",
+      signal: AbortSignal.timeout(limitMs),
+    });
   } catch (error) {
     const late = error instanceof Error && error.name === "TimeoutError";
     throw new Error(late ? `It did not answer within ${limitMs / 1000} s.` : "It cannot be reached.", { cause: error });
@@ -107,7 +138,9 @@ async function fetchJson<T>(url: string, provider: Provider, send: typeof fetch,
   if (!response.ok) {
     await response.body?.cancel();
     const refused = response.status === 401 || response.status === 403;
-    throw new Error(refused && keyVariable ? `It refuses the key; check ${keyVariable}.` : `It answered ${response.status}.`);
+    throw new Error(
+      refused && keyVariable ? `It refuses the key; check ${keyVariable}.` : `It answered ${response.status}.`,
+    );
   }
   const read = schema.safeParse(await response.json().catch(() => undefined));
   if (!read.success) throw new Error("It answered something else than a list of models.");

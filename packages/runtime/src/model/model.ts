@@ -9,9 +9,7 @@ export interface ToolDefinition {
   parameters: JsonSchema;
 }
 
-export type UserPart =
-  | { type: "text"; text: string }
-  | { type: "image"; mediaType: string; data: Uint8Array };
+export type UserPart = { type: "text"; text: string } | { type: "image"; mediaType: string; data: Uint8Array };
 
 export interface ToolCall {
   id: string;
@@ -35,7 +33,14 @@ export type ModelMessage =
       /** What the same adapter said must come back unchanged (signatures of thoughts, say). */
       replay?: Replay;
     }
-  | { role: "tool"; callId: string; name: string; content: string; failed?: boolean; images?: { mediaType: string; data: Uint8Array }[] };
+  | {
+      role: "tool";
+      callId: string;
+      name: string;
+      content: string;
+      failed?: boolean;
+      images?: { mediaType: string; data: Uint8Array }[];
+    };
 
 /** What a message says, in words: an image by its kind. */
 export function getMessageText({ content }: ModelMessage): string {

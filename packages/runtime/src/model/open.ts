@@ -9,7 +9,13 @@ import { createResponsesModel } from "./wire/responses.ts";
 const loadingMs = 300_000;
 
 /** A provider's model behind our interface. Adapters of other people's making are loaded only when they are used. */
-export async function openModel(provider: Provider, id: string, model: string, send: typeof fetch, env: ModelEnv): Promise<Model> {
+export async function openModel(
+  provider: Provider,
+  id: string,
+  model: string,
+  send: typeof fetch,
+  env: ModelEnv,
+): Promise<Model> {
   const { wire, base, key, keyVariable } = provider;
   const options = {
     id,

@@ -30,7 +30,8 @@ test("an unknown price is unknown, not free", () => {
 });
 
 test("what runs on this machine, or is a script, is free", () => {
-  for (const id of ["scripted:tour", "ollama:llama3.2:latest", "lmstudio:qwen"]) expect(openPrices().computeCost(id, million)).toBe(0);
+  for (const id of ["scripted:tour", "ollama:llama3.2:latest", "lmstudio:qwen"])
+    expect(openPrices().computeCost(id, million)).toBe(0);
 });
 
 test("the configuration's price wins over every other", () => {

@@ -12,9 +12,16 @@ test("keys are found under their own names, and blanks are no keys", () => {
 
 test("with LLM_API_BASE, openai goes there in the chat format with its own key, never with OpenAI's", () => {
   const env = { MODELS, OPENAI_API_KEY: "sk-openai", LLM_API_BASE: "http://127.0.0.1:8080/v1/" };
-  expect(collectProviders(env).get("openai")).toMatchObject({ wire: "chat", base: "http://127.0.0.1:8080/v1", needsKey: false });
+  expect(collectProviders(env).get("openai")).toMatchObject({
+    wire: "chat",
+    base: "http://127.0.0.1:8080/v1",
+    needsKey: false,
+  });
   expect(collectProviders(env).get("openai")).not.toHaveProperty("key");
-  expect(collectProviders({ ...env, LLM_API_KEY: "own" }).get("openai")).toMatchObject({ key: "own", keyVariable: "LLM_API_KEY" });
+  expect(collectProviders({ ...env, LLM_API_KEY: "own" }).get("openai")).toMatchObject({
+    key: "own",
+    keyVariable: "LLM_API_KEY",
+  });
 });
 
 test("the configuration adds providers and moves the built-in ones", () => {
@@ -27,21 +34,42 @@ test("the configuration adds providers and moves the built-in ones", () => {
     },
   };
   const providers = collectProviders({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk", GROQ_API_KEY: "gsk" } as never);
-  expect(providers.get("groq")).toMatchObject({ wire: "chat", base: "https://api.groq.com/openai/v1", key: "gsk", needsKey: true });
+  expect(providers.get("groq")).toMatchObject({
+    wire: "chat",
+    base: "https://api.groq.com/openai/v1",
+    key: "gsk",
+    needsKey: true,
+  });
   expect(providers.get("plain")).toMatchObject({ wire: "messages", needsKey: false });
-  expect(providers.get("openai")).toMatchObject({ wire: "responses", base: "https://proxy.example/v1", key: "sk", needsKey: true });
+  expect(providers.get("openai")).toMatchObject({
+    wire: "responses",
+    base: "https://proxy.example/v1",
+    key: "sk",
+    needsKey: true,
+  });
 });
 
 test("a key under another name takes the place of the built-in one, also when it is not set", () => {
-  const MODEL_CONFIG = { prices: {}, providers: { openai: { base: "https://proxy.example/v1", keyVariable: "PROXY_KEY" } } };
+  const MODEL_CONFIG = {
+    prices: {},
+    providers: { openai: { base: "https://proxy.example/v1", keyVariable: "PROXY_KEY" } },
+  };
   const openai = collectProviders({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk-openai" }).get("openai");
   expect(openai).toMatchObject({ keyVariable: "PROXY_KEY", needsKey: true });
   expect(openai).not.toHaveProperty("key");
-  expect(collectProviders({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk-openai", PROXY_KEY: "own" } as never).get("openai")).toMatchObject({ key: "own" });
+  expect(
+    collectProviders({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk-openai", PROXY_KEY: "own" } as never).get("openai"),
+  ).toMatchObject({ key: "own" });
 });
 
 test("away from a daemon nobody looks for programs of this machine", () => {
-  expect([...collectProviders({ AI: {} as never }).keys()]).toEqual(["anthropic", "openai", "google", "workers-ai", "scripted"]);
+  expect([...collectProviders({ AI: {} as never }).keys()]).toEqual([
+    "anthropic",
+    "openai",
+    "google",
+    "workers-ai",
+    "scripted",
+  ]);
   expect(collectProviders({ OLLAMA_HOST: "http://10.0.0.1:1" }).get("ollama")?.base).toBe("http://10.0.0.1:1/v1");
 });
 

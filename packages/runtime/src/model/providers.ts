@@ -100,11 +100,25 @@ export function collectProviders(env: ModelEnv): Map<string, Provider> {
   if (env.LLM_API_BASE?.trim()) {
     // Only its own key goes there, never OpenAI's.
     const { key: _, first: __, small: ___, ...openai } = providers.get("openai") as Provider;
-    const elsewhere: Provider = { ...openai, wire: "chat", base: trimSlashes(env.LLM_API_BASE.trim()), keyVariable: "LLM_API_KEY", needsKey: false };
+    const elsewhere: Provider = {
+      ...openai,
+      wire: "chat",
+      base: trimSlashes(env.LLM_API_BASE.trim()),
+      keyVariable: "LLM_API_KEY",
+      needsKey: false,
+    };
     providers.set("openai", addKey(env, elsewhere));
   }
-  if (env.AI) providers.set("workers-ai", { name: "workers-ai", wire: "workers-ai", base: "", needsKey: false, local: false });
-  providers.set("scripted", { name: "scripted", wire: "scripted", base: "", needsKey: false, local: false, first: defaultScript });
+  if (env.AI)
+    providers.set("workers-ai", { name: "workers-ai", wire: "workers-ai", base: "", needsKey: false, local: false });
+  providers.set("scripted", {
+    name: "scripted",
+    wire: "scripted",
+    base: "",
+    needsKey: false,
+    local: false,
+    first: defaultScript,
+  });
   return providers;
 }
 

@@ -3,7 +3,11 @@ import { ModelError } from "./error.ts";
 import { maxAttempts, getRetryDelayMs } from "./retry.ts";
 
 const createTransientError = (retryAfterMs?: number) =>
-  new ModelError("overloaded", "busy", { passing: true, advice: "", ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+  new ModelError("overloaded", "busy", {
+    passing: true,
+    advice: "",
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
 
 test("what does not pass is not tried again, and nothing is tried for ever", () => {
   expect(getRetryDelayMs(new ModelError("auth", "no", { passing: false, advice: "" }), 1, () => 1)).toBeUndefined();

@@ -13,11 +13,25 @@ function roles(layers: Partial<ModelRoles>[], env: object = keys) {
 }
 
 const all = async (given: ReturnType<typeof roles>) =>
-  Object.fromEntries(await Promise.all((["primary", "fast", "summarizer", "vision"] as const).map(async (role) => [role, await given.id(role)])));
+  Object.fromEntries(
+    await Promise.all(
+      (["primary", "fast", "summarizer", "vision"] as const).map(async (role) => [role, await given.id(role)]),
+    ),
+  );
 
 test("each role takes the strongest layer that says something of it, and the configuration comes last", async () => {
-  const MODEL_CONFIG = { model: "openai:configured", models: { fast: "openai:configured-fast", vision: "openai:configured-eyes" }, providers: {}, prices: {} };
-  const layers = [{ vision: "google:request-eyes" }, {}, { primary: "anthropic:agent", vision: "google:agent-eyes" }, { primary: "openai:blueprint", summarizer: "openai:blueprint-short" }];
+  const MODEL_CONFIG = {
+    model: "openai:configured",
+    models: { fast: "openai:configured-fast", vision: "openai:configured-eyes" },
+    providers: {},
+    prices: {},
+  };
+  const layers = [
+    { vision: "google:request-eyes" },
+    {},
+    { primary: "anthropic:agent", vision: "google:agent-eyes" },
+    { primary: "openai:blueprint", summarizer: "openai:blueprint-short" },
+  ];
   expect(await all(roles(layers, { ...keys, MODEL_CONFIG }))).toEqual({
     primary: "anthropic:agent",
     fast: "openai:configured-fast",
@@ -46,7 +60,10 @@ test.each([
 });
 
 test("at another address than its own, a provider's small model is not assumed", async () => {
-  const elsewhere = { ...keys, MODEL_CONFIG: { providers: { anthropic: { base: "https://proxy.example/v1" } }, prices: {} } };
+  const elsewhere = {
+    ...keys,
+    MODEL_CONFIG: { providers: { anthropic: { base: "https://proxy.example/v1" } }, prices: {} },
+  };
   expect(await roles([{ primary: "anthropic:claude-opus-5" }], elsewhere).id("fast")).toBe("anthropic:claude-opus-5");
   const compatible = { LLM_API_BASE: "http://127.0.0.1:9/v1", LLM_API_KEY: "k" };
   expect(await roles([{ primary: "openai:gpt-5" }], compatible).id("fast")).toBe("openai:gpt-5");
@@ -60,8 +77,17 @@ test("a role is filled once a turn, and by the same model as another of its id",
 });
 
 test("a role that cannot be filled says which one it is, when it is needed and not before", async () => {
-  const { opened } = roles([{ primary: "scripted:tour", summarizer: "nonsense:x", vision: "anthropic:claude-opus-5" }], {});
+  const { opened } = roles(
+    [{ primary: "scripted:tour", summarizer: "nonsense:x", vision: "anthropic:claude-opus-5" }],
+    {},
+  );
   expect((await opened.getPrimary()).id).toBe("scripted:tour");
-  await expect(opened.getModel("summarizer")).rejects.toMatchObject({ code: "bad_request", message: expect.stringMatching(/role “summarizer”.*no provider “nonsense”/) });
-  await expect(opened.getModel("vision")).rejects.toMatchObject({ code: "unavailable", message: expect.stringMatching(/role “vision”.*ANTHROPIC_API_KEY/) });
+  await expect(opened.getModel("summarizer")).rejects.toMatchObject({
+    code: "bad_request",
+    message: expect.stringMatching(/role “summarizer”.*no provider “nonsense”/),
+  });
+  await expect(opened.getModel("vision")).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringMatching(/role “vision”.*ANTHROPIC_API_KEY/),
+  });
 });

@@ -1,6 +1,14 @@
 import type { AgentAddress } from "@thinkery/sdk";
-import { type ReservationRequest, noReservation, addReservations, type Reservation, type UsageReport, type ReservationResult, subtractReservation } from "../store/usage-totals.ts";
 import type { AgentStore } from "../store/agent-store.ts";
+import {
+  type ReservationRequest,
+  noReservation,
+  addReservations,
+  type Reservation,
+  type UsageReport,
+  type ReservationResult,
+  subtractReservation,
+} from "../store/usage-totals.ts";
 import { formatDay } from "../store/usage.ts";
 import type { BudgetClient } from "../turn/budget/budget-client.ts";
 import { TurnError } from "../turn/turn-error.ts";
@@ -102,7 +110,11 @@ export class AgencyBudgetClient implements BudgetClient {
         if (ms !== undefined) await new Promise((resolve) => setTimeout(resolve, ms));
       }
     }
-    throw new TurnError("internal", "The agency could not be asked whether its budget has room.", "Send the message again.");
+    throw new TurnError(
+      "internal",
+      "The agency could not be asked whether its budget has room.",
+      "Send the message again.",
+    );
   }
 
   #createDelivery(): ReportDelivery {

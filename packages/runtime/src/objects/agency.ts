@@ -14,20 +14,20 @@ import {
   type PageQuery,
   type Standing,
 } from "@thinkery/sdk";
-import { AgencyUsageTotals } from "../agency/usage-totals.ts";
+import { AgencyRecord } from "../agency/agency-record.ts";
 import { AgentRegistry, type AgentRegistration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
-import { AgencyRecord } from "../agency/agency-record.ts";
+import { AgencyUsageTotals } from "../agency/usage-totals.ts";
 import { openLinux } from "../sandbox/linux.ts";
+import { migrate } from "../store/migrate.ts";
+import { agencyMigrations } from "../store/schema/agency.ts";
+import type { UsageReport, ReservationResult } from "../store/usage-totals.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import { defaultDriver } from "../system/drivers.ts";
 import { checkModel, openSystemModels } from "../system/models.ts";
 import { checkBlueprint, type System, findWarnings } from "../system/system.ts";
-import type { UsageReport, ReservationResult } from "../store/usage-totals.ts";
-import { migrate } from "../store/migrate.ts";
-import { agencyMigrations } from "../store/schema/agency.ts";
-import type { Env } from "./env.ts";
 import { BaseObject } from "./base-object.ts";
+import type { Env } from "./env.ts";
 
 /** Grows with every change, so that whoever watches knows when to look again. */
 export interface Revision {
@@ -142,11 +142,13 @@ export abstract class Agency extends BaseObject<Revision> {
       owner,
       createdAt: new Date().toISOString(),
     };
-    await this.#agents.add({ agent, ...(wanted.props ? { props: wanted.props } : {}) }, this.#registerAgent).catch(async (error: unknown) => {
-      // What the agent refuses is forgotten at once, so that its name is free.
-      if (isThinkeryError(error)) await this.#agents.remove(name, this.#eraseAgent);
-      throw error;
-    });
+    await this.#agents
+      .add({ agent, ...(wanted.props ? { props: wanted.props } : {}) }, this.#registerAgent)
+      .catch(async (error: unknown) => {
+        // What the agent refuses is forgotten at once, so that its name is free.
+        if (isThinkeryError(error)) await this.#agents.remove(name, this.#eraseAgent);
+        throw error;
+      });
     this.#notifyChange();
     return this.#fillDefaults(agent);
   }
@@ -235,7 +237,9 @@ export abstract class Agency extends BaseObject<Revision> {
 
   /** One that is lost is made good by the next. */
   #reportToOwner(): void {
-    this.ctx.waitUntil(this.#usage.reportToOwner().catch((error: unknown) => console.error("the owner was not told", error)));
+    this.ctx.waitUntil(
+      this.#usage.reportToOwner().catch((error: unknown) => console.error("the owner was not told", error)),
+    );
   }
 
   /** With the driver and the model of its blueprint, if it has none of its own. */

@@ -1,4 +1,12 @@
-import { type Agent as AgentInfo, type AgentAddress, type AgentBudget, type Blueprint, formatAddress, isThinkeryError, type Props } from "@thinkery/sdk";
+import {
+  type Agent as AgentInfo,
+  type AgentAddress,
+  type AgentBudget,
+  type Blueprint,
+  formatAddress,
+  isThinkeryError,
+  type Props,
+} from "@thinkery/sdk";
 import { getRevision } from "../agency/revision.ts";
 import type { Driver, DriverDefinition } from "../drivers/driver.ts";
 import { createSystemPrompt } from "../drivers/think/prompt.ts";
@@ -19,8 +27,8 @@ import { Toolbox } from "../tools/toolbox.ts";
 import type { BudgetClient } from "../turn/budget/budget-client.ts";
 import { ShellFiles } from "../turn/calls/shell-files.ts";
 import { resolveLimits } from "../turn/limits.ts";
-import type { Recorder } from "../turn/loop/recorder.ts";
 import { createTurnScope } from "../turn/loop/create-turn-scope.ts";
+import type { Recorder } from "../turn/loop/recorder.ts";
 import type { TurnDeps } from "../turn/turn-deps.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { Env } from "./env.ts";
@@ -60,7 +68,10 @@ interface ResolvedBlueprint {
 export class AgentResolver {
   readonly #options: AgentResolverOptions;
   /** The same for every turn. */
-  readonly #environment: Pick<TurnDeps, "capabilities" | "sandbox" | "workspace" | "shellFiles" | "sandboxKey" | "linux">;
+  readonly #environment: Pick<
+    TurnDeps,
+    "capabilities" | "sandbox" | "workspace" | "shellFiles" | "sandboxKey" | "linux"
+  >;
   readonly #name: string;
   #blueprintCache: Cached<Blueprint> | undefined;
   #meteredCache: Cached<boolean> | undefined;
@@ -129,7 +140,9 @@ export class AgentResolver {
     const models = openSystemModels(env, system);
     for (const [role, id] of Object.entries(request.models ?? {})) checkModel(models, id, ["props", "models", role]);
     if (blueprint) this.#blueprintCache ??= { value: blueprint, revision: -1, at: 0 };
-    const { tools } = await (blueprint ? this.#useBlueprint(registered, blueprint) : this.#resolveBlueprint(registered));
+    const { tools } = await (blueprint
+      ? this.#useBlueprint(registered, blueprint)
+      : this.#resolveBlueprint(registered));
     this.#addPropsTools(tools, registered, request);
   }
 
@@ -246,7 +259,9 @@ export class AgentResolver {
     const known = this.#blueprintCache;
     if (known && this.#isFresh(known)) return known.value;
     const revision = getRevision(this.#options.address.agency);
-    const { blueprint: read, metered } = await this.#options.env.Agency.getByName(this.#options.address.agency).resolveBlueprint(name);
+    const { blueprint: read, metered } = await this.#options.env.Agency.getByName(
+      this.#options.address.agency,
+    ).resolveBlueprint(name);
     // The same once more is the same: middleware need not start again.
     const value = known && JSON.stringify(known.value) === JSON.stringify(read) ? known.value : read;
     const at = Date.now();

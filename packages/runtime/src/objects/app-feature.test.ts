@@ -11,7 +11,15 @@ const limits = { seconds: 7, mostSeconds: 300, waitSeconds: 300, silenceSeconds:
 function createFeature(serve: (app: App, request: Request, terms: SandboxRunOptions) => Promise<Response>) {
   const stored = new Map<string, Uint8Array>([["b1", packApp({ code: "one", modules: { "a.ts": "two" } })]]);
   const reads: string[] = [];
-  let app: StoredApp | undefined = { version: "v1", blob: "b1", main: "main.ts", modules: ["a.ts"], bytes: 6, by: "owner", updatedAt: "2026-11-15T00:00:00.000Z" };
+  let app: StoredApp | undefined = {
+    version: "v1",
+    blob: "b1",
+    main: "main.ts",
+    modules: ["a.ts"],
+    bytes: 6,
+    by: "owner",
+    updatedAt: "2026-11-15T00:00:00.000Z",
+  };
   const agentApp = new AppFeature({
     address: { agency: "global", path: ["alice"] },
     sandboxKey: "global~alice",
@@ -20,17 +28,30 @@ function createFeature(serve: (app: App, request: Request, terms: SandboxRunOpti
     recorder: {} as never,
     sandbox: () => ({ limits, serve }) as unknown as Sandbox,
   });
-  return { agentApp, reads, change: (next: Partial<StoredApp> | undefined) => (app = next && app && { ...app, ...next }) };
+  return {
+    agentApp,
+    reads,
+    change: (next: Partial<StoredApp> | undefined) => (app = next && app && { ...app, ...next }),
+  };
 }
 
 const request = () => new Request("http://app/");
 
 test("an app is handed to the sandbox with all its modules, in its agent's name, for a limited time", async () => {
   let seen: [App, SandboxRunOptions] | undefined;
-  const { agentApp } = createFeature(async (app, _, terms) => ((seen = [app, terms]), new Response("well", { status: 201, headers: { "x-thinkery-app": "fake" } })));
+  const { agentApp } = createFeature(
+    async (app, _, terms) => (
+      (seen = [app, terms]),
+      new Response("well", { status: 201, headers: { "x-thinkery-app": "fake" } })
+    ),
+  );
   const answer = await agentApp.fetch(request());
   expect([answer.status, await answer.text(), answer.headers.get("x-thinkery-app")]).toEqual([201, "well", "v1"]);
-  expect(seen?.[0]).toEqual({ id: "global~alice.v1.1794700800000", main: "main.ts", modules: { "main.ts": "one", "a.ts": "two" } });
+  expect(seen?.[0]).toEqual({
+    id: "global~alice.v1.1794700800000",
+    main: "main.ts",
+    modules: { "main.ts": "one", "a.ts": "two" },
+  });
   expect(seen?.[1]).toMatchObject({ agent: "global~alice", timeoutMs: 7000, waitMs: 10_000 });
 });
 
@@ -44,19 +65,32 @@ test("its code is read once, and again when it is set anew: then it is another a
   await agentApp.fetch(request());
   expect([reads, new Set(ids).size]).toEqual([["b1", "b1"], 2]);
   change({ version: "v2", blob: "gone" });
-  await expect(agentApp.fetch(request())).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("Put it again") });
+  await expect(agentApp.fetch(request())).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("Put it again"),
+  });
   change(undefined);
   await expect(agentApp.fetch(request())).rejects.toMatchObject({ code: "not_found" });
 });
 
-test.each<ToolTrouble>(["timeout", "limit", "sandbox_lost", "no_sandbox"])("a sandbox that fails by %s is told as not available now", async (trouble) => {
-  const { agentApp } = createFeature(() => Promise.reject(new ToolFailure(trouble, "It is gone.")));
-  await expect(agentApp.fetch(request())).rejects.toMatchObject({ code: "unavailable", message: "The app did not answer. It is gone." });
-});
+test.each<ToolTrouble>(["timeout", "limit", "sandbox_lost", "no_sandbox"])(
+  "a sandbox that fails by %s is told as not available now",
+  async (trouble) => {
+    const { agentApp } = createFeature(() => Promise.reject(new ToolFailure(trouble, "It is gone.")));
+    await expect(agentApp.fetch(request())).rejects.toMatchObject({
+      code: "unavailable",
+      message: "The app did not answer. It is gone.",
+    });
+  },
+);
 
 test("nothing but echo is open to an app", async () => {
   const { agentApp } = createFeature(async (_, __, { call }) => {
-    const tried = await Promise.allSettled(["echo", "tools.set_title", "fetch", "echo.x", "constructor"].map((name) => call(name, '{"a":1}', {} as NestedSandbox)));
+    const tried = await Promise.allSettled(
+      ["echo", "tools.set_title", "fetch", "echo.x", "constructor"].map((name) =>
+        call(name, '{"a":1}', {} as NestedSandbox),
+      ),
+    );
     return Response.json(tried.map((one) => (one.status === "fulfilled" ? one.value : (one.reason as Error).message)));
   });
   expect(await (await agentApp.fetch(request())).json()).toEqual([
@@ -69,7 +103,10 @@ test("nothing but echo is open to an app", async () => {
 });
 
 test("an agent that is erased takes the requests of its app along", async () => {
-  const { agentApp } = createFeature((_, __, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))));
+  const { agentApp } = createFeature(
+    (_, __, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+  );
   const asked = agentApp.fetch(request());
   await new Promise((resolve) => setTimeout(resolve));
   agentApp.halt();

@@ -103,7 +103,11 @@ export class AppFeature implements AgentFeature {
 
   #getStored(): StoredApp {
     const stored = this.#options.store.facts.getApp();
-    if (!stored) throw fail("not_found", "This agent has no app. Give it one with `thinkery app put`, or PUT its code to …/app as {“code”: “export default { fetch() { … } }”}.");
+    if (!stored)
+      throw fail(
+        "not_found",
+        "This agent has no app. Give it one with `thinkery app put`, or PUT its code to …/app as {“code”: “export default { fetch() { … } }”}.",
+      );
     return stored;
   }
 
@@ -121,6 +125,7 @@ export class AppFeature implements AgentFeature {
 /** What an app may call. Tools belong to turns: only there are they counted, asked about and logged. */
 async function answerCall(capability: string, input: string): Promise<string> {
   if (capability === "echo") return input;
-  if (capability.startsWith("tools.")) throw new Error("An app's request has no turn, and tools can be called in a turn only.");
+  if (capability.startsWith("tools."))
+    throw new Error("An app's request has no turn, and tools can be called in a turn only.");
   throw new Error(`An app cannot use “${capability.slice(0, 100)}”: nothing but echo is open to it.`);
 }

@@ -12,10 +12,10 @@ import { resolveLimits } from "../turn/limits.ts";
 import { Recorder } from "../turn/loop/recorder.ts";
 import { RemoteWorkspace } from "../workspace/remote-workspace.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
+import { AgencyBudgetClient } from "./agency-budget-client.ts";
 import { AgentResolver } from "./agent-resolver.ts";
 import { AppFeature } from "./app-feature.ts";
 import { Broadcaster } from "./broadcaster.ts";
-import { AgencyBudgetClient } from "./agency-budget-client.ts";
 import type { Env } from "./env.ts";
 import type { AgentFeature } from "./feature.ts";
 import { FilesFeature } from "./files-feature.ts";
@@ -60,8 +60,24 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const sandboxKey = root;
   const app = new AppFeature({ address, sandboxKey, store, blobs, recorder, sandbox: () => openSandbox(env) });
 
-  const budgetClient: AgencyBudgetClient = new AgencyBudgetClient({ env, store, address, registration, isMetered: () => resolver.isMetered() });
-  const resolver = new AgentResolver({ env, address, sandboxKey, system, layer, store, recorder, budgetClient, workspace });
+  const budgetClient: AgencyBudgetClient = new AgencyBudgetClient({
+    env,
+    store,
+    address,
+    registration,
+    isMetered: () => resolver.isMetered(),
+  });
+  const resolver = new AgentResolver({
+    env,
+    address,
+    sandboxKey,
+    system,
+    layer,
+    store,
+    recorder,
+    budgetClient,
+    workspace,
+  });
   const queue = new TurnQueue({
     agent: name,
     store,

@@ -1,14 +1,16 @@
 import type { AgentEvent, ChatFrame } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { RecordedEvent } from "../store/log.ts";
-import { toChatFrames } from "./chat-frames.ts";
 import type { Listener } from "../turn/loop/recorder.ts";
+import { toChatFrames } from "./chat-frames.ts";
 
 /** Words are gathered this long before they go out: every frame costs, for every client. */
 const flushDelayMs = 20;
 
 /** One thing to tell, with its text made at most once. */
-export type Frame = { event: AgentEvent; frame?: undefined; text: string } | { frame: ChatFrame; event?: undefined; text: string };
+export type Frame =
+  | { event: AgentEvent; frame?: undefined; text: string }
+  | { frame: ChatFrame; event?: undefined; text: string };
 
 /** Somebody who listens: a socket or a stream. */
 export interface Subscriber {
@@ -78,14 +80,18 @@ export class Broadcaster implements Listener {
     const pending = this.#pending;
     this.#pending = [];
     if (pending.length > 0 && this.#subscribers.size > 0) {
-      const frames = pending.map((item): Frame => ("event" in item ? item : { frame: item.frame, text: JSON.stringify(item.frame) }));
+      const frames = pending.map((item): Frame =>
+        "event" in item ? item : { frame: item.frame, text: JSON.stringify(item.frame) },
+      );
       for (const ear of this.#subscribers) ear.receive(frames);
     }
     this.#onFlush();
   }
 
   #addAction(): void {
-    const action = [...this.#subscribers].some(({ wantsActions }) => wantsActions) ? this.#store.actions.getLatest() : undefined;
+    const action = [...this.#subscribers].some(({ wantsActions }) => wantsActions)
+      ? this.#store.actions.getLatest()
+      : undefined;
     if (action) this.#pending.push({ frame: { type: "action", action } });
   }
 

@@ -1,9 +1,9 @@
 import { type Admission, type JobEvent, updatesFromBoth } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { isOver } from "../store/turns.ts";
-import { createJobEnd, toJobEvent } from "./job-events.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
 import type { Broadcaster, Frame } from "./broadcaster.ts";
+import { createJobEnd, toJobEvent } from "./job-events.ts";
 import { type EventStream, createEventStream, formatSse } from "./stream.ts";
 
 const maxEventsPerRead = 500;
@@ -14,15 +14,23 @@ const maxReadChars = 256_000;
  * sent is read from the log when it is ready for it, so nothing piles up here. What calls show while they go on is in no
  * log: with `progress`, it is told to those who keep up.
  */
-export function followEvents(store: AgentStore, audience: Broadcaster, after: number | undefined, progress: boolean): ReadableStream<Uint8Array> {
+export function followEvents(
+  store: AgentStore,
+  audience: Broadcaster,
+  after: number | undefined,
+  progress: boolean,
+): ReadableStream<Uint8Array> {
   let position = after ?? store.log.last;
   const stream = createEventStream(
     (news, self) => {
       if (self.isLagging()) return;
-      const fresh = news.filter(({ event, frame }) => (event ? event.seq > position : progress && frame.type === "tool_progress"));
+      const fresh = news.filter(({ event, frame }) =>
+        event ? event.seq > position : progress && frame.type === "tool_progress",
+      );
       const events = fresh.flatMap(({ event }) => event ?? []);
       if (events.length > 0 ? events[0]?.seq !== position + 1 : position !== store.log.last) return;
-      if (fresh.length > 0) self.send(fresh.map(({ event, frame, text }) => formatSse((event ?? frame).type, text, event?.seq)).join(""));
+      if (fresh.length > 0)
+        self.send(fresh.map(({ event, frame, text }) => formatSse((event ?? frame).type, text, event?.seq)).join(""));
       position = events.at(-1)?.seq ?? position;
     },
     (self) => audience.unsubscribe(self),
@@ -77,7 +85,12 @@ export function converse(
   runId = admission.runId;
   const turn = store.turns.get(runId);
   if (turn && isOver(turn)) {
-    const end = createJobEnd(turn.status === "completed" || turn.status === "error" ? turn.status : "canceled", runId, agent, store);
+    const end = createJobEnd(
+      turn.status === "completed" || turn.status === "error" ? turn.status : "canceled",
+      runId,
+      agent,
+      store,
+    );
     if (end.type === "done" && end.content) send(stream, { type: "chunk", agent, text: end.content });
     send(stream, end);
     stream.end();

@@ -1,4 +1,11 @@
-import { type AgentEvent, type ChatFrame, type ConversationUpdate, type Message, noteText, updatesFromEvent } from "@thinkery/sdk";
+import {
+  type AgentEvent,
+  type ChatFrame,
+  type ConversationUpdate,
+  type Message,
+  noteText,
+  updatesFromEvent,
+} from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 
 const noFrames: readonly ChatFrame[] = [];
@@ -20,7 +27,13 @@ function toUpdateFrames(update: ConversationUpdate, event: AgentEvent, store: Ag
     case "request": {
       const { runId, key, position } = update;
       const timestamp = Date.parse(event.ts);
-      const messages = update.messages.map((said): Message => ({ ...said, status: "pending", timestamp, runId, attempt: 1 }));
+      const messages = update.messages.map((said): Message => ({
+        ...said,
+        status: "pending",
+        timestamp,
+        runId,
+        attempt: 1,
+      }));
       return [createQueuedFrame(key, runId, position, messages)];
     }
     case "turn-started":
@@ -42,7 +55,9 @@ function toUpdateFrames(update: ConversationUpdate, event: AgentEvent, store: Ag
     case "call-settled": {
       const { runId, callId, name, result } = update;
       const { output, failed, blob } = result;
-      return [{ type: "tool_result", callId, name, output, ...(failed ? { failed } : {}), ...(blob ? { blob } : {}), runId }];
+      return [
+        { type: "tool_result", callId, name, output, ...(failed ? { failed } : {}), ...(blob ? { blob } : {}), runId },
+      ];
     }
     case "note":
       return update.note.kind === "middleware" ? [{ type: "warning", warning: noteText(update.note) }] : noFrames;
@@ -60,13 +75,18 @@ function toMessageFrames({ runId, messageId, calls }: Update<"message-completed"
   const frames: ChatFrame[] = [];
   if (message?.content) frames.push({ type: "text_done", messageId });
   if (message) frames.push({ type: "message-complete", message });
-  if (message && calls.length === 0) frames.push({ type: "chat", message: { role: "assistant", content: message.content } });
+  if (message && calls.length === 0)
+    frames.push({ type: "chat", message: { role: "assistant", content: message.content } });
   for (const call of calls) frames.push({ type: "tool_call", ...call, runId });
   return frames;
 }
 
 function toEndFrames({ runId, end }: Update<"turn-ended">, store: AgentStore): ChatFrame[] {
-  if (end.status === "completed") return [{ type: "task-complete", taskId: runId }, { type: "status", status: "idle" }];
+  if (end.status === "completed")
+    return [
+      { type: "task-complete", taskId: runId },
+      { type: "status", status: "idle" },
+    ];
   if (end.status === "error") {
     const { message: error, code, advice } = end.failure;
     const attempts = (store.turns.get(runId)?.attempt ?? 0) + 1;

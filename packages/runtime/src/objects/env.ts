@@ -1,8 +1,8 @@
 import type { Boot, TurnLimits, WorkspaceLimits } from "@thinkery/sdk/internal";
+import type { RpcTarget } from "cloudflare:workers";
 import type { OutboundEnv } from "../host/outbound.ts";
 import type { ModelEnv } from "../model/providers.ts";
 import type { SandboxEnv } from "../sandbox/open.ts";
-import type { RpcTarget } from "cloudflare:workers";
 import type { Agency } from "./agency.ts";
 import type { Think } from "./think.ts";
 import type { User } from "./user.ts";
@@ -14,7 +14,9 @@ type Call = (...input: never[]) => Promise<unknown>;
  * What crosses is plain data; the platform's mapped types give up on our schemas' open records.
  */
 interface ObjectNamespace<T> {
-  getByName(name: string): { [K in keyof T as T[K] extends Call | RpcTarget ? K : never]: T[K] } & Pick<Fetcher, "fetch">;
+  getByName(
+    name: string,
+  ): { [K in keyof T as T[K] extends Call | RpcTarget ? K : never]: T[K] } & Pick<Fetcher, "fetch">;
 }
 
 /** What the Worker is bound to. Binding names of objects are their class names, as the Agents SDK expects. */

@@ -75,7 +75,12 @@ export class FilesApi extends RpcTarget {
     return { file, body: toTransfer(bytes.subarray(part.from, part.to)), ...(isPart ? { part } : {}) };
   }
 
-  async write(path: string, cargo: Transfer, { branch, ...condition }: OnBranch & Condition, user: string): Promise<{ file: FileInfo; created: boolean }> {
+  async write(
+    path: string,
+    cargo: Transfer,
+    { branch, ...condition }: OnBranch & Condition,
+    user: string,
+  ): Promise<{ file: FileInfo; created: boolean }> {
     const workspace = await this.#open();
     const place = filePath(path);
     const bytes = await readTransfer(cargo);
@@ -83,7 +88,10 @@ export class FilesApi extends RpcTarget {
     // From here to the commit nobody else gets a word in.
     const before = workspace.stat(place, { branch });
     // What is already as it should be was probably written by the same request, whose answer got lost.
-    const isDone = condition.noneMatch === undefined && before !== undefined && isSameContent(workspace.getContent(place, { branch }), content);
+    const isDone =
+      condition.noneMatch === undefined &&
+      before !== undefined &&
+      isSameContent(workspace.getContent(place, { branch }), content);
     if (!isDone && !isMet(before, condition)) throw createPreconditionError(place, before, condition);
     commit(workspace, [{ write: place, content }], user, branch);
     return { file: workspace.stat(place, { branch }) as FileInfo, created: before === undefined };
@@ -97,23 +105,33 @@ export class FilesApi extends RpcTarget {
     return toEditResult(version, overlaps);
   }
 
-  async delete(path: string, { branch, recursive, ...condition }: OnBranch & Condition & { recursive: boolean }, user: string): Promise<void> {
+  async delete(
+    path: string,
+    { branch, recursive, ...condition }: OnBranch & Condition & { recursive: boolean },
+    user: string,
+  ): Promise<void> {
     const workspace = await this.#open();
     const place = filePath(path);
     const file = workspace.stat(place, { branch });
     if (!isMet(file, condition)) throw createPreconditionError(place, file, condition);
-    if (!file && !(recursive && isFolder(workspace, place, { branch }))) throw createMissingError(workspace, place, { branch }, "delete it with `recursive`");
+    if (!file && !(recursive && isFolder(workspace, place, { branch })))
+      throw createMissingError(workspace, place, { branch }, "delete it with `recursive`");
     commit(workspace, [{ delete: place }], user, branch);
   }
 
   async readArchive({ under, ...query }: ArchiveQuery): Promise<ReadableStream<Uint8Array>> {
     const workspace = await this.#open();
     const folder = under === undefined ? undefined : folderPath(under);
-    if (folder && !isFolder(workspace, folder, query)) throw fail("not_found", `There is no folder “${folder}” in the workspace.`);
+    if (folder && !isFolder(workspace, folder, query))
+      throw fail("not_found", `There is no folder “${folder}” in the workspace.`);
     return createArchive(workspace, { ...query, ...(folder ? { under: folder } : {}) });
   }
 
-  async writeArchive(cargo: Transfer, { branch, replace }: OnBranch & { replace: boolean }, user: string): Promise<Landed> {
+  async writeArchive(
+    cargo: Transfer,
+    { branch, replace }: OnBranch & { replace: boolean },
+    user: string,
+  ): Promise<Landed> {
     const workspace = await this.#open();
     const edits = await readArchiveEdits(workspace, await readTransfer(cargo), { branch, replace });
     return toEditResult(commit(workspace, edits, user, branch));
@@ -155,7 +173,12 @@ export class FilesApi extends RpcTarget {
   }
 }
 
-function commit(workspace: Workspace, edits: readonly FileEdit[], user: string, branch: string | undefined): Version | undefined {
+function commit(
+  workspace: Workspace,
+  edits: readonly FileEdit[],
+  user: string,
+  branch: string | undefined,
+): Version | undefined {
   return edits.length === 0 ? undefined : workspace.commit(edits, toOrigin(user), { branch }).version;
 }
 
@@ -171,9 +194,17 @@ function isFolder(workspace: Workspace, path: string, at: VersionRef): boolean {
   return workspace.list({ ...at, under: path, limit: 1 }).files.length > 0;
 }
 
-function createMissingError(workspace: Workspace, path: string, at: VersionRef, advice = `list it with \`?under=${encodeURIComponent(path)}\``): Error {
+function createMissingError(
+  workspace: Workspace,
+  path: string,
+  at: VersionRef,
+  advice = `list it with \`?under=${encodeURIComponent(path)}\``,
+): Error {
   if (isFolder(workspace, path, at)) return fail("bad_request", `“${path}” is a folder; ${advice}.`);
-  return fail("not_found", `There is no file “${path}” in the workspace${at.version === undefined ? "" : ` as of version ${at.version}`}.`);
+  return fail(
+    "not_found",
+    `There is no file “${path}” in the workspace${at.version === undefined ? "" : ` as of version ${at.version}`}.`,
+  );
 }
 
 const toOrigin = (user: string): Origin => ({ kind: "user", user });

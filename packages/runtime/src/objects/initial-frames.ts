@@ -12,9 +12,14 @@ const maxEventsPerBatch = 500;
 const maxBatchChars = 256_000;
 
 /** What a client is told when it connects: what it missed, how things stand, and what is being said right now. */
-export function sendInitialFrames(socket: Socket, store: AgentStore, recorder: Recorder, after: number | undefined): void {
+export function sendInitialFrames(
+  socket: Socket,
+  store: AgentStore,
+  recorder: Recorder,
+  after: number | undefined,
+): void {
   if (after !== undefined && socket.state.only !== "chat") {
-    for (let from = after; ; ) {
+    for (let from = after; ;) {
       const events = store.log.read(from, maxEventsPerBatch, maxBatchChars);
       if (events.length === 0) break;
       socket.send(events.map((event) => JSON.stringify(event)));

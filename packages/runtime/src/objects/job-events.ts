@@ -5,12 +5,21 @@ import type { AgentStore } from "../store/agent-store.ts";
 export function toJobEvent(update: ConversationUpdate, agent: string): JobEvent | undefined {
   switch (update.kind) {
     case "draft-text":
-      return update.text ? { type: "chunk", agent, text: update.text } : { type: "reasoning", agent, text: update.reasoning };
+      return update.text
+        ? { type: "chunk", agent, text: update.text }
+        : { type: "reasoning", agent, text: update.reasoning };
     case "call":
       return { type: "tool_call", agent, call: update.call };
     case "call-settled": {
       const { callId, name, result } = update;
-      return { type: "tool_result", agent, callId, name, output: result.output, ...(result.failed ? { failed: true } : {}) };
+      return {
+        type: "tool_result",
+        agent,
+        callId,
+        name,
+        output: result.output,
+        ...(result.failed ? { failed: true } : {}),
+      };
     }
     case "retry":
       return { type: "retrying", agent, error: update.error, retryIn: update.inMs };

@@ -114,7 +114,10 @@ const isClosed = (connection: Connection) => (connection.state as LiveSocketStat
 class LiveSocket implements Peer {
   readonly #connection: Connection;
   readonly #onClose: () => void;
-  readonly #limiters = { ask: new RateLimiter(64 * megabyte, megabyte), show: new RateLimiter(megabyte / 4, megabyte / 16) };
+  readonly #limiters = {
+    ask: new RateLimiter(64 * megabyte, megabyte),
+    show: new RateLimiter(megabyte / 4, megabyte / 16),
+  };
   #state: LiveSocketState;
   #unreadBytes = 0;
   #hasAsked = false;
@@ -163,7 +166,8 @@ class LiveSocket implements Peer {
     if (this.#isClosed) return;
     if (asked) return this.#send(frame);
     // One frame that is larger than all that may wait has to get through nevertheless.
-    if (this.#unreadBytes > 0 && this.#unreadBytes + frame.length > maxUnreadBytes) return this.close(1013, "You are not reading. Connect again to go on.");
+    if (this.#unreadBytes > 0 && this.#unreadBytes + frame.length > maxUnreadBytes)
+      return this.close(1013, "You are not reading. Connect again to go on.");
     this.#unreadBytes += frame.length;
     this.#send(frame);
     if (this.#hasAsked || this.#unreadBytes < askAfterBytes) return;

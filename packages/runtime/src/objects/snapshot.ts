@@ -9,7 +9,13 @@ export function createStatus(store: AgentStore, agent: string): AgentStatus {
   const run = store.turns.getRun(agent);
   const title = store.facts.getTitle();
   const context = store.getContext();
-  return { status: getActivity(store, run), run, queued: store.turns.countQueued(), ...(title ? { title } : {}), ...(context ? { context } : {}) };
+  return {
+    status: getActivity(store, run),
+    run,
+    queued: store.turns.countQueued(),
+    ...(title ? { title } : {}),
+    ...(context ? { context } : {}),
+  };
 }
 
 function getActivity(store: AgentStore, run: Run): AgentStatus["status"] {
@@ -18,7 +24,13 @@ function getActivity(store: AgentStore, run: Run): AgentStatus["status"] {
   return store.messages.listUnansweredCalls(run.runId).length > 0 ? "executing" : "thinking";
 }
 
-export async function readState({ store, registration, resolver, features, name }: AgentParts): Promise<{ state: AgentState; run: Run }> {
+export async function readState({
+  store,
+  registration,
+  resolver,
+  features,
+  name,
+}: AgentParts): Promise<{ state: AgentState; run: Run }> {
   const registered = registration.get();
   const { agent } = registered;
   const { tools, added } = await resolver.preview(registered);
@@ -54,7 +66,12 @@ export async function readState({ store, registration, resolver, features, name 
 }
 
 export function createUsage({ spending, turns, messages, log }: AgentStore, days?: number): AgentUsage {
-  return { ...summarizeUsage(spending.readRows(getFirstDay(days, Date.now()))), turns: turns.countByStatus(), messages: messages.count(), events: log.last };
+  return {
+    ...summarizeUsage(spending.readRows(getFirstDay(days, Date.now()))),
+    turns: turns.countByStatus(),
+    messages: messages.count(),
+    events: log.last,
+  };
 }
 
 export function createExport({ store, registration, features, name }: AgentParts): AgentExport {

@@ -2,11 +2,11 @@ import { type ClientFrame, clientFrameSchema, fail, isThinkeryError, type Scope 
 import type { Connection } from "agents";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import { createQueuedFrame } from "./chat-frames.ts";
 import { createInput } from "../turn/admission/input.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
 import type { Broadcaster } from "./broadcaster.ts";
+import { createQueuedFrame } from "./chat-frames.ts";
 import { sendInitialFrames } from "./initial-frames.ts";
 import { Socket, type SocketState, readSocketState } from "./socket.ts";
 
@@ -40,7 +40,12 @@ export class Sockets {
     connection.setState(facts);
     const socket = this.#add(connection, facts);
     const after = new URL(request.url).searchParams.get("after");
-    sendInitialFrames(socket, this.#options.store, this.#options.recorder, after === null ? undefined : Number(after) || 0);
+    sendInitialFrames(
+      socket,
+      this.#options.store,
+      this.#options.recorder,
+      after === null ? undefined : Number(after) || 0,
+    );
   }
 
   /** Those that stayed open while the object slept. One without a state is only just connecting, and is welcomed next. */
@@ -79,7 +84,8 @@ export class Sockets {
     if (frame.type === "approve") throw fail("conflict", "Nothing waits for an approval.");
     if (frame.type === "cancel") return void queue.cancel(frame.runId, "canceled");
     const { id, content: message, attachments, mode } = frame;
-    if (store.messages.get(id) && !store.turns.findAdmission(id)) throw fail("conflict", "Another message has this id. Send it with a new one.");
+    if (store.messages.get(id) && !store.turns.findAdmission(id))
+      throw fail("conflict", "Another message has this id. Send it with a new one.");
     const from = { user: socket.state.user, context: {} };
     const invoke = { message, messageId: id, idempotencyKey: id, mode, ...(attachments ? { attachments } : {}) };
     const { duplicate, runId, messageId, position } = queue.admit(await createInput(invoke, from, blobs));
@@ -123,5 +129,8 @@ function parseFrame(value: unknown): ClientFrame {
   const checked = clientFrameSchema.safeParse(value);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
-  throw fail("bad_request", `That frame is not valid at ${issue?.path.join(".") || "type"}: ${issue?.message ?? "unknown problem"}`);
+  throw fail(
+    "bad_request",
+    `That frame is not valid at ${issue?.path.join(".") || "type"}: ${issue?.message ?? "unknown problem"}`,
+  );
 }

@@ -62,7 +62,8 @@ export function createEventStream(
       if (!controller) return;
       const bytes = encoder.encode(text);
       // One thing that is larger than all that may wait has to get through nevertheless.
-      if (queuedBytes > 0 && queuedBytes + bytes.length > maxLagBytes) return close((open) => open.error(new Error("The reader is too slow.")));
+      if (queuedBytes > 0 && queuedBytes + bytes.length > maxLagBytes)
+        return close((open) => open.error(new Error("The reader is too slow.")));
       queuedBytes += bytes.length;
       controller.enqueue(bytes);
     },

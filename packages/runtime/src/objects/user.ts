@@ -15,17 +15,17 @@ import {
   type User as UserInfo,
   type UserUsage,
 } from "@thinkery/sdk";
-import { UsageTotals, type UsageReport, type ReservationResult } from "../store/usage-totals.ts";
 import { migrate } from "../store/migrate.ts";
 import { userMigrations } from "../store/schema/user.ts";
+import { UsageTotals, type UsageReport, type ReservationResult } from "../store/usage-totals.ts";
 import { toUsageFigures, getFirstDay, summarizeUsage } from "../store/usage.ts";
 import { AgencyRegistry } from "../user/agencies.ts";
 import { listAgentPage } from "../user/agents.ts";
 import { Credentials, type NewCredential } from "../user/credentials.ts";
 import { Preferences } from "../user/preferences.ts";
 import type { Revision } from "./agency.ts";
-import type { Env } from "./env.ts";
 import { BaseObject } from "./base-object.ts";
+import type { Env } from "./env.ts";
 
 /** One person: their agencies, their credentials, their preferences, and the books of all they spend. */
 export class User extends BaseObject<Revision> {
@@ -98,7 +98,12 @@ export class User extends BaseObject<Revision> {
 
   async describe(): Promise<UserInfo> {
     await this.ensureReady();
-    return { name: this.name, ...this.#agencies.getTotals(), preferences: this.#preferences.get(), budget: this.#usage.budget ?? null };
+    return {
+      name: this.name,
+      ...this.#agencies.getTotals(),
+      preferences: this.#preferences.get(),
+      budget: this.#usage.budget ?? null,
+    };
   }
 
   async listAgents(page: PageQuery): Promise<{ agents: AgentInfo[]; next?: string }> {
@@ -217,7 +222,11 @@ export class User extends BaseObject<Revision> {
   }
 
   #findFreeId(name: string | undefined): string {
-    const word = (name ?? "agency").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 40);
+    const word = (name ?? "agency")
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-+|-+$/g, "")
+      .slice(0, 40);
     const base = word || "agency";
     if (name && this.#agencies.isFree(base)) return base;
     return `${base}-${crypto.randomUUID().slice(0, 6)}`;

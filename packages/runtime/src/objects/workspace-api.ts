@@ -2,8 +2,8 @@ import type { CommitResult, FileInfo, FileSnapshot } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
 import type { LocalWorkspace } from "../workspace/local-workspace.ts";
 import type { WorkspaceEndpoint } from "../workspace/remote-workspace.ts";
-import type { VersionRef } from "../workspace/workspace.ts";
 import type { ChangesQuery, CommitRequest, WorkspaceChanges } from "../workspace/workspace-port.ts";
+import type { VersionRef } from "../workspace/workspace.ts";
 
 /** The workspace as other agents' objects work in it; see `RemoteWorkspace`. Users' requests go through `FilesApi`. */
 export class WorkspaceApi extends RpcTarget implements WorkspaceEndpoint {

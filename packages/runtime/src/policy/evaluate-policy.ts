@@ -52,7 +52,10 @@ export function evaluatePolicy(rules: PolicyRules | undefined, call: PolicyCall)
     return { action: "deny", reason: `The policy of this agent denies ${tool.name}${explainDenial(denying, call)}.` };
   }
   if (matching.some(({ action }) => action === "ask") || rules?.hitl?.tools?.includes(tool.name)) {
-    return { action: "ask", reason: `${tool.name} needs a person's approval, and approvals are not available here yet.` };
+    return {
+      action: "ask",
+      reason: `${tool.name} needs a person's approval, and approvals are not available here yet.`,
+    };
   }
   if (matching.length === 0 && tool.defaultPolicy === "deny") {
     return { action: "deny", reason: `No rule of this agent allows ${tool.name} to do this. ${suggestRule(call)}` };
@@ -84,7 +87,10 @@ function matchUnreadable(rule: PolicyRule, { name }: PolicyTool, contains: (matc
 }
 
 // A tool's own code may throw.
-function readRule({ match = "", action, tool: ruleTool }: PolicyRule, { tool, input }: PolicyCall): boolean | undefined {
+function readRule(
+  { match = "", action, tool: ruleTool }: PolicyRule,
+  { tool, input }: PolicyCall,
+): boolean | undefined {
   try {
     return tool.matchesRule?.(match, input, action, ruleTool);
   } catch {

@@ -10,6 +10,15 @@ test("a search shows nothing of files that rules keep it from", () => {
     { tool: "grep", match: "src", action: "allow" },
   ];
   const shown = (path: string) => explainFileDenial({ policy }, "grep", path) === undefined;
-  expect(["secrets/key", "a/SECRETS/key", "src/.env", "src/a.ts", "secrets.md"].map(shown)).toEqual([false, false, false, true, true]);
-  expect([explainFileDenial({ policy }, "readFile", "src/a.ts"), explainFileDenial(undefined, "readFile", "src/a.ts")]).toEqual([expect.stringContaining("denies readFile"), undefined]);
+  expect(["secrets/key", "a/SECRETS/key", "src/.env", "src/a.ts", "secrets.md"].map(shown)).toEqual([
+    false,
+    false,
+    false,
+    true,
+    true,
+  ]);
+  expect([
+    explainFileDenial({ policy }, "readFile", "src/a.ts"),
+    explainFileDenial(undefined, "readFile", "src/a.ts"),
+  ]).toEqual([expect.stringContaining("denies readFile"), undefined]);
 });

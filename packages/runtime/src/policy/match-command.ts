@@ -22,7 +22,8 @@ interface Command {
 const commandTool: PolicyTool = {
   name: shellTool,
   // A rule for several tools is searched for anywhere in the command line.
-  matchesRule: (match, input, _, ruleTool) => (ruleTool === shellTool ? matchCommand(match, input as Command) : undefined),
+  matchesRule: (match, input, _, ruleTool) =>
+    ruleTool === shellTool ? matchCommand(match, input as Command) : undefined,
   searchTexts: (input) => listSpellings(input as Command).map(({ name, args }) => [name, ...args].join(" ")),
 };
 
@@ -36,7 +37,8 @@ export type CommandCheck = (name: string, args: readonly string[]) => boolean;
 export function createCommandCheck(policy: readonly PolicyRule[]): CommandCheck | undefined {
   const rules = selectCommandRules(policy);
   if (rules.every(({ action }) => action === "allow")) return undefined;
-  return (name, args) => evaluatePolicy({ policy: rules }, { tool: commandTool, input: { name, args } }).action === "allow";
+  return (name, args) =>
+    evaluatePolicy({ policy: rules }, { tool: commandTool, input: { name, args } }).action === "allow";
 }
 
 /** The rules that are about commands inside a shell; those without a `match` are about the call of the shell itself. */

@@ -47,7 +47,8 @@ export function suggestRequestMatch({ url, method }: HttpRequest): string {
   return `${method === "GET" || method === "HEAD" ? "" : `${method} `}${origin}/*`;
 }
 
-const ruleFormat = "expected “[METHOD,… ]https://host[:port]/path”, for example “https://api.example.com/v1/*” or “GET,POST https://*.example.com/*”";
+const ruleFormat =
+  "expected “[METHOD,… ]https://host[:port]/path”, for example “https://api.example.com/v1/*” or “GET,POST https://*.example.com/*”";
 
 /** Parses a rule's `match`, or says what is wrong with it. Anything ambiguous is wrong. */
 export function parseRequestRule(match: string): ParsedRule {
@@ -56,12 +57,21 @@ export function parseRequestRule(match: string): ParsedRule {
   if (!place || /[@%\\?#]/.test(place) || /\p{Cc}/u.test(match)) return { problem: ruleFormat };
   const words = named === "*" ? methods : named?.split(",");
   const wrong = words?.find((word) => !isMethod(word));
-  if (wrong !== undefined) return { problem: `“${wrong}” is no method here; there are ${methods.join(", ")}, and * for all of them` };
-  if (path === undefined) return { problem: "the path is missing: “/*” stands for every path, “/” for the first page alone" };
-  if (/[?#]/.test(path)) return { problem: "a rule does not speak of the query: a path that ends with * admits any, every other admits none" };
-  if (path.includes("\\") || hasDotSegments(path)) return { problem: "the path of a rule has no “.”, “..” or backslash in it" };
+  if (wrong !== undefined)
+    return { problem: `“${wrong}” is no method here; there are ${methods.join(", ")}, and * for all of them` };
+  if (path === undefined)
+    return { problem: "the path is missing: “/*” stands for every path, “/” for the first page alone" };
+  if (/[?#]/.test(path))
+    return {
+      problem: "a rule does not speak of the query: a path that ends with * admits any, every other admits none",
+    };
+  if (path.includes("\\") || hasDotSegments(path))
+    return { problem: "the path of a rule has no “.”, “..” or backslash in it" };
   const where = parseHost(scheme, place);
-  if (!where) return { problem: `“${place}” is no host: a star stands alone, or for all that comes before a name, as in “*.example.com”` };
+  if (!where)
+    return {
+      problem: `“${place}” is no host: a star stands alone, or for all that comes before a name, as in “*.example.com”`,
+    };
   const paths = listPathReadings(new URL(`http://host${path}`).pathname);
   return { rule: { ...where, paths, ...(words ? { methods: words.filter(isMethod) } : {}) } };
 }
@@ -98,12 +108,23 @@ function matchesExactly(rule: RequestRule, { hostname, pathname, search }: URL, 
   const [path = ""] = rule.paths;
   if (!(rule.methods ?? ["GET", "HEAD"]).includes(method) || !matchesHost(hostname, rule.host)) return false;
   if (search !== "" && !path.endsWith("*")) return false;
-  return path === "/*" || (!hasDotSegments(pathname) && listPathReadings(pathname).every((reading, index) => matchesWildcard(reading, rule.paths[index] ?? "")));
+  return (
+    path === "/*" ||
+    (!hasDotSegments(pathname) &&
+      listPathReadings(pathname).every((reading, index) => matchesWildcard(reading, rule.paths[index] ?? "")))
+  );
 }
 
 function matchesLoosely(rule: RequestRule, { hostname, pathname }: URL, method: Method): boolean {
-  if (!(rule.methods ?? methods).includes(method) || !matchesHost(stripTrailingDot(hostname), stripTrailingDot(rule.host))) return false;
-  return hasDotSegments(pathname) || listPathReadings(pathname).some((reading, index) => matchesPathLoosely(reading, rule.paths[index] ?? ""));
+  if (
+    !(rule.methods ?? methods).includes(method) ||
+    !matchesHost(stripTrailingDot(hostname), stripTrailingDot(rule.host))
+  )
+    return false;
+  return (
+    hasDotSegments(pathname) ||
+    listPathReadings(pathname).some((reading, index) => matchesPathLoosely(reading, rule.paths[index] ?? ""))
+  );
 }
 
 function matchesHost(hostname: string, host: string): boolean {

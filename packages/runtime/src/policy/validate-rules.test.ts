@@ -24,7 +24,9 @@ test("a rule for fetch that cannot be read is refused by its path, whatever it w
     code: "bad_request",
     details: { problems: [{ path: ["config", "policy", 1, "match"] }, { path: ["config", "policy", 2, "match"] }] },
   });
-  expect(refused?.message).toBe("The blueprint “careful” is not valid at config.policy.1.match: the path is missing: “/*” stands for every path, “/” for the first page alone.");
+  expect(refused?.message).toBe(
+    "The blueprint “careful” is not valid at config.policy.1.match: the path is missing: “/*” stands for every path, “/” for the first page alone.",
+  );
 });
 
 const problems: [string, RegExp][] = [
@@ -41,5 +43,11 @@ test.each(problems)("what is wrong with %j is said", (match, words) => {
 });
 
 test("rules for other tools, for several, or for all requests have no form", () => {
-  expect(refusal([{ tool: "bash", match: "rm -rf", action: "deny" }, { tool: "f*", match: "secret", action: "deny" }, { tool: "fetch", action: "allow" }])).toBeUndefined();
+  expect(
+    refusal([
+      { tool: "bash", match: "rm -rf", action: "deny" },
+      { tool: "f*", match: "secret", action: "deny" },
+      { tool: "fetch", action: "allow" },
+    ]),
+  ).toBeUndefined();
 });

@@ -42,7 +42,9 @@ export function attachFiles(linux: AgentLinux, files: LinuxFiles): Linux {
 
   /** What came of something is told, whatever became of the files. */
   async function after<T extends object>(result: T, before: Brought = {}): Promise<T & Brought> {
-    const brought = await exchange().catch((error: unknown): Brought => ({ notes: [`Files that were changed in the sandbox are not in the workspace yet: ${toErrorText(error)}`] }));
+    const brought = await exchange().catch((error: unknown): Brought => ({
+      notes: [`Files that were changed in the sandbox are not in the workspace yet: ${toErrorText(error)}`],
+    }));
     return { ...result, ...combineResults(before, brought) };
   }
 
@@ -89,13 +91,17 @@ async function exchangeFiles(copy: LinuxWorkingCopy, files: LinuxFiles, isLast: 
     } catch (error) {
       isSame = false;
       except.push(...group.map(getEditPath));
-      notes.push(`What was changed in the sandbox could not be taken into the workspace, and stays in the sandbox: ${toErrorText(error)}`);
+      notes.push(
+        `What was changed in the sandbox could not be taken into the workspace, and stays in the sandbox: ${toErrorText(error)}`,
+      );
     }
   }
   const now = await files.getVersion();
   isSame &&= now === (made?.id ?? version);
   if (!isLast && (edits.size > 0 || now !== version || isBehind)) {
-    const all = isSame ? {} : { files: (await files.listFiles()).map(({ path, hash }): [string, string] => [path, hash]) };
+    const all = isSame
+      ? {}
+      : { files: (await files.listFiles()).map(({ path, hash }): [string, string] => [path, hash]) };
     const needed = await copy.plan({ version: now, landed: collection, except, ...all });
     notes.push(...(await sendFiles(copy, files, needed)));
   }
@@ -133,7 +139,11 @@ async function collectChanges(copy: LinuxWorkingCopy, files: LinuxFiles) {
       }
     } else isWhole = true;
   }
-  if (!isWhole) throw fail("unavailable", "The host was lost while files came back from the sandbox; they come with the next command.");
+  if (!isWhole)
+    throw fail(
+      "unavailable",
+      "The host was lost while files came back from the sandbox; they come with the next command.",
+    );
   return { ...head, edits, except, notes };
 }
 
@@ -187,10 +197,15 @@ function combineResults(one: Brought, other: Brought): Brought {
 }
 
 function limitNotes({ notes = [], version }: Brought): Brought {
-  const shown = notes.length > maxNotes ? [...notes.slice(0, maxNotes), `${notes.length - maxNotes} more such notes are left out.`] : notes;
+  const shown =
+    notes.length > maxNotes
+      ? [...notes.slice(0, maxNotes), `${notes.length - maxNotes} more such notes are left out.`]
+      : notes;
   return { ...(shown.length > 0 ? { notes: shown } : {}), ...(version ? { version } : {}) };
 }
 
 function toErrorText(error: unknown): string {
-  return isThinkeryError(error) || error instanceof ToolFailure ? error.message : "the host could not do it; its log may say why.";
+  return isThinkeryError(error) || error instanceof ToolFailure
+    ? error.message
+    : "the host could not do it; its log may say why.";
 }

@@ -15,24 +15,45 @@ function daemon(answer: (url: URL, init: RequestInit) => Response | Promise<Resp
   return { asked, linux: openLinux({ HOST: HOST as never }, "review:pr-1~alice") };
 }
 
-const createErrorResponse = (code: Parameters<typeof fail>[0], message: string, status = 400) => Response.json(errorBody(fail(code, message)), { status });
-const createRunOptions = (onOutput: (text: string) => void = () => {}, signal = new AbortController().signal) => ({ signal, onOutput });
+const createErrorResponse = (code: Parameters<typeof fail>[0], message: string, status = 400) =>
+  Response.json(errorBody(fail(code, message)), { status });
+const createRunOptions = (onOutput: (text: string) => void = () => {}, signal = new AbortController().signal) => ({
+  signal,
+  onOutput,
+});
 
 /** Lines, in pieces that know nothing of lines or characters. */
 function respondInPieces(text: string, size: number): Response {
   const bytes = new TextEncoder().encode(text);
-  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.slice(index * size, (index + 1) * size));
-  return new Response(new ReadableStream({ pull: (to) => (pieces.length > 0 ? to.enqueue(pieces.shift()) : to.close()) }));
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.slice(index * size, (index + 1) * size),
+  );
+  return new Response(
+    new ReadableStream({ pull: (to) => (pieces.length > 0 ? to.enqueue(pieces.shift()) : to.close()) }),
+  );
 }
 
 test("what a command writes comes as it is written, and in the end what became of it", async () => {
-  const lines = [{ output: "grüße\n" }, { output: "" }, { output: "two\n" }, { result: { exitCode: 3, output: "all", ms: 5 } }];
+  const lines = [
+    { output: "grüße\n" },
+    { output: "" },
+    { output: "two\n" },
+    { result: { exitCode: 3, output: "all", ms: 5 } },
+  ];
   for (const size of [1, 7, 1000]) {
-    const { linux, asked } = daemon(() => respondInPieces(lines.map((line) => `${JSON.stringify(line)}\n`).join(""), size));
+    const { linux, asked } = daemon(() =>
+      respondInPieces(lines.map((line) => `${JSON.stringify(line)}\n`).join(""), size),
+    );
     const heard: string[] = [];
-    expect(await linux.run("x", { ...createRunOptions((text) => heard.push(text)), timeoutMs: 500 })).toEqual({ exitCode: 3, output: "all", ms: 5 });
+    expect(await linux.run("x", { ...createRunOptions((text) => heard.push(text)), timeoutMs: 500 })).toEqual({
+      exitCode: 3,
+      output: "all",
+      ms: 5,
+    });
     expect(heard).toEqual(["grüße\n", "", "two\n"]);
-    expect(asked).toEqual(['POST /linux/run?agent=review%3Apr-1%7Ealice {"agent":"review:pr-1~alice","command":"x","timeoutMs":500}']);
+    expect(asked).toEqual([
+      'POST /linux/run?agent=review%3Apr-1%7Ealice {"agent":"review:pr-1~alice","command":"x","timeoutMs":500}',
+    ]);
   }
 });
 
@@ -60,33 +81,68 @@ test("whoever cancels a command is gone for the daemon too", async () => {
     });
     return new Response(body);
   });
-  await expect(linux.run("x", createRunOptions(() => cancel.abort(new Error("enough")), cancel.signal))).rejects.toThrow("enough");
+  await expect(
+    linux.run(
+      "x",
+      createRunOptions(() => cancel.abort(new Error("enough")), cancel.signal),
+    ),
+  ).rejects.toThrow("enough");
   expect(isGone).toBe(true);
 });
 
 test("a refusal is told in the daemon's words, with the kind of trouble it is", async () => {
-  const because = (response: Response) => daemon(() => response).linux.start("x").catch((error: unknown) => error);
-  expect(await because(createErrorResponse("unavailable", "Install it."))).toMatchObject({ name: "ToolFailure", trouble: "no_sandbox", message: "Install it." });
-  expect(await because(createErrorResponse("conflict", "Too many."))).toMatchObject({ name: "ToolFailure", trouble: "limit", message: "Too many." });
-  expect(await because(createErrorResponse("not_found", "No process."))).toMatchObject({ code: "not_found", message: "No process." });
-  expect(await because(createErrorResponse("internal", "A stack."))).toMatchObject({ code: "unavailable", message: expect.stringContaining("Restart the host") });
+  const because = (response: Response) =>
+    daemon(() => response)
+      .linux.start("x")
+      .catch((error: unknown) => error);
+  expect(await because(createErrorResponse("unavailable", "Install it."))).toMatchObject({
+    name: "ToolFailure",
+    trouble: "no_sandbox",
+    message: "Install it.",
+  });
+  expect(await because(createErrorResponse("conflict", "Too many."))).toMatchObject({
+    name: "ToolFailure",
+    trouble: "limit",
+    message: "Too many.",
+  });
+  expect(await because(createErrorResponse("not_found", "No process."))).toMatchObject({
+    code: "not_found",
+    message: "No process.",
+  });
+  expect(await because(createErrorResponse("internal", "A stack."))).toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("Restart the host"),
+  });
   expect(await because(new Response("nonsense", { status: 502 }))).toMatchObject({ code: "unavailable" });
 });
 
 test("processes are asked for by agent and id", async () => {
   const process = { id: "5f", command: "x", state: "running", startedAt: "", outputBytes: 0 };
-  const { linux, asked } = daemon(({ pathname }) => Response.json(pathname === "/linux/processes" ? { processes: [process] } : { ...process, output: "" }));
+  const { linux, asked } = daemon(({ pathname }) =>
+    Response.json(pathname === "/linux/processes" ? { processes: [process] } : { ...process, output: "" }),
+  );
   await linux.list();
   await linux.read("5f & more", 7);
   await linux.stop("5f");
   await linux.forget();
   const agent = "agent=review%3Apr-1%7Ealice";
-  expect(asked).toEqual([`GET /linux/processes?${agent}`, `GET /linux/process?${agent}&id=5f+%26+more&after=7`, `POST /linux/stop?${agent}&id=5f`, `POST /linux/forget?${agent}`]);
+  expect(asked).toEqual([
+    `GET /linux/processes?${agent}`,
+    `GET /linux/process?${agent}&id=5f+%26+more&after=7`,
+    `POST /linux/stop?${agent}&id=5f`,
+    `POST /linux/forget?${agent}`,
+  ]);
 });
 
 test("where there is no host, there is no Linux sandbox, and nothing to forget", async () => {
   const linux = openLinux({}, "global~alice");
-  for (const asked of [linux.run("x", createRunOptions()), linux.start("x"), linux.list(), linux.read("x"), linux.stop("x")]) {
+  for (const asked of [
+    linux.run("x", createRunOptions()),
+    linux.start("x"),
+    linux.list(),
+    linux.read("x"),
+    linux.stop("x"),
+  ]) {
     const refused = await asked.catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(ToolFailure);
     expect(refused).toMatchObject({ trouble: "no_sandbox", message: expect.stringContaining("needs a host") });

@@ -51,12 +51,22 @@ const maxLineChars = 16 * 1024 * 1024;
 
 /** `agent` is `agency~agent`. */
 export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
-  const at = (path: string, query: Record<string, string> = {}) => `http://host/linux/${path}?${new URLSearchParams({ agent, ...query })}`;
+  const at = (path: string, query: Record<string, string> = {}) =>
+    `http://host/linux/${path}?${new URLSearchParams({ agent, ...query })}`;
 
   let last: Promise<unknown> = Promise.resolve();
 
-  async function ask(url: string, method: "GET" | "POST", body?: object | Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<Response> {
-    if (!HOST) throw new ToolFailure("no_sandbox", "There is no Linux sandbox here: it needs a host of one's own, and this one runs without.");
+  async function ask(
+    url: string,
+    method: "GET" | "POST",
+    body?: object | Uint8Array<ArrayBuffer>,
+    signal?: AbortSignal,
+  ): Promise<Response> {
+    if (!HOST)
+      throw new ToolFailure(
+        "no_sandbox",
+        "There is no Linux sandbox here: it needs a host of one's own, and this one runs without.",
+      );
     const answer = await HOST.fetch(url, {
       method,
       ...(body ? { body: body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) } : {}),
@@ -95,7 +105,10 @@ export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
         if ("result" in news) return news.result as CommandResult;
         onOutput(news.output);
       }
-      throw new ToolFailure("sandbox_lost", "The host was lost while the command ran, and the command with it. What it had done by then is done.");
+      throw new ToolFailure(
+        "sandbox_lost",
+        "The host was lost while the command ran, and the command with it. What it had done by then is done.",
+      );
     },
     async start(command) {
       return processSchema.parse(await (await ask(at("start"), "POST", { agent, command })).json());

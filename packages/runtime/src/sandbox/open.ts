@@ -1,11 +1,11 @@
 import { type CodeResult, isThinkeryError, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
 import { type SandboxLimits, sandboxLimitsSchema, type SlotRenewal } from "@thinkery/sdk/internal";
 import type { Service } from "../host/host.ts";
-import { releaseAfterRead } from "./release-after-read.ts";
 import { type CommandBridge, runSearch, runShellCommand } from "./command.ts";
 import { isOutOfMemory } from "./out-of-memory.ts";
-import { type Outcome, outcomeSchema, type SandboxService } from "./run.ts";
+import { releaseAfterRead } from "./release-after-read.ts";
 import { openRunBridge } from "./run-bridge.ts";
+import { type Outcome, outcomeSchema, type SandboxService } from "./run.ts";
 import type { NestedSandbox, SandboxRunOptions, Sandbox, SandboxShellOptions } from "./sandbox.ts";
 import { openShellBridge } from "./shell-bridge.ts";
 import { SlotClient, type SlotLease } from "./slot-client.ts";
@@ -26,7 +26,10 @@ type AcquireLease = (terms: LeaseTerms) => Promise<SlotLease>;
 
 /** The slots of this host; undefined if it has none. */
 export function createSlotClient(env: SandboxEnv): SlotClient | undefined {
-  return env.SLOT_POOL && new SlotClient(env.SLOT_POOL, (index) => (env as Record<string, unknown>)[`SANDBOX_${index}`] as SandboxService);
+  return (
+    env.SLOT_POOL &&
+    new SlotClient(env.SLOT_POOL, (index) => (env as Record<string, unknown>)[`SANDBOX_${index}`] as SandboxService)
+  );
 }
 
 export function openSandbox(env: SandboxEnv): Sandbox {
@@ -36,7 +39,10 @@ export function openSandbox(env: SandboxEnv): Sandbox {
     limits,
     async run(job, terms) {
       const began = Date.now();
-      const { value, end } = await runInSandbox({ lease, limits, terms, what: "run", open: createBridgeOpener(terms) }, (service, door) => service.run(job, door));
+      const { value, end } = await runInSandbox(
+        { lease, limits, terms, what: "run", open: createBridgeOpener(terms) },
+        (service, door) => service.run(job, door),
+      );
       const outcome = outcomeSchema.safeParse(value);
       end(outcome.success && !outcome.data.ok && isOutOfMemory(outcome.data.message));
       dispose(value);
@@ -44,7 +50,10 @@ export function openSandbox(env: SandboxEnv): Sandbox {
       return toCodeResult(outcome.data, Date.now() - began);
     },
     async serve(app, request, terms) {
-      const { value, end } = await runInSandbox({ lease, limits, terms, what: "run", shared: true, open: createBridgeOpener(terms) }, (service, door) => service.serve(app, request, door));
+      const { value, end } = await runInSandbox(
+        { lease, limits, terms, what: "run", shared: true, open: createBridgeOpener(terms) },
+        (service, door) => service.serve(app, request, door),
+      );
       return releaseAfterRead(value, terms.timeoutMs, () => end());
     },
     shell(given, terms) {
@@ -52,16 +61,25 @@ export function openSandbox(env: SandboxEnv): Sandbox {
       let hasReachedOut = false;
       const { fetch } = given;
       const order = fetch ? { ...given, fetch: (input: string) => ((hasReachedOut = true), fetch(input)) } : given;
-      return retryIfLost(async () => {
-        // A command that takes too long is ended by the shell itself, as long as that can.
-        const { value, end } = await runInSandbox({ lease, limits, terms, what: "command", graceMs, open: () => openShellBridge(order) }, (service, door) => runShellCommand(service, door, order, agent, timeoutMs));
-        end();
-        return value;
-      }, () => !hasReachedOut);
+      return retryIfLost(
+        async () => {
+          // A command that takes too long is ended by the shell itself, as long as that can.
+          const { value, end } = await runInSandbox(
+            { lease, limits, terms, what: "command", graceMs, open: () => openShellBridge(order) },
+            (service, door) => runShellCommand(service, door, order, agent, timeoutMs),
+          );
+          end();
+          return value;
+        },
+        () => !hasReachedOut,
+      );
     },
     search(order, terms) {
       return retryIfLost(async () => {
-        const { value, end } = await runInSandbox({ lease, limits, terms, what: "search", open: () => openShellBridge({ files: order.files }) }, (service, door) => runSearch(service, door, order, terms.agent));
+        const { value, end } = await runInSandbox(
+          { lease, limits, terms, what: "search", open: () => openShellBridge({ files: order.files }) },
+          (service, door) => runSearch(service, door, order, terms.agent),
+        );
         end();
         return value;
       });
@@ -80,26 +98,35 @@ async function retryIfLost<T>(work: () => Promise<T>, isHarmless = () => true): 
 }
 
 /** What code in a sandbox holds of main. */
-const createBridgeOpener = ({ call, onConsole, agent }: SandboxRunOptions) => (service: SandboxService) =>
-  openRunBridge({ call: (name, input) => call(name, input, createNestedSandbox(service, agent)), onConsole });
+const createBridgeOpener =
+  ({ call, onConsole, agent }: SandboxRunOptions) =>
+  (service: SandboxService) =>
+    openRunBridge({ call: (name, input) => call(name, input, createNestedSandbox(service, agent)), onConsole });
 
 /** What a shell has to end a command that is out of time, before its sandbox is. */
 const graceMs = 5000;
 
 /** The same sandbox for what code asks for while it is in it: with one slot, waiting for another would never end. */
 function createNestedSandbox(service: SandboxService, agent: string): NestedSandbox {
-  const runWithBridge = async <T>(opened: ReturnType<typeof openShellBridge>, work: (door: CommandBridge) => Promise<T>) => {
+  const runWithBridge = async <T>(
+    opened: ReturnType<typeof openShellBridge>,
+    work: (door: CommandBridge) => Promise<T>,
+  ) => {
     try {
       return await work(opened.door);
     } catch (error) {
-      throw error instanceof ToolFailure ? error : new ToolFailure("sandbox_lost", "The sandbox of this run is gone, and the command with it.");
+      throw error instanceof ToolFailure
+        ? error
+        : new ToolFailure("sandbox_lost", "The sandbox of this run is gone, and the command with it.");
     } finally {
       opened.shut();
     }
   };
   return {
-    shell: (order, timeoutMs) => runWithBridge(openShellBridge(order), (door) => runShellCommand(service, door, order, agent, timeoutMs)),
-    search: (order) => runWithBridge(openShellBridge({ files: order.files }), (door) => runSearch(service, door, order, agent)),
+    shell: (order, timeoutMs) =>
+      runWithBridge(openShellBridge(order), (door) => runShellCommand(service, door, order, agent, timeoutMs)),
+    search: (order) =>
+      runWithBridge(openShellBridge({ files: order.files }), (door) => runSearch(service, door, order, agent)),
   };
 }
 
@@ -108,7 +135,9 @@ function createAcquireLease(env: SandboxEnv): AcquireLease {
   if (pool) return (terms) => pool.lease(terms);
   const { SANDBOX: service } = env;
   if (service) return async () => ({ service, release() {}, lose: async () => undefined });
-  const why = env.HOST ? "The host was started without sandboxes. Set sandboxSlots in its configuration." : "Nothing here is bound as SANDBOX.";
+  const why = env.HOST
+    ? "The host was started without sandboxes. Set sandboxSlots in its configuration."
+    : "Nothing here is bound as SANDBOX.";
   return () => Promise.reject(new ToolFailure("no_sandbox", `There is no sandbox to run code in. ${why}`));
 }
 
@@ -139,7 +168,10 @@ interface SandboxTask<Door> {
 type TaskKind = "run" | "command" | "search";
 
 /** Has something done in a sandbox, and makes sure that nothing of it is left when its time is over. */
-async function runInSandbox<T, Door>({ lease, limits, terms, what, shared = false, graceMs = 0, open }: SandboxTask<Door>, work: (service: SandboxService, door: Door) => Promise<T>): Promise<SandboxResult<T>> {
+async function runInSandbox<T, Door>(
+  { lease, limits, terms, what, shared = false, graceMs = 0, open }: SandboxTask<Door>,
+  work: (service: SandboxService, door: Door) => Promise<T>,
+): Promise<SandboxResult<T>> {
   const { agent, timeoutMs, waitMs = limits.waitSeconds * 1000, signal, onPlace, onBegin } = terms;
   // An answer may be read for as long as it took to begin.
   const maxMs = (shared ? 2 * timeoutMs : timeoutMs) + graceMs;
@@ -163,7 +195,13 @@ async function runInSandbox<T, Door>({ lease, limits, terms, what, shared = fals
     if (error === time.reached || signal.aborted) {
       // Whoever waits for the answer need not wait for the next process too.
       held.lose(false).catch(() => {});
-      throw error === time.reached ? createToolFailure("timeout", `The ${what} took more than ${formatSeconds(timeoutMs)} and was ended.`, console()) : signal.reason;
+      throw error === time.reached
+        ? createToolFailure(
+            "timeout",
+            `The ${what} took more than ${formatSeconds(timeoutMs)} and was ended.`,
+            console(),
+          )
+        : signal.reason;
     }
     // It has told itself what went wrong.
     if (error instanceof ToolFailure) {
@@ -198,12 +236,41 @@ function createTimeLimit(ms: number, signal: AbortSignal) {
   return { reached, over, clear: () => clear() };
 }
 
-function createLostError(ended: SlotRenewal["ended"], what: TaskKind, { memoryMb, silenceSeconds }: SandboxLimits, console: string): ToolFailure {
-  if (ended === "memory") return createToolFailure("limit", `The ${what} used more memory than it may have (${memoryMb} MB), and its sandbox was ended.`, console);
-  if (ended === "cpu") return createToolFailure("limit", `The ${what} used more time of the processor than it may have, and its sandbox was ended.`, console);
-  if (ended === "silence") return createToolFailure("timeout", `The ${what} kept its sandbox busy without a pause for more than ${silenceSeconds} s and was ended.`, console);
-  if (what !== "run") return createToolFailure("sandbox_lost", `The sandbox of this ${what} is gone, and the ${what} with it. No file was changed. It may be tried again.`, console);
-  return createToolFailure("sandbox_lost", "The sandbox of this run is gone, and the run with it. What it had done by then is done. It may be run again.", console);
+function createLostError(
+  ended: SlotRenewal["ended"],
+  what: TaskKind,
+  { memoryMb, silenceSeconds }: SandboxLimits,
+  console: string,
+): ToolFailure {
+  if (ended === "memory")
+    return createToolFailure(
+      "limit",
+      `The ${what} used more memory than it may have (${memoryMb} MB), and its sandbox was ended.`,
+      console,
+    );
+  if (ended === "cpu")
+    return createToolFailure(
+      "limit",
+      `The ${what} used more time of the processor than it may have, and its sandbox was ended.`,
+      console,
+    );
+  if (ended === "silence")
+    return createToolFailure(
+      "timeout",
+      `The ${what} kept its sandbox busy without a pause for more than ${silenceSeconds} s and was ended.`,
+      console,
+    );
+  if (what !== "run")
+    return createToolFailure(
+      "sandbox_lost",
+      `The sandbox of this ${what} is gone, and the ${what} with it. No file was changed. It may be tried again.`,
+      console,
+    );
+  return createToolFailure(
+    "sandbox_lost",
+    "The sandbox of this run is gone, and the run with it. What it had done by then is done. It may be run again.",
+    console,
+  );
 }
 
 function toCodeResult(outcome: Outcome, ms: number): CodeResult {

@@ -62,11 +62,18 @@ export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> impleme
     return this.#runInShell(job.agent, host, (shell, inside) => shell.search(job, inside));
   }
 
-  async #runInShell(agent: string, host: ShellHost, work: (shell: ShellEntrypoint, inside: ShellHost) => Promise<unknown>): Promise<unknown> {
+  async #runInShell(
+    agent: string,
+    host: ShellHost,
+    work: (shell: ShellEntrypoint, inside: ShellHost) => Promise<unknown>,
+  ): Promise<unknown> {
     const { inside, shut } = createShellHostBridge(host);
     try {
       // No app has such an id.
-      return await work(getEntrypoint<ShellEntrypoint>(this.env.LOADER.get(`shell of ${agent}`, createShellCode)), inside);
+      return await work(
+        getEntrypoint<ShellEntrypoint>(this.env.LOADER.get(`shell of ${agent}`, createShellCode)),
+        inside,
+      );
     } catch (error) {
       const { kind, message } = toRunFailure(error);
       return { ok: false, kind: kind === "limit" ? kind : "threw", message, console: "" };
@@ -84,7 +91,8 @@ export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> impleme
     }
   }
 
-  readonly #stripper: Stripper = (given) => getEntrypoint<{ strip: Stripper }>(this.env.LOADER.get("typescript", createStripperCode)).strip(given);
+  readonly #stripper: Stripper = (given) =>
+    getEntrypoint<{ strip: Stripper }>(this.env.LOADER.get("typescript", createStripperCode)).strip(given);
 }
 
 /** What is inside the isolate of a shell, from outside. */
@@ -94,7 +102,10 @@ interface ShellEntrypoint {
 }
 
 function createModuleFinder(host: RunHost): ModuleFinder {
-  return async (paths) => (JSON.parse((await host.call("files.module", JSON.stringify(paths))) || "null") as Awaited<ReturnType<ModuleFinder>> | null) ?? undefined;
+  return async (paths) =>
+    (JSON.parse((await host.call("files.module", JSON.stringify(paths))) || "null") as Awaited<
+      ReturnType<ModuleFinder>
+    > | null) ?? undefined;
 }
 
 function getEntrypoint<Inside = IsolateEntrypoint>(worker: WorkerStub): Inside {

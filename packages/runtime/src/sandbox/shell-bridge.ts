@@ -37,9 +37,11 @@ class ShellBridge extends RpcTarget implements ShellHost {
     if (typeof path !== "string" || path.length > maxPathChars) throw new Error("A file is read by its path.");
     const content = await options.files.read(path, this.#opened.reading.version);
     const size = content?.length ?? 0;
-    if (size > maxReadBytes) throw new Error(`EFBIG: file too large, a command can read ${maxReadBytes / 1024 / 1024} MB of one file`);
+    if (size > maxReadBytes)
+      throw new Error(`EFBIG: file too large, a command can read ${maxReadBytes / 1024 / 1024} MB of one file`);
     this.#opened.read += size;
-    if (this.#opened.read > maxTotalReadBytes) throw new Error(`EFBIG: too much was read, a command can read ${maxTotalReadBytes / 1024 / 1024} MB in all`);
+    if (this.#opened.read > maxTotalReadBytes)
+      throw new Error(`EFBIG: too much was read, a command can read ${maxTotalReadBytes / 1024 / 1024} MB in all`);
     return content;
   }
 

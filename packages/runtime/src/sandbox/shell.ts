@@ -1,7 +1,14 @@
 import type { SearchOrder } from "@thinkery/sdk";
 import { z } from "zod";
 import type { PolicyRule } from "../policy/evaluate-policy.ts";
-import { maxConsoleChars, maxPathChars, maxChangedBytes, maxChanges, maxEnvironmentBytes, maxScratchBytes } from "./bounds.ts";
+import {
+  maxConsoleChars,
+  maxPathChars,
+  maxChangedBytes,
+  maxChanges,
+  maxEnvironmentBytes,
+  maxScratchBytes,
+} from "./bounds.ts";
 
 /** What main and a sandbox say to each other about commands on a view of a workspace. Nothing that comes back is trusted. */
 
@@ -85,9 +92,17 @@ export type ShellChange = z.infer<typeof shellChangeSchema>;
 
 const stateSchema = z.strictObject({
   cwd: pathSchema,
-  env: z.record(z.string().max(1000), z.string()).refine((env) => Object.entries(env).reduce((sum, [name, value]) => sum + name.length + value.length, 0) <= maxEnvironmentBytes),
+  env: z
+    .record(z.string().max(1000), z.string())
+    .refine(
+      (env) =>
+        Object.entries(env).reduce((sum, [name, value]) => sum + name.length + value.length, 0) <= maxEnvironmentBytes,
+    ),
   folders: z.array(pathSchema).max(1000),
-  scratch: z.array(z.tuple([pathSchema, contentSchema])).max(1000).refine((files) => files.reduce((sum, [, text]) => sum + text.length, 0) <= maxScratchBytes),
+  scratch: z
+    .array(z.tuple([pathSchema, contentSchema]))
+    .max(1000)
+    .refine((files) => files.reduce((sum, [, text]) => sum + text.length, 0) <= maxScratchBytes),
 });
 
 /** The sandbox does not have what the view is told as a change of; it has another version, or none. */
@@ -99,11 +114,22 @@ export const shellOutcomeSchema = z.discriminatedUnion("ok", [
     exitCode: z.int().min(0).max(255),
     stdout: outputSchema,
     stderr: outputSchema,
-    changes: z.array(shellChangeSchema).max(maxChanges).refine((changes) => changes.reduce((sum, change) => sum + ("write" in change ? change.content.length : 0), 0) <= maxChangedBytes),
+    changes: z
+      .array(shellChangeSchema)
+      .max(maxChanges)
+      .refine(
+        (changes) =>
+          changes.reduce((sum, change) => sum + ("write" in change ? change.content.length : 0), 0) <= maxChangedBytes,
+      ),
     state: stateSchema,
     notes: z.array(z.string().max(2000)).max(20),
   }),
-  z.strictObject({ ok: z.literal(false), kind: z.enum(["threw", "limit"]), message: z.string().max(20_000), console: z.string().max(maxConsoleChars + 1000) }),
+  z.strictObject({
+    ok: z.literal(false),
+    kind: z.enum(["threw", "limit"]),
+    message: z.string().max(20_000),
+    console: z.string().max(maxConsoleChars + 1000),
+  }),
 ]);
 
 export type ShellOutcome = z.infer<typeof shellOutcomeSchema>;
@@ -111,7 +137,16 @@ export type ShellOutcome = z.infer<typeof shellOutcomeSchema>;
 export const searchOutcomeSchema = z.discriminatedUnion("ok", [
   z.strictObject({
     ok: z.literal(true),
-    found: z.array(z.strictObject({ path: pathSchema, line: z.int().min(1), text: z.string().max(600), near: z.boolean().optional() })).max(10_000),
+    found: z
+      .array(
+        z.strictObject({
+          path: pathSchema,
+          line: z.int().min(1),
+          text: z.string().max(600),
+          near: z.boolean().optional(),
+        }),
+      )
+      .max(10_000),
     more: z.boolean(),
   }),
   z.strictObject({ ok: z.literal(false), kind: z.enum(["syntax", "threw", "limit"]), message: z.string().max(20_000) }),

@@ -1,5 +1,5 @@
-import { RpcTarget } from "cloudflare:workers";
 import type { SlotRenewal } from "@thinkery/sdk/internal";
+import { RpcTarget } from "cloudflare:workers";
 import type { SandboxService } from "./run.ts";
 import type { SlotPool, SlotWaiter } from "./slot-pool.ts";
 import type { LeaseTerms } from "./slots.ts";
@@ -40,7 +40,11 @@ export class SlotClient {
       const lease: SlotLease = {
         service: this.#serviceAt(index),
         // Nobody waits for the answer: a release that does not arrive is seen by the handle.
-        release: (isSpent = false) => void handle.release(isSpent).catch(() => {}).finally(dispose),
+        release: (isSpent = false) =>
+          void handle
+            .release(isSpent)
+            .catch(() => {})
+            .finally(dispose),
         lose: (isGone) => handle.lose(isGone).finally(dispose),
       };
       if (!signal.aborted) return lease;

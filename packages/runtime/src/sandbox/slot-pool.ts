@@ -1,6 +1,6 @@
-import { DurableObject, RpcTarget } from "cloudflare:workers";
 import { fail } from "@thinkery/sdk";
 import type { SandboxLimits, SlotRenewal } from "@thinkery/sdk/internal";
+import { DurableObject, RpcTarget } from "cloudflare:workers";
 import { openHost, type Service } from "../host/host.ts";
 import type { Lease } from "./lease.ts";
 import { type LeaseTerms, Slots } from "./slots.ts";

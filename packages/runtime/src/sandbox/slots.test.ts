@@ -34,7 +34,14 @@ function createProcesses(count: number, runsEach = 1000) {
     ends[index]?.set(generation, "crash");
     generations[index] = generation + 1;
   };
-  return { slots, renewals, processOf, crash, break: (now: boolean) => (broken = now), grow: (to: number) => (bytes = to) };
+  return {
+    slots,
+    renewals,
+    processOf,
+    crash,
+    break: (now: boolean) => (broken = now),
+    grow: (to: number) => (bytes = to),
+  };
 }
 
 const terms = (agent: string, more: Partial<LeaseTerms> = {}): LeaseTerms => ({

@@ -90,7 +90,10 @@ export class Slots {
 
   /** Whose code is in which slot, and how much its process has run. */
   status(): { agent?: string; runs: number }[] {
-    return this.#slots.map(({ agent, runs, leases }) => ({ runs, ...(agent !== undefined && leases.size > 0 ? { agent } : {}) }));
+    return this.#slots.map(({ agent, runs, leases }) => ({
+      runs,
+      ...(agent !== undefined && leases.size > 0 ? { agent } : {}),
+    }));
   }
 
   /** A slot for this agent, ready for its code. */
@@ -156,9 +159,15 @@ export class Slots {
   #tryLease({ agent, shared, maxMs }: LeaseTerms): Lease | undefined {
     this.#reclaim();
     const mine = this.#slots.filter((slot) => slot.agent === agent && !slot.spent);
-    const together = shared ? mine.find(({ leases }) => leases.size > 0 && [...leases].every((lease) => lease.shared)) : undefined;
+    const together = shared
+      ? mine.find(({ leases }) => leases.size > 0 && [...leases].every((lease) => lease.shared))
+      : undefined;
     const idle = this.#slots.filter(({ leases }) => leases.size === 0);
-    const slot = together ?? idle.find((slot) => mine.includes(slot)) ?? idle.find((slot) => slot.agent === undefined) ?? findLongestIdle(idle);
+    const slot =
+      together ??
+      idle.find((slot) => mine.includes(slot)) ??
+      idle.find((slot) => slot.agent === undefined) ??
+      findLongestIdle(idle);
     if (!slot) return undefined;
     // Whatever another agent's code left there goes with its process.
     if (slot.agent !== undefined && slot.agent !== agent) slot.spent = true;
@@ -192,8 +201,10 @@ export class Slots {
   async #renew(slot: Slot, generation: number, isGone: boolean): Promise<SlotRenewal["ended"]> {
     let renewal = await this.#processes.renew(slot.index, generation, isGone);
     // It had ended by itself without our noticing, and we may have used what came after it. That has to go as well.
-    if (!isGone && generation >= 0 && renewal.ended !== "asked") renewal = await this.#processes.renew(slot.index, renewal.generation, false);
-    if (renewal.generation !== slot.generation) Object.assign(slot, { generation: renewal.generation, spent: false, runs: 0, serves: false });
+    if (!isGone && generation >= 0 && renewal.ended !== "asked")
+      renewal = await this.#processes.renew(slot.index, renewal.generation, false);
+    if (renewal.generation !== slot.generation)
+      Object.assign(slot, { generation: renewal.generation, spent: false, runs: 0, serves: false });
     return renewal.ended;
   }
 
@@ -223,13 +234,16 @@ export class Slots {
       this.#isMaintenanceScheduled = false;
       void this.#checkMemory();
       this.#refresh();
-      if (this.#slots.some(({ leases, idleSince }) => leases.size === 0 && Date.now() < idleSince + restMs)) this.#scheduleMaintenance();
+      if (this.#slots.some(({ leases, idleSince }) => leases.size === 0 && Date.now() < idleSince + restMs))
+        this.#scheduleMaintenance();
     }, restMs);
   }
 
   /** Code may have left much memory behind that is not given back while its process lives. */
   async #checkMemory(): Promise<void> {
-    const weighed = this.#slots.filter(({ leases, weighedAt, idleSince }) => leases.size === 0 && idleSince > weighedAt);
+    const weighed = this.#slots.filter(
+      ({ leases, weighedAt, idleSince }) => leases.size === 0 && idleSince > weighedAt,
+    );
     for (const slot of weighed) {
       const { generation } = slot;
       slot.weighedAt = Date.now();
@@ -243,9 +257,12 @@ export class Slots {
   /** Has a process ready for whoever comes next, so that they need not wait for it; of several slots, not of the only one. */
   #refresh(): void {
     // Apps are left alone: what they have in memory is worth more than the moment that somebody else may have to wait.
-    const rested = this.#slots.filter(({ leases, serves, idleSince }) => leases.size === 0 && !serves && Date.now() >= idleSince + this.#limits.restMs);
+    const rested = this.#slots.filter(
+      ({ leases, serves, idleSince }) => leases.size === 0 && !serves && Date.now() >= idleSince + this.#limits.restMs,
+    );
     const slot = findLongestIdle(rested);
-    if (slot && this.#slots.length > 1 && this.#slots.every(({ agent }) => agent !== undefined)) void this.#replace(slot);
+    if (slot && this.#slots.length > 1 && this.#slots.every(({ agent }) => agent !== undefined))
+      void this.#replace(slot);
   }
 
   async #replace(slot: Slot): Promise<void> {
@@ -270,5 +287,8 @@ export class Slots {
 }
 
 function findLongestIdle(slots: readonly Slot[]): Slot | undefined {
-  return slots.reduce<Slot | undefined>((first, slot) => (first && first.idleSince <= slot.idleSince ? first : slot), undefined);
+  return slots.reduce<Slot | undefined>(
+    (first, slot) => (first && first.idleSince <= slot.idleSince ? first : slot),
+    undefined,
+  );
 }

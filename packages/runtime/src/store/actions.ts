@@ -106,7 +106,10 @@ export class Actions {
 
   #readMessageId(turn: string): string | null {
     const [row] = this.#sql
-      .exec<{ id: string }>("SELECT id FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete' ORDER BY position DESC LIMIT 1", turn)
+      .exec<{ id: string }>(
+        "SELECT id FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete' ORDER BY position DESC LIMIT 1",
+        turn,
+      )
       .toArray();
     return row?.id ?? null;
   }
@@ -134,7 +137,10 @@ export class Actions {
   }
 }
 
-function getOutcome(event: Extract<AgentEvent, { type: "tool.output" | "tool.error" | "capability.answered" }>): { summary?: string; error?: string } {
+function getOutcome(event: Extract<AgentEvent, { type: "tool.output" | "tool.error" | "capability.answered" }>): {
+  summary?: string;
+  error?: string;
+} {
   if (event.type === "tool.output") return { summary: event.data.result.summary };
   if (event.type === "tool.error") return { error: event.data.error };
   return event.data.error === undefined ? { summary: event.data.summary ?? "" } : { error: event.data.error };

@@ -3,10 +3,10 @@ import { positionsPerEvent } from "@thinkery/sdk/internal";
 import { Actions } from "./actions.ts";
 import { BlobReferences } from "./blob-references.ts";
 import { AgentFacts } from "./facts.ts";
-import { MiddlewareState } from "./middleware-state.ts";
 import { Ledger } from "./ledger.ts";
 import { Log, type RecordedEvent } from "./log.ts";
 import { Messages } from "./messages.ts";
+import { MiddlewareState } from "./middleware-state.ts";
 import { ModelCalls } from "./model-calls.ts";
 import type { Redact } from "./redact.ts";
 import { Spending } from "./spending.ts";
@@ -19,7 +19,10 @@ interface Projection {
 }
 
 /** Facts that are only told: there may be many of them in a turn, and nothing follows from one. */
-const unprojectedTypes: ReadonlySet<AgentEvent["type"]> = new Set(["middleware.before_model", "middleware.after_model"]);
+const unprojectedTypes: ReadonlySet<AgentEvent["type"]> = new Set([
+  "middleware.before_model",
+  "middleware.after_model",
+]);
 
 /** Everything one agent stores: the log, and what is derived from it. */
 export class AgentStore {
@@ -50,7 +53,18 @@ export class AgentStore {
     this.blobs = new BlobReferences(sql);
     this.middlewareState = new MiddlewareState(sql);
     // The actions read what the messages and the ledger have of a call, so the order matters.
-    this.#projections = [this.turns, this.messages, this.ledger, this.actions, this.calls, this.spending, this.facts, this.blobs, this.middlewareState, new VersionEvents(sql)];
+    this.#projections = [
+      this.turns,
+      this.messages,
+      this.ledger,
+      this.actions,
+      this.calls,
+      this.spending,
+      this.facts,
+      this.blobs,
+      this.middlewareState,
+      new VersionEvents(sql),
+    ];
   }
 
   /** Facts that belong together, written together: after a crash either all of them are there or none. */
@@ -84,7 +98,9 @@ export class AgentStore {
     return this.#storage.transactionSync(() => {
       this.log.forget();
       const app = this.facts.getApp();
-      return this.record([{ type: "history.cleared", data: { by, usage: this.spending.createClearedUsage(), ...(app ? { app } : {}) } }]);
+      return this.record([
+        { type: "history.cleared", data: { by, usage: this.spending.createClearedUsage(), ...(app ? { app } : {}) } },
+      ]);
     });
   }
 
@@ -92,7 +108,7 @@ export class AgentStore {
   rebuild(): void {
     this.#storage.transactionSync(() => {
       for (const projection of this.#projections) projection.empty();
-      for (let after = 0; ; ) {
+      for (let after = 0; ;) {
         const events = this.log.read(after, 500);
         if (events.length === 0) return;
         for (const event of events) this.#apply(event);

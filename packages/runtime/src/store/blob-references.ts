@@ -29,7 +29,8 @@ export class BlobReferences {
   }
 
   getMediaType(hash: string): string | undefined {
-    return this.#sql.exec<{ media_type: string }>("SELECT media_type FROM blobs WHERE hash = ?", hash).toArray()[0]?.media_type;
+    return this.#sql.exec<{ media_type: string }>("SELECT media_type FROM blobs WHERE hash = ?", hash).toArray()[0]
+      ?.media_type;
   }
 
   #addApp({ blob, bytes }: AppFacts): void {
@@ -37,6 +38,11 @@ export class BlobReferences {
   }
 
   #add(hash: string, mediaType: string, size: number): void {
-    this.#sql.exec("INSERT INTO blobs (hash, media_type, size) VALUES (?, ?, ?) ON CONFLICT (hash) DO NOTHING", hash, mediaType, size);
+    this.#sql.exec(
+      "INSERT INTO blobs (hash, media_type, size) VALUES (?, ?, ?) ON CONFLICT (hash) DO NOTHING",
+      hash,
+      mediaType,
+      size,
+    );
   }
 }

@@ -7,7 +7,12 @@ export type Measures = Record<BudgetKind, number>;
 export const noMeasures: Measures = { steps: 0, tokens: 0, costUsd: 0, seconds: 0 };
 
 export function toMeasures(spent: UsageAmounts): Measures {
-  return { steps: spent.calls, tokens: spent.input_tokens + spent.output_tokens, costUsd: spent.cost_usd, seconds: spent.ms / 1000 };
+  return {
+    steps: spent.calls,
+    tokens: spent.input_tokens + spent.output_tokens,
+    costUsd: spent.cost_usd,
+    seconds: spent.ms / 1000,
+  };
 }
 
 interface BudgetStatusOptions {
@@ -20,7 +25,13 @@ interface BudgetStatusOptions {
 }
 
 /** Where each limit of a budget stands. */
-export function createBudgetStatuses({ level, per, limits, spent, reserved = noMeasures }: BudgetStatusOptions): Standing[] {
+export function createBudgetStatuses({
+  level,
+  per,
+  limits,
+  spent,
+  reserved = noMeasures,
+}: BudgetStatusOptions): Standing[] {
   return budgetKinds.flatMap((kind) => {
     const limit = limits[kind];
     return limit === undefined ? [] : [{ level, kind, per, limit, spent: spent[kind], reserved: reserved[kind] }];

@@ -3,14 +3,27 @@ import { expect, test } from "vitest";
 import { type Draft, reduceDraft, toDraftMessage } from "./draft.ts";
 
 let seq = 0;
-const numberEvent = (event: NewEvent) => ({ ...event, seq: ++seq, ts: new Date(1000).toISOString(), threadId: "a~b" }) as AgentEvent;
-const buildDraft = (...events: NewEvent[]) => events.reduce<Draft | undefined>((draft, event) => reduceDraft(draft, numberEvent(event)), undefined);
+const numberEvent = (event: NewEvent) =>
+  ({ ...event, seq: ++seq, ts: new Date(1000).toISOString(), threadId: "a~b" }) as AgentEvent;
+const buildDraft = (...events: NewEvent[]) =>
+  events.reduce<Draft | undefined>((draft, event) => reduceDraft(draft, numberEvent(event)), undefined);
 
-const started: NewEvent = { type: "model.started", data: { runId: "r", step: 1, messageId: "m", model: "x:y", attempt: 1 } };
-const delta = (text: string, reasoning?: string): NewEvent => ({ type: "model.delta", data: { runId: "r", delta: text, ...(reasoning ? { reasoning } : {}) } });
+const started: NewEvent = {
+  type: "model.started",
+  data: { runId: "r", step: 1, messageId: "m", model: "x:y", attempt: 1 },
+};
+const delta = (text: string, reasoning?: string): NewEvent => ({
+  type: "model.delta",
+  data: { runId: "r", delta: text, ...(reasoning ? { reasoning } : {}) },
+});
 
 test("a draft grows with what the model says", () => {
-  expect(buildDraft(started, delta("Hel", "hm"), delta("lo"))).toMatchObject({ messageId: "m", text: "Hello", reasoning: "hm", reasoningSize: 2 });
+  expect(buildDraft(started, delta("Hel", "hm"), delta("lo"))).toMatchObject({
+    messageId: "m",
+    text: "Hello",
+    reasoning: "hm",
+    reasoningSize: 2,
+  });
 });
 
 test("thoughts are kept to 3,000 characters with their full size", () => {

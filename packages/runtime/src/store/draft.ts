@@ -21,7 +21,17 @@ export function reduceDraft(draft: Draft | undefined, event: AgentEvent): Draft 
   switch (event.type) {
     case "model.started": {
       const { runId, step, messageId, model, attempt } = event.data;
-      return { runId, step, messageId, model, attempt, startedAt: Date.parse(event.ts), text: "", reasoning: "", reasoningSize: 0 };
+      return {
+        runId,
+        step,
+        messageId,
+        model,
+        attempt,
+        startedAt: Date.parse(event.ts),
+        text: "",
+        reasoning: "",
+        reasoningSize: 0,
+      };
     }
     case "model.delta":
       return draft && extendDraft(draft, event.data.delta ?? "", event.data.reasoning ?? "");

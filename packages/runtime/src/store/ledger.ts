@@ -49,7 +49,11 @@ export class Ledger {
       case "capability.called":
         return this.#begin(event.seq, event.data);
       case "capability.answered":
-        this.#sql.exec("UPDATE ledger SET state = ? WHERE call = ?", event.data.trouble ? "failed" : "done", event.data.callId);
+        this.#sql.exec(
+          "UPDATE ledger SET state = ? WHERE call = ?",
+          event.data.trouble ? "failed" : "done",
+          event.data.callId,
+        );
         return;
       case "history.cleared":
         this.empty();
@@ -80,7 +84,12 @@ export class Ledger {
   }
 
   has(call: string): boolean {
-    this.#calls ??= new Set(this.#sql.exec<{ call: string }>("SELECT call FROM ledger").toArray().map((row) => row.call));
+    this.#calls ??= new Set(
+      this.#sql
+        .exec<{ call: string }>("SELECT call FROM ledger")
+        .toArray()
+        .map((row) => row.call),
+    );
     return this.#calls.has(call);
   }
 

@@ -105,7 +105,11 @@ function addField(message: Record<string, unknown>, name: string, value: unknown
 const parseJson = (text: string | null) => (text === null ? null : (JSON.parse(text) as unknown));
 
 /** At most so many rows and characters, but one at least where there is one. */
-export function takeFittingRows(rows: Iterable<MessageRow>, limit: number, most: number): { taken: MessageRow[]; whole: boolean } {
+export function takeFittingRows(
+  rows: Iterable<MessageRow>,
+  limit: number,
+  most: number,
+): { taken: MessageRow[]; whole: boolean } {
   const taken: MessageRow[] = [];
   let size = 0;
   for (const row of rows) {

@@ -1,7 +1,14 @@
 import type { AgentEvent, EventData, Message, MessageQuery, MessageToolCall } from "@thinkery/sdk";
 import { positionsPerEvent } from "@thinkery/sdk/internal";
 import { type Draft, reduceDraft } from "./draft.ts";
-import { emptyRow, type MessageRow, toMessage, type TranscriptMessage, toTranscriptMessage, takeFittingRows } from "./message-row.ts";
+import {
+  emptyRow,
+  type MessageRow,
+  toMessage,
+  type TranscriptMessage,
+  toTranscriptMessage,
+  takeFittingRows,
+} from "./message-row.ts";
 
 /** So many characters stand on a page where nothing else is said: what crosses to another object is limited. */
 const defaultPageChars = 4_000_000;
@@ -56,7 +63,11 @@ export class Messages {
         this.#assignPositions(event.seq, "turn = ? AND position IS NULL", event.data.runId);
         break;
       case "message.taken":
-        this.#assignPositions(event.seq, "id IN (SELECT value FROM json_each(?)) AND position IS NULL", JSON.stringify(event.data.messageIds));
+        this.#assignPositions(
+          event.seq,
+          "id IN (SELECT value FROM json_each(?)) AND position IS NULL",
+          JSON.stringify(event.data.messageIds),
+        );
         break;
       case "message.requeued":
         this.#sql.exec(
@@ -69,11 +80,25 @@ export class Messages {
         this.#complete(event.seq, event.data);
         break;
       case "tool.output":
-        this.#insertResult(event.data.callId, event.data.messageId, event, event.data.output, JSON.stringify(event.data.result), null);
+        this.#insertResult(
+          event.data.callId,
+          event.data.messageId,
+          event,
+          event.data.output,
+          JSON.stringify(event.data.result),
+          null,
+        );
         break;
       case "tool.error": {
         const { callId, messageId, toolName: name, error } = event.data;
-        const result = { callId, name, summary: error.slice(0, 500), preview: error.slice(0, 500), size: error.length, failed: true };
+        const result = {
+          callId,
+          name,
+          summary: error.slice(0, 500),
+          preview: error.slice(0, 500),
+          size: error.length,
+          failed: true,
+        };
         this.#insertResult(callId, messageId, event, error, JSON.stringify(result), error);
         break;
       }
@@ -135,7 +160,10 @@ export class Messages {
     if (calls.length === 0) return calls;
     const answered = new Set(
       this.#sql
-        .exec<{ id: string }>("SELECT tool_result ->> 'callId' AS id FROM messages WHERE turn = ? AND role = 'tool'", turn)
+        .exec<{ id: string }>(
+          "SELECT tool_result ->> 'callId' AS id FROM messages WHERE turn = ? AND role = 'tool'",
+          turn,
+        )
         .toArray()
         .map(({ id }) => id),
     );
@@ -156,7 +184,10 @@ export class Messages {
   /** Steps of this turn in which the model had its say. */
   countCompletedSteps(turn: string): number {
     const { step } = this.#sql
-      .exec<{ step: number | null }>("SELECT max(step) AS step FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete'", turn)
+      .exec<{ step: number | null }>(
+        "SELECT max(step) AS step FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete'",
+        turn,
+      )
       .one();
     return step ?? 0;
   }
@@ -164,7 +195,10 @@ export class Messages {
   /** What the model said last in this turn. */
   getLastText(turn: string): string {
     const [last] = this.#sql
-      .exec<{ content: string }>("SELECT content FROM messages WHERE turn = ? AND role = 'assistant' ORDER BY position DESC LIMIT 1", turn)
+      .exec<{ content: string }>(
+        "SELECT content FROM messages WHERE turn = ? AND role = 'assistant' ORDER BY position DESC LIMIT 1",
+        turn,
+      )
       .toArray();
     return last?.content ?? "";
   }
@@ -172,7 +206,10 @@ export class Messages {
   /** Messages of a running turn that joined it and have no place yet. */
   listWaitingIds(turn: string): string[] {
     return this.#sql
-      .exec<{ id: string }>("SELECT id FROM messages WHERE turn = ? AND position IS NULL AND status = 'pending' ORDER BY rowid", turn)
+      .exec<{ id: string }>(
+        "SELECT id FROM messages WHERE turn = ? AND position IS NULL AND status = 'pending' ORDER BY rowid",
+        turn,
+      )
       .toArray()
       .map(({ id }) => id);
   }
@@ -189,7 +226,10 @@ export class Messages {
   }
 
   listByTurn(turn: string): Message[] {
-    return this.#sql.exec<MessageRow>("SELECT * FROM messages WHERE turn = ? ORDER BY position", turn).toArray().map(toMessage);
+    return this.#sql
+      .exec<MessageRow>("SELECT * FROM messages WHERE turn = ? ORDER BY position", turn)
+      .toArray()
+      .map(toMessage);
   }
 
   get(id: string): Message | undefined {
@@ -211,7 +251,9 @@ export class Messages {
     const queued = before
       ? []
       : takeFittingRows(
-          this.#sql.exec<MessageRow>("SELECT * FROM messages WHERE position IS NULL AND status = 'pending' ORDER BY rowid"),
+          this.#sql.exec<MessageRow>(
+            "SELECT * FROM messages WHERE position IS NULL AND status = 'pending' ORDER BY rowid",
+          ),
           limit,
           most,
         ).taken;
@@ -223,9 +265,16 @@ export class Messages {
   }
 
   #assignPositions(seq: number, where: string, value: string, status: "complete" | "cancelled" = "complete"): void {
-    const ids = this.#sql.exec<{ id: string }>(`SELECT id FROM messages WHERE ${where} ORDER BY rowid`, value).toArray();
+    const ids = this.#sql
+      .exec<{ id: string }>(`SELECT id FROM messages WHERE ${where} ORDER BY rowid`, value)
+      .toArray();
     for (const [index, { id }] of ids.entries()) {
-      this.#sql.exec("UPDATE messages SET position = ?, status = ? WHERE id = ?", seq * positionsPerEvent + index, status, id);
+      this.#sql.exec(
+        "UPDATE messages SET position = ?, status = ? WHERE id = ?",
+        seq * positionsPerEvent + index,
+        status,
+        id,
+      );
     }
   }
 
@@ -297,7 +346,14 @@ export class Messages {
   }
 
   // Results stand in the order of the calls, whichever tool came back first.
-  #insertResult(callId: string, id: string, event: AgentEvent & { data: { runId: string } }, content: string, result: string, error: string | null): void {
+  #insertResult(
+    callId: string,
+    id: string,
+    event: AgentEvent & { data: { runId: string } },
+    content: string,
+    result: string,
+    error: string | null,
+  ): void {
     const step = this.#getOpenStep(event.data.runId);
     const position = step.position + 1 + Math.max(0, step.calls.indexOf(callId));
     this.#sql.exec(

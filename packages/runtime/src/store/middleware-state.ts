@@ -28,7 +28,10 @@ export class MiddlewareState {
   }
 
   read(middleware: string): Record<string, unknown> {
-    const rows = this.#sql.exec<{ key: string; value: string }>("SELECT key, value FROM kept WHERE middleware = ? ORDER BY key", middleware);
+    const rows = this.#sql.exec<{ key: string; value: string }>(
+      "SELECT key, value FROM kept WHERE middleware = ? ORDER BY key",
+      middleware,
+    );
     return Object.fromEntries(rows.toArray().map(({ key, value }) => [key, JSON.parse(value) as unknown]));
   }
 }

@@ -39,11 +39,17 @@ type Versions = Map<string, number>;
 
 function readStoredVersions(sql: SqlStorage): Versions | undefined {
   if (!hasTable(sql, "thinkery_features")) return undefined;
-  const rows = sql.exec<{ feature: string; version: number }>("SELECT feature, version FROM thinkery_features").toArray();
+  const rows = sql
+    .exec<{ feature: string; version: number }>("SELECT feature, version FROM thinkery_features")
+    .toArray();
   return new Map(rows.map(({ feature, version }) => [feature, version]));
 }
 
-function readFormerVersions(sql: SqlStorage, features: readonly string[], formerSteps: Record<string, number>): Versions {
+function readFormerVersions(
+  sql: SqlStorage,
+  features: readonly string[],
+  formerSteps: Record<string, number>,
+): Versions {
   const versions: Versions = new Map();
   if (!hasTable(sql, "thinkery_schema")) return versions;
   let left = sql.exec<{ version: number }>("SELECT version FROM thinkery_schema").toArray()[0]?.version ?? 0;

@@ -23,7 +23,8 @@ export class ModelCalls {
   }
 
   apply(event: AgentEvent): void {
-    if (event.type === "model.completed" || event.type === "model.consulted") this.#add(event.seq, event.ts, event.data);
+    if (event.type === "model.completed" || event.type === "model.consulted")
+      this.#add(event.seq, event.ts, event.data);
     if (event.type === "history.cleared") this.empty();
   }
 
@@ -36,12 +37,15 @@ export class ModelCalls {
   }
 
   getTurnAmounts(turn: string): UsageAmounts {
-    return this.#sql.exec<UsageAmounts & Record<string, number>>(`SELECT ${sumColumns} FROM model_calls WHERE turn = ?`, turn).one();
+    return this.#sql
+      .exec<UsageAmounts & Record<string, number>>(`SELECT ${sumColumns} FROM model_calls WHERE turn = ?`, turn)
+      .one();
   }
 
   /** What the latest call used. */
   getLatest(): { input: number; output: number } | undefined {
-    const query = "SELECT input_tokens AS input, output_tokens AS output FROM model_calls WHERE number > 0 ORDER BY number DESC LIMIT 1";
+    const query =
+      "SELECT input_tokens AS input, output_tokens AS output FROM model_calls WHERE number > 0 ORDER BY number DESC LIMIT 1";
     return this.#sql.exec<{ input: number; output: number }>(query).toArray()[0];
   }
 

@@ -4,7 +4,12 @@ import { createPersistedObject } from "./persisted-object.ts";
 function open(development: boolean) {
   const written: [string, unknown][] = [];
   const value = { count: 1, list: [1, 2], deep: { inner: { word: "a" } } };
-  const state = createPersistedObject<Record<string, any>>({ name: "state", value, development, write: (key, part) => written.push([key, part]) });
+  const state = createPersistedObject<Record<string, any>>({
+    name: "state",
+    value,
+    development,
+    write: (key, part) => written.push([key, part]),
+  });
   return { state, written };
 }
 
@@ -15,7 +20,11 @@ test("what is assigned is written, and read as it was then", () => {
   list.push(4);
   state.count = 2;
   delete state.deep;
-  expect(written).toEqual([["list", [3]], ["count", 2], ["deep", undefined]]);
+  expect(written).toEqual([
+    ["list", [3]],
+    ["count", 2],
+    ["deep", undefined],
+  ]);
   expect({ ...state }).toEqual({ count: 2, list: [3] });
 });
 
@@ -54,7 +63,9 @@ test("what cannot be written as JSON, or is too much, is refused by its name as 
   loop.self = loop;
   expect(() => (state.loop = loop)).toThrow("state.loop cannot be stored as JSON: ");
   expect(() => (state.big = 1n)).toThrow("state.big cannot be stored as JSON: ");
-  expect(() => (state.much = "x".repeat(65_535))).toThrow("state.much has 65537 characters as JSON; what is kept may have 65536.");
+  expect(() => (state.much = "x".repeat(65_535))).toThrow(
+    "state.much has 65537 characters as JSON; what is kept may have 65536.",
+  );
   for (let number = 0; number < 61; number++) state[`key_${number}`] = number;
   expect(() => (state.more = 1)).toThrow("state has 64 keys already, and more would be one too many.");
   state.key_0 = "again";

@@ -16,7 +16,8 @@ const maxValueChars = 64 * 1024;
 const maxKeys = 64;
 
 export function createPersistedObject<T extends object>({ name, value, development, write }: PersistedOptions<T>): T {
-  const protect = (key: string, part: unknown) => (development ? guardValue(part, `${name}.${key}`, `${name}.${key}`) : deepFreeze(part));
+  const protect = (key: string, part: unknown) =>
+    development ? guardValue(part, `${name}.${key}`, `${name}.${key}`) : deepFreeze(part);
   const shown = new Map<string, unknown>();
 
   const assign = (key: string | symbol, next: unknown): boolean => {
@@ -52,10 +53,17 @@ export function createPersistedObject<T extends object>({ name, value, developme
 function guardValue(value: unknown, path: string, field: string): unknown {
   if (typeof value !== "object" || value === null) return value;
   const refuse = (key: string | symbol): never => {
-    throw new Error(`${path}.${String(key)} was changed in place, and that would not be stored. Assign a new value: ${field} = {…}.`);
+    throw new Error(
+      `${path}.${String(key)} was changed in place, and that would not be stored. Assign a new value: ${field} = {…}.`,
+    );
   };
   return new Proxy(value, {
-    get: (target, key) => guardValue(Reflect.get(target, key), Array.isArray(target) ? `${path}[${String(key)}]` : `${path}.${String(key)}`, field),
+    get: (target, key) =>
+      guardValue(
+        Reflect.get(target, key),
+        Array.isArray(target) ? `${path}[${String(key)}]` : `${path}.${String(key)}`,
+        field,
+      ),
     set: (_target, key) => refuse(key),
     deleteProperty: (_target, key) => refuse(key),
     defineProperty: (_target, key) => refuse(key),
@@ -75,7 +83,9 @@ export function deepFreeze<T>(value: T): T {
 export function createFrozenCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map(createFrozenCopy)) as T;
-  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, part]) => [key, createFrozenCopy(part)]))) as T;
+  return Object.freeze(
+    Object.fromEntries(Object.entries(value).map(([key, part]) => [key, createFrozenCopy(part)])),
+  ) as T;
 }
 
 /** As it will be read again: whoever assigned it may go on changing what is theirs. */
@@ -84,9 +94,12 @@ function copyAsJson(value: unknown, path: string): unknown {
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    throw new Error(`${path} cannot be stored as JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`${path} cannot be stored as JSON: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
   if (text === undefined) throw new Error(`${path} cannot be stored: it is a ${typeof value}.`);
-  if (text.length > maxValueChars) throw new Error(`${path} has ${text.length} characters as JSON; what is kept may have ${maxValueChars}.`);
+  if (text.length > maxValueChars)
+    throw new Error(`${path} has ${text.length} characters as JSON; what is kept may have ${maxValueChars}.`);
   return JSON.parse(text) as unknown;
 }

@@ -24,7 +24,11 @@ export class Registry<Row extends ColumnValues> {
   }
 
   page({ limit, after = "" }: PageQuery): { rows: Row[]; next?: string } {
-    const found = this.#select(`WHERE state = 'ready' AND ${this.#key} > ? ORDER BY ${this.#key} LIMIT ?`, after, limit + 1);
+    const found = this.#select(
+      `WHERE state = 'ready' AND ${this.#key} > ? ORDER BY ${this.#key} LIMIT ?`,
+      after,
+      limit + 1,
+    );
     const rows = found.slice(0, limit);
     const last = rows.at(-1);
     return found.length > limit && last ? { rows, next: String(last[this.#key]) } : { rows };

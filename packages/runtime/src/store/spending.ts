@@ -1,5 +1,13 @@
 import type { AgentEvent, ClearedUsage, UsageTotal } from "@thinkery/sdk";
-import { amountColumns, amountNames, amountSums, type UsageAmounts, zeroAmounts, type UsageRow, toUsageTotal } from "./usage.ts";
+import {
+  amountColumns,
+  amountNames,
+  amountSums,
+  type UsageAmounts,
+  zeroAmounts,
+  type UsageRow,
+  toUsageTotal,
+} from "./usage.ts";
 
 const incrementAssignments = amountNames.map((name) => `${name} = ${name} + excluded.${name}`).join(", ");
 
@@ -71,7 +79,9 @@ export class Spending {
   /** All of it, or that of one day, in one sum. */
   readTotal(day?: string): UsageAmounts {
     const [where, ...values] = day === undefined ? [""] : ["WHERE day = ?", day];
-    return this.#sql.exec<UsageAmounts & Record<string, number>>(`SELECT ${amountSums} FROM spending ${where}`, ...values).one();
+    return this.#sql
+      .exec<UsageAmounts & Record<string, number>>(`SELECT ${amountSums} FROM spending ${where}`, ...values)
+      .one();
   }
 
   /** For the event that clears the history: enough to have all of this again. */

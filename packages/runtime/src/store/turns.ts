@@ -60,7 +60,12 @@ export class Turns {
     switch (event.type) {
       case "request.accepted": {
         const { runId, idempotencyKey, mode, joined, messages, props } = event.data;
-        sql.exec("INSERT INTO inputs (key, turn, message) VALUES (?, ?, ?)", idempotencyKey, runId, messages.at(-1)?.id ?? "");
+        sql.exec(
+          "INSERT INTO inputs (key, turn, message) VALUES (?, ?, ?)",
+          idempotencyKey,
+          runId,
+          messages.at(-1)?.id ?? "",
+        );
         if (joined) return;
         sql.exec(
           "INSERT INTO turns (id, number, status, first, admitted_at, props) VALUES (?, ?, 'queued', ?, ?, ?)",
@@ -74,7 +79,12 @@ export class Turns {
       }
       case "message.requeued": {
         const { runId, fromRunId, messageIds } = event.data;
-        sql.exec("INSERT INTO turns (id, number, status, admitted_at) VALUES (?, ?, 'queued', ?)", runId, event.seq, at);
+        sql.exec(
+          "INSERT INTO turns (id, number, status, admitted_at) VALUES (?, ?, 'queued', ?)",
+          runId,
+          event.seq,
+          at,
+        );
         sql.exec(
           "UPDATE inputs SET turn = ? WHERE turn = ? AND message IN (SELECT value FROM json_each(?))",
           runId,
@@ -85,7 +95,13 @@ export class Turns {
       }
       case "run.started": {
         const { runId, model, boot } = event.data;
-        sql.exec("UPDATE turns SET status = 'running', step = 1, started_at = ?, model = ?, boot = ? WHERE id = ?", at, model, boot, runId);
+        sql.exec(
+          "UPDATE turns SET status = 'running', step = 1, started_at = ?, model = ?, boot = ? WHERE id = ?",
+          at,
+          model,
+          boot,
+          runId,
+        );
         return;
       }
       case "run.tick":
@@ -94,7 +110,12 @@ export class Turns {
         sql.exec("UPDATE turns SET step = ? WHERE id = ?", event.data.step, event.data.runId);
         return;
       case "run.paused":
-        sql.exec("UPDATE turns SET status = 'paused', paused_at = ?, paused_for = ? WHERE id = ?", at, event.data.reason, event.data.runId);
+        sql.exec(
+          "UPDATE turns SET status = 'paused', paused_at = ?, paused_for = ? WHERE id = ?",
+          at,
+          event.data.reason,
+          event.data.runId,
+        );
         return;
       case "run.resumed": {
         const { runId, attempt, strikes, boot } = event.data;
@@ -117,12 +138,22 @@ export class Turns {
         sql.exec("UPDATE turns SET attempt = 0, strikes = 0 WHERE id = ? AND attempt > 0", event.data.runId);
         return;
       case "agent.completed":
-        sql.exec("UPDATE turns SET status = 'completed', ended_at = ?, result = ? WHERE id = ?", at, event.data.result, event.data.runId);
+        sql.exec(
+          "UPDATE turns SET status = 'completed', ended_at = ?, result = ? WHERE id = ?",
+          at,
+          event.data.result,
+          event.data.runId,
+        );
         return;
       case "agent.error": {
         const { runId, error, code, advice, budget } = event.data;
         const failure: Failure = { code, message: error, ...(advice ? { advice } : {}), ...(budget ? { budget } : {}) };
-        sql.exec("UPDATE turns SET status = 'error', ended_at = ?, failure = ? WHERE id = ?", at, JSON.stringify(failure), runId);
+        sql.exec(
+          "UPDATE turns SET status = 'error', ended_at = ?, failure = ? WHERE id = ?",
+          at,
+          JSON.stringify(failure),
+          runId,
+        );
         return;
       }
       case "run.canceled":
@@ -148,7 +179,9 @@ export class Turns {
 
   /** What was admitted under this key, if anything was. */
   findAdmission(key: string): { turn: string; message: string } | undefined {
-    return this.#sql.exec<{ turn: string; message: string }>("SELECT turn, message FROM inputs WHERE key = ?", key).toArray()[0];
+    return this.#sql
+      .exec<{ turn: string; message: string }>("SELECT turn, message FROM inputs WHERE key = ?", key)
+      .toArray()[0];
   }
 
   get(id: string): TurnRow | undefined {
@@ -157,13 +190,17 @@ export class Turns {
   }
 
   getRunning(): TurnRow | undefined {
-    const [row] = this.#sql.exec<Row>(`SELECT * FROM turns WHERE ${openCondition} AND status = 'running' LIMIT 1`).toArray();
+    const [row] = this.#sql
+      .exec<Row>(`SELECT * FROM turns WHERE ${openCondition} AND status = 'running' LIMIT 1`)
+      .toArray();
     return row && toTurn(row);
   }
 
   /** The one that waits for a report, if one does. */
   getPaused(): TurnRow | undefined {
-    const [row] = this.#sql.exec<Row>(`SELECT * FROM turns WHERE ${openCondition} AND status = 'paused' LIMIT 1`).toArray();
+    const [row] = this.#sql
+      .exec<Row>(`SELECT * FROM turns WHERE ${openCondition} AND status = 'paused' LIMIT 1`)
+      .toArray();
     return row && toTurn(row);
   }
 
@@ -178,7 +215,9 @@ export class Turns {
   }
 
   countQueued(): number {
-    return this.#sql.exec<{ n: number }>(`SELECT count(*) AS n FROM turns WHERE ${openCondition} AND status = 'queued'`).one().n;
+    return this.#sql
+      .exec<{ n: number }>(`SELECT count(*) AS n FROM turns WHERE ${openCondition} AND status = 'queued'`)
+      .one().n;
   }
 
   /** How many turns go before this one; 0 when it runs or is over. */
@@ -208,7 +247,9 @@ export class Turns {
 
   countByStatus(): AgentUsage["turns"] {
     const tally = { completed: 0, error: 0, canceled: 0, open: 0 };
-    for (const { status, n } of this.#sql.exec<{ status: TurnStatus; n: number }>("SELECT status, count(*) AS n FROM turns GROUP BY status")) {
+    for (const { status, n } of this.#sql.exec<{ status: TurnStatus; n: number }>(
+      "SELECT status, count(*) AS n FROM turns GROUP BY status",
+    )) {
       tally[isOver({ status }) ? (status as keyof typeof tally) : "open"] += n;
     }
     return tally;

@@ -1,6 +1,12 @@
 import type { Budget, Standing } from "@thinkery/sdk";
+import {
+  toMeasures,
+  findReachedLimit,
+  createBudgetStatuses,
+  type UnknownAmount,
+  findUnenforceableLimit,
+} from "./budget-status.ts";
 import { amountColumns, amountNames, amountSums, type UsageAmounts, formatDay, type UsageRow } from "./usage.ts";
-import { toMeasures, findReachedLimit, createBudgetStatuses, type UnknownAmount, findUnenforceableLimit } from "./budget-status.ts";
 
 /** What is set aside for a call to a model. */
 export interface Reservation {
@@ -92,7 +98,11 @@ export class UsageTotals {
 
   /** It is over, or was refused elsewhere: nothing is set aside for it any more. */
   release({ name, since }: Account): void {
-    this.#sql.exec("UPDATE accounts SET reserved_steps = 0, reserved_tokens = 0, reserved_usd = 0 WHERE name = ? AND since = ?", name, since);
+    this.#sql.exec(
+      "UPDATE accounts SET reserved_steps = 0, reserved_tokens = 0, reserved_usd = 0 WHERE name = ? AND since = ?",
+      name,
+      since,
+    );
     this.#sql.exec("UPDATE books SET version = version + 1");
   }
 
@@ -101,7 +111,13 @@ export class UsageTotals {
     if (!budget) return [];
     const { per } = budget;
     const spent = toMeasures(this.#readTotal(per === "day" ? formatDay(now) : undefined));
-    return createBudgetStatuses({ level: this.#level, per, limits: budget, spent, reserved: { ...this.sumReservations(), seconds: 0 } });
+    return createBudgetStatuses({
+      level: this.#level,
+      per,
+      limits: budget,
+      spent,
+      reserved: { ...this.sumReservations(), seconds: 0 },
+    });
   }
 
   /** What all accounts together have set aside. */
@@ -141,7 +157,9 @@ export class UsageTotals {
   }
 
   #readVersion({ name, since }: Account): number | undefined {
-    const [known] = this.#sql.exec<{ version: number }>("SELECT version FROM accounts WHERE name = ? AND since = ?", name, since).toArray();
+    const [known] = this.#sql
+      .exec<{ version: number }>("SELECT version FROM accounts WHERE name = ? AND since = ?", name, since)
+      .toArray();
     return known?.version;
   }
 
@@ -191,14 +209,17 @@ export class UsageTotals {
   }
 
   #isComplete({ name, since, inAll }: UsageReport): boolean {
-    const query = "SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(ms), 0) AS ms FROM account_spending WHERE name = ? AND since = ?";
+    const query =
+      "SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(ms), 0) AS ms FROM account_spending WHERE name = ? AND since = ?";
     const { calls, ms } = this.#sql.exec<{ calls: number; ms: number }>(query, name, since).one();
     return calls === inAll.calls && ms === inAll.ms;
   }
 
   #readTotal(day?: string): UsageAmounts {
     const [where, ...values] = day === undefined ? [""] : ["WHERE day = ?", day];
-    return this.#sql.exec<UsageAmounts & Record<string, number>>(`SELECT ${amountSums} FROM spending ${where}`, ...values).one();
+    return this.#sql
+      .exec<UsageAmounts & Record<string, number>>(`SELECT ${amountSums} FROM spending ${where}`, ...values)
+      .one();
   }
 }
 
@@ -206,6 +227,9 @@ export function addReservations(all: Reservation, { steps, tokens, costUsd }: Re
   return { steps: all.steps + steps, tokens: all.tokens + tokens, costUsd: all.costUsd + costUsd };
 }
 
-export function subtractReservation(all: Reservation, { steps, tokens, costUsd }: Reservation = noReservation): Reservation {
+export function subtractReservation(
+  all: Reservation,
+  { steps, tokens, costUsd }: Reservation = noReservation,
+): Reservation {
   return { steps: all.steps - steps, tokens: all.tokens - tokens, costUsd: all.costUsd - costUsd };
 }

@@ -16,7 +16,16 @@ export interface UsageRow extends Record<string, SqlStorageValue> {
   ms: number;
 }
 
-export const amountNames = ["calls", "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "cost_usd", "unknown", "ms"] as const;
+export const amountNames = [
+  "calls",
+  "input_tokens",
+  "output_tokens",
+  "cached_tokens",
+  "reasoning_tokens",
+  "cost_usd",
+  "unknown",
+  "ms",
+] as const;
 
 export type UsageAmounts = Pick<UsageRow, (typeof amountNames)[number]>;
 
@@ -24,7 +33,16 @@ export type UsageAmounts = Pick<UsageRow, (typeof amountNames)[number]>;
 export const amountColumns = amountNames.join(", ");
 export const amountSums = amountNames.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join(", ");
 
-export const zeroAmounts: UsageAmounts = { calls: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0, cost_usd: 0, unknown: 0, ms: 0 };
+export const zeroAmounts: UsageAmounts = {
+  calls: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_tokens: 0,
+  reasoning_tokens: 0,
+  cost_usd: 0,
+  unknown: 0,
+  ms: 0,
+};
 
 export function formatDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
@@ -71,7 +89,10 @@ export function summarizeUsage(rows: readonly UsageRow[]): Report {
 
 function summarizeByModel(rows: readonly UsageRow[]): Report["byModel"] {
   // Time alone is no use of a model.
-  const groups = Map.groupBy(rows.filter(({ model }) => model !== ""), ({ model }) => model);
+  const groups = Map.groupBy(
+    rows.filter(({ model }) => model !== ""),
+    ({ model }) => model,
+  );
   return [...groups]
     .map(([model, own]) => ({ model, ...toUsageFigures(sumAmounts(own)) }))
     .sort((one, other) => other.inputTokens - one.inputTokens || (one.model < other.model ? -1 : 1));

@@ -46,7 +46,12 @@ export function mergeLimits<L extends Limits>(one: L | undefined, other: Limits 
 export function attachPropsTools(toolbox: Toolbox, system: System, { tools = [] }: Props, send: Outbound): void {
   for (const [index, given] of tools.entries()) {
     try {
-      const tool = typeof given === "string" ? findRegisteredTool(toolbox, system, given) : "code" in given ? createCodeTool(given) : createWebhookTool(given, send);
+      const tool =
+        typeof given === "string"
+          ? findRegisteredTool(toolbox, system, given)
+          : "code" in given
+            ? createCodeTool(given)
+            : createWebhookTool(given, send);
       if (tool) void toolbox.attach(createStaticSource("the props", [tool]));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -62,5 +67,7 @@ function findRegisteredTool(toolbox: Toolbox, { tools }: System, name: string): 
   const found = tools.find(({ value }) => value.name === name)?.value;
   if (found) return found;
   const names = tools.map(({ value }) => value.name);
-  throw new Error(`There is no registered tool “${name}”. ${names.length > 0 ? `There are: ${names.join(", ")}.` : "None is registered here."}`);
+  throw new Error(
+    `There is no registered tool “${name}”. ${names.length > 0 ? `There are: ${names.join(", ")}.` : "None is registered here."}`,
+  );
 }

@@ -7,7 +7,8 @@ import type { System } from "./system.ts";
 export function openSystemModels(env: ModelEnv, { provider }: System): Models {
   const models = openModels(env);
   if (!provider) return models;
-  const stripProvider = (id: string) => (id.startsWith(`${provider.name}:`) ? id.slice(provider.name.length + 1) : undefined);
+  const stripProvider = (id: string) =>
+    id.startsWith(`${provider.name}:`) ? id.slice(provider.name.length + 1) : undefined;
   return {
     ...models,
     check(id) {
@@ -17,7 +18,8 @@ export function openSystemModels(env: ModelEnv, { provider }: System): Models {
       const name = stripProvider(id);
       return name === undefined ? models.resolve(id) : provider.open(name);
     },
-    computeCost: (id, usage) => (stripProvider(id) === undefined ? undefined : provider.costOf?.(id, usage)) ?? models.computeCost(id, usage),
+    computeCost: (id, usage) =>
+      (stripProvider(id) === undefined ? undefined : provider.costOf?.(id, usage)) ?? models.computeCost(id, usage),
   };
 }
 

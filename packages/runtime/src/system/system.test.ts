@@ -1,13 +1,34 @@
-import { type Blueprint, defineMiddleware, defineTool, isThinkeryError, type Middleware, type Tool } from "@thinkery/sdk";
+import {
+  type Blueprint,
+  defineMiddleware,
+  defineTool,
+  isThinkeryError,
+  type Middleware,
+  type Tool,
+} from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Random, createRandom } from "../../../../tests/kit/random.ts";
-import { checkBlueprint, createToolSources, collectTools, createPipeline, type System, type Tagged, findWarnings } from "./system.ts";
+import {
+  checkBlueprint,
+  createToolSources,
+  collectTools,
+  createPipeline,
+  type System,
+  type Tagged,
+  findWarnings,
+} from "./system.ts";
 
 const words = ["default", "code", "web", "security", "planning", "audit", "x"];
 const runs = 500;
 
-const blueprint = (tags: string[], config?: Record<string, unknown>): Blueprint => ({ name: "random", description: "", prompt: "", tags, ...(config ? { config } : {}) });
+const blueprint = (tags: string[], config?: Record<string, unknown>): Blueprint => ({
+  name: "random",
+  description: "",
+  prompt: "",
+  tags,
+  ...(config ? { config } : {}),
+});
 const tool = (name: string) => defineTool({ name, description: "For tests.", inputSchema: z.object({}) }, () => "");
 
 function pickSome({ below, chance }: Random, items: readonly string[]): string[] {
@@ -17,34 +38,46 @@ function pickSome({ below, chance }: Random, items: readonly string[]): string[]
   return chosen;
 }
 
-const createSeveral = <T>({ below }: Random, most: number, make: (number: number) => T) => Array.from({ length: below(most + 1) }, (_, number) => make(number));
+const createSeveral = <T>({ below }: Random, most: number, make: (number: number) => T) =>
+  Array.from({ length: below(most + 1) }, (_, number) => make(number));
 
-const createTagged = <T>(source: Random, value: T): Tagged<T> => ({ value, tags: [source.pick(words), ...pickSome(source, words)] });
+const createTagged = <T>(source: Random, value: T): Tagged<T> => ({
+  value,
+  tags: [source.pick(words), ...pickSome(source, words)],
+});
 
 /** The same question, asked the long way round: every tag of the one against every tag of the other. */
-const hasSharedTag = ({ tags }: Tagged<unknown>, others: string[]) => tags.flatMap((tag) => others.map((other) => tag === other)).filter(Boolean).length > 0;
+const hasSharedTag = ({ tags }: Tagged<unknown>, others: string[]) =>
+  tags.flatMap((tag) => others.map((other) => tag === other)).filter(Boolean).length > 0;
 
 test("tags select exactly what shares one with the blueprint, in the order in which it was added", () => {
   const source = createRandom("tags");
   for (let run = 0; run < runs; run++) {
     const system: System = {
       tools: createSeveral(source, 12, (number) => createTagged(source, tool(`tool_${number}`))),
-      middleware: createSeveral(source, 8, (number) => createTagged(source, createMiddleware(source, `middleware-${number}`))),
+      middleware: createSeveral(source, 8, (number) =>
+        createTagged(source, createMiddleware(source, `middleware-${number}`)),
+      ),
       blueprints: [],
       toolSources: [],
       drivers: [],
     };
     const chosen = blueprint(pickSome(source, [...words, "nobody's"]));
-    const wanted = <T extends { name: string }>(all: readonly Tagged<T>[]) => all.filter((one) => hasSharedTag(one, chosen.tags)).map(({ value }) => value.name);
+    const wanted = <T extends { name: string }>(all: readonly Tagged<T>[]) =>
+      all.filter((one) => hasSharedTag(one, chosen.tags)).map(({ value }) => value.name);
 
-    const tools = createToolSources(system, { agent: "a~b", blueprint: chosen }).flatMap((source) => (source.list() as Tool[]).map(({ name }) => name));
+    const tools = createToolSources(system, { agent: "a~b", blueprint: chosen }).flatMap((source) =>
+      (source.list() as Tool[]).map(({ name }) => name),
+    );
     expect(tools, `SEED=${source.seed}, run ${run}`).toEqual(["set_title", ...wanted(system.tools)]);
 
     const pipeline = createPipeline(system, chosen);
     const names = pipeline.entries.map(({ middleware }) => middleware.name);
     expect(names, `SEED=${source.seed}, run ${run}`).toEqual(wanted(system.middleware));
     const ticks = pipeline.getEntries("onTick").map(({ middleware }) => middleware.name);
-    expect(ticks).toEqual(names.filter((name) => system.middleware.find(({ value }) => value.name === name)?.value.onTick));
+    expect(ticks).toEqual(
+      names.filter((name) => system.middleware.find(({ value }) => value.name === name)?.value.onTick),
+    );
 
     const known = new Set([...system.tools, ...system.middleware].flatMap(({ tags }) => tags));
     expect(findWarnings(system, chosen)).toHaveLength(new Set(chosen.tags.filter((tag) => !known.has(tag))).size);
@@ -56,10 +89,17 @@ function createMiddleware({ chance }: Random, name: string): Middleware<never> {
 }
 
 const limits = defineMiddleware({ name: "limits", config: z.strictObject({ limit: z.int().default(7) }), onTick() {} });
-const audit = defineMiddleware({ name: "audit", config: z.object({ audit: z.object({ to: z.string() }) }), onTick() {} });
+const audit = defineMiddleware({
+  name: "audit",
+  config: z.object({ audit: z.object({ to: z.string() }) }),
+  onTick() {},
+});
 const system: System = {
   tools: [],
-  middleware: [{ value: limits as Middleware<never>, tags: ["limits"] }, { value: audit as unknown as Middleware<never>, tags: ["audit"] }],
+  middleware: [
+    { value: limits as Middleware<never>, tags: ["limits"] },
+    { value: audit as unknown as Middleware<never>, tags: ["audit"] },
+  ],
   blueprints: [],
   toolSources: [],
   drivers: [],
@@ -67,7 +107,10 @@ const system: System = {
 
 test("each middleware has its own part of a config, parsed, and no other", () => {
   const config = { limit: 3, audit: { to: "me", more: 1 }, own: true };
-  expect(createPipeline(system, blueprint(["limits", "audit"], config)).entries.map(({ config }) => config)).toEqual([{ limit: 3 }, { audit: { to: "me" } }]);
+  expect(createPipeline(system, blueprint(["limits", "audit"], config)).entries.map(({ config }) => config)).toEqual([
+    { limit: 3 },
+    { audit: { to: "me" } },
+  ]);
   expect(createPipeline(system, blueprint(["limits"])).entries.map(({ config }) => config)).toEqual([{ limit: 7 }]);
 });
 
@@ -86,6 +129,8 @@ test("a config that a middleware cannot read is refused by its path, with both n
 
 test("two tools that one blueprint could have together are refused, whatever their tags", () => {
   const tagged = (name: string, aliases: string[], tag: string) => ({ value: { ...tool(name), aliases }, tags: [tag] });
-  expect(() => collectTools({ ...system, tools: [tagged("read", [], "a"), tagged("open", ["read"], "b")] })).toThrow("Two tools are named “read”");
+  expect(() => collectTools({ ...system, tools: [tagged("read", [], "a"), tagged("open", ["read"], "b")] })).toThrow(
+    "Two tools are named “read”",
+  );
   expect(() => collectTools({ ...system, tools: [tagged("set_title", [], "a")] })).toThrow("one is from the core");
 });

@@ -74,13 +74,22 @@ function bindSource(source: ToolSource): ToolSource {
 /** The middleware of a blueprint, each with its part of the blueprint's config. */
 export function createPipeline(system: System, { name, tags, config = {} }: Blueprint): Pipeline {
   return new Pipeline(
-    selectByTags(system.middleware, tags).map((middleware) => ({ middleware, config: parseConfig(middleware, name, config) })),
+    selectByTags(system.middleware, tags).map((middleware) => ({
+      middleware,
+      config: parseConfig(middleware, name, config),
+    })),
   );
 }
 
 /** Every tool that any blueprint may come to have, with the core. Throws where two of one name would meet. */
 export function collectTools({ tools }: System): Toolbox {
-  return new Toolbox([createCoreSource(coreTools), createStaticSource("the system", tools.map(({ value }) => value))]);
+  return new Toolbox([
+    createCoreSource(coreTools),
+    createStaticSource(
+      "the system",
+      tools.map(({ value }) => value),
+    ),
+  ]);
 }
 
 /** Throws if a rule cannot be read, the driver does not exist, or a middleware cannot read the config. */
@@ -108,7 +117,11 @@ function parseConfig(middleware: Middleware<never>, blueprint: string, config: R
   const parsed = z.object({ config: schema }).safeParse({ config: pickOwnKeys(schema, config) });
   if (parsed.success) return parsed.data.config;
   const { message, details } = invalid("blueprint", parsed.error);
-  throw fail("bad_request", `The blueprint “${blueprint}” does not suit the middleware “${middleware.name}”. ${message}`, details);
+  throw fail(
+    "bad_request",
+    `The blueprint “${blueprint}” does not suit the middleware “${middleware.name}”. ${message}`,
+    details,
+  );
 }
 
 // A blueprint's config belongs to many; a strict schema must not take the others' keys for mistakes.

@@ -19,13 +19,21 @@ export const bash = defineTool(
     matchesRule: () => false,
     summarize: (output) => summarizeOutput(String(output)),
   },
-  async ({ command, timeoutMs }, { shell }) => formatShellResult(await shell.run(command, timeoutMs === undefined ? {} : { timeoutMs })),
+  async ({ command, timeoutMs }, { shell }) =>
+    formatShellResult(await shell.run(command, timeoutMs === undefined ? {} : { timeoutMs })),
 );
 
 /** What a model is told: what was written, and how it ended where that was not well. */
 export function formatShellResult({ exitCode, stdout, stderr, notes }: ShellResult): string {
-  const output = [stdout, stderr].map((text) => toReadableOutput(text).trimEnd()).filter(Boolean).join("\n");
-  const parts = [output, exitCode === 0 ? "" : `exit code ${exitCode}`, notes.map((note) => `Note: ${note}`).join("\n")].filter(Boolean);
+  const output = [stdout, stderr]
+    .map((text) => toReadableOutput(text).trimEnd())
+    .filter(Boolean)
+    .join("\n");
+  const parts = [
+    output,
+    exitCode === 0 ? "" : `exit code ${exitCode}`,
+    notes.map((note) => `Note: ${note}`).join("\n"),
+  ].filter(Boolean);
   return parts.length === 0 ? "It ran, and wrote nothing." : parts.join("\n\n");
 }
 

@@ -2,12 +2,27 @@ import { type Code, type ToolContext, ToolFailure } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { createCodeTool } from "./code-tool.ts";
 
-const parameters = { type: "object", properties: { word: { type: "string", pattern: "^(a+)+$" } }, required: ["word"] } as const;
-const tool = createCodeTool({ name: "shout", description: "Shouts.", parameters: parameters as never, code: "return input.word", modules: { "a.js": "x" } });
+const parameters = {
+  type: "object",
+  properties: { word: { type: "string", pattern: "^(a+)+$" } },
+  required: ["word"],
+} as const;
+const tool = createCodeTool({
+  name: "shout",
+  description: "Shouts.",
+  parameters: parameters as never,
+  code: "return input.word",
+  modules: { "a.js": "x" },
+});
 
 function run(input: unknown, value: string | undefined): unknown {
   const asked: Code[] = [];
-  const sandbox = { run: async (code: Code) => (asked.push(code), { console: "Noise.", ms: 1, ...(value === undefined ? {} : { value }) }) };
+  const sandbox = {
+    run: async (code: Code) => (
+      asked.push(code),
+      { console: "Noise.", ms: 1, ...(value === undefined ? {} : { value }) }
+    ),
+  };
   const running = tool.execute(input, { sandbox } as unknown as ToolContext);
   expect(asked).toEqual([{ code: "return input.word", modules: { "a.js": "x" }, input }]);
   return running;
@@ -30,7 +45,12 @@ test.each(values)("code that returns %s answers it", async (_, value, answer) =>
 });
 
 test("code runs within the sandbox's limits, for the model alone, and its failures are its own", async () => {
-  expect(tool).toMatchObject({ modelOnly: true, idempotent: false, parallel: false, timeoutSeconds: expect.any(Number) });
+  expect(tool).toMatchObject({
+    modelOnly: true,
+    idempotent: false,
+    parallel: false,
+    timeoutSeconds: expect.any(Number),
+  });
   const sandbox = { run: () => Promise.reject(new ToolFailure("syntax", "SyntaxError: Unexpected token (code:1:1)")) };
   await expect(tool.execute({}, { sandbox } as unknown as ToolContext)).rejects.toMatchObject({ trouble: "syntax" });
 });

@@ -6,7 +6,14 @@ import { stripPatterns } from "./strip-patterns.ts";
 export function createCodeTool({ name, description, parameters, code, modules = {} }: CodeTool): Tool {
   const tool = defineTool<unknown>(
     // The sandbox's own limits come first, as they do there.
-    { name, description, inputSchema: stripPatterns(parameters), action: "run", modelOnly: true, ...(executeCode.timeoutSeconds ? { timeoutSeconds: executeCode.timeoutSeconds } : {}) },
+    {
+      name,
+      description,
+      inputSchema: stripPatterns(parameters),
+      action: "run",
+      modelOnly: true,
+      ...(executeCode.timeoutSeconds ? { timeoutSeconds: executeCode.timeoutSeconds } : {}),
+    },
     async (input, { sandbox }) => {
       const { value } = await sandbox.run({ code, modules, input });
       return value === undefined ? undefined : parseResult(value);

@@ -9,7 +9,10 @@ export const executeCode = defineTool(
     description:
       "Run JavaScript or TypeScript in a sandbox: the body of an async function; `return` gives the result, console is captured. Web APIs only, no Node modules; `await tools.NAME(input)` calls your other tools; `fs.readFile(path)`, `fs.writeFile(path, data)`, `fs.list()`, `bash(command)` work on the workspace, whose modules can be imported; `fetch` reaches only what the policy allows.",
     inputSchema: z.strictObject({
-      code: z.string().min(1).max(1024 * 1024),
+      code: z
+        .string()
+        .min(1)
+        .max(1024 * 1024),
       modules: z.record(z.string().min(1).max(200), z.string()).optional().meta({ description: "by name, to import" }),
       timeoutMs: z.int().min(1).max(3_600_000).optional(),
     }),

@@ -41,7 +41,12 @@ test("a result of more than 50 KB goes to the blob store whole, and the model ge
 
 test("a picture always goes to the blob store", async () => {
   const blobs = createMemoryBlobs();
-  const { result, text } = await createOutput(probe, "c", new ToolImage("image/png", new Uint8Array([1, 2]), "a dot"), blobs);
+  const { result, text } = await createOutput(
+    probe,
+    "c",
+    new ToolImage("image/png", new Uint8Array([1, 2]), "a dot"),
+    blobs,
+  );
   expect(result).toMatchObject({ blob: "hash-0", mediaType: "image/png", size: 2 });
   expect(text).toContain("a dot");
 });
@@ -50,5 +55,7 @@ test("a circular value and one of 50 MB are the tool's fault, and the message sa
   const circular: Record<string, unknown> = {};
   circular.self = circular;
   await expect(createOutput(probe, "c", circular, createMemoryBlobs())).rejects.toThrow(UnusableOutputError);
-  await expect(createOutput(probe, "c", "x".repeat(50 * 1024 * 1024), createMemoryBlobs())).rejects.toThrow(/50 MB.*10 MB/);
+  await expect(createOutput(probe, "c", "x".repeat(50 * 1024 * 1024), createMemoryBlobs())).rejects.toThrow(
+    /50 MB.*10 MB/,
+  );
 });

@@ -21,7 +21,12 @@ export class UnusableOutputError extends Error {
 }
 
 /** Whatever a tool returned, as text for the model and as something that can be stored. */
-export async function createOutput(tool: Pick<Tool, "name" | "summarize">, callId: string, value: unknown, blobs: Blobs): Promise<ToolOutput> {
+export async function createOutput(
+  tool: Pick<Tool, "name" | "summarize">,
+  callId: string,
+  value: unknown,
+  blobs: Blobs,
+): Promise<ToolOutput> {
   if (value instanceof ToolImage) return createImageOutput(tool, callId, value, blobs);
   const text = toText(value);
   if (text.length > maxOutputBytes) {
@@ -46,9 +51,15 @@ export async function createOutput(tool: Pick<Tool, "name" | "summarize">, callI
   };
 }
 
-async function createImageOutput(tool: Pick<Tool, "name">, callId: string, image: ToolImage, blobs: Blobs): Promise<ToolOutput> {
+async function createImageOutput(
+  tool: Pick<Tool, "name">,
+  callId: string,
+  image: ToolImage,
+  blobs: Blobs,
+): Promise<ToolOutput> {
   const size = image.data.length;
-  if (size > maxOutputBytes) throw new UnusableOutputError(`${tool.name} returned a picture of ${toMegabytes(size)} MB.`);
+  if (size > maxOutputBytes)
+    throw new UnusableOutputError(`${tool.name} returned a picture of ${toMegabytes(size)} MB.`);
   const hash = await blobs.put(image.data);
   const text = `[picture: ${image.description}, ${image.mediaType}, ${size} bytes]`;
   return {
@@ -61,9 +72,12 @@ function toText(value: unknown): string {
   if (value === undefined || value === null) return "Done.";
   if (typeof value === "string") return value;
   try {
-    return JSON.stringify(value, (_, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner)) ?? String(value);
+    return (
+      JSON.stringify(value, (_, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner)) ?? String(value)
+    );
   } catch (error) {
-    const reason = error instanceof RangeError ? "too large or nested too deeply" : "circular or otherwise not plain data";
+    const reason =
+      error instanceof RangeError ? "too large or nested too deeply" : "circular or otherwise not plain data";
     throw new UnusableOutputError(`The tool returned a value that cannot be written as JSON (${reason}).`);
   }
 }

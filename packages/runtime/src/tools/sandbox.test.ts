@@ -2,13 +2,27 @@ import { type CommandResult, type Linux, type ProcessInfo, type ToolContext, Too
 import { expect, test } from "vitest";
 import { sandbox } from "./sandbox.ts";
 
-const running: ProcessInfo = { id: "5fa3c1d0", command: "serve\n  --all", state: "running", startedAt: "", outputBytes: 3 };
+const running: ProcessInfo = {
+  id: "5fa3c1d0",
+  command: "serve\n  --all",
+  state: "running",
+  startedAt: "",
+  outputBytes: 3,
+};
 
 /** What the tool answers, with a Linux sandbox that answers this. */
-async function answer(input: unknown, result: Partial<CommandResult> = {}, linux: Partial<Linux> = {}): Promise<unknown> {
+async function answer(
+  input: unknown,
+  result: Partial<CommandResult> = {},
+  linux: Partial<Linux> = {},
+): Promise<unknown> {
   const given = sandbox.inputSchema.parse(input);
   const run: Linux["run"] = async () => ({ exitCode: 0, output: "", ms: 1500, ...result });
-  return sandbox.execute(given, { linux: { run, ...linux }, signal: new AbortController().signal, progress() {} } as unknown as ToolContext);
+  return sandbox.execute(given, {
+    linux: { run, ...linux },
+    signal: new AbortController().signal,
+    progress() {},
+  } as unknown as ToolContext);
 }
 
 test("a model is told what a command wrote, and how it ended where that was not well", async () => {
@@ -23,11 +37,21 @@ test("a model is told what a command wrote, and how it ended where that was not 
 
 test("a model is told what became of the files, apart from what the command wrote", async () => {
   const notes = ["“a” is a link.", "“b” is too large."];
-  expect(await answer({ command: "x" }, { output: "hello\n", notes })).toBe("hello\n\n[“a” is a link.]\n[“b” is too large.]");
+  expect(await answer({ command: "x" }, { output: "hello\n", notes })).toBe(
+    "hello\n\n[“a” is a link.]\n[“b” is too large.]",
+  );
   expect(await answer({ command: "x" }, { notes: ["n"] })).toBe("It ran, and wrote nothing.\n\n[n]");
-  expect(await answer({ command: "x" }, { output: "oh\n", exitCode: 2, notes: ["n"] })).toBe("oh\n\n[n]\n\nexit code 2");
-  await expect(answer({ command: "x" }, { exitCode: null, endedBy: "stop", notes: ["n"] })).rejects.toThrow("[n]\n\nThe command was stopped.");
-  const linux: Partial<Linux> = { start: async () => ({ ...running, notes }), read: async () => ({ ...running, output: "out", notes: ["n"] }), stop: async () => ({ ...running, notes: ["n"] }) };
+  expect(await answer({ command: "x" }, { output: "oh\n", exitCode: 2, notes: ["n"] })).toBe(
+    "oh\n\n[n]\n\nexit code 2",
+  );
+  await expect(answer({ command: "x" }, { exitCode: null, endedBy: "stop", notes: ["n"] })).rejects.toThrow(
+    "[n]\n\nThe command was stopped.",
+  );
+  const linux: Partial<Linux> = {
+    start: async () => ({ ...running, notes }),
+    read: async () => ({ ...running, output: "out", notes: ["n"] }),
+    stop: async () => ({ ...running, notes: ["n"] }),
+  };
   expect(await answer({ command: "x", background: true }, {}, linux)).toContain("5fa3c1d0.\n\n[“a” is a link.]");
   expect(await answer({ process: "5fa3c1d0" }, {}, linux)).toContain("out\n\n[n]");
   expect(await answer({ process: "5fa3c1d0", stop: true }, {}, linux)).toContain("\n\n[n]");
@@ -39,7 +63,9 @@ test.each([
   ["disk", "limit", "out\n\nThe disk is almost full, and the command was ended. Remove what is not needed."],
   ["stop", "canceled", "out\n\nThe command was stopped."],
 ] as const)("a command ended by %s has failed, and what it had written is told", async (endedBy, trouble, message) => {
-  const failed = await answer({ command: "x" }, { exitCode: null, endedBy, output: "out\n" }).catch((error: unknown) => error);
+  const failed = await answer({ command: "x" }, { exitCode: null, endedBy, output: "out\n" }).catch(
+    (error: unknown) => error,
+  );
   expect(failed).toBeInstanceOf(ToolFailure);
   expect(failed).toMatchObject({ trouble, message });
 });
@@ -53,10 +79,16 @@ test("processes are started, listed, read and stopped", async () => {
     stop: async () => ({ ...running, state: "exited", exitCode: null, endedBy: "stop" }),
   };
   expect(await answer({ command: "x", background: true }, {}, linux)).toBe("It runs as process 5fa3c1d0.");
-  expect(await answer({}, {}, linux)).toBe("process 5fa3c1d0, running: serve --all\nprocess 0badcafe, exit code 1: serve --all");
+  expect(await answer({}, {}, linux)).toBe(
+    "process 5fa3c1d0, running: serve --all\nprocess 0badcafe, exit code 1: serve --all",
+  );
   expect(await answer({}, {}, { list: async () => [] })).toBe("You have no processes.");
-  expect(await answer({ process: "5fa3c1d0" }, {}, linux)).toBe(`process 5fa3c1d0, running: serve --all\n\n[… 10000 characters left out …]\n${"x".repeat(30_000)}`);
-  expect(await answer({ process: "5fa3c1d0" }, {}, { read: async () => ({ ...running, output: "" }) })).toContain("It has written nothing.");
+  expect(await answer({ process: "5fa3c1d0" }, {}, linux)).toBe(
+    `process 5fa3c1d0, running: serve --all\n\n[… 10000 characters left out …]\n${"x".repeat(30_000)}`,
+  );
+  expect(await answer({ process: "5fa3c1d0" }, {}, { read: async () => ({ ...running, output: "" }) })).toContain(
+    "It has written nothing.",
+  );
   expect(await answer({ process: "5fa3c1d0", stop: true }, {}, linux)).toBe("process 5fa3c1d0, stopped: serve --all");
 });
 

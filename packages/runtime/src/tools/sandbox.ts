@@ -25,7 +25,8 @@ export const sandbox = defineTool(
         if (command !== undefined && process !== undefined) refuse("process", "give a command or a process, not both");
         if (command === undefined && background) refuse("background", "there is no command to start");
         if (command === undefined && timeoutMs !== undefined) refuse("timeoutMs", "there is no command to wait for");
-        if (background && timeoutMs !== undefined) refuse("timeoutMs", "a process in the background goes on until it ends or is stopped");
+        if (background && timeoutMs !== undefined)
+          refuse("timeoutMs", "a process in the background goes on until it ends or is stopped");
         if (process === undefined && stop) refuse("stop", "say which process");
       }),
     action: "run",
@@ -39,7 +40,9 @@ export const sandbox = defineTool(
       return addNotes(`It runs as process ${id}.`, { notes });
     }
     if (command !== undefined) {
-      return formatCommandResult(await linux.run(command, { signal, onOutput: progress, ...(timeoutMs === undefined ? {} : { timeoutMs }) }));
+      return formatCommandResult(
+        await linux.run(command, { signal, onOutput: progress, ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
+      );
     }
     if (process !== undefined && stop) {
       const stopped = await linux.stop(process);
@@ -57,9 +60,15 @@ export const sandbox = defineTool(
 /** What a model is told of a command it waited for: what it wrote, and how it ended where that was not well. */
 function formatCommandResult({ exitCode, endedBy, output, ms, notes }: CommandResult): string {
   const appendLine = (line: string) => [addNotes(output.trimEnd(), { notes }), line].filter(Boolean).join("\n\n");
-  if (endedBy === "timeout") throw new ToolFailure("timeout", appendLine(`The command did not end within ${formatSeconds(ms)} and was ended.`));
-  if (endedBy === "memory") throw new ToolFailure("limit", appendLine("The machine ran out of memory, and the command was ended."));
-  if (endedBy === "disk") throw new ToolFailure("limit", appendLine("The disk is almost full, and the command was ended. Remove what is not needed."));
+  if (endedBy === "timeout")
+    throw new ToolFailure("timeout", appendLine(`The command did not end within ${formatSeconds(ms)} and was ended.`));
+  if (endedBy === "memory")
+    throw new ToolFailure("limit", appendLine("The machine ran out of memory, and the command was ended."));
+  if (endedBy === "disk")
+    throw new ToolFailure(
+      "limit",
+      appendLine("The disk is almost full, and the command was ended. Remove what is not needed."),
+    );
   if (endedBy === "stop") throw new ToolFailure("canceled", appendLine("The command was stopped."));
   if (exitCode === null) return appendLine("ended by a signal");
   if (exitCode !== 0) return appendLine(`exit code ${exitCode}`);
@@ -68,7 +77,9 @@ function formatCommandResult({ exitCode, endedBy, output, ms, notes }: CommandRe
 
 /** What became of its files is told apart from what it wrote. */
 function addNotes(text: string, { notes = [] }: { notes?: Brought["notes"] }): string {
-  return notes.length === 0 ? text : [text.trimEnd(), notes.map((note) => `[${note}]`).join("\n")].filter(Boolean).join("\n\n");
+  return notes.length === 0
+    ? text
+    : [text.trimEnd(), notes.map((note) => `[${note}]`).join("\n")].filter(Boolean).join("\n\n");
 }
 
 const endDescriptions = {
@@ -80,7 +91,8 @@ const endDescriptions = {
 };
 
 function formatProcess({ id, command, state, exitCode, endedBy }: ProcessInfo): string {
-  const how = state === "running" ? "running" : endedBy ? endDescriptions[endedBy] : `exit code ${exitCode ?? "unknown"}`;
+  const how =
+    state === "running" ? "running" : endedBy ? endDescriptions[endedBy] : `exit code ${exitCode ?? "unknown"}`;
   return `process ${id}, ${how}: ${truncate(command.replace(/\s+/g, " "), 200)}`;
 }
 
@@ -97,7 +109,9 @@ function summarizeOutput(text: string): string {
 }
 
 function getTail(output: string): string {
-  return output.length > maxTailChars ? `[… ${output.length - maxTailChars} characters left out …]\n${output.slice(-maxTailChars)}` : output;
+  return output.length > maxTailChars
+    ? `[… ${output.length - maxTailChars} characters left out …]\n${output.slice(-maxTailChars)}`
+    : output;
 }
 
 function formatSeconds(ms: number): string {

@@ -8,7 +8,11 @@ export const serveApp = defineTool(
     description:
       "Put up a small web app, in place of your last one. It is kept and answers in a sandbox without network, tools or storage; what its modules hold in memory may be lost at any time. A page it serves cannot load anything else from it: keep styles and scripts inline.",
     inputSchema: z.object({
-      code: z.string().describe("ES module, JavaScript or TypeScript: export default { async fetch(request) { return new Response(…) } }. Its root is http://app/."),
+      code: z
+        .string()
+        .describe(
+          "ES module, JavaScript or TypeScript: export default { async fetch(request) { return new Response(…) } }. Its root is http://app/.",
+        ),
       modules: z.record(z.string(), z.string()).optional().describe("more modules by path, imported as ./path"),
     }),
     action: "serve",

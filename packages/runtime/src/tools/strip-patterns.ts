@@ -3,6 +3,9 @@
  * single one could be made to match for ever.
  */
 export function stripPatterns(schema: Record<string, unknown>): Record<string, unknown> {
-  const isDropped = (key: string, value: unknown) => key === "patternProperties" || (key === "pattern" && typeof value === "string");
-  return JSON.parse(JSON.stringify(schema), (key, value: unknown) => (isDropped(key, value) ? undefined : value)) as Record<string, unknown>;
+  const isDropped = (key: string, value: unknown) =>
+    key === "patternProperties" || (key === "pattern" && typeof value === "string");
+  return JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
+    isDropped(key, value) ? undefined : value,
+  ) as Record<string, unknown>;
 }

@@ -27,7 +27,10 @@ test("definitions are JSON schemas and byte for byte the same every time", () =>
   const first = JSON.stringify(new Toolbox([createCoreSource(coreTools)]).definitions());
   expect(JSON.stringify(new Toolbox([createCoreSource(coreTools)]).definitions())).toBe(first);
   expect(JSON.parse(first)).toContainEqual(
-    expect.objectContaining({ name: "set_title", parameters: expect.objectContaining({ type: "object", required: ["title"] }) }),
+    expect.objectContaining({
+      name: "set_title",
+      parameters: expect.objectContaining({ type: "object", required: ["title"] }),
+    }),
   );
 });
 
@@ -55,7 +58,13 @@ test("what comes while the agent is at work is looked at first, and can be taken
   expect(box.find("read_file")).toBeUndefined();
   expect(box.definitions().map(({ name }) => name)).toEqual(["set_title"]);
   box.register(readFile, "the test");
-  for (const junk of [undefined, {}, { ...readFile, name: "no name" }, { ...readFile, name: "other", aliases: ["-"] }, { ...readFile, name: "other", execute: 5 }]) {
+  for (const junk of [
+    undefined,
+    {},
+    { ...readFile, name: "no name" },
+    { ...readFile, name: "other", aliases: ["-"] },
+    { ...readFile, name: "other", execute: 5 },
+  ]) {
     expect(() => box.register(junk as never, "the test")).toThrow("Make it with defineTool.");
   }
   expect(box.definitions()).toHaveLength(2);
@@ -64,7 +73,9 @@ test("what comes while the agent is at work is looked at first, and can be taken
 test("an agent has so many tools and no more", () => {
   const many = Array.from({ length: 256 }, (_, number) => ({ ...readFile, name: `tool_${number}`, aliases: [] }));
   const box = new Toolbox([createStaticSource("the test", many)]);
-  expect(() => box.register(readFile, "the middleware “files”")).toThrow("An agent may have 256 tools, and “readFile” from the middleware “files” would be one more.");
+  expect(() => box.register(readFile, "the middleware “files”")).toThrow(
+    "An agent may have 256 tools, and “readFile” from the middleware “files” would be one more.",
+  );
 });
 
 /** An asynchronous source whose list a test sets. */
@@ -91,12 +102,20 @@ test("an asynchronous source that changes makes the toolbox stale, and its child
   const { source, notify } = createChangingSource(tools);
   const box = await Toolbox.load([createCoreSource(coreTools), source]);
   const child = new Toolbox([createStaticSource("the props", [createNamed("own")])], box);
-  expect([listNames(box), listNames(child), child.isStale]).toEqual([["set_title", "one"], ["set_title", "one", "own"], false]);
+  expect([listNames(box), listNames(child), child.isStale]).toEqual([
+    ["set_title", "one"],
+    ["set_title", "one", "own"],
+    false,
+  ]);
   tools.push(createNamed("two"));
   notify();
   expect([box.isStale, child.isStale, listNames(child)]).toEqual([true, true, ["set_title", "one", "own"]]);
   await child.refresh();
-  expect([child.isStale, listNames(child), child.find("two")?.name]).toEqual([false, ["set_title", "one", "two", "own"], "two"]);
+  expect([child.isStale, listNames(child), child.find("two")?.name]).toEqual([
+    false,
+    ["set_title", "one", "two", "own"],
+    "two",
+  ]);
   box.close();
   notify();
   expect(box.isStale).toBe(false);
@@ -135,7 +154,9 @@ test("a synchronous source is read at once; a name that is taken is refused wher
   const box = new Toolbox([createCoreSource(coreTools), source]);
   source.add(readFile);
   expect(listNames(box)).toEqual(["set_title", "readFile"]);
-  expect(() => source.add(createNamed("set_title"))).toThrow("one is from the core, the other from the middleware “files”");
+  expect(() => source.add(createNamed("set_title"))).toThrow(
+    "one is from the core, the other from the middleware “files”",
+  );
   expect([source.list().length, listNames(box)]).toEqual([1, ["set_title", "readFile"]]);
   source.remove(readFile);
   expect(listNames(box)).toEqual(["set_title"]);

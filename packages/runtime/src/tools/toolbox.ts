@@ -197,14 +197,18 @@ export class Toolbox {
         return used.has(name) || (other && other.source !== attachment.source);
       });
       for (const name of names) used.add(name);
-      if (taken !== undefined) console.error(`the tool ${taken} of ${attachment.source.name} is left out: its name is taken`);
+      if (taken !== undefined)
+        console.error(`the tool ${taken} of ${attachment.source.name} is left out: its name is taken`);
       return taken === undefined;
     });
   }
 }
 
 function createNameTakenError(name: string, one: ToolSource, other: ToolSource): Error {
-  return fail("conflict", `Two tools are named “${name}”: one is from ${one.name}, the other from ${other.name}. Rename one.`);
+  return fail(
+    "conflict",
+    `Two tools are named “${name}”: one is from ${one.name}, the other from ${other.name}. Rename one.`,
+  );
 }
 
 function listTools(source: ToolSource): readonly Tool[] | Promise<readonly Tool[]> {

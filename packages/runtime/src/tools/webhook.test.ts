@@ -2,10 +2,17 @@ import { expect, test } from "vitest";
 import { createWebhookTool } from "./webhook.ts";
 
 const createTool = (parameters: Record<string, unknown>) =>
-  createWebhookTool({ name: "hook", description: "Calls.", parameters: parameters as never, webhook: { url: "https://example.com" } }, fetch);
+  createWebhookTool(
+    { name: "hook", description: "Calls.", parameters: parameters as never, webhook: { url: "https://example.com" } },
+    fetch,
+  );
 
 test("a pattern that would match for ever is told to the model, and not tried here", () => {
-  const parameters = { type: "object", properties: { word: { type: "string", pattern: "^(a+)+$" }, pattern: { type: "string" } }, required: ["word", "pattern"] };
+  const parameters = {
+    type: "object",
+    properties: { word: { type: "string", pattern: "^(a+)+$" }, pattern: { type: "string" } },
+    required: ["word", "pattern"],
+  };
   const tool = createTool(parameters);
   expect(tool.parameters).toEqual(parameters);
   expect(tool.inputSchema.safeParse({ word: `${"a".repeat(50)}!`, pattern: "x" }).success).toBe(true);

@@ -10,7 +10,13 @@ const maxResponseBytes = 1024 * 1024;
  */
 export function createWebhookTool({ name, description, parameters, webhook }: WebhookTool, send: Outbound): Tool {
   const tool = defineTool<unknown>(
-    { name, description, inputSchema: stripPatterns(parameters), action: "call", summarize: () => `answer of ${new URL(webhook.url).host}` },
+    {
+      name,
+      description,
+      inputSchema: stripPatterns(parameters),
+      action: "call",
+      summarize: () => `answer of ${new URL(webhook.url).host}`,
+    },
     async (input, { callId, runId, agent, signal }) => {
       const body = JSON.stringify({ tool: name, input, callId, runId, agent });
       const headers = { "content-type": "application/json", "idempotency-key": callId };

@@ -19,7 +19,11 @@ export class TurnError extends Error {
 
 /** The reason a person is given for whatever ended a turn. */
 export function toFailure(error: unknown): Failure {
-  if (error instanceof TurnError) return { ...createFailure(error.code, error.message, error.advice), ...(error.budget ? { budget: error.budget } : {}) };
+  if (error instanceof TurnError)
+    return {
+      ...createFailure(error.code, error.message, error.advice),
+      ...(error.budget ? { budget: error.budget } : {}),
+    };
   if (error instanceof ModelError) return createFailure(`model_${error.kind}`, error.message, error.advice);
   if (isThinkeryError(error)) {
     // No model could be found or opened: the catalogue says what to do. Others say what the agent cannot be made of.

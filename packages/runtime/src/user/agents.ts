@@ -15,7 +15,10 @@ const maxAgencies = 50;
  * A page through the agents of several agencies. Its mark is the name of the last agent's object; an agency with nothing
  * behind its “~” has been read to its end.
  */
-export async function listAgentPage({ limit, after = "" }: PageQuery, sources: Sources): Promise<Page<Agent, "agents">> {
+export async function listAgentPage(
+  { limit, after = "" }: PageQuery,
+  sources: Sources,
+): Promise<Page<Agent, "agents">> {
   const { agency: from, path: [agent] = [""] } = parseAddress(after) ?? { agency: after.split("~")[0] ?? "" };
   const current = agent ? sources.findAgency(from) : undefined;
   const { agencies, next } = sources.listAgencies({ limit: maxAgencies, ...(from ? { after: from } : {}) });

@@ -2,8 +2,8 @@ import { fail, type FileContent, type FileEdit, filePath, foldedPath, isThinkery
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import { isSameContent, toContentWithInfo } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
-import { Step } from "./step.ts";
 import { checkQuota } from "./quota.ts";
+import { Step } from "./step.ts";
 
 /** The files of a branch with some edits on top, none of which is made yet. */
 export class Batch {
@@ -42,7 +42,8 @@ export class Batch {
   }
 
   write(path: string, content: FileContent): void {
-    if (typeof content === "string" && (content.includes("\0") || !content.isWellFormed())) throw fail("bad_request", `What was to be written to “${path}” is not text.`);
+    if (typeof content === "string" && (content.includes("\0") || !content.isWellFormed()))
+      throw fail("bad_request", `What was to be written to “${path}” is not text.`);
     this.#touch(path, content);
   }
 
@@ -64,7 +65,11 @@ export class Batch {
       const before = stored?.content;
       if (isSameContent(before, after)) continue;
       const from = this.#moves.get(path);
-      const isMoved = from !== undefined && before === undefined && isSameContent(after, this.#rows.getContent(this.branch, from)) && !this.has(from);
+      const isMoved =
+        from !== undefined &&
+        before === undefined &&
+        isSameContent(after, this.#rows.getContent(this.branch, from)) &&
+        !this.has(from);
       steps.push(
         new Step({
           path,
@@ -81,7 +86,7 @@ export class Batch {
   /** Takes out what could not be where it should be, and answers why not. */
   dropInvalid(): { path: string; reason: string }[] {
     const refused: { path: string; reason: string }[] = [];
-    for (let settled = false; !settled; ) {
+    for (let settled = false; !settled;) {
       settled = true;
       const folders = new Map<string, string>();
       for (const path of [...this.#touched.keys()].sort()) {
@@ -126,7 +131,10 @@ export class Batch {
   #untouch(path: string): void {
     this.#touched.delete(path);
     const key = foldedPath(path);
-    this.#folded?.set(key, (this.#folded.get(key) ?? []).filter((one) => one !== path));
+    this.#folded?.set(
+      key,
+      (this.#folded.get(key) ?? []).filter((one) => one !== path),
+    );
   }
 
   #delete(path: string): void {
@@ -161,8 +169,13 @@ export class Batch {
   /** No file where a folder is, no folder where a file is, and nothing that differs from another by upper and lower case alone. */
   #checkPlace(path: string, folders: Map<string, string>): void {
     const caseCollision = this.#rows.findCaseCollision(this.branch, path);
-    const other = caseCollision !== undefined && this.has(caseCollision) ? caseCollision : this.#findTouchedCaseCollision(path);
-    if (other !== undefined) throw fail("conflict", `“${other}” is there already, and “${path}” differs from it by upper and lower case only.`);
+    const other =
+      caseCollision !== undefined && this.has(caseCollision) ? caseCollision : this.#findTouchedCaseCollision(path);
+    if (other !== undefined)
+      throw fail(
+        "conflict",
+        `“${other}” is there already, and “${path}” differs from it by upper and lower case only.`,
+      );
     for (const inside of this.#rows.listFolder(this.branch, path)) {
       if (this.has(inside)) throw fail("conflict", `“${path}” is a folder.`);
     }
@@ -174,7 +187,11 @@ export class Batch {
       if (written !== undefined && written !== folder) throw createCaseConflictError(written, folder);
       if (folders.has(foldedPath(folder))) break;
       found.push(folder);
-      for (const file of [folder, this.#rows.findCaseCollision(this.branch, folder), this.#findTouchedCaseCollision(folder)]) {
+      for (const file of [
+        folder,
+        this.#rows.findCaseCollision(this.branch, folder),
+        this.#findTouchedCaseCollision(folder),
+      ]) {
         if (file !== undefined && this.has(file)) throw fail("conflict", `“${file}” is a file, not a folder.`);
       }
     }
@@ -196,13 +213,19 @@ export class Batch {
   }
 
   #findTouchedCaseCollision(path: string): string | undefined {
-    this.#folded ??= Map.groupBy([...this.#touched.keys()].filter((one) => this.#touched.get(one) !== undefined), foldedPath);
+    this.#folded ??= Map.groupBy(
+      [...this.#touched.keys()].filter((one) => this.#touched.get(one) !== undefined),
+      foldedPath,
+    );
     return this.#folded.get(foldedPath(path))?.find((one) => one !== path);
   }
 }
 
 function createCaseConflictError(known: string, folder: string): Error {
-  return fail("conflict", `The folder “${known}” is there already, and “${folder}” differs from it by upper and lower case only.`);
+  return fail(
+    "conflict",
+    `The folder “${known}” is there already, and “${folder}” differs from it by upper and lower case only.`,
+  );
 }
 
 function getChangeKind(before: FileContent | undefined, after: FileContent | undefined): Step["kind"] {
@@ -212,9 +235,13 @@ function getChangeKind(before: FileContent | undefined, after: FileContent | und
 
 /** A file that was moved is told of once, at its new place; its old place is the other half of that. */
 function markMoved(steps: Step[]): Step[] {
-  const moved = new Map(steps.flatMap(({ kind, path, other }) => (kind === "move" && other !== undefined ? [[other, path] as const] : [])));
+  const moved = new Map(
+    steps.flatMap(({ kind, path, other }) => (kind === "move" && other !== undefined ? [[other, path] as const] : [])),
+  );
   return steps.map((step) => {
     const { path, kind, before, after } = step;
-    return kind === "delete" && moved.has(path) ? new Step({ path, kind: "moved", other: moved.get(path), before, after }) : step;
+    return kind === "delete" && moved.has(path)
+      ? new Step({ path, kind: "moved", other: moved.get(path), before, after })
+      : step;
   });
 }

@@ -3,8 +3,8 @@ import type { Branches, BranchRow } from "./branches.ts";
 import type { Commits } from "./commits.ts";
 import { getContentInfo } from "./content.ts";
 import type { FileRows } from "./file-rows.ts";
-import type { History } from "./history.ts";
 import type { HistoryReader } from "./history-reader.ts";
+import type { History } from "./history.ts";
 
 const maxBranches = 100;
 
@@ -34,7 +34,8 @@ export class BranchManager {
     const { storage, rows, history, branches, past, commits } = this.#options;
     const id = name ?? branches.findFreeName();
     if (id === mainBranch || branches.get(id)) throw fail("conflict", `There is a branch “${id}” already.`);
-    if (branches.list().length >= maxBranches) throw fail("too_large", `A workspace may have ${maxBranches} branches. Remove one that is not needed.`);
+    if (branches.list().length >= maxBranches)
+      throw fail("too_large", `A workspace may have ${maxBranches} branches. Remove one that is not needed.`);
     const last = commits.markLatestKnown();
     const at = event === undefined ? (version ?? last) : this.#findVersionAtEvent(event, from);
     past.checkKept(at);
@@ -73,7 +74,16 @@ export class BranchManager {
   }
 
   #toBranch(row: BranchRow): Branch {
-    const { name, parent, at, created_at: createdAt, merged_at: mergedAt, base_branch: baseBranch, base_version: base, origin } = row;
+    const {
+      name,
+      parent,
+      at,
+      created_at: createdAt,
+      merged_at: mergedAt,
+      base_branch: baseBranch,
+      base_version: base,
+      origin,
+    } = row;
     return {
       id: name,
       from: parent,
@@ -88,6 +98,10 @@ export class BranchManager {
   #restoreFile(branch: string, path: string, parent: string, version: number): void {
     const content = this.#options.past.getContent(parent, path, version);
     if (content === undefined) return this.#options.rows.remove(branch, path);
-    this.#options.rows.put(branch, path, content, getContentInfo(content, path), { version, at: Date.now(), patches: 0 });
+    this.#options.rows.put(branch, path, content, getContentInfo(content, path), {
+      version,
+      at: Date.now(),
+      patches: 0,
+    });
   }
 }

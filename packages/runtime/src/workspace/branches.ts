@@ -29,7 +29,19 @@ export class Branches {
     return this.#sql.exec<BranchRow>("SELECT * FROM branches WHERE name = ?", name).toArray()[0];
   }
 
-  add({ name, parent, at, origin, now }: { name: string; parent: string; at: number; origin: Origin; now: number }): void {
+  add({
+    name,
+    parent,
+    at,
+    origin,
+    now,
+  }: {
+    name: string;
+    parent: string;
+    at: number;
+    origin: Origin;
+    now: number;
+  }): void {
     this.#sql.exec(
       "INSERT INTO branches (name, parent, at, base_branch, base_version, created_at, origin) VALUES (?, ?, ?, ?, ?, ?, ?)",
       name,
@@ -44,7 +56,13 @@ export class Branches {
 
   /** One of the two was brought to the other: what that was is what both have now. */
   recordMerge(name: string, source: string, version: number, now: number): void {
-    this.#sql.exec("UPDATE branches SET base_branch = ?, base_version = ?, merged_at = ? WHERE name = ?", source, version, now, name);
+    this.#sql.exec(
+      "UPDATE branches SET base_branch = ?, base_version = ?, merged_at = ? WHERE name = ?",
+      source,
+      version,
+      now,
+      name,
+    );
   }
 
   remove(name: string): void {

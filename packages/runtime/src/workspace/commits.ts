@@ -4,9 +4,9 @@ import type { Batch } from "./batch.ts";
 import type { Branches } from "./branches.ts";
 import { isSameContent, toContentWithInfo } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
+import type { ChangeRow, History } from "./history.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { Step } from "./step.ts";
-import type { ChangeRow, History } from "./history.ts";
 
 /** After so many changes there is a whole copy again: nobody goes further to find a text. */
 const maxPatchesBetweenCopies = 32;
@@ -111,13 +111,26 @@ export class Commits {
     }
     const totals = batch.check(steps, this.#options.limits, this.getTotals(branch));
     const now = Date.now();
-    const typed = options.joins ? history.findTypingVersion(branch, origin.user, now, this.#lastKnownVersion) : undefined;
+    const typed = options.joins
+      ? history.findTypingVersion(branch, origin.user, now, this.#lastKnownVersion)
+      : undefined;
     const id = typed ?? history.lastVersion + 1;
     const version = storage.transactionSync(() => {
-      if (typed === undefined) history.add({ id, branch, at: now, joins: options.joins ?? false, origin, key, reverts: options.reverts, merges: options.merges });
+      if (typed === undefined)
+        history.add({
+          id,
+          branch,
+          at: now,
+          joins: options.joins ?? false,
+          origin,
+          key,
+          reverts: options.reverts,
+          merges: options.merges,
+        });
       else history.extend(id, now);
       // A file may have to leave its name before another one can have it.
-      for (const step of [...steps].sort((a, b) => Number(a.after !== undefined) - Number(b.after !== undefined))) this.#writeChange(id, branch, step, now, typed !== undefined);
+      for (const step of [...steps].sort((a, b) => Number(a.after !== undefined) - Number(b.after !== undefined)))
+        this.#writeChange(id, branch, step, now, typed !== undefined);
       finish();
       const written = history.getVersion(id) as Version;
       if (typed === undefined) record(createChangedEvent(written));
@@ -140,7 +153,9 @@ export class Commits {
   previewChanges(batch: Batch, branch: string): Change[] {
     const steps = batch.listChanges();
     batch.check(steps, this.#options.limits, this.getTotals(branch));
-    return steps.flatMap(({ path, kind, other }) => (kind === "moved" ? [] : [{ path, kind, ...(other === undefined ? {} : { from: other }) }]));
+    return steps.flatMap(({ path, kind, other }) =>
+      kind === "moved" ? [] : [{ path, kind, ...(other === undefined ? {} : { from: other }) }],
+    );
   }
 
   #writeChange(version: number, branch: string, step: Step, at: number, joins: boolean): void {
@@ -184,8 +199,14 @@ export class Commits {
     const { keepDays, keepVersions } = limits;
     if (keepDays === 0 && keepVersions === 0) return;
     // What a branch is to be merged with is needed for as long as the branch is there.
-    const needed = Math.min(...branches.list().flatMap(({ at, base_version: base }) => [at, base]), Number.POSITIVE_INFINITY);
-    const cutoff = history.computeCutoff(keepDays === 0 ? undefined : now - keepDays * 86_400_000, keepVersions === 0 ? undefined : keepVersions);
+    const needed = Math.min(
+      ...branches.list().flatMap(({ at, base_version: base }) => [at, base]),
+      Number.POSITIVE_INFINITY,
+    );
+    const cutoff = history.computeCutoff(
+      keepDays === 0 ? undefined : now - keepDays * 86_400_000,
+      keepVersions === 0 ? undefined : keepVersions,
+    );
     const upTo = Math.min(cutoff, needed);
     storage.transactionSync(() => {
       const versions = history.forget(upTo);
@@ -213,6 +234,13 @@ function collectPatches(changes: Iterable<{ path: string; patch: TextPatch | und
 function createChangedEvent({ id, origin, changes, more, reverts, merges }: Version): NewEvent {
   return {
     type: "files.changed",
-    data: { version: id, origin, changes, ...(more ? { more } : {}), ...(reverts ? { reverts } : {}), ...(merges === undefined ? {} : { merges }) },
+    data: {
+      version: id,
+      origin,
+      changes,
+      ...(more ? { more } : {}),
+      ...(reverts ? { reverts } : {}),
+      ...(merges === undefined ? {} : { merges }),
+    },
   };
 }

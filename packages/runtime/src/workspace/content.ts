@@ -22,7 +22,8 @@ export function hashText(text: string): string {
 }
 
 export function getContentInfo(content: FileContent, path: string): ContentInfo {
-  if (typeof content !== "string") return { hash: content.blob, size: content.size, mediaType: content.mediaType, blob: content.blob };
+  if (typeof content !== "string")
+    return { hash: content.blob, size: content.size, mediaType: content.mediaType, blob: content.blob };
   return { hash: hashText(content), size: Buffer.byteLength(content), mediaType: getMediaType(path, "text/plain") };
 }
 

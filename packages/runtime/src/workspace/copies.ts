@@ -11,7 +11,11 @@ export class Copies {
   /** Answers under which hash; nothing for what is no text. */
   put(known: ContentWithInfo | undefined): string | null {
     if (typeof known?.content !== "string") return null;
-    this.#sql.exec("INSERT INTO copies (hash, content) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING", known.info.hash, known.content);
+    this.#sql.exec(
+      "INSERT INTO copies (hash, content) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
+      known.info.hash,
+      known.content,
+    );
     return known.info.hash;
   }
 

@@ -33,7 +33,12 @@ export function createVersionDiff(version: Version, changed: readonly DiffedChan
   return { ...version, diffs, ...(diffs.length < changed.length ? { truncated: true } : {}) };
 }
 
-function createTextDiff(path: string, row: ChangeRow, before: DiffedChange["before"], after: DiffedChange["after"]): { diff?: string; added?: number; removed?: number } {
+function createTextDiff(
+  path: string,
+  row: ChangeRow,
+  before: DiffedChange["before"],
+  after: DiffedChange["after"],
+): { diff?: string; added?: number; removed?: number } {
   if (row.before?.blob !== undefined || row.after?.blob !== undefined || row.kind === "move") return {};
   const [from, to] = [before(), after()];
   return createUnifiedDiff(path, typeof from === "string" ? from : undefined, typeof to === "string" ? to : undefined);

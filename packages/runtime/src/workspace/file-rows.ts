@@ -29,7 +29,9 @@ export class FileRows {
   }
 
   stat(branch: string, path: string): FileInfo | undefined {
-    const [row] = this.#sql.exec<FileRow>(`SELECT ${columns} FROM files WHERE branch = ? AND path = ?`, branch, path).toArray();
+    const [row] = this.#sql
+      .exec<FileRow>(`SELECT ${columns} FROM files WHERE branch = ? AND path = ?`, branch, path)
+      .toArray();
     return row && toFileInfo(row);
   }
 
@@ -39,13 +41,20 @@ export class FileRows {
 
   getContentWithInfo(branch: string, path: string): ContentWithInfo | undefined {
     const [row] = this.#sql
-      .exec<FileRow & { content: string | null }>(`SELECT ${columns}, content FROM files WHERE branch = ? AND path = ?`, branch, path)
+      .exec<FileRow & { content: string | null }>(
+        `SELECT ${columns}, content FROM files WHERE branch = ? AND path = ?`,
+        branch,
+        path,
+      )
       .toArray();
     return row && { content: toContent(row), info: toContentInfo(row) };
   }
 
   /** In the order of their paths, those in a folder and after a path. */
-  list(branch: string, { under, after = "", limit = -1 }: { under?: string; after?: string; limit?: number } = {}): FileInfo[] {
+  list(
+    branch: string,
+    { under, after = "", limit = -1 }: { under?: string; after?: string; limit?: number } = {},
+  ): FileInfo[] {
     const [from, to] = getPathRange(under);
     return this.#sql
       .exec<FileRow>(
@@ -62,7 +71,10 @@ export class FileRows {
 
   /** All of a branch with what is in them, one at a time. */
   *iterateContents(branch: string): Generator<{ path: string; content: FileContent; info: FileInfo }> {
-    for (const row of this.#sql.exec<FileRow & { content: string | null }>(`SELECT ${columns}, content FROM files WHERE branch = ? ORDER BY path`, branch)) {
+    for (const row of this.#sql.exec<FileRow & { content: string | null }>(
+      `SELECT ${columns}, content FROM files WHERE branch = ? ORDER BY path`,
+      branch,
+    )) {
       yield { path: row.path, content: toContent(row), info: toFileInfo(row) };
     }
   }
@@ -78,11 +90,19 @@ export class FileRows {
 
   /** How many changes there were since the last whole copy of it. */
   countPatches(branch: string, path: string): number {
-    const [row] = this.#sql.exec<{ patches: number }>("SELECT patches FROM files WHERE branch = ? AND path = ?", branch, path).toArray();
+    const [row] = this.#sql
+      .exec<{ patches: number }>("SELECT patches FROM files WHERE branch = ? AND path = ?", branch, path)
+      .toArray();
     return row?.patches ?? 0;
   }
 
-  put(branch: string, path: string, content: FileContent, { hash, size, mediaType }: ContentInfo, written: { version: number; at: number; patches: number }): void {
+  put(
+    branch: string,
+    path: string,
+    content: FileContent,
+    { hash, size, mediaType }: ContentInfo,
+    written: { version: number; at: number; patches: number },
+  ): void {
     const [text, blob] = typeof content === "string" ? [content, null] : [null, content.blob];
     this.#sql.exec(
       `INSERT INTO files (branch, path, folded, hash, size, media_type, blob, version, modified_at, patches, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -122,14 +142,27 @@ export class FileRows {
 
   /** The file whose path is the same but for upper and lower case. */
   findCaseCollision(branch: string, path: string): string | undefined {
-    const [row] = this.#sql.exec<{ path: string }>("SELECT path FROM files WHERE branch = ? AND folded = ? AND path <> ?", branch, foldedPath(path), path).toArray();
+    const [row] = this.#sql
+      .exec<{ path: string }>(
+        "SELECT path FROM files WHERE branch = ? AND folded = ? AND path <> ?",
+        branch,
+        foldedPath(path),
+        path,
+      )
+      .toArray();
     return row?.path;
   }
 
   /** Paths in a folder, however its name is written, up to a number. */
   *listFolder(branch: string, folder: string): Generator<string> {
     const [from, to] = getPathRange(foldedPath(folder));
-    for (const { path } of this.#sql.exec<{ path: string }>("SELECT path FROM files WHERE branch = ? AND folded >= ? AND folded < ?", branch, from, to)) yield path;
+    for (const { path } of this.#sql.exec<{ path: string }>(
+      "SELECT path FROM files WHERE branch = ? AND folded >= ? AND folded < ?",
+      branch,
+      from,
+      to,
+    ))
+      yield path;
   }
 }
 
@@ -158,4 +191,3 @@ function toFileInfo(row: FileRow): FileInfo {
     modifiedAt: new Date(row.modified_at).toISOString(),
   };
 }
-

@@ -25,7 +25,12 @@ export class HistoryReader {
 
   /** Which files of a branch are other than they were at a version; nothing where that is not known any more. */
   listChangedSince(branch: string, version: number): string[] | undefined {
-    if (version < (this.#branches.get(branch)?.at ?? 0) || version < this.#history.getOldest() - 1 || version > this.#history.lastVersion) return undefined;
+    if (
+      version < (this.#branches.get(branch)?.at ?? 0) ||
+      version < this.#history.getOldest() - 1 ||
+      version > this.#history.lastVersion
+    )
+      return undefined;
     return this.#history.listChangedSince(branch, version);
   }
 
@@ -51,22 +56,34 @@ export class HistoryReader {
     if (!row.before) return undefined;
     const { hash, size, mediaType, blob } = row.before;
     const last = this.#history.findLastChangeUpTo(home, path, version);
-    return { path, kind: blob === undefined ? "text" : "binary", size, mediaType, hash, version: last?.version ?? version, modifiedAt: new Date(last?.at ?? 0).toISOString() };
+    return {
+      path,
+      kind: blob === undefined ? "text" : "binary",
+      size,
+      mediaType,
+      hash,
+      version: last?.version ?? version,
+      modifiedAt: new Date(last?.at ?? 0).toISOString(),
+    };
   }
 
   list(branch: string, version: number, { under, after = "" }: { under?: string; after?: string }): FileInfo[] {
     const home = this.resolveBranch(branch, version);
     this.checkKept(version);
-    const isWanted = (path: string) => comparePaths(path, after) > 0 && (under === undefined || path.startsWith(`${under}/`));
+    const isWanted = (path: string) =>
+      comparePaths(path, after) > 0 && (under === undefined || path.startsWith(`${under}/`));
     const since = new Set(this.#history.listChangedSince(home, version).filter(isWanted));
-    const now = this.#rows.list(home, { ...(under === undefined ? {} : { under }), after }).filter(({ path }) => !since.has(path));
+    const now = this.#rows
+      .list(home, { ...(under === undefined ? {} : { under }), after })
+      .filter(({ path }) => !since.has(path));
     const then = [...since].flatMap((path) => this.stat(home, path, version) ?? []);
     return [...now, ...then].sort((a, b) => comparePaths(a.path, b.path));
   }
 
   checkKept(version: number): void {
     const oldest = this.#history.getOldest();
-    if (version < oldest - 1) throw fail("not_found", `Version ${version} is not kept any more; the oldest one is ${oldest}.`);
+    if (version < oldest - 1)
+      throw fail("not_found", `Version ${version} is not kept any more; the oldest one is ${oldest}.`);
     if (version > this.#history.lastVersion) throw fail("not_found", `There is no version ${version}.`);
   }
 

@@ -77,12 +77,23 @@ export class History {
   }
 
   getLatest(branch: string): number {
-    return this.#sql.exec<{ last: number | null }>("SELECT max(id) AS last FROM versions WHERE branch = ?", branch).one().last ?? 0;
+    return (
+      this.#sql.exec<{ last: number | null }>("SELECT max(id) AS last FROM versions WHERE branch = ?", branch).one()
+        .last ?? 0
+    );
   }
 
   /** The last version of a branch that an event of the log, or one before it, tells of. */
   findVersionAtEvent(event: number, branch: string): number {
-    return this.#sql.exec<{ id: number | null }>("SELECT max(id) AS id FROM versions WHERE branch = ? AND event <= ?", branch, event).one().id ?? 0;
+    return (
+      this.#sql
+        .exec<{ id: number | null }>(
+          "SELECT max(id) AS id FROM versions WHERE branch = ? AND event <= ?",
+          branch,
+          event,
+        )
+        .one().id ?? 0
+    );
   }
 
   getOldest(): number {
@@ -91,7 +102,9 @@ export class History {
 
   /** The version that this user's next keystroke belongs to, if they are at it. */
   findTypingVersion(branch: string, user: string | undefined, now: number, known: number): number | undefined {
-    const [row] = this.#sql.exec<VersionRow>("SELECT * FROM versions WHERE id = (SELECT max(id) FROM versions)").toArray();
+    const [row] = this.#sql
+      .exec<VersionRow>("SELECT * FROM versions WHERE id = (SELECT max(id) FROM versions)")
+      .toArray();
     if (!row || row.id <= known || row.joins === 0 || row.branch !== branch) return undefined;
     if (now < row.until || now - row.until > typing.pauseMs || now - row.at > typing.mostMs) return undefined;
     return (JSON.parse(row.origin) as Origin).user === user ? row.id : undefined;
@@ -158,26 +171,47 @@ export class History {
   listChanges(version: number, path?: string, limit = -1): ChangeRow[] {
     if (path === undefined) return this.#selectChanges("version = ? ORDER BY path LIMIT ?", version, limit);
     const [from, to] = getPathRange(path);
-    return this.#selectChanges("version = ? AND (path = ? OR path >= ? AND path < ?) ORDER BY path LIMIT ?", version, path, from, to, limit);
+    return this.#selectChanges(
+      "version = ? AND (path = ? OR path >= ? AND path < ?) ORDER BY path LIMIT ?",
+      version,
+      path,
+      from,
+      to,
+      limit,
+    );
   }
 
   /** Which files of a branch are other than they were then. */
   listChangedSince(branch: string, version: number): string[] {
     return this.#sql
-      .exec<{ path: string }>("SELECT DISTINCT path FROM changes WHERE branch = ? AND version > ? ORDER BY path", branch, version)
+      .exec<{ path: string }>(
+        "SELECT DISTINCT path FROM changes WHERE branch = ? AND version > ? ORDER BY path",
+        branch,
+        version,
+      )
       .toArray()
       .map(({ path }) => path);
   }
 
   /** The first change of a file after a version; what it was before that is what it was then. */
   findFirstChangeAfter(branch: string, path: string, version: number): ChangeRow | undefined {
-    return this.#selectChanges("branch = ? AND path = ? AND version > ? ORDER BY version LIMIT 1", branch, path, version)[0];
+    return this.#selectChanges(
+      "branch = ? AND path = ? AND version > ? ORDER BY version LIMIT 1",
+      branch,
+      path,
+      version,
+    )[0];
   }
 
   /** Where a file has gone that was at a path at a version, as far as it was moved since. */
   resolveMove(branch: string, path: string, version: number): string {
     const [next] = this.#sql
-      .exec<{ path: string; version: number }>("SELECT path, version FROM changes WHERE branch = ? AND other = ? AND kind = 'move' AND version > ? ORDER BY version LIMIT 1", branch, path, version)
+      .exec<{ path: string; version: number }>(
+        "SELECT path, version FROM changes WHERE branch = ? AND other = ? AND kind = 'move' AND version > ? ORDER BY version LIMIT 1",
+        branch,
+        path,
+        version,
+      )
       .toArray();
     return next ? this.resolveMove(branch, next.path, next.version) : path;
   }
@@ -231,8 +265,19 @@ export class History {
     if (turn !== undefined) add("turn = ?", turn);
     if (toolCall !== undefined) add("tool_call = ?", toolCall);
     if (before !== undefined) add("id < ?", before);
-    if (path !== undefined) add("id IN (SELECT version FROM changes WHERE branch = ? AND path = ? UNION ALL SELECT version FROM changes WHERE branch = ? AND path >= ? AND path < ?)", branch, path, branch, ...getPathRange(path));
-    const rows = this.#sql.exec<VersionRow>(`SELECT * FROM versions WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT ?`, ...values, limit);
+    if (path !== undefined)
+      add(
+        "id IN (SELECT version FROM changes WHERE branch = ? AND path = ? UNION ALL SELECT version FROM changes WHERE branch = ? AND path >= ? AND path < ?)",
+        branch,
+        path,
+        branch,
+        ...getPathRange(path),
+      );
+    const rows = this.#sql.exec<VersionRow>(
+      `SELECT * FROM versions WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT ?`,
+      ...values,
+      limit,
+    );
     return rows.toArray().map((row) => this.#toVersion(row));
   }
 
@@ -252,20 +297,37 @@ export class History {
 
   /** How many versions a branch has after one. */
   countAfter(branch: string, version: number): number {
-    return this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM versions WHERE branch = ? AND id > ?", branch, version).one().count;
+    return this.#sql
+      .exec<{ count: number }>("SELECT count(*) AS count FROM versions WHERE branch = ? AND id > ?", branch, version)
+      .one().count;
   }
 
   /** The last version up to which all are older than a time, or up to which there are so many newer ones. A clock may have been wrong for a while. */
   computeCutoff(before: number | undefined, keep: number | undefined): number {
-    const kept = before === undefined ? 1 : (this.#sql.exec<{ id: number | null }>("SELECT min(id) AS id FROM versions WHERE until >= ?", before).one().id ?? this.lastVersion + 1);
+    const kept =
+      before === undefined
+        ? 1
+        : (this.#sql.exec<{ id: number | null }>("SELECT min(id) AS id FROM versions WHERE until >= ?", before).one()
+            .id ?? this.lastVersion + 1);
     const byTime = kept - 1;
-    const byCount = keep === undefined ? 0 : (this.#sql.exec<{ id: number }>("SELECT id FROM versions ORDER BY id DESC LIMIT 1 OFFSET ?", keep).toArray()[0]?.id ?? 0);
+    const byCount =
+      keep === undefined
+        ? 0
+        : (this.#sql
+            .exec<{ id: number }>("SELECT id FROM versions ORDER BY id DESC LIMIT 1 OFFSET ?", keep)
+            .toArray()[0]?.id ?? 0);
     return Math.max(byTime, byCount);
   }
 
   /** Drops everything up to a version, but for the very latest one: numbers are never given twice. */
   forget(upTo: number): number {
-    const dropped = this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM versions WHERE id <= ? AND id < ?", upTo, this.lastVersion).one().count;
+    const dropped = this.#sql
+      .exec<{ count: number }>(
+        "SELECT count(*) AS count FROM versions WHERE id <= ? AND id < ?",
+        upTo,
+        this.lastVersion,
+      )
+      .one().count;
     if (dropped === 0) return 0;
     const last = Math.min(upTo, this.lastVersion - 1);
     this.#sql.exec("DELETE FROM changes WHERE version <= ?", last);
@@ -282,10 +344,18 @@ export class History {
 
   #toVersion({ id, branch, until, origin, reverts, merges }: VersionRow): Version {
     const rows = this.#sql
-      .exec<{ path: string; kind: Change["kind"]; other: string | null }>("SELECT path, kind, other FROM changes WHERE version = ? AND kind <> 'moved' ORDER BY path LIMIT ?", id, maxListedChanges)
+      .exec<{ path: string; kind: Change["kind"]; other: string | null }>(
+        "SELECT path, kind, other FROM changes WHERE version = ? AND kind <> 'moved' ORDER BY path LIMIT ?",
+        id,
+        maxListedChanges,
+      )
       .toArray();
     const more =
-      rows.length < maxListedChanges ? 0 : this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM changes WHERE version = ? AND kind <> 'moved'", id).one().count - rows.length;
+      rows.length < maxListedChanges
+        ? 0
+        : this.#sql
+            .exec<{ count: number }>("SELECT count(*) AS count FROM changes WHERE version = ? AND kind <> 'moved'", id)
+            .one().count - rows.length;
     return {
       id,
       at: new Date(until).toISOString(),

@@ -1,7 +1,13 @@
 import { type CommitResult, type FileContent, type FileInfo, type FileSnapshot, mainBranch } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
+import type {
+  ChangesQuery,
+  CommitRequest,
+  LocalCommitOptions,
+  WorkspaceChanges,
+  WorkspacePort,
+} from "./workspace-port.ts";
 import type { VersionRef, Workspace } from "./workspace.ts";
-import type { ChangesQuery, CommitRequest, LocalCommitOptions, WorkspaceChanges, WorkspacePort } from "./workspace-port.ts";
 
 /** A reader that is further behind than this gets all files. */
 const maxChangedFiles = 2000;
@@ -52,7 +58,10 @@ export class LocalWorkspace implements WorkspacePort {
     return this.#workspace.store(content, path);
   }
 
-  async commit({ edits, origin, base, partial, ...request }: CommitRequest, { record }: LocalCommitOptions = {}): Promise<CommitResult> {
+  async commit(
+    { edits, origin, base, partial, ...request }: CommitRequest,
+    { record }: LocalCommitOptions = {},
+  ): Promise<CommitResult> {
     const options = { ...request, ...(record ? { record } : {}) };
     if (base === undefined) return this.#workspace.commit(edits, origin, options);
     return this.#workspace.rebaseEdits(edits, base, origin, { ...options, dropInvalid: partial ?? false });

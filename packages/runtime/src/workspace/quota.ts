@@ -18,7 +18,8 @@ export const getMaxFileBytes = ({ fileMb }: Pick<WorkspaceLimits, "fileMb">) => 
 export const isEditable = (size: number, { textKb }: Pick<WorkspaceLimits, "textKb">) => size <= textKb * kilobyte;
 
 export function checkFileSize(path: string, size: number, limits: Pick<WorkspaceLimits, "fileMb">): void {
-  if (size > getMaxFileBytes(limits)) throw fail("too_large", `“${path}” is larger than a file may be: ${limits.fileMb} MB.`);
+  if (size > getMaxFileBytes(limits))
+    throw fail("too_large", `“${path}” is larger than a file may be: ${limits.fileMb} MB.`);
 }
 
 /** What all files would come to, if that is not too much. A workspace that has too much already may still become smaller. */
@@ -37,10 +38,23 @@ export function checkQuota(steps: readonly Step[], limits: WorkspaceLimits, tota
     if (!step.after) continue;
     const { size, blob } = step.after.info;
     checkFileSize(step.path, size, limits);
-    if (blob === undefined && !isEditable(size, limits)) throw fail("too_large", `“${step.path}” has more text than can be edited together: ${limits.textKb} KB.`);
+    if (blob === undefined && !isEditable(size, limits))
+      throw fail("too_large", `“${step.path}” has more text than can be edited together: ${limits.textKb} KB.`);
   }
-  if (after.files > Math.max(limits.files, totals.files)) throw fail("too_large", `A workspace may have ${limits.files} files, and this would be more. Delete what is not needed.`);
-  if (after.bytes > Math.max(limits.totalMb * megabyte, totals.bytes)) throw fail("too_large", `All files of a workspace together may have ${limits.totalMb} MB, and this would be more. Delete what is not needed.`);
-  if (after.textBytes > Math.max(limits.textMb * megabyte, totals.textBytes)) throw fail("too_large", `All text of a workspace together may have ${limits.textMb} MB, and this would be more. Delete what is not needed.`);
+  if (after.files > Math.max(limits.files, totals.files))
+    throw fail(
+      "too_large",
+      `A workspace may have ${limits.files} files, and this would be more. Delete what is not needed.`,
+    );
+  if (after.bytes > Math.max(limits.totalMb * megabyte, totals.bytes))
+    throw fail(
+      "too_large",
+      `All files of a workspace together may have ${limits.totalMb} MB, and this would be more. Delete what is not needed.`,
+    );
+  if (after.textBytes > Math.max(limits.textMb * megabyte, totals.textBytes))
+    throw fail(
+      "too_large",
+      `All text of a workspace together may have ${limits.textMb} MB, and this would be more. Delete what is not needed.`,
+    );
   return after;
 }

@@ -14,6 +14,9 @@ export interface ByteSpan {
 
 /** Nothing where no byte of the file is in it. */
 export function resolveRange({ from, to }: ByteRange, size: number): ByteSpan | undefined {
-  const part = from === undefined ? { from: Math.max(size - (to ?? 0), 0), to: size } : { from, to: Math.min((to ?? size) + 1, size) };
+  const part =
+    from === undefined
+      ? { from: Math.max(size - (to ?? 0), 0), to: size }
+      : { from, to: Math.min((to ?? size) + 1, size) };
   return part.from < part.to ? part : undefined;
 }

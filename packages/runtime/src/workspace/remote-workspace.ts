@@ -2,8 +2,8 @@ import type { CommitResult, FileContent, FileInfo, FileSnapshot } from "@thinker
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { readContent, storeContent } from "./stored-content.ts";
-import type { VersionRef } from "./workspace.ts";
 import type { ChangesQuery, CommitRequest, WorkspaceChanges, WorkspacePort } from "./workspace-port.ts";
+import type { VersionRef } from "./workspace.ts";
 
 /** What the owner of the files answers over RPC. Blobs are shared by all objects, so they never cross it. */
 export type WorkspaceEndpoint = Pick<WorkspacePort, "latest" | "list" | "stat" | "read" | "changes" | "markSeen"> & {
@@ -84,5 +84,8 @@ export class RemoteWorkspace implements WorkspacePort {
 
 /** workerd marks what failed on the way rather than in the callee. */
 function isDisconnected(error: unknown): boolean {
-  return error instanceof Error && ((error as { retryable?: boolean }).retryable === true || /disconnected|broken/i.test(error.message));
+  return (
+    error instanceof Error &&
+    ((error as { retryable?: boolean }).retryable === true || /disconnected|broken/i.test(error.message))
+  );
 }

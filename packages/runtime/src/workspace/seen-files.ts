@@ -10,7 +10,9 @@ export class SeenFiles {
 
   /** Returns the hash that the file had when the model last saw it. */
   get(branch: string, path: string): string | undefined {
-    return this.#sql.exec<{ hash: string }>("SELECT hash FROM seen WHERE branch = ? AND path = ?", branch, path).toArray()[0]?.hash;
+    return this.#sql
+      .exec<{ hash: string }>("SELECT hash FROM seen WHERE branch = ? AND path = ?", branch, path)
+      .toArray()[0]?.hash;
   }
 
   mark(branch: string, path: string, hash: string): void {

@@ -10,7 +10,11 @@ interface ContentStore {
 }
 
 /** Stores content: text that can be edited together as text, everything else as a blob. */
-export function storeContent(content: string | Uint8Array, path: string, { blobs, limits }: ContentStore): FileContent | Promise<FileContent> {
+export function storeContent(
+  content: string | Uint8Array,
+  path: string,
+  { blobs, limits }: ContentStore,
+): FileContent | Promise<FileContent> {
   const size = typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
   checkFileSize(filePath(path), size, limits);
   if (isEditable(size, limits)) {

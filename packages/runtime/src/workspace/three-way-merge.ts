@@ -30,20 +30,46 @@ export interface MergeResult {
 }
 
 /** One file that two have changed: both survive, together where that can be. */
-export function mergeThreeWay({ path, base, mine, theirs }: ThreeWayMerge, { names, restoresDeleted, findConflictPath }: MergeOptions): MergeResult {
+export function mergeThreeWay(
+  { path, base, mine, theirs }: ThreeWayMerge,
+  { names, restoresDeleted, findConflictPath }: MergeOptions,
+): MergeResult {
   if (isSameContent(base, theirs) || isSameContent(mine, theirs)) return { overlaps: [] };
   if (isSameContent(mine, base)) return { becomes: { content: theirs }, overlaps: [] };
-  if (theirs === undefined) return { overlaps: [{ path, reason: `It would be deleted, but has been changed by ${names.mine}. It stays.` }] };
+  if (theirs === undefined)
+    return { overlaps: [{ path, reason: `It would be deleted, but has been changed by ${names.mine}. It stays.` }] };
   if (mine === undefined) {
-    if (!restoresDeleted) return { overlaps: [{ path, reason: `It has been deleted by ${names.mine}, and stays so.` }] };
-    return { becomes: { content: theirs }, overlaps: [{ path, reason: `It has been deleted by ${names.mine} and changed by ${names.theirs}. It is there again.` }] };
+    if (!restoresDeleted)
+      return { overlaps: [{ path, reason: `It has been deleted by ${names.mine}, and stays so.` }] };
+    return {
+      becomes: { content: theirs },
+      overlaps: [
+        { path, reason: `It has been deleted by ${names.mine} and changed by ${names.theirs}. It is there again.` },
+      ],
+    };
   }
   if (typeof mine === "string" && typeof theirs === "string" && typeof base !== "object") {
     const { text, overlaps } = mergeText({ base: base ?? "", mine, theirs, names });
-    return { becomes: { content: text }, overlaps: overlaps.map((overlap) => ({ path, ...overlap, reason: "Both have changed these lines. Both are kept, between markers." })) };
+    return {
+      becomes: { content: text },
+      overlaps: overlaps.map((overlap) => ({
+        path,
+        ...overlap,
+        reason: "Both have changed these lines. Both are kept, between markers.",
+      })),
+    };
   }
   const kept = findConflictPath(path);
-  return { conflictCopy: { path: kept, content: theirs }, overlaps: [{ path, kept, reason: `Both have changed it, and it cannot be merged. What ${names.theirs} made of it is beside it.` }] };
+  return {
+    conflictCopy: { path: kept, content: theirs },
+    overlaps: [
+      {
+        path,
+        kept,
+        reason: `Both have changed it, and it cannot be merged. What ${names.theirs} made of it is beside it.`,
+      },
+    ],
+  };
 }
 
 /** `logo.png` and 12 are `logo.12.png`; whatever is there already is left alone. */
@@ -52,7 +78,11 @@ export function findConflictPath(path: string, whose: string, isFree: (path: str
   const at = path.lastIndexOf("/") + 1;
   const [, stem = "", ending = ""] = /^(.+?)(\.[^.]*)?$/s.exec(path.slice(at)) ?? [];
   // Where there is no room for a longer name, it becomes shorter, and in the longest of folders it is put outside of them.
-  const places = [{ folder: path.slice(0, at), end: ending }, { folder: "", end: ending }, { folder: "", end: "" }];
+  const places = [
+    { folder: path.slice(0, at), end: ending },
+    { folder: "", end: ending },
+    { folder: "", end: "" },
+  ];
   for (const { folder, end } of places) {
     const room = getMaxNameBytes(folder) - countBytes(`.${word}-999999${end}`);
     for (let number = 1; room > 0; number++) {

@@ -21,14 +21,14 @@ import {
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import { type Blobs } from "../store/blobs/blobs.ts";
 import { Batch } from "./batch.ts";
-import { Branches } from "./branches.ts";
 import { BranchManager } from "./branch-manager.ts";
+import { Branches } from "./branches.ts";
 import { type Commit, type CommitOptions, Commits } from "./commits.ts";
 import { createVersionDiff } from "./diff.ts";
 import { FileRows, type Totals } from "./file-rows.ts";
+import { HistoryReader } from "./history-reader.ts";
 import { History } from "./history.ts";
 import { type RebaseOptions, Merger } from "./merger.ts";
-import { HistoryReader } from "./history-reader.ts";
 import { SeenFiles } from "./seen-files.ts";
 import { readContent, storeContent } from "./stored-content.ts";
 import { findConflictPath } from "./three-way-merge.ts";
@@ -76,7 +76,13 @@ export class Workspace {
     this.#branches = new Branches(sql);
     this.#historyReader = new HistoryReader(this.#rows, this.#history, this.#branches);
     this.seen = new SeenFiles(sql);
-    const stores = { seen: this.seen, rows: this.#rows, history: this.#history, branches: this.#branches, past: this.#historyReader };
+    const stores = {
+      seen: this.seen,
+      rows: this.#rows,
+      history: this.#history,
+      branches: this.#branches,
+      past: this.#historyReader,
+    };
     this.#commits = new Commits({ ...options, ...stores });
     this.#branchManager = new BranchManager({ ...options, ...stores, commits: this.#commits });
     this.#merger = new Merger({ ...stores, commits: this.#commits });
@@ -86,7 +92,13 @@ export class Workspace {
     return this.#options.limits;
   }
 
-  list({ branch, version, under, after, limit }: VersionRef & { under?: string | undefined; after?: string | undefined; limit?: number | undefined } = {}): {
+  list({
+    branch,
+    version,
+    under,
+    after,
+    limit,
+  }: VersionRef & { under?: string | undefined; after?: string | undefined; limit?: number | undefined } = {}): {
     files: FileInfo[];
     version: number;
     next?: string;
@@ -95,7 +107,10 @@ export class Workspace {
     const folder = under === undefined ? undefined : folderPath(under);
     const page = { ...(folder === undefined ? {} : { under: folder }), ...(after === undefined ? {} : { after }) };
     const pageLimit = limit === undefined ? {} : { limit: limit + 1 };
-    const found = version === undefined ? this.#rows.list(name, { ...page, ...pageLimit }) : this.#historyReader.list(name, version, page).slice(0, limit === undefined ? undefined : limit + 1);
+    const found =
+      version === undefined
+        ? this.#rows.list(name, { ...page, ...pageLimit })
+        : this.#historyReader.list(name, version, page).slice(0, limit === undefined ? undefined : limit + 1);
     const files = limit === undefined ? found : found.slice(0, limit);
     const next = files.length < found.length ? files.at(-1)?.path : undefined;
     return { files, version: version ?? this.latest(name), ...(next === undefined ? {} : { next }) };
@@ -103,12 +118,16 @@ export class Workspace {
 
   stat(path: string, { branch, version }: VersionRef = {}): FileInfo | undefined {
     const name = this.#requireBranch(branch);
-    return version === undefined ? this.#rows.stat(name, filePath(path)) : this.#historyReader.stat(name, filePath(path), version);
+    return version === undefined
+      ? this.#rows.stat(name, filePath(path))
+      : this.#historyReader.stat(name, filePath(path), version);
   }
 
   getContent(path: string, { branch, version }: VersionRef = {}): FileContent | undefined {
     const name = this.#requireBranch(branch);
-    return version === undefined ? this.#rows.getContent(name, filePath(path)) : this.#historyReader.getContent(name, filePath(path), version);
+    return version === undefined
+      ? this.#rows.getContent(name, filePath(path))
+      : this.#historyReader.getContent(name, filePath(path), version);
   }
 
   async readFile(path: string, at?: VersionRef): Promise<Uint8Array | undefined> {
@@ -151,7 +170,11 @@ export class Workspace {
   }
 
   /** Commits all edits or none, as one version; there is no version if nothing changed. */
-  commit(edits: readonly FileEdit[], origin: Origin, { expected, ...options }: CommitOptions & Expectation = {}): CommitResult {
+  commit(
+    edits: readonly FileEdit[],
+    origin: Origin,
+    { expected, ...options }: CommitOptions & Expectation = {},
+  ): CommitResult {
     const branch = this.#requireBranch(options.branch);
     const settled = this.#findSettledResult(branch, options.key, expected);
     if (settled) return settled;
@@ -161,17 +184,30 @@ export class Workspace {
   }
 
   /** Edits that were made on the files as they were at a version: what others have changed since then survives. */
-  rebaseEdits(edits: readonly FileEdit[], base: number, origin: Origin, options: RebaseOptions & Pick<CommitOptions, "branch"> & Expectation = {}): CommitResult {
+  rebaseEdits(
+    edits: readonly FileEdit[],
+    base: number,
+    origin: Origin,
+    options: RebaseOptions & Pick<CommitOptions, "branch"> & Expectation = {},
+  ): CommitResult {
     const { branch, expected, ...rest } = options;
     const name = this.#requireBranch(branch);
-    return this.#findSettledResult(name, rest.key, expected) ?? this.#merger.rebaseEdits(edits, base, origin, name, rest);
+    return (
+      this.#findSettledResult(name, rest.key, expected) ?? this.#merger.rebaseEdits(edits, base, origin, name, rest)
+    );
   }
 
   /** Returns the result of a commit that was made before, or that must not be made on these files. */
-  #findSettledResult(branch: string, key: string | undefined, expected: Expectation["expected"] = {}): CommitResult | undefined {
+  #findSettledResult(
+    branch: string,
+    key: string | undefined,
+    expected: Expectation["expected"] = {},
+  ): CommitResult | undefined {
     const made = key === undefined ? undefined : this.#commits.find(key);
     if (made) return made;
-    const stale = Object.keys(expected).find((path) => (this.#rows.stat(branch, filePath(path))?.hash ?? null) !== expected[path]);
+    const stale = Object.keys(expected).find(
+      (path) => (this.#rows.stat(branch, filePath(path))?.hash ?? null) !== expected[path],
+    );
     return stale === undefined ? undefined : { stale, overlaps: [], patches: [] };
   }
 
@@ -184,7 +220,12 @@ export class Workspace {
   listVersions(query: VersionQuery): { versions: Version[]; next?: number; oldest?: number } {
     const { path, ...rest } = query;
     const place = path === undefined ? undefined : folderPath(path);
-    const found = this.#history.list({ ...rest, ...(place === undefined ? {} : { path: place }), branch: this.#requireBranch(query.branch), limit: query.limit + 1 });
+    const found = this.#history.list({
+      ...rest,
+      ...(place === undefined ? {} : { path: place }),
+      branch: this.#requireBranch(query.branch),
+      limit: query.limit + 1,
+    });
     const versions = found.slice(0, query.limit);
     const next = versions.length < found.length ? versions.at(-1)?.id : undefined;
     const oldest = this.#history.getOldest();
@@ -198,16 +239,25 @@ export class Workspace {
     const now = (row: { branch: string; path: string }) => () => this.#rows.getContent(row.branch, row.path);
     return createVersionDiff(
       version,
-      rows.filter(({ kind }) => kind !== "moved").map((row) => ({
-        row,
-        before: () => (row.kind === "move" ? this.#history.getContentAfter(row, now(row)) : this.#history.getContentBefore(row, now(row))),
-        after: () => this.#history.getContentAfter(row, now(row)),
-      })),
+      rows
+        .filter(({ kind }) => kind !== "moved")
+        .map((row) => ({
+          row,
+          before: () =>
+            row.kind === "move"
+              ? this.#history.getContentAfter(row, now(row))
+              : this.#history.getContentBefore(row, now(row)),
+          after: () => this.#history.getContentAfter(row, now(row)),
+        })),
     );
   }
 
   /** Takes back what a version, a turn or a tool call did. What others did since then survives. */
-  revert({ version, turn, toolCall, branch, dryRun }: Revert, origin: Origin, options: Pick<CommitOptions, "record"> = {}): Merged {
+  revert(
+    { version, turn, toolCall, branch, dryRun }: Revert,
+    origin: Origin,
+    options: Pick<CommitOptions, "record"> = {},
+  ): Merged {
     const name = (version !== undefined && this.#history.getBranch(version)) || this.#requireBranch(branch);
     const ids = version === undefined ? this.#findVersionIds(name, turn, toolCall) : [this.#requireVersion(version).id];
     return this.#merger.revert(ids, name, origin, { dryRun, ...pickRecord(options) });
@@ -229,15 +279,25 @@ export class Workspace {
   merge(name: string, { into, dryRun }: Merge, origin: Origin, options: Pick<CommitOptions, "record"> = {}): Merged {
     const source = this.#requireBranch(name);
     const parent = this.#branches.get(source)?.parent;
-    if (into === undefined && parent === undefined) throw fail("bad_request", "Say which branch main is to be merged into.");
+    if (into === undefined && parent === undefined)
+      throw fail("bad_request", "Say which branch main is to be merged into.");
     // What both have in common from now on stays as it is.
     this.#commits.markLatestKnown();
     return this.#merger.merge(source, this.#requireBranch(into ?? parent), origin, { dryRun, ...pickRecord(options) });
   }
 
   #findVersionIds(branch: string, turn: string | undefined, toolCall: string | undefined): number[] {
-    const found = this.#history.list({ branch, limit: 10_000, ...(turn === undefined ? {} : { turn }), ...(toolCall === undefined ? {} : { toolCall }) });
-    if (found.length === 0) throw fail("not_found", turn === undefined ? "That call has changed no files." : "That turn has changed no files.");
+    const found = this.#history.list({
+      branch,
+      limit: 10_000,
+      ...(turn === undefined ? {} : { turn }),
+      ...(toolCall === undefined ? {} : { toolCall }),
+    });
+    if (found.length === 0)
+      throw fail(
+        "not_found",
+        turn === undefined ? "That call has changed no files." : "That turn has changed no files.",
+      );
     return found.map(({ id }) => id);
   }
 

@@ -4,12 +4,12 @@ import type { Endpoints } from "../protocol/endpoints.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import type { AgentTarget } from "../protocol/target.ts";
-import type { Caller } from "./caller.ts";
-import { Log } from "./log.ts";
-import { createId } from "./create-id.ts";
-import { persist } from "./persist.ts";
 import { createAppFetch } from "./app.ts";
+import type { Caller } from "./caller.ts";
+import { createId } from "./create-id.ts";
 import { type AgentFiles, createAgentFiles } from "./files.ts";
+import { Log } from "./log.ts";
+import { persist } from "./persist.ts";
 import type { Ask, Send } from "./request.ts";
 import { Turn } from "./turn.ts";
 
@@ -48,7 +48,10 @@ export interface AgentHandle extends AgentFiles {
   /** Ends a turn: the one that runs, if none is named. */
   cancel(runId?: string): Promise<AnswerOf<Endpoints["cancelTurn"]>>;
   /** Gives the result of a tool call that was deferred, or says why there is none. Safe to repeat. */
-  resolveToolCall(callId: string, result: { output: unknown } | { error: string }): Promise<AnswerOf<Endpoints["resolveToolCall"]>>;
+  resolveToolCall(
+    callId: string,
+    result: { output: unknown } | { error: string },
+  ): Promise<AnswerOf<Endpoints["resolveToolCall"]>>;
   /** The app that the agent keeps, and where it answers. */
   app(): Promise<AnswerOf<Endpoints["getApp"]>>;
   /** Gives the agent an app, in place of the one it has. */
@@ -77,7 +80,8 @@ export function createAgentHandle({ ask, send, call, patience }: Transport, targ
   const log = new Log({ ask, target, patience });
   /** For what may be asked twice. */
   const retry = <T>(question: (signal: AbortSignal) => Promise<T>) => persist(question, { patience });
-  const fetchPage = (query: QueryIn<Endpoints["listMessages"]>) => retry((signal) => call("listMessages", { params, query, signal }));
+  const fetchPage = (query: QueryIn<Endpoints["listMessages"]>) =>
+    retry((signal) => call("listMessages", { params, query, signal }));
 
   return {
     agency: target.agency,
@@ -94,7 +98,14 @@ export function createAgentHandle({ ask, send, call, patience }: Transport, targ
       });
       // A key of the caller's own may have been admitted long ago. One of ours can only be known from an answer that was lost.
       const after = duplicate && given.idempotencyKey !== undefined ? 0 : end;
-      return new Turn({ log, agent: target.agent, runId, messageId, after, cancel: (turn) => cancel(turn).then(() => {}) });
+      return new Turn({
+        log,
+        agent: target.agent,
+        runId,
+        messageId,
+        after,
+        cancel: (turn) => cancel(turn).then(() => {}),
+      });
     },
 
     events: ({ after, signal } = {}) => log.follow(after, signal),
@@ -112,7 +123,8 @@ export function createAgentHandle({ ask, send, call, patience }: Transport, targ
     state: () => retry((signal) => call("getState", { params, signal })),
     usage: () => retry((signal) => call("getUsage", { params, signal })),
     cancel,
-    resolveToolCall: (callId, result) => retry((signal) => call("resolveToolCall", { params, body: { callId, ...result }, signal })),
+    resolveToolCall: (callId, result) =>
+      retry((signal) => call("resolveToolCall", { params, body: { callId, ...result }, signal })),
     app: () => retry((signal) => call("getApp", { params, signal })),
     putApp: (app) => retry((signal) => call("putApp", { params, body: app, signal })),
     deleteApp: () => call("deleteApp", { params }),

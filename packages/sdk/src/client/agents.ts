@@ -16,7 +16,10 @@ export function createAgents(reach: Transport, agency: string): Agents {
     async *list() {
       let after: string | undefined;
       do {
-        const { agents, next } = await reach.call("listAgents", { params, query: { limit: 500, ...(after === undefined ? {} : { after }) } });
+        const { agents, next } = await reach.call("listAgents", {
+          params,
+          query: { limit: 500, ...(after === undefined ? {} : { after }) },
+        });
         yield* agents;
         after = next;
       } while (after !== undefined);

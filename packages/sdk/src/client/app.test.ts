@@ -29,8 +29,17 @@ test("an app is asked at its address, with the token and whatever else is given"
   reply = { status: 200, headers: app, body: "hello" };
   expect(await (await alice().fetchApp()).text()).toBe("hello");
   expect(seen).toMatchObject({ method: "GET", url: root, headers: { authorization: "Bearer t0ken" } });
-  await alice().fetchApp("/items/a%2Fb?done=1", { method: "POST", body: "{}", headers: { "x-one": "1", authorization: "Bearer other" } });
-  expect(seen).toMatchObject({ method: "POST", url: `${root}items/a%2Fb?done=1`, body: "{}", headers: { authorization: "Bearer t0ken", "x-one": "1" } });
+  await alice().fetchApp("/items/a%2Fb?done=1", {
+    method: "POST",
+    body: "{}",
+    headers: { "x-one": "1", authorization: "Bearer other" },
+  });
+  expect(seen).toMatchObject({
+    method: "POST",
+    url: `${root}items/a%2Fb?done=1`,
+    body: "{}",
+    headers: { authorization: "Bearer t0ken", "x-one": "1" },
+  });
 });
 
 test("what the app answers is given back, and what the host says in its place is thrown", async () => {
@@ -41,8 +50,11 @@ test("what the app answers is given back, and what the host says in its place is
   await expect(alice().fetchApp("x")).rejects.toMatchObject({ code: "not_found", message: "This agent has no app." });
 });
 
-test.each(["../state", "a/../../messages", "%2e%2e/state", "..\\state"])("a path that leads out of the app is not asked: %s", async (path) => {
-  seen = undefined;
-  await expect(alice().fetchApp(path)).rejects.toMatchObject({ code: "bad_request" });
-  expect(seen).toBeUndefined();
-});
+test.each(["../state", "a/../../messages", "%2e%2e/state", "..\\state"])(
+  "a path that leads out of the app is not asked: %s",
+  async (path) => {
+    seen = undefined;
+    await expect(alice().fetchApp(path)).rejects.toMatchObject({ code: "bad_request" });
+    expect(seen).toBeUndefined();
+  },
+);

@@ -26,7 +26,13 @@ const maxAnswerChars = 1000;
 export function capabilityAfter(known: Capability | undefined, event: CapabilityEvent): Capability {
   const { callId: id, toolName: name } = event.data;
   if (event.type === "capability.called") {
-    return { id, name, input: (JSON.stringify(event.data.args) ?? "").slice(0, maxInputChars), state: "running", seq: known?.seq ?? event.seq };
+    return {
+      id,
+      name,
+      input: (JSON.stringify(event.data.args) ?? "").slice(0, maxInputChars),
+      state: "running",
+      seq: known?.seq ?? event.seq,
+    };
   }
   const { ms, summary, error, trouble } = event.data;
   return {

@@ -43,7 +43,10 @@ test("without a token none is sent", async () => {
 });
 
 test("a refusal arrives as the error it was", async () => {
-  reply = { status: 409, body: JSON.stringify({ error: { code: "conflict", message: "Taken.", details: { suggestion: "bob" } } }) };
+  reply = {
+    status: 409,
+    body: JSON.stringify({ error: { code: "conflict", message: "Taken.", details: { suggestion: "bob" } } }),
+  };
   await expect(createClient({ url }).call("health")).rejects.toMatchObject({
     name: "ThinkeryError",
     code: "conflict",
@@ -53,7 +56,15 @@ test("a refusal arrives as the error it was", async () => {
 });
 
 test("an answer that is not ours is an error that says so", async () => {
-  for (const body of ["<html>", "", "null", "[]", '{"error":"x"}', '{"error":{"code":"made_up","message":"x"}}', '{"error":{"code":"conflict"}}']) {
+  for (const body of [
+    "<html>",
+    "",
+    "null",
+    "[]",
+    '{"error":"x"}',
+    '{"error":{"code":"made_up","message":"x"}}',
+    '{"error":{"code":"conflict"}}',
+  ]) {
     reply = { status: 502, body };
     await expect(createClient({ url }).call("health")).rejects.toMatchObject({ code: "internal" });
   }
@@ -65,11 +76,16 @@ test("an answer that is cut off is as good as none, and one that is not JSON say
   await expect(createClient({ url }).call("health")).rejects.toMatchObject({ code: "unavailable" });
   cut = false;
   reply = { status: 200, body: "<html>" };
-  await expect(createClient({ url }).call("health")).rejects.toMatchObject({ code: "internal", message: "The host answered something that is not JSON." });
+  await expect(createClient({ url }).call("health")).rejects.toMatchObject({
+    code: "internal",
+    message: "The host answered something that is not JSON.",
+  });
 });
 
 test("nobody there is unavailable, and an abort is an abort", async () => {
   const nobody = createClient({ url: "http://127.0.0.1:1" });
   await expect(nobody.call("health")).rejects.toMatchObject({ code: "unavailable" });
-  await expect(createClient({ url }).call("health", { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: "AbortError" });
+  await expect(createClient({ url }).call("health", { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    name: "AbortError",
+  });
 });

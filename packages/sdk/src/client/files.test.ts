@@ -18,7 +18,8 @@ const server = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   seen.push({ method: request.method, url: request.url, headers: request.headers, body: Buffer.concat(chunks) });
-  const { status, headers, body } = replies.length > 1 ? (replies.shift() as (typeof replies)[number]) : (replies[0] as (typeof replies)[number]);
+  const { status, headers, body } =
+    replies.length > 1 ? (replies.shift() as (typeof replies)[number]) : (replies[0] as (typeof replies)[number]);
   response.writeHead(status, headers).end(body);
 });
 
@@ -35,17 +36,50 @@ beforeEach(() => {
 
 const root = "/agency/review%3Apr-1/agent/alice";
 const alice = () => createClient({ url, token: "t0ken" }).agent("alice@review:pr-1");
-const file = { path: "a.txt", kind: "text", size: 2, mediaType: "text/plain", hash: "a1", version: 7, modifiedAt: "2026-11-15T20:00:00.000Z" };
-const json = (body: unknown, status = 200) => ({ status, headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-const refusal = (code: string, message: string, status: number, details?: object) => json({ error: { code, message, ...(details ? { details } : {}) } }, status);
+const file = {
+  path: "a.txt",
+  kind: "text",
+  size: 2,
+  mediaType: "text/plain",
+  hash: "a1",
+  version: 7,
+  modifiedAt: "2026-11-15T20:00:00.000Z",
+};
+const json = (body: unknown, status = 200) => ({
+  status,
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
+const refusal = (code: string, message: string, status: number, details?: object) =>
+  json({ error: { code, message, ...(details ? { details } : {}) } }, status);
 
 test("a file is read with what is known of it", async () => {
-  const headers = { "content-type": "text/markdown; charset=utf-8", etag: '"a1"', "last-modified": "Sun, 15 Nov 2026 20:00:00 GMT", "x-thinkery-kind": "text", "x-thinkery-version": "7" };
+  const headers = {
+    "content-type": "text/markdown; charset=utf-8",
+    etag: '"a1"',
+    "last-modified": "Sun, 15 Nov 2026 20:00:00 GMT",
+    "x-thinkery-kind": "text",
+    "x-thinkery-version": "7",
+  };
   replies = [{ status: 200, headers, body: Buffer.from("\ufeffhé") }];
   const { bytes, text, ...info } = await alice().file("./docs/a b#?%é.md", { version: 9, branch: "try" });
-  expect(info).toEqual({ path: "docs/a b#?%é.md", kind: "text", size: 6, mediaType: "text/markdown", hash: "a1", version: 7, modifiedAt: "2026-11-15T20:00:00.000Z" });
+  expect(info).toEqual({
+    path: "docs/a b#?%é.md",
+    kind: "text",
+    size: 6,
+    mediaType: "text/markdown",
+    hash: "a1",
+    version: 7,
+    modifiedAt: "2026-11-15T20:00:00.000Z",
+  });
   expect([text(), bytes.length]).toEqual(["\ufeffhé", 6]);
-  expect(seen).toMatchObject([{ method: "GET", url: `${root}/files/docs/a%20b%23%3F%25%C3%A9.md?version=9&branch=try`, headers: { authorization: "Bearer t0ken" } }]);
+  expect(seen).toMatchObject([
+    {
+      method: "GET",
+      url: `${root}/files/docs/a%20b%23%3F%25%C3%A9.md?version=9&branch=try`,
+      headers: { authorization: "Bearer t0ken" },
+    },
+  ]);
 });
 
 test("bytes and text are written as they are, under the condition that is given", async () => {
@@ -63,7 +97,10 @@ test("bytes and text are written as they are, under the condition that is given"
 
 test("what the host says against it is thrown, with the hash that the file has", async () => {
   replies = [refusal("precondition_failed", "“a.txt” has changed meanwhile.", 412, { hash: "b2" })];
-  await expect(alice().putFile("a.txt", "x", { ifMatch: "a1" })).rejects.toMatchObject({ code: "precondition_failed", details: { hash: "b2" } });
+  await expect(alice().putFile("a.txt", "x", { ifMatch: "a1" })).rejects.toMatchObject({
+    code: "precondition_failed",
+    details: { hash: "b2" },
+  });
   expect(seen).toHaveLength(1);
   replies = [refusal("not_found", "There is no file.", 404)];
   await expect(alice().file("a.txt")).rejects.toMatchObject({ code: "not_found" });
@@ -75,7 +112,13 @@ test("a host that is away for a moment is asked again, unless that would be anot
   replies = [away, json(file)];
   expect(await alice().putFile("a.txt", "x")).toEqual(file);
   expect(seen).toHaveLength(2);
-  for (const ask of [() => alice().putFile("a.txt", "x", { isNew: true }), () => alice().deleteFile("a.txt"), () => alice().editFiles([{ delete: "a.txt" }], { base: 3 }), () => alice().revert({ version: 1 }), () => alice().mergeBranch("try")]) {
+  for (const ask of [
+    () => alice().putFile("a.txt", "x", { isNew: true }),
+    () => alice().deleteFile("a.txt"),
+    () => alice().editFiles([{ delete: "a.txt" }], { base: 3 }),
+    () => alice().revert({ version: 1 }),
+    () => alice().mergeBranch("try"),
+  ]) {
     seen = [];
     replies = [away];
     await expect(ask()).rejects.toMatchObject({ code: "unavailable" });
@@ -84,11 +127,17 @@ test("a host that is away for a moment is asked again, unless that would be anot
 });
 
 test("a long list is read to its end, as of one moment", async () => {
-  replies = [json({ files: [file], version: 12, next: "a.txt" }), json({ files: [{ ...file, path: "b.txt" }], version: 12 })];
+  replies = [
+    json({ files: [file], version: 12, next: "a.txt" }),
+    json({ files: [{ ...file, path: "b.txt" }], version: 12 }),
+  ];
   const found: string[] = [];
   for await (const { path } of alice().allFiles({ under: "src" })) found.push(path);
   expect(found).toEqual(["a.txt", "b.txt"]);
-  expect(seen.map(({ url }) => url)).toEqual([`${root}/files?under=src&limit=500`, `${root}/files?under=src&version=12&limit=500&after=a.txt`]);
+  expect(seen.map(({ url }) => url)).toEqual([
+    `${root}/files?under=src&limit=500`,
+    `${root}/files?under=src&version=12&limit=500&after=a.txt`,
+  ]);
 });
 
 test("the rest is asked at its own address", async () => {
@@ -111,9 +160,12 @@ test("the rest is asked at its own address", async () => {
   expect(seen[0]?.headers["if-match"]).toBe("*");
 });
 
-test.each(["../state", "a/../../messages", "..\\state", "", "/etc/passwd", "a//b", "\ud800", "%2e%2e/state"])("what is no path in a workspace is not asked for: %s", async (path) => {
-  for (const ask of [() => alice().file(path), () => alice().putFile(path, "x"), () => alice().deleteFile(path)]) {
-    await expect(ask()).rejects.toMatchObject({ code: "bad_request" });
-  }
-  expect(seen).toEqual([]);
-});
+test.each(["../state", "a/../../messages", "..\\state", "", "/etc/passwd", "a//b", "\ud800", "%2e%2e/state"])(
+  "what is no path in a workspace is not asked for: %s",
+  async (path) => {
+    for (const ask of [() => alice().file(path), () => alice().putFile(path, "x"), () => alice().deleteFile(path)]) {
+      await expect(ask()).rejects.toMatchObject({ code: "bad_request" });
+    }
+    expect(seen).toEqual([]);
+  },
+);

@@ -1,8 +1,8 @@
 import type { AnswerOf, BodyIn, QueryIn } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
 import { fail } from "../protocol/errors.ts";
-import type { FileInfo } from "../protocol/file.ts";
 import { filePath } from "../protocol/file-path.ts";
+import type { FileInfo } from "../protocol/file.ts";
 import { routes } from "../protocol/routes.ts";
 import type { Caller } from "./caller.ts";
 import { persist } from "./persist.ts";
@@ -53,7 +53,10 @@ export interface AgentFiles {
   /** All files as a zip. */
   archive(query?: QueryIn<Endpoints["getArchive"]>): Promise<ReadableStream<Uint8Array>>;
   /** Writes all files of a zip as one version; with `replace`, those that are not in it are deleted. */
-  putArchive(zip: Uint8Array | Blob, options?: { branch?: string; replace?: boolean }): Promise<AnswerOf<Endpoints["putArchive"]>>;
+  putArchive(
+    zip: Uint8Array | Blob,
+    options?: { branch?: string; replace?: boolean },
+  ): Promise<AnswerOf<Endpoints["putArchive"]>>;
   /** Who changed what, the newest first. */
   versions(query?: QueryIn<Endpoints["listVersions"]>): Promise<AnswerOf<Endpoints["listVersions"]>>;
   /** One version with its differences. */
@@ -69,11 +72,16 @@ export interface AgentFiles {
 /** So long megabytes may take. */
 const longAttemptMs = 120_000;
 
-export function createAgentFiles({ call, send, patience }: { call: Caller["call"]; send: Send; patience: number }, params: { agency: string; agent: string }): AgentFiles {
-  const retry = <T>(question: (signal: AbortSignal) => Promise<T>, attempt?: number) => persist(question, { patience, ...(attempt ? { attempt } : {}) });
+export function createAgentFiles(
+  { call, send, patience }: { call: Caller["call"]; send: Send; patience: number },
+  params: { agency: string; agent: string },
+): AgentFiles {
+  const retry = <T>(question: (signal: AbortSignal) => Promise<T>, attempt?: number) =>
+    persist(question, { patience, ...(attempt ? { attempt } : {}) });
   const root = fillPath(routes.listFiles.path, params);
   const archive = fillPath(routes.getArchive.path, params);
-  const fetchPage = (query: QueryIn<Endpoints["listFiles"]>) => retry((signal) => call("listFiles", { params, query, signal }));
+  const fetchPage = (query: QueryIn<Endpoints["listFiles"]>) =>
+    retry((signal) => call("listFiles", { params, query, signal }));
 
   return {
     files: (query = {}) => fetchPage(query),
@@ -81,7 +89,11 @@ export function createAgentFiles({ call, send, patience }: { call: Caller["call"
     async *allFiles(query = {}) {
       let after: string | undefined;
       do {
-        const { files, version, next } = await fetchPage({ ...query, limit: 500, ...(after === undefined ? {} : { after }) });
+        const { files, version, next } = await fetchPage({
+          ...query,
+          limit: 500,
+          ...(after === undefined ? {} : { after }),
+        });
         // A list that is long is still a list of one moment.
         if (next !== undefined && version > 0) query = { ...query, version: query.version ?? version };
         yield* files;
@@ -101,7 +113,14 @@ export function createAgentFiles({ call, send, patience }: { call: Caller["call"
       const address = toRequestPath(root, path) + toQueryString({ branch });
       const headers = { "content-type": "application/octet-stream", ...toConditionHeaders(ifMatch, isNew) };
       const put = async (signal?: AbortSignal) =>
-        (await (await sendRequest(address, { method: "PUT", headers, body: content as RequestInit["body"], ...(signal ? { signal } : {}) })).json()) as FileInfo;
+        (await (
+          await sendRequest(address, {
+            method: "PUT",
+            headers,
+            body: content as RequestInit["body"],
+            ...(signal ? { signal } : {}),
+          })
+        ).json()) as FileInfo;
       // Asked twice, a file that must not be there would be there the second time.
       return isNew ? put() : retry(put, longAttemptMs);
     },
@@ -112,7 +131,11 @@ export function createAgentFiles({ call, send, patience }: { call: Caller["call"
     },
 
     editFiles: (edits, { base, branch } = {}) =>
-      call("editFiles", { params, query: branch === undefined ? {} : { branch }, body: { edits, ...(base === undefined ? {} : { base }) } }),
+      call("editFiles", {
+        params,
+        query: branch === undefined ? {} : { branch },
+        body: { edits, ...(base === undefined ? {} : { base }) },
+      }),
 
     async archive(query = {}) {
       const { body } = await sendRequest(archive + toQueryString(query), {});
@@ -121,12 +144,17 @@ export function createAgentFiles({ call, send, patience }: { call: Caller["call"
 
     async putArchive(zip, { branch, replace } = {}) {
       const headers = { "content-type": "application/zip" };
-      const answer = await sendRequest(archive + toQueryString({ branch, replace: replace ? "1" : undefined }), { method: "PUT", headers, body: zip as RequestInit["body"] });
+      const answer = await sendRequest(archive + toQueryString({ branch, replace: replace ? "1" : undefined }), {
+        method: "PUT",
+        headers,
+        body: zip as RequestInit["body"],
+      });
       return (await answer.json()) as AnswerOf<Endpoints["putArchive"]>;
     },
 
     versions: (query = {}) => retry((signal) => call("listVersions", { params, query, signal })),
-    version: (id, query = {}) => retry((signal) => call("getVersion", { params: { ...params, version: String(id) }, query, signal })),
+    version: (id, query = {}) =>
+      retry((signal) => call("getVersion", { params: { ...params, version: String(id) }, query, signal })),
     revert: (order) => call("revert", { params, body: order }),
     branches: async () => (await retry((signal) => call("listBranches", { params, signal }))).branches,
     createBranch: (branch = {}) => call("createBranch", { params, body: branch }),
@@ -142,7 +170,10 @@ export function createAgentFiles({ call, send, patience }: { call: Caller["call"
 }
 
 function toConditionHeaders(ifMatch: string | undefined, isNew = false): Record<string, string> {
-  return { ...(ifMatch === undefined ? {} : { "if-match": ifMatch === "*" ? "*" : `"${ifMatch}"` }), ...(isNew ? { "if-none-match": "*" } : {}) };
+  return {
+    ...(ifMatch === undefined ? {} : { "if-match": ifMatch === "*" ? "*" : `"${ifMatch}"` }),
+    ...(isNew ? { "if-none-match": "*" } : {}),
+  };
 }
 
 /** Where a file is. What is no path is not asked for: with dots enough in it, it would lead elsewhere, and the token with it. */

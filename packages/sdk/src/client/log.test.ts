@@ -28,7 +28,10 @@ async function serve(onVisit: (visit: Visit, round: number) => void, options: Pa
     server.close();
   });
   const ask = createAsk({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
-  return { visits, log: new Log({ ask, target: { kind: "agent", agency: "global", agent: "alice" }, patience: 20_000, ...options }) };
+  return {
+    visits,
+    log: new Log({ ask, target: { kind: "agent", agency: "global", agent: "alice" }, patience: 20_000, ...options }),
+  };
 }
 
 const welcome = (seq: number) => `: welcome\nid: ${seq}\n\n`;
@@ -72,7 +75,8 @@ test("whoever is cut off before the first event goes on from where the log was",
 });
 
 test("what a call shows is told in its place to whoever asks for it, and is no event", async () => {
-  const shown = (text: string) => `event: tool_progress\ndata: ${JSON.stringify({ type: "tool_progress", callId: "c", text, runId: "r" })}\n\n`;
+  const shown = (text: string) =>
+    `event: tool_progress\ndata: ${JSON.stringify({ type: "tool_progress", callId: "c", text, runId: "r" })}\n\n`;
   const { log, visits } = await serve(({ response }, round) => {
     if (round !== 2) sendWelcome(response, 3).write(event(4) + shown("one") + shown("two") + event(5));
     else sendWelcome(response, 4).write(shown("three") + event(6));
@@ -96,7 +100,10 @@ test("where the log ends is asked with a connection that is not kept", async () 
 test("a host that says no is not asked again", async () => {
   const body = JSON.stringify({ error: { code: "not_found", message: "There is no agent “alice” in global." } });
   const { log, visits } = await serve(({ response }) => response.writeHead(404).end(body));
-  await expect(take(log.follow(0), 1)).rejects.toMatchObject({ code: "not_found", message: "There is no agent “alice” in global." });
+  await expect(take(log.follow(0), 1)).rejects.toMatchObject({
+    code: "not_found",
+    message: "There is no agent “alice” in global.",
+  });
   expect(visits).toHaveLength(1);
 });
 

@@ -1,9 +1,9 @@
-import type { AgentEvent } from "../protocol/event.ts";
 import { fail, isThinkeryError, statusOf } from "../protocol/errors.ts";
+import type { AgentEvent } from "../protocol/event.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
 import type { AgentTarget } from "../protocol/target.ts";
-import { pause } from "./pause.ts";
 import { Backoff } from "./backoff.ts";
+import { pause } from "./pause.ts";
 import type { Ask } from "./request.ts";
 import { parseSse } from "./sse.ts";
 
@@ -53,7 +53,10 @@ export class Log {
   }
 
   /** The same, with what calls show in between where that is asked for. */
-  async *followWithProgress(after: number | undefined, listening: ListenOptions): AsyncGenerator<AgentEvent | Progress> {
+  async *followWithProgress(
+    after: number | undefined,
+    listening: ListenOptions,
+  ): AsyncGenerator<AgentEvent | Progress> {
     const { signal } = listening;
     const pauses = new Backoff();
     let position = after;
@@ -80,7 +83,8 @@ export class Log {
         lost = error;
       }
       awaySince ??= performance.now();
-      if (performance.now() - awaySince > this.#options.patience) throw lost ?? fail("unavailable", "The host ends every connection.");
+      if (performance.now() - awaySince > this.#options.patience)
+        throw lost ?? fail("unavailable", "The host ends every connection.");
       await pause(pauses.next(), signal);
     }
   }
@@ -95,7 +99,11 @@ export class Log {
     try {
       const query = { ...(after === undefined ? {} : { after }), ...(progress ? { progress: "1" as const } : {}) };
       const { agency, agent } = target;
-      const { body } = await ask("listEvents", { params: { agency, agent }, query, signal: either }, "text/event-stream");
+      const { body } = await ask(
+        "listEvents",
+        { params: { agency, agent }, query, signal: either },
+        "text/event-stream",
+      );
       if (!body) return;
       for await (const blocks of parseSse(body)) {
         clearTimeout(timer);

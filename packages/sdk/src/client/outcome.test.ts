@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { AgentEvent, NewEvent } from "../protocol/event.ts";
 import { outcomeIn } from "./outcome.ts";
 
-const log = (...events: NewEvent[]) => events.map((event, index) => ({ ...event, seq: index + 1, ts: "", threadId: "t" }) as AgentEvent);
+const log = (...events: NewEvent[]) =>
+  events.map((event, index) => ({ ...event, seq: index + 1, ts: "", threadId: "t" }) as AgentEvent);
 
 const usage = (costUsd: number | null) => ({ inputTokens: 10, outputTokens: 2, costUsd });
 const call = { id: "c", name: "bash", input: { command: "ls" } };
@@ -12,13 +13,29 @@ const completed = (runId: string, costUsd: number | null, toolCalls: (typeof cal
 });
 const output: NewEvent = {
   type: "tool.error",
-  data: { runId: "r", callId: "c", toolName: "bash", messageId: "t", error: "no such file", trouble: "threw", ms: 1, action: "a" },
+  data: {
+    runId: "r",
+    callId: "c",
+    toolName: "bash",
+    messageId: "t",
+    error: "no such file",
+    trouble: "threw",
+    ms: 1,
+    action: "a",
+  },
 };
 
 test("a turn's outcome is in its events, and other turns' are not", () => {
   const done: NewEvent = { type: "agent.completed", data: { runId: "r", result: "Done." } };
   const other: NewEvent = { type: "agent.completed", data: { runId: "other", result: "Not mine." } };
-  const events = log(completed("r", 0.5, [call]), completed("other", null, [{ ...call, id: "d" }]), output, other, completed("r", 0.25), done);
+  const events = log(
+    completed("r", 0.5, [call]),
+    completed("other", null, [{ ...call, id: "d" }]),
+    output,
+    other,
+    completed("r", 0.25),
+    done,
+  );
   expect(outcomeIn(events, "r", "alice")).toEqual({
     runId: "r",
     agent: "alice",
@@ -36,11 +53,25 @@ test("one unknown price makes the cost unknown", () => {
 });
 
 test("a failure keeps its code and the words said so far", () => {
-  const started: NewEvent = { type: "model.started", data: { runId: "r", step: 1, messageId: "m", model: "x:y", attempt: 1 } };
+  const started: NewEvent = {
+    type: "model.started",
+    data: { runId: "r", step: 1, messageId: "m", model: "x:y", attempt: 1 },
+  };
   const said = (delta: string): NewEvent => ({ type: "model.delta", data: { runId: "r", delta } });
-  const failed = (code: "model_auth"): NewEvent => ({ type: "agent.error", data: { runId: "r", error: "No.", code, advice: "Do." } });
-  const outcome = outcomeIn(log(started, said("lost"), started, said("I was "), said("saying"), failed("model_auth")), "r", "a");
-  expect(outcome).toMatchObject({ status: "error", content: "I was saying", failure: { code: "model_auth", message: "No.", advice: "Do." } });
+  const failed = (code: "model_auth"): NewEvent => ({
+    type: "agent.error",
+    data: { runId: "r", error: "No.", code, advice: "Do." },
+  });
+  const outcome = outcomeIn(
+    log(started, said("lost"), started, said("I was "), said("saying"), failed("model_auth")),
+    "r",
+    "a",
+  );
+  expect(outcome).toMatchObject({
+    status: "error",
+    content: "I was saying",
+    failure: { code: "model_auth", message: "No.", advice: "Do." },
+  });
   const canceled = outcomeIn(log({ type: "run.canceled", data: { runId: "r" } }), "r", "a");
   expect(canceled?.status).toBe("canceled");
 });

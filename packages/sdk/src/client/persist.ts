@@ -30,7 +30,11 @@ export async function persist<T>(ask: (signal: AbortSignal) => Promise<T>, given
 }
 
 // Node's fetch may never come back when its server is killed just as it connects.
-async function runWithTimeout<T>(ask: (signal: AbortSignal) => Promise<T>, limit: number, given: AbortSignal | undefined): Promise<T> {
+async function runWithTimeout<T>(
+  ask: (signal: AbortSignal) => Promise<T>,
+  limit: number,
+  given: AbortSignal | undefined,
+): Promise<T> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(fail("unavailable", "The host does not answer.")), limit);
   try {

@@ -19,7 +19,9 @@ type InputPart<Key extends string, Value> = undefined extends Value
     ? { [K in Key]?: Value }
     : { [K in Key]: Value };
 
-type Input<E> = InputPart<"params", ParamsIn<E>> & InputPart<"query", QueryIn<E>> & InputPart<"body", BodyIn<E>> & { signal?: AbortSignal };
+type Input<E> = InputPart<"params", ParamsIn<E>> &
+  InputPart<"query", QueryIn<E>> &
+  InputPart<"body", BodyIn<E>> & { signal?: AbortSignal };
 
 export type Arguments<E> = object extends Input<E> ? [input?: Input<E>] : [input: Input<E>];
 
@@ -79,7 +81,9 @@ export async function toError(response: Response): Promise<Error> {
 
 export function fillPath(path: string, params: Record<string, string> = {}): string {
   const filled = path.replace(/:([a-z]+)/gi, (_, key: string) => encodeURIComponent(params[key] ?? ""));
-  return filled.replace(/\*([a-z]+)$/i, (_, key: string) => (params[key] ?? "").split("/").map(encodeURIComponent).join("/"));
+  return filled.replace(/\*([a-z]+)$/i, (_, key: string) =>
+    (params[key] ?? "").split("/").map(encodeURIComponent).join("/"),
+  );
 }
 
 export function toQueryString(query: object = {}): string {

@@ -20,10 +20,26 @@ test("wherever a stream is cut into pieces, its blocks are the same", async () =
   const chance = createRandom("sse");
   const data = JSON.stringify({ text: "häß 🎈 \u2028\u2029 line", colon: "a: b" });
   for (const end of ["\n", "\r\n", "\r"]) {
-    const whole = bytes([": welcome", "id: 4", "", "id: 5", "event: x", `data: ${data}`, "", "data:1", "data: 2", "", "data", "", ""].join(end));
+    const whole = bytes(
+      [
+        ": welcome",
+        "id: 4",
+        "",
+        "id: 5",
+        "event: x",
+        `data: ${data}`,
+        "",
+        "data:1",
+        "data: 2",
+        "",
+        "data",
+        "",
+        "",
+      ].join(end),
+    );
     for (let round = 0; round < 50; round++) {
       const pieces: Uint8Array[] = [];
-      for (let at = 0; at < whole.length; ) {
+      for (let at = 0; at < whole.length;) {
         const next = at + 1 + chance.below(9);
         pieces.push(whole.slice(at, next));
         at = next;

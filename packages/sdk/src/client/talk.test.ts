@@ -46,7 +46,8 @@ function openTalk(options: Omit<TalkOptions, "onFrame" | "connect">) {
   return { ...opened, frames, states };
 }
 
-const createQueuedFrame = (id: string) => JSON.stringify({ type: "task-queued", id, taskId: "run", position: 0, messages: [{ id }] });
+const createQueuedFrame = (id: string) =>
+  JSON.stringify({ type: "task-queued", id, taskId: "run", position: 0, messages: [{ id }] });
 
 test("a message is said again with its id until the agent has it, and then no more", async () => {
   const { url, visits } = await serve(({ socket }, round) => {
@@ -74,7 +75,9 @@ test("a message is said again with its id until the agent has it, and then no mo
 test("a message the agent refused is not said again", async () => {
   const { url, visits } = await serve(({ socket }, round) => {
     if (round > 1) return;
-    socket.on("message", () => socket.send(JSON.stringify({ type: "error", error: "no", id: "one" }), () => socket.terminate()));
+    socket.on("message", () =>
+      socket.send(JSON.stringify({ type: "error", error: "no", id: "one" }), () => socket.terminate()),
+    );
   });
   const { send } = openTalk({ url });
   send({ type: "chat", id: "one", content: "a" });
@@ -124,9 +127,14 @@ test("it unpacks batches, skips what is no frame, and asks to go on behind the l
     if (round > 1) return void socket.send(JSON.stringify({ type: "status", status: "idle" }));
     for (const odd of ["no json", "null", "5"]) socket.send(odd);
     socket.send(Buffer.from([1]));
-    const frames = [{ type: "run.tick", seq: 8, ts: "", threadId: "t", data: {} }, { type: "text_delta", delta: "x", messageId: "m" }];
+    const frames = [
+      { type: "run.tick", seq: 8, ts: "", threadId: "t", data: {} },
+      { type: "text_delta", delta: "x", messageId: "m" },
+    ];
     socket.send(JSON.stringify({ type: "batch", frames }));
-    socket.send(JSON.stringify({ type: "run.tick", seq: 9, ts: "", threadId: "t", data: {} }), () => socket.terminate());
+    socket.send(JSON.stringify({ type: "run.tick", seq: 9, ts: "", threadId: "t", data: {} }), () =>
+      socket.terminate(),
+    );
   });
   const { frames, states } = openTalk({ url, only: "events", after: 3, token: "t0ken" });
   await waitUntil("the second connection", () => frames.length === 4);
@@ -146,7 +154,10 @@ test("cut off before its first event, it goes on from where it was greeted", asy
   });
   openTalk({ url });
   await waitUntil("the second connection", () => visits.length === 2);
-  expect(visits.map(({ request }) => new URL(request.url ?? "", "http://x").searchParams.get("after"))).toEqual([null, "41"]);
+  expect(visits.map(({ request }) => new URL(request.url ?? "", "http://x").searchParams.get("after"))).toEqual([
+    null,
+    "41",
+  ]);
 });
 
 test("it says what it has read, every quarter of a megabyte", async () => {

@@ -56,8 +56,11 @@ export function talk(options: TalkOptions): Talk {
 
   // The host ended the connection over one frame, and would again.
   const dropLongest = () => {
-    const [longest] = Array.from(unanswered.keys()).sort((a, b) => measureFrame(unanswered.get(b)) - measureFrame(unanswered.get(a)));
-    if (longest !== undefined) handleFrame({ type: "error", id: longest, code: "too_large", error: "The message is too large to be sent." });
+    const [longest] = Array.from(unanswered.keys()).sort(
+      (a, b) => measureFrame(unanswered.get(b)) - measureFrame(unanswered.get(a)),
+    );
+    if (longest !== undefined)
+      handleFrame({ type: "error", id: longest, code: "too_large", error: "The message is too large to be sent." });
   };
 
   const connection = new ReconnectingSocket({

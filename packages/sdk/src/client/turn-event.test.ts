@@ -7,10 +7,16 @@ function createEvent<T extends EventType>(type: T, data: EventData[T]): AgentEve
   return { type, data, seq: ++seq, ts: "", threadId: "t" } as AgentEvent;
 }
 
-const createStarted = (runId: string, messageId: string) => createEvent("model.started", { runId, step: 1, messageId, model: "x:y", attempt: 1 });
-const createDelta = (runId: string, delta: string, reasoning?: string) => createEvent("model.delta", { runId, delta, ...(reasoning ? { reasoning } : {}) });
+const createStarted = (runId: string, messageId: string) =>
+  createEvent("model.started", { runId, step: 1, messageId, model: "x:y", attempt: 1 });
+const createDelta = (runId: string, delta: string, reasoning?: string) =>
+  createEvent("model.delta", { runId, delta, ...(reasoning ? { reasoning } : {}) });
 const usage = { inputTokens: 1, outputTokens: 1, costUsd: 0 };
-const createCompleted = (runId: string, messageId: string, toolCalls: { id: string; name: string; input: unknown }[] = []) =>
+const createCompleted = (
+  runId: string,
+  messageId: string,
+  toolCalls: { id: string; name: string; input: unknown }[] = [],
+) =>
   createEvent("model.completed", { runId, step: 1, messageId, model: "x:y", finish: "stop", usage, ms: 1, toolCalls });
 const createEnd = (runId: string, result: string) => createEvent("agent.completed", { runId, result });
 
@@ -26,9 +32,30 @@ test("a turn is told from its log, and nothing of other turns", () => {
     createStarted("r", "m1"),
     createDelta("r", "Let me ", "hm"),
     createDelta("other", "nor this"),
-    createCompleted("r", "m1", [{ id: "c", name: "clock", input: {} }, { id: "d", name: "nope", input: 1 }]),
-    createEvent("tool.output", { runId: "r", callId: "c", toolName: "clock", messageId: "t1", output: "noon", result, ms: 1, action: "a" }),
-    createEvent("tool.error", { runId: "r", callId: "d", toolName: "nope", messageId: "t2", error: "no", trouble: "unknown_tool", ms: 1, action: "a" }),
+    createCompleted("r", "m1", [
+      { id: "c", name: "clock", input: {} },
+      { id: "d", name: "nope", input: 1 },
+    ]),
+    createEvent("tool.output", {
+      runId: "r",
+      callId: "c",
+      toolName: "clock",
+      messageId: "t1",
+      output: "noon",
+      result,
+      ms: 1,
+      action: "a",
+    }),
+    createEvent("tool.error", {
+      runId: "r",
+      callId: "d",
+      toolName: "nope",
+      messageId: "t2",
+      error: "no",
+      trouble: "unknown_tool",
+      ms: 1,
+      action: "a",
+    }),
     createStarted("r", "m2"),
     createDelta("r", "Noon."),
     createCompleted("r", "m2"),
@@ -46,26 +73,85 @@ test("a turn is told from its log, and nothing of other turns", () => {
   ]);
   expect(reader.outcome).toBeUndefined();
   expect(read(reader, createEnd("r", "Noon."))).toEqual([]);
-  expect(reader.outcome).toMatchObject({ runId: "r", agent: "alice", status: "completed", content: "Noon.", toolCalls: [{ id: "c", output: "noon" }, { id: "d", failed: true }] });
+  expect(reader.outcome).toMatchObject({
+    runId: "r",
+    agent: "alice",
+    status: "completed",
+    content: "Noon.",
+    toolCalls: [
+      { id: "c", output: "noon" },
+      { id: "d", failed: true },
+    ],
+  });
 });
 
 test("what calls show and what their code calls is told with the call, and nothing of other turns", () => {
   const reader = new TurnReader("alice", "r", "q");
   const shown = (runId: string, text: string) => ({ type: "tool_progress", callId: "c", text, runId }) as const;
-  const called = (runId: string) => createEvent("capability.called", { runId, step: 1, within: "c", callId: "c.1", toolName: "fetch", args: { url: "x" } });
-  const came = (runId: string) => createEvent("capability.answered", { runId, within: "c", callId: "c.1", toolName: "fetch", ms: 7, action: "fetch", summary: "GET x → 200" });
-  const told = [shown("other", "no"), shown("r", "one\n"), shown("r", ""), called("other"), called("r"), came("other"), came("r")].flatMap((event) => reader.read(event));
+  const called = (runId: string) =>
+    createEvent("capability.called", {
+      runId,
+      step: 1,
+      within: "c",
+      callId: "c.1",
+      toolName: "fetch",
+      args: { url: "x" },
+    });
+  const came = (runId: string) =>
+    createEvent("capability.answered", {
+      runId,
+      within: "c",
+      callId: "c.1",
+      toolName: "fetch",
+      ms: 7,
+      action: "fetch",
+      summary: "GET x → 200",
+    });
+  const told = [
+    shown("other", "no"),
+    shown("r", "one\n"),
+    shown("r", ""),
+    called("other"),
+    called("r"),
+    came("other"),
+    came("r"),
+  ].flatMap((event) => reader.read(event));
   expect(told).toEqual([
     { type: "progress", callId: "c", text: "one\n" },
-    { type: "capability", callId: "c", capability: { id: "c.1", name: "fetch", input: '{"url":"x"}', state: "running", seq: expect.any(Number) } },
-    { type: "capability", callId: "c", capability: { id: "c.1", name: "fetch", input: '{"url":"x"}', state: "done", seq: expect.any(Number), ms: 7, summary: "GET x → 200" } },
+    {
+      type: "capability",
+      callId: "c",
+      capability: { id: "c.1", name: "fetch", input: '{"url":"x"}', state: "running", seq: expect.any(Number) },
+    },
+    {
+      type: "capability",
+      callId: "c",
+      capability: {
+        id: "c.1",
+        name: "fetch",
+        input: '{"url":"x"}',
+        state: "done",
+        seq: expect.any(Number),
+        ms: 7,
+        summary: "GET x → 200",
+      },
+    },
   ]);
 });
 
 test("what a failing provider or a crash undid is taken back, once, and only if anything was said", () => {
   const reader = new TurnReader("alice", "r", "q");
-  const failed = (retryInMs?: number) => createEvent("model.failed", { runId: "r", step: 1, attempt: 1, kind: "overloaded", error: "busy", ...(retryInMs ? { retryInMs } : {}) });
-  const resumed = () => createEvent("run.resumed", { runId: "r", reason: "recovered", attempt: 1, strikes: 1, boot: "b" });
+  const failed = (retryInMs?: number) =>
+    createEvent("model.failed", {
+      runId: "r",
+      step: 1,
+      attempt: 1,
+      kind: "overloaded",
+      error: "busy",
+      ...(retryInMs ? { retryInMs } : {}),
+    });
+  const resumed = () =>
+    createEvent("run.resumed", { runId: "r", reason: "recovered", attempt: 1, strikes: 1, boot: "b" });
   expect(read(reader, createStarted("r", "m1"), createDelta("r", "one"), failed(50))).toEqual([
     { type: "text", text: "one", messageId: "m1" },
     { type: "unsaid", messageId: "m1" },
@@ -81,7 +167,15 @@ test("what a failing provider or a crash undid is taken back, once, and only if 
 
 test("a message that joined a turn hears of its next steps, and goes on with the turn it ends up in", () => {
   const reader = new TurnReader("alice", "first", "q2");
-  expect(read(reader, createDelta("first", "of the step before"), createCompleted("first", "m1"), createStarted("first", "m2"), createDelta("first", "Hm"))).toEqual([{ type: "text", text: "Hm", messageId: "m2" }]);
+  expect(
+    read(
+      reader,
+      createDelta("first", "of the step before"),
+      createCompleted("first", "m1"),
+      createStarted("first", "m2"),
+      createDelta("first", "Hm"),
+    ),
+  ).toEqual([{ type: "text", text: "Hm", messageId: "m2" }]);
   const moved = read(
     reader,
     createEvent("message.requeued", { runId: "elsewhere", fromRunId: "first", messageIds: ["q9"] }),
@@ -90,6 +184,12 @@ test("a message that joined a turn hears of its next steps, and goes on with the
   );
   expect(moved).toEqual([{ type: "unsaid", messageId: "m2" }]);
   expect([reader.runId, reader.outcome]).toEqual(["second", undefined]);
-  read(reader, createStarted("second", "m3"), createDelta("second", "Yes"), createCompleted("second", "m3"), createEnd("second", "Yes"));
+  read(
+    reader,
+    createStarted("second", "m3"),
+    createDelta("second", "Yes"),
+    createCompleted("second", "m3"),
+    createEnd("second", "Yes"),
+  );
   expect(reader.outcome).toMatchObject({ runId: "second", content: "Yes", usage: { inputTokens: 1 } });
 });

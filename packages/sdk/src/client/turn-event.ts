@@ -83,11 +83,25 @@ function toTurnEvents(update: ConversationUpdate, turn: TurnState): readonly Tur
       return update.text === "" ? noEvents : [{ type: "progress", callId: update.callId, text: update.text }];
     case "call-settled": {
       const { callId, name, result } = update;
-      return [{ type: "tool_result", callId, name, output: result.output, ...(result.failed ? { failed: true as const } : {}) }];
+      return [
+        {
+          type: "tool_result",
+          callId,
+          name,
+          output: result.output,
+          ...(result.failed ? { failed: true as const } : {}),
+        },
+      ];
     }
     case "capability": {
       const { event, callId } = update;
-      return [{ type: "capability", callId, capability: capabilityAfter(turn.openCapabilities.get(event.data.callId), event) }];
+      return [
+        {
+          type: "capability",
+          callId,
+          capability: capabilityAfter(turn.openCapabilities.get(event.data.callId), event),
+        },
+      ];
     }
     case "note": {
       if (update.note.kind !== "middleware") return noEvents;
@@ -99,7 +113,10 @@ function toTurnEvents(update: ConversationUpdate, turn: TurnState): readonly Tur
   }
 }
 
-function toTextEvents({ text, reasoning }: { text: string; reasoning: string }, messageId: string | undefined): readonly TurnEvent[] {
+function toTextEvents(
+  { text, reasoning }: { text: string; reasoning: string },
+  messageId: string | undefined,
+): readonly TurnEvent[] {
   // A message that began before we listened is not told in part.
   if (messageId === undefined) return noEvents;
   return [

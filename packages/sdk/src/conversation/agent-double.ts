@@ -30,7 +30,9 @@ export class AgentDouble {
   connect(after: number | undefined, listener: (frame: Frame) => void): () => void {
     if (after !== undefined) for (const event of this.events) if (event.seq > after) listener(event);
     const status = this.running ? "thinking" : "idle";
-    const run: Run = this.running ? { runId: this.running, status: "running", step: 1 } : (this.last ?? { runId: "", status: "idle", step: 0 });
+    const run: Run = this.running
+      ? { runId: this.running, status: "running", step: 1 }
+      : (this.last ?? { runId: "", status: "idle", step: 0 });
     listener({ type: "sync", state: { status, run, queued: this.queue.length }, last: this.events.at(-1)?.seq ?? 0 });
     listener({ type: "history", messages: this.readHistory(50) });
     if (this.draft) listener({ type: "pending-message", message: { ...this.draft } });
@@ -39,15 +41,26 @@ export class AgentDouble {
   }
 
   readHistory(limit: number): Message[] {
-    const told = this.messages.filter(({ seq }) => seq !== undefined).sort((one, other) => (one.seq ?? 0) - (other.seq ?? 0));
-    return structuredClone([...told.slice(-limit), ...this.messages.filter(({ seq, status }) => seq === undefined && status === "pending")]);
+    const told = this.messages
+      .filter(({ seq }) => seq !== undefined)
+      .sort((one, other) => (one.seq ?? 0) - (other.seq ?? 0));
+    return structuredClone([
+      ...told.slice(-limit),
+      ...this.messages.filter(({ seq, status }) => seq === undefined && status === "pending"),
+    ]);
   }
 
   say(id: string, content: string, mode: Mode): void {
     const known = this.admitted.get(id);
     if (known) {
       const messages = this.messages.filter((message) => message.id === id);
-      return this.send({ type: "task-queued", id: messages[0]?.id ?? "", taskId: known, position: this.findPosition(known), messages: structuredClone(messages) });
+      return this.send({
+        type: "task-queued",
+        id: messages[0]?.id ?? "",
+        taskId: known,
+        position: this.findPosition(known),
+        messages: structuredClone(messages),
+      });
     }
     const joined = mode === "steer" && this.running !== undefined;
     const runId = joined ? this.running! : this.createId("run");
@@ -55,8 +68,22 @@ export class AgentDouble {
     const message: Message = { id, role: "user", status: "pending", content, timestamp: 1, runId, attempt: 1 };
     this.messages.push(message);
     if (!joined) this.queue.push({ id: runId, first: mode === "interrupt" });
-    this.record("request.accepted", { runId, idempotencyKey: id, mode, joined, position: 0, from: { user: "test", context: {} }, messages: [{ id, role: "user", content }] });
-    this.send({ type: "task-queued", id: message.id, taskId: runId, position: this.findPosition(runId), messages: [{ ...message }] });
+    this.record("request.accepted", {
+      runId,
+      idempotencyKey: id,
+      mode,
+      joined,
+      position: 0,
+      from: { user: "test", context: {} },
+      messages: [{ id, role: "user", content }],
+    });
+    this.send({
+      type: "task-queued",
+      id: message.id,
+      taskId: runId,
+      position: this.findPosition(runId),
+      messages: [{ ...message }],
+    });
     if (joined) return;
     if (mode === "interrupt" && this.running) this.cancel(this.running);
     this.wake();
@@ -80,7 +107,15 @@ export class AgentDouble {
       this.take((message) => joined.includes(message));
     }
     const id = this.createId("message");
-    this.draft = { id, role: "assistant", status: "streaming", content: "", timestamp: 1, runId: this.running, attempt: 1 };
+    this.draft = {
+      id,
+      role: "assistant",
+      status: "streaming",
+      content: "",
+      timestamp: 1,
+      runId: this.running,
+      attempt: 1,
+    };
     this.record("model.started", { runId: this.running, step: 1, messageId: id, model: "double", attempt: 1 });
     this.send({ type: "status", status: "thinking" });
   }
@@ -102,7 +137,16 @@ export class AgentDouble {
     const message: Message = { ...this.draft, status: "complete", ...(tools.length > 0 ? { toolCalls } : {}) };
     const usage = { inputTokens: 1, outputTokens: 1, costUsd: 0 };
     this.draft = undefined;
-    const seq = this.record("model.completed", { runId: this.running, step: 1, messageId: message.id, model: "double", finish: "stop", usage, ms: 1, toolCalls });
+    const seq = this.record("model.completed", {
+      runId: this.running,
+      step: 1,
+      messageId: message.id,
+      model: "double",
+      finish: "stop",
+      usage,
+      ms: 1,
+      toolCalls,
+    });
     this.messages.push({ ...message, seq: seq * 1000 });
     if (message.content) this.send({ type: "text_done", messageId: message.id });
     this.send({ type: "message-complete", message: { ...message, seq: seq * 1000 } });
@@ -122,13 +166,37 @@ export class AgentDouble {
     if (!call || !this.running) return;
     this.within = [];
     const messageId = this.createId("message");
-    const result = { callId: call.id, name: call.name, summary: output, preview: output, size: output.length, ...(failed ? { failed } : {}) };
+    const result = {
+      callId: call.id,
+      name: call.name,
+      summary: output,
+      preview: output,
+      size: output.length,
+      ...(failed ? { failed } : {}),
+    };
     const base = { runId: this.running, callId: call.id, toolName: call.name, messageId, ms: 1, action: "did" };
     const seq = failed
       ? this.record("tool.error", { ...base, error: output, trouble: "threw" })
       : this.record("tool.output", { ...base, output, result });
-    this.messages.push({ id: messageId, role: "tool", status: "complete", content: output, toolResult: result, timestamp: 1, runId: this.running, attempt: 1, seq: seq * 1000 });
-    this.send({ type: "tool_result", callId: call.id, name: call.name, output, ...(failed ? { failed } : {}), runId: this.running });
+    this.messages.push({
+      id: messageId,
+      role: "tool",
+      status: "complete",
+      content: output,
+      toolResult: result,
+      timestamp: 1,
+      runId: this.running,
+      attempt: 1,
+      seq: seq * 1000,
+    });
+    this.send({
+      type: "tool_result",
+      callId: call.id,
+      name: call.name,
+      output,
+      ...(failed ? { failed } : {}),
+      runId: this.running,
+    });
   }
 
   /** The first open call shows what it does. */
@@ -142,7 +210,14 @@ export class AgentDouble {
     if (!this.running || !call) return;
     const made = { id: this.createId(`${call.id}.`), name };
     this.within.push(made);
-    this.record("capability.called", { runId: this.running, step: 1, within: call.id, callId: made.id, toolName: name, args });
+    this.record("capability.called", {
+      runId: this.running,
+      step: 1,
+      within: call.id,
+      callId: made.id,
+      toolName: name,
+      args,
+    });
   }
 
   /** Something that its code called answers; the latest first, if asked so. */
@@ -151,16 +226,39 @@ export class AgentDouble {
     const made = latest ? this.within.pop() : this.within.shift();
     if (!this.running || !call || !made) return;
     const came = failed ? ({ error: answer, trouble: "threw" } as const) : { summary: answer };
-    this.record("capability.answered", { runId: this.running, within: call.id, callId: made.id, toolName: made.name, ms: 1, action: "did", ...came });
+    this.record("capability.answered", {
+      runId: this.running,
+      within: call.id,
+      callId: made.id,
+      toolName: made.name,
+      ms: 1,
+      action: "did",
+      ...came,
+    });
   }
 
   /** The provider failed; the same step is tried again. */
   retryStep(): void {
     if (!this.draft || !this.running) return;
     const id = this.createId("message");
-    this.record("model.failed", { runId: this.running, step: 1, attempt: 1, kind: "overloaded", error: "busy", retryInMs: 10 });
+    this.record("model.failed", {
+      runId: this.running,
+      step: 1,
+      attempt: 1,
+      kind: "overloaded",
+      error: "busy",
+      retryInMs: 10,
+    });
     this.send({ type: "task-retrying", taskId: this.running, error: "busy", attempt: 1, retryIn: 10 });
-    this.draft = { id, role: "assistant", status: "streaming", content: "", timestamp: 1, runId: this.running, attempt: 2 };
+    this.draft = {
+      id,
+      role: "assistant",
+      status: "streaming",
+      content: "",
+      timestamp: 1,
+      runId: this.running,
+      attempt: 2,
+    };
     this.record("model.started", { runId: this.running, step: 1, messageId: id, model: "double", attempt: 2 });
     this.send({ type: "status", status: "thinking" });
   }
@@ -187,8 +285,22 @@ export class AgentDouble {
     this.running = undefined;
     this.last = { runId, status: "error", step: 1, reason: error };
     const seq = this.record("agent.error", { runId, error, code: "model_auth", advice: "Set a key." });
-    this.messages.push({ id: `${runId}-error`, role: "assistant", status: "error", content: "", error, timestamp: 1, runId, attempt: 1, seq: seq * 1000 });
-    this.send({ type: "error", error, code: "model_auth", advice: "Set a key." }, { type: "task-failed", taskId: runId, error, attempts: 1 }, { type: "status", status: "idle" });
+    this.messages.push({
+      id: `${runId}-error`,
+      role: "assistant",
+      status: "error",
+      content: "",
+      error,
+      timestamp: 1,
+      runId,
+      attempt: 1,
+      seq: seq * 1000,
+    });
+    this.send(
+      { type: "error", error, code: "model_auth", advice: "Set a key." },
+      { type: "task-failed", taskId: runId, error, attempts: 1 },
+      { type: "status", status: "idle" },
+    );
     this.wake();
   }
 
@@ -221,7 +333,15 @@ export class AgentDouble {
   /** A fact that readers are told between the messages. */
   note(hook: string): void {
     if (!this.running) return;
-    if (hook === "") this.record("context.compacted", { runId: this.running, step: 1, shortened: 0, before: 900, after: 200, summary: "short" });
+    if (hook === "")
+      this.record("context.compacted", {
+        runId: this.running,
+        step: 1,
+        shortened: 0,
+        before: 900,
+        after: 200,
+        summary: "short",
+      });
     else this.record("middleware.failed", { runId: this.running, step: 1, middlewareName: "spy", hook, error: "no" });
   }
 
@@ -234,7 +354,9 @@ export class AgentDouble {
   }
 
   private listJoined(): Message[] {
-    return this.messages.filter(({ runId, seq, status }) => runId === this.running && seq === undefined && status === "pending");
+    return this.messages.filter(
+      ({ runId, seq, status }) => runId === this.running && seq === undefined && status === "pending",
+    );
   }
 
   /** What joined a turn that ends is not lost. */

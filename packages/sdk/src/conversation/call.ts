@@ -48,7 +48,14 @@ export function createCall({ id, name, input }: MessageToolCall, known: CallDeta
   const result = known.results[id] ?? before?.result;
   const capabilities = known.capabilities[id];
   const changed = known.changes[id];
-  const call: Call = { id, name, input, ...(result ? { result } : {}), ...(capabilities ? { capabilities } : {}), ...(changed ? { changed } : {}) };
+  const call: Call = {
+    id,
+    name,
+    input,
+    ...(result ? { result } : {}),
+    ...(capabilities ? { capabilities } : {}),
+    ...(changed ? { changed } : {}),
+  };
   if (result) return closeCapabilities(call);
   if (before?.abandoned) return abandonCall(call);
   return before?.progress === undefined ? call : { ...call, progress: before.progress };
@@ -82,7 +89,12 @@ function closeCapabilities(last: Call): Call {
   const { progress: _, ...call } = last;
   const { capabilities } = call;
   if (!capabilities?.some(({ state }) => state === "running")) return call;
-  return { ...call, capabilities: capabilities.map((one): Capability => (one.state === "running" ? { ...one, state: "abandoned" } : one)) };
+  return {
+    ...call,
+    capabilities: capabilities.map((one): Capability =>
+      one.state === "running" ? { ...one, state: "abandoned" } : one,
+    ),
+  };
 }
 
 /** A result as it is stored; `whole` is all of it that was sent along. */

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../protocol/event.ts";
 import { AgentDouble } from "./agent-double.ts";
-import { recallEvents } from "./reduce.ts";
 import { ReaderDouble } from "./reader-double.ts";
+import { recallEvents } from "./reduce.ts";
 
 /** An agent whose code runs, and somebody who looks on. */
 function startCode(): { agent: AgentDouble; reader: ReaderDouble } {
@@ -15,18 +15,33 @@ function startCode(): { agent: AgentDouble; reader: ReaderDouble } {
 }
 
 const getCall = ({ now }: ReaderDouble) => now.entries.at(-1)?.calls[0];
-const listCapabilities = (reader: ReaderDouble) => getCall(reader)?.capabilities?.map(({ name, state, input, summary, error }) => [name, state, input, summary ?? error]);
+const listCapabilities = (reader: ReaderDouble) =>
+  getCall(reader)?.capabilities?.map(({ name, state, input, summary, error }) => [
+    name,
+    state,
+    input,
+    summary ?? error,
+  ]);
 
 test("what code calls is shown with the call that runs it, as it happens", () => {
   const { agent, reader } = startCode();
   expect(getCall(reader)?.capabilities).toBeUndefined();
   agent.callWithin("readFile", { path: "a" });
   agent.callWithin("fetch", { url: "x" });
-  expect(listCapabilities(reader)).toEqual([["readFile", "running", '{"path":"a"}', undefined], ["fetch", "running", '{"url":"x"}', undefined]]);
+  expect(listCapabilities(reader)).toEqual([
+    ["readFile", "running", '{"path":"a"}', undefined],
+    ["fetch", "running", '{"url":"x"}', undefined],
+  ]);
   agent.answerWithin("denied", { failed: true, latest: true });
   agent.answerWithin("3 lines");
-  expect(listCapabilities(reader)).toEqual([["readFile", "done", '{"path":"a"}', "3 lines"], ["fetch", "failed", '{"url":"x"}', "denied"]]);
-  expect(getCall(reader)?.capabilities?.map(({ ms, trouble }) => [ms, trouble])).toEqual([[1, undefined], [1, "threw"]]);
+  expect(listCapabilities(reader)).toEqual([
+    ["readFile", "done", '{"path":"a"}', "3 lines"],
+    ["fetch", "failed", '{"url":"x"}', "denied"],
+  ]);
+  expect(getCall(reader)?.capabilities?.map(({ ms, trouble }) => [ms, trouble])).toEqual([
+    [1, undefined],
+    [1, "threw"],
+  ]);
 });
 
 test("whoever comes later, in the middle or at the end, learns of the same calls from the log", () => {

@@ -15,13 +15,18 @@ export function addCapability(all: CapabilitiesByCall, event: CapabilityEvent): 
 /** The same for an event from before we looked on: what was heard since is newer. */
 export function recallCapability(all: CapabilitiesByCall, event: CapabilityEvent): CapabilitiesByCall {
   return updateCapability(all, event, (known) => {
-    if (!known || (known.state === "running" && event.type === "capability.answered")) return capabilityAfter(known, event);
+    if (!known || (known.state === "running" && event.type === "capability.answered"))
+      return capabilityAfter(known, event);
     const { input } = known.input === "" ? capabilityAfter(undefined, event) : known;
     return { ...known, input, seq: Math.min(known.seq, event.seq) };
   });
 }
 
-function updateCapability(all: CapabilitiesByCall, event: CapabilityEvent, change: (known: Capability | undefined) => Capability): CapabilitiesByCall {
+function updateCapability(
+  all: CapabilitiesByCall,
+  event: CapabilityEvent,
+  change: (known: Capability | undefined) => Capability,
+): CapabilitiesByCall {
   const { within, callId } = event.data;
   const before = all[within] ?? [];
   const next = change(before.find(({ id }) => id === callId));

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../protocol/event.ts";
 import { AgentDouble } from "./agent-double.ts";
-import { recallEvents } from "./reduce.ts";
 import { ReaderDouble } from "./reader-double.ts";
 import { receive } from "./receive.ts";
+import { recallEvents } from "./reduce.ts";
 
 const listCalls = ({ now }: ReaderDouble) => now.entries.flatMap((entry) => entry.calls);
 const createChange = (seq: number, version: number, toolCall: string | undefined, path: string) =>
@@ -12,7 +12,11 @@ const createChange = (seq: number, version: number, toolCall: string | undefined
     seq,
     ts: new Date(seq).toISOString(),
     threadId: "double",
-    data: { version, origin: toolCall === undefined ? { kind: "user", user: "eve" } : { kind: "agent", toolCall }, changes: [{ path, kind: "edit" }] },
+    data: {
+      version,
+      origin: toolCall === undefined ? { kind: "user", user: "eve" } : { kind: "agent", toolCall },
+      changes: [{ path, kind: "edit" }],
+    },
   }) satisfies AgentEvent;
 
 /** An agent with two calls under way, and somebody who looks on. */
@@ -30,7 +34,13 @@ test("what a call changed is shown with it, once and in order, whether it is hea
   const [first, second] = listCalls(reader);
   const before = reader.now;
   const [earlier, later] = [createChange(90, 7, ids[1], "b.txt"), createChange(91, 8, ids[1], "c.txt")];
-  const both = { ...second, changed: [{ version: 7, by: "agent", changes: [{ path: "b.txt", kind: "edit" }], more: 0 }, { version: 8, by: "agent", changes: [{ path: "c.txt", kind: "edit" }], more: 0 }] };
+  const both = {
+    ...second,
+    changed: [
+      { version: 7, by: "agent", changes: [{ path: "b.txt", kind: "edit" }], more: 0 },
+      { version: 8, by: "agent", changes: [{ path: "c.txt", kind: "edit" }], more: 0 },
+    ],
+  };
   // What was heard while we looked on is later than what is recalled from before.
   reader.now = recallEvents(receive(before, later), [earlier, later]);
   expect(listCalls(reader)).toEqual([first, both]);
@@ -43,7 +53,10 @@ test("what code changed through a call of its own is shown with the call that ru
   const { agent, reader, ids } = startCalls();
   agent.callWithin("writeFile", {});
   reader.now = receive(reader.now, createChange(90, 3, agent.within[0]?.id, "inside.txt"));
-  expect(listCalls(reader).map(({ id, changed }) => [id, changed?.length])).toEqual([[ids[0], 1], [ids[1], undefined]]);
+  expect(listCalls(reader).map(({ id, changed }) => [id, changed?.length])).toEqual([
+    [ids[0], 1],
+    [ids[1], undefined],
+  ]);
 });
 
 test("a version by a person belongs to no call, but readers hear of it", () => {
@@ -51,5 +64,10 @@ test("a version by a person belongs to no call, but readers hear of it", () => {
   const before = reader.now.entries;
   reader.now = receive(reader.now, createChange(90, 4, undefined, "notes.md"));
   expect(reader.now.entries).toBe(before);
-  expect(reader.now.lastChanged).toEqual({ version: 4, by: "user", changes: [{ path: "notes.md", kind: "edit" }], more: 0 });
+  expect(reader.now.lastChanged).toEqual({
+    version: 4,
+    by: "user",
+    changes: [{ path: "notes.md", kind: "edit" }],
+    more: 0,
+  });
 });

@@ -34,7 +34,12 @@ test("whatever happens, in whatever order, everybody ends up with what the agent
     let asked = 0;
     const word = () => chance.text(1 + chance.below(6), "abc `\n<");
     const deeds = [
-      () => agent.say(`q${chance.chance(0.15) ? chance.below(asked + 1) : asked++}`, word(), chance.pick(["queue", "queue", "steer", "interrupt"])),
+      () =>
+        agent.say(
+          `q${chance.chance(0.15) ? chance.below(asked + 1) : asked++}`,
+          word(),
+          chance.pick(["queue", "queue", "steer", "interrupt"]),
+        ),
       () => agent.startStep(),
       () => agent.startStep(),
       () => agent.stream(word(), chance.chance(0.3) ? word() : ""),
@@ -69,7 +74,10 @@ test("whatever happens, in whatever order, everybody ends up with what the agent
       expect(reader.now.state, `world ${world}`).toEqual(newcomer.now.state);
       expect(new Set(reader.now.entries.map(({ id }) => id)).size).toBe(reader.now.entries.length);
       const calls = reader.now.entries.flatMap(({ calls }) => calls);
-      expect(calls.filter(({ result, abandoned, progress }) => (result || abandoned) && progress !== undefined), `world ${world}`).toEqual([]);
+      expect(
+        calls.filter(({ result, abandoned, progress }) => (result || abandoned) && progress !== undefined),
+        `world ${world}`,
+      ).toEqual([]);
     }
   }
 });

@@ -24,7 +24,8 @@ export function openCall(now: Conversation, runId: string, made: MessageToolCall
   const call = createCall(made, now);
   const index = now.entries.findLastIndex((entry) => entry.stage === "streaming" && entry.runId === runId);
   const home = now.entries[index];
-  if (home) return { ...now, retry: undefined, entries: updateEntry(now.entries, index, { calls: [...home.calls, call] }) };
+  if (home)
+    return { ...now, retry: undefined, entries: updateEntry(now.entries, index, { calls: [...home.calls, call] }) };
   const alone = { ...createEntry(toLoneCallId(made.id), "assistant", "streaming", 0), runId, calls: [call] };
   return { ...now, retry: undefined, entries: insertEntry(now.entries, alone) };
 }

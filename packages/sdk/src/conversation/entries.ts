@@ -45,7 +45,9 @@ export function placeWaiting(entries: Entries, chosen: (entry: Entry) => boolean
 /** What has its place since an event, by whoever knows which that is, has it for good. */
 export function assignPositions(entries: Entries, place: number, chosen: (entry: Entry) => boolean): Entries {
   let next = place;
-  return entries.map((entry) => (entry.seq === undefined && entry.stage === "done" && chosen(entry) ? { ...entry, seq: next++ } : entry));
+  return entries.map((entry) =>
+    entry.seq === undefined && entry.stage === "done" && chosen(entry) ? { ...entry, seq: next++ } : entry,
+  );
 }
 
 /** The entries with this call as it is now, if it is here; else as they were. */

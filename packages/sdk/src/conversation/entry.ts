@@ -47,7 +47,13 @@ export function createEntry(id: string, role: Entry["role"], stage: Stage, at: n
 
 /** A message as an entry, keeping what only the entry before it knows. */
 export function toEntry(message: Message, ofCalls: CallDetails, before?: Entry): Entry {
-  const calls = (message.toolCalls ?? []).map((call) => createCall(call, ofCalls, before?.calls.find(({ id }) => id === call.id)));
+  const calls = (message.toolCalls ?? []).map((call) =>
+    createCall(
+      call,
+      ofCalls,
+      before?.calls.find(({ id }) => id === call.id),
+    ),
+  );
   const known = new Set(calls.map(({ id }) => id));
   const error = message.error;
   return {

@@ -8,8 +8,22 @@ import { receive } from "./receive.ts";
 
 test("a call without an answer is under way only in the turn that runs", () => {
   const toolCalls = [{ id: "c", name: "t", input: {} }];
-  const messages: Message[] = [{ id: "m", role: "assistant", status: "complete", content: "", toolCalls, timestamp: 1, runId: "r", attempt: 1, seq: 1 }];
-  expect(receive({ ...emptyConversation, run: "r" }, { type: "history", messages }).entries[0]?.calls[0]?.abandoned).toBeUndefined();
+  const messages: Message[] = [
+    {
+      id: "m",
+      role: "assistant",
+      status: "complete",
+      content: "",
+      toolCalls,
+      timestamp: 1,
+      runId: "r",
+      attempt: 1,
+      seq: 1,
+    },
+  ];
+  expect(
+    receive({ ...emptyConversation, run: "r" }, { type: "history", messages }).entries[0]?.calls[0]?.abandoned,
+  ).toBeUndefined();
   expect(receive(emptyConversation, { type: "history", messages }).entries[0]?.calls[0]?.abandoned).toBe(true);
 });
 
@@ -43,12 +57,38 @@ test("a reader who was away for longer than a history lasts is shown no hole", (
 
 test("the answer of a tool finds its call, whichever comes first", () => {
   const base = { timestamp: 1, runId: "r", attempt: 1 } as const;
-  const toolResult = { callId: "c", name: "t", summary: "s", preview: "start…", size: 90_000, blob: "hash", mediaType: "text/plain" };
+  const toolResult = {
+    callId: "c",
+    name: "t",
+    summary: "s",
+    preview: "start…",
+    size: 90_000,
+    blob: "hash",
+    mediaType: "text/plain",
+  };
   const result: Message = { ...base, id: "m2", role: "tool", status: "complete", content: "", toolResult, seq: 2 };
-  const call: Message = { ...base, id: "m1", role: "assistant", status: "complete", content: "", toolCalls: [{ id: "c", name: "t", input: {} }], seq: 1 };
+  const call: Message = {
+    ...base,
+    id: "m1",
+    role: "assistant",
+    status: "complete",
+    content: "",
+    toolCalls: [{ id: "c", name: "t", input: {} }],
+    seq: 1,
+  };
   const only = receive(emptyConversation, { type: "history", messages: [result] });
-  expect(prependHistory(only, [call], false).entries[0]?.calls[0]?.result).toMatchObject({ blob: "hash", size: 90_000 });
-  let live = receive(emptyConversation, { type: "tool_result", callId: "c", name: "t", output: "long live text", blob: "hash", runId: "r" });
+  expect(prependHistory(only, [call], false).entries[0]?.calls[0]?.result).toMatchObject({
+    blob: "hash",
+    size: 90_000,
+  });
+  let live = receive(emptyConversation, {
+    type: "tool_result",
+    callId: "c",
+    name: "t",
+    output: "long live text",
+    blob: "hash",
+    runId: "r",
+  });
   live = receive(live, { type: "tool_call", id: "c", name: "t", input: {}, runId: "r" });
   expect(live.entries[0]?.calls[0]?.result?.output).toBe("long live text");
   live = receive(live, { type: "message-complete", message: call });

@@ -1,6 +1,6 @@
 import type { Message } from "../protocol/message.ts";
-import type { Conversation } from "./conversation.ts";
 import { isOpen, type CallDetails, mergeResults, type Results, toResult } from "./call.ts";
+import type { Conversation } from "./conversation.ts";
 import { type Entries, findEntryIndex, insertEntry } from "./entries.ts";
 import { type Entry, toEntry } from "./entry.ts";
 import { dropEarlierNotes } from "./note.ts";
@@ -19,11 +19,23 @@ export function restoreHistory(now: Conversation, messages: readonly Message[]):
   const ours = now.entries.filter(({ id, stage }) => !listed.has(id) && (stage === "unsent" || stage === "refused"));
   // Older messages stay only if no hole lies between them and these.
   const joint = spoken[0] ? findEntryIndex(now.entries, spoken[0].id) : -1;
-  const before = now.entries.slice(0, Math.max(0, joint)).filter((entry) => !ours.includes(entry) && !listed.has(entry.id));
-  const entries = [...spoken.map((message) => refreshEntry(message, details, known.get(message.id))), ...ours].reduce<Entries>(insertEntry, before);
+  const before = now.entries
+    .slice(0, Math.max(0, joint))
+    .filter((entry) => !ours.includes(entry) && !listed.has(entry.id));
+  const entries = [
+    ...spoken.map((message) => refreshEntry(message, details, known.get(message.id))),
+    ...ours,
+  ].reduce<Entries>(insertEntry, before);
   const shown = settleOtherTurns(entries, now.run);
   const full = messages.filter(({ seq }) => seq !== undefined).length >= maxHistoryMessages;
-  return { ...now, ready: true, results, older: before.length > 0 ? now.older : full, entries: shown, notes: dropEarlierNotes(now.notes, shown) };
+  return {
+    ...now,
+    ready: true,
+    results,
+    older: before.length > 0 ? now.older : full,
+    entries: shown,
+    notes: dropEarlierNotes(now.notes, shown),
+  };
 }
 
 /** A page of messages from before the first entry. */
@@ -31,13 +43,17 @@ export function prependHistory(now: Conversation, messages: readonly Message[], 
   const results = mergeMessageResults(now.results, messages);
   const details = { results, capabilities: now.capabilities, changes: now.changes };
   const known = new Set(now.entries.map(({ id }) => id));
-  const older = messages.filter((message) => isSpoken(message) && !known.has(message.id)).map((message) => refreshEntry(message, details));
+  const older = messages
+    .filter((message) => isSpoken(message) && !known.has(message.id))
+    .map((message) => refreshEntry(message, details));
   return { ...now, results, older: more, entries: [...settleOtherTurns(older, now.run), ...now.entries] };
 }
 
 /** Nothing but the turn that runs is under way. */
 function settleOtherTurns(entries: Entries, run: string | undefined): Entries {
-  return entries.flatMap((entry) => (entry.runId === run || entry.stage === "waiting" ? entry : settleEntry(entry, "canceled")));
+  return entries.flatMap((entry) =>
+    entry.runId === run || entry.stage === "waiting" ? entry : settleEntry(entry, "canceled"),
+  );
 }
 
 function isSpoken({ role }: Message): boolean {

@@ -2,19 +2,19 @@ import { type Caller, createCaller } from "../client/caller.ts";
 import { createId } from "../client/create-id.ts";
 import { fillPath } from "../client/request.ts";
 import { type Talk, talk, type TalkOptions, type TalkState } from "../client/talk.ts";
+import { positionsPerEvent } from "../internal/event-position.ts";
 import type { Mode } from "../protocol/choices.ts";
 import { isThinkeryError } from "../protocol/errors.ts";
 import type { Approval } from "../protocol/frame.ts";
-import { positionsPerEvent } from "../internal/event-position.ts";
 import { routes } from "../protocol/routes.ts";
 import { parseAgentTarget } from "../protocol/target.ts";
 import type { NewAttachment } from "../protocol/turn.ts";
+import { createBatcher } from "./batcher.ts";
 import { emptyConversation, type Conversation, type Frame } from "./conversation.ts";
-import { recallEvents } from "./reduce.ts";
 import { prependHistory } from "./history.ts";
 import { createMemoryOutbox, type Outbox, type Unsent } from "./outbox.ts";
-import { createBatcher } from "./batcher.ts";
 import { removeMessage, receive, addUnsent } from "./receive.ts";
+import { recallEvents } from "./reduce.ts";
 
 export interface LiveOptions {
   /** `alice`, `alice@review`, `alice@review:pr-123`. */
@@ -70,11 +70,15 @@ export class LiveConversation {
   #loading: Promise<void> | undefined;
 
   constructor(options: LiveOptions) {
-    const { agency, agent } = parseAgentTarget(options.agency === undefined ? options.agent : `${options.agent}@${options.agency}`);
+    const { agency, agent } = parseAgentTarget(
+      options.agency === undefined ? options.agent : `${options.agent}@${options.agency}`,
+    );
     this.#options = options;
     this.#params = { agency, agent };
     this.#outbox = options.outbox ?? createMemoryOutbox();
-    this.#client = options.client ?? createCaller({ url: options.url ?? "", ...(options.token === undefined ? {} : { token: options.token }) });
+    this.#client =
+      options.client ??
+      createCaller({ url: options.url ?? "", ...(options.token === undefined ? {} : { token: options.token }) });
   }
 
   get = (): Snapshot => this.#snapshot;
@@ -137,7 +141,8 @@ export class LiveConversation {
   #connect(): void {
     const { token, connect } = this.#options;
     if (token !== undefined && !connect) {
-      const reason = "A browser’s socket cannot send a token. Let the page’s backend add it, or give a `connect` that can.";
+      const reason =
+        "A browser’s socket cannot send a token. Let the page’s backend add it, or give a `connect` that can.";
       return this.#update({ connection: { state: "refused", reason } });
     }
     const opened = talk({
@@ -173,7 +178,8 @@ export class LiveConversation {
     this.#updateConversation((now) => gathered.reduce(receive, now));
     for (const frame of gathered) {
       if (frame.type === "history") void this.#recall();
-      if ((frame.type === "task-queued" || frame.type === "error") && frame.id !== undefined) this.#outbox.remove(frame.id);
+      if ((frame.type === "task-queued" || frame.type === "error") && frame.id !== undefined)
+        this.#outbox.remove(frame.id);
     }
   }
 
@@ -210,11 +216,17 @@ export class LiveConversation {
     const before = entries.find((entry) => entry.seq !== undefined)?.seq;
     if (before === undefined || !older) return;
     try {
-      const { messages, next } = await this.#client.call("listMessages", { params: this.#params, query: { before, limit: 50 } });
+      const { messages, next } = await this.#client.call("listMessages", {
+        params: this.#params,
+        query: { before, limit: 50 },
+      });
       this.#updateConversation((now) => prependHistory(now, messages, next !== undefined));
       void this.#recall();
     } catch (error) {
-      this.#updateConversation((now) => ({ ...now, trouble: { message: error instanceof Error ? error.message : "Older messages could not be loaded." } }));
+      this.#updateConversation((now) => ({
+        ...now,
+        trouble: { message: error instanceof Error ? error.message : "Older messages could not be loaded." },
+      }));
     }
   }
 
@@ -225,7 +237,10 @@ export class LiveConversation {
     if (first === undefined || from > to) return;
     this.#knownFrom = from - 1;
     try {
-      for (let after: number | undefined = Math.max(from - 1, to - maxRecalledEvents); after !== undefined && after < to; ) {
+      for (
+        let after: number | undefined = Math.max(from - 1, to - maxRecalledEvents);
+        after !== undefined && after < to;
+      ) {
         const query: { after: number; limit: number } = { after, limit: Math.min(to - after, recallPageSize) };
         const { events, next } = await this.#client.call("listEvents", { params: this.#params, query });
         this.#updateConversation((now) => recallEvents(now, events));
@@ -254,5 +269,8 @@ function toSocketUrl(url: string, path: string): string {
 }
 
 function isRefusal(error: unknown): error is Error {
-  return isThinkeryError(error) && (error.code === "unauthorized" || error.code === "forbidden" || error.code === "not_found");
+  return (
+    isThinkeryError(error) &&
+    (error.code === "unauthorized" || error.code === "forbidden" || error.code === "not_found")
+  );
 }

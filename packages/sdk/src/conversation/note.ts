@@ -1,5 +1,5 @@
-import type { AgentEvent } from "../protocol/event.ts";
 import { positionsPerEvent } from "../internal/event-position.ts";
+import type { AgentEvent } from "../protocol/event.ts";
 import type { ConversationUpdate, NoteContent } from "./update.ts";
 
 /** Something that happened to the conversation, told between its messages. Its `seq` is a place among theirs. */

@@ -1,7 +1,7 @@
 import type { AgentDouble } from "./agent-double.ts";
 import { emptyConversation, type Conversation, type Frame } from "./conversation.ts";
-import { recallEvents } from "./reduce.ts";
 import { receive } from "./receive.ts";
+import { recallEvents } from "./reduce.ts";
 
 /** A page that follows the agent, over any number of connections. */
 export class ReaderDouble {

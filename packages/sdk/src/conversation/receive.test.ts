@@ -34,7 +34,12 @@ test("a turn with a tool is shown as it happens", () => {
   expect(reader.now.run).toBeDefined();
   agent.finishStep([]);
   expect(listTexts(reader.now)).toEqual(["What is the time?", "Let me look.", "It is noon."]);
-  expect(reader.now).toMatchObject({ state: { status: "idle" }, run: undefined, turnsSeen: 1, lastSaid: { text: "It is noon." } });
+  expect(reader.now).toMatchObject({
+    state: { status: "idle" },
+    run: undefined,
+    turnsSeen: 1,
+    lastSaid: { text: "It is noon." },
+  });
 });
 
 test("a connection lost in mid-sentence neither loses nor doubles a word", () => {
@@ -73,7 +78,13 @@ test("what was said in a step that a crash or a failing provider undid is gone",
 });
 
 test("a retry is told with its reason until the model speaks again", () => {
-  const retrying: ChatFrame = { type: "task-retrying", taskId: "run-1", error: "overloaded", attempt: 1, retryIn: 4000 };
+  const retrying: ChatFrame = {
+    type: "task-retrying",
+    taskId: "run-1",
+    error: "overloaded",
+    attempt: 1,
+    retryIn: 4000,
+  };
   const { agent, reader } = openReader();
   agent.say("q1", "Hi", "queue");
   agent.startStep();
@@ -96,7 +107,13 @@ test("questions wait in line behind the turn that runs, and the answer stands wi
   agent.startStep();
   agent.stream("three", "");
   expect(listTexts(reader.now)).toEqual(["first", "one", "third", "three", "second"]);
-  expect(listStages(reader.now)).toMatchObject(["q1 done", "message-2 canceled", "q3 done", expect.stringContaining("streaming"), "q2 waiting"]);
+  expect(listStages(reader.now)).toMatchObject([
+    "q1 done",
+    "message-2 canceled",
+    "q3 done",
+    expect.stringContaining("streaming"),
+    "q2 waiting",
+  ]);
 });
 
 test("a message that joins a turn gets its place before the next step", () => {
@@ -119,7 +136,10 @@ test("a failed turn says why and what to do, once, and leaves nothing open", () 
   agent.startStep();
   agent.stream("Hel", "");
   agent.fail("The key was refused.");
-  expect(reader.now.entries.map(({ trouble }) => trouble)).toEqual([undefined, { message: "The key was refused.", advice: "Set a key.", code: "model_auth" }]);
+  expect(reader.now.entries.map(({ trouble }) => trouble)).toEqual([
+    undefined,
+    { message: "The key was refused.", advice: "Set a key.", code: "model_auth" },
+  ]);
   expect(reader.now).toMatchObject({ state: { status: "idle" }, run: undefined });
   expect(reader.now.trouble).toBeUndefined();
   reader.leave();
@@ -177,7 +197,9 @@ test("a message the agent does not take says so and can be taken away", () => {
   now = receive(now, { type: "error", error: "Too long.", code: "too_large", id: "q1" });
   expect(now.entries[0]).toMatchObject({ stage: "refused", trouble: { message: "Too long." } });
   expect(removeMessage(now, "q1").entries).toEqual([]);
-  expect(receive(emptyConversation, { type: "error", error: "Not JSON.", code: "bad_request" }).trouble).toEqual({ message: "Not JSON." });
+  expect(receive(emptyConversation, { type: "error", error: "Not JSON.", code: "bad_request" }).trouble).toEqual({
+    message: "Not JSON.",
+  });
 });
 
 test("an answer to something sent while a turn runs is no failure of that turn", () => {
@@ -198,7 +220,11 @@ test("how full the model's memory is follows what the provider counts and what i
   reader.receive({ ...fact, type: "context.compacted", data: compacted });
   expect(reader.now.state.context).toBeUndefined();
   const usage = { inputTokens: 1, outputTokens: 1, costUsd: 0 };
-  reader.receive({ ...fact, type: "model.completed", data: { runId: "r", step: 1, messageId: "m", model: "x:y", finish: "stop", usage, ms: 1, toolCalls: [], context } });
+  reader.receive({
+    ...fact,
+    type: "model.completed",
+    data: { runId: "r", step: 1, messageId: "m", model: "x:y", finish: "stop", usage, ms: 1, toolCalls: [], context },
+  });
   expect(reader.now.state.context).toEqual(context);
   reader.receive({ ...fact, type: "context.compacted", data: compacted });
   expect(reader.now.state.context).toEqual({ ...context, used: 200 });
@@ -207,7 +233,13 @@ test("how full the model's memory is follows what the provider counts and what i
 test("todos and title follow the agent, and clearing leaves only what is unsent", () => {
   const { agent, reader } = openReader();
   agent.say("q1", "Hi", "queue");
-  reader.receive({ type: "todos.written", seq: 90, ts: "", threadId: "", data: { todos: [{ content: "a", status: "pending" }] } });
+  reader.receive({
+    type: "todos.written",
+    seq: 90,
+    ts: "",
+    threadId: "",
+    data: { todos: [{ content: "a", status: "pending" }] },
+  });
   reader.receive({ type: "title.set", seq: 91, ts: "", threadId: "", data: { title: "Greeting" } });
   expect(reader.now).toMatchObject({ state: { title: "Greeting" }, todos: [{ content: "a" }] });
   agent.cancel(agent.running);
@@ -219,10 +251,27 @@ test("todos and title follow the agent, and clearing leaves only what is unsent"
 });
 
 test("a message that nothing goes before does not look as if it waited", () => {
-  const message: Message = { id: "q1", role: "user", status: "pending", content: "Hi", timestamp: 1, runId: "r1", attempt: 1 };
-  const next = receive(emptyConversation, { type: "task-queued", id: message.id, taskId: "r1", position: 0, messages: [message] });
+  const message: Message = {
+    id: "q1",
+    role: "user",
+    status: "pending",
+    content: "Hi",
+    timestamp: 1,
+    runId: "r1",
+    attempt: 1,
+  };
+  const next = receive(emptyConversation, {
+    type: "task-queued",
+    id: message.id,
+    taskId: "r1",
+    position: 0,
+    messages: [message],
+  });
   expect(listStages(next)).toEqual(["q1 done"]);
-  const behind = receive({ ...emptyConversation, run: "r0" }, { type: "task-queued", id: message.id, taskId: "r1", position: 1, messages: [message] });
+  const behind = receive(
+    { ...emptyConversation, run: "r0" },
+    { type: "task-queued", id: message.id, taskId: "r1", position: 1, messages: [message] },
+  );
   expect(listStages(behind)).toEqual(["q1 waiting"]);
 });
 

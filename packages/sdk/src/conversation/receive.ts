@@ -1,8 +1,8 @@
 import type { ChatFrame } from "../protocol/frame.ts";
 import type { Message } from "../protocol/message.ts";
 import type { AgentStatus } from "../protocol/turn.ts";
-import type { Conversation, Frame } from "./conversation.ts";
 import { toResult } from "./call.ts";
+import type { Conversation, Frame } from "./conversation.ts";
 import { toLoneCallId } from "./draft.ts";
 import { findEntryIndex, insertEntry, upsertEntry, removeEntry } from "./entries.ts";
 import { createEntry, toEntry } from "./entry.ts";
@@ -40,7 +40,11 @@ export function receive(now: Conversation, frame: Frame): Conversation {
 /** A person said something; the agent does not know yet. */
 export function addUnsent(now: Conversation, id: string, text: string, at: number): Conversation {
   if (findEntryIndex(now.entries, id) >= 0) return now;
-  return { ...now, trouble: undefined, entries: insertEntry(now.entries, { ...createEntry(id, "user", "unsent", at), text }) };
+  return {
+    ...now,
+    trouble: undefined,
+    entries: insertEntry(now.entries, { ...createEntry(id, "user", "unsent", at), text }),
+  };
 }
 
 export function removeMessage(now: Conversation, id: string): Conversation {
@@ -53,13 +57,21 @@ function applySync(now: Conversation, state: AgentStatus): Conversation {
 
 function storeMessage(now: Conversation, message: Message): Conversation {
   if (message.role === "tool") {
-    return message.toolResult ? settleCall(now, message.toolResult.callId, toResult(message.toolResult, message.content)) : now;
+    return message.toolResult
+      ? settleCall(now, message.toolResult.callId, toResult(message.toolResult, message.content))
+      : now;
   }
   const before = now.entries[findEntryIndex(now.entries, message.id)];
   const entry = toEntry(message, now, before);
   // A call that came before its message stood alone until now.
   const calls = new Set(entry.calls.map(({ id }) => toLoneCallId(id)));
-  return { ...now, entries: upsertEntry(now.entries.filter(({ id }) => !calls.has(id)), entry) };
+  return {
+    ...now,
+    entries: upsertEntry(
+      now.entries.filter(({ id }) => !calls.has(id)),
+      entry,
+    ),
+  };
 }
 
 function applyMessageComplete(now: Conversation, message: Message): Conversation {
@@ -70,13 +82,16 @@ function applyMessageComplete(now: Conversation, message: Message): Conversation
 
 function applyQueued(now: Conversation, frame: Extract<ChatFrame, { type: "task-queued" }>): Conversation {
   // Nothing goes before it, so it begins; but what joined the running turn waits for that turn's next step.
-  const first = frame.position === 0 && frame.taskId !== now.run && frame.messages.some(({ status }) => status === "pending");
+  const first =
+    frame.position === 0 && frame.taskId !== now.run && frame.messages.some(({ status }) => status === "pending");
   const next = frame.messages.reduce((all, message) => {
     const before = all.entries[findEntryIndex(all.entries, message.id)];
     // A frame sent twice is answered twice; by then its message may have gone further.
     if (before && before.stage !== "unsent" && before.stage !== "refused") return all;
     const last = all.entries.findLast(({ seq }) => seq !== undefined)?.seq ?? 0;
-    return message.seq !== undefined && message.seq < last ? removeMessage(all, message.id) : storeMessage(all, message);
+    return message.seq !== undefined && message.seq < last
+      ? removeMessage(all, message.id)
+      : storeMessage(all, message);
   }, now);
   return first ? beginTurn(next, frame.taskId) : next;
 }
@@ -85,7 +100,8 @@ function applyError(now: Conversation, frame: Extract<ChatFrame, { type: "error"
   const trouble = { message: frame.error, advice: frame.advice };
   const index = frame.id === undefined ? -1 : findEntryIndex(now.entries, frame.id);
   const entry = now.entries[index];
-  if (entry?.stage === "unsent") return { ...now, entries: upsertEntry(now.entries, { ...entry, stage: "refused", trouble }) };
+  if (entry?.stage === "unsent")
+    return { ...now, entries: upsertEntry(now.entries, { ...entry, stage: "refused", trouble }) };
   // A turn that failed has said so in an event just before. Any other error answers something that we sent.
   const failed = now.run !== undefined && findEntryIndex(now.entries, toErrorId(now.run)) >= 0;
   return failed ? now : { ...now, trouble };

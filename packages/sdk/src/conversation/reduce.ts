@@ -1,14 +1,32 @@
-import type { AgentEvent } from "../protocol/event.ts";
 import { positionsPerEvent } from "../internal/event-position.ts";
-import { emptyConversation, type Conversation } from "./conversation.ts";
+import type { AgentEvent } from "../protocol/event.ts";
 import { createCall, toResult, type Result } from "./call.ts";
 import { recallCapability } from "./capabilities.ts";
 import { toChanged } from "./changes.ts";
-import { updateEntry, type Entries, findEntryIndex, insertEntry, upsertEntry, assignPositions, placeWaiting } from "./entries.ts";
+import { emptyConversation, type Conversation } from "./conversation.ts";
+import { appendText, openCall } from "./draft.ts";
+import {
+  updateEntry,
+  type Entries,
+  findEntryIndex,
+  insertEntry,
+  upsertEntry,
+  assignPositions,
+  placeWaiting,
+} from "./entries.ts";
 import { createEntry } from "./entry.ts";
 import { addNote, dropEarlierNotes } from "./note.ts";
-import { appendText, openCall } from "./draft.ts";
-import { beginTurn, applyCapability, applyFileChange, endTurn, toErrorId, settleCall, applyProgress, addFailure, discardDraft } from "./run.ts";
+import {
+  beginTurn,
+  applyCapability,
+  applyFileChange,
+  endTurn,
+  toErrorId,
+  settleCall,
+  applyProgress,
+  addFailure,
+  discardDraft,
+} from "./run.ts";
 import { reduceState } from "./state.ts";
 import { type CallResult, type ConversationUpdate, updatesFromEvent } from "./update.ts";
 
@@ -42,11 +60,17 @@ export function reduceUpdate(now: Conversation, update: ConversationUpdate, sour
     case "message-taken": {
       const ids = new Set(update.messageIds);
       const entries = placeWaiting(now.entries, ({ id }) => ids.has(id));
-      return { ...now, entries: place === undefined ? entries : assignPositions(entries, place, ({ id }) => ids.has(id)) };
+      return {
+        ...now,
+        entries: place === undefined ? entries : assignPositions(entries, place, ({ id }) => ids.has(id)),
+      };
     }
     case "message-requeued": {
       const { runId, messageIds } = update;
-      return { ...now, entries: now.entries.map((entry) => (messageIds.includes(entry.id) ? { ...entry, runId } : entry)) };
+      return {
+        ...now,
+        entries: now.entries.map((entry) => (messageIds.includes(entry.id) ? { ...entry, runId } : entry)),
+      };
     }
     case "draft-started":
       return startDraft(beginTurn(now, update.runId), update, at);
@@ -70,7 +94,10 @@ export function reduceUpdate(now: Conversation, update: ConversationUpdate, sour
       return { ...applyFileChange(now, update.changed), lastChanged: toChanged(update.changed) };
     case "turn-ended": {
       const { runId, end } = update;
-      const next = end.status === "error" ? addFailure(now, runId, end.failure, place === undefined ? {} : { at, seq: place }) : now;
+      const next =
+        end.status === "error"
+          ? addFailure(now, runId, end.failure, place === undefined ? {} : { at, seq: place })
+          : now;
       // More frames of the turn follow the event that ends it; the last one repeats it.
       return place === undefined ? endTurn(next, runId, stageByEnd[end.status]) : next;
     }
@@ -99,7 +126,10 @@ type Update<K extends ConversationUpdate["kind"]> = Extract<ConversationUpdate, 
  * why one of them or a turn failed.
  */
 export function recallEvents(now: Conversation, events: readonly AgentEvent[]): Conversation {
-  return events.reduce((next, event) => updatesFromEvent(event).reduce((last, update) => recallUpdate(last, update, event), next), now);
+  return events.reduce(
+    (next, event) => updatesFromEvent(event).reduce((last, update) => recallUpdate(last, update, event), next),
+    now,
+  );
 }
 
 function recallUpdate(now: Conversation, update: ConversationUpdate, event: AgentEvent): Conversation {
@@ -149,7 +179,11 @@ function startDraft(now: Conversation, { runId, messageId, model }: Update<"draf
   return { ...now, model, retry: undefined, entries: upsertEntry(now.entries, entry) };
 }
 
-function completeMessage(now: Conversation, update: Update<"message-completed">, seq: number | undefined): Conversation {
+function completeMessage(
+  now: Conversation,
+  update: Update<"message-completed">,
+  seq: number | undefined,
+): Conversation {
   const { runId, messageId, model } = update;
   const index = findEntryIndex(now.entries, messageId);
   const entry = now.entries[index];

@@ -1,9 +1,9 @@
 import type { CapabilityEvent } from "../client/capability.ts";
-import type { Conversation } from "./conversation.ts";
+import type { EventData } from "../protocol/event.ts";
 import { abandonCall, type Call, createCall, isOpen, mergeResults, type Result, appendProgress } from "./call.ts";
 import { addCapability } from "./capabilities.ts";
-import type { EventData } from "../protocol/event.ts";
 import { toChanged, addChange } from "./changes.ts";
+import type { Conversation } from "./conversation.ts";
 import { findEntryIndex, upsertEntry, updateCall, placeWaiting } from "./entries.ts";
 import { createEntry, type Entry, type Trouble } from "./entry.ts";
 
@@ -51,10 +51,18 @@ export function toErrorId(runId: string): string {
 }
 
 /** Why a turn failed stands at its end. Who knows more than its message has told it before. */
-export function addFailure(now: Conversation, runId: string, trouble: Trouble, place: { at?: number; seq?: number } = {}): Conversation {
+export function addFailure(
+  now: Conversation,
+  runId: string,
+  trouble: Trouble,
+  place: { at?: number; seq?: number } = {},
+): Conversation {
   const id = toErrorId(runId);
   const known = now.entries[findEntryIndex(now.entries, id)] ?? { ...createEntry(id, "assistant", "failed", 0), runId };
-  return { ...now, entries: upsertEntry(now.entries, { ...known, ...place, trouble: { ...known.trouble, ...trouble } }) };
+  return {
+    ...now,
+    entries: upsertEntry(now.entries, { ...known, ...place, trouble: { ...known.trouble, ...trouble } }),
+  };
 }
 
 export function settleCall(now: Conversation, callId: string, told: Result): Conversation {
@@ -81,7 +89,9 @@ export function applyProgress(now: Conversation, callId: string, text: string): 
   const entries = updateCall(now.entries, callId, (call) => appendProgress(call, text));
   if (entries !== now.entries) return { ...now, entries };
   const outer = findOuterCall(now, callId);
-  return outer === undefined ? now : { ...now, entries: updateCall(now.entries, outer, (call) => appendProgress(call, text)) };
+  return outer === undefined
+    ? now
+    : { ...now, entries: updateCall(now.entries, outer, (call) => appendProgress(call, text)) };
 }
 
 /** The call whose code made this one. */

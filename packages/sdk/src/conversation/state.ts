@@ -37,7 +37,10 @@ export function reduceState(state: AgentStatus, update: ConversationUpdate): Age
 
 function endRun(state: AgentStatus, runId: string, end: TurnEnd): AgentStatus {
   if (end.status === "canceled") return cancelRun(state, runId);
-  return updateRun(state, runId, { status: end.status, ...(end.status === "error" ? { reason: end.failure.message } : {}) });
+  return updateRun(state, runId, {
+    status: end.status,
+    ...(end.status === "error" ? { reason: end.failure.message } : {}),
+  });
 }
 
 function updateRun(state: AgentStatus, runId: string, part: Partial<Run>): AgentStatus {

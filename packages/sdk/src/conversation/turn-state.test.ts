@@ -3,7 +3,13 @@ import { createTurnState, reduceTurn, toOutcome } from "./turn-state.ts";
 import type { ConversationUpdate } from "./update.ts";
 
 const runId = "r";
-const begin = (messageId: string): ConversationUpdate => ({ kind: "draft-started", runId, messageId, step: 1, model: "x:y" });
+const begin = (messageId: string): ConversationUpdate => ({
+  kind: "draft-started",
+  runId,
+  messageId,
+  step: 1,
+  model: "x:y",
+});
 const say = (text: string, of = runId): ConversationUpdate => ({ kind: "draft-text", runId: of, text, reasoning: "" });
 const complete = (messageId: string, ...calls: string[]): ConversationUpdate => ({
   kind: "message-completed",
@@ -12,7 +18,13 @@ const complete = (messageId: string, ...calls: string[]): ConversationUpdate => 
   model: "x:y",
   calls: calls.map((id) => ({ id, name: "echo", input: {} })),
 });
-const settle = (callId: string, failed = false): ConversationUpdate => ({ kind: "call-settled", runId, callId, name: "echo", result: { output: callId, failed } });
+const settle = (callId: string, failed = false): ConversationUpdate => ({
+  kind: "call-settled",
+  runId,
+  callId,
+  name: "echo",
+  result: { output: callId, failed },
+});
 const discard: ConversationUpdate = { kind: "draft-discarded", runId };
 const cancel: ConversationUpdate = { kind: "turn-ended", runId, end: { status: "canceled" } };
 
@@ -47,8 +59,18 @@ test("usage adds up, and one unknown price makes the cost unknown", () => {
   const use = (costUsd: number | null, cachedInputTokens?: number): ConversationUpdate => ({
     kind: "usage",
     runId,
-    usage: { inputTokens: 10, outputTokens: 2, costUsd, ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }) },
+    usage: {
+      inputTokens: 10,
+      outputTokens: 2,
+      costUsd,
+      ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+    },
   });
-  expect(reduce(use(0.5), use(0.25, 3)).usage).toEqual({ inputTokens: 20, outputTokens: 4, cachedInputTokens: 3, costUsd: 0.75 });
+  expect(reduce(use(0.5), use(0.25, 3)).usage).toEqual({
+    inputTokens: 20,
+    outputTokens: 4,
+    cachedInputTokens: 3,
+    costUsd: 0.75,
+  });
   expect(reduce(use(null), use(1)).usage.costUsd).toBe(null);
 });

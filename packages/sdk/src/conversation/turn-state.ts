@@ -31,7 +31,10 @@ export function reduceTurn(turn: TurnState, update: ConversationUpdate): TurnSta
       return { ...turn, draft: { messageId: update.messageId, text: "", reasoning: "" } };
     case "draft-text": {
       const draft = turn.draft ?? { text: "", reasoning: "" };
-      return { ...turn, draft: { ...draft, text: draft.text + update.text, reasoning: draft.reasoning + update.reasoning } };
+      return {
+        ...turn,
+        draft: { ...draft, text: draft.text + update.text, reasoning: draft.reasoning + update.reasoning },
+      };
     }
     case "draft-discarded":
       return turn.draft ? { ...turn, draft: undefined } : turn;

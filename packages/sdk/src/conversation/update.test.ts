@@ -3,7 +3,8 @@ import type { AgentEvent, EventData, EventType } from "../protocol/event.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
 import { updatesFromBoth, updatesFromEvent, updatesFromFrame } from "./update.ts";
 
-const event = <T extends EventType>(type: T, data: EventData[T]) => ({ type, data, seq: 1, ts: "", threadId: "t" }) as AgentEvent;
+const event = <T extends EventType>(type: T, data: EventData[T]) =>
+  ({ type, data, seq: 1, ts: "", threadId: "t" }) as AgentEvent;
 
 const result = { callId: "c", name: "bash", summary: "ok", preview: "ok", size: 2 };
 const settled = { runId: "r", callId: "c", toolName: "bash", messageId: "m", ms: 1, action: "a" };
@@ -11,28 +12,44 @@ const settled = { runId: "r", callId: "c", toolName: "bash", messageId: "m", ms:
 const pairs: [AgentEvent, ChatFrame][] = [
   [event("run.canceled", { runId: "r" }), { type: "task-canceled", taskId: "r" }],
   [event("agent.completed", { runId: "r", result: "x" }), { type: "task-complete", taskId: "r" }],
-  [event("agent.error", { runId: "r", error: "No.", code: "budget" }), { type: "task-failed", taskId: "r", error: "No.", attempts: 1 }],
-  [event("tool.output", { ...settled, output: "ok", result }), { type: "tool_result", callId: "c", name: "bash", output: "ok", runId: "r" }],
-  [event("tool.error", { ...settled, error: "no", trouble: "threw" }), { type: "tool_result", callId: "c", name: "bash", output: "no", failed: true, runId: "r" }],
+  [
+    event("agent.error", { runId: "r", error: "No.", code: "budget" }),
+    { type: "task-failed", taskId: "r", error: "No.", attempts: 1 },
+  ],
+  [
+    event("tool.output", { ...settled, output: "ok", result }),
+    { type: "tool_result", callId: "c", name: "bash", output: "ok", runId: "r" },
+  ],
+  [
+    event("tool.error", { ...settled, error: "no", trouble: "threw" }),
+    { type: "tool_result", callId: "c", name: "bash", output: "no", failed: true, runId: "r" },
+  ],
   [
     event("model.failed", { runId: "r", step: 1, attempt: 2, kind: "overloaded", error: "busy", retryInMs: 5 }),
     { type: "task-retrying", taskId: "r", error: "busy", attempt: 2, retryIn: 5 },
   ],
 ];
 
-test.each(pairs)("$type and the frame that repeats it mean the same, and a reader of both hears of it once", (fact, frame) => {
-  const [fromEvent, fromFrame] = [updatesFromEvent(fact), updatesFromFrame(frame)];
-  expect(fromFrame.length).toBeGreaterThan(0);
-  // A frame may know less.
-  expect(fromEvent).toMatchObject(JSON.parse(JSON.stringify(fromFrame)));
-  const both = [...updatesFromBoth(fact), ...updatesFromBoth(frame)].filter(({ kind }) => kind !== "draft-discarded");
-  expect(both).toEqual(fromFrame.filter(({ kind }) => kind !== "draft-discarded"));
-});
+test.each(pairs)(
+  "$type and the frame that repeats it mean the same, and a reader of both hears of it once",
+  (fact, frame) => {
+    const [fromEvent, fromFrame] = [updatesFromEvent(fact), updatesFromFrame(frame)];
+    expect(fromFrame.length).toBeGreaterThan(0);
+    // A frame may know less.
+    expect(fromEvent).toMatchObject(JSON.parse(JSON.stringify(fromFrame)));
+    const both = [...updatesFromBoth(fact), ...updatesFromBoth(frame)].filter(({ kind }) => kind !== "draft-discarded");
+    expect(both).toEqual(fromFrame.filter(({ kind }) => kind !== "draft-discarded"));
+  },
+);
 
 test("what the model said of an unfinished message is void after a failed call and after a restart", () => {
   const discarded = { kind: "draft-discarded", runId: "r" };
-  expect(updatesFromEvent(event("run.resumed", { runId: "r", reason: "recovered", attempt: 1, strikes: 1, boot: "b" }))).toContainEqual(discarded);
-  expect(updatesFromEvent(event("model.failed", { runId: "r", step: 1, attempt: 1, kind: "auth", error: "no" }))).toEqual([discarded]);
+  expect(
+    updatesFromEvent(event("run.resumed", { runId: "r", reason: "recovered", attempt: 1, strikes: 1, boot: "b" })),
+  ).toContainEqual(discarded);
+  expect(
+    updatesFromEvent(event("model.failed", { runId: "r", step: 1, attempt: 1, kind: "auth", error: "no" })),
+  ).toEqual([discarded]);
   expect(updatesFromEvent(event("run.paused", { runId: "r", reason: "deferred" }))).not.toContainEqual(discarded);
 });
 
@@ -45,5 +62,7 @@ test("text that comes in frames is not read from the log again", () => {
 
 test("events that say nothing about the conversation mean nothing", () => {
   expect(updatesFromEvent(event("agent.started", { runId: "r" }))).toEqual([]);
-  expect(updatesFromEvent({ ...event("agent.started", { runId: "r" }), type: "made.up" } as unknown as AgentEvent)).toEqual([]);
+  expect(
+    updatesFromEvent({ ...event("agent.started", { runId: "r" }), type: "made.up" } as unknown as AgentEvent),
+  ).toEqual([]);
 });

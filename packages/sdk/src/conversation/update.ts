@@ -1,8 +1,8 @@
+import type { CapabilityEvent } from "../client/capability.ts";
 import type { AgentEvent, EventData, PauseReason, Said, ToolTrouble } from "../protocol/event.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
 import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts";
 import type { Context, Failure, Todo, UsageTotal } from "../protocol/turn.ts";
-import type { CapabilityEvent } from "../client/capability.ts";
 
 /** Something worth telling that is no message. */
 export type NoteContent =
@@ -48,7 +48,14 @@ export type ConversationUpdate =
   /** What it has said of an unfinished message is void. */
   | { kind: "draft-discarded"; runId: string }
   | { kind: "retry"; runId: string; error: string; attempt: number; inMs: number }
-  | { kind: "message-completed"; runId: string; messageId: string; model: string; calls: MessageToolCall[]; context?: Context | undefined }
+  | {
+      kind: "message-completed";
+      runId: string;
+      messageId: string;
+      model: string;
+      calls: MessageToolCall[];
+      context?: Context | undefined;
+    }
   | { kind: "usage"; runId: string; usage: UsageTotal }
   /** A call without the message it is part of; only frames tell of it this way. */
   | { kind: "call"; runId: string; call: MessageToolCall }
@@ -83,7 +90,10 @@ export function updatesFromEvent(event: AgentEvent): readonly ConversationUpdate
     case "run.resumed": {
       // Whatever the model was saying is asked for again.
       const { runId } = event.data;
-      return [{ kind: "draft-discarded", runId }, { kind: "turn-resumed", runId }];
+      return [
+        { kind: "draft-discarded", runId },
+        { kind: "turn-resumed", runId },
+      ];
     }
     case "run.paused":
       return [{ kind: "turn-paused", ...event.data }];
@@ -116,7 +126,10 @@ export function updatesFromEvent(event: AgentEvent): readonly ConversationUpdate
     case "model.completed": {
       const { runId, messageId, model, usage, context, toolCalls } = event.data;
       const calls = toolCalls.map(({ id, name, input }) => ({ id, name, input }));
-      return [{ kind: "message-completed", runId, messageId, model, calls, context }, { kind: "usage", runId, usage }];
+      return [
+        { kind: "message-completed", runId, messageId, model, calls, context },
+        { kind: "usage", runId, usage },
+      ];
     }
     case "model.consulted":
       return [{ kind: "usage", runId: event.data.runId, usage: event.data.usage }];
@@ -174,7 +187,10 @@ export function updatesFromFrame(frame: ChatFrame): readonly ConversationUpdate[
     }
     case "task-retrying": {
       const { taskId: runId, error, attempt, retryIn: inMs } = frame;
-      return [{ kind: "draft-discarded", runId }, { kind: "retry", runId, error, attempt, inMs }];
+      return [
+        { kind: "draft-discarded", runId },
+        { kind: "retry", runId, error, attempt, inMs },
+      ];
     }
     case "task-complete":
       return [{ kind: "turn-ended", runId: frame.taskId, end: { status: "completed" } }];
@@ -188,7 +204,12 @@ export function updatesFromFrame(frame: ChatFrame): readonly ConversationUpdate[
 }
 
 /** What chat frames tell as it happens, in order with the messages of a history. */
-const frameUpdateKinds: ReadonlySet<ConversationUpdate["kind"]> = new Set(["draft-text", "call-settled", "retry", "turn-ended"]);
+const frameUpdateKinds: ReadonlySet<ConversationUpdate["kind"]> = new Set([
+  "draft-text",
+  "call-settled",
+  "retry",
+  "turn-ended",
+]);
 
 /** The updates of a stream that carries both vocabularies, each once. */
 export function updatesFromBoth(frame: ChatFrame | AgentEvent): readonly ConversationUpdate[] {

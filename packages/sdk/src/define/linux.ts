@@ -26,7 +26,10 @@ export interface CommandResult extends Brought {
  */
 export interface Linux {
   /** Runs a command and waits for it. */
-  run(command: string, options: { timeoutMs?: number; signal: AbortSignal; onOutput(text: string): void }): Promise<CommandResult>;
+  run(
+    command: string,
+    options: { timeoutMs?: number; signal: AbortSignal; onOutput(text: string): void },
+  ): Promise<CommandResult>;
   /** Starts one that goes on after the call. */
   start(command: string): Promise<ProcessInfo & Brought>;
   list(): Promise<ProcessInfo[]>;

@@ -93,7 +93,9 @@ export function defineMiddleware<Config extends object = object, Written extends
   middleware: Middleware<Config, Written>,
 ): Middleware<Config, Written> {
   if (!/^[A-Za-z][\w.-]{0,63}$/.test(middleware.name)) {
-    throw new Error(`“${middleware.name}” cannot be a middleware's name: use letters, digits, and . _ - after the first.`);
+    throw new Error(
+      `“${middleware.name}” cannot be a middleware's name: use letters, digits, and . _ - after the first.`,
+    );
   }
   return middleware;
 }

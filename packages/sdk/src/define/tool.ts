@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { toolNameRule } from "../protocol/names.ts";
 import type { NewEvent, ToolTrouble } from "../protocol/event.ts";
+import { toolNameRule } from "../protocol/names.ts";
 import type { Props } from "../protocol/props.ts";
 import type { CodeRunner } from "./code.ts";
-import type { GenerateOptions } from "./generate-options.ts";
 import type { Files, Shell } from "./files.ts";
+import type { GenerateOptions } from "./generate-options.ts";
 import type { Linux } from "./linux.ts";
 
 /** Facts that a tool may add to its agent's log. */
@@ -86,7 +86,10 @@ export interface Tool {
 }
 
 /** A tool as it is defined; what is left out is assumed to be the careful thing. */
-export interface NewTool<Input> extends Omit<Tool, "inputSchema" | "parameters" | "action" | "idempotent" | "parallel" | "execute"> {
+export interface NewTool<Input> extends Omit<
+  Tool,
+  "inputSchema" | "parameters" | "action" | "idempotent" | "parallel" | "execute"
+> {
   /** A zod schema, or a JSON schema. */
   inputSchema: z.ZodType<Input> | Record<string, unknown>;
   action?: string;
@@ -107,15 +110,26 @@ export interface NewTool<Input> extends Omit<Tool, "inputSchema" | "parameters" 
  * A string or an object is its result, an exception a result that says what went wrong. Nothing or `null` is no output,
  * and `defer()` says that the result comes later.
  */
-export function defineTool<Input>(definition: NewTool<Input>, execute: (input: Input, context: ToolContext) => unknown): Tool {
+export function defineTool<Input>(
+  definition: NewTool<Input>,
+  execute: (input: Input, context: ToolContext) => unknown,
+): Tool {
   const { name, aliases = [], description, inputSchema } = definition;
   for (const word of [name, ...aliases]) {
     if (!toolNameRule.pattern.test(word)) throw new Error(`“${word}” cannot be a tool's name: ${toolNameRule.form}.`);
   }
-  if (!description.trim()) throw new Error(`The tool “${name}” has no description, and a model could not know what it is for.`);
+  if (!description.trim())
+    throw new Error(`The tool “${name}” has no description, and a model could not know what it is for.`);
   const isZod = inputSchema instanceof z.ZodType;
   const schema = isZod ? { inputSchema } : { inputSchema: z.fromJSONSchema(inputSchema), parameters: inputSchema };
-  return { action: name, idempotent: false, parallel: false, ...definition, ...schema, execute: execute as Tool["execute"] };
+  return {
+    action: name,
+    idempotent: false,
+    parallel: false,
+    ...definition,
+    ...schema,
+    execute: execute as Tool["execute"],
+  };
 }
 
 /** A picture as a tool's output: kept in the blob store, shown to models that see. */

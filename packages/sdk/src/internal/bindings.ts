@@ -12,7 +12,8 @@ import {
 /** The JSON bindings that the daemon passes to its Worker, and the configuration they are read from. */
 
 const baseRule = "expected the address of an API, for example https://api.groq.com/openai/v1";
-const keyVariableRule = "expected the name of an environment variable that ends in _KEY, _TOKEN or _SECRET, for example GROQ_API_KEY";
+const keyVariableRule =
+  "expected the name of an environment variable that ends in _KEY, _TOKEN or _SECRET, for example GROQ_API_KEY";
 
 /** The wire formats that we speak ourselves. */
 export const wires = ["chat", "responses", "messages"] as const;
@@ -33,7 +34,9 @@ export const providerSettingSchema = z.strictObject({
   wire: z
     .enum(wires, `expected ${wires.join(", ")}`)
     .optional()
-    .meta({ description: "Its format: OpenAI's chat completions (the default), OpenAI's responses, or Anthropic's messages." }),
+    .meta({
+      description: "Its format: OpenAI's chat completions (the default), OpenAI's responses, or Anthropic's messages.",
+    }),
 });
 
 const contextRule = "expected a whole number of tokens, 1000 or more";
@@ -61,12 +64,37 @@ const createIntegerSetting = (least: number, most: number, otherwise: number, de
 
 /** How long and how often a turn may try. */
 export const turnLimitsSchema = z.strictObject({
-  noProgressSeconds: createIntegerSetting(1, 86_400, defaultTurnLimits.noProgressSeconds, "A turn that brings nothing new for so long fails."),
-  attempts: createIntegerSetting(1, 20, defaultTurnLimits.attempts, "How often a turn that was interrupted is taken up again without progress."),
-  strikes: createIntegerSetting(1, 20, defaultTurnLimits.strikes, "A turn during which the host crashed so often fails."),
-  heartbeatSeconds: createIntegerSetting(1, 300, defaultTurnLimits.heartbeatSeconds, "How often a running turn notes that it lives."),
+  noProgressSeconds: createIntegerSetting(
+    1,
+    86_400,
+    defaultTurnLimits.noProgressSeconds,
+    "A turn that brings nothing new for so long fails.",
+  ),
+  attempts: createIntegerSetting(
+    1,
+    20,
+    defaultTurnLimits.attempts,
+    "How often a turn that was interrupted is taken up again without progress.",
+  ),
+  strikes: createIntegerSetting(
+    1,
+    20,
+    defaultTurnLimits.strikes,
+    "A turn during which the host crashed so often fails.",
+  ),
+  heartbeatSeconds: createIntegerSetting(
+    1,
+    300,
+    defaultTurnLimits.heartbeatSeconds,
+    "How often a running turn notes that it lives.",
+  ),
   toolSeconds: createIntegerSetting(1, 86_400, defaultTurnLimits.toolSeconds, "How long one tool call may take."),
-  hookSeconds: createIntegerSetting(1, 3600, defaultTurnLimits.hookSeconds, "How long one hook of a middleware may take."),
+  hookSeconds: createIntegerSetting(
+    1,
+    3600,
+    defaultTurnLimits.hookSeconds,
+    "How long one hook of a middleware may take.",
+  ),
   steps: createIntegerSetting(1, 10_000, defaultTurnLimits.steps, "How many calls to the model one turn may make."),
 });
 
@@ -74,11 +102,31 @@ export type TurnLimits = z.infer<typeof turnLimitsSchema>;
 
 /** What a run of code may use. */
 export const sandboxLimitsSchema = z.strictObject({
-  seconds: createIntegerSetting(1, 3600, defaultSandboxLimits.seconds, "How long a run of code may take where the call does not say."),
+  seconds: createIntegerSetting(
+    1,
+    3600,
+    defaultSandboxLimits.seconds,
+    "How long a run of code may take where the call does not say.",
+  ),
   mostSeconds: createIntegerSetting(1, 3600, defaultSandboxLimits.mostSeconds, "The longest that a call may ask for."),
-  waitSeconds: createIntegerSetting(1, 3600, defaultSandboxLimits.waitSeconds, "How long a run waits for a free sandbox."),
-  silenceSeconds: createIntegerSetting(1, 3600, defaultSandboxLimits.silenceSeconds, "A sandbox that spins, or is silent otherwise, for so long is killed."),
-  memoryMb: createIntegerSetting(64, 4096, defaultSandboxLimits.memoryMb, "How much memory the JavaScript of a run may use."),
+  waitSeconds: createIntegerSetting(
+    1,
+    3600,
+    defaultSandboxLimits.waitSeconds,
+    "How long a run waits for a free sandbox.",
+  ),
+  silenceSeconds: createIntegerSetting(
+    1,
+    3600,
+    defaultSandboxLimits.silenceSeconds,
+    "A sandbox that spins, or is silent otherwise, for so long is killed.",
+  ),
+  memoryMb: createIntegerSetting(
+    64,
+    4096,
+    defaultSandboxLimits.memoryMb,
+    "How much memory the JavaScript of a run may use.",
+  ),
   runs: createIntegerSetting(1, 100_000, defaultSandboxLimits.runs, "A sandbox is replaced after so many runs."),
 });
 
@@ -86,11 +134,24 @@ export type SandboxLimits = z.infer<typeof sandboxLimitsSchema>;
 
 /** What a command in the Linux sandbox may use. */
 export const linuxLimitsSchema = z.strictObject({
-  seconds: createIntegerSetting(1, 86_400, defaultLinuxLimits.seconds, "How long a command may take where the call does not say."),
+  seconds: createIntegerSetting(
+    1,
+    86_400,
+    defaultLinuxLimits.seconds,
+    "How long a command may take where the call does not say.",
+  ),
   mostSeconds: createIntegerSetting(1, 86_400, defaultLinuxLimits.mostSeconds, "The longest that a call may ask for."),
   memoryMb: createIntegerSetting(16, 1_000_000, defaultLinuxLimits.memoryMb, "How much memory one process may use."),
-  processes: createIntegerSetting(1, 100, defaultLinuxLimits.processes, "How many processes of one agent may go on at a time."),
-  network: z.boolean("expected true or false").default(defaultLinuxLimits.network).meta({ description: "May commands reach the network?" }),
+  processes: createIntegerSetting(
+    1,
+    100,
+    defaultLinuxLimits.processes,
+    "How many processes of one agent may go on at a time.",
+  ),
+  network: z
+    .boolean("expected true or false")
+    .default(defaultLinuxLimits.network)
+    .meta({ description: "May commands reach the network?" }),
 });
 
 export type LinuxLimits = z.infer<typeof linuxLimitsSchema>;
@@ -98,12 +159,32 @@ export type LinuxLimits = z.infer<typeof linuxLimitsSchema>;
 /** What a workspace may hold, and how long it remembers. */
 export const workspaceLimitsSchema = z.strictObject({
   fileMb: createIntegerSetting(1, 100, defaultWorkspaceLimits.fileMb, "How large one file may be."),
-  textKb: createIntegerSetting(1, 1024, defaultWorkspaceLimits.textKb, "Text that is larger is kept whole, like a picture: two who edit it at once are not merged."),
+  textKb: createIntegerSetting(
+    1,
+    1024,
+    defaultWorkspaceLimits.textKb,
+    "Text that is larger is kept whole, like a picture: two who edit it at once are not merged.",
+  ),
   files: createIntegerSetting(1, 100_000, defaultWorkspaceLimits.files, "How many files a workspace may have."),
   totalMb: createIntegerSetting(1, 100_000, defaultWorkspaceLimits.totalMb, "How large all files together may be."),
-  textMb: createIntegerSetting(1, 1024, defaultWorkspaceLimits.textMb, "How large all text that is merged may be together."),
-  keepDays: createIntegerSetting(0, 36_500, defaultWorkspaceLimits.keepDays, "Versions that are older are dropped, the files of now excepted. 0 keeps all."),
-  keepVersions: createIntegerSetting(0, 1_000_000, defaultWorkspaceLimits.keepVersions, "Only so many versions are kept. 0 keeps all."),
+  textMb: createIntegerSetting(
+    1,
+    1024,
+    defaultWorkspaceLimits.textMb,
+    "How large all text that is merged may be together.",
+  ),
+  keepDays: createIntegerSetting(
+    0,
+    36_500,
+    defaultWorkspaceLimits.keepDays,
+    "Versions that are older are dropped, the files of now excepted. 0 keeps all.",
+  ),
+  keepVersions: createIntegerSetting(
+    0,
+    1_000_000,
+    defaultWorkspaceLimits.keepVersions,
+    "Only so many versions are kept. 0 keeps all.",
+  ),
 });
 
 export type WorkspaceLimits = z.infer<typeof workspaceLimitsSchema>;

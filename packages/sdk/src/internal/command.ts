@@ -11,7 +11,9 @@ export const commandSchema = z.strictObject({
   /** `agency~agent`. It becomes a path, so both names are validated again. */
   agent: z.string().refine((name) => {
     const { agency, path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
-    return subAgents.length === 0 && agencyIdSchema.safeParse(agency).success && agentNameSchema.safeParse(agent).success;
+    return (
+      subAgents.length === 0 && agencyIdSchema.safeParse(agency).success && agentNameSchema.safeParse(agent).success
+    );
   }, "expected agency~agent"),
   command: z
     .string()

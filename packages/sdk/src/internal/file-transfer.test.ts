@@ -17,7 +17,8 @@ const all = new Uint8Array(
 test("transfers are decoded as they were encoded, however the stream is split", async () => {
   for (const size of [1, 3, 1000, 100_000]) {
     const found = [];
-    for await (const { header, bytes } of decodeFileTransfers(splitBytes(all, size), 5000)) found.push([header, [...bytes]]);
+    for await (const { header, bytes } of decodeFileTransfers(splitBytes(all, size), 5000))
+      found.push([header, [...bytes]]);
     expect(found).toEqual([
       [{ a: "grüße\n", size: 4 }, [10, 0, 255, 10]],
       [{ b: 1 }, []],

@@ -58,7 +58,10 @@ function assertFree(files: Files, path: string): void {
 
 test("a diff tells what was added, edited and deleted, and nothing else", () => {
   const diff = createDiff({ same: "1", edited: "1", deleted: "1" }, { same: "1", edited: "2", added: "3" });
-  expect([...diff.written]).toEqual([["edited", "2"], ["added", "3"]]);
+  expect([...diff.written]).toEqual([
+    ["edited", "2"],
+    ["added", "3"],
+  ]);
   expect([[...diff.edited], [...diff.deleted], diff.size]).toEqual([["edited"], [["deleted", "1"]], 3]);
   const changed = ["same", "edited", "deleted", "added"].filter((path) => diff.has(path));
   expect(changed).toEqual(["edited", "deleted", "added"]);

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { agencyIdSchema, agentNameSchema, blueprintNameSchema, driverNameSchema, modelIdSchema } from "./name-schemas.ts";
+import {
+  agencyIdSchema,
+  agentNameSchema,
+  blueprintNameSchema,
+  driverNameSchema,
+  modelIdSchema,
+} from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
 import { propsSchema } from "./props.ts";
 

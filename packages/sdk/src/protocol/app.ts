@@ -18,10 +18,19 @@ const moduleNameSchema = z
 
 export const newAppSchema = z
   .strictObject({
-    code: z.string().min(1).meta({ description: "the main module, JavaScript or TypeScript: export default { async fetch(request, env) { return new Response(…) } }" }),
+    code: z
+      .string()
+      .min(1)
+      .meta({
+        description:
+          "the main module, JavaScript or TypeScript: export default { async fetch(request, env) { return new Response(…) } }",
+      }),
     modules: z
       .record(moduleNameSchema, z.string())
-      .refine((modules) => Object.keys(modules).length < maxModules, `an app may have ${maxModules} modules, the main one included`)
+      .refine(
+        (modules) => Object.keys(modules).length < maxModules,
+        `an app may have ${maxModules} modules, the main one included`,
+      )
       .optional()
       .meta({ description: "more modules by their paths, to be imported as ./path" }),
   })
@@ -30,7 +39,13 @@ export const newAppSchema = z
 
 export type NewApp = z.infer<typeof newAppSchema>;
 
-export function appBytes({ code, modules = {} }: { code: string; modules?: Record<string, string> | undefined }): number {
+export function appBytes({
+  code,
+  modules = {},
+}: {
+  code: string;
+  modules?: Record<string, string> | undefined;
+}): number {
   const encoder = new TextEncoder();
   return [code, ...Object.entries(modules).flat()].reduce((sum, text) => sum + encoder.encode(text).length, 0);
 }

@@ -41,7 +41,10 @@ export type BlueprintConfig = Pick<z.input<typeof blueprintConfigSchema>, "budge
 export const listedBlueprintSchema = blueprintSchema
   .extend({
     source: z.enum(["static", "dynamic"]),
-    warnings: z.array(z.string()).optional().meta({ description: "what is probably not meant, such as a tag that nothing has" }),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .meta({ description: "what is probably not meant, such as a tag that nothing has" }),
   })
   .meta({ id: "ListedBlueprint" });
 

@@ -5,17 +5,37 @@ import { errorBody, errorCodes, errorFromBody, fail, isThinkeryError, statusOf }
 
 test("an error keeps what it is when its class is lost on the way, as between objects", () => {
   const original = fail("conflict", "Taken.", { suggestion: "other" });
-  const arrived = Object.assign(new Error(original.message), { name: original.name, code: original.code, details: original.details });
+  const arrived = Object.assign(new Error(original.message), {
+    name: original.name,
+    code: original.code,
+    details: original.details,
+  });
   expect(isThinkeryError(arrived)).toBe(true);
-  expect(errorBody(arrived as typeof original)).toEqual({ error: { code: "conflict", message: "Taken.", details: { suggestion: "other" } } });
+  expect(errorBody(arrived as typeof original)).toEqual({
+    error: { code: "conflict", message: "Taken.", details: { suggestion: "other" } },
+  });
   expect(isThinkeryError(new Error("x"))).toBe(false);
   expect(isThinkeryError(Object.assign(new Error("x"), { name: "ThinkeryError", code: "made_up" }))).toBe(false);
   expect(isThinkeryError("ThinkeryError")).toBe(false);
 });
 
 test("an error is read back from its body, and from nothing else", () => {
-  expect(errorFromBody(errorBody(fail("conflict", "Taken.", { suggestion: "other" })))).toMatchObject({ code: "conflict", message: "Taken.", details: { suggestion: "other" } });
-  for (const body of [undefined, null, "x", [], {}, { error: null }, { error: "x" }, { error: { code: "made_up", message: "x" } }, { error: { code: "conflict" } }]) {
+  expect(errorFromBody(errorBody(fail("conflict", "Taken.", { suggestion: "other" })))).toMatchObject({
+    code: "conflict",
+    message: "Taken.",
+    details: { suggestion: "other" },
+  });
+  for (const body of [
+    undefined,
+    null,
+    "x",
+    [],
+    {},
+    { error: null },
+    { error: "x" },
+    { error: { code: "made_up", message: "x" } },
+    { error: { code: "conflict" } },
+  ]) {
     expect([body, errorFromBody(body)]).toEqual([body, undefined]);
   }
 });

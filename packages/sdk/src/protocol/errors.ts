@@ -53,9 +53,7 @@ export function fail(code: ErrorCode, message: string, details?: ErrorDetails): 
 }
 
 export function isThinkeryError(error: unknown): error is ThinkeryError {
-  return (
-    error instanceof Error && error.name === "ThinkeryError" && (error as ThinkeryError).code in errorStatus
-  );
+  return error instanceof Error && error.name === "ThinkeryError" && (error as ThinkeryError).code in errorStatus;
 }
 
 export function statusOf(code: ErrorCode): number {

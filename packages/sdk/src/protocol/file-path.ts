@@ -14,7 +14,8 @@ const deviceName = /^(?:con|prn|aux|nul|clock\$|com[0-9¹²³]|lpt[0-9¹²³]|co
 
 // What is not seen, or changes how what is around it is seen: control and format characters, fillers. What chooses
 // between two looks of a character, and what joins letters and pictures, is a part of how they are written.
-const invisibleCharacter = /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u;
+const invisibleCharacter =
+  /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u;
 
 // Some machines leave joiners out of names, and beside plain letters they say nothing.
 const idleJoiner = /(?:^|\p{ASCII})(?:\u200c|\u200d|[\ufe00-\ufe0e])|(?:\u200c|\u200d)(?:\p{ASCII}|$)/u;
@@ -50,7 +51,8 @@ export function pathProblem(text: string): string | undefined {
   if (!text.isWellFormed() || brokenCharacter.test(text)) return "it is not well-formed text";
   const path = toRelative(text);
   if (path === "") return "it is empty";
-  if (path.startsWith("/")) return `it is outside; paths are relative to the workspace, or begin with ${workspaceFolder}/`;
+  if (path.startsWith("/"))
+    return `it is outside; paths are relative to the workspace, or begin with ${workspaceFolder}/`;
   if (path.includes("\\")) return "write it with slashes, not backslashes";
   if (invisibleCharacter.test(path)) return "it has a character in it that cannot be seen";
   const encoder = new TextEncoder();
@@ -61,7 +63,8 @@ export function pathProblem(text: string): string | undefined {
   for (const name of names) {
     const problem = findNameProblem(name);
     if (problem) return problem;
-    if (encoder.encode(name).length > pathLimits.nameBytes) return `a name in it is longer than ${pathLimits.nameBytes} bytes`;
+    if (encoder.encode(name).length > pathLimits.nameBytes)
+      return `a name in it is longer than ${pathLimits.nameBytes} bytes`;
   }
   return undefined;
 }
@@ -73,7 +76,8 @@ function findNameProblem(name: string): string | undefined {
   // An address with these in it leads elsewhere before anybody has read it.
   if (/^(?:\.|%2e){1,2}$/i.test(name)) return `“${name}” is not a name`;
   if (/[. ]$/.test(name)) return "a name ends with a dot or a space, which some machines leave out";
-  if (name.includes(":")) return "it has a colon in it; on some machines that is a drive, or a hidden part of another file";
+  if (name.includes(":"))
+    return "it has a colon in it; on some machines that is a drive, or a hidden part of another file";
   if (deviceName.test(name)) return `“${shownPath(name)}” is a device on some machines`;
   if (/^git~[0-9]+$/i.test(name)) return `“${shownPath(name)}” is another name of .git on some machines`;
   if (idleJoiner.test(name)) return "it has a character in it that cannot be seen";
@@ -91,7 +95,8 @@ export function foldedPath(path: string): string {
 
 function toRelative(text: string): string {
   const path = text.normalize("NFC");
-  const inside = path === workspaceFolder || path.startsWith(`${workspaceFolder}/`) ? path.slice(workspaceFolder.length + 1) : path;
+  const inside =
+    path === workspaceFolder || path.startsWith(`${workspaceFolder}/`) ? path.slice(workspaceFolder.length + 1) : path;
   // “./src/a.ts” is what many people and programs write.
   return inside.replace(/^(?:\.\/)+/, "");
 }
@@ -105,6 +110,7 @@ export function shownPath(text: string): string {
 /** The folders on the way to a path, the outermost first. */
 export function foldersOf(path: string): string[] {
   const folders: string[] = [];
-  for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) folders.push(path.slice(0, slash));
+  for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
+    folders.push(path.slice(0, slash));
   return folders;
 }

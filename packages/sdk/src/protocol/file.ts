@@ -3,7 +3,10 @@ import { pageQuerySchema } from "./page.ts";
 
 const branchRule = "expected letters, digits, and . _ - between them, 64 at most";
 
-export const branchNameSchema = z.string(branchRule).max(64, branchRule).regex(/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/, branchRule);
+export const branchNameSchema = z
+  .string(branchRule)
+  .max(64, branchRule)
+  .regex(/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/, branchRule);
 
 /** A path as a request has it. What it may be is said in one place, see `filePath`. */
 export const pathTextSchema = z.string().min(1).max(8192);
@@ -14,7 +17,9 @@ export const versionNumberSchema = z.coerce.number().int().min(1);
 export const fileSchema = z
   .object({
     path: z.string(),
-    kind: z.enum(["text", "binary"]).meta({ description: "text is merged when two edit it at once; anything else is kept whole" }),
+    kind: z
+      .enum(["text", "binary"])
+      .meta({ description: "text is merged when two edit it at once; anything else is kept whole" }),
     size: z.number().meta({ description: "in bytes" }),
     mediaType: z.string(),
     hash: z.string().meta({ description: "of its content; the ETag of its address" }),
@@ -27,7 +32,9 @@ export type FileInfo = z.infer<typeof fileSchema>;
 
 export const fileListSchema = z.object({
   files: z.array(fileSchema),
-  version: z.number().meta({ description: "the workspace's latest version on this branch; 0 while nothing was ever written" }),
+  version: z
+    .number()
+    .meta({ description: "the workspace's latest version on this branch; 0 while nothing was ever written" }),
   next: z.string().optional().meta({ description: "pass it as `after` for the next page" }),
 });
 
@@ -36,7 +43,9 @@ const atSchema = z.strictObject({
   version: versionNumberSchema.optional().meta({ description: "as of this version, in place of now" }),
 });
 
-export const fileQuerySchema = atSchema.extend({ download: z.literal("1").optional().meta({ description: "answer as a download" }) });
+export const fileQuerySchema = atSchema.extend({
+  download: z.literal("1").optional().meta({ description: "answer as a download" }),
+});
 
 export const fileWriteQuerySchema = atSchema.pick({ branch: true });
 

@@ -10,7 +10,10 @@ const approvalSchema = z.strictObject({
   approvalId: z.string().min(1).max(200).optional().meta({ description: "the only one that waits, if none is named" }),
   approved: z.boolean(),
   reason: z.string().max(10_000).optional(),
-  modifiedToolCalls: z.array(z.strictObject({ toolName: z.string().min(1).max(200), args: z.unknown() })).max(200).optional(),
+  modifiedToolCalls: z
+    .array(z.strictObject({ toolName: z.string().min(1).max(200), args: z.unknown() }))
+    .max(200)
+    .optional(),
 });
 
 export type Approval = z.infer<typeof approvalSchema>;
@@ -41,7 +44,15 @@ export type ChatFrame =
   | { type: "text_done"; messageId: string }
   | { type: "reasoning"; content: string; messageId: string }
   | { type: "tool_call"; id: string; name: string; input: unknown; runId: string }
-  | { type: "tool_result"; callId: string; name: string; output: string; failed?: boolean; blob?: string; runId: string }
+  | {
+      type: "tool_result";
+      callId: string;
+      name: string;
+      output: string;
+      failed?: boolean;
+      blob?: string;
+      runId: string;
+    }
   /** What a call that is under way has to show, after what it showed before. */
   | { type: "tool_progress"; callId: string; text: string; runId: string }
   | { type: "chat"; message: { role: "assistant"; content: string } }

@@ -12,7 +12,12 @@ export const healthSchema = z
     agencies: z.number().optional(),
     agents: z.number().optional(),
     sandboxes: z
-      .array(slotSchema.extend({ agent: z.string().optional().meta({ description: "whose code runs in it" }), runs: z.number().optional() }))
+      .array(
+        slotSchema.extend({
+          agent: z.string().optional().meta({ description: "whose code runs in it" }),
+          runs: z.number().optional(),
+        }),
+      )
       .optional(),
     waitingRuns: z.number().optional().meta({ description: "runs of code that wait for a sandbox" }),
     restarts: z.number().optional().meta({ description: "how often main was restarted" }),

@@ -16,7 +16,10 @@ export const modelInfoSchema = z
   .object({
     id: z.string().meta({ description: "provider:model" }),
     price: priceSchema.optional().meta({ description: "absent when nobody told us" }),
-    contextTokens: z.number().optional().meta({ description: "how much it reads at once, in tokens; absent when nobody told us" }),
+    contextTokens: z
+      .number()
+      .optional()
+      .meta({ description: "how much it reads at once, in tokens; absent when nobody told us" }),
   })
   .meta({ id: "ModelInfo" });
 

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { agencyIdSchema, agentNameSchema, blueprintNameSchema, modelIdSchema, scriptNameSchema, userNameSchema } from "./name-schemas.ts";
+import {
+  agencyIdSchema,
+  agentNameSchema,
+  blueprintNameSchema,
+  modelIdSchema,
+  scriptNameSchema,
+  userNameSchema,
+} from "./name-schemas.ts";
 import { type AgentAddress, agentObjectName, formatAddress, nameProblem, nameRules, parseAddress } from "./names.ts";
 
 test("plain names are names, hyphens and dots inside included", () => {
@@ -9,7 +16,28 @@ test("plain names are names, hyphens and dots inside included", () => {
 });
 
 test("nothing that could be a path, a separator or a look-alike is a name", () => {
-  const bad = ["", ".", "..", ".a", "a.", "-a", "a-", "a/b", "a\\b", "a b", "a~b", "a:b", "a@b", "a#b", "a\u0000", "аlice", "ａ", "é", "a\u200b", "x".repeat(65)];
+  const bad = [
+    "",
+    ".",
+    "..",
+    ".a",
+    "a.",
+    "-a",
+    "a-",
+    "a/b",
+    "a\\b",
+    "a b",
+    "a~b",
+    "a:b",
+    "a@b",
+    "a#b",
+    "a\u0000",
+    "аlice",
+    "ａ",
+    "é",
+    "a\u200b",
+    "x".repeat(65),
+  ];
   for (const name of bad) expect([name, agentNameSchema.safeParse(name).success]).toEqual([name, false]);
 });
 
@@ -20,23 +48,47 @@ test("the classes of the Agents SDK's routes are no agents' names, in any case",
 });
 
 test("a schema and the check without one agree, word for word", () => {
-  const names = ["", "a", "alice", "Think", "a b", "a.", "a:b", "a:b:c", "é".repeat(101), ...[64, 65, 100, 101].map((length) => "x".repeat(length))];
-  const schemas = { agent: agentNameSchema, agency: agencyIdSchema, blueprint: blueprintNameSchema, user: userNameSchema, script: scriptNameSchema };
+  const names = [
+    "",
+    "a",
+    "alice",
+    "Think",
+    "a b",
+    "a.",
+    "a:b",
+    "a:b:c",
+    "é".repeat(101),
+    ...[64, 65, 100, 101].map((length) => "x".repeat(length)),
+  ];
+  const schemas = {
+    agent: agentNameSchema,
+    agency: agencyIdSchema,
+    blueprint: blueprintNameSchema,
+    user: userNameSchema,
+    script: scriptNameSchema,
+  };
   for (const kind of Object.keys(schemas) as (keyof typeof schemas)[]) {
     for (const name of names) {
-      expect([kind, name, nameProblem(nameRules[kind], name)]).toEqual([kind, name, schemas[kind].safeParse(name).error?.issues[0]?.message]);
+      expect([kind, name, nameProblem(nameRules[kind], name)]).toEqual([
+        kind,
+        name,
+        schemas[kind].safeParse(name).error?.issues[0]?.message,
+      ]);
     }
   }
 });
 
 test("an agency may carry one tag", () => {
   expect(agencyIdSchema.safeParse("review:pr-123").success).toBe(true);
-  for (const id of ["review:", ":pr", "a:b:c", "a::b", "a:b/c"]) expect([id, agencyIdSchema.safeParse(id).success]).toEqual([id, false]);
+  for (const id of ["review:", ":pr", "a:b:c", "a::b", "a:b/c"])
+    expect([id, agencyIdSchema.safeParse(id).success]).toEqual([id, false]);
 });
 
 test("a model has a provider", () => {
-  for (const id of ["openai:gpt-4o", "ollama:llama3:8b", "openai-compatible:org/model"]) expect(modelIdSchema.safeParse(id).success).toBe(true);
-  for (const id of ["gpt-4o", ":x", "openai:", "Open AI:x", "openai:a b"]) expect([id, modelIdSchema.safeParse(id).success]).toEqual([id, false]);
+  for (const id of ["openai:gpt-4o", "ollama:llama3:8b", "openai-compatible:org/model"])
+    expect(modelIdSchema.safeParse(id).success).toBe(true);
+  for (const id of ["gpt-4o", ":x", "openai:", "Open AI:x", "openai:a b"])
+    expect([id, modelIdSchema.safeParse(id).success]).toEqual([id, false]);
 });
 
 test("an agent's object name comes apart the way it was put together, and only then", () => {
@@ -45,5 +97,6 @@ test("an agent's object name comes apart the way it was put together, and only t
     const address: AgentAddress = { agency: "review:pr-1", path };
     expect(parseAddress(formatAddress(address))).toEqual(address);
   }
-  for (const text of ["alice", "~alice", "global~", "a~b~c", "a~b/", "a~/b", "a~b//c", ""]) expect(parseAddress(text)).toBeUndefined();
+  for (const text of ["alice", "~alice", "global~", "a~b~c", "a~b/", "a~/b", "a~b//c", ""])
+    expect(parseAddress(text)).toBeUndefined();
 });

@@ -10,7 +10,10 @@ const toolNameSchema = z.string().regex(toolNameRule.pattern, toolNameRule.form)
 /** Deeper than anybody writes, and less than it takes to exhaust whoever reads it. */
 const maxDepth = 64;
 
-const dataSchema = z.unknown().refine((value) => isWithinDepth(value, maxDepth), { error: `more than ${maxDepth} levels deep`, abort: true }).pipe(z.json());
+const dataSchema = z
+  .unknown()
+  .refine((value) => isWithinDepth(value, maxDepth), { error: `more than ${maxDepth} levels deep`, abort: true })
+  .pipe(z.json());
 
 /** What a model is told of a tool that is given by data alone. */
 const toolDescription = {
@@ -22,11 +25,20 @@ const toolDescription = {
     .meta({ description: "JSON schema of the input" }),
 };
 
-const webhookToolSchema = z.strictObject({ ...toolDescription, webhook: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }) });
+const webhookToolSchema = z.strictObject({
+  ...toolDescription,
+  webhook: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }),
+});
 
 const codeToolSchema = z.strictObject({
   ...toolDescription,
-  code: z.string().min(1).meta({ description: "the body of an async function, in JavaScript or TypeScript, that finds its input as `input`; run in a sandbox" }),
+  code: z
+    .string()
+    .min(1)
+    .meta({
+      description:
+        "the body of an async function, in JavaScript or TypeScript, that finds its input as `input`; run in a sandbox",
+    }),
   modules: z
     .record(z.string().min(1).max(200), z.string())
     .refine((modules) => Object.keys(modules).length <= 100, { error: "more than 100 modules" })
@@ -36,7 +48,8 @@ const codeToolSchema = z.strictObject({
 
 /** A tool that an agent is given by data alone: one that is registered here, by name, one that answers at an address, or code. */
 const propsToolSchema = z.union([toolNameSchema, webhookToolSchema, codeToolSchema], {
-  error: "expected the name of a registered tool, {name, description, parameters, webhook: {url}} or {name, description, parameters, code}; props can only add tools",
+  error:
+    "expected the name of a registered tool, {name, description, parameters, webhook: {url}} or {name, description, parameters, code}; props can only add tools",
 });
 
 export type WebhookTool = z.infer<typeof webhookToolSchema>;
@@ -55,12 +68,19 @@ const propsLimit = 64 * 1024;
  */
 export const propsSchema = z
   .strictObject({
-    additionalInstructions: z.string().max(100_000).optional().meta({ description: "said to the model after everything else" }),
+    additionalInstructions: z
+      .string()
+      .max(100_000)
+      .optional()
+      .meta({ description: "said to the model after everything else" }),
     models: modelRolesSchema.optional(),
     tools: z.array(propsToolSchema).max(64).optional(),
     settings: settingsSchema.optional().meta({ description: "for every call to the model" }),
     budget: limitsSchema.optional().meta({ description: "for one turn; the lower of this and the blueprint's holds" }),
-    data: z.record(z.string(), dataSchema).optional().meta({ description: "the application's own, for its tools and middleware" }),
+    data: z
+      .record(z.string(), dataSchema)
+      .optional()
+      .meta({ description: "the application's own, for its tools and middleware" }),
   })
   .refine((props) => JSON.stringify(props).length <= propsLimit, { error: `larger than ${propsLimit} bytes` })
   .meta({ id: "Props", description: "What a request or an agent adds to its blueprint." });
@@ -90,8 +110,13 @@ function isWithinDepth(value: unknown, levels: number): boolean {
 
 type Path = (string | number)[];
 
-function findUnwritable(value: unknown, path: Path, outside: readonly unknown[]): { path: Path; what: string } | undefined {
-  if (value === null || value === undefined || typeof value === "string" || typeof value === "boolean") return undefined;
+function findUnwritable(
+  value: unknown,
+  path: Path,
+  outside: readonly unknown[],
+): { path: Path; what: string } | undefined {
+  if (value === null || value === undefined || typeof value === "string" || typeof value === "boolean")
+    return undefined;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : { path, what: String(value) };
   if (typeof value !== "object") return { path, what: `a ${typeof value}` };
   if (outside.includes(value)) return { path, what: "a part of itself" };

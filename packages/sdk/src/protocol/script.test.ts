@@ -24,7 +24,9 @@ test("numbers are text where text is meant, and a bare number is a status", () =
 
 test("problems have the path of what was written", () => {
   expect(listPaths([{ steps: [{ txt: "x" }] }])).toEqual(["0.steps.0.txt"]);
-  expect(listPaths(JSON.parse('[{ "then": [{ "text": "a" }, { "call": { "input": {} } }] }]'))).toEqual(["0.then.1.call.tool"]);
+  expect(listPaths(JSON.parse('[{ "then": [{ "text": "a" }, { "call": { "input": {} } }] }]'))).toEqual([
+    "0.then.1.call.tool",
+  ]);
   expect(listPaths([{ text: "a" }, { wait: -1 }])).toEqual(["1.wait"]);
   expect(listPaths({ exchanges: [{ steps: "x" }] })).toEqual(["exchanges.0.steps"]);
   expect(listPaths([{ pattern: [], text: "x" }])).toEqual(["0.pattern"]);
@@ -37,6 +39,10 @@ test("problems have the path of what was written", () => {
 
 test("an unknown expression is named, also deep in an input", () => {
   expect(readScript([{ text: "{{ mesage }}" }]).problems?.[0]?.message).toContain("{{ mesage }}");
-  expect(readScript([{ call: { tool: "t", input: { a: [{ b: "{{ env.HOME }}" }] } } }]).problems?.[0]?.message).toContain("env.HOME");
-  expect(readScript([{ text: "{{message}} {{ results.0 }} {{ results.my-tool.a.0.b }} {{ turn }}" }]).problems).toBeUndefined();
+  expect(
+    readScript([{ call: { tool: "t", input: { a: [{ b: "{{ env.HOME }}" }] } } }]).problems?.[0]?.message,
+  ).toContain("env.HOME");
+  expect(
+    readScript([{ text: "{{message}} {{ results.0 }} {{ results.my-tool.a.0.b }} {{ turn }}" }]).problems,
+  ).toBeUndefined();
 });

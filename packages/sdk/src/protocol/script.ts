@@ -44,7 +44,11 @@ const stepKeys = ["wait", "reasoning", "text", "call", "calls", "fail"] as const
 const stepSchema = z
   .strictObject(
     {
-      wait: z.number("expected milliseconds").min(0, "expected milliseconds").max(600_000, "expected at most 600000").optional(),
+      wait: z
+        .number("expected milliseconds")
+        .min(0, "expected milliseconds")
+        .max(600_000, "expected at most 600000")
+        .optional(),
       reasoning: anyText.optional(),
       text: anyText.optional(),
       call: callSchema.optional(),
@@ -90,12 +94,17 @@ function findUnknownExpression(text: string): string | undefined {
 }
 
 /** Reads a script in any of its spellings; the paths of problems are those of what was written. */
-export function readScript(written: unknown): { script: Script; problems?: undefined } | { script?: undefined; problems: Problem[] } {
+export function readScript(
+  written: unknown,
+): { script: Script; problems?: undefined } | { script?: undefined; problems: Problem[] } {
   const whole = Array.isArray(written) ? { exchanges: written } : written;
-  const spelled = isObject(whole) && Array.isArray(whole.exchanges) ? { ...whole, exchanges: whole.exchanges.map(spellOut) } : whole;
+  const spelled =
+    isObject(whole) && Array.isArray(whole.exchanges) ? { ...whole, exchanges: whole.exchanges.map(spellOut) } : whole;
   const read = scriptSchema.safeParse(spelled);
   if (read.success) return { script: read.data };
-  const problems = read.error.issues.flatMap(problemsOf).map((problem) => ({ ...problem, path: toWrittenPath(written, problem.path) }));
+  const problems = read.error.issues
+    .flatMap(problemsOf)
+    .map((problem) => ({ ...problem, path: toWrittenPath(written, problem.path) }));
   return { problems: problems.slice(0, 20) };
 }
 
@@ -118,7 +127,8 @@ function toWrittenPath(written: unknown, path: Problem["path"]): Problem["path"]
   if (index === undefined) return front;
   const exchange = exchanges[index as number];
   if (key === undefined) return [...front, index];
-  const word = (full: string, other: string) => (isObject(exchange) && !(full in exchange) && other in exchange ? other : full);
+  const word = (full: string, other: string) =>
+    isObject(exchange) && !(full in exchange) && other in exchange ? other : full;
   if (key === "when") return [...front, index, word("when", "pattern")];
   if (key !== "steps") return [...front, index, key, ...rest];
   const steps = word("steps", "then");

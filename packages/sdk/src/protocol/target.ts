@@ -27,7 +27,10 @@ export function parseTarget(text: string): AgentTarget | AgencyTarget {
   if (agency !== undefined) checkName("agency", agency);
   if (agent === "") return { kind: "agency", agency: agency ?? globalAgency };
   if (agent.includes(":")) {
-    throw fail("bad_request", `“${text}” has a tag but no agency; a tag belongs behind one, as in alice@review:pr-123.`);
+    throw fail(
+      "bad_request",
+      `“${text}” has a tag but no agency; a tag belongs behind one, as in alice@review:pr-123.`,
+    );
   }
   checkName("agent", agent);
   return { kind: "agent", agent, agency: agency ?? globalAgency };

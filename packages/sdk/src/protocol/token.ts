@@ -28,7 +28,12 @@ export const newTokenSchema = z
     name: z.string().min(1).max(100),
     user: userNameSchema.optional(),
     scopes: scopeListSchema.default(["read"]),
-    expiresInSeconds: z.number().int().min(60).max(10 * 365 * 86_400).optional(),
+    expiresInSeconds: z
+      .number()
+      .int()
+      .min(60)
+      .max(10 * 365 * 86_400)
+      .optional(),
   })
   .meta({ id: "NewToken" });
 

@@ -122,7 +122,13 @@ export const outcomeSchema = z
     status: z.enum(["completed", "error", "canceled"]),
     content: z.string(),
     toolCalls: z.array(
-      z.object({ id: z.string(), name: z.string(), input: z.unknown(), output: z.string().optional(), failed: z.boolean().optional() }),
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        input: z.unknown(),
+        output: z.string().optional(),
+        failed: z.boolean().optional(),
+      }),
     ),
     usage: usageSchema,
     failure: failureSchema.optional(),
@@ -170,7 +176,9 @@ export type ChatMessage = z.infer<typeof chatMessageSchema>;
 export const agentStateSchema = z
   .looseObject({
     messages: z.array(chatMessageSchema),
-    tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.unknown()) })),
+    tools: z.array(
+      z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.unknown()) }),
+    ),
     thread: z.looseObject({ id: z.string(), createdAt: z.string(), agentType: z.string(), agencyId: z.string() }),
     threadId: z.string(),
     agentType: z.string(),
@@ -192,7 +200,10 @@ export const toolReportSchema = z
     output: z.unknown().optional().meta({ description: "the result: text, or any JSON value" }),
     error: z.string().min(1).max(10_000).optional().meta({ description: "why there is no output" }),
   })
-  .refine((report) => (report.output === undefined) !== (report.error === undefined), { error: "give either output or error", path: ["output"] })
+  .refine((report) => (report.output === undefined) !== (report.error === undefined), {
+    error: "give either output or error",
+    path: ["output"],
+  })
   .meta({ id: "ToolReport" });
 
 export type ToolReport = z.infer<typeof toolReportSchema>;
@@ -217,7 +228,10 @@ export const jobSchema = z
   .strictObject({
     agent: agentReference.optional(),
     workflow: z
-      .union([z.string().min(1).max(200), z.looseObject({ name: z.string().optional(), agents: z.record(z.string(), inlineAgentSchema) })])
+      .union([
+        z.string().min(1).max(200),
+        z.looseObject({ name: z.string().optional(), agents: z.record(z.string(), inlineAgentSchema) }),
+      ])
       .optional(),
     agents: z.record(z.string(), inlineAgentSchema).optional(),
     tag: z.string().max(64).optional(),
@@ -242,4 +256,3 @@ export const serveAnswerSchema = z
     outcomes: z.array(outcomeSchema).meta({ description: "one for each agent" }),
   })
   .meta({ id: "Served" });
-

@@ -32,7 +32,9 @@ export const agentUsageSchema = reportSchema
 
 export type AgentUsage = z.infer<typeof agentUsageSchema>;
 
-const standingsSchema = z.array(standingSchema).meta({ description: "every limit over more than one turn that holds here, the widest last" });
+const standingsSchema = z
+  .array(standingSchema)
+  .meta({ description: "every limit over more than one turn that holds here, the widest last" });
 
 export const agentUsageAnswerSchema = agentUsageSchema.extend({ budget: standingsSchema });
 
@@ -41,7 +43,9 @@ const shareSchema = spentSchema.extend({ createdAt: z.string() });
 
 export const agencyUsageSchema = reportSchema
   .extend({
-    byAgent: z.array(shareSchema.extend({ agent: agentNameSchema })).meta({ description: "agents that were deleted too" }),
+    byAgent: z
+      .array(shareSchema.extend({ agent: agentNameSchema }))
+      .meta({ description: "agents that were deleted too" }),
     budget: standingsSchema,
   })
   .meta({ id: "AgencyUsage" });
@@ -50,7 +54,9 @@ export type AgencyUsage = z.infer<typeof agencyUsageSchema>;
 
 export const userUsageSchema = reportSchema
   .extend({
-    byAgency: z.array(shareSchema.extend({ agency: agencyIdSchema })).meta({ description: "agencies that were deleted too" }),
+    byAgency: z
+      .array(shareSchema.extend({ agency: agencyIdSchema }))
+      .meta({ description: "agencies that were deleted too" }),
     budget: standingsSchema,
   })
   .meta({ id: "UserUsage" });

@@ -8,9 +8,13 @@ const maxKeyChars = 100;
 /** Whatever clients want to find again. Keys are theirs; only the size is ours. */
 export const preferencesSchema = z
   .record(z.string(), z.json(), "expected an object, { … }")
-  .refine((all) => Object.keys(all).every((key) => key !== "" && key.length <= maxKeyChars), { error: `keys have 1 to ${maxKeyChars} characters` })
+  .refine((all) => Object.keys(all).every((key) => key !== "" && key.length <= maxKeyChars), {
+    error: `keys have 1 to ${maxKeyChars} characters`,
+  })
   .refine((all) => Object.keys(all).length <= maxKeys, { error: `more than ${maxKeys} keys` })
-  .refine((all) => new TextEncoder().encode(JSON.stringify(all)).length <= maxPreferencesChars, { error: `larger than ${maxPreferencesChars} bytes` })
+  .refine((all) => new TextEncoder().encode(JSON.stringify(all)).length <= maxPreferencesChars, {
+    error: `larger than ${maxPreferencesChars} bytes`,
+  })
   .meta({ id: "Preferences", description: "A small JSON object of the user's own." });
 
 export type Preferences = z.infer<typeof preferencesSchema>;

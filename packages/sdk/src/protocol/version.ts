@@ -53,12 +53,22 @@ export type Overlap = z.infer<typeof overlapSchema>;
 export const versionListSchema = z.object({
   versions: z.array(versionSchema).meta({ description: "newest first" }),
   next: z.number().optional().meta({ description: "pass it as `before` for older ones" }),
-  oldest: z.number().optional().meta({ description: "the oldest version that is kept, where older ones were dropped by the retention that the host is set to" }),
+  oldest: z
+    .number()
+    .optional()
+    .meta({
+      description:
+        "the oldest version that is kept, where older ones were dropped by the retention that the host is set to",
+    }),
 });
 
 export const versionQuerySchema = z.strictObject({
   branch: branchNameSchema.optional(),
-  path: z.string().max(2000).optional().meta({ description: "only those that changed this file, or something in this folder" }),
+  path: z
+    .string()
+    .max(2000)
+    .optional()
+    .meta({ description: "only those that changed this file, or something in this folder" }),
   turn: z.string().max(200).optional(),
   toolCall: z.string().max(200).optional(),
   before: versionNumberSchema.optional(),
@@ -80,7 +90,10 @@ export const versionDiffSchema = versionSchema.extend({
       after: z.object({ size: z.number(), hash: z.string() }).optional(),
     }),
   ),
-  truncated: z.boolean().optional().meta({ description: "more was changed than is shown; ask with `path` for one file" }),
+  truncated: z
+    .boolean()
+    .optional()
+    .meta({ description: "more was changed than is shown; ask with `path` for one file" }),
 });
 
 export type VersionDiff = z.infer<typeof versionDiffSchema>;
@@ -105,7 +118,9 @@ export type Revert = z.infer<typeof revertSchema>;
 /** What came of a revert or a merge. */
 export const mergedSchema = z
   .object({
-    version: versionSchema.optional().meta({ description: "nothing where there was nothing to change, or for a dry run" }),
+    version: versionSchema
+      .optional()
+      .meta({ description: "nothing where there was nothing to change, or for a dry run" }),
     changes: z.array(changeSchema),
     overlaps: z.array(overlapSchema),
   })
@@ -142,7 +157,9 @@ export const newBranchSchema = z
     version: z.int().min(0).optional().meta({ description: "as of this version, in place of now" }),
     event: z.int().min(0).optional().meta({ description: "as of this event of the agent's log" }),
   })
-  .refine(({ version, event }) => version === undefined || event === undefined, { error: "give a version or an event, not both" });
+  .refine(({ version, event }) => version === undefined || event === undefined, {
+    error: "give a version or an event, not both",
+  });
 
 export type NewBranch = z.infer<typeof newBranchSchema>;
 

@@ -13,10 +13,14 @@ export type { LiveOptions as ThinkOptions, SendOptions } from "../conversation/l
 export type { Note, Notes } from "../conversation/note.ts";
 export type { Outbox, Unsent } from "../conversation/outbox.ts";
 
-type ConversationActions = Pick<LiveConversation, "send" | "cancel" | "approve" | "takeBack" | "loadOlder" | "reconnect">;
+type ConversationActions = Pick<
+  LiveConversation,
+  "send" | "cancel" | "approve" | "takeBack" | "loadOlder" | "reconnect"
+>;
 
 /** A conversation as a component sees it, and what it can do in it. The deeds stay the same for the same agent. */
-export interface Think extends ConversationActions, Omit<Conversation, "entries" | "results" | "capabilities" | "changes"> {
+export interface Think
+  extends ConversationActions, Omit<Conversation, "entries" | "results" | "capabilities" | "changes"> {
   /** What was said and done, in order. An entry that did not change is the same object as before. */
   messages: Entries;
   connection: Connection;
@@ -42,6 +46,20 @@ export function useThink(options: LiveOptions): Think {
     const { entries, results: _, capabilities: __, changes: ___, ...rest } = conversation;
     const { status, queued, title, context } = conversation.state;
     const { send, cancel, approve, takeBack, loadOlder, reconnect } = live;
-    return { ...rest, messages: entries, connection, status, queued, title, context, send, cancel, approve, takeBack, loadOlder, reconnect };
+    return {
+      ...rest,
+      messages: entries,
+      connection,
+      status,
+      queued,
+      title,
+      context,
+      send,
+      cancel,
+      approve,
+      takeBack,
+      loadOlder,
+      reconnect,
+    };
   }, [live, conversation, connection]);
 }

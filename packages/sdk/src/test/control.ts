@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fail } from "../protocol/errors.ts";
 import { type HostStatus, hostStatusSchema } from "../internal/host-status.ts";
+import { fail } from "../protocol/errors.ts";
 
 const restartTimeoutMs = 20_000;
 
@@ -32,7 +32,13 @@ async function hasRestarted(home: string, token: string, url: string, killed: nu
 function askStatus(home: string, token: string): Promise<HostStatus> {
   return new Promise((resolve, reject) => {
     const socketPath = join(home, "run", "control.sock");
-    const asked = request({ socketPath, path: "/status", headers: { authorization: `Bearer ${token}` }, agent: false, timeout: 2_000 });
+    const asked = request({
+      socketPath,
+      path: "/status",
+      headers: { authorization: `Bearer ${token}` },
+      agent: false,
+      timeout: 2_000,
+    });
     asked.on("error", () => reject(fail("unavailable", "The host is not running any more.")));
     asked.on("timeout", () => asked.destroy());
     asked.on("response", async (response) => {

@@ -55,7 +55,9 @@ function waitUntilReady(daemon: ChildProcess, file: string): Promise<void> {
       clearTimeout(late);
       outcome();
     };
-    daemon.once("message", (report) => settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? onTimeout()))));
+    daemon.once("message", (report) =>
+      settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? onTimeout()))),
+    );
     daemon.once("error", (error) => settle(() => reject(error)));
     daemon.once("exit", () => settle(() => reject(onTimeout())));
   });

@@ -13,7 +13,8 @@ export interface TempFolder {
 const maxNameChars = 40;
 
 // Its standard input is a pipe that only we hold: when that ends, so have we. What the host still does there takes a moment.
-const removeScript = 'read _; tries=0; while [ -e "$0" ] && [ $tries -lt 100 ]; do sleep 0.1; rm -rf "$0"; tries=$((tries + 1)); done';
+const removeScript =
+  'read _; tries=0; while [ -e "$0" ] && [ $tries -lt 100 ]; do sleep 0.1; rm -rf "$0"; tries=$((tries + 1)); done';
 
 export async function createTempFolder(): Promise<TempFolder> {
   const place = tmpdir().length <= maxNameChars ? tmpdir() : "/tmp";
@@ -34,7 +35,11 @@ export async function createTempFolder(): Promise<TempFolder> {
 }
 
 /** Lays out a home: configuration and scripts by name. */
-export async function writeHome(home: string, config: object | undefined, scripts: Readonly<Record<string, unknown>>): Promise<void> {
+export async function writeHome(
+  home: string,
+  config: object | undefined,
+  scripts: Readonly<Record<string, unknown>>,
+): Promise<void> {
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   if (config) await writeFile(join(home, "config.jsonc"), JSON.stringify(config));
   for (const [name, script] of Object.entries(scripts)) {

@@ -51,12 +51,20 @@ export interface TestHost extends AsyncDisposable {
  */
 export async function startHost(options: HostOptions = {}): Promise<TestHost> {
   const program = options.program ?? findProgram();
-  const scripts = Object.fromEntries(Object.entries(options.scripts ?? {}).map(([name, lines]) => [name, validateScript(name, lines)]));
+  const scripts = Object.fromEntries(
+    Object.entries(options.scripts ?? {}).map(([name, lines]) => [name, validateScript(name, lines)]),
+  );
   const folder = await createTempFolder();
   try {
     const home = join(folder.path, "home");
     await writeHome(home, options.config, scripts);
-    const env = { PATH: process.env.PATH ?? "", HOME: dirname(home), THINKERY_HOME: home, NO_COLOR: "1", ...options.env };
+    const env = {
+      PATH: process.env.PATH ?? "",
+      HOME: dirname(home),
+      THINKERY_HOME: home,
+      NO_COLOR: "1",
+      ...options.env,
+    };
     const worker = options.worker === undefined ? [] : [`--worker=${toFilePath(options.worker)}`];
     const start = (at: number) => startDaemon({ program, folder: folder.path, env, args: [`--port=${at}`, ...worker] });
 

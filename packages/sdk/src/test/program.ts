@@ -9,10 +9,15 @@ const name = "thinkery";
 export function findProgram(cwd: string = process.cwd()): string {
   const places = [join(cwd, "package.json"), import.meta.url];
   const manifest = places.map(locate).find((found) => found !== undefined);
-  if (!manifest) throw fail("unavailable", `The package ${name} is not installed here; install it with \`npm install --save-dev ${name}\`.`);
+  if (!manifest)
+    throw fail(
+      "unavailable",
+      `The package ${name} is not installed here; install it with \`npm install --save-dev ${name}\`.`,
+    );
   const { bin } = JSON.parse(readFileSync(manifest, "utf8")) as { bin: Record<string, string> };
   const program = join(dirname(manifest), bin[name] ?? "");
-  if (!existsSync(program)) throw fail("unavailable", `${program} is missing; build Thinkery with \`npm run build\` first.`);
+  if (!existsSync(program))
+    throw fail("unavailable", `${program} is missing; build Thinkery with \`npm run build\` first.`);
   return program;
 }
 

@@ -3,7 +3,13 @@ import { readScript } from "../protocol/script.ts";
 import { script } from "./script.ts";
 
 test("a script is read where it is written, in either spelling, and reads the same as a file", () => {
-  const written = script([{ when: "order", steps: [{ call: { tool: "lookupOrder", input: { id: "A1" } } }, { text: "Sent." }] }, { text: "{{ message }}" }], { pace: 5 });
+  const written = script(
+    [
+      { when: "order", steps: [{ call: { tool: "lookupOrder", input: { id: "A1" } } }, { text: "Sent." }] },
+      { text: "{{ message }}" },
+    ],
+    { pace: 5 },
+  );
   expect(written).toEqual({
     pace: 5,
     exchanges: [

@@ -17,6 +17,8 @@ export type ExchangeInput = Exchange | (Pick<Exchange, "when"> & Exchange["steps
 export function script(exchanges: readonly ExchangeInput[], more: Omit<ScriptInput, "exchanges"> = {}): Script {
   const { script: read, problems } = readScript({ ...more, exchanges });
   if (read) return read;
-  const told = problems.map(({ path, message }) => `${path.filter((part) => part !== "exchanges").join(".")}: ${message}`);
+  const told = problems.map(
+    ({ path, message }) => `${path.filter((part) => part !== "exchanges").join(".")}: ${message}`,
+  );
   throw fail("bad_request", `The script is not valid at ${told.join("; ")}.`, { problems });
 }

@@ -8,9 +8,11 @@ const closed = /^threw: .*(?:not permitted to access the internet|cannot be used
 const unreached = /^threw: .*(?:There is no module|not permitted to access the internet)/s;
 const absent = /^threw: ReferenceError: \w+ is not defined/;
 
-const buildFetchCode = (url: string, init = "") => `const answer = await fetch(${JSON.stringify(url)}${init && `, ${init}`}); return "ESCAPED " + answer.status + await answer.text();`;
+const buildFetchCode = (url: string, init = "") =>
+  `const answer = await fetch(${JSON.stringify(url)}${init && `, ${init}`}); return "ESCAPED " + answer.status + await answer.text();`;
 
-const buildOpenCode = (source: string) => `const s = ${source}; await new Promise((open, fail) => { s.onopen = open; s.onerror = ({ error, message }) => fail(error ?? new Error(message)); }); return 'ESCAPED'`;
+const buildOpenCode = (source: string) =>
+  `const s = ${source}; await new Promise((open, fail) => { s.onopen = open; s.onerror = ({ error, message }) => fail(error ?? new Error(message)); }); return 'ESCAPED'`;
 
 /** How addresses have been disguised before. */
 const disguises: [string, string, RegExp][] = [
@@ -59,41 +61,149 @@ const constructors: [string, string][] = [
 export const network: readonly Attempt[] = [
   createAttempt("fetch", denied, buildFetchCode("TRAP/")),
   createAttempt("fetch of the host itself", denied, buildFetchCode("MAIN/health")),
-  createAttempt("fetch that takes things away with it", denied, buildFetchCode("TRAP/", "{ method: 'POST', body: JSON.stringify(Object.keys(globalThis)) }")),
-  createAttempt("fetch with a Request", denied, "return 'ESCAPED' + (await fetch(new Request('TRAP/', { redirect: 'manual' }))).status"),
-  createAttempt("fetch with a Request that lies about its address", denied, "const r = new Request('TRAP/'); Object.defineProperty(r, 'url', { value: 'https://example.com/' }); return 'ESCAPED' + (await fetch(r)).status"),
-  createAttempt("fetch of an object with two addresses", /^threw: /, "let n = 0; return 'ESCAPED' + (await fetch({ toString: () => (n++ ? 'TRAP/' : 'data:text/plain,x') })).status"),
-  createAttempt("fetch with another Host", /^threw: .*(?:denie|allow|cannot be set)/s, buildFetchCode("http://example.com/", "{ headers: { host: '127.0.0.1:PORT' } }")),
-  createAttempt("fetch that resolves elsewhere", denied, buildFetchCode("http://example.com/", "{ cf: { resolveOverride: '127.0.0.1' } }")),
-  createAttempt("fetch as an upgrade", /^threw: .*(?:denie|allow|cannot be set)/s, buildFetchCode("TRAP/", "{ headers: { upgrade: 'websocket', connection: 'upgrade' } }")),
+  createAttempt(
+    "fetch that takes things away with it",
+    denied,
+    buildFetchCode("TRAP/", "{ method: 'POST', body: JSON.stringify(Object.keys(globalThis)) }"),
+  ),
+  createAttempt(
+    "fetch with a Request",
+    denied,
+    "return 'ESCAPED' + (await fetch(new Request('TRAP/', { redirect: 'manual' }))).status",
+  ),
+  createAttempt(
+    "fetch with a Request that lies about its address",
+    denied,
+    "const r = new Request('TRAP/'); Object.defineProperty(r, 'url', { value: 'https://example.com/' }); return 'ESCAPED' + (await fetch(r)).status",
+  ),
+  createAttempt(
+    "fetch of an object with two addresses",
+    /^threw: /,
+    "let n = 0; return 'ESCAPED' + (await fetch({ toString: () => (n++ ? 'TRAP/' : 'data:text/plain,x') })).status",
+  ),
+  createAttempt(
+    "fetch with another Host",
+    /^threw: .*(?:denie|allow|cannot be set)/s,
+    buildFetchCode("http://example.com/", "{ headers: { host: '127.0.0.1:PORT' } }"),
+  ),
+  createAttempt(
+    "fetch that resolves elsewhere",
+    denied,
+    buildFetchCode("http://example.com/", "{ cf: { resolveOverride: '127.0.0.1' } }"),
+  ),
+  createAttempt(
+    "fetch as an upgrade",
+    /^threw: .*(?:denie|allow|cannot be set)/s,
+    buildFetchCode("TRAP/", "{ headers: { upgrade: 'websocket', connection: 'upgrade' } }"),
+  ),
   createAttempt("fetch with a method of its own", /^threw: /, buildFetchCode("TRAP/", "{ method: 'CONNECT' }")),
   createAttempt("names looked up as a message", denied, buildFetchCode("http://secret.example.invalid/")),
   ...disguises.map(([how, url, ends]) => createAttempt(`this machine, ${how}`, ends, buildFetchCode(url))),
   ...schemes.map(([what, url]) => createAttempt(`fetch of ${what}`, invalid, buildFetchCode(url))),
-  createAttempt("fetch of a blob's address", /^threw: /, "return 'ESCAPED' + (await (await fetch(URL.createObjectURL(new Blob(['x'])))).text())"),
-  createAttempt("the platform's fetch, from the prototype", closed, "return 'ESCAPED' + (await Object.getPrototypeOf(globalThis).fetch.call(globalThis, 'TRAP/')).status"),
-  createAttempt("the platform's fetch, from its class", closed, "return 'ESCAPED' + (await ServiceWorkerGlobalScope.prototype.fetch.call(self, 'TRAP/')).status"),
-  createAttempt("the platform's fetch, after ours is deleted", /^threw: .*(?:not permitted|denie|allow)/s, "delete globalThis.fetch; return 'ESCAPED' + (await globalThis.fetch('TRAP/')).status"),
+  createAttempt(
+    "fetch of a blob's address",
+    /^threw: /,
+    "return 'ESCAPED' + (await (await fetch(URL.createObjectURL(new Blob(['x'])))).text())",
+  ),
+  createAttempt(
+    "the platform's fetch, from the prototype",
+    closed,
+    "return 'ESCAPED' + (await Object.getPrototypeOf(globalThis).fetch.call(globalThis, 'TRAP/')).status",
+  ),
+  createAttempt(
+    "the platform's fetch, from its class",
+    closed,
+    "return 'ESCAPED' + (await ServiceWorkerGlobalScope.prototype.fetch.call(self, 'TRAP/')).status",
+  ),
+  createAttempt(
+    "the platform's fetch, after ours is deleted",
+    /^threw: .*(?:not permitted|denie|allow)/s,
+    "delete globalThis.fetch; return 'ESCAPED' + (await globalThis.fetch('TRAP/')).status",
+  ),
   createAttempt("WebSocket", closed, buildOpenCode("new WebSocket('ws://127.0.0.1:PORT/')")),
-  createAttempt("WebSocket, encrypted and with protocols", closed, buildOpenCode("new WebSocket('wss://127.0.0.1:PORT/', ['a', 'b'])")),
-  createAttempt("the platform's WebSocket", closed, `delete globalThis.WebSocket; ${buildOpenCode("new WebSocket('ws://127.0.0.1:PORT/')")}`),
+  createAttempt(
+    "WebSocket, encrypted and with protocols",
+    closed,
+    buildOpenCode("new WebSocket('wss://127.0.0.1:PORT/', ['a', 'b'])"),
+  ),
+  createAttempt(
+    "the platform's WebSocket",
+    closed,
+    `delete globalThis.WebSocket; ${buildOpenCode("new WebSocket('ws://127.0.0.1:PORT/')")}`,
+  ),
   createAttempt("EventSource", closed, buildOpenCode("new EventSource('TRAP/')")),
-  createAttempt("the platform's EventSource", closed, `delete globalThis.EventSource; ${buildOpenCode("new EventSource('TRAP/')")}`),
-  createAttempt("EventSource through a fetcher of its own", /^threw: /, buildOpenCode("new EventSource('TRAP/', { fetcher: { fetch: () => new Response('data: x\\n\\n') } })")),
-  createAttempt("a beacon", /^(?:ok: true$|threw: .*cannot be used in a sandbox)/s, "return navigator.sendBeacon('TRAP/', 'x')"),
+  createAttempt(
+    "the platform's EventSource",
+    closed,
+    `delete globalThis.EventSource; ${buildOpenCode("new EventSource('TRAP/')")}`,
+  ),
+  createAttempt(
+    "EventSource through a fetcher of its own",
+    /^threw: /,
+    buildOpenCode("new EventSource('TRAP/', { fetcher: { fetch: () => new Response('data: x\\n\\n') } })"),
+  ),
+  createAttempt(
+    "a beacon",
+    /^(?:ok: true$|threw: .*cannot be used in a sandbox)/s,
+    "return navigator.sendBeacon('TRAP/', 'x')",
+  ),
   // It always says true; what counts is that nobody arrives.
-  createAttempt("the platform's beacon", /^ok: (?:true|false)$/, "const sent = Object.getPrototypeOf(navigator).sendBeacon.call(navigator, 'TRAP/', 'x'); await new Promise((resolve) => setTimeout(resolve, 50)); return sent"),
+  createAttempt(
+    "the platform's beacon",
+    /^ok: (?:true|false)$/,
+    "const sent = Object.getPrototypeOf(navigator).sendBeacon.call(navigator, 'TRAP/', 'x'); await new Promise((resolve) => setTimeout(resolve, 50)); return sent",
+  ),
   createAttempt("the default cache", closed, "return 'ESCAPED' + (await caches.default.match('TRAP/'))"),
-  createAttempt("the platform's cache", /^threw: .*No Cache/s, "delete globalThis.caches; const found = globalThis.caches ?? (() => { throw new Error('No Cache'); })(); return 'ESCAPED' + (await found.default.match('TRAP/'))"),
-  createAttempt("a cache of its own", closed, "const cache = await caches.open('x'); await cache.put('TRAP/', new Response('x')); return 'ESCAPED'"),
-  createAttempt("a socket", unreached, `${unguarded} const { connect } = await import('cloudflare' + ':sockets'); await connect('127.0.0.1:PORT').opened; return 'ESCAPED'`),
-  createAttempt("an encrypted socket", unreached, `${unguarded} const { connect } = await import(['cloudflare', 'sockets'].join(':')); await connect({ hostname: '127.0.0.1', port: PORT }, { secureTransport: 'on' }).opened; return 'ESCAPED'`),
-  createAttempt("a client over a socket", /^threw: /, `${unguarded} const { internalNewHttpClient } = await import('cloudflare' + ':sockets'); return 'ESCAPED' + (await internalNewHttpClient({})).fetch`),
-  createAttempt("a server of its own", /^threw: /, `${unguarded} const { httpServerHandler } = await import('cloudflare' + ':node'); return 'ESCAPED' + (await httpServerHandler({ port: PORT }).fetch(new Request('TRAP/')))`),
-  createAttempt("WebAssembly from an address", /^threw: /, "return 'ESCAPED' + (await WebAssembly.instantiateStreaming(fetch('TRAP/x.wasm')))"),
-  createAttempt("a script in rewritten HTML", /^ok: <script/, "return await new HTMLRewriter().on('script', { element(e) { e.setAttribute('src', 'TRAP/') } }).transform(new Response('<script></script>')).text()"),
+  createAttempt(
+    "the platform's cache",
+    /^threw: .*No Cache/s,
+    "delete globalThis.caches; const found = globalThis.caches ?? (() => { throw new Error('No Cache'); })(); return 'ESCAPED' + (await found.default.match('TRAP/'))",
+  ),
+  createAttempt(
+    "a cache of its own",
+    closed,
+    "const cache = await caches.open('x'); await cache.put('TRAP/', new Response('x')); return 'ESCAPED'",
+  ),
+  createAttempt(
+    "a socket",
+    unreached,
+    `${unguarded} const { connect } = await import('cloudflare' + ':sockets'); await connect('127.0.0.1:PORT').opened; return 'ESCAPED'`,
+  ),
+  createAttempt(
+    "an encrypted socket",
+    unreached,
+    `${unguarded} const { connect } = await import(['cloudflare', 'sockets'].join(':')); await connect({ hostname: '127.0.0.1', port: PORT }, { secureTransport: 'on' }).opened; return 'ESCAPED'`,
+  ),
+  createAttempt(
+    "a client over a socket",
+    /^threw: /,
+    `${unguarded} const { internalNewHttpClient } = await import('cloudflare' + ':sockets'); return 'ESCAPED' + (await internalNewHttpClient({})).fetch`,
+  ),
+  createAttempt(
+    "a server of its own",
+    /^threw: /,
+    `${unguarded} const { httpServerHandler } = await import('cloudflare' + ':node'); return 'ESCAPED' + (await httpServerHandler({ port: PORT }).fetch(new Request('TRAP/')))`,
+  ),
+  createAttempt(
+    "WebAssembly from an address",
+    /^threw: /,
+    "return 'ESCAPED' + (await WebAssembly.instantiateStreaming(fetch('TRAP/x.wasm')))",
+  ),
+  createAttempt(
+    "a script in rewritten HTML",
+    /^ok: <script/,
+    "return await new HTMLRewriter().on('script', { element(e) { e.setAttribute('src', 'TRAP/') } }).transform(new Response('<script></script>')).text()",
+  ),
   createAttempt("a redirect as an answer", /^ok: 302$/, "return Response.redirect('TRAP/', 302).status"),
-  createAttempt("an event that asks itself", /^(?:threw|ok): (?!ESCAPED)/, "addEventListener('fetch', (event) => event.respondWith(globalThis.fetch('TRAP/'))); return dispatchEvent(new FetchEvent('fetch', { request: new Request('TRAP/') }))"),
-  createAttempt("a pair of sockets, one end thrown over the wall", /^(?:threw|ok): (?!ESCAPED)/, "const [a, b] = Object.values(new WebSocketPair()); a.accept(); return new Response(null, { status: 101, webSocket: b })"),
+  createAttempt(
+    "an event that asks itself",
+    /^(?:threw|ok): (?!ESCAPED)/,
+    "addEventListener('fetch', (event) => event.respondWith(globalThis.fetch('TRAP/'))); return dispatchEvent(new FetchEvent('fetch', { request: new Request('TRAP/') }))",
+  ),
+  createAttempt(
+    "a pair of sockets, one end thrown over the wall",
+    /^(?:threw|ok): (?!ESCAPED)/,
+    "const [a, b] = Object.values(new WebSocketPair()); a.accept(); return new Response(null, { status: 101, webSocket: b })",
+  ),
   ...constructors.map(([name, code]) => createAttempt(`new ${name}`, absent, code)),
 ];

@@ -9,7 +9,9 @@ const editsSchema = z.strictObject({
   temperature: z.number().optional(),
   maxOutputTokens: z.number().optional(),
   /** A question to a model, and under which role. */
-  ask: z.strictObject({ prompt: z.string(), role: z.enum(["primary", "fast", "summarizer", "vision"]).optional() }).optional(),
+  ask: z
+    .strictObject({ prompt: z.string(), role: z.enum(["primary", "fast", "summarizer", "vision"]).optional() })
+    .optional(),
   /** Steps in which it gives the agent another tool. */
   give: z.array(z.number()).default([]),
 });
@@ -47,5 +49,8 @@ function omitUndefinedRole({ prompt, role }: NonNullable<Edits["ask"]>) {
 }
 
 export function createGiftTool(name: string) {
-  return defineTool({ name, description: `Given as ${name}.`, inputSchema: z.object({}), idempotent: true }, () => `${name} was called`);
+  return defineTool(
+    { name, description: `Given as ${name}.`, inputSchema: z.object({}), idempotent: true },
+    () => `${name} was called`,
+  );
 }

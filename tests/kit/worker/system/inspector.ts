@@ -2,7 +2,13 @@ import { defineMiddleware } from "@thinkery/sdk";
 import { z } from "zod";
 
 const setting = z.object({
-  inspector: z.object({ rename: z.string().optional(), deny: z.string().optional(), fail: z.enum(["throw", "hang", "nonsense"]).optional() }).default({}),
+  inspector: z
+    .object({
+      rename: z.string().optional(),
+      deny: z.string().optional(),
+      fail: z.enum(["throw", "hang", "nonsense"]).optional(),
+    })
+    .default({}),
 });
 
 /** Looks at every call before the policy does: changes some inputs, vetoes others, or fails, as its config says. */
@@ -12,13 +18,17 @@ export const inspector = defineMiddleware({
   config: setting,
   beforeTool(context, call) {
     const { rename, deny, fail } = context.config.inspector;
-    context.state.seen = [...((context.state.seen as string[] | undefined) ?? []), `${call.name} ${JSON.stringify(call.input)}`];
+    context.state.seen = [
+      ...((context.state.seen as string[] | undefined) ?? []),
+      `${call.name} ${JSON.stringify(call.input)}`,
+    ];
     if (call.name === "executeCode") return;
     if (fail === "throw") throw new Error("The inspector is out.");
     if (fail === "hang") return new Promise(() => {});
     if (fail === "nonsense") return { allow: true } as never;
     if (deny) return { deny };
-    if (rename !== undefined) return { input: rename === "" ? { text: 5 } : { ...(call.input as object), text: rename } };
+    if (rename !== undefined)
+      return { input: rename === "" ? { text: 5 } : { ...(call.input as object), text: rename } };
   },
   state: (context) => ({ seen: context.state.seen ?? [] }),
 });

@@ -111,18 +111,37 @@ export type TrickName = keyof typeof tricks;
 
 const trick = z.enum(Object.keys(tricks) as [TrickName]).optional();
 
-const hooks = ["onInit", "onTick", "beforeModel", "onModelResult", "onToolStart", "onToolResult", "onToolError", "onResume", "onChildReport"] as const;
+const hooks = [
+  "onInit",
+  "onTick",
+  "beforeModel",
+  "onModelResult",
+  "onToolStart",
+  "onToolResult",
+  "onToolError",
+  "onResume",
+  "onChildReport",
+] as const;
 
 type Strings = Partial<Record<(typeof hooks)[number] | "state", TrickName | undefined>>;
 
-const shape = Object.fromEntries([...hooks, "state"].map((hook) => [hook, trick])) as Record<keyof Strings, typeof trick>;
+const shape = Object.fromEntries([...hooks, "state"].map((hook) => [hook, trick])) as Record<
+  keyof Strings,
+  typeof trick
+>;
 
 /** Does in each hook what the blueprint tells it, after something that would be fine. */
 export const puppet = defineMiddleware<{ puppet: Strings }, { puppet?: Strings }>({
   name: "puppet",
   tags: ["puppet"],
-  config: z.object({ puppet: z.strictObject(shape).default({}) }) as z.ZodType<{ puppet: Strings }, { puppet?: Strings }>,
-  state: (context) => (context.config.puppet.state ? (tricks[context.config.puppet.state] as Trick)(context, undefined as never) : {}) as Record<string, unknown>,
+  config: z.object({ puppet: z.strictObject(shape).default({}) }) as z.ZodType<
+    { puppet: Strings },
+    { puppet?: Strings }
+  >,
+  state: (context) =>
+    (context.config.puppet.state
+      ? (tricks[context.config.puppet.state] as Trick)(context, undefined as never)
+      : {}) as Record<string, unknown>,
   ...Object.fromEntries(hooks.map((hook) => [hook, (context: Context, plan: ModelPlan) => play(hook, context, plan)])),
 });
 
@@ -130,7 +149,12 @@ function play(hook: (typeof hooks)[number], context: Context, plan: ModelPlan): 
   const name = context.config.puppet[hook];
   if (!name) return undefined;
   if (hook === "beforeModel") plan.addSystem("The puppet was here.");
-  context.registerTool(defineTool({ name: `prop_of_${hook}`, description: "Stays only if the hook comes back.", inputSchema: z.object({}) }, () => ""));
+  context.registerTool(
+    defineTool(
+      { name: `prop_of_${hook}`, description: "Stays only if the hook comes back.", inputSchema: z.object({}) },
+      () => "",
+    ),
+  );
   context.state[hook] = "begun";
   return (tricks[name] as Trick)(context, plan);
 }

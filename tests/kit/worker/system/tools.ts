@@ -3,7 +3,16 @@ import { z } from "zod";
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-export const echo = defineTool({ name: "echo", aliases: ["say_again"], description: "Says it again.", inputSchema: z.object({ text: z.string() }), idempotent: true }, ({ text }) => text);
+export const echo = defineTool(
+  {
+    name: "echo",
+    aliases: ["say_again"],
+    description: "Says it again.",
+    inputSchema: z.object({ text: z.string() }),
+    idempotent: true,
+  },
+  ({ text }) => text,
+);
 
 export const throws = defineTool({ name: "throws", description: "Throws.", inputSchema: z.object({}) }, () => {
   throw new Error("This tool throws.");
@@ -11,7 +20,14 @@ export const throws = defineTool({ name: "throws", description: "Throws.", input
 
 /** Asks for an answer that is reported, after a while, or says something itself after that while. */
 const createDelayedTool = (name: string, more: Partial<Tool>, answer: (input: { ms: number }) => unknown): Tool => ({
-  ...defineTool({ name, description: "Its answer is reported.", inputSchema: z.object({ ms: z.number().default(0), note: z.string().default("") }) }, answer),
+  ...defineTool(
+    {
+      name,
+      description: "Its answer is reported.",
+      inputSchema: z.object({ ms: z.number().default(0), note: z.string().default("") }),
+    },
+    answer,
+  ),
   ...more,
 });
 
@@ -32,9 +48,18 @@ export const answersAnyway = createDelayedTool("answers_anyway", {}, async ({ ms
 });
 
 /** What a request brought for tools to read. */
-export const readProps = defineTool({ name: "read_props", description: "Reads the props.", inputSchema: z.object({}), idempotent: true }, (_, { props }) => ({ ...props.data }));
+export const readProps = defineTool(
+  { name: "read_props", description: "Reads the props.", inputSchema: z.object({}), idempotent: true },
+  (_, { props }) => ({ ...props.data }),
+);
 
 /** Of the same name as a tool of the class. */
-export const clash = defineTool({ name: "of_the_class", description: "Of the system.", inputSchema: z.object({}) }, () => "the system's");
+export const clash = defineTool(
+  { name: "of_the_class", description: "Of the system.", inputSchema: z.object({}) },
+  () => "the system's",
+);
 
-export const ofTheClass = defineTool({ name: "of_the_class", description: "Of the class.", inputSchema: z.object({}) }, () => "the class's");
+export const ofTheClass = defineTool(
+  { name: "of_the_class", description: "Of the class.", inputSchema: z.object({}) },
+  () => "the class's",
+);

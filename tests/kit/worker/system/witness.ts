@@ -20,7 +20,8 @@ export function createWitness(name: string): Middleware {
       await sleep(1);
       record(context, `onTick ${context.step}`);
     },
-    beforeModel: (context, plan) => record(context, `beforeModel ${plan.step} of ${plan.messages.length}, run ${context.run.status}`),
+    beforeModel: (context, plan) =>
+      record(context, `beforeModel ${plan.step} of ${plan.messages.length}, run ${context.run.status}`),
     async onModelResult(context, { message }) {
       await undefined;
       const calls = (message.toolCalls ?? []).map((call) => call.name);
@@ -33,7 +34,8 @@ export function createWitness(name: string): Middleware {
     },
     onToolError: (context, call, error) => record(context, `onToolError ${call.name} ${error.message}`),
     onResume: (context, reason, payload) => record(context, `onResume ${reason} ${(payload as unknown[]).length}`),
-    onChildReport: (context, child) => record(context, `onChildReport ${child.toolName} ${child.failed ? "failed: " : ""}${child.report}`),
+    onChildReport: (context, child) =>
+      record(context, `onChildReport ${child.toolName} ${child.failed ? "failed: " : ""}${child.report}`),
   });
 }
 

@@ -30,7 +30,8 @@ export async function runChat(cli: Cli, connection: Connection, target: AgentTar
   } finally {
     process.off("SIGINT", interrupt);
     opened.close();
-    if (opened.turns.isBusy) cli.output.writeMessage(`The turn goes on; \`thinkery peek ${agent}@${agency} -f\` follows it.`);
+    if (opened.turns.isBusy)
+      cli.output.writeMessage(`The turn goes on; \`thinkery peek ${agent}@${agency} -f\` follows it.`);
   }
 }
 
@@ -107,7 +108,8 @@ class Chat {
   }
 
   private async clearMessages(sure: boolean): Promise<void> {
-    if (!sure) return this.printer.writeLine("The agent will have forgotten the conversation; type /clear yes to do it.");
+    if (!sure)
+      return this.printer.writeLine("The agent will have forgotten the conversation; type /clear yes to do it.");
     const { agency, agent } = this.target;
     await this.connection.client.call("clearMessages", { params: { agency, agent } });
     this.printer.writeLine("Cleared.");
@@ -118,14 +120,17 @@ class Chat {
     const { client } = this.connection;
     if (name === "help") return this.output.writeText(chatHelp);
     if (name === "exit") return this.leave(exitCodes.ok);
-    if (name === "stats") return this.output.writeText(describeUsage(this.output, await readUsage(client, agency, agent)));
+    if (name === "stats")
+      return this.output.writeText(describeUsage(this.output, await readUsage(client, agency, agent)));
     if (name === "cancel") {
       if (!this.turns.isBusy) return this.printer.writeLine("There is no turn to cancel.");
       return (await this.channel).send({ type: "cancel" });
     }
     const { state } = await client.call("getState", { params: { agency, agent } });
     if (name === "title") return this.printer.writeLine(state.title ?? "It has none yet.");
-    this.printer.writeLine((await findUsedModel(client, this.target)) ?? state.model ?? "The default; it has not been asked yet.");
+    this.printer.writeLine(
+      (await findUsedModel(client, this.target)) ?? state.model ?? "The default; it has not been asked yet.",
+    );
   }
 
   private reportError(error: unknown): void {
@@ -163,7 +168,8 @@ class Chat {
 
   private handleConnection(state: TalkState, reason: string | undefined): void {
     if (state === "refused") return this.reject(fail("forbidden", reason ?? "The host refuses the connection."));
-    if (state === "lost" && !this.isConnectionLost) this.printer.writeLine("The connection is lost; trying again. What you type is kept.");
+    if (state === "lost" && !this.isConnectionLost)
+      this.printer.writeLine("The connection is lost; trying again. What you type is kept.");
     if (state === "open" && this.isConnectionLost) this.printer.writeLine("Connected again.");
     this.isConnectionLost = state === "lost";
   }

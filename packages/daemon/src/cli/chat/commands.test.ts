@@ -4,7 +4,11 @@ import { parseChatInput } from "./commands.ts";
 test("what is typed goes to the agent, but for what begins with one slash", () => {
   expect(parseChatInput("  hello  ")).toEqual({ kind: "say", text: "hello", mode: "queue" });
   expect(parseChatInput("//etc/hosts is odd")).toEqual({ kind: "say", text: "/etc/hosts is odd", mode: "queue" });
-  expect(parseChatInput("/steer  use the\nother one")).toEqual({ kind: "say", text: "use the\nother one", mode: "steer" });
+  expect(parseChatInput("/steer  use the\nother one")).toEqual({
+    kind: "say",
+    text: "use the\nother one",
+    mode: "steer",
+  });
   expect(parseChatInput("/interrupt stop that")).toEqual({ kind: "say", text: "stop that", mode: "interrupt" });
   expect(parseChatInput("   ")).toEqual({ kind: "nothing" });
   expect(parseChatInput("/quit")).toEqual({ kind: "do", name: "exit" });

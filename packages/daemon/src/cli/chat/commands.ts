@@ -36,5 +36,8 @@ export function parseChatInput(line: string): ChatInput {
   const known = plainCommands.find((command) => command === (name === "quit" ? "exit" : name));
   if (known) return { kind: "do", name: known };
   const meant = findNearest(name, commandNames);
-  throw fail("bad_request", `There is no /${name}; ${meant ? `did you mean /${meant}?` : "/help lists what there is."}`);
+  throw fail(
+    "bad_request",
+    `There is no /${name}; ${meant ? `did you mean /${meant}?` : "/help lists what there is."}`,
+  );
 }

@@ -10,7 +10,9 @@ import { askOnce } from "../talk/ask.ts";
 /** A chat without a person: each line of stdin is a message, and its answer is waited for. */
 export async function runPipedChat(cli: Cli, connection: Connection, target: AgentTarget): Promise<number> {
   const outcomes: Outcome[] = [];
-  const cancel = stopOnInterrupt(cli, () => cli.output.writeNote("Canceling the turn; Ctrl+C again leaves it running."));
+  const cancel = stopOnInterrupt(cli, () =>
+    cli.output.writeNote("Canceling the turn; Ctrl+C again leaves it running."),
+  );
   for await (const line of createInterface({ input: process.stdin, terminal: false })) {
     if (line.trim() === "") continue;
     const message = checkMessage(line);

@@ -1,5 +1,5 @@
-import { Writable } from "node:stream";
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from "node:readline";
+import { Writable } from "node:stream";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Sink } from "../output.ts";
 

@@ -25,7 +25,10 @@ export function addAgency(program: Command, cli: Cli): void {
     .description("create an agency")
     .argument("[id]", "its id: review, or review:pr-123 (default: a made-up one)")
     .option("--name <text>", "a name for people")
-    .addHelpText("after", formatExamples(["agency new review", ""], ['agency new review:pr-123 --name "Pull request 123"', ""]))
+    .addHelpText(
+      "after",
+      formatExamples(["agency new review", ""], ['agency new review:pr-123 --name "Pull request 123"', ""]),
+    )
     .action(async (id: string | undefined, { name }: { name?: string }) => {
       const body = { ...(id === undefined ? {} : { id: parseAgencyId(id) }), ...(name === undefined ? {} : { name }) };
       const { client } = await connect(cli);

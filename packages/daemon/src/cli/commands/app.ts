@@ -17,7 +17,10 @@ export function addApp(program: Command, cli: Cli): void {
     .command("app")
     .description("show, put up, open and remove the app of an agent")
     .argument("<target>", targetHelp)
-    .addHelpText("after", formatExamples(["app alice", "its version and where it answers"], ["app put alice server.ts lib/format.ts", ""]))
+    .addHelpText(
+      "after",
+      formatExamples(["app alice", "its version and where it answers"], ["app put alice server.ts lib/format.ts", ""]),
+    )
     .action(async (text: string) => {
       const { app, url } = await readApp(cli, parseAgentTarget(text));
       showApp(cli, app, url);
@@ -50,7 +53,11 @@ export function addApp(program: Command, cli: Cli): void {
       cli.output.reply({ ...app, url: address }, () => address);
       if (print || !cli.isInteractive || cli.output.isJson || !hasDisplay(cli.env)) return;
       const opened = await openBrowser(address);
-      cli.output.writeMessage(opened ? "A browser that is not logged in is refused: log in with `thinkery open` first." : "No browser could be opened; open the address yourself.");
+      cli.output.writeMessage(
+        opened
+          ? "A browser that is not logged in is refused: log in with `thinkery open` first."
+          : "No browser could be opened; open the address yourself.",
+      );
     });
 
   group
@@ -64,7 +71,10 @@ export function addApp(program: Command, cli: Cli): void {
       const { client } = await connectToAgent(cli, target);
       if (!yes) await confirm(cli, `Remove the app of ${target.agent} in ${target.agency}?`);
       await client.call("deleteApp", { params: toParams(target) });
-      cli.output.reply({ removed: target.agent, agency: target.agency }, () => `Removed the app of ${target.agent} in ${target.agency}.`);
+      cli.output.reply(
+        { removed: target.agent, agency: target.agency },
+        () => `Removed the app of ${target.agent} in ${target.agency}.`,
+      );
     });
 }
 

@@ -1,14 +1,23 @@
-import { type Blueprint, type Budget, type BudgetAnswer, type BudgetKind, budgetKinds, type BudgetPeriod, budgetPeriods, fail } from "@thinkery/sdk";
+import {
+  type Blueprint,
+  type Budget,
+  type BudgetAnswer,
+  type BudgetKind,
+  budgetKinds,
+  type BudgetPeriod,
+  budgetPeriods,
+  fail,
+} from "@thinkery/sdk";
 import type { Client } from "@thinkery/sdk/client";
 import { type Command, Option } from "commander";
 import { findAgent } from "../agents.ts";
+import { formatAmount, kindNames, formatBudgetTable } from "../budget-table.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { parseDuration } from "../duration.ts";
 import { formatExamples } from "../help.ts";
 import type { Output } from "../output.ts";
 import { persist } from "../persist.ts";
-import { formatAmount, kindNames, formatBudgetTable } from "../budget-table.ts";
 import { type AgentTarget, parseTarget } from "../target.ts";
 
 /** A limit that is given, or taken away. */
@@ -27,7 +36,13 @@ export function addBudget(program: Command, cli: Cli): void {
     .command("budget")
     .description("show, set and clear what may be spent: yours, or that of an agency")
     .argument("[target]", "@review, alice or alice@review (default: yours)")
-    .addHelpText("after", formatExamples(["budget", "yours, and how far it is used up"], ["budget alice", "every limit that holds for an agent"]))
+    .addHelpText(
+      "after",
+      formatExamples(
+        ["budget", "yours, and how far it is used up"],
+        ["budget alice", "every limit that holds for an agent"],
+      ),
+    )
     .action(async (text: string | undefined) => {
       const { client } = await connect(cli);
       const target = text === undefined ? undefined : parseTarget(text);
@@ -44,8 +59,15 @@ export function addBudget(program: Command, cli: Cli): void {
     .option("--tokens <number>", "tokens in and out, as 500000, 500k or 2M, or none", limit("tokens"))
     .option("--steps <number>", "calls to models, or none", limit("steps"))
     .option("--time <duration>", "time with models and tools, as 90m or 12h, or none", limit("seconds"))
-    .addOption(new Option("--per <period>", "anew every day (UTC), or for good (default: as it was, else ever)").choices(budgetPeriods))
-    .addHelpText("after", formatExamples(["budget set --cost 5 --per day", ""], ["budget set @review --tokens 2M --time none", ""]))
+    .addOption(
+      new Option("--per <period>", "anew every day (UTC), or for good (default: as it was, else ever)").choices(
+        budgetPeriods,
+      ),
+    )
+    .addHelpText(
+      "after",
+      formatExamples(["budget set --cost 5 --per day", ""], ["budget set @review --tokens 2M --time none", ""]),
+    )
     .action(async (text: string | undefined, { cost, tokens, steps, time, per }: SetFlags) => {
       const agency = parseAgency(text);
       const given: Record<BudgetKind, LimitValue> = { costUsd: cost, tokens, steps, seconds: time };
@@ -77,7 +99,10 @@ function parseAgency(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const target = parseTarget(text);
   if (target.kind === "agency") return target.agency;
-  throw fail("bad_request", `${target.agent} is an agent; its budget stands in its blueprint, under config.budget. An agency is written as @${target.agency}.`);
+  throw fail(
+    "bad_request",
+    `${target.agent} is an agent; its budget stands in its blueprint, under config.budget. An agency is written as @${target.agency}.`,
+  );
 }
 
 function limit(kind: BudgetKind): (text: string) => number | "none" {
@@ -85,7 +110,8 @@ function limit(kind: BudgetKind): (text: string) => number | "none" {
     if (text === "none") return text;
     const amount = kind === "seconds" ? parseDuration(text) : parseAmount(text);
     if (amount > 0 && (kind === "costUsd" || Number.isSafeInteger(amount))) return amount;
-    const rule = kind === "costUsd" ? "an amount above 0" : kind === "seconds" ? "a time above 0" : "a whole number above 0";
+    const rule =
+      kind === "costUsd" ? "an amount above 0" : kind === "seconds" ? "a time above 0" : "a whole number above 0";
     throw fail("bad_request", `“${text}” is no limit of ${kindNames[kind]}; give ${rule}, or none for no limit.`);
   };
 }
@@ -95,10 +121,16 @@ const unitFactors: Record<string, number> = { "": 1, k: 1000, m: 1_000_000 };
 function parseAmount(text: string): number {
   const [, digits, unit = ""] = /^\$?(\d{1,15}(?:\.\d{1,9})?)([kM]?)$/i.exec(text) ?? [];
   // Twice 0.1 is 0.2 everywhere but in binary.
-  return digits === undefined ? Number.NaN : Number((Number(digits) * (unitFactors[unit.toLowerCase()] ?? 1)).toFixed(9));
+  return digits === undefined
+    ? Number.NaN
+    : Number((Number(digits) * (unitFactors[unit.toLowerCase()] ?? 1)).toFixed(9));
 }
 
-function mergeBudget(before: Budget | null, given: Record<BudgetKind, LimitValue>, per: BudgetPeriod | undefined): Budget | undefined {
+function mergeBudget(
+  before: Budget | null,
+  given: Record<BudgetKind, LimitValue>,
+  per: BudgetPeriod | undefined,
+): Budget | undefined {
   const budget: Budget = { per: per ?? before?.per ?? "ever" };
   for (const kind of budgetKinds) {
     const amount = given[kind] === undefined ? before?.[kind] : given[kind];
@@ -114,9 +146,18 @@ function readBudget(client: Client, agency: string | undefined): Promise<BudgetA
   return persist((signal) => client.call("getAgencyBudget", { params: { agency }, signal }));
 }
 
-async function writeBudget(client: Client, agency: string | undefined, body: Budget | undefined): Promise<BudgetAnswer> {
-  if (body) return agency === undefined ? client.call("putUserBudget", { body }) : client.call("putAgencyBudget", { params: { agency }, body });
-  await (agency === undefined ? client.call("deleteUserBudget") : client.call("deleteAgencyBudget", { params: { agency } }));
+async function writeBudget(
+  client: Client,
+  agency: string | undefined,
+  body: Budget | undefined,
+): Promise<BudgetAnswer> {
+  if (body)
+    return agency === undefined
+      ? client.call("putUserBudget", { body })
+      : client.call("putAgencyBudget", { params: { agency }, body });
+  await (agency === undefined
+    ? client.call("deleteUserBudget")
+    : client.call("deleteAgencyBudget", { params: { agency } }));
   return { budget: null, standings: [] };
 }
 
@@ -130,12 +171,20 @@ function describeBudget(output: Output, { budget, standings }: BudgetAnswer, age
 async function showAgent(cli: Cli, client: Client, target: AgentTarget): Promise<void> {
   const found = await findAgent(client, target);
   const { agency, agent } = target;
-  const { budget: standings } = await persist((signal) => client.call("getUsage", { params: { agency, agent }, signal }));
-  const { config } = await persist((signal) => client.call("getBlueprint", { params: { agency, name: found.blueprint }, signal }));
+  const { budget: standings } = await persist((signal) =>
+    client.call("getUsage", { params: { agency, agent }, signal }),
+  );
+  const { config } = await persist((signal) =>
+    client.call("getBlueprint", { params: { agency, name: found.blueprint }, signal }),
+  );
   const budget = config?.budget ?? null;
   cli.output.reply({ agent, agency, blueprint: found.blueprint, budget, standings }, () => {
     const about = `${agent}'s own budget stands in the blueprint “${found.blueprint}”, under config.budget.`;
-    return [formatTurnBudget(budget), ...(standings.length > 0 ? [formatBudgetTable(cli.output, standings)] : []), about].join("\n\n");
+    return [
+      formatTurnBudget(budget),
+      ...(standings.length > 0 ? [formatBudgetTable(cli.output, standings)] : []),
+      about,
+    ].join("\n\n");
   });
 }
 

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { locateHome } from "../../home/home.ts";
 import type { Cli } from "../cli.ts";
-import { formatExamples } from "../help.ts";
 import { formatPath } from "../format-path.ts";
+import { formatExamples } from "../help.ts";
 
 export function addConfig(program: Command, cli: Cli): void {
   const group = program.command("config").description("see the configuration and its schema");
@@ -37,7 +37,10 @@ export function addConfig(program: Command, cli: Cli): void {
           ["worker", config.worker ?? "the stock one"],
           ["sandboxSlots", config.sandboxSlots.toString()],
           ["sandbox", `a run of code has ${config.sandbox.seconds} s and ${config.sandbox.memoryMb} MB`],
-          ["linux", `a command has ${config.linux.seconds} s, ${config.linux.memoryMb} MB and ${config.linux.network ? "the network" : "no network"}`],
+          [
+            "linux",
+            `a command has ${config.linux.seconds} s, ${config.linux.memoryMb} MB and ${config.linux.network ? "the network" : "no network"}`,
+          ],
           ["allowedHosts", config.allowedHosts.join(", ") || "this machine's own names"],
           ["allowedOrigins", config.allowedOrigins.join(", ") || "the host's own page"],
           ["toolOrigins", config.toolOrigins.join(", ") || "public ones only"],

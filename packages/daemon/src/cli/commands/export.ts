@@ -20,7 +20,11 @@ export function addExport(program: Command, cli: Cli): void {
     .description("write out a whole agent, or its conversation for people")
     .argument("<target>", "alice or alice@review")
     .option("-o, --output <file>", "write to this file (default: stdout)")
-    .addOption(new Option("--format <format>", "json: everything; markdown: the conversation").choices(["json", "markdown"]).default("json"))
+    .addOption(
+      new Option("--format <format>", "json: everything; markdown: the conversation")
+        .choices(["json", "markdown"])
+        .default("json"),
+    )
     .addHelpText("after", formatExamples(["export alice -o alice.json", ""], ["export alice --format markdown", ""]))
     .action(async (text: string, { output: file, format }: ExportFlags) => {
       const target = parseAgentTarget(text);

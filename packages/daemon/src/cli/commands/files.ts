@@ -11,6 +11,14 @@ export function addFiles(program: Command, cli: Cli): void {
   const group = program
     .command("files")
     .description("list, read and write the files of an agent")
-    .addHelpText("after", formatExamples(["files ls alice", ""], ["files get alice notes.md", ""], ["files put alice notes.md", ""], ["files zip alice", ""]));
+    .addHelpText(
+      "after",
+      formatExamples(
+        ["files ls alice", ""],
+        ["files get alice notes.md", ""],
+        ["files put alice notes.md", ""],
+        ["files zip alice", ""],
+      ),
+    );
   for (const add of [addList, addGet, addPut, addRemove, addMove, addZip, addUnzip, addSync]) add(group, cli);
 }

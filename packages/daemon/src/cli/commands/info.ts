@@ -4,10 +4,10 @@ import type { Command } from "commander";
 import { findAgent, findUsedModel } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect, type Connection } from "../connect.ts";
+import { formatPath } from "../format-path.ts";
 import { formatExamples } from "../help.ts";
 import { listAgencies, listAgents } from "../lists.ts";
 import { persist } from "../persist.ts";
-import { formatPath } from "../format-path.ts";
 import { type AgentTarget, parseTarget } from "../target.ts";
 import { readUsage } from "./stats.ts";
 
@@ -20,7 +20,9 @@ export function addInfo(program: Command, cli: Cli): void {
     .action(async (text: string) => {
       const target = parseTarget(text);
       const connection = await connect(cli);
-      await (target.kind === "agent" ? showAgent(cli, connection, target) : showAgency(cli, connection.client, target.agency));
+      await (target.kind === "agent"
+        ? showAgent(cli, connection, target)
+        : showAgency(cli, connection.client, target.agency));
     });
 }
 

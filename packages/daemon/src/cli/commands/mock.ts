@@ -30,7 +30,10 @@ export function addMock(program: Command, cli: Cli): void {
       const script = parseScript(file, await readText(resolve(cli.cwd, file), file));
       const exchanges = script.exchanges.length;
       const steps = script.exchanges.reduce((sum, exchange) => sum + exchange.steps.length, 0);
-      cli.output.reply({ file, valid: true, exchanges, steps }, () => `${file} is a script of ${exchanges} exchanges with ${steps} steps.`);
+      cli.output.reply(
+        { file, valid: true, exchanges, steps },
+        () => `${file} is a script of ${exchanges} exchanges with ${steps} steps.`,
+      );
     });
 
   group
@@ -38,7 +41,10 @@ export function addMock(program: Command, cli: Cli): void {
     .description("say something to a script, and show all that comes of it")
     .argument("<script>", "the name of a script, or a YAML file")
     .argument("[message...]", "each is a turn of its own", [])
-    .addHelpText("after", formatExamples(["mock play tour hello models", "two turns"], ["mock play scripts/demo.yaml", "with a greeting"]))
+    .addHelpText(
+      "after",
+      formatExamples(["mock play tour hello models", "two turns"], ["mock play scripts/demo.yaml", "with a greeting"]),
+    )
     .action(async (script: string, messages: string[]) => {
       const { playScript } = await import("../play.ts");
       await playScript(cli, script, messages.length > 0 ? messages : ["Hello"]);

@@ -23,7 +23,8 @@ export function addModels(program: Command, cli: Cli): void {
 }
 
 function toRow({ id, price, contextTokens }: ModelInfo, fallback: DefaultModel): string[] {
-  const formatDollars = (value: number | undefined) => (value === undefined ? "unknown" : value === 0 ? "free" : String(value));
+  const formatDollars = (value: number | undefined) =>
+    value === undefined ? "unknown" : value === 0 ? "free" : String(value);
   const context = contextTokens === undefined ? "-" : `${Math.round(contextTokens / 1000)}k`;
   return [id === fallback.id ? "*" : "", id, formatDollars(price?.input), formatDollars(price?.output), context];
 }

@@ -16,6 +16,7 @@ export function addOpen(program: Command, cli: Cli): void {
       const link = await createLoginLink(connection);
       cli.output.reply({ url: connection.url, login: link }, () => link);
       if (print || !cli.isInteractive || cli.output.isJson || !hasDisplay(cli.env)) return;
-      if (!(await openBrowser(link))) cli.output.writeMessage("No browser could be opened; open the link yourself. It works once.");
+      if (!(await openBrowser(link)))
+        cli.output.writeMessage("No browser could be opened; open the link yourself. It works once.");
     });
 }

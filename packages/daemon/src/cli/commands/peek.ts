@@ -26,7 +26,10 @@ export function addPeek(program: Command, cli: Cli): void {
     .argument("[target]", "alice, alice@review or @review (default: @global)")
     .option("-n, --lines <count>", "how many messages back", parseCount, 10)
     .option("-f, --follow", "go on with what comes, until Ctrl+C")
-    .addHelpText("after", formatExamples(["peek", "a line an agent"], ["peek alice -n 20 -f", "20 messages and what comes"]))
+    .addHelpText(
+      "after",
+      formatExamples(["peek", "a line an agent"], ["peek alice -n 20 -f", "20 messages and what comes"]),
+    )
     .action(async (text: string | undefined, flags: PeekFlags) => {
       const target = parseTarget(text ?? "@global");
       if (flags.follow && cli.output.isJson) {
@@ -34,11 +37,18 @@ export function addPeek(program: Command, cli: Cli): void {
       }
       if (flags.follow && target.kind === "agency") throw fail("bad_request", "--follow is for one agent; say which.");
       const connection = await connect(cli);
-      await (target.kind === "agent" ? showAgent(cli, connection, target, flags) : showAgency(cli, connection.client, target.agency));
+      await (target.kind === "agent"
+        ? showAgent(cli, connection, target, flags)
+        : showAgency(cli, connection.client, target.agency));
     });
 }
 
-async function showAgent(cli: Cli, connection: Connection, target: AgentTarget, { lines, follow }: PeekFlags): Promise<void> {
+async function showAgent(
+  cli: Cli,
+  connection: Connection,
+  target: AgentTarget,
+  { lines, follow }: PeekFlags,
+): Promise<void> {
   await findAgent(connection.client, target);
   if (follow) return followAgent(cli, connection, target, lines);
   const messages = await readLastMessages(connection.client, target, lines);
@@ -52,7 +62,9 @@ async function showAgent(cli: Cli, connection: Connection, target: AgentTarget, 
 async function readLastMessages(client: Client, { agency, agent }: AgentTarget, limit: number): Promise<Message[]> {
   if (limit === 0) return [];
   const query = { limit };
-  const { messages } = await persist((signal) => client.call("listMessages", { params: { agency, agent }, query, signal }));
+  const { messages } = await persist((signal) =>
+    client.call("listMessages", { params: { agency, agent }, query, signal }),
+  );
   return messages;
 }
 
@@ -67,7 +79,12 @@ async function showAgency(cli: Cli, client: Client, agency: string): Promise<voi
   });
   cli.output.reply({ agency, agents }, () => {
     if (agents.length === 0) return `No agents in ${agency}; create one with \`thinkery new <name>\`.`;
-    const rows = agents.map(({ agent, status, title, last }) => [agent, status, title ?? "-", last ? formatMessage(last, 60) : "-"]);
+    const rows = agents.map(({ agent, status, title, last }) => [
+      agent,
+      status,
+      title ?? "-",
+      last ? formatMessage(last, 60) : "-",
+    ]);
     return cli.output.formatTable(["AGENT", "STATUS", "TITLE", "LAST"], rows);
   });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AgentTarget, fail, isThinkeryError, type ProcessInfo, type ProcessOutput } from "@thinkery/sdk";
-import { findNearest } from "@thinkery/sdk/internal";
 import type { Client } from "@thinkery/sdk/client";
+import { findNearest } from "@thinkery/sdk/internal";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
@@ -19,7 +19,14 @@ export function addProcess(program: Command, cli: Cli): void {
   const group = program
     .command("process")
     .description("list, read and stop what agents run in their Linux sandboxes")
-    .addHelpText("after", formatExamples(["process ls alice", ""], ["process logs -f alice 5fa3c1d0", ""], ["process stop alice 5fa3c1d0", ""]));
+    .addHelpText(
+      "after",
+      formatExamples(
+        ["process ls alice", ""],
+        ["process logs -f alice 5fa3c1d0", ""],
+        ["process stop alice 5fa3c1d0", ""],
+      ),
+    );
 
   group
     .command("ls")
@@ -63,8 +70,14 @@ export function addProcess(program: Command, cli: Cli): void {
     .action(async (text: string, given: string | undefined) => {
       const { client, target } = await connectToAgent(cli, text);
       const id = given ?? (await findOnlyProcess(client, target));
-      const stopped = await callOrSuggest(client, target, id, (signal) => client.call("stopProcess", { params: { ...toParams(target), id }, signal }));
-      cli.output.reply(stopped, () => (stopped.endedBy === "stop" ? `Stopped ${id} of ${target.agent}.` : `${id} of ${target.agent} had ended already: ${formatState(stopped)}.`));
+      const stopped = await callOrSuggest(client, target, id, (signal) =>
+        client.call("stopProcess", { params: { ...toParams(target), id }, signal }),
+      );
+      cli.output.reply(stopped, () =>
+        stopped.endedBy === "stop"
+          ? `Stopped ${id} of ${target.agent}.`
+          : `${id} of ${target.agent} had ended already: ${formatState(stopped)}.`,
+      );
     });
 }
 
@@ -83,17 +96,31 @@ async function listProcesses(client: Client, target: AgentTarget): Promise<Proce
 
 function readProcess(client: Client, target: AgentTarget, id: string, after?: number): Promise<ProcessOutput> {
   const query = after === undefined ? {} : { after };
-  return callOrSuggest(client, target, id, (signal) => client.call("getProcess", { params: { ...toParams(target), id }, query, signal }));
+  return callOrSuggest(client, target, id, (signal) =>
+    client.call("getProcess", { params: { ...toParams(target), id }, query, signal }),
+  );
 }
 
 /** Asks something of one of them; where it is not there, the error has the one that was probably meant. */
-async function callOrSuggest<T>(client: Client, target: AgentTarget, id: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function callOrSuggest<T>(
+  client: Client,
+  target: AgentTarget,
+  id: string,
+  ask: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   try {
     return await persist(ask);
   } catch (error) {
     if (!isThinkeryError(error) || error.code !== "not_found") throw error;
-    const meant = findNearest(id, (await listProcesses(client, target)).map(({ id }) => id));
-    throw fail("not_found", `${error.message} ${meant ? `Did you mean ${meant}?` : `\`thinkery process ls ${formatTarget(target)}\` lists them.`}`, meant ? { suggestion: meant } : {});
+    const meant = findNearest(
+      id,
+      (await listProcesses(client, target)).map(({ id }) => id),
+    );
+    throw fail(
+      "not_found",
+      `${error.message} ${meant ? `Did you mean ${meant}?` : `\`thinkery process ls ${formatTarget(target)}\` lists them.`}`,
+      meant ? { suggestion: meant } : {},
+    );
   }
 }
 
@@ -104,11 +131,18 @@ async function findOnlyProcess(client: Client, target: AgentTarget): Promise<str
   const [only, other] = candidates;
   if (!only) throw fail("not_found", `${target.agent} runs nothing.`);
   if (!other) return only.id;
-  throw fail("bad_request", `${target.agent} has several processes; say which: ${candidates.map(({ id }) => id).join(", ")}.`);
+  throw fail(
+    "bad_request",
+    `${target.agent} has several processes; say which: ${candidates.map(({ id }) => id).join(", ")}.`,
+  );
 }
 
 /** Shows what there is, and what comes until it ends. */
-async function showOutput(cli: Cli, first: ProcessOutput, next: ((after: number) => Promise<ProcessOutput>) | undefined): Promise<void> {
+async function showOutput(
+  cli: Cli,
+  first: ProcessOutput,
+  next: ((after: number) => Promise<ProcessOutput>) | undefined,
+): Promise<void> {
   let found = first;
   let ended = "";
   for (;;) {

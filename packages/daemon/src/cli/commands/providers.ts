@@ -14,7 +14,9 @@ export function addProviders(program: Command, cli: Cli): void {
       const answer = await client.call("listProviders");
       cli.output.reply(answer, () => {
         const table = cli.output.formatTable(["PROVIDER", "STATUS", "KEY", "MODELS"], answer.providers.map(toRow));
-        const troubles = answer.providers.filter(({ status }) => status === "error").map(({ name, problem }) => `${name}: ${problem}`);
+        const troubles = answer.providers
+          .filter(({ status }) => status === "error")
+          .map(({ name, problem }) => `${name}: ${problem}`);
         return [table, ...troubles, "", `Default: ${answer.default.id} (${answer.default.why})`].join("\n");
       });
     });

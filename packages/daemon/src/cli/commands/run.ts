@@ -39,7 +39,10 @@ export function addServe(program: Command, cli: Cli): void {
     .description("say something to an agent, wait, and print the answer alone")
     .addHelpText(
       "after",
-      formatExamples(['serve alice "One word: yes or no?"', ""], ["serve alice --json < question.txt", "with tool calls and usage"]),
+      formatExamples(
+        ['serve alice "One word: yes or no?"', ""],
+        ["serve alice --json < question.txt", "with tool calls and usage"],
+      ),
     )
     .action((target: string | undefined, words: string[], flags: JobFlags) => runJob(cli, target, words, flags, false));
 }
@@ -55,7 +58,13 @@ function createJobCommand(program: Command, name: string): Command {
     .addOption(createModeOption());
 }
 
-async function runJob(cli: Cli, target: string | undefined, words: string[], flags: JobFlags, stream: boolean): Promise<void> {
+async function runJob(
+  cli: Cli,
+  target: string | undefined,
+  words: string[],
+  flags: JobFlags,
+  stream: boolean,
+): Promise<void> {
   const question = { mode: flags.mode, reasoning: flags.reasoning ?? false, stream };
   if (flags.new) {
     const message = await readMessage(target === undefined ? words : [target, ...words]);
@@ -67,7 +76,8 @@ async function runJob(cli: Cli, target: string | undefined, words: string[], fla
   if (flags.model !== undefined || flags.system !== undefined) {
     throw fail("bad_request", "--model and --system are for an agent made with --new; others have their own.");
   }
-  if (target === undefined) throw fail("bad_request", "A target is missing; write alice, or --new for an agent for this once.");
+  if (target === undefined)
+    throw fail("bad_request", "A target is missing; write alice, or --new for an agent for this once.");
   refuseFile(target);
   const existing = parseAgentTarget(target);
   const message = await readMessage(words);

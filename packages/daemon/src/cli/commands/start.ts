@@ -6,7 +6,14 @@ import type { Cli } from "../cli.ts";
 import { connectAsOwner, isOtherVersion, stopTimeoutMs } from "../connect.ts";
 import { greet } from "../greeting.ts";
 import { formatExamples } from "../help.ts";
-import { type HostFlags, resolveHostOptions, toLastFlags, noteDifference, parsePort, resolveReplacementOptions } from "../host-options.ts";
+import {
+  type HostFlags,
+  resolveHostOptions,
+  toLastFlags,
+  noteDifference,
+  parsePort,
+  resolveReplacementOptions,
+} from "../host-options.ts";
 import { launchHost } from "../launch.ts";
 
 interface StartFlags extends HostFlags {
@@ -52,7 +59,10 @@ export function addRestart(program: Command, cli: Cli): void {
     .option("--watch", "bundle your Worker again when its files change")
     .addHelpText(
       "after",
-      formatExamples(["restart", "take up a changed configuration or Worker"], ["restart --no-worker", "back to the stock Worker"]),
+      formatExamples(
+        ["restart", "take up a changed configuration or Worker"],
+        ["restart --no-worker", "back to the stock Worker"],
+      ),
     )
     .action(async (flags: HostFlags) => {
       refuseRemoteHost(cli, "restart");

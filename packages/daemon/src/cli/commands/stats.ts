@@ -50,11 +50,18 @@ export function describeUsage(output: Output, { total, byModel, turns, messages,
 }
 
 async function showAgency(cli: Cli, client: Client, agency: string): Promise<void> {
-  const agents = await mapAgents(client, agency, async ({ name }) => ({ agent: name, ...(await readUsage(client, agency, name)) }));
+  const agents = await mapAgents(client, agency, async ({ name }) => ({
+    agent: name,
+    ...(await readUsage(client, agency, name)),
+  }));
   const total = sumUsage(agents);
   cli.output.reply({ agency, agents, total }, () => {
     const rows = agents.map(({ agent, turns, total }) => [agent, String(countTurns(turns)), ...formatNumbers(total)]);
-    const all = ["all", String(agents.reduce((turns, { turns: own }) => turns + countTurns(own), 0)), ...formatNumbers(total)];
+    const all = [
+      "all",
+      String(agents.reduce((turns, { turns: own }) => turns + countTurns(own), 0)),
+      ...formatNumbers(total),
+    ];
     return cli.output.formatTable(["AGENT", "TURNS", "CALLS", "IN", "OUT", "COST"], [...rows, all]);
   });
 }
@@ -74,7 +81,12 @@ function sumUsage(usages: AgentUsage[]): Pick<Total, "calls" | "inputTokens" | "
   );
 }
 
-function formatNumbers({ calls, inputTokens, outputTokens, costUsd }: Pick<Total, "calls" | "inputTokens" | "outputTokens" | "costUsd">) {
+function formatNumbers({
+  calls,
+  inputTokens,
+  outputTokens,
+  costUsd,
+}: Pick<Total, "calls" | "inputTokens" | "outputTokens" | "costUsd">) {
   return [String(calls), String(inputTokens), String(outputTokens), formatCost(costUsd)];
 }
 
@@ -83,7 +95,13 @@ function countTurns({ completed, error, canceled, open }: AgentUsage["turns"]): 
 }
 
 function formatTurns(turns: AgentUsage["turns"]): string {
-  const parts = ([["failed", turns.error], ["canceled", turns.canceled], ["open", turns.open]] as const)
+  const parts = (
+    [
+      ["failed", turns.error],
+      ["canceled", turns.canceled],
+      ["open", turns.open],
+    ] as const
+  )
     .filter(([, amount]) => amount > 0)
     .map(([word, amount]) => `${amount} ${word}`);
   return `${countTurns(turns)}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}`;

@@ -4,8 +4,8 @@ import type { Cli } from "../cli.ts";
 import { type Connection, connectIfRunning } from "../connect.ts";
 import { formatDuration } from "../duration.ts";
 import { exitCodes } from "../exit.ts";
-import { formatExamples } from "../help.ts";
 import { formatPath } from "../format-path.ts";
+import { formatExamples } from "../help.ts";
 import { formatSlots } from "../slots.ts";
 
 export function addStatus(program: Command, cli: Cli): void {

@@ -18,7 +18,11 @@ export function addStop(program: Command, cli: Cli): void {
     .option("--all", "cancel the turns of all your agents; the host runs on")
     .addHelpText(
       "after",
-      formatExamples(["stop", "agents go on where they were at the next start"], ["stop alice", "cancel her turn"], ["stop --all", "cancel every turn"]),
+      formatExamples(
+        ["stop", "agents go on where they were at the next start"],
+        ["stop alice", "cancel her turn"],
+        ["stop --all", "cancel every turn"],
+      ),
     )
     .action(async (target: string | undefined, { all }: { all?: boolean }) => {
       if (all && target !== undefined) throw fail("bad_request", "Give a target or --all, not both.");
@@ -48,12 +52,18 @@ async function cancelAll(cli: Cli): Promise<void> {
   const canceled: string[] = [];
   for (const { id: agency } of await listAgencies(client)) {
     await mapAgents(client, agency, async ({ name: agent }) => {
-      const cancel = () => persist((signal) => client.call("cancelTurn", { params: { agency, agent }, body: {}, signal }));
+      const cancel = () =>
+        persist((signal) => client.call("cancelTurn", { params: { agency, agent }, body: {}, signal }));
       // What waits behind a turn would begin when it is gone.
-      for (let { status } = await cancel(); status === "canceled"; { status } = await cancel()) canceled.push(`${agent}@${agency}`);
+      for (let { status } = await cancel(); status === "canceled"; { status } = await cancel())
+        canceled.push(`${agent}@${agency}`);
     });
   }
-  cli.output.reply({ canceled }, () => (canceled.length > 0 ? `Canceled the turns of ${[...new Set(canceled)].join(", ")}.` : "No agent has a turn to cancel."));
+  cli.output.reply({ canceled }, () =>
+    canceled.length > 0
+      ? `Canceled the turns of ${[...new Set(canceled)].join(", ")}.`
+      : "No agent has a turn to cancel.",
+  );
 }
 
 async function stopRemoteHost(cli: Cli): Promise<void> {

@@ -1,9 +1,9 @@
 import type { VersionDiff } from "@thinkery/sdk";
 import { type Command, Option } from "commander";
 import type { Cli } from "../cli.ts";
-import { createIntegerParser } from "../files/integer-parser.ts";
 import { createBranchOption, connectToAgent, targetHelp } from "../files/connect-agent.ts";
 import { formatChanges, formatSize, formatOrigin } from "../files/format.ts";
+import { createIntegerParser } from "../files/integer-parser.ts";
 import { formatExamples } from "../help.ts";
 import { sanitize, sanitizeIndented } from "../output.ts";
 
@@ -26,13 +26,33 @@ export function addVersions(program: Command, cli: Cli): void {
     .option("--turn <id>", "only what this turn changed")
     .option("--call <id>", "only what this tool call changed")
     .addOption(createBranchOption())
-    .addHelpText("after", formatExamples(["versions alice", ""], ["versions alice notes.md", ""], ["versions show alice 12", "what it changed"]))
+    .addHelpText(
+      "after",
+      formatExamples(
+        ["versions alice", ""],
+        ["versions alice notes.md", ""],
+        ["versions show alice 12", "what it changed"],
+      ),
+    )
     .action(async (text: string, path: string | undefined, { call, limit, ...flags }: VersionsFlags) => {
       const { agent, target } = await connectToAgent(cli, text);
-      const found = await agent.versions({ ...flags, limit: Math.min(limit, 200), ...(call === undefined ? {} : { toolCall: call }), ...(path === undefined ? {} : { path }) });
+      const found = await agent.versions({
+        ...flags,
+        limit: Math.min(limit, 200),
+        ...(call === undefined ? {} : { toolCall: call }),
+        ...(path === undefined ? {} : { path }),
+      });
       cli.output.reply(found, () => {
-        if (found.versions.length === 0) return path === undefined ? `Nothing was changed in ${target.agent}'s files.` : `No version changed “${path}”.`;
-        const rows = found.versions.map(({ id, at, origin, changes, more, merges, reverts }) => [String(id), at, formatOrigin(origin), formatChanges(changes, more) + formatNote(reverts, merges)]);
+        if (found.versions.length === 0)
+          return path === undefined
+            ? `Nothing was changed in ${target.agent}'s files.`
+            : `No version changed “${path}”.`;
+        const rows = found.versions.map(({ id, at, origin, changes, more, merges, reverts }) => [
+          String(id),
+          at,
+          formatOrigin(origin),
+          formatChanges(changes, more) + formatNote(reverts, merges),
+        ]);
         const table = cli.output.formatTable(["VERSION", "WHEN", "BY", "CHANGED"], rows);
         return found.next === undefined ? table : `${table}\n${cli.output.dim(`Older ones: --before ${found.next}`)}`;
       });
@@ -66,20 +86,27 @@ function formatVersion({ output }: Cli, { id, at, origin, reverts, merges, diffs
     ["turn", origin.turn],
     ["call", origin.toolCall],
   ]);
-  const files = diffs.map((one) => [output.bold(formatTitle(one)), ...toDiffLines(one.diff).map((line) => output.colorDiffLine(line))].join("\n"));
+  const files = diffs.map((one) =>
+    [output.bold(formatTitle(one)), ...toDiffLines(one.diff).map((line) => output.colorDiffLine(line))].join("\n"),
+  );
   return [head, ...files, ...(truncated ? ["More was changed than is shown; ask for one file."] : [])].join("\n\n");
 }
 
 function formatTitle({ kind, path, from, diff, added, removed, before, after }: VersionDiff["diffs"][number]): string {
   const what = kind === "move" ? `move ${from ?? ""} > ${path}` : `${kind} ${path}`;
   const formatSide = (side: { size: number } | undefined) => (side ? formatSize(side.size) : "nothing");
-  const lines = added !== undefined || removed !== undefined ? `+${added ?? 0} -${removed ?? 0}` : `${formatSide(before)} > ${formatSide(after)}`;
+  const lines =
+    added !== undefined || removed !== undefined
+      ? `+${added ?? 0} -${removed ?? 0}`
+      : `${formatSide(before)} > ${formatSide(after)}`;
   return sanitizeIndented(`${what}  (${diff === undefined && kind === "move" ? "as it was" : lines})`);
 }
 
 // The head of a diff says what the title says.
 function toDiffLines(diff: string | undefined): string[] {
-  const lines = sanitize(diff ?? "").replace(/\n$/, "").split("\n");
+  const lines = sanitize(diff ?? "")
+    .replace(/\n$/, "")
+    .split("\n");
   const first = lines.findIndex((line) => line.startsWith("@@"));
   return first < 0 ? [] : lines.slice(first);
 }

@@ -21,7 +21,10 @@ export function addRemove(group: Command, cli: Cli): void {
     .action(async (text: string, given: string, { branch, recursive }: RemoveFlags) => {
       const path = toFolderPath(given);
       const { agent } = await connectToAgent(cli, text);
-      await agent.deleteFile(path, { ...(branch === undefined ? {} : { branch }), ...(recursive ? { recursive } : {}) });
+      await agent.deleteFile(path, {
+        ...(branch === undefined ? {} : { branch }),
+        ...(recursive ? { recursive } : {}),
+      });
       cli.output.reply({ deleted: path }, () => `Deleted ${path}.`);
     });
 }
@@ -34,7 +37,10 @@ export function addMove(group: Command, cli: Cli): void {
     .argument("<from>", "where it is")
     .argument("<to>", "where it should be; a folder if it ends with a slash")
     .addOption(createBranchOption())
-    .addHelpText("after", formatExamples(["files mv alice draft.md docs/final.md", ""], ["files mv alice notes.md docs/", ""]))
+    .addHelpText(
+      "after",
+      formatExamples(["files mv alice draft.md docs/final.md", ""], ["files mv alice notes.md docs/", ""]),
+    )
     .action(async (text: string, from: string, to: string, { branch }: { branch?: string }) => {
       const move = toFolderPath(from);
       const edit = { move, to: filePath(to.endsWith("/") ? to + move.slice(move.lastIndexOf("/") + 1) : to) };

@@ -10,7 +10,10 @@ import { createIntegerParser } from "./integer-parser.ts";
 export const targetHelp = "alice or alice@review";
 
 /** The agent whose workspace a command is about. */
-export async function connectToAgent(cli: Cli, text: string): Promise<{ agent: AgentHandle; target: AgentTarget; connection: Connection }> {
+export async function connectToAgent(
+  cli: Cli,
+  text: string,
+): Promise<{ agent: AgentHandle; target: AgentTarget; connection: Connection }> {
   const target = parseAgentTarget(text);
   const connection = await connect(cli);
   await findAgent(connection.client, target);
@@ -23,7 +26,8 @@ export const maxFileBytes = 100 * 1024 * 1024;
 export const createBranchOption = () => new Option("--branch <name>", "of another branch than main");
 
 // Not --version: that is the program's own, wherever it stands.
-export const createVersionOption = () => new Option("--at <version>", "as it was at this version").argParser(createIntegerParser("a version"));
+export const createVersionOption = () =>
+  new Option("--at <version>", "as it was at this version").argParser(createIntegerParser("a version"));
 
 export interface FileFlags {
   branch?: string;

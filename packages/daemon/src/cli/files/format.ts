@@ -34,6 +34,14 @@ export function formatChanges(changes: readonly Change[], more = 0): string {
 /** Where two have changed the same, and what became of it. */
 export function formatOverlaps(overlaps: readonly Overlap[]): string[] {
   if (overlaps.length === 0) return [];
-  const lines = overlaps.map(({ path, line, kept, reason }) => `  ${path}${line === undefined ? "" : `:${line}`}  ${reason}${kept === undefined ? "" : ` (the other one is ${kept})`}`);
-  return [overlaps.length === 1 ? "In one place both changed the same:" : `In ${overlaps.length} places both changed the same:`, ...lines];
+  const lines = overlaps.map(
+    ({ path, line, kept, reason }) =>
+      `  ${path}${line === undefined ? "" : `:${line}`}  ${reason}${kept === undefined ? "" : ` (the other one is ${kept})`}`,
+  );
+  return [
+    overlaps.length === 1
+      ? "In one place both changed the same:"
+      : `In ${overlaps.length} places both changed the same:`,
+    ...lines,
+  ];
 }

@@ -6,9 +6,16 @@ import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { formatExamples } from "../help.ts";
 import { sanitize } from "../output.ts";
-import { createVersionOption, createBranchOption, type FileFlags, toFileQuery, connectToAgent, targetHelp } from "./connect-agent.ts";
-import { saveFile } from "./save.ts";
+import {
+  createVersionOption,
+  createBranchOption,
+  type FileFlags,
+  toFileQuery,
+  connectToAgent,
+  targetHelp,
+} from "./connect-agent.ts";
 import { formatSize } from "./format.ts";
+import { saveFile } from "./save.ts";
 
 interface GetFlags extends FileFlags {
   output?: string;
@@ -23,7 +30,14 @@ export function addGet(group: Command, cli: Cli): void {
     .option("-o, --output <file>", "save it here (default: stdout)")
     .addOption(createBranchOption())
     .addOption(createVersionOption())
-    .addHelpText("after", formatExamples(["files get alice notes.md", ""], ["files get alice chart.png -o chart.png", ""], ["files get alice notes.md --at 12", "as it was"]))
+    .addHelpText(
+      "after",
+      formatExamples(
+        ["files get alice notes.md", ""],
+        ["files get alice chart.png -o chart.png", ""],
+        ["files get alice notes.md --at 12", "as it was"],
+      ),
+    )
     .action(async (text: string, path: string, { output: to, ...flags }: GetFlags) => {
       const { agent } = await connectToAgent(cli, text);
       const { bytes, text: decoded, ...file } = await agent.file(path, toFileQuery(flags));
@@ -31,9 +45,14 @@ export function addGet(group: Command, cli: Cli): void {
         await saveFile(resolve(cli.cwd, to), Readable.from([bytes]), { named: to });
         return cli.output.reply({ ...file, saved: to }, () => `Saved ${file.path} to ${to}, ${formatSize(file.size)}.`);
       }
-      if (cli.output.isJson) return cli.output.writeJson({ ...file, ...(file.kind === "text" ? { content: decoded() } : { base64: Buffer.from(bytes).toString("base64") }) });
+      if (cli.output.isJson)
+        return cli.output.writeJson({
+          ...file,
+          ...(file.kind === "text" ? { content: decoded() } : { base64: Buffer.from(bytes).toString("base64") }),
+        });
       if (!cli.output.isTTY) return cli.output.writeBytes(bytes);
-      if (file.kind === "binary") throw fail("bad_request", `“${file.path}” is not text (${formatSize(file.size)}); save it with -o <file>.`);
+      if (file.kind === "binary")
+        throw fail("bad_request", `“${file.path}” is not text (${formatSize(file.size)}); save it with -o <file>.`);
       cli.output.writeChunk(sanitize(decoded()));
     });
 }
@@ -54,14 +73,21 @@ export function addZip(group: Command, cli: Cli): void {
     .addHelpText("after", formatExamples(["files zip alice", ""], ["files zip alice -o backup.zip --at 12", ""]))
     .action(async (text: string, { output: given, under, ...flags }: ZipFlags) => {
       const { agent, target } = await connectToAgent(cli, text);
-      if (given === "-" && cli.output.isTTY) throw fail("bad_request", "A zip is nothing for a screen; save it with -o <file>.");
+      if (given === "-" && cli.output.isTTY)
+        throw fail("bad_request", "A zip is nothing for a screen; save it with -o <file>.");
       const stream = await agent.archive({ ...toFileQuery(flags), ...(under === undefined ? {} : { under }) });
       if (given === "-") {
         for await (const piece of stream as NodeReadableStream<Uint8Array>) cli.output.writeBytes(piece);
         return;
       }
       const to = given ?? `${target.agent}.zip`;
-      const size = await saveFile(resolve(cli.cwd, to), Readable.fromWeb(stream as NodeReadableStream<Uint8Array>), { named: to, isNew: given === undefined });
-      cli.output.reply({ agent: target.agent, agency: target.agency, saved: to, bytes: size }, () => `Saved ${target.agent}'s files to ${to}, ${formatSize(size)}.`);
+      const size = await saveFile(resolve(cli.cwd, to), Readable.fromWeb(stream as NodeReadableStream<Uint8Array>), {
+        named: to,
+        isNew: given === undefined,
+      });
+      cli.output.reply(
+        { agent: target.agent, agency: target.agency, saved: to, bytes: size },
+        () => `Saved ${target.agent}'s files to ${to}, ${formatSize(size)}.`,
+      );
     });
 }

@@ -3,7 +3,14 @@ import type { AgentHandle } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { formatExamples } from "../help.ts";
-import { createVersionOption, createBranchOption, type FileFlags, toFileQuery, connectToAgent, targetHelp } from "./connect-agent.ts";
+import {
+  createVersionOption,
+  createBranchOption,
+  type FileFlags,
+  toFileQuery,
+  connectToAgent,
+  targetHelp,
+} from "./connect-agent.ts";
 import { formatSize, formatOrigin } from "./format.ts";
 
 export function addList(group: Command, cli: Cli): void {
@@ -14,18 +21,29 @@ export function addList(group: Command, cli: Cli): void {
     .argument("[folder]", "only what is in this folder")
     .addOption(createBranchOption())
     .addOption(createVersionOption())
-    .addHelpText("after", formatExamples(["files ls alice", ""], ["files ls alice src", ""], ["files ls alice --at 12", "as they were"]))
+    .addHelpText(
+      "after",
+      formatExamples(["files ls alice", ""], ["files ls alice src", ""], ["files ls alice --at 12", "as they were"]),
+    )
     .action(async (text: string, folder: string | undefined, flags: FileFlags) => {
       const { agent, target } = await connectToAgent(cli, text);
       const under = folder === undefined ? undefined : folderPath(folder);
       const files: FileInfo[] = [];
-      for await (const file of agent.allFiles({ ...toFileQuery(flags), ...(under === undefined ? {} : { under }) })) files.push(file);
-      if (under !== undefined && files.length === 0) throw fail("not_found", `${target.agent} has nothing in “${under}”.`);
+      for await (const file of agent.allFiles({ ...toFileQuery(flags), ...(under === undefined ? {} : { under }) }))
+        files.push(file);
+      if (under !== undefined && files.length === 0)
+        throw fail("not_found", `${target.agent} has nothing in “${under}”.`);
       if (cli.output.isJson) return cli.output.writeJson({ files });
       const writers = files.length > 0 ? await readWriters(agent, flags.branch) : new Map<number, string>();
       cli.output.reply({ files }, () => {
         if (files.length === 0) return `${target.agent} has no files; \`thinkery files put\` adds some.`;
-        const rows = files.map((file) => [formatSize(file.size), file.modifiedAt, String(file.version), writers.get(file.version) ?? "-", file.path]);
+        const rows = files.map((file) => [
+          formatSize(file.size),
+          file.modifiedAt,
+          String(file.version),
+          writers.get(file.version) ?? "-",
+          file.path,
+        ]);
         return cli.output.formatTable(["SIZE", "MODIFIED", "VERSION", "BY", "PATH"], rows);
       });
     });

@@ -5,8 +5,8 @@ import { deflateRawSync } from "node:zlib";
 import { fail, filePath, folderPath, isThinkeryError, type Landed } from "@thinkery/sdk";
 import { type ZipEntry, zipFiles } from "@thinkery/sdk/internal";
 import type { Command } from "commander";
-import { scanFolder } from "../../folder/scan.ts";
 import { readContent } from "../../folder/read.ts";
+import { scanFolder } from "../../folder/scan.ts";
 import type { Cli } from "../cli.ts";
 import { formatExamples } from "../help.ts";
 import { createBranchOption, maxFileBytes, connectToAgent, targetHelp } from "./connect-agent.ts";
@@ -28,7 +28,12 @@ export function addPut(group: Command, cli: Cli): void {
     .addOption(createBranchOption())
     .addHelpText(
       "after",
-      formatExamples(["files put alice notes.md", ""], ["files put alice data/in.csv ~/Downloads/in.csv", ""], ["date | thinkery files put alice now.txt -", ""], ["files put alice src ./src", "without .git, node_modules and what .gitignore names"]),
+      formatExamples(
+        ["files put alice notes.md", ""],
+        ["files put alice data/in.csv ~/Downloads/in.csv", ""],
+        ["date | thinkery files put alice now.txt -", ""],
+        ["files put alice src ./src", "without .git, node_modules and what .gitignore names"],
+      ),
     )
     .action(async (text: string, given: string, local: string | undefined, flags: PutFlags) => {
       const from = local ?? given;
@@ -37,7 +42,10 @@ export function addPut(group: Command, cli: Cli): void {
       const place = filePath(path);
       const bytes = await readLocalFile(cli, from);
       const { agent } = await connectToAgent(cli, text);
-      const file = await agent.putFile(place, bytes, { ...(flags.branch === undefined ? {} : { branch: flags.branch }), ...(flags.new ? { isNew: true } : {}) });
+      const file = await agent.putFile(place, bytes, {
+        ...(flags.branch === undefined ? {} : { branch: flags.branch }),
+        ...(flags.new ? { isNew: true } : {}),
+      });
       cli.output.reply(file, () => `Wrote ${file.path}, ${formatSize(file.size)}, version ${file.version}.`);
     });
 }
@@ -60,15 +68,27 @@ export function addUnzip(group: Command, cli: Cli): void {
     .argument("<zip>", "a zip file here; - reads stdin")
     .option("--replace", "delete the files that are not in it")
     .addOption(createBranchOption())
-    .addHelpText("after", formatExamples(["files unzip alice site.zip", ""], ["files unzip alice backup.zip --replace", ""]))
+    .addHelpText(
+      "after",
+      formatExamples(["files unzip alice site.zip", ""], ["files unzip alice backup.zip --replace", ""]),
+    )
     .action(async (text: string, zip: string, { replace, branch }: { replace?: boolean; branch?: string }) => {
       const bytes = await readLocalFile(cli, zip);
       const { agent } = await connectToAgent(cli, text);
-      printResult(cli, await agent.putArchive(bytes, { ...(branch === undefined ? {} : { branch }), ...(replace ? { replace } : {}) }));
+      printResult(
+        cli,
+        await agent.putArchive(bytes, { ...(branch === undefined ? {} : { branch }), ...(replace ? { replace } : {}) }),
+      );
     });
 }
 
-async function putFolder(cli: Cli, text: string, to: string | undefined, from: string, { branch, new: isNew }: PutFlags): Promise<void> {
+async function putFolder(
+  cli: Cli,
+  text: string,
+  to: string | undefined,
+  from: string,
+  { branch, new: isNew }: PutFlags,
+): Promise<void> {
   if (isNew) throw fail("bad_request", "--new is for one file; a folder is written over what is there.");
   const files = await readFolder(cli, from, to);
   const { agent } = await connectToAgent(cli, text);
@@ -76,7 +96,10 @@ async function putFolder(cli: Cli, text: string, to: string | undefined, from: s
   const zip = await buffer(zipFiles(files, (data) => deflateRawSync(data, { level: 3 })));
   const landed = await agent.putArchive(zip, branch === undefined ? {} : { branch }).catch((error: unknown) => {
     if (!isThinkeryError(error) || error.code !== "too_large") throw error;
-    throw fail("too_large", `${error.message} \`thinkery files sync --once\` sends as much as there is room for, a part at a time.`);
+    throw fail(
+      "too_large",
+      `${error.message} \`thinkery files sync --once\` sends as much as there is room for, a part at a time.`,
+    );
   });
   printResult(cli, landed);
 }
@@ -90,18 +113,29 @@ async function readFolder(cli: Cli, from: string, to: string | undefined): Promi
   for (const [path, { mtimeMs }] of files) {
     const content = await readContent(root, path, maxFileBytes);
     if (!content) throw fail("bad_request", `“${from}/${path}” cannot be read, or is too large.`);
-    all.push({ path: filePath(to === undefined ? path : `${to}/${path}`), data: content.bytes, modifiedAt: new Date(mtimeMs) });
+    all.push({
+      path: filePath(to === undefined ? path : `${to}/${path}`),
+      data: content.bytes,
+      modifiedAt: new Date(mtimeMs),
+    });
   }
   return all.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
 function printResult(cli: Cli, landed: Landed): void {
   const { version } = landed;
-  cli.output.reply(landed, () => (version ? `Version ${version.id}: ${formatChanges(version.changes, version.more)}.` : "Everything was as it is already."));
+  cli.output.reply(landed, () =>
+    version
+      ? `Version ${version.id}: ${formatChanges(version.changes, version.more)}.`
+      : "Everything was as it is already.",
+  );
 }
 
 async function isFolder(cli: Cli, local: string): Promise<boolean> {
-  return stat(resolve(cli.cwd, local)).then((found) => found.isDirectory(), () => false);
+  return stat(resolve(cli.cwd, local)).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 async function readLocalFile(cli: Cli, local: string): Promise<Uint8Array> {
@@ -110,7 +144,10 @@ async function readLocalFile(cli: Cli, local: string): Promise<Uint8Array> {
     const path = resolve(cli.cwd, local);
     if ((await stat(path)).size <= maxFileBytes) return await readFile(path);
   } catch (error) {
-    throw fail("bad_request", `“${local}” cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`);
+    throw fail(
+      "bad_request",
+      `“${local}” cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
+    );
   }
   throw createTooLargeError(`“${local}”`);
 }
@@ -126,4 +163,5 @@ async function readStdin(): Promise<Uint8Array> {
   return Buffer.concat(pieces);
 }
 
-const createTooLargeError = (what: string) => fail("too_large", `${what} is larger than anything that could be sent: ${formatSize(maxFileBytes)}.`);
+const createTooLargeError = (what: string) =>
+  fail("too_large", `${what} is larger than anything that could be sent: ${formatSize(maxFileBytes)}.`);

@@ -13,7 +13,11 @@ interface SaveOptions {
 }
 
 /** Writes a file to the disk here, whole or not at all: what was there before stays until all of it has come. Answers its size. */
-export async function saveFile(path: string, content: Readable, { named, isNew = false }: SaveOptions): Promise<number> {
+export async function saveFile(
+  path: string,
+  content: Readable,
+  { named, isNew = false }: SaveOptions,
+): Promise<number> {
   const createExistsError = () => fail("conflict", `“${named}” is there already; say where with -o <file>.`);
   try {
     const found = await stat(path).catch(ignoreMissing);

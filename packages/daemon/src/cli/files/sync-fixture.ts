@@ -13,7 +13,11 @@ export class FakeRemote implements Remote {
 
   async list() {
     this.#record("list");
-    return { workspace: this.workspace, version: this.version, files: [...this.now].map(([path, bytes]) => ({ path, hash: hashBytes(bytes) })) };
+    return {
+      workspace: this.workspace,
+      version: this.version,
+      files: [...this.now].map(([path, bytes]) => ({ path, hash: hashBytes(bytes) })),
+    };
   }
 
   async get(path: string): Promise<Uint8Array> {
@@ -26,7 +30,8 @@ export class FakeRemote implements Remote {
   async put(path: string, bytes: Uint8Array, condition: { ifMatch: string } | { isNew: true }): Promise<void> {
     this.#record(`put ${path}`);
     const there = this.now.get(path);
-    const isMet = "isNew" in condition ? there === undefined : there !== undefined && hashBytes(there) === condition.ifMatch;
+    const isMet =
+      "isNew" in condition ? there === undefined : there !== undefined && hashBytes(there) === condition.ifMatch;
     if (!isMet) throw fail("precondition_failed", "It is another one now.");
     this.write({ [path]: Buffer.from(bytes) });
   }
@@ -59,7 +64,8 @@ export class FakeRemote implements Remote {
   /** What somebody else does there. */
   write(files: Record<string, string | Buffer | undefined>): void {
     const next = new Map(this.now);
-    for (const [path, content] of Object.entries(files)) setFile(next, path, content === undefined ? undefined : Buffer.from(content));
+    for (const [path, content] of Object.entries(files))
+      setFile(next, path, content === undefined ? undefined : Buffer.from(content));
     this.versions.push(next);
     this.#onChange?.();
   }
@@ -80,7 +86,10 @@ export class FakeRemote implements Remote {
     if ("write" in edit) return [[edit.write, Buffer.from(edit.bytes)]];
     if ("delete" in edit) return [[edit.delete, undefined]];
     this.requests.push(`move ${edit.move} ${edit.to}`);
-    return [[edit.move, undefined], [edit.to, this.versions[base]?.get(edit.move)]];
+    return [
+      [edit.move, undefined],
+      [edit.to, this.versions[base]?.get(edit.move)],
+    ];
   }
 
   #record(what: string): void {

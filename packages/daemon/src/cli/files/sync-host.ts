@@ -19,8 +19,12 @@ export function createHostRemote({ client, target, branch }: HostRemoteOptions):
   const branchQuery = branch === undefined ? {} : { branch };
   /** When the agent and the branch were made: others of the same names were made at another time. */
   const readIdentity = async () => {
-    const { createdAt } = await persist((signal) => client().call("getAgent", { params: target, signal }), { patience: retryMs });
-    return branch === undefined ? createdAt : `${createdAt} ${(await getAgent().branches()).find(({ id }) => id === branch)?.createdAt}`;
+    const { createdAt } = await persist((signal) => client().call("getAgent", { params: target, signal }), {
+      patience: retryMs,
+    });
+    return branch === undefined
+      ? createdAt
+      : `${createdAt} ${(await getAgent().branches()).find(({ id }) => id === branch)?.createdAt}`;
   };
   let known: { workspace: string; version: number; files: FileInfo[] } | undefined;
 
@@ -30,7 +34,7 @@ export function createHostRemote({ client, target, branch }: HostRemoteOptions):
       // Asked afterwards: a list of what was there before is then never taken for one of what has come in its place.
       const workspace = await readIdentity();
       if (known?.workspace === workspace && known.version === version) return known;
-      for (let after = next; after !== undefined; ) {
+      for (let after = next; after !== undefined;) {
         // A list that is long is still a list of one moment.
         const page = await getAgent().files({ ...branchQuery, limit: pageSize, version, after });
         files.push(...page.files);
@@ -47,7 +51,9 @@ export function createHostRemote({ client, target, branch }: HostRemoteOptions):
     },
 
     edit(edits, base) {
-      const body = edits.map((edit) => ("write" in edit ? { write: edit.write, base64: Buffer.from(edit.bytes).toString("base64") } : edit));
+      const body = edits.map((edit) =>
+        "write" in edit ? { write: edit.write, base64: Buffer.from(edit.bytes).toString("base64") } : edit,
+      );
       return getAgent().editFiles(body, { ...branchQuery, base });
     },
 

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { fail } from "@thinkery/sdk";
 import { type FileState, isFresh, isSameState } from "../../folder/file-state.ts";
-import { scanFolder, type FolderScan } from "../../folder/scan.ts";
 import { readContent, readSettled } from "../../folder/read.ts";
+import { scanFolder, type FolderScan } from "../../folder/scan.ts";
 
 /** A file of the folder as it was found. */
 export interface LocalFile {

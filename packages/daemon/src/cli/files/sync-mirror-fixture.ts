@@ -19,14 +19,35 @@ export function writeFiles(folder: string, files: Record<string, string | undefi
 
 export function readTexts(folder: string): Record<string, string> {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
-  return Object.fromEntries(paths.map((one) => join(one.parentPath, one.name)).map((place): [string, string] => [place.slice(folder.length + 1), readFileSync(place, "utf8")]).sort());
+  return Object.fromEntries(
+    paths
+      .map((one) => join(one.parentPath, one.name))
+      .map((place): [string, string] => [place.slice(folder.length + 1), readFileSync(place, "utf8")])
+      .sort(),
+  );
 }
 
 /** A folder with its mirror, which may be begun again with what it remembers. */
-export function openMirror({ folder = createTempFolder(), remote = new FakeRemote(), restMs = 0, holdMs = 60_000, largest = 1024 * 1024 } = {}) {
+export function openMirror({
+  folder = createTempFolder(),
+  remote = new FakeRemote(),
+  restMs = 0,
+  holdMs = 60_000,
+  largest = 1024 * 1024,
+} = {}) {
   const events: SyncEvent[] = [];
   let state: SyncState | undefined;
-  const start = () => new Mirror({ folder, remote, state, restMs, holdMs, largest, onEvent: (event) => events.push(event), onState: async (next) => void (state = structuredClone(next)) });
+  const start = () =>
+    new Mirror({
+      folder,
+      remote,
+      state,
+      restMs,
+      holdMs,
+      largest,
+      onEvent: (event) => events.push(event),
+      onState: async (next) => void (state = structuredClone(next)),
+    });
   let mirror = start();
   let isFirst = true;
   const pass = async (options: { isSure?: boolean; signal?: AbortSignal } = {}) => {

@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { createRandom } from "../../../../../tests/kit/random.ts";
@@ -17,9 +28,17 @@ test("the first time, what is on one side only is copied and what differs is kep
   const [conflict = ""] = Object.keys(all).filter((path) => path.includes("conflict"));
   expect(conflict).toMatch(/^notes\.conflict-[0-9a-f]{8}\.md$/);
   expect(beside).toBe("notes.conflict-d33a28e5.md");
-  expect(all).toEqual({ "here.txt": "h", "src/same.txt": "s", "notes.md": "mine", "there/t.txt": "t", [conflict]: "theirs" });
+  expect(all).toEqual({
+    "here.txt": "h",
+    "src/same.txt": "s",
+    "notes.md": "mine",
+    "there/t.txt": "t",
+    [conflict]: "theirs",
+  });
   expect(remote.texts).toEqual(all);
-  expect(events.filter(({ did }) => did === "conflict")).toEqual([{ did: "conflict", path: "notes.md", beside: conflict }]);
+  expect(events.filter(({ did }) => did === "conflict")).toEqual([
+    { did: "conflict", path: "notes.md", beside: conflict },
+  ]);
 });
 
 test("changes and deletions go both ways, and many small files are one version", async () => {
@@ -83,7 +102,12 @@ test("links lead nowhere, and names that no workspace takes are said once", asyn
   await settle();
   expect(remote.texts).toEqual({ ok: "ok", "link/secret": "evil", "link/new": "evil" });
   expect(readTexts(elsewhere)).toEqual({ secret: "s" });
-  expect(events.filter(({ did }) => did === "left").map(({ path }) => path).sort()).toEqual(["end.", "link"]);
+  expect(
+    events
+      .filter(({ did }) => did === "left")
+      .map(({ path }) => path)
+      .sort(),
+  ).toEqual(["end.", "link"]);
 });
 
 test("large files go by themselves, only over what we have seen; too large ones stay", async () => {
@@ -94,7 +118,11 @@ test("large files go by themselves, only over what we have seen; too large ones 
   writeFiles(folder, { big: "c".repeat(300_000) });
   remote.write({ big: "d".repeat(300_000) });
   await settle();
-  expect(Object.values(readTexts(folder)).map((text) => text[0]).sort()).toEqual(["c", "d"]);
+  expect(
+    Object.values(readTexts(folder))
+      .map((text) => text[0])
+      .sort(),
+  ).toEqual(["c", "d"]);
   expect(remote.texts).toEqual(readTexts(folder));
   writeFileSync(join(folder, "huge"), Buffer.alloc(1024 * 1024 + 1));
   await settle();
@@ -128,10 +156,16 @@ test("a folder or a workspace that was made anew has deleted nothing", async () 
   await expect(pass()).rejects.toMatchObject({ code: "conflict" });
   again();
   await settle();
-  expect([remote.texts, readTexts(folder)]).toEqual([{ a: "a", b: "b" }, { a: "a", b: "b" }]);
+  expect([remote.texts, readTexts(folder)]).toEqual([
+    { a: "a", b: "b" },
+    { a: "a", b: "b" },
+  ]);
   remote.versions.splice(0, 100, new Map());
   await settle();
-  expect([remote.texts, readTexts(folder)]).toEqual([{ a: "a", b: "b" }, { a: "a", b: "b" }]);
+  expect([remote.texts, readTexts(folder)]).toEqual([
+    { a: "a", b: "b" },
+    { a: "a", b: "b" },
+  ]);
   // An agent that was deleted, and another one of its name that others have written to since.
   remote.workspace = "the second";
   remote.write({ a: undefined, b: undefined });
@@ -139,13 +173,20 @@ test("a folder or a workspace that was made anew has deleted nothing", async () 
   await expect(pass()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("another agent") });
   again();
   await settle();
-  expect([remote.texts, readTexts(folder)]).toEqual([{ a: "a", b: "b", c: "c" }, { a: "a", b: "b", c: "c" }]);
+  expect([remote.texts, readTexts(folder)]).toEqual([
+    { a: "a", b: "b", c: "c" },
+    { a: "a", b: "b", c: "c" },
+  ]);
   rmSync(`${folder}-old`, { recursive: true });
 });
 
 test("what one that was killed began to write is cleared away, and never sent", async () => {
   const { folder, remote, settle } = openMirror();
-  const [old, young, other] = [".thinkery-0123456789ab.draft", ".thinkery-ba9876543210.draft", "src/.thinkery-mine.draft"];
+  const [old, young, other] = [
+    ".thinkery-0123456789ab.draft",
+    ".thinkery-ba9876543210.draft",
+    "src/.thinkery-mine.draft",
+  ];
   writeFiles(folder, { [old]: "o", [`src/${old}`]: "o", [young]: "y", [other]: "m" });
   for (const path of [old, `src/${old}`, other]) utimesSync(join(folder, path), 1, 1);
   await settle();
@@ -155,7 +196,12 @@ test("what one that was killed began to write is cleared away, and never sent", 
 test("what is remembered lies in the data folder and survives", async () => {
   const file = getStateFile(createTempFolder(), "/some/folder", "http://host global~alice");
   expect(await readState(file)).toBeUndefined();
-  const state: SyncState = { folder: "1:2", workspace: "w", version: 7, files: new Map([["a", { hash: "h", state: { size: 1, mtimeMs: 2.5, ctimeMs: 3, ino: 4 } }]]) };
+  const state: SyncState = {
+    folder: "1:2",
+    workspace: "w",
+    version: 7,
+    files: new Map([["a", { hash: "h", state: { size: 1, mtimeMs: 2.5, ctimeMs: 3, ino: 4 } }]]),
+  };
   await writeState(file, state);
   expect(await readState(file)).toEqual(state);
   writeFileSync(file, readFileSync(file).subarray(0, 20));

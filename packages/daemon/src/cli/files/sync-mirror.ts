@@ -2,10 +2,10 @@ import { fail } from "@thinkery/sdk";
 import { countVanished } from "@thinkery/sdk/internal";
 import { removeDraft } from "../../folder/write.ts";
 import { maxFileBytes } from "./connect-agent.ts";
-import { type LocalScan, LocalSide } from "./sync-local.ts";
 import { SyncFailures } from "./sync-failures.ts";
-import type { Remote } from "./sync-remote.ts";
+import { type LocalScan, LocalSide } from "./sync-local.ts";
 import { SyncPass, type SyncEvent } from "./sync-pass.ts";
+import type { Remote } from "./sync-remote.ts";
 import type { SyncState } from "./sync-state.ts";
 
 interface MirrorOptions {
@@ -49,8 +49,13 @@ export class Mirror {
     this.#options = options;
     this.#state = options.state;
     this.#refusals = new SyncFailures(options.holdMs);
-    this.#local = new LocalSide(options.folder, { restMs: options.restMs ?? 300, maxUnrestMs: 5000, largest: options.largest ?? maxFileBytes });
-    for (const [path, { hash, state }] of options.state?.files ?? []) if (state) this.#local.remember(path, hash, state);
+    this.#local = new LocalSide(options.folder, {
+      restMs: options.restMs ?? 300,
+      maxUnrestMs: 5000,
+      largest: options.largest ?? maxFileBytes,
+    });
+    for (const [path, { hash, state }] of options.state?.files ?? [])
+      if (state) this.#local.remember(path, hash, state);
   }
 
   /** Compares both sides and does what is to be done, until the signal fires. */
@@ -62,7 +67,16 @@ export class Mirror {
     const { workspace, version, files } = await this.#options.remote.list();
     const there = new Map(files.map(({ path, hash }) => [path, hash]));
     const state = this.#resolveState({ folder: identity, workspace, version }, isFirst);
-    const round = new SyncPass({ ...this.#options, local: this.#local, failures: this.#refusals, found, there, version, state, signal });
+    const round = new SyncPass({
+      ...this.#options,
+      local: this.#local,
+      failures: this.#refusals,
+      found,
+      there,
+      version,
+      state,
+      signal,
+    });
     this.#reportSkipped(found);
     const steps = round.plan();
     if (isFirst) for (const path of found.drafts) removeDraft(this.#options.folder, path);
@@ -109,5 +123,8 @@ function assertNotVanished({ here, there }: { here: number; there: number }, kno
 }
 
 function createReplacedError(what: "folder" | "agent"): Error {
-  return fail("conflict", `There is another ${what} in the place of this one now; nothing was done. Start the sync again if that is right.`);
+  return fail(
+    "conflict",
+    `There is another ${what} in the place of this one now; nothing was done. Start the sync again if that is right.`,
+  );
 }

@@ -10,7 +10,11 @@ test("many files that are gone at once are not deleted on the other side unless 
     const { folder, remote, settle } = openMirror();
     writeFiles(folder, files);
     await settle();
-    const gone = Object.fromEntries(Object.keys(files).slice(0, 15).map((path) => [path, undefined]));
+    const gone = Object.fromEntries(
+      Object.keys(files)
+        .slice(0, 15)
+        .map((path) => [path, undefined]),
+    );
     if (side === "here") writeFiles(folder, gone);
     else remote.write(gone);
     await expect(settle()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("--force") });
@@ -31,7 +35,9 @@ test("one file that the host refuses does not keep the others", async () => {
   expect(await settle()).toBe(1);
   expect(await settle()).toBe(1);
   expect(remote.texts).toEqual({ a: "a", c: "c", d: "d" });
-  expect(events.filter(({ did }) => did === "left")).toEqual([{ did: "left", path: "bad", why: "There is a twin of it." }]);
+  expect(events.filter(({ did }) => did === "left")).toEqual([
+    { did: "left", path: "bad", why: "There is a twin of it." },
+  ]);
   writeFiles(folder, { bad: undefined });
   expect(await settle()).toBe(0);
 });
@@ -43,16 +49,23 @@ test("what could not be done is tried again after a while, and told once", async
   remote.write({ a: "theirs" });
   expect(await settle()).toBe(1);
   expect(await settle()).toBe(1);
-  expect(events.filter(({ did }) => did === "left")).toEqual([{ did: "left", path: "a", why: "there is a folder of that name" }]);
+  expect(events.filter(({ did }) => did === "left")).toEqual([
+    { did: "left", path: "a", why: "there is a folder of that name" },
+  ]);
   renameSync(join(folder, "a"), join(folder, "c"));
   remote.write({ "a/b": undefined });
   expect(await settle()).toBe(0);
-  expect([readTexts(folder), remote.texts]).toEqual([{ a: "theirs", "c/b": "mine" }, { a: "theirs", "c/b": "mine" }]);
+  expect([readTexts(folder), remote.texts]).toEqual([
+    { a: "theirs", "c/b": "mine" },
+    { a: "theirs", "c/b": "mine" },
+  ]);
 });
 
 test("a file that was moved here is moved there, in the same version as all else, and is not taken for gone", async () => {
   const { folder, remote, settle, events } = openMirror();
-  const files = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`src/${index}`, `${index}`.repeat(index === 7 ? 200_000 : 1)]));
+  const files = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [`src/${index}`, `${index}`.repeat(index === 7 ? 200_000 : 1)]),
+  );
   writeFiles(folder, { ...files, old: "o" });
   await settle();
   remote.requests.length = 0;
@@ -65,7 +78,14 @@ test("a file that was moved here is moved there, in the same version as all else
   expect(events).toContainEqual({ did: "moved there", path: "lib/3", from: "src/3" });
   expect(remote.texts).toEqual(readTexts(folder));
   // The other way round.
-  remote.write(Object.fromEntries([...remote.now].flatMap(([path, bytes]) => [[path, undefined], [`there/${path}`, bytes]])));
+  remote.write(
+    Object.fromEntries(
+      [...remote.now].flatMap(([path, bytes]) => [
+        [path, undefined],
+        [`there/${path}`, bytes],
+      ]),
+    ),
+  );
   await settle();
   expect(Object.keys(readTexts(folder))).toEqual(Object.keys(remote.texts));
 });
@@ -81,7 +101,10 @@ test("whoever leaves in the middle of much is let go, and what was done is remem
   remote.onRequest = () => {};
   remote.requests.length = 0;
   await settle();
-  expect([Object.keys(readTexts(folder)).length, remote.requests.filter((one) => one.startsWith("get")).length]).toEqual([50, 50 - come]);
+  expect([
+    Object.keys(readTexts(folder)).length,
+    remote.requests.filter((one) => one.startsWith("get")).length,
+  ]).toEqual([50, 50 - come]);
 });
 
 test("a twin of what is here is not written over it, whatever the disk takes for the same", async () => {
@@ -90,7 +113,9 @@ test("a twin of what is here is not written over it, whatever the disk takes for
   remote.write({ "readme.md": "theirs" });
   expect(await settle()).toBe(1);
   expect(readTexts(folder)).toEqual({ "Readme.md": "mine" });
-  expect(events.filter(({ did }) => did === "left")).toEqual([{ did: "left", path: "readme.md", why: expect.stringContaining("“Readme.md” is here already") }]);
+  expect(events.filter(({ did }) => did === "left")).toEqual([
+    { did: "left", path: "readme.md", why: expect.stringContaining("“Readme.md” is here already") },
+  ]);
   // One that takes the place of the other is.
   remote.write({ "Readme.md": undefined, "readme.md": undefined, "README.md": "mine" });
   await settle();

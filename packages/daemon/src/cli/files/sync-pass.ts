@@ -4,11 +4,11 @@ import { combineMoves, planSync, type SyncSides, type SyncStep } from "@thinkery
 import { type FileState, isFresh, isSameState } from "../../folder/file-state.ts";
 import { removeContent, writeContent } from "../../folder/write.ts";
 import { conflictPath } from "./conflict-path.ts";
-import type { LocalScan, LocalSide } from "./sync-local.ts";
-import type { SyncFailures } from "./sync-failures.ts";
-import type { Remote, RemoteEdit } from "./sync-remote.ts";
 import { isRefusal, getEditPath, EditBatcher, maxBatchedFileBytes } from "./edit-batcher.ts";
 import { forEachConcurrently } from "./for-each-concurrently.ts";
+import type { SyncFailures } from "./sync-failures.ts";
+import type { LocalScan, LocalSide } from "./sync-local.ts";
+import type { Remote, RemoteEdit } from "./sync-remote.ts";
 import type { SyncState } from "./sync-state.ts";
 
 export interface SyncEvent {
@@ -104,7 +104,10 @@ export class SyncPass {
 
   /** Both sides have this now. */
   #recordState(path: string, hash: string | undefined, state?: FileState): void {
-    const { failures, state: { files } } = this.#options;
+    const {
+      failures,
+      state: { files },
+    } = this.#options;
     failures.clear(path);
     const known = files.get(path);
     if (known?.hash === hash && isSameState(known?.state, state)) return;
@@ -131,7 +134,10 @@ export class SyncPass {
     const local = found.local.get(path);
     const caseCollision = this.#findCaseCollision(path);
     // Where upper and lower case are the same, it would be written over that one.
-    if (caseCollision !== undefined) return this.#postpone(path, { refused: `“${caseCollision}” is here already, and differs from it by upper and lower case only` });
+    if (caseCollision !== undefined)
+      return this.#postpone(path, {
+        refused: `“${caseCollision}” is here already, and differs from it by upper and lower case only`,
+      });
     const bytes = await this.#readRemote(path, hash);
     if (!bytes) return;
     const written = writeContent(folder, path, bytes, { expected: local?.state, isDurable: true });
@@ -139,7 +145,9 @@ export class SyncPass {
     const wasDeleted = !local && state.files.has(path);
     this.#options.local.recordWrite(path, written.state);
     this.#recordState(path, hash);
-    onEvent(wasDeleted ? { did: "kept", path, why: "it was deleted here and changed there" } : { did: "fetched", path });
+    onEvent(
+      wasDeleted ? { did: "kept", path, why: "it was deleted here and changed there" } : { did: "fetched", path },
+    );
   }
 
   #findCaseCollision(path: string): string | undefined {
@@ -158,10 +166,14 @@ export class SyncPass {
     // It may be meant for the place of something that is still to be removed.
     await this.#batcher.flush();
     const before = there.get(path);
-    await this.#attempt(path, () => remote.put(path, bytes, before === undefined ? { isNew: true } : { ifMatch: before }), () => {
-      this.#reportSent(path, hash);
-      this.#recordState(path, hash);
-    });
+    await this.#attempt(
+      path,
+      () => remote.put(path, bytes, before === undefined ? { isNew: true } : { ifMatch: before }),
+      () => {
+        this.#reportSent(path, hash);
+        this.#recordState(path, hash);
+      },
+    );
   }
 
   /** The other side's file goes beside our own, here and there, before ours takes its place there. */
@@ -180,7 +192,13 @@ export class SyncPass {
       path,
       async () => {
         if (ours.length <= maxBatchedFileBytes && other.length <= maxBatchedFileBytes) {
-          const { overlaps } = await remote.edit([{ write: beside, bytes: other }, { write: path, bytes: ours }], version);
+          const { overlaps } = await remote.edit(
+            [
+              { write: beside, bytes: other },
+              { write: path, bytes: ours },
+            ],
+            version,
+          );
           return overlaps.forEach((overlap) => this.#reportOverlap(overlap));
         }
         if (there.get(beside) !== theirs) await remote.put(beside, other, { isNew: true });

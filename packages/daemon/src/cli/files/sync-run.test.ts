@@ -13,7 +13,13 @@ function openFolder() {
   const said: string[] = [];
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
-  const mirror = new Mirror({ folder, remote, onEvent: ({ did, path }) => said.push(`${did} ${path}`), onState: async () => {}, restMs: 50 });
+  const mirror = new Mirror({
+    folder,
+    remote,
+    onEvent: ({ did, path }) => said.push(`${did} ${path}`),
+    onState: async () => {},
+    restMs: 50,
+  });
   const end = () =>
     keepSynced({
       folder,
@@ -29,7 +35,8 @@ function openFolder() {
   return { folder, remote, said, stop, end, soon: waitUntil, mirror };
 }
 
-const readText = (folder: string, path: string) => (existsSync(join(folder, path)) ? readFileSync(join(folder, path), "utf8") : undefined);
+const readText = (folder: string, path: string) =>
+  existsSync(join(folder, path)) ? readFileSync(join(folder, path), "utf8") : undefined;
 
 test("what changes on one side is on the other at once, in folders that come and go too", async () => {
   const { folder, remote, said, stop, end, soon } = openFolder();

@@ -32,7 +32,11 @@ const finalPassMs = 2000;
 const maxTries = 60;
 
 /** Until both sides have the same, once, but for as many files as is answered. Nothing where they do not come to rest. */
-export async function syncOnce({ mirror, isSure, signal }: Pick<RunOptions, "mirror" | "isSure" | "signal">): Promise<number | undefined> {
+export async function syncOnce({
+  mirror,
+  isSure,
+  signal,
+}: Pick<RunOptions, "mirror" | "isSure" | "signal">): Promise<number | undefined> {
   for (let attempt = 0; attempt < maxTries && !signal.aborted; attempt++) {
     if (attempt > 0) await wait(retryMs, signal);
     const { isComplete, left } = await mirror.runPass({ isSure, isFirst: attempt === 0, signal });
@@ -42,16 +46,27 @@ export async function syncOnce({ mirror, isSure, signal }: Pick<RunOptions, "mir
 }
 
 /** Keeps them alike until the signal fires. The answer is whether they are. */
-export async function keepSynced({ folder, mirror, remote, signal, isSure, onSynced, onHostChange, reconnect }: RunOptions): Promise<boolean> {
+export async function keepSynced({
+  folder,
+  mirror,
+  remote,
+  signal,
+  isSure,
+  onSynced,
+  onHostChange,
+  reconnect,
+}: RunOptions): Promise<boolean> {
   const changes = new ChangeSignal();
   const watch = new FolderWatch(folder, () => changes.set());
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   let lost: unknown;
-  const watching = remote.watch(() => changes.set(), either).catch((error: unknown) => {
-    lost = error;
-    changes.set();
-  });
+  const watching = remote
+    .watch(() => changes.set(), either)
+    .catch((error: unknown) => {
+      lost = error;
+      changes.set();
+    });
   let isComplete = false;
   let isAway = false;
   let isFirst = true;
@@ -86,7 +101,10 @@ export async function keepSynced({ folder, mirror, remote, signal, isSure, onSyn
     }
     if (isComplete && !changes.isSet) return true;
     // Whoever leaves just after a change takes it along, if it is not too much.
-    return !isAway && (await mirror.runPass({ isFirst, signal: AbortSignal.timeout(finalPassMs) }).catch(ignoreUnavailable)).isComplete;
+    return (
+      !isAway &&
+      (await mirror.runPass({ isFirst, signal: AbortSignal.timeout(finalPassMs) }).catch(ignoreUnavailable)).isComplete
+    );
   } finally {
     stop.abort();
     watch.close();

@@ -27,7 +27,10 @@ export function getStateFile(home: string, folder: string, agent: string): strin
 /** Nothing where they have never been compared, as far as we know. */
 export async function readState(file: string): Promise<SyncState | undefined> {
   try {
-    const kept = JSON.parse(await readFile(file, "utf8")) as Omit<SyncState, "files"> & { format: number; files: [string, { hash: string; state?: FileState }][] };
+    const kept = JSON.parse(await readFile(file, "utf8")) as Omit<SyncState, "files"> & {
+      format: number;
+      files: [string, { hash: string; state?: FileState }][];
+    };
     if (kept.format !== format) return undefined;
     const { folder, workspace, version, files } = kept;
     return { folder, workspace, version, files: new Map(files) };

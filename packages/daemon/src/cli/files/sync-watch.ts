@@ -33,7 +33,9 @@ export class FolderWatch {
 
   #watch(folder: string): boolean {
     try {
-      const watcher = watch(join(this.#root, folder), { recursive: isRecursive }, (kind, name) => this.#handleEvent(folder, kind, name ?? ""));
+      const watcher = watch(join(this.#root, folder), { recursive: isRecursive }, (kind, name) =>
+        this.#handleEvent(folder, kind, name ?? ""),
+      );
       watcher.on("error", () => {
         this.#end(folder, watcher);
         this.#onChange();
@@ -54,7 +56,8 @@ export class FolderWatch {
 
   /** It may be another one by now, of the same name. */
   #forget(path: string): void {
-    for (const [folder, watcher] of this.#watches) if (folder === path || folder.startsWith(`${path}/`)) this.#end(folder, watcher);
+    for (const [folder, watcher] of this.#watches)
+      if (folder === path || folder.startsWith(`${path}/`)) this.#end(folder, watcher);
   }
 
   #end(folder: string, watcher: FSWatcher): void {

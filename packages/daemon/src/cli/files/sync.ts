@@ -42,14 +42,28 @@ export function addSync(group: Command, cli: Cli): void {
       const { target, connection } = await connectToAgent(cli, text);
       let client = createClient({ ...connection, patience: hostTimeoutMs });
       const home = locateHome(cli.env).path;
-      const file = getStateFile(home, folder, [cli.env.THINKERY_URL ?? home, target.agency, target.agent, branch ?? ""].join("\0"));
+      const file = getStateFile(
+        home,
+        folder,
+        [cli.env.THINKERY_URL ?? home, target.agency, target.agent, branch ?? ""].join("\0"),
+      );
       const remote = createHostRemote({ client: () => client, target, branch });
-      const mirror = new Mirror({ folder, remote, state: await readState(file), onEvent: (event) => printEvent(cli, event), onState: (state) => writeState(file, state) });
+      const mirror = new Mirror({
+        folder,
+        remote,
+        state: await readState(file),
+        onEvent: (event) => printEvent(cli, event),
+        onState: (state) => writeState(file, state),
+      });
       const signal = stopOnInterrupt(cli, () => cli.output.writeMessage("Stopping; Ctrl+C again leaves at once."));
       if (once) {
         const left = await syncOnce({ mirror, isSure, signal });
         if (left === undefined && signal.aborted) return cli.setExitCode(exitCodes.interrupted);
-        if (left === undefined) throw fail("conflict", "Files are being written on one side or the other, and it does not come to an end; try again.");
+        if (left === undefined)
+          throw fail(
+            "conflict",
+            "Files are being written on one side or the other, and it does not come to an end; try again.",
+          );
         if (left > 0) throw fail("conflict", `${formatFileCount(left)} could not be made alike; all others are.`);
         return;
       }
@@ -59,8 +73,12 @@ export function addSync(group: Command, cli: Cli): void {
         remote,
         signal,
         isSure,
-        onSynced: (left) => cli.output.writeMessage(`${given} and the files of ${target.agent}@${target.agency} are alike${left > 0 ? ` but for ${formatFileCount(left)}` : ""}, and are kept so; Ctrl+C ends it.`),
-        onHostChange: (isThere) => cli.output.writeMessage(isThere ? "The host is back." : "The host does not answer; waiting for it."),
+        onSynced: (left) =>
+          cli.output.writeMessage(
+            `${given} and the files of ${target.agent}@${target.agency} are alike${left > 0 ? ` but for ${formatFileCount(left)}` : ""}, and are kept so; Ctrl+C ends it.`,
+          ),
+        onHostChange: (isThere) =>
+          cli.output.writeMessage(isThere ? "The host is back." : "The host does not answer; waiting for it."),
         async reconnect() {
           const found = await connectIfRunning(cli).catch(() => undefined);
           if (found) client = createClient({ ...found, patience: hostTimeoutMs });
@@ -84,17 +102,22 @@ async function resolveFolder(cli: Cli, given: string): Promise<string> {
   const folder = await realpath(path);
   const home = await realpath(locateHome(cli.env).path).catch(() => locateHome(cli.env).path);
   const isWithin = (inner: string, outer: string) => inner === outer || inner.startsWith(outer + sep);
-  if (folder === parse(folder).root || folder === (await realpath(homedir()).catch(homedir))) throw fail("bad_request", "That is everything you have; give a folder of its own.");
-  if (isWithin(folder, home) || isWithin(home, folder)) throw fail("bad_request", "The data folder lies there; give another folder.");
+  if (folder === parse(folder).root || folder === (await realpath(homedir()).catch(homedir)))
+    throw fail("bad_request", "That is everything you have; give a folder of its own.");
+  if (isWithin(folder, home) || isWithin(home, folder))
+    throw fail("bad_request", "The data folder lies there; give another folder.");
   return folder;
 }
 
 function printEvent({ output }: Cli, event: SyncEvent): void {
   if (output.isJson) return output.writeJsonLine(event);
   const { did, path, from, beside, why } = event;
-  const reason = why ?? (did === "conflict" ? "both sides have changed it" : from === undefined ? undefined : `it was ${from}`);
+  const reason =
+    why ?? (did === "conflict" ? "both sides have changed it" : from === undefined ? undefined : `it was ${from}`);
   const other = beside === undefined ? "" : `; the other one is ${beside}`;
-  const line = sanitizeIndented(`${did.padEnd(13)} ${path}${reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`}${other}`);
+  const line = sanitizeIndented(
+    `${did.padEnd(13)} ${path}${reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`}${other}`,
+  );
   if (did === "conflict" || did === "left" || did === "kept") output.writeMessage(line);
   else output.writeText(line);
 }

@@ -147,5 +147,8 @@ function toErrorCode(code: string | undefined): ErrorCode {
 
 function createLostError({ agent, agency }: AgentTarget, admitted: boolean): Error {
   const later = `see what came of it with \`thinkery peek ${agent}@${agency}\``;
-  return fail("unavailable", `The host went away and did not come back; ${admitted ? later : "try again when it runs"}.`);
+  return fail(
+    "unavailable",
+    `The host went away and did not come back; ${admitted ? later : "try again when it runs"}.`,
+  );
 }

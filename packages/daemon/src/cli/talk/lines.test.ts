@@ -1,10 +1,24 @@
 import { expect, test } from "vitest";
-import { formatCall, formatCapability, formatCost, formatFailure, formatMessage, toOneLine, formatOpenCall, formatRetry, formatTodos } from "./lines.ts";
+import {
+  formatCall,
+  formatCapability,
+  formatCost,
+  formatFailure,
+  formatMessage,
+  toOneLine,
+  formatOpenCall,
+  formatRetry,
+  formatTodos,
+} from "./lines.ts";
 
 test("a call and its result are one harmless line", () => {
-  expect(formatCall({ name: "bash", input: { command: "ls" } }, { output: "a\nb\n" })).toBe('· bash {"command":"ls"} → a b');
+  expect(formatCall({ name: "bash", input: { command: "ls" } }, { output: "a\nb\n" })).toBe(
+    '· bash {"command":"ls"} → a b',
+  );
   expect(formatCall({ name: "listTasks", input: {} }, { output: "" })).toBe("· listTasks → done");
-  expect(formatCall({ name: "bash", input: undefined }, { output: "\u001b[31mno", failed: true })).toBe("· bash → failed: \ufffd[31mno");
+  expect(formatCall({ name: "bash", input: undefined }, { output: "\u001b[31mno", failed: true })).toBe(
+    "· bash → failed: \ufffd[31mno",
+  );
   const long = formatCall({ name: "writeFile", input: { content: "x".repeat(1e6) } }, { output: "y".repeat(1e6) });
   expect(long.length).toBeLessThan(170);
   expect(long).not.toContain("\n");
@@ -12,18 +26,31 @@ test("a call and its result are one harmless line", () => {
 
 test("of code its first line is shown, of a command the command", () => {
   const code = "\n  const answer: number = 6 * 7;\n\nreturn answer;\n";
-  expect(formatCall({ name: "executeCode", input: { code } }, { output: "42" })).toBe("· executeCode const answer: number = 6 * 7; (2 lines) → 42");
-  expect(formatCall({ name: "executeCode", input: { code: "return \u001b[2J1" } }, { output: "" })).toBe("· executeCode return \ufffd[2J1 → done");
-  expect(formatCall({ name: "sandbox", input: { command: "ls -l\nwc -l" } }, { output: "no", failed: true })).toBe("· sandbox $ ls -l wc -l → failed: no");
-  expect(formatCall({ name: "sandbox", input: { process: "p1", stop: true } }, { output: "stopped" })).toBe('· sandbox {"process":"p1","stop":true} → stopped');
+  expect(formatCall({ name: "executeCode", input: { code } }, { output: "42" })).toBe(
+    "· executeCode const answer: number = 6 * 7; (2 lines) → 42",
+  );
+  expect(formatCall({ name: "executeCode", input: { code: "return \u001b[2J1" } }, { output: "" })).toBe(
+    "· executeCode return \ufffd[2J1 → done",
+  );
+  expect(formatCall({ name: "sandbox", input: { command: "ls -l\nwc -l" } }, { output: "no", failed: true })).toBe(
+    "· sandbox $ ls -l wc -l → failed: no",
+  );
+  expect(formatCall({ name: "sandbox", input: { process: "p1", stop: true } }, { output: "stopped" })).toBe(
+    '· sandbox {"process":"p1","stop":true} → stopped',
+  );
   // The shape is the tool's own; what a model sends may be anything.
-  for (const input of [null, 7, "x", { code: 7 }, ["code"]]) expect(formatOpenCall({ name: "executeCode", input })).toBe(`· executeCode ${JSON.stringify(input)}`);
+  for (const input of [null, 7, "x", { code: 7 }, ["code"]])
+    expect(formatOpenCall({ name: "executeCode", input })).toBe(`· executeCode ${JSON.stringify(input)}`);
 });
 
 test("what code called is a line with its time", () => {
   const made = { id: "c.1", name: "fetch", input: '{"url":"https://a"}', seq: 1, ms: 12.4 };
-  expect(formatCapability({ ...made, state: "done", summary: "GET https://a → 200" })).toBe('  · fetch {"url":"https://a"} → GET https://a → 200 (12 ms)');
-  expect(formatCapability({ ...made, input: "{}", state: "failed", error: "denied\nby rule" })).toBe("  · fetch → failed: denied by rule (12 ms)");
+  expect(formatCapability({ ...made, state: "done", summary: "GET https://a → 200" })).toBe(
+    '  · fetch {"url":"https://a"} → GET https://a → 200 (12 ms)',
+  );
+  expect(formatCapability({ ...made, input: "{}", state: "failed", error: "denied\nby rule" })).toBe(
+    "  · fetch → failed: denied by rule (12 ms)",
+  );
 });
 
 test("long text is cut between letters, not inside one", () => {
@@ -32,11 +59,13 @@ test("long text is cut between letters, not inside one", () => {
 });
 
 test("todos, retries and failures read as sentences", () => {
-  expect(formatTodos([{ content: "one", status: "completed" }, { content: "two", status: "in_progress" }, { content: "three", status: "pending" }])).toEqual([
-    "  [x] one",
-    "  [~] two",
-    "  [ ] three",
-  ]);
+  expect(
+    formatTodos([
+      { content: "one", status: "completed" },
+      { content: "two", status: "in_progress" },
+      { content: "three", status: "pending" },
+    ]),
+  ).toEqual(["  [x] one", "  [~] two", "  [ ] three"]);
   expect(formatRetry("overloaded", 2400)).toBe("The model did not answer (overloaded); trying again in 2 s.");
   expect(formatRetry("overloaded", 10)).toContain("trying again now.");
   expect(formatFailure({ message: "No key.", advice: "Set OPENAI_API_KEY." })).toBe("No key. Set OPENAI_API_KEY.");
@@ -49,8 +78,12 @@ test("a price nobody knows is not shown as nothing", () => {
 test("a message of the past has one line, whatever it is", () => {
   const base = { id: "m", status: "complete", timestamp: 0, runId: "r", attempt: 1 } as const;
   expect(formatMessage({ ...base, role: "user", content: "hi\nthere" }, 50)).toBe("> hi there");
-  expect(formatMessage({ ...base, role: "assistant", content: "", toolCalls: [{ id: "c", name: "bash", input: {} }] }, 50)).toBe("(calls bash)");
-  expect(formatMessage({ ...base, role: "assistant", content: "", status: "error", error: "No key." }, 50)).toBe("No key.");
+  expect(
+    formatMessage({ ...base, role: "assistant", content: "", toolCalls: [{ id: "c", name: "bash", input: {} }] }, 50),
+  ).toBe("(calls bash)");
+  expect(formatMessage({ ...base, role: "assistant", content: "", status: "error", error: "No key." }, 50)).toBe(
+    "No key.",
+  );
   const toolResult = { callId: "c", name: "bash", summary: "2 files", preview: "a\nb", size: 3 };
   expect(formatMessage({ ...base, role: "tool", content: "", toolResult }, 50)).toBe("· bash → 2 files");
 });

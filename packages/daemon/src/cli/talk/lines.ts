@@ -86,7 +86,12 @@ export function formatCost(costUsd: number | null): string {
 /** Text of others in one line of at most so many characters. */
 export function toOneLine(text: string, width: number): string {
   // Only so much of a huge text is looked at as could be shown.
-  return clipLine(sanitize(text.slice(0, width * 20)).replace(/\s+/g, " ").trim(), width);
+  return clipLine(
+    sanitize(text.slice(0, width * 20))
+      .replace(/\s+/g, " ")
+      .trim(),
+    width,
+  );
 }
 
 /** A line of at most so many characters, none of them cut in two. */

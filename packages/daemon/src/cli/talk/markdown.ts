@@ -12,7 +12,9 @@ function toSection(message: Message): string {
   if (role === "tool" && toolResult) {
     return `**${toolResult.name}** ${toolResult.failed ? "failed" : "answered"}:\n\n${toFence(toolResult.preview || toolResult.summary)}`;
   }
-  const calls = toolCalls.map(({ name, input }) => `Calls **${name}**:\n\n${toFence(JSON.stringify(input, null, 2) ?? "", "json")}`);
+  const calls = toolCalls.map(
+    ({ name, input }) => `Calls **${name}**:\n\n${toFence(JSON.stringify(input, null, 2) ?? "", "json")}`,
+  );
   const parts = [content, ...calls, ...(error ? [`*${error}*`] : [])].filter((part) => part !== "");
   return `## ${role === "user" ? "You" : "Agent"}, ${new Date(message.timestamp).toISOString()}\n\n${parts.join("\n\n")}\n`;
 }

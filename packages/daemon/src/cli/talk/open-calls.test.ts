@@ -38,7 +38,11 @@ test("a flood is cut, a line without an end is not kept, and a bar drawn over an
   for (let piece = 0; piece < 1000; piece++) expect(endless.addProgress(make, "x".repeat(1000))).toEqual([]);
   const [, line = ""] = endless.addProgress(make, "\n");
   expect(line).toMatch(/^ {2}│ x{199}…$/);
-  expect(new OpenCalls().addProgress(make, "10 %\r50 %\r100 %\r\ndone\r\n")).toEqual(["· sandbox $ make", "  │ 100 %", "  │ done"]);
+  expect(new OpenCalls().addProgress(make, "10 %\r50 %\r100 %\r\ndone\r\n")).toEqual([
+    "· sandbox $ make",
+    "  │ 100 %",
+    "  │ done",
+  ]);
 });
 
 test("code that calls very much is summed up", () => {

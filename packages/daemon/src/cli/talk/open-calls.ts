@@ -1,5 +1,13 @@
 import type { Capability } from "@thinkery/sdk/client";
-import { formatCall, formatCapability, clipLine, formatOpenCall, formatResult, type ShownCall, type ShownResult } from "./lines.ts";
+import {
+  formatCall,
+  formatCapability,
+  clipLine,
+  formatOpenCall,
+  formatResult,
+  type ShownCall,
+  type ShownResult,
+} from "./lines.ts";
 
 interface ShownProgress {
   /** The beginning of a line whose end has not come. */

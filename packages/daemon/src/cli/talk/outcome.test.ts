@@ -14,6 +14,9 @@ const createOutcome = (rest: Pick<Outcome, "status" | "failure">): Outcome => ({
 test("only what was completed exits with 0, and a budget has an exit code of its own", () => {
   expect(toOutcomeExitCode(createOutcome({ status: "completed" }))).toBe(0);
   expect(toOutcomeExitCode(createOutcome({ status: "canceled" }))).toBe(1);
-  expect(toOutcomeExitCode(createOutcome({ status: "error", failure: { code: "model_auth", message: "No." } }))).toBe(1);
-  for (const code of ["steps", "budget"] as const) expect(toOutcomeExitCode(createOutcome({ status: "error", failure: { code, message: "No." } }))).toBe(5);
+  expect(toOutcomeExitCode(createOutcome({ status: "error", failure: { code: "model_auth", message: "No." } }))).toBe(
+    1,
+  );
+  for (const code of ["steps", "budget"] as const)
+    expect(toOutcomeExitCode(createOutcome({ status: "error", failure: { code, message: "No." } }))).toBe(5);
 });

@@ -17,7 +17,7 @@ export async function readOutcome(
     return persist((signal) => client.call("listEvents", { params: { agency, agent }, query, signal }));
   };
   const events: AgentEvent[] = [];
-  for (let next: number | undefined = after; next !== undefined; ) {
+  for (let next: number | undefined = after; next !== undefined;) {
     const found: Awaited<ReturnType<typeof readPage>> = await readPage(next);
     events.push(...found.events);
     next = found.next;

@@ -20,7 +20,7 @@ test("where the pieces are cut makes no difference", () => {
   for (let round = 0; round < 200; round++) {
     const text = Array.from({ length: 30 }, () => chance.pick(alphabet)).join("");
     const pieces: string[] = [];
-    for (let from = 0; from < text.length; ) {
+    for (let from = 0; from < text.length;) {
       const to = from + 1 + chance.below(4);
       pieces.push(text.slice(from, to));
       from = to;

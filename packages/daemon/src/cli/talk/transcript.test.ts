@@ -24,7 +24,13 @@ function record(accepts?: (runId: string) => boolean) {
 }
 
 const started = (messageId: string, step: number, runId = "r", attempt = 1) =>
-  ({ type: "model.started", seq: 1, ts: "", threadId: "t", data: { runId, step, messageId, model: "x:y", attempt } }) as AgentEvent;
+  ({
+    type: "model.started",
+    seq: 1,
+    ts: "",
+    threadId: "t",
+    data: { runId, step, messageId, model: "x:y", attempt },
+  }) as AgentEvent;
 const delta = (messageId: string, delta: string): Frame => ({ type: "text_delta", messageId, delta });
 const message = (id: string, content: string, more: Partial<Message> = {}): Message => ({
   id,
@@ -54,8 +60,23 @@ test("other turns' words, calls and todos are not shown to whoever waits for one
     { type: "tool_call", id, name: "bash", input: {}, runId },
     { type: "tool_result", callId: id, name: "bash", output: id, runId },
   ];
-  const todos = { type: "todos.written", seq: 2, ts: "", threadId: "t", data: { todos: [{ content: "x", status: "pending" }] } } as AgentEvent;
-  const frames = [started("a", 1, "other"), delta("a", "no"), todos, ...call("1", "other"), started("b", 1), delta("b", "yes"), ...call("2", "r"), todos];
+  const todos = {
+    type: "todos.written",
+    seq: 2,
+    ts: "",
+    threadId: "t",
+    data: { todos: [{ content: "x", status: "pending" }] },
+  } as AgentEvent;
+  const frames = [
+    started("a", 1, "other"),
+    delta("a", "no"),
+    todos,
+    ...call("1", "other"),
+    started("b", 1),
+    delta("b", "yes"),
+    ...call("2", "r"),
+    todos,
+  ];
   expect(show(frames, (runId) => runId === "r")).toBe("yes(bash: 2)[1]");
 });
 
@@ -67,14 +88,17 @@ test("a message that begins again after a retry is shown once when it says the s
   const shorter: Frame = { type: "message-complete", message: message("a", "Hello") };
   expect(show([...first, delta("a", "Hello"), shorter])).toBe("Hello wor#Hello");
   // The same under a new id, as after a restart of the host.
-  expect(show([started("a", 1), delta("a", "Hello wor"), started("b", 1), delta("b", "Hello world.")])).toBe("Hello world.");
+  expect(show([started("a", 1), delta("a", "Hello wor"), started("b", 1), delta("b", "Hello world.")])).toBe(
+    "Hello world.",
+  );
 });
 
 test("a call is shown once, with what was asked, also when it comes again with the history", () => {
   const { transcript, shown } = record();
   transcript.handleFrame({ type: "tool_call", id: "1", name: "bash", input: {}, runId: "r" });
   transcript.handleFrame({ type: "tool_result", callId: "1", name: "bash", output: "ok", runId: "r" });
-  const result = (callId: string, name = "bash") => message(`t${callId}`, "", { role: "tool", toolResult: { callId, name, summary: callId, preview: "", size: 1 } });
+  const result = (callId: string, name = "bash") =>
+    message(`t${callId}`, "", { role: "tool", toolResult: { callId, name, summary: callId, preview: "", size: 1 } });
   transcript.catchUp([result("1"), result("2"), result("3", "write_todos")]);
   expect(shown()).toBe("(bash: ok)(bash: 2)");
 });
@@ -84,9 +108,17 @@ test("what a call shows and what its code was answered is shown until the call i
   const shows = (callId: string, text: string, runId = "r"): Frame => ({ type: "tool_progress", callId, text, runId });
   const base = { seq: 1, ts: "", threadId: "t" };
   const called = (within: string, toolName: string, runId = "r") =>
-    ({ ...base, type: "capability.called", data: { runId, step: 1, within, callId: `${within}.1`, toolName, args: { a: 1 } } }) as AgentEvent;
+    ({
+      ...base,
+      type: "capability.called",
+      data: { runId, step: 1, within, callId: `${within}.1`, toolName, args: { a: 1 } },
+    }) as AgentEvent;
   const came = (within: string, toolName: string, error?: string, runId = "r") =>
-    ({ ...base, type: "capability.answered", data: { runId, within, callId: `${within}.1`, toolName, ms: 1, action: "a", ...(error ? { error } : {}) } }) as AgentEvent;
+    ({
+      ...base,
+      type: "capability.answered",
+      data: { runId, within, callId: `${within}.1`, toolName, ms: 1, action: "a", ...(error ? { error } : {}) },
+    }) as AgentEvent;
   const frames = [
     call("code", "r"),
     call("theirs", "other"),
@@ -102,8 +134,13 @@ test("what a call shows and what its code was answered is shown until the call i
     came("code", "set_title"),
     came("code", "set_title", "too long"),
   ];
-  const end: Frame[] = [{ type: "tool_result", callId: "code", name: "code", output: "ok", runId: "r" }, shows("code", "late")];
-  expect(show([...frames, ...end], (runId) => runId === "r")).toBe('{code: one}{code: two}{code: sandbox {"a":1} done}{code: set_title  failed}(code: ok)');
+  const end: Frame[] = [
+    { type: "tool_result", callId: "code", name: "code", output: "ok", runId: "r" },
+    shows("code", "late"),
+  ];
+  expect(show([...frames, ...end], (runId) => runId === "r")).toBe(
+    '{code: one}{code: two}{code: sandbox {"a":1} done}{code: set_title  failed}(code: ok)',
+  );
 });
 
 test("what was known before is skipped, what was said from here is not repeated", () => {
@@ -112,7 +149,14 @@ test("what was known before is skipped, what was said from here is not repeated"
   transcript.markShown("mine");
   transcript.skip([said("old"), message("older", "old words")]);
   transcript.addMessages([said("theirs"), said("mine")]);
-  transcript.catchUp([said("old"), message("older", "old words"), said("mine"), said("theirs"), said("missed"), message("m", "words")]);
+  transcript.catchUp([
+    said("old"),
+    message("older", "old words"),
+    said("mine"),
+    said("theirs"),
+    said("missed"),
+    message("m", "words"),
+  ]);
   expect(shown()).toBe("<theirs><missed>words");
 });
 
@@ -139,7 +183,7 @@ function tell(chance: Random, texts: string[]): { shown: string; expected: strin
     let id = `m${step}`;
     let connected = true;
     transcript.handleFrame(started(id, step));
-    for (let at = 0; at < text.length; ) {
+    for (let at = 0; at < text.length;) {
       const to = Math.min(text.length, at + 1 + chance.below(5));
       if (connected) transcript.handleFrame(delta(id, text.slice(at, to)));
       at = to;
@@ -149,13 +193,19 @@ function tell(chance: Random, texts: string[]): { shown: string; expected: strin
         // The host died: only a part was stored, and the model says it all again, under its old id or a new one.
         if (chance.chance(0.5)) id = `${id}+`;
         transcript.catchUp(done);
-        transcript.handleFrame({ type: "pending-message", message: message(id, text.slice(0, chance.below(at)), { status: "streaming", step }) });
+        transcript.handleFrame({
+          type: "pending-message",
+          message: message(id, text.slice(0, chance.below(at)), { status: "streaming", step }),
+        });
         transcript.handleFrame(started(id, step, "r", 2));
         at = 0;
         connected = true;
       } else if (reconnects) {
         transcript.catchUp(done);
-        transcript.handleFrame({ type: "pending-message", message: message(id, text.slice(0, at), { status: "streaming", step }) });
+        transcript.handleFrame({
+          type: "pending-message",
+          message: message(id, text.slice(0, at), { status: "streaming", step }),
+        });
         connected = true;
       }
     }

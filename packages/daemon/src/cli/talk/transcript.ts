@@ -106,7 +106,8 @@ export class Transcript {
         return;
       }
       case "draft-discarded":
-        if (this.openMessage?.runId === update.runId && !this.finishedIds.has(this.openMessage.id)) this.openMessage.receivedText = "";
+        if (this.openMessage?.runId === update.runId && !this.finishedIds.has(this.openMessage.id))
+          this.openMessage.receivedText = "";
         return;
       case "retry":
         if (this.accepts(update.runId)) this.listener.onRetry?.(update.error, update.inMs);
@@ -122,7 +123,8 @@ export class Transcript {
         if (this.accepts(update.runId)) this.showResult(update.callId, update.name, update.result);
         return;
       case "call-progress":
-        if (this.accepts(update.runId)) this.showProgress(this.openCapabilities.get(update.callId)?.within ?? update.callId, update.text);
+        if (this.accepts(update.runId))
+          this.showProgress(this.openCapabilities.get(update.callId)?.within ?? update.callId, update.text);
         return;
       case "capability":
         this.handleCapability(update);
@@ -180,7 +182,8 @@ export class Transcript {
       this.register(message);
       if (!isFinal(message) || !this.accepts(message.runId)) continue;
       if (message.role === "assistant") this.finish(message);
-      else if (message.toolResult) this.showResult(message.toolResult.callId, message.toolResult.name, toShownResult(message.toolResult));
+      else if (message.toolResult)
+        this.showResult(message.toolResult.callId, message.toolResult.name, toShownResult(message.toolResult));
       else this.addMessages([message]);
       this.finishedIds.add(message.id);
     }
@@ -197,7 +200,8 @@ export class Transcript {
     if (this.finishedIds.has(id) && !mine) return;
     if (content !== "" || mine) this.replace(id, content);
     // A restart may have made it shorter than what was shown of the first try.
-    if (this.openMessage?.id === id && status === "complete" && this.openMessage.shownText !== content) this.showAgain(this.openMessage);
+    if (this.openMessage?.id === id && status === "complete" && this.openMessage.shownText !== content)
+      this.showAgain(this.openMessage);
   }
 
   private register({ id, role, runId, step, toolCalls = [] }: Message): void {
@@ -262,7 +266,11 @@ export class Transcript {
     if (call && !this.answeredCalls.has(callId)) this.listener.onProgress?.(call, text);
   }
 
-  private handleCapability({ runId, callId: within, event }: Extract<ConversationUpdate, { kind: "capability" }>): void {
+  private handleCapability({
+    runId,
+    callId: within,
+    event,
+  }: Extract<ConversationUpdate, { kind: "capability" }>): void {
     const { callId } = event.data;
     const made = capabilityAfter(this.openCapabilities.get(callId)?.made, event);
     if (made.state === "running") {

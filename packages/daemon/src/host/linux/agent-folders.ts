@@ -34,7 +34,10 @@ export class AgentFolders {
   }
 
   async has(agent: string): Promise<boolean> {
-    return lstat(this.#getPath(agent)).then((found) => found.isDirectory(), () => false);
+    return lstat(this.#getPath(agent)).then(
+      (found) => found.isDirectory(),
+      () => false,
+    );
   }
 
   /** A folder for what is to be known of that one, out of sight of whoever works in it. */
@@ -76,7 +79,8 @@ export class AgentFolders {
   /** Names come from requests, and a path must not lead elsewhere. */
   #getPath(name: string): string {
     const { agency = "", path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
-    if (subAgents.length > 0 || nameProblem(nameRules.agency, agency) || nameProblem(nameRules.agent, agent)) throw fail("bad_request", "There is no such agent.");
+    if (subAgents.length > 0 || nameProblem(nameRules.agency, agency) || nameProblem(nameRules.agent, agent))
+      throw fail("bad_request", "There is no such agent.");
     return join(this.#options.root, agency, agent);
   }
 
@@ -87,7 +91,8 @@ export class AgentFolders {
         if (error.code !== "EEXIST") throw error;
       });
       const found = await lstat(folder);
-      if (!found.isDirectory()) throw fail("unavailable", "The agent's folder is no folder; see what is there, and remove it.");
+      if (!found.isDirectory())
+        throw fail("unavailable", "The agent's folder is no folder; see what is there, and remove it.");
       // Whoever it belongs to may have closed it to themselves.
       if (folder === path && (found.mode & 0o777) !== 0o700) await chmod(path, 0o700);
       if (folder === path && owner !== undefined && found.uid !== owner) await chown(path, owner, owner);
@@ -100,7 +105,9 @@ export class AgentFolders {
       await this.#options.empty(folder).catch(() => {});
       await rm(folder, { recursive: true, force: true });
     } catch (error) {
-      this.#options.onError(`the folder of a deleted agent could not be removed (${(error as Error).message}); the next start tries again`);
+      this.#options.onError(
+        `the folder of a deleted agent could not be removed (${(error as Error).message}); the next start tries again`,
+      );
     }
   }
 }

@@ -8,8 +8,8 @@ import { getBubblewrap } from "../bubblewrap.ts";
 import { startChild, startCommand } from "../process.ts";
 import { findProgram } from "../program.ts";
 import { AgentFolders } from "./agent-folders.ts";
-import type { Exit, LinuxProvider, CommandOrder, StartedCommand } from "./provider.ts";
 import { nobody, etcFiles, programPath, type Programs, isolateCommand, type CommandIsolation } from "./isolation.ts";
+import type { Exit, LinuxProvider, CommandOrder, StartedCommand } from "./provider.ts";
 
 type FoundBubblewrap = { path: string } | { missing: string };
 
@@ -51,7 +51,8 @@ export function createBubblewrapProvider({ home, find = getBubblewrap, onError }
     await writeEtcFiles(etc);
     let words = "";
     const isolation: CommandIsolation = { ...createIsolation(found, etc), network: false, limits: probeLimits };
-    const exit = await startCommand({ ...isolateCommand(isolation, ":"), onOutput: (chunk) => (words += chunk) }).exited;
+    const exit = await startCommand({ ...isolateCommand(isolation, ":"), onOutput: (chunk) => (words += chunk) })
+      .exited;
     if (exit.code !== 0) return describeRefusal(exit.error?.message ?? words);
     void folders.sweep();
     return found;
@@ -136,7 +137,15 @@ async function findPrograms(found: FoundBubblewrap, isRoot: boolean): Promise<Pr
     return "The Linux sandbox needs prlimit, setsid and setpriv. Install util-linux, on Debian and Ubuntu with `sudo apt-get install util-linux`.";
   }
   const options = await readOptions(found.path);
-  return { bwrap: found.path, options, prlimit, setsid, shell, nice: findInPath("nice"), setpriv: isRoot ? setpriv : undefined };
+  return {
+    bwrap: found.path,
+    options,
+    prlimit,
+    setsid,
+    shell,
+    nice: findInPath("nice"),
+    setpriv: isRoot ? setpriv : undefined,
+  };
 }
 
 /** The options that it knows, by its own help. */

@@ -92,7 +92,9 @@ test("a character that comes in two parts counts when it is whole, also where th
 test("bytes that are no text, and words for a terminal, are harmless", () => {
   expect(writeOutput({ head: 0, tail: 100 }, [0x61, 0xff, 0xfe, 0x62]).toText()).toBe("a\ufffd\ufffdb");
   expect(writeOutput({ head: 0, tail: 100 }, "a\0b\x07c\x9bd\x7f").toText()).toBe("a\ufffdb\ufffdc\ufffdd\ufffd");
-  expect(writeOutput({ head: 0, tail: 100 }, "\x1b[1;31mred\x1b[0m \x1b]0;title\x07plain\x1b[2K \x1b(B").toText()).toBe("red plain \ufffd(B");
+  expect(writeOutput({ head: 0, tail: 100 }, "\x1b[1;31mred\x1b[0m \x1b]0;title\x07plain\x1b[2K \x1b(B").toText()).toBe(
+    "red plain \ufffd(B",
+  );
   expect(writeOutput({ head: 0, tail: 100 }, "10%\r20%\r\n\tdone").toText()).toBe("10%\n20%\n\tdone");
 });
 

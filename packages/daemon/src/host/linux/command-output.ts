@@ -26,7 +26,8 @@ export class CommandOutput {
     this.#head.add(forHead);
     const rest = chunk.subarray(forHead.length);
     // As much again is let in, so that what is kept is moved only now and then.
-    if (this.#tail.length + rest.length > 2 * this.#tailSize) this.#tail.truncate(Math.max(0, this.#tailSize - rest.length));
+    if (this.#tail.length + rest.length > 2 * this.#tailSize)
+      this.#tail.truncate(Math.max(0, this.#tailSize - rest.length));
     this.#tail.add(rest.subarray(-this.#tailSize));
   }
 
@@ -51,7 +52,9 @@ export class CommandOutput {
     const kept = this.#countOmitted() === 0 ? Buffer.concat([this.#head.slice(), this.#getTail()]) : this.#getTail();
     const there = kept.subarray(0, kept.length - (this.#written - byteLength));
     const given = there.subarray(there.length - Math.min(wanted, there.length, most));
-    return given.length < wanted ? `${formatOmitted(wanted - given.length)}\n${toText(dropPartialCharacter(given))}` : toText(given);
+    return given.length < wanted
+      ? `${formatOmitted(wanted - given.length)}\n${toText(dropPartialCharacter(given))}`
+      : toText(given);
   }
 
   /** Nothing more will come, and so much of the end is enough from now on. */

@@ -14,7 +14,10 @@ interface OpenedSandbox {
   sandbox: LinuxSandbox;
   errors: string[];
   /** Runs a command for alice, or for whoever is named. */
-  run(command: string, options?: { timeoutMs?: number; agent?: string; signal?: AbortSignal; onOutput?(text: string): void }): Promise<CommandResult>;
+  run(
+    command: string,
+    options?: { timeoutMs?: number; agent?: string; signal?: AbortSignal; onOutput?(text: string): void },
+  ): Promise<CommandResult>;
   /** What it wrote, without the last line's end. */
   output(command: string, agent?: string): Promise<string>;
 }
@@ -22,7 +25,10 @@ interface OpenedSandbox {
 export const alice = "global~alice";
 
 /** A Linux sandbox with a data folder of its own. */
-export async function openSandbox(limits: Partial<LinuxLimits> = {}, isFull: () => boolean = () => false): Promise<OpenedSandbox> {
+export async function openSandbox(
+  limits: Partial<LinuxLimits> = {},
+  isFull: () => boolean = () => false,
+): Promise<OpenedSandbox> {
   const folder = mkdtempSync(join(tmpdir(), "thinkery-linux-"));
   const home = await openHome({ THINKERY_HOME: join(folder, "home") });
   const errors: string[] = [];
@@ -36,9 +42,17 @@ export async function openSandbox(limits: Partial<LinuxLimits> = {}, isFull: () 
     // What a test put away may be on its way out.
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
-  const run: OpenedSandbox["run"] = (command, { timeoutMs, agent = alice, signal = new AbortController().signal, onOutput = () => {} } = {}) =>
-    sandbox.run({ agent, command, timeoutMs }, { onOutput, hasRoom: () => true, signal });
-  return { home, sandbox, errors, run, output: async (command, agent = alice) => (await run(command, { agent })).output.trimEnd() };
+  const run: OpenedSandbox["run"] = (
+    command,
+    { timeoutMs, agent = alice, signal = new AbortController().signal, onOutput = () => {} } = {},
+  ) => sandbox.run({ agent, command, timeoutMs }, { onOutput, hasRoom: () => true, signal });
+  return {
+    home,
+    sandbox,
+    errors,
+    run,
+    output: async (command, agent = alice) => (await run(command, { agent })).output.trimEnd(),
+  };
 }
 
 /** Why there is no Linux sandbox on this machine; nothing where there is one. */

@@ -1,5 +1,14 @@
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test as always, vi } from "vitest";
@@ -29,7 +38,11 @@ test("there is no network but where the host's owner allows it", async () => {
   const connect = `timeout 5 bash -c 'cat < /dev/tcp/127.0.0.1/${port}'`;
   const closed = await openSandbox();
   expect(await closed.run(connect)).toMatchObject({ exitCode: 1, output: expect.stringContaining("refused") });
-  expect(await closed.output("ls /sys/class/net 2>/dev/null; tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '; cat /etc/resolv.conf 2>&1")).toMatch(/^lo\ncat: .*No such file/);
+  expect(
+    await closed.output(
+      "ls /sys/class/net 2>/dev/null; tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '; cat /etc/resolv.conf 2>&1",
+    ),
+  ).toMatch(/^lo\ncat: .*No such file/);
   expect(calls()).toBe(0);
   const open = await openSandbox({ network: true });
   expect(await open.output(connect)).toBe("hello");
@@ -40,7 +53,11 @@ test("it is nobody in particular, and cannot become more", async () => {
   expect(await output("id; hostname; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status")).toBe(
     "uid=1000(sandbox) gid=1000(sandbox) groups=1000(sandbox)\nsandbox\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1",
   );
-  expect(await output("unshare -Ur true && echo made; unshare -n true && echo made; mount -t tmpfs x /tmp && echo made; chroot / true && echo made; echo end")).not.toContain("made");
+  expect(
+    await output(
+      "unshare -Ur true && echo made; unshare -n true && echo made; mount -t tmpfs x /tmp && echo made; chroot / true && echo made; echo end",
+    ),
+  ).not.toContain("made");
   // In the eyes of the machine, too.
   const { home, run } = await openSandbox();
   await run("touch mine");
@@ -52,9 +69,23 @@ test("neither the host's data nor people's folders nor secrets of the machine ar
   const { home, output } = await openSandbox();
   writeFileSync(home.tokenFile, "top secret");
   expect(await output("ls / | tr '\\n' ' '")).not.toMatch(/home|root|mnt|srv|boot|media|sys/);
-  const paths = [home.path, home.tokenFile, home.run, "/root", "/home", "/etc/shadow", "/etc/ssl/private", "/etc/ssh", "/sys", "/var/lib", "/var/log"];
+  const paths = [
+    home.path,
+    home.tokenFile,
+    home.run,
+    "/root",
+    "/home",
+    "/etc/shadow",
+    "/etc/ssl/private",
+    "/etc/ssh",
+    "/sys",
+    "/var/lib",
+    "/var/log",
+  ];
   expect(await output(`for path in ${paths.join(" ")}; do test -e $path && echo $path; done; ls -d /usr`)).toBe("/usr");
-  expect(await output("ls -A /tmp /run /dev/shm; find / -xdev -type s 2>/dev/null")).toBe("/dev/shm:\n\n/run:\n\n/tmp:");
+  expect(await output("ls -A /tmp /run /dev/shm; find / -xdev -type s 2>/dev/null")).toBe(
+    "/dev/shm:\n\n/run:\n\n/tmp:",
+  );
   expect(await output("cat /etc/passwd | cut -d: -f1 | tr '\\n' ' '")).toBe("root sandbox nobody");
   expect(await output("cat /proc/[0-9]*/cmdline | tr '\\0' ' '")).not.toContain(home.path);
 });
@@ -63,23 +94,44 @@ test("neither the processes of the machine nor the daemon's environment are ther
   vi.stubEnv("VERY_SECRET", "abracadabra");
   onTestFinished(() => void vi.unstubAllEnvs());
   const { output } = await openSandbox();
-  expect(await output("env | cut -d= -f1 | sort | tr '\\n' ' '; cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -c VERY_SECRET")).toBe(
-    "HOME LANG LOGNAME PATH PWD SHLVL TERM TMPDIR USER _ 0",
-  );
+  expect(
+    await output(
+      "env | cut -d= -f1 | sort | tr '\\n' ' '; cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -c VERY_SECRET",
+    ),
+  ).toBe("HOME LANG LOGNAME PATH PWD SHLVL TERM TMPDIR USER _ 0");
   const seen = (await output("ls /proc | grep -E '^[0-9]+$' | wc -l")).trim();
   expect(Number(seen)).toBeLessThan(10);
   expect(await output(`kill -0 ${process.pid} && echo reached`)).not.toContain("reached");
   const descriptors = (await output("exec ls -l /proc/self/fd")).matchAll(/ (\d+) -> (.*)$/gm);
   // Beside its own three it has the one that the list is read by; others may be there with nothing behind them.
-  const more = [...descriptors].filter(([, descriptor, to = ""]) => Number(descriptor) > 2 && to !== "/dev/null" && !to.startsWith("/proc/"));
+  const more = [...descriptors].filter(
+    ([, descriptor, to = ""]) => Number(descriptor) > 2 && to !== "/dev/null" && !to.startsWith("/proc/"),
+  );
   expect(more.map(([, , to]) => to)).toEqual([]);
 });
 
 test("nothing outside its folder and memory can be written", async () => {
   const { output } = await openSandbox();
-  const paths = ["/x", "/usr/x", "/usr/local/x", "/usr/bin/bash", "/etc/passwd", "/etc/x", "/dev/x", "/run/x", "/var/x", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/work/x"];
-  expect(await output(`for path in ${paths.join(" ")}; do (echo x >> $path) 2>/dev/null && echo $path; done`)).toBe("/work/x");
-  expect(await output("echo x > /tmp/x && echo x > /work/x && echo x > /dev/shm/x && cat /tmp/x /var/tmp/x")).toBe("x\nx");
+  const paths = [
+    "/x",
+    "/usr/x",
+    "/usr/local/x",
+    "/usr/bin/bash",
+    "/etc/passwd",
+    "/etc/x",
+    "/dev/x",
+    "/run/x",
+    "/var/x",
+    "/proc/sys/kernel/core_pattern",
+    "/proc/sysrq-trigger",
+    "/work/x",
+  ];
+  expect(await output(`for path in ${paths.join(" ")}; do (echo x >> $path) 2>/dev/null && echo $path; done`)).toBe(
+    "/work/x",
+  );
+  expect(await output("echo x > /tmp/x && echo x > /work/x && echo x > /dev/shm/x && cat /tmp/x /var/tmp/x")).toBe(
+    "x\nx",
+  );
   // Memory is not kept from one command to the next.
   expect(await output("ls /tmp /dev/shm | wc -w; ls /work")).toBe("2\nx");
 });
@@ -88,7 +140,9 @@ test("an agent's folder is its own, and its links lead nowhere", async () => {
   const { home, output, run } = await openSandbox();
   await run("echo private > secret", { agent: "global~bob" });
   await run("echo private > secret", { agent: "review:pr-1~alice" });
-  expect(await output("ls -A; ls -A ..; cat ../bob/secret ../../global/bob/secret 2>&1 | grep -c 'No such file'")).toContain("2");
+  expect(
+    await output("ls -A; ls -A ..; cat ../bob/secret ../../global/bob/secret 2>&1 | grep -c 'No such file'"),
+  ).toContain("2");
   const outside = join(home.path, "linux/global/bob/secret");
   await run(`ln -s ${outside} link; ln -s / root; ln -s .. up; ln -s /proc/1/root init`);
   expect(await output(`cat link root${outside} up/bob/secret init${outside}; true`)).not.toContain("private");
@@ -97,15 +151,25 @@ test("an agent's folder is its own, and its links lead nowhere", async () => {
   expect(statSync(join(home.path, "linux/global/alice")).mode & 0o777).toBe(0o700);
 });
 
-test.each(["alice", "~alice", "global~", "global~..", "..~alice", ".~.", "global~a/b", "../../etc~alice", "global~alice~bob", "global~.gone-x", "a\0b~c", "global~" + "x".repeat(100)])(
-  "“%s” is no agent, and no path",
-  async (agent) => {
-    const { home, run, sandbox } = await openSandbox();
-    await expect(run("true", { agent })).rejects.toMatchObject({ code: "bad_request" });
-    await expect(sandbox.forget(agent)).rejects.toMatchObject({ code: "bad_request" });
-    expect(existsSync(join(home.path, "linux"))).toBe(false);
-  },
-);
+test.each([
+  "alice",
+  "~alice",
+  "global~",
+  "global~..",
+  "..~alice",
+  ".~.",
+  "global~a/b",
+  "../../etc~alice",
+  "global~alice~bob",
+  "global~.gone-x",
+  "a\0b~c",
+  "global~" + "x".repeat(100),
+])("“%s” is no agent, and no path", async (agent) => {
+  const { home, run, sandbox } = await openSandbox();
+  await expect(run("true", { agent })).rejects.toMatchObject({ code: "bad_request" });
+  await expect(sandbox.forget(agent)).rejects.toMatchObject({ code: "bad_request" });
+  expect(existsSync(join(home.path, "linux"))).toBe(false);
+});
 
 test("a folder that is a link is not followed", async () => {
   const { home, run } = await openSandbox();
@@ -123,9 +187,13 @@ test("a deleted agent's processes end and its folder goes, whatever is in it, an
   writeFileSync(join(treasure, "gold"), "gold");
   const root = join(home.path, "linux");
   await run("echo kept > kept", { agent: "global~bob" });
-  await run(`ln -s ${treasure} link; ln -s ${treasure}/gold file; ln -s ../bob bob; mkdir locked && touch locked/x && chmod 000 locked; touch -- '-rf' $'new\\nline'`);
+  await run(
+    `ln -s ${treasure} link; ln -s ${treasure}/gold file; ln -s ../bob bob; mkdir locked && touch locked/x && chmod 000 locked; touch -- '-rf' $'new\\nline'`,
+  );
   // Longer than any path may be.
-  await run("d=0123456789012345678901234567890123456789; for i in $(seq 200); do mkdir $d && cd $d || break; done; pwd | wc -c");
+  await run(
+    "d=0123456789012345678901234567890123456789; for i in $(seq 200); do mkdir $d && cd $d || break; done; pwd | wc -c",
+  );
   const { id } = await sandbox.start({ agent: alice, command: "while :; do touch more; sleep 0.01; done" });
   await sandbox.forget(alice);
   expect(() => sandbox.read(alice, id)).toThrow("no process");
@@ -156,7 +224,10 @@ test("walls that cannot be put up are the host's trouble, and its places are not
   rmSync(join(home.run, "linux-etc"), { recursive: true });
   const shown: string[] = [];
   const failed = await run("true", { onOutput: (text) => shown.push(text) }).catch((error: Error) => error);
-  expect(failed).toMatchObject({ code: "unavailable", message: "The Linux sandbox could not be put up; the host's log says why." });
+  expect(failed).toMatchObject({
+    code: "unavailable",
+    message: "The Linux sandbox could not be put up; the host's log says why.",
+  });
   expect(shown).toEqual([]);
   expect(errors.join()).toContain("linux-etc");
   // A command may say what it likes.
@@ -164,7 +235,10 @@ test("walls that cannot be put up are the host's trouble, and its places are not
 
 test("a command that talks like the walls is still a command", async () => {
   const { run } = await openSandbox();
-  expect(await run("echo 'bwrap: not really'; echo more; exit 1")).toMatchObject({ exitCode: 1, output: "bwrap: not really\nmore\n" });
+  expect(await run("echo 'bwrap: not really'; echo more; exit 1")).toMatchObject({
+    exitCode: 1,
+    output: "bwrap: not really\nmore\n",
+  });
   expect(await run("echo 'bwrap: not really'; exit 2")).toMatchObject({ exitCode: 2, output: "bwrap: not really\n" });
 });
 
@@ -172,10 +246,21 @@ always("without bubblewrap, a command is refused with what to install; once it i
   let missing: string | undefined = "bubblewrap is not installed. Install it.";
   const home = await createTempHome();
   const { getBubblewrap } = await import("../bubblewrap.ts");
-  const provider = createBubblewrapProvider({ home, find: async () => (missing ? { missing } : getBubblewrap()), onError() {} });
+  const provider = createBubblewrapProvider({
+    home,
+    find: async () => (missing ? { missing } : getBubblewrap()),
+    onError() {},
+  });
   const message = "The Linux sandbox needs bubblewrap. bubblewrap is not installed. Install it.";
   expect(await provider.findProblem()).toBe(message);
-  const order = { agent: alice, command: "true", limits: { memoryMb: 100, network: false }, cpuSeconds: 1, fileBytes: 1, onOutput() {} };
+  const order = {
+    agent: alice,
+    command: "true",
+    limits: { memoryMb: 100, network: false },
+    cpuSeconds: 1,
+    fileBytes: 1,
+    onOutput() {},
+  };
   await expect(provider.start(order)).rejects.toMatchObject({ code: "unavailable", message });
   expect(existsSync(join(home.path, "linux"))).toBe(false);
   missing = undefined;
@@ -183,15 +268,28 @@ always("without bubblewrap, a command is refused with what to install; once it i
 });
 
 always("what must not be seen is covered where it would be", () => {
-  const programs: Programs = { bwrap: "/b", options: new Set(), prlimit: "/p", setsid: "/i", shell: "/s", nice: undefined, setpriv: undefined };
+  const programs: Programs = {
+    bwrap: "/b",
+    options: new Set(),
+    prlimit: "/p",
+    setsid: "/i",
+    shell: "/s",
+    nice: undefined,
+    setpriv: undefined,
+  };
   const limits = { memoryBytes: 1, fileBytes: 1, cpuSeconds: 1, processes: 1 };
   const walls: CommandIsolation = { programs, folder: "/f", etc: "/e", hidden: [], network: false, limits };
   const covered = (...hidden: string[]) => {
     const options = (isolateCommand({ ...walls, hidden }, "x").given[0] ?? "").split("\0");
-    return options.flatMap((option, index) => (option === "--tmpfs" ? [options[index + 1]] : [])).filter((path) => path !== "/tmp" && path !== "/dev/shm");
+    return options
+      .flatMap((option, index) => (option === "--tmpfs" ? [options[index + 1]] : []))
+      .filter((path) => path !== "/tmp" && path !== "/dev/shm");
   };
   expect(covered("/home/alice/.thinkery", "/home/alice")).toEqual([]);
   // One that is covered by another need not be, and could not.
-  expect(covered("/opt/thinkery/data", "/opt/thinkery", "/usr/home/alice", "/usr/home/alice")).toEqual(["/opt/thinkery", "/usr/home/alice"]);
+  expect(covered("/opt/thinkery/data", "/opt/thinkery", "/usr/home/alice", "/usr/home/alice")).toEqual([
+    "/opt/thinkery",
+    "/usr/home/alice",
+  ]);
   expect(covered("/opt", "/usr", "/", "/optional")).toEqual(["/opt"]);
 });

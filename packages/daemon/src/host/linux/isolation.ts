@@ -79,7 +79,8 @@ const networkFiles = ["gai.conf", "host.conf", "hosts", "resolv.conf"];
 
 /** What a command finds there in place of the machine's own: no names of the people who use it. */
 export const etcFiles: Readonly<Record<string, string>> = {
-  passwd: "root:x:0:0:root:/root:/usr/sbin/nologin\nsandbox:x:1000:1000:sandbox:/work:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
+  passwd:
+    "root:x:0:0:root:/root:/usr/sbin/nologin\nsandbox:x:1000:1000:sandbox:/work:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
   group: "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n",
   hosts: "127.0.0.1 localhost sandbox\n::1 localhost\n",
 };
@@ -96,13 +97,34 @@ export function isolateCommand(walls: CommandIsolation, command: string): Comman
   const { programs, folder, etc } = walls;
   // In a session of its own: what it signals to all of its group is not for us.
   const limited = [programs.setsid, ...toLimitCommand(walls), programs.shell, "-c", command];
-  const wrapCommand = (given: number) => ["/bin/sh", "-c", pipeScript, programs.bwrap, "--args", String(given), "--", ...limited];
+  const wrapCommand = (given: number) => [
+    "/bin/sh",
+    "-c",
+    pipeScript,
+    programs.bwrap,
+    "--args",
+    String(given),
+    "--",
+    ...limited,
+  ];
   if (!programs.setpriv) {
     const [first, ...args] = wrapCommand(givenFd) as [string, ...string[]];
     return { command: first, args, given: [encodeOptions(toMountOptions(walls, folder, etc))] };
   }
   // Root first brings the folder to where nobody can reach it, becomes nobody, and puts up the walls as nobody.
-  const reach = ["--dev-bind", "/", "/", "--tmpfs", "/tmp", "--bind", folder, "/tmp/work", "--ro-bind", etc, "/tmp/etc"];
+  const reach = [
+    "--dev-bind",
+    "/",
+    "/",
+    "--tmpfs",
+    "/tmp",
+    "--bind",
+    folder,
+    "/tmp/work",
+    "--ro-bind",
+    etc,
+    "/tmp/etc",
+  ];
   const less = ["--die-with-parent", "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"];
   const become = [programs.setpriv, "--reuid", String(nobody), "--regid", String(nobody), "--clear-groups", "--"];
   return {
@@ -124,13 +146,22 @@ const pipeScript = [
  * What is seen of the machine. The first process in there stays in our process group, so that it is killed with it, and
  * everything behind the walls with that one: one that has just been started does not know yet whom it is to die with.
  */
-function toMountOptions({ programs: { options }, hidden, network }: CommandIsolation, folder: string, etc: string): string[] {
+function toMountOptions(
+  { programs: { options }, hidden, network }: CommandIsolation,
+  folder: string,
+  etc: string,
+): string[] {
   const tmpfs = (path: keyof typeof memoryFolders) =>
     options.has("--size") ? ["--size", String(memoryFolders[path]), "--tmpfs", path] : ["--tmpfs", path];
   const fromMachine = [...machineFiles, ...(network ? networkFiles : [])];
   const own = Object.keys(etcFiles).filter((name) => !fromMachine.includes(name));
   return [
-    ["--unshare-all", ...(network ? ["--share-net"] : []), "--unshare-user", ...(options.has("--disable-userns") ? ["--disable-userns"] : [])],
+    [
+      "--unshare-all",
+      ...(network ? ["--share-net"] : []),
+      "--unshare-user",
+      ...(options.has("--disable-userns") ? ["--disable-userns"] : []),
+    ],
     ["--die-with-parent", "--cap-drop", "ALL", "--hostname", "sandbox", "--uid", "1000", "--gid", "1000"],
     ["--clearenv", ...toEnvironmentOptions()],
     roots.flatMap((root) => ["--ro-bind-try", root, root]),
@@ -145,11 +176,22 @@ function toMountOptions({ programs: { options }, hidden, network }: CommandIsola
 }
 
 function toEnvironmentOptions(): string[] {
-  const variables = { HOME: "/work", LANG: "C.UTF-8", LOGNAME: "sandbox", PATH: programPath, TERM: "dumb", TMPDIR: "/tmp", USER: "sandbox" };
+  const variables = {
+    HOME: "/work",
+    LANG: "C.UTF-8",
+    LOGNAME: "sandbox",
+    PATH: programPath,
+    TERM: "dumb",
+    TMPDIR: "/tmp",
+    USER: "sandbox",
+  };
   return Object.entries(variables).flatMap(([name, value]) => ["--setenv", name, value]);
 }
 
-function toLimitCommand({ programs, limits: { memoryBytes, fileBytes, cpuSeconds, processes } }: CommandIsolation): string[] {
+function toLimitCommand({
+  programs,
+  limits: { memoryBytes, fileBytes, cpuSeconds, processes },
+}: CommandIsolation): string[] {
   return [
     ...(programs.nice ? [programs.nice, "-n", "10"] : []),
     programs.prlimit,

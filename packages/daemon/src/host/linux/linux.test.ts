@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test as always, vi } from "vitest";
-import { bundleProgram, createTempFolder } from "../fixture.ts";
 import { isAlive, findProgramProcesses } from "../../../../../tests/kit/processes.ts";
+import { bundleProgram, createTempFolder } from "../fixture.ts";
 import { alice, openSandbox, findSandboxProblem } from "./fixture.ts";
 
 const trouble = await findSandboxProblem();
@@ -12,11 +12,15 @@ const test = always.skipIf(trouble);
 /** A word that is nowhere else on this machine. */
 const createMark = () => `mark-${Math.random().toString(36).slice(2)}`;
 
-const waitUntilGone = (word: string) => vi.waitUntil(() => findProgramProcesses(word).length === 0, { timeout: 10_000, interval: 20 });
+const waitUntilGone = (word: string) =>
+  vi.waitUntil(() => findProgramProcesses(word).length === 0, { timeout: 10_000, interval: 20 });
 
 test("a command runs in a shell, in a folder of its own that stays", async () => {
   const { run, output } = await openSandbox();
-  expect(await run("echo out; echo err >&2; pwd; echo $HOME; echo hello > note")).toMatchObject({ exitCode: 0, output: "out\nerr\n/work\n/work\n" });
+  expect(await run("echo out; echo err >&2; pwd; echo $HOME; echo hello > note")).toMatchObject({
+    exitCode: 0,
+    output: "out\nerr\n/work\n/work\n",
+  });
   expect(await output("cat note; ls -a")).toBe("hello\n.\n..\nnote");
   expect(await run("exit 7")).toMatchObject({ exitCode: 7, output: "" });
   expect(await run("no-such-program")).toMatchObject({ exitCode: 127, output: expect.stringContaining("not found") });
@@ -24,13 +28,17 @@ test("a command runs in a shell, in a folder of its own that stays", async () =>
 
 test("standard output and errors can be opened by their names, and there is no input", async () => {
   const { output } = await openSandbox();
-  expect(await output("echo a > /dev/stdout; echo b > /dev/stderr; echo c | tee /dev/stderr; cat; echo end")).toBe("a\nb\nc\nc\nend");
+  expect(await output("echo a > /dev/stdout; echo b > /dev/stderr; echo c | tee /dev/stderr; cat; echo end")).toBe(
+    "a\nb\nc\nc\nend",
+  );
 });
 
 test("what it writes is shown while it goes on", async () => {
   const { run } = await openSandbox();
   const shown: string[] = [];
-  const end = run("echo first; until [ -e go ]; do sleep 0.05; done; echo second", { onOutput: (text) => shown.push(text) });
+  const end = run("echo first; until [ -e go ]; do sleep 0.05; done; echo second", {
+    onOutput: (text) => shown.push(text),
+  });
   await vi.waitUntil(() => shown.join("") === "first\n", { timeout: 10_000, interval: 10 });
   await run("touch go");
   expect(await end).toMatchObject({ exitCode: 0, output: "first\nsecond\n" });
@@ -40,7 +48,11 @@ test("one that takes too long is ended, with all that it started", async () => {
   const { run } = await openSandbox({ mostSeconds: 3 });
   const word = createMark();
   const command = `(exec -a ${word} sleep 300) & (trap '' TERM INT HUP; exec -a ${word} sleep 300) & echo started; wait`;
-  expect(await run(command, { timeoutMs: 2000 })).toMatchObject({ exitCode: null, endedBy: "timeout", output: "started\n" });
+  expect(await run(command, { timeoutMs: 2000 })).toMatchObject({
+    exitCode: null,
+    endedBy: "timeout",
+    output: "started\n",
+  });
   await waitUntilGone(word);
   // The host's own limit holds, whatever is asked for.
   expect(await run("sleep 60", { timeoutMs: 60_000 })).toMatchObject({ endedBy: "timeout" });
@@ -49,7 +61,10 @@ test("one that takes too long is ended, with all that it started", async () => {
 test("what a command leaves running ends with it", async () => {
   const { run } = await openSandbox();
   const word = createMark();
-  expect(await run(`(setsid bash -c 'exec -a ${word} sleep 300' &) ; echo done`)).toMatchObject({ exitCode: 0, output: "done\n" });
+  expect(await run(`(setsid bash -c 'exec -a ${word} sleep 300' &) ; echo done`)).toMatchObject({
+    exitCode: 0,
+    output: "done\n",
+  });
   await waitUntilGone(word);
 });
 
@@ -58,8 +73,14 @@ test("whenever it is ended, the first process behind the walls ends with us; wha
   const word = createMark();
   const leaving = new AbortController();
   const end = run(`exec -a ${word} sleep 300`, { signal: leaving.signal });
-  await vi.waitUntil(() => findProgramProcesses(word).some(({ command }) => command.startsWith(word)), { timeout: 10_000, interval: 20 });
-  expect(new Set(findProgramProcesses(word).flatMap(({ command, group }) => (command.includes("bwrap") ? [group] : []))).size).toBe(1);
+  await vi.waitUntil(() => findProgramProcesses(word).some(({ command }) => command.startsWith(word)), {
+    timeout: 10_000,
+    interval: 20,
+  });
+  expect(
+    new Set(findProgramProcesses(word).flatMap(({ command, group }) => (command.includes("bwrap") ? [group] : [])))
+      .size,
+  ).toBe(1);
   leaving.abort();
   await end;
   await waitUntilGone(word);
@@ -88,10 +109,14 @@ test("memory, files, processes and open files have their limits", async () => {
   expect(large.exitCode).not.toBe(0);
   expect(large.output).toMatch(/cannot allocate/i);
   // A gap costs no room on the disk.
-  const file = await run("truncate -s 1100M big; stat -c %s big 2>/dev/null; truncate -s 1000M small && stat -c %s small");
+  const file = await run(
+    "truncate -s 1100M big; stat -c %s big 2>/dev/null; truncate -s 1000M small && stat -c %s small",
+  );
   expect(file.output).toContain(String(1000 * 1024 * 1024));
   expect(file.output).not.toContain(String(1100 * 1024 * 1024));
-  const memory = await run("fallocate -l 600M /tmp/x; fallocate -l 100M /dev/shm/x; fallocate -l 50M /dev/shm/y && echo fits");
+  const memory = await run(
+    "fallocate -l 600M /tmp/x; fallocate -l 100M /dev/shm/x; fallocate -l 50M /dev/shm/y && echo fits",
+  );
   expect(memory.output.match(/No space left|fits/g)).toEqual(["No space left", "No space left", "fits"]);
 });
 
@@ -114,7 +139,10 @@ test("a flood of output neither grows memory nor keeps the daemon busy", async (
   let shown = 0;
   const memory = process.memoryUsage.rss();
   const cpu = process.cpuUsage();
-  const { endedBy, output, ms } = await run("yes 0123456789", { timeoutMs: 1500, onOutput: (text) => (shown += text.length) });
+  const { endedBy, output, ms } = await run("yes 0123456789", {
+    timeoutMs: 1500,
+    onOutput: (text) => (shown += text.length),
+  });
   const { user, system } = process.cpuUsage(cpu);
   expect(endedBy).toBe("timeout");
   expect(output.length).toBeLessThan(1.1 * 1024 * 1024);
@@ -138,9 +166,16 @@ test("commands run beside each other, in their own folders, and only so many at 
   await run("touch go", { agent: "global~bob" });
   expect((await Promise.all(both)).map(({ output }) => output)).toEqual(["alice\n", "bob\n"]);
 
-  const [first, second, third] = await Promise.allSettled([run("sleep 0.2; echo 1"), run("sleep 0.2; echo 2"), run("echo 3")]);
+  const [first, second, third] = await Promise.allSettled([
+    run("sleep 0.2; echo 1"),
+    run("sleep 0.2; echo 2"),
+    run("echo 3"),
+  ]);
   expect([first, second].map((one) => one.status)).toEqual(["fulfilled", "fulfilled"]);
-  expect(third).toMatchObject({ status: "rejected", reason: { code: "conflict", message: expect.stringContaining("2 commands of this agent are running") } });
+  expect(third).toMatchObject({
+    status: "rejected",
+    reason: { code: "conflict", message: expect.stringContaining("2 commands of this agent are running") },
+  });
   expect(await output("echo again")).toBe("again");
   await sandbox.start({ agent: alice, command: "sleep 300" });
   await sandbox.start({ agent: alice, command: "sleep 300" });
@@ -162,8 +197,15 @@ test("a disk that gets full ends what adds to it; what is there can still be rem
 test("processes go on by themselves: they are listed, read on and stopped", async () => {
   const { sandbox, run } = await openSandbox();
   const word = createMark();
-  const { id, ...started } = await sandbox.start({ agent: alice, command: `echo one; until [ -e go ]; do sleep 0.05; done; echo two; exec -a ${word} sleep 300` });
-  expect(started).toMatchObject({ state: "running", command: expect.stringContaining("echo one"), startedAt: expect.any(String) });
+  const { id, ...started } = await sandbox.start({
+    agent: alice,
+    command: `echo one; until [ -e go ]; do sleep 0.05; done; echo two; exec -a ${word} sleep 300`,
+  });
+  expect(started).toMatchObject({
+    state: "running",
+    command: expect.stringContaining("echo one"),
+    startedAt: expect.any(String),
+  });
   await vi.waitUntil(() => sandbox.read(alice, id).output === "one\n", { timeout: 10_000, interval: 10 });
   const { outputBytes } = sandbox.read(alice, id);
   await run("touch go");
@@ -196,7 +238,10 @@ test("of the processes that ended, the latest are remembered, with the end of wh
     const { id } = await sandbox.start({ agent: alice, command: `exit ${count}` });
     await vi.waitUntil(() => sandbox.read(alice, id).state === "exited", { timeout: 10_000, interval: 5 });
   }
-  expect(sandbox.list(alice).map(({ exitCode }) => exitCode)).toEqual([undefined, ...Array.from({ length: 20 }, (_, index) => index + 1)]);
+  expect(sandbox.list(alice).map(({ exitCode }) => exitCode)).toEqual([
+    undefined,
+    ...Array.from({ length: 20 }, (_, index) => index + 1),
+  ]);
   expect(sandbox.list(alice)[0]?.id).toBe(kept);
 });
 

@@ -1,9 +1,9 @@
 import { cpus } from "node:os";
 import { type CommandResult, fail, type ProcessInfo, type ProcessOutput } from "@thinkery/sdk";
 import type { LinuxLimits } from "@thinkery/sdk/internal";
+import { CommandOutput } from "./command-output.ts";
 import { Command } from "./command.ts";
 import type { WorkingCopies } from "./copy/working-copies.ts";
-import { CommandOutput } from "./command-output.ts";
 import { Processes } from "./processes.ts";
 import type { LinuxProvider } from "./provider.ts";
 import { RunningCommands } from "./running-commands.ts";
@@ -61,7 +61,10 @@ export class LinuxSandbox {
   }
 
   /** Runs a command and waits for it. */
-  async run({ agent, command, timeoutMs }: CommandRequest, { onOutput, hasRoom, signal }: CommandListener): Promise<CommandResult> {
+  async run(
+    { agent, command, timeoutMs }: CommandRequest,
+    { onOutput, hasRoom, signal }: CommandListener,
+  ): Promise<CommandResult> {
     const { seconds, mostSeconds } = this.#options.limits;
     const limitMs = Math.min(timeoutMs ?? seconds * 1000, mostSeconds * 1000);
     // As a backstop only: all processors, all the time.
@@ -84,7 +87,11 @@ export class LinuxSandbox {
 
   /** Starts one that goes on. */
   async start({ agent, command }: CommandRequest): Promise<ProcessInfo> {
-    return this.#processes.add(agent, command, await this.#startCommand(agent, command, new CommandOutput(processOutputLimits), maxCpuSeconds));
+    return this.#processes.add(
+      agent,
+      command,
+      await this.#startCommand(agent, command, new CommandOutput(processOutputLimits), maxCpuSeconds),
+    );
   }
 
   list(agent: string): ProcessInfo[] {
@@ -107,7 +114,9 @@ export class LinuxSandbox {
   /** The workspaces as they lie in the folders of the commands. Loaded with the first one. */
   readonly loadCopies = (): Promise<WorkingCopies> => {
     const { provider, isDiskFull } = this.#options;
-    this.#copies ??= import("./copy/working-copies.ts").then(({ WorkingCopies }) => new WorkingCopies({ provider, isDiskFull }));
+    this.#copies ??= import("./copy/working-copies.ts").then(
+      ({ WorkingCopies }) => new WorkingCopies({ provider, isDiskFull }),
+    );
     return this.#copies;
   };
 
@@ -144,7 +153,14 @@ export class LinuxSandbox {
     const full = await isDiskFull();
     if (full) output.write(Buffer.from("[The disk is almost full: files can be removed, but not written.]\n"));
     const onOutput = (chunk: Buffer) => output.write(chunk);
-    const started = await provider.start({ agent, command, limits, cpuSeconds, fileBytes: full ? 0 : maxFileBytes, onOutput });
+    const started = await provider.start({
+      agent,
+      command,
+      limits,
+      cpuSeconds,
+      fileBytes: full ? 0 : maxFileBytes,
+      onOutput,
+    });
     return new Command(started, output, !full);
   }
 

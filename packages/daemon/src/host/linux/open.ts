@@ -12,5 +12,9 @@ interface OpenOptions {
 
 /** The Linux sandbox of this machine. Nothing is looked for or made before the first command. */
 export function openLinux({ home, limits, onError }: OpenOptions): LinuxSandbox {
-  return new LinuxSandbox({ provider: createBubblewrapProvider({ home, onError }), limits, isDiskFull: () => isDiskFull(home.path) });
+  return new LinuxSandbox({
+    provider: createBubblewrapProvider({ home, onError }),
+    limits,
+    isDiskFull: () => isDiskFull(home.path),
+  });
 }

@@ -14,7 +14,14 @@ export function parseCommand(body: Buffer): z.infer<typeof commandSchema> {
 
 const bytesPerMb = 1024 * 1024;
 
-const collectionQuery = agentQuery.extend({ largest: z.coerce.number().int().min(1).max(100 * bytesPerMb).default(32 * bytesPerMb) });
+const collectionQuery = agentQuery.extend({
+  largest: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100 * bytesPerMb)
+    .default(32 * bytesPerMb),
+});
 
 export const parseCollectionQuery = (query: URLSearchParams) => validate(collectionQuery, Object.fromEntries(query));
 

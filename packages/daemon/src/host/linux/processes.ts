@@ -42,7 +42,10 @@ export class Processes {
     const process = this.#all.get(id);
     if (!process || process.agent !== agent) {
       const shown = id.slice(0, 40);
-      throw fail("not_found", `This agent has no process “${shown}”. Processes end with the host, and of those that ended the latest ${maxPerAgent} are known.`);
+      throw fail(
+        "not_found",
+        `This agent has no process “${shown}”. Processes end with the host, and of those that ended the latest ${maxPerAgent} are known.`,
+      );
     }
     return { command: process.command, info: () => toProcessInfo(process) };
   }

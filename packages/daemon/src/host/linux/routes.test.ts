@@ -55,11 +55,18 @@ const agent = "global~alice";
 
 async function openRoutes() {
   const stage = new FakeProvider();
-  const sandbox = new LinuxSandbox({ provider: stage, limits: linuxLimitsSchema.parse({}), isDiskFull: async () => false });
+  const sandbox = new LinuxSandbox({
+    provider: stage,
+    limits: linuxLimitsSchema.parse({}),
+    isDiskFull: async () => false,
+  });
   onTestFinished(() => sandbox.close());
   const socketPath = join(createTempFolder(), "host.sock");
   const host = { status: () => ({}) as never, stop() {}, renewSlot: () => Promise.reject(new Error("no slots")) };
-  const served = await serveRoutes(socketPath, createHostRoutes("key", host, openScriptFolders([]), createLinuxRoutes(sandbox)));
+  const served = await serveRoutes(
+    socketPath,
+    createHostRoutes("key", host, openScriptFolders([]), createLinuxRoutes(sandbox)),
+  );
   onTestFinished(served.close);
 
   function request(method: string, path: string, body?: unknown, key = "key") {
@@ -75,7 +82,9 @@ async function openRoutes() {
           for (const line of all) lines.push(JSON.parse(line));
         });
         response.on("error", reject);
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, lines: rest ? [...lines, JSON.parse(rest)] : lines }));
+        response.on("end", () =>
+          resolve({ status: response.statusCode ?? 0, lines: rest ? [...lines, JSON.parse(rest)] : lines }),
+        );
       });
     });
     answer.catch(() => {});
@@ -116,7 +125,10 @@ test("what goes wrong before the first line is an answer; after it, the answer i
   const early = request("POST", "/linux/run", { agent, command: "x" });
   await begun();
   stage.fail(new Error("secret"));
-  expect(await early.answer).toMatchObject({ status: 500, lines: [{ error: { code: "internal", message: expect.not.stringContaining("secret") } }] });
+  expect(await early.answer).toMatchObject({
+    status: 500,
+    lines: [{ error: { code: "internal", message: expect.not.stringContaining("secret") } }],
+  });
   const late = request("POST", "/linux/run", { agent, command: "y" });
   await vi.waitUntil(() => stage.orders.length === 2, { timeout: 10_000, interval: 5 });
   stage.write("words");
@@ -127,14 +139,22 @@ test("what goes wrong before the first line is an answer; after it, the answer i
 
 test("processes are started, listed, read on, stopped and forgotten", async () => {
   const { stage, request } = await openRoutes();
-  const ask = async (method: string, path: string, body?: unknown) => (await request(method, path, body).answer).lines[0];
+  const ask = async (method: string, path: string, body?: unknown) =>
+    (await request(method, path, body).answer).lines[0];
   const started = await ask("POST", "/linux/start", { agent, command: "serve" });
   expect(started).toMatchObject({ command: "serve", state: "running", outputBytes: 0 });
   stage.write("hello");
   const { id } = started;
-  expect(await ask("GET", `/linux/process?agent=${agent}&id=${id}&after=2`)).toMatchObject({ output: "llo", outputBytes: 5 });
+  expect(await ask("GET", `/linux/process?agent=${agent}&id=${id}&after=2`)).toMatchObject({
+    output: "llo",
+    outputBytes: 5,
+  });
   expect(await ask("GET", `/linux/processes?agent=${agent}`)).toMatchObject({ processes: [{ id }] });
-  expect(await ask("POST", `/linux/stop?agent=${agent}&id=${id}`)).toMatchObject({ id, state: "exited", endedBy: "stop" });
+  expect(await ask("POST", `/linux/stop?agent=${agent}&id=${id}`)).toMatchObject({
+    id,
+    state: "exited",
+    endedBy: "stop",
+  });
   expect(await ask("POST", `/linux/forget?agent=${agent}`)).toEqual({});
   expect(stage.forgotten).toEqual([agent]);
   expect(await ask("GET", `/linux/process?agent=${agent}&id=${id}`)).toMatchObject({ error: { code: "not_found" } });
@@ -170,20 +190,26 @@ test.each([
 ])("%s is refused", async (_, body) => {
   const { stage, request } = await openRoutes();
   for (const path of ["/linux/run", "/linux/start"]) {
-    expect(await request("POST", path, body).answer).toMatchObject({ status: 400, lines: [{ error: { code: "bad_request" } }] });
+    expect(await request("POST", path, body).answer).toMatchObject({
+      status: 400,
+      lines: [{ error: { code: "bad_request" } }],
+    });
   }
   expect(stage.orders).toEqual([]);
 });
 
-test.each(["GET /linux/processes", "GET /linux/processes?agent=x", `GET /linux/process?agent=${agent}`, `GET /linux/process?agent=${agent}&id=x&after=-1`, "POST /linux/forget?agent=../x~y"])(
-  "%s is refused",
-  async (question) => {
-    const { stage, request } = await openRoutes();
-    const [method = "", path = ""] = question.split(" ");
-    expect((await request(method, path).answer).status).toBe(400);
-    expect(stage.forgotten).toEqual([]);
-  },
-);
+test.each([
+  "GET /linux/processes",
+  "GET /linux/processes?agent=x",
+  `GET /linux/process?agent=${agent}`,
+  `GET /linux/process?agent=${agent}&id=x&after=-1`,
+  "POST /linux/forget?agent=../x~y",
+])("%s is refused", async (question) => {
+  const { stage, request } = await openRoutes();
+  const [method = "", path = ""] = question.split(" ");
+  expect((await request(method, path).answer).status).toBe(400);
+  expect(stage.forgotten).toEqual([]);
+});
 
 test("only main may ask", async () => {
   const { stage, request } = await openRoutes();

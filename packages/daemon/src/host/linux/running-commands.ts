@@ -24,9 +24,13 @@ export class RunningCommands {
     const own = this.#commands.get(agent) ?? new Set();
     const { each, all } = this.#limits;
     if (own.size >= each) {
-      throw fail("conflict", `${each} commands of this agent are running, and no more may. Wait until one ends, or stop a process.`);
+      throw fail(
+        "conflict",
+        `${each} commands of this agent are running, and no more may. Wait until one ends, or stop a process.`,
+      );
     }
-    if (this.size >= all) throw fail("conflict", `${all} commands are running on this host, and no more may. Try again later.`);
+    if (this.size >= all)
+      throw fail("conflict", `${all} commands are running on this host, and no more may. Try again later.`);
     const command = make();
     this.#commands.set(agent, own.add(command));
     const removeCommand = () => {

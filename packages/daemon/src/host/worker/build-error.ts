@@ -13,7 +13,9 @@ export function toBuildError(error: unknown, folder: string): ThinkeryError {
   if (!errors || !first) return fail("internal", `The Worker could not be bundled: ${(error as Error).message}`);
   const problems = errors.map((each) => ({ path: [formatLocation(each, folder)], message: each.text }));
   const line = first.location ? `\n${first.location.lineText.trim()}` : "";
-  return fail("bad_request", `The Worker does not build. ${formatLocation(first, folder)}: ${first.text}${line}`, { problems });
+  return fail("bad_request", `The Worker does not build. ${formatLocation(first, folder)}: ${first.text}${line}`, {
+    problems,
+  });
 }
 
 function formatLocation({ location }: BuildMessage, folder: string): string {
@@ -21,11 +23,20 @@ function formatLocation({ location }: BuildMessage, folder: string): string {
 }
 
 /** Everything main needs of a Worker, under the names that the library has for it. */
-const requiredExports = { Think: "Think", Agency: "Agency", User: "User", Supervision: "Supervision", default: "handler as default" };
+const requiredExports = {
+  Think: "Think",
+  Agency: "Agency",
+  User: "User",
+  Supervision: "Supervision",
+  default: "handler as default",
+};
 
 export function checkExports(entry: string, exported: readonly string[]): void {
   const missing = Object.entries(requiredExports).filter(([name]) => !exported.includes(name));
   if (missing.length === 0) return;
   const [names, lines] = [missing.map(([name]) => name).join(", "), missing.map(([, line]) => line).join(", ")];
-  throw fail("bad_request", `${entry} does not export ${names}; add \`export { ${lines} } from "@thinkery/runtime";\`.`);
+  throw fail(
+    "bad_request",
+    `${entry} does not export ${names}; add \`export { ${lines} } from "@thinkery/runtime";\`.`,
+  );
 }

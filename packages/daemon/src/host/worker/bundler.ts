@@ -23,7 +23,10 @@ export async function findBundler(entry: string, version: string): Promise<Bundl
   const [ours] = version.split("+");
   // Bindings and sockets between the two are nobody's contract.
   if (bundler.version !== ours) {
-    throw fail("bad_request", `The Worker has ${name} ${bundler.version}, and this is thinkery ${ours}; install the same version of both.`);
+    throw fail(
+      "bad_request",
+      `The Worker has ${name} ${bundler.version}, and this is thinkery ${ours}; install the same version of both.`,
+    );
   }
   return bundler;
 }

@@ -34,13 +34,16 @@ export function createProject(files: Record<string, string>, { installed = true 
 }
 
 /** Of the library that is found from there. */
-export const { version: libraryVersion } = JSON.parse(readFileSync(join(packages, "@thinkery/runtime/package.json"), "utf8")) as { version: string };
+export const { version: libraryVersion } = JSON.parse(
+  readFileSync(join(packages, "@thinkery/runtime/package.json"), "utf8"),
+) as { version: string };
 export const version = `${libraryVersion}+test`;
 
 /** A build whose own Worker cannot be mistaken for another. */
 export function createStockParts(): BuildParts {
   const folder = createTempFolder();
-  for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "page"]) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "page"])
+    mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(folder, "build.json"), JSON.stringify({ version }));
   writeFileSync(join(folder, "worker/main/main.js"), "throw new Error('the stock Worker');");
   writeFileSync(join(folder, "worker/sandbox/sandbox.js"), "export default {};");

@@ -15,7 +15,10 @@ interface FollowOptions {
 /** Bundles a Worker again whenever one of its files changes, and has main started with it. */
 export function followWorker(first: BundledWorker, options: FollowOptions): { close(): void } {
   const { version, run, listWorkers, renew, say } = options;
-  const files = watchFiles(() => void handleChange(), (error) => say(`Not every change of the Worker will be seen: ${error.message}.`));
+  const files = watchFiles(
+    () => void handleChange(),
+    (error) => say(`Not every change of the Worker will be seen: ${error.message}.`),
+  );
   let { inputs } = first;
   let isBusy = false;
   let isPending = false;

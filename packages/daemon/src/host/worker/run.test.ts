@@ -54,7 +54,14 @@ async function startTestHost(entry: string, watch = false) {
   onTestFinished(() => host.stop());
   const get = async () => (await fetch(host.url)).json() as Promise<Answer>;
   const waitForWord = async (word: string): Promise<Answer> => {
-    await vi.waitUntil(() => get().then((answer) => answer.word === word, () => false), patience);
+    await vi.waitUntil(
+      () =>
+        get().then(
+          (answer) => answer.word === word,
+          () => false,
+        ),
+      patience,
+    );
     return get();
   };
   const waitForLine = (part: string) => vi.waitUntil(() => said.some((line) => line.includes(part)), patience);
@@ -65,7 +72,9 @@ const getRefusal = async (source: string) => {
   const home = await createTempHome();
   const { entry } = createProject({ "worker.ts": source });
   const said: string[] = [];
-  const error = await runHost(createOptions(home, { entry, watch: false }, (line) => said.push(line))).catch((thrown: Error & { code: string }) => thrown);
+  const error = await runHost(createOptions(home, { entry, watch: false }, (line) => said.push(line))).catch(
+    (thrown: Error & { code: string }) => thrown,
+  );
   expect(await takeLock(home).then((lock) => lock?.release().then(() => "free"))).toBe("free");
   return { error, entry, said };
 };
@@ -78,26 +87,46 @@ test("main runs a Worker of one's own, says so on this machine, and again after 
   expect(await findHost(home)).toMatchObject({ worker: entry, version });
   const [main] = findWorkerds(process.pid).filter(({ config }) => config === join(home.run, "main.capnp"));
   process.kill(main?.pid ?? 0, "SIGKILL");
-  await vi.waitUntil(() => get().then(({ boot }) => boot.id !== first.boot.id, () => false), patience);
+  await vi.waitUntil(
+    () =>
+      get().then(
+        ({ boot }) => boot.id !== first.boot.id,
+        () => false,
+      ),
+    patience,
+  );
   expect((await hears("mine")).boot.after).toBe("crash");
 });
 
 test("a Worker that throws when it is loaded ends the start with its words, after one try", async () => {
-  const { error, entry, said } = await getRefusal(`${createWorkerSource('"never"')}\nfunction deep() { throw new TypeError("not on\\nthis machine"); }\ndeep();`);
+  const { error, entry, said } = await getRefusal(
+    `${createWorkerSource('"never"')}\nfunction deep() { throw new TypeError("not on\\nthis machine"); }\ndeep();`,
+  );
   expect(error).toMatchObject({ code: "unavailable" });
-  expect((error as Error).message).toMatch(new RegExp(`^The Worker ${entry} cannot be loaded: TypeError: not on this machine \\(at main\\.js:\\d+:\\d+ in deep\\)\\.$`));
+  expect((error as Error).message).toMatch(
+    new RegExp(
+      `^The Worker ${entry} cannot be loaded: TypeError: not on this machine \\(at main\\.js:\\d+:\\d+ in deep\\)\\.$`,
+    ),
+  );
   expect(said).toEqual([]);
 });
 
 test("an export that is no class, and a default export that is not the handler, are named", async () => {
-  const noClass = await getRefusal(createWorkerSource('"never"').replace("class Agency extends DurableObject {}", "const Agency = 1;"));
+  const noClass = await getRefusal(
+    createWorkerSource('"never"').replace("class Agency extends DurableObject {}", "const Agency = 1;"),
+  );
   expect((noClass.error as Error).message).toMatch(/cannot be loaded: TypeError: .*'Agency'[^.]*\.$/);
-  const other = await getRefusal(`${objects}\nexport default { fetch() { return new Response("what?", { status: 404 }); } };`);
+  const other = await getRefusal(
+    `${objects}\nexport default { fetch() { return new Response("what?", { status: 404 }); } };`,
+  );
   expect((other.error as Error).message).toContain("answers 404 when it is asked for /health");
 });
 
 test("a watched Worker runs anew when one of its files changes, and no turn is charged for it", async () => {
-  const { entry, write } = createProject({ "worker.ts": `import { word } from "./word.ts";${createWorkerSource("word")}`, "word.ts": 'export const word = "one";' });
+  const { entry, write } = createProject({
+    "worker.ts": `import { word } from "./word.ts";${createWorkerSource("word")}`,
+    "word.ts": 'export const word = "one";',
+  });
   const { home, host, hears } = await startTestHost(entry, true);
   const first = await hears("one");
   for (const word of ["two", "three", "four"]) {
@@ -127,7 +156,11 @@ test("a change that builds but cannot be loaded gives main the Worker before bac
   const { hears, said } = await startTestHost(entry, true);
   for (const trouble of ["one", "two", "three"]) {
     write("worker.ts", `${createWorkerSource('"bad"')}\nthrow new Error("trouble ${trouble}");`);
-    await vi.waitUntil(() => said.some((line) => line.includes(`trouble ${trouble}`) && line.endsWith("Main goes on with the one before.")), patience);
+    await vi.waitUntil(
+      () =>
+        said.some((line) => line.includes(`trouble ${trouble}`) && line.endsWith("Main goes on with the one before.")),
+      patience,
+    );
     await hears("good");
   }
   write("worker.ts", createWorkerSource('"better"'));

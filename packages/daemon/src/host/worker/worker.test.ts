@@ -14,7 +14,10 @@ const getRefusal = (entry: string, hostVersion = version) =>
   );
 
 test("a Worker is bundled with what it imports, under a name that changes with its content only", async () => {
-  const { entry, folder, write } = createProject({ "worker.ts": createWorkerSource("word").replace("import", 'import { word } from "./word.ts";\nimport'), "word.ts": 'export const word: string = "one";' });
+  const { entry, folder, write } = createProject({
+    "worker.ts": createWorkerSource("word").replace("import", 'import { word } from "./word.ts";\nimport'),
+    "word.ts": 'export const word: string = "one";',
+  });
   const first = await bundleWorker(entry, version);
   expect(first).toMatchObject({ entry, label: expect.stringMatching(/^own\+[0-9a-f]{8}$/) });
   expect(first.inputs.toSorted()).toEqual([join(folder, "word.ts"), join(folder, "worker.ts")]);
@@ -45,14 +48,23 @@ test("what is laid for main replaces what nobody uses any more", async () => {
 
 test("a file that is not there, or cannot be a Worker, is refused", async () => {
   const folder = createTempFolder();
-  expect(await getRefusal(join(folder, "none.ts"))).toMatchObject({ code: "bad_request", message: expect.stringContaining("There is no file") });
+  expect(await getRefusal(join(folder, "none.ts"))).toMatchObject({
+    code: "bad_request",
+    message: expect.stringContaining("There is no file"),
+  });
   for (const path of [folder, createProject({ "worker.json": "{}" }).entry]) {
-    expect(await getRefusal(path)).toMatchObject({ code: "bad_request", message: expect.stringContaining("ends in .ts, .mts, .js, .mjs") });
+    expect(await getRefusal(path)).toMatchObject({
+      code: "bad_request",
+      message: expect.stringContaining("ends in .ts, .mts, .js, .mjs"),
+    });
   }
 });
 
 test("what does not parse or resolve is named with its place and its line", async () => {
-  const broken = createProject({ "worker.ts": 'export * from "./more.ts";', "more.ts": "const ok = 1;\n  const a b = 1;\n" });
+  const broken = createProject({
+    "worker.ts": 'export * from "./more.ts";',
+    "more.ts": "const ok = 1;\n  const a b = 1;\n",
+  });
   expect(await getRefusal(broken.entry)).toMatchObject({
     code: "bad_request",
     message: `The Worker does not build. ${broken.folder}/more.ts:2:11: Expected ";" but found "b"\nconst a b = 1;`,
@@ -60,7 +72,9 @@ test("what does not parse or resolve is named with its place and its line", asyn
   const lost = createProject({ "worker.ts": `import "nothing-of-the-sort";\nimport "./none.ts";` });
   expect(await getRefusal(lost.entry)).toMatchObject({
     message: expect.stringContaining(`${lost.entry}:1:8: Could not resolve "nothing-of-the-sort"`),
-    details: { problems: [expect.anything(), { path: [`${lost.entry}:2:8`], message: expect.stringContaining("./none.ts") }] },
+    details: {
+      problems: [expect.anything(), { path: [`${lost.entry}:2:8`], message: expect.stringContaining("./none.ts") }],
+    },
   });
 });
 

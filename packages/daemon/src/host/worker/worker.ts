@@ -5,8 +5,8 @@ import { dirname, extname, join, relative, resolve } from "node:path";
 import { fail } from "@thinkery/sdk";
 import { listModules } from "../parts.ts";
 import type { Module } from "../workerd-config.ts";
-import { findBundler } from "./bundler.ts";
 import { checkExports, toBuildError } from "./build-error.ts";
+import { findBundler } from "./bundler.ts";
 
 /** A Worker of the user's own, bundled: what main runs in place of the stock one. */
 export interface BundledWorker {
@@ -59,7 +59,11 @@ export async function bundleWorker(entry: string, version: string, { stay = fals
 }
 
 /** Writes a Worker where main can read it. What else is there goes, but for those that are still in use. */
-export async function installWorker({ entry, label, files }: BundledWorker, run: string, used: InstalledWorker[] = []): Promise<InstalledWorker> {
+export async function installWorker(
+  { entry, label, files }: BundledWorker,
+  run: string,
+  used: InstalledWorker[] = [],
+): Promise<InstalledWorker> {
   const all = join(run, "worker");
   const folder = join(all, label);
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -3,7 +3,12 @@ import { useState } from "react";
 import { formatElapsed } from "./outcome.ts";
 import { sanitizeText } from "./sanitize-text.ts";
 
-const stateLabels: Record<Capability["state"], string> = { running: "running…", done: "done", failed: "failed", abandoned: "not finished" };
+const stateLabels: Record<Capability["state"], string> = {
+  running: "running…",
+  done: "done",
+  failed: "failed",
+  abandoned: "not finished",
+};
 
 const maxHintChars = 120;
 

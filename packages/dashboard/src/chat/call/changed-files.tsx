@@ -29,7 +29,9 @@ type Counts = ReadonlyMap<string, { added: number; removed: number }>;
 /** The files that a call has changed, each with a way to what was changed in it. */
 export function ChangedFiles({ agency, agent, changed, open }: ChangedFilesProps) {
   const counts = useCounts(agency, agent, changed, open);
-  const all = changed.flatMap(({ version, changes, branch }) => changes.map((change) => ({ ...change, version, branch })));
+  const all = changed.flatMap(({ version, changes, branch }) =>
+    changes.map((change) => ({ ...change, version, branch })),
+  );
   const shown = all.slice(0, open ? maxExpanded : maxCollapsed);
   const more = all.length - shown.length + changed.reduce((sum, one) => sum + one.more, 0);
   if (all.length === 0) return null;
@@ -39,7 +41,10 @@ export function ChangedFiles({ agency, agent, changed, open }: ChangedFilesProps
         const lines = counts.get(`${version} ${path}`);
         return (
           <li key={`${version} ${path}`} data-kind={kind}>
-            <Link href={buildPath(agency, agent) + buildFilesAddress({ show: "history", path, version, branch })} title={`${changeVerbs[kind]} in version ${version}`}>
+            <Link
+              href={buildPath(agency, agent) + buildFilesAddress({ show: "history", path, version, branch })}
+              title={`${changeVerbs[kind]} in version ${version}`}
+            >
               <Icon name="file" />
               <span className="unseen">{changeVerbs[kind]} </span>
               {sanitizeText(path)}
@@ -62,7 +67,9 @@ function useCounts(agency: string, agent: string, changed: readonly Changed[], o
       call("getVersion", { params: { agency, agent, version: String(version) } }).then(
         ({ diffs }) => {
           if (gone) return;
-          const news = diffs.flatMap(({ path, added, removed }) => (added === undefined ? [] : [[`${version} ${path}`, { added, removed: removed ?? 0 }] as const]));
+          const news = diffs.flatMap(({ path, added, removed }) =>
+            added === undefined ? [] : [[`${version} ${path}`, { added, removed: removed ?? 0 }] as const],
+          );
           setCounts((before) => new Map([...before, ...news]));
         },
         // They are shown without, then.

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { updateLines, takeLastLines, type LiveLines, noLines } from "./live-lines.ts";
 
-const listNumbered = (lines: LiveLines, most = 100) => takeLastLines(lines, most).map(({ number, line }) => `${number} ${line}`);
+const listNumbered = (lines: LiveLines, most = 100) =>
+  takeLastLines(lines, most).map(({ number, line }) => `${number} ${line}`);
 
 test("a line keeps its number while more comes and the beginning is cut away", () => {
   let all = "";
@@ -13,7 +14,11 @@ test("a line keeps its number while more comes and the beginning is cut away", (
     lines = updateLines(lines, all.length <= 2000 ? all : end.slice(end.indexOf("\n") + 1));
     expect(listNumbered(lines, 1)).toEqual([`${line} line ${line} ${"x".repeat(line % 30)}`]);
   }
-  expect(listNumbered(lines, 3).map((line) => line.split(" ").slice(0, 3).join(" "))).toEqual(["497 line 497", "498 line 498", "499 line 499"]);
+  expect(listNumbered(lines, 3).map((line) => line.split(" ").slice(0, 3).join(" "))).toEqual([
+    "497 line 497",
+    "498 line 498",
+    "499 line 499",
+  ]);
 });
 
 test("a line that grows stays the same line, and another text begins with new ones", () => {

@@ -26,7 +26,9 @@ export function LiveOutput({ name, text }: { name: string; text: string }) {
       aria-live="polite"
       tabIndex={0}
       dir="ltr"
-      onScroll={({ currentTarget: at }) => (following.current = at.scrollHeight - at.scrollTop - at.clientHeight < followThresholdPx)}
+      onScroll={({ currentTarget: at }) =>
+        (following.current = at.scrollHeight - at.scrollTop - at.clientHeight < followThresholdPx)
+      }
     >
       {takeLastLines(lines.current, maxLines).map(({ number, line }) => (
         <span key={number}>{`${line}\n`}</span>

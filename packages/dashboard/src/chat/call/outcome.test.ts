@@ -11,7 +11,10 @@ test("what code gave back and what it wrote are told apart", () => {
 });
 
 test("how a command ended is its last line", () => {
-  expect(parseCommandOutput("ls: no such file\n\nexit code 2")).toEqual({ written: "ls: no such file", ending: "exit code 2" });
+  expect(parseCommandOutput("ls: no such file\n\nexit code 2")).toEqual({
+    written: "ls: no such file",
+    ending: "exit code 2",
+  });
   expect(parseCommandOutput("exit code 1")).toEqual({ written: "", ending: "exit code 1" });
   expect(parseCommandOutput("a\n\nended by a signal")).toEqual({ written: "a", ending: "ended by a signal" });
   expect(parseCommandOutput("echo says: exit code 1")).toEqual({ written: "echo says: exit code 1" });
@@ -29,7 +32,8 @@ test("a run that waits for a sandbox says so until it writes or begins", () => {
 });
 
 test("a failure is named by its kind", () => {
-  const words = (trouble: Parameters<typeof describeError>[0]["trouble"], output = "") => describeError({ trouble, output });
+  const words = (trouble: Parameters<typeof describeError>[0]["trouble"], output = "") =>
+    describeError({ trouble, output });
   expect(words("timeout", "The run took more than 30 s and was ended.")).toBe("ended: took more than 30 s");
   expect(words("timeout", "The command did not end within 1.5 s and was ended.")).toBe("ended: took more than 1.5 s");
   expect(words("timeout", "more than I can say")).toBe("ended: took too long");
@@ -42,5 +46,13 @@ test("a failure is named by its kind", () => {
 });
 
 test("times are as exact as they need to be", () => {
-  expect([0, 3.4, 999, 1000, 1250, 59_900, 125_000].map(formatElapsed)).toEqual(["0 ms", "3 ms", "999 ms", "1 s", "1.3 s", "59.9 s", "2 min 5 s"]);
+  expect([0, 3.4, 999, 1000, 1250, 59_900, 125_000].map(formatElapsed)).toEqual([
+    "0 ms",
+    "3 ms",
+    "999 ms",
+    "1 s",
+    "1.3 s",
+    "59.9 s",
+    "2 min 5 s",
+  ]);
 });

@@ -3,7 +3,17 @@ import type { ReactNode } from "react";
 import { formatBytes } from "../../parts/amount.ts";
 
 /** A piece of a call with its title: what went in, what came out. */
-export function Part({ title, tone, more, children }: { title: ReactNode; tone?: "bad"; more?: ReactNode; children: string }) {
+export function Part({
+  title,
+  tone,
+  more,
+  children,
+}: {
+  title: ReactNode;
+  tone?: "bad";
+  more?: ReactNode;
+  children: string;
+}) {
   return (
     <div>
       <p className="call-part">{title}</p>

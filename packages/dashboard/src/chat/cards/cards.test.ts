@@ -106,7 +106,8 @@ const wrongFor: Record<string, unknown[]> = {
 
 test("input of another shape is left to the plain card", () => {
   const logged = vi.spyOn(console, "error");
-  for (const tool of Object.keys(inputs)) for (const input of wrong) expect(getCardName(tool, input), tool).toBe("plain");
+  for (const tool of Object.keys(inputs))
+    for (const input of wrong) expect(getCardName(tool, input), tool).toBe("plain");
   for (const [tool, list] of Object.entries(wrongFor)) {
     for (const input of list) expect(getCardName(tool, input), tool).toBe("plain");
   }

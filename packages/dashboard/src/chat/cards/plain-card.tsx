@@ -31,7 +31,10 @@ function PlainBody({ call: { input, result }, blobs }: CardBodyProps<unknown>) {
     <>
       <Part title="Input">{formatInput(input)}</Part>
       {result && (
-        <Part title={result.failed ? "What went wrong" : "Output"} more={<DownloadLink result={result} blobs={blobs} />}>
+        <Part
+          title={result.failed ? "What went wrong" : "Output"}
+          more={<DownloadLink result={result} blobs={blobs} />}
+        >
           {showControlChars(result.output) || "(nothing)"}
         </Part>
       )}

@@ -28,7 +28,18 @@ export function BranchBar({ place }: { place: FilesPlace }) {
       <label>
         <Icon name="branch" />
         <span className="unseen">Branch</span>
-        <select value={branch ?? mainBranch} onChange={(event) => navigate(to({ show: place.show, ...(place.path === undefined ? {} : { path: place.path }), branch: event.target.value }))}>
+        <select
+          value={branch ?? mainBranch}
+          onChange={(event) =>
+            navigate(
+              to({
+                show: place.show,
+                ...(place.path === undefined ? {} : { path: place.path }),
+                branch: event.target.value,
+              }),
+            )
+          }
+        >
           <option>{mainBranch}</option>
           {branch !== undefined && !here && <option>{branch}</option>}
           {all.map(({ id }) => (
@@ -39,7 +50,8 @@ export function BranchBar({ place }: { place: FilesPlace }) {
       {here && (
         <>
           <p className="faint">
-            From {here.from} at version {here.at}. {here.changed === 0 ? "Nothing to merge." : `${formatCount(here.changed, "version")} not merged.`}
+            From {here.from} at version {here.at}.{" "}
+            {here.changed === 0 ? "Nothing to merge." : `${formatCount(here.changed, "version")} not merged.`}
           </p>
           {mayWrite && (
             <div className="branch-deeds">
@@ -65,12 +77,17 @@ function MergeBranch({ branch, onClose }: { branch: Branch; onClose(): void }) {
     <DryRunDialog
       title={`Merge ${branch.id} into ${branch.from}`}
       action="Merge"
-      ask={(dryRun) => call("mergeBranch", { params: { agency, agent, branch: branch.id }, body: { into: branch.from, dryRun } })}
+      ask={(dryRun) =>
+        call("mergeBranch", { params: { agency, agent, branch: branch.id }, body: { into: branch.from, dryRun } })
+      }
       into={branch.from}
       onClose={onClose}
       onDone={() => navigate(to({ show: "files", branch: branch.from }))}
     >
-      <p>What was changed on this branch is brought to {branch.from} as one version. The branch stays until you delete it.</p>
+      <p>
+        What was changed on this branch is brought to {branch.from} as one version. The branch stays until you delete
+        it.
+      </p>
     </DryRunDialog>
   );
 }
@@ -86,7 +103,11 @@ function DeleteBranch({ branch, onClose }: { branch: Branch; onClose(): void }) 
   };
   return (
     <Confirm title={`Delete the branch ${branch.id}?`} action="Delete branch" onConfirm={remove} onClose={onClose}>
-      <p>{branch.changed === 0 ? "All that was changed on it is merged." : `${formatCount(branch.changed, "version")} on it that are not merged go with it. This cannot be undone.`}</p>
+      <p>
+        {branch.changed === 0
+          ? "All that was changed on it is merged."
+          : `${formatCount(branch.changed, "version")} on it that are not merged go with it. This cannot be undone.`}
+      </p>
     </Confirm>
   );
 }
@@ -94,7 +115,10 @@ function DeleteBranch({ branch, onClose }: { branch: Branch; onClose(): void }) 
 export function NewBranch({ onClose }: { onClose(): void }) {
   const { agency, agent, branch, branches, to } = useWorkspace();
   const create = async ({ name }: Record<string, string>) => {
-    const made = await call("createBranch", { params: { agency, agent }, body: { ...(name && { name }), ...(branch && { from: branch }) } });
+    const made = await call("createBranch", {
+      params: { agency, agent },
+      body: { ...(name && { name }), ...(branch && { from: branch }) },
+    });
     onClose();
     navigate(to({ show: "files", branch: made.id }));
     announce(`The branch ${made.id} was made.`);
@@ -106,10 +130,28 @@ export function NewBranch({ onClose }: { onClose(): void }) {
         {(problems) => (
           <>
             <div className="dialog-text">
-              <p>A copy of all files that is changed by itself. The agent works on {mainBranch}; try things here and merge what is good.</p>
+              <p>
+                A copy of all files that is changed by itself. The agent works on {mainBranch}; try things here and
+                merge what is good.
+              </p>
             </div>
-            <Field label="Name" optional problem={problems.name} hint="Letters, digits and . _ - between them. Left empty, the host chooses one.">
-              {(props) => <input {...props} name="name" autoFocus autoComplete="off" autoCapitalize="off" spellCheck={false} placeholder="draft" />}
+            <Field
+              label="Name"
+              optional
+              problem={problems.name}
+              hint="Letters, digits and . _ - between them. Left empty, the host chooses one."
+            >
+              {(props) => (
+                <input
+                  {...props}
+                  name="name"
+                  autoFocus
+                  autoComplete="off"
+                  autoCapitalize="off"
+                  spellCheck={false}
+                  placeholder="draft"
+                />
+              )}
             </Field>
           </>
         )}

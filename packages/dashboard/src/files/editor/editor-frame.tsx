@@ -44,7 +44,10 @@ export function EditorFrame({ path, label, begin, readOnly, line }: FrameProps) 
         keymap.of([indentWithTab]),
         theme,
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ "aria-label": label, "aria-description": "Escape, then Tab leads out of the text." }),
+        EditorView.contentAttributes.of({
+          "aria-label": label,
+          "aria-description": "Escape, then Tab leads out of the text.",
+        }),
         language.of([]),
         writing.of(createAccessExtension(!now.current.readOnly)),
       ],
@@ -54,7 +57,10 @@ export function EditorFrame({ path, label, begin, readOnly, line }: FrameProps) 
     scrollToLine(made, now.current.line);
     let gone = false;
     // Without colours it can be read as well.
-    void loadLanguage(path).then((extension) => !gone && made.dispatch({ effects: language.reconfigure(extension) }), () => {});
+    void loadLanguage(path).then(
+      (extension) => !gone && made.dispatch({ effects: language.reconfigure(extension) }),
+      () => {},
+    );
     return () => {
       gone = true;
       made.destroy();
@@ -76,7 +82,11 @@ export function EditorFrame({ path, label, begin, readOnly, line }: FrameProps) 
 /** Whoever may only read can still go through it with the keyboard, and select. */
 function createAccessExtension(may: boolean): Extension {
   if (may) return [];
-  return [EditorState.readOnly.of(true), EditorView.editable.of(false), EditorView.contentAttributes.of({ tabindex: "0", "aria-readonly": "true" })];
+  return [
+    EditorState.readOnly.of(true),
+    EditorView.editable.of(false),
+    EditorView.contentAttributes.of({ tabindex: "0", "aria-readonly": "true" }),
+  ];
 }
 
 /** The CR before a line feed is a common way to end a line, and no reason for a warning. */

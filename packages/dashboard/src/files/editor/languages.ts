@@ -2,7 +2,10 @@ import type { Extension } from "@codemirror/state";
 
 type LanguageLoader = () => Promise<Extension>;
 
-const createScriptLoader = (options: { jsx?: boolean; typescript?: boolean }): LanguageLoader => async () => (await import("@codemirror/lang-javascript")).javascript(options);
+const createScriptLoader =
+  (options: { jsx?: boolean; typescript?: boolean }): LanguageLoader =>
+  async () =>
+    (await import("@codemirror/lang-javascript")).javascript(options);
 const loadHtml: LanguageLoader = async () => (await import("@codemirror/lang-html")).html();
 const loadCss: LanguageLoader = async () => (await import("@codemirror/lang-css")).css();
 const loadJson: LanguageLoader = async () => (await import("@codemirror/lang-json")).json();

@@ -4,14 +4,23 @@ import { lineEndingFilter } from "./line-ends.ts";
 
 /** What becomes of a text when somebody does this to it; the cursor is shown as a bar. */
 function applyEdit(doc: string, spec: TransactionSpec): string {
-  const { state } = EditorState.create({ doc, extensions: [EditorState.lineSeparator.of("\n"), lineEndingFilter] }).update({ userEvent: "input", ...spec });
+  const { state } = EditorState.create({
+    doc,
+    extensions: [EditorState.lineSeparator.of("\n"), lineEndingFilter],
+  }).update({ userEvent: "input", ...spec });
   const text = state.sliceDoc();
   const { head } = state.selection.main;
   return `${text.slice(0, head)}|${text.slice(head)}`;
 }
 
-const createInsert = (from: number, insert: string): TransactionSpec => ({ changes: { from, insert }, selection: { anchor: from + insert.length } });
-const createDelete = (from: number, to: number): TransactionSpec => ({ changes: { from, to }, selection: { anchor: from } });
+const createInsert = (from: number, insert: string): TransactionSpec => ({
+  changes: { from, insert },
+  selection: { anchor: from + insert.length },
+});
+const createDelete = (from: number, to: number): TransactionSpec => ({
+  changes: { from, to },
+  selection: { anchor: from },
+});
 
 test("where lines end with CR LF, those that are typed, split, joined or pasted do too", () => {
   const text = "one\r\ntwo\r\n";
@@ -23,19 +32,37 @@ test("where lines end with CR LF, those that are typed, split, joined or pasted 
   expect(applyEdit(text, createInsert(1, "\n"))).toBe("o\r\n|ne\r\ntwo\r\n");
   expect(applyEdit(text, createInsert(10, "a\nb\r\nc\n"))).toBe("one\r\ntwo\r\na\r\nb\r\nc\r\n|");
   // An editor that makes a new line leaves out the white space behind it, and takes the CR for that.
-  expect(applyEdit(text, { changes: { from: 3, to: 4, insert: "\n" }, selection: { anchor: 4 } })).toBe("one\r\n|\r\ntwo\r\n");
+  expect(applyEdit(text, { changes: { from: 3, to: 4, insert: "\n" }, selection: { anchor: 4 } })).toBe(
+    "one\r\n|\r\ntwo\r\n",
+  );
   // Backspace at the beginning of a line, and Delete at the end of one.
   expect(applyEdit(text, createDelete(4, 5))).toBe("one|two\r\n");
   expect(applyEdit(text, createDelete(3, 4))).toBe("one|two\r\n");
   expect(applyEdit(text, createDelete(1, 7))).toBe("o|o\r\n");
   expect(applyEdit(text, createDelete(5, 10))).toBe("one\r\n|");
   // Two places at once.
-  expect(applyEdit(text, { changes: [{ from: 3, insert: "!" }, { from: 4, insert: "?" }] })).toBe("|one!?\r\ntwo\r\n");
-  expect(applyEdit(text, { changes: [{ from: 4, insert: "!" }, { from: 9, insert: "?" }] })).toBe("|one!\r\ntwo?\r\n");
+  expect(
+    applyEdit(text, {
+      changes: [
+        { from: 3, insert: "!" },
+        { from: 4, insert: "?" },
+      ],
+    }),
+  ).toBe("|one!?\r\ntwo\r\n");
+  expect(
+    applyEdit(text, {
+      changes: [
+        { from: 4, insert: "!" },
+        { from: 9, insert: "?" },
+      ],
+    }),
+  ).toBe("|one!\r\ntwo?\r\n");
 });
 
 test("other texts, and what comes from elsewhere, stay as they are", () => {
   expect(applyEdit("one\ntwo\r\n", createInsert(3, "\n"))).toBe("one\n|\ntwo\r\n");
   expect(applyEdit("one", createInsert(3, "\n"))).toBe("one\n|");
-  expect(applyEdit("one\r\ntwo", { ...createInsert(4, "!"), userEvent: undefined as unknown as string })).toBe("one\r!|\ntwo");
+  expect(applyEdit("one\r\ntwo", { ...createInsert(4, "!"), userEvent: undefined as unknown as string })).toBe(
+    "one\r!|\ntwo",
+  );
 });

@@ -17,7 +17,12 @@ function repairLineEndings({ startState: { doc: before }, newDoc, changes }: Tra
   const mends = new Map<number, ChangeSpec>();
   changes.iterChanges((fromA, toA, fromB, toB) => {
     // The CR was deleted, and nothing came in its place: its LF is meant too.
-    const isCut = toA > fromA && toB === fromB && before.sliceString(toA - 1, toA + 1) === "\r\n" && getChar(newDoc, toB) === "\n" && getChar(newDoc, toB - 1) !== "\r";
+    const isCut =
+      toA > fromA &&
+      toB === fromB &&
+      before.sliceString(toA - 1, toA + 1) === "\r\n" &&
+      getChar(newDoc, toB) === "\n" &&
+      getChar(newDoc, toB - 1) !== "\r";
     if (isCut) mends.set(toB, { from: toB, to: toB + 1 });
     const from = Math.max(0, fromB - 1);
     const near = newDoc.sliceString(from, toB + 1);
@@ -25,7 +30,8 @@ function repairLineEndings({ startState: { doc: before }, newDoc, changes }: Tra
       const place = from + index;
       // Beyond what was changed, half of one is none of our business; nor is one whose other half is out of sight.
       if (end === "\r" && getChar(newDoc, place + 1) !== "\n") mends.set(place, { from: place, to: place + 1 });
-      if (end === "\n" && getChar(newDoc, place - 1) !== "\r" && !mends.has(place)) mends.set(place, { from: place, insert: "\r" });
+      if (end === "\n" && getChar(newDoc, place - 1) !== "\r" && !mends.has(place))
+        mends.set(place, { from: place, insert: "\r" });
     }
   });
   return [...mends.values()];

@@ -1,6 +1,6 @@
-import { mainBranch } from "@thinkery/sdk";
 import { Prec } from "@codemirror/state";
 import { keymap, ViewPlugin } from "@codemirror/view";
+import { mainBranch } from "@thinkery/sdk";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { yCollab, yUndoManagerKeymap } from "y-codemirror.next";
 import * as Y from "yjs";
@@ -11,8 +11,8 @@ import { Notice } from "../../parts/notice.tsx";
 import { FileGoneNotice } from "../file-gone-notice.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
 import { EditorFrame } from "./editor-frame.tsx";
-import type { LiveSession } from "./live-session.ts";
 import { LiveLine } from "./live-line.tsx";
+import type { LiveSession } from "./live-session.ts";
 import { createRemoteCursors } from "./remote-cursors.ts";
 import { useLiveSession } from "./use-live-session.ts";
 
@@ -20,7 +20,11 @@ import { useLiveSession } from "./use-live-session.ts";
 export function LiveEditor({ path, line }: { path: string; line: number | undefined }) {
   const workspace = useWorkspace();
   const { live, renew } = useLiveSession(workspace, workspace.user);
-  return live ? <OpenEditor key={live.doc.guid} live={live} path={path} line={line} renew={renew} /> : <p className="pane-note">Opening…</p>;
+  return live ? (
+    <OpenEditor key={live.doc.guid} live={live} path={path} line={line} renew={renew} />
+  ) : (
+    <p className="pane-note">Opening…</p>
+  );
 }
 
 interface OpenEditorProps {
@@ -51,7 +55,14 @@ function OpenEditor({ live, path, line, renew }: OpenEditorProps) {
       {refusal && <RefusalNotice {...refusal} ready={ready} renew={renew} />}
       {(gone || isMissed) && !refusal && <FileGoneNotice path={path} />}
       {text ? (
-        <TextEditor key={path} live={live} text={text} path={path} line={line} readOnly={!mayWrite || gone || refusal !== undefined} />
+        <TextEditor
+          key={path}
+          live={live}
+          text={text}
+          path={path}
+          line={line}
+          readOnly={!mayWrite || gone || refusal !== undefined}
+        />
       ) : (
         !refusal && !isMissed && <p className="pane-note">Opening…</p>
       )}
@@ -74,7 +85,8 @@ function RefusalNotice({ reason, gone, ready, renew }: RefusalNoticeProps) {
       <div role="alert">
         <Notice tone="warn" title={reason}>
           <p>
-            What you see is what it was. Go to <Link href={to({ show: "files", branch: mainBranch })}>the files on {mainBranch}</Link>.
+            What you see is what it was. Go to{" "}
+            <Link href={to({ show: "files", branch: mainBranch })}>the files on {mainBranch}</Link>.
           </p>
         </Notice>
       </div>
@@ -92,12 +104,32 @@ function RefusalNotice({ reason, gone, ready, renew }: RefusalNoticeProps) {
   );
 }
 
-function TextEditor({ live, text, path, line, readOnly }: { live: LiveSession; text: Y.Text; path: string; line: number | undefined; readOnly: boolean }) {
+function TextEditor({
+  live,
+  text,
+  path,
+  line,
+  readOnly,
+}: {
+  live: LiveSession;
+  text: Y.Text;
+  path: string;
+  line: number | undefined;
+  readOnly: boolean;
+}) {
   const begin = useCallback(() => {
     // Only what was typed in this editor is undone by it, whatever others have written since.
     const undoManager = new Y.UndoManager(text);
     const cleanupPlugin = ViewPlugin.define(() => ({ destroy: () => undoManager.destroy() }));
-    return { text: text.toString(), extensions: [Prec.high(keymap.of(yUndoManagerKeymap)), yCollab(text, null, { undoManager }), createRemoteCursors(live, text), cleanupPlugin] };
+    return {
+      text: text.toString(),
+      extensions: [
+        Prec.high(keymap.of(yUndoManagerKeymap)),
+        yCollab(text, null, { undoManager }),
+        createRemoteCursors(live, text),
+        cleanupPlugin,
+      ],
+    };
   }, [live, text]);
   return <EditorFrame path={path} label={`Text of ${path}`} begin={begin} readOnly={readOnly} line={line} />;
 }

@@ -20,7 +20,11 @@ export function LiveLine({ state, path, mayWrite, gone }: LiveLineProps) {
   return (
     <div className="live-line" data-line={line}>
       <p role="status">
-        <span className="dot" data-tone={isLate ? "warn" : tones[line]} data-busy={line === "connecting" || line === "lost" || isLate || undefined} />
+        <span
+          className="dot"
+          data-tone={isLate ? "warn" : tones[line]}
+          data-busy={line === "connecting" || line === "lost" || isLate || undefined}
+        />
         {isLate ? "Not saved yet: waiting for the host…" : describeConnection(line, { unsent, mayWrite, gone })}
       </p>
       {people.length > 0 && (
@@ -30,14 +34,21 @@ export function LiveLine({ state, path, mayWrite, gone }: LiveLineProps) {
               {name}
             </li>
           ))}
-          {elsewhere > 0 && <li className="faint">{elsewhere === 1 ? "one more in other files" : `${elsewhere} more in other files`}</li>}
+          {elsewhere > 0 && (
+            <li className="faint">
+              {elsewhere === 1 ? "one more in other files" : `${elsewhere} more in other files`}
+            </li>
+          )}
         </ul>
       )}
     </div>
   );
 }
 
-function describeConnection(line: LiveState["line"], { unsent, mayWrite, gone }: { unsent: boolean; mayWrite: boolean; gone: boolean }): string {
+function describeConnection(
+  line: LiveState["line"],
+  { unsent, mayWrite, gone }: { unsent: boolean; mayWrite: boolean; gone: boolean },
+): string {
   switch (line) {
     case "connecting":
       return "Connecting…";
@@ -45,7 +56,9 @@ function describeConnection(line: LiveState["line"], { unsent, mayWrite, gone }:
       if (gone) return "Connected.";
       return mayWrite ? "Live: what you type is saved." : "Live. You may read here, not write.";
     case "lost":
-      return mayWrite ? `Offline: your changes are kept and sent when the host is back.${unsent ? " Some are not sent yet." : ""}` : "Offline: trying again…";
+      return mayWrite
+        ? `Offline: your changes are kept and sent when the host is back.${unsent ? " Some are not sent yet." : ""}`
+        : "Offline: trying again…";
     case "refused":
       return "Not connected.";
   }

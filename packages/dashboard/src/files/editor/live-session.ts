@@ -4,8 +4,8 @@ import type { Workspace } from "../../api/files.ts";
 import { onReconnect } from "../../api/follow.ts";
 import { buildSocketUrl } from "../../api/host.ts";
 import { createStore, type Store } from "../../api/store.ts";
-import { trackUnconfirmedEdits } from "./track-unconfirmed-edits.ts";
 import { type Person, parsePerson, personColors } from "./people.ts";
+import { trackUnconfirmedEdits } from "./track-unconfirmed-edits.ts";
 
 export interface LiveState {
   line: "connecting" | "open" | "lost" | "refused";
@@ -54,7 +54,12 @@ export function openLiveSession({ agency, agent, branch }: Workspace, user: stri
     change({ line: state.get().ready || provider.wsUnsuccessfulReconnects > 0 ? "lost" : "connecting" });
   });
   provider.on("sync", (synced) => synced && change({ line: "open", ready: true }));
-  provider.on("closed", ({ code, reason }) => change({ line: "refused", refusal: { reason: reason || "The host does not let you in here.", gone: code === branchGoneCode } }));
+  provider.on("closed", ({ code, reason }) =>
+    change({
+      line: "refused",
+      refusal: { reason: reason || "The host does not let you in here.", gone: code === branchGoneCode },
+    }),
+  );
   let lateTimer: ReturnType<typeof setTimeout> | undefined;
   const stopConfirming = trackUnconfirmedEdits(provider, (unsent) => {
     if (unsent === state.get().unsent) return;

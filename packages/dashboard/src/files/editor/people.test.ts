@@ -2,8 +2,23 @@ import { expect, test } from "vitest";
 import { parsePerson, personColors } from "./people.ts";
 
 test("what others show of themselves is read with care: it may be anything", () => {
-  expect(parsePerson(3, { user: { name: " ann ", color: personColors[5] }, path: "a.md" })).toEqual({ id: 3, name: "ann", tone: 5, path: "a.md" });
-  for (const odd of [undefined, null, 7, "x", [], {}, { user: 1 }, { user: { name: "" } }, { user: { name: {}, color: "red; } body { display: none" } }]) {
+  expect(parsePerson(3, { user: { name: " ann ", color: personColors[5] }, path: "a.md" })).toEqual({
+    id: 3,
+    name: "ann",
+    tone: 5,
+    path: "a.md",
+  });
+  for (const odd of [
+    undefined,
+    null,
+    7,
+    "x",
+    [],
+    {},
+    { user: 1 },
+    { user: { name: "" } },
+    { user: { name: {}, color: "red; } body { display: none" } },
+  ]) {
     expect(parsePerson(11, odd)).toEqual({ id: 11, name: "somebody", tone: 11 % personColors.length });
   }
 });

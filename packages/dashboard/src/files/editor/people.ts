@@ -22,7 +22,10 @@ export function parsePerson(id: number, state: unknown): Person {
   const known = personColors.indexOf(String(color));
   return {
     id,
-    name: typeof name === "string" && name.trim() !== "" ? showControlChars(name.trim().slice(0, maxNameChars)) : "somebody",
+    name:
+      typeof name === "string" && name.trim() !== ""
+        ? showControlChars(name.trim().slice(0, maxNameChars))
+        : "somebody",
     tone: known < 0 ? id % personColors.length : known,
     ...(typeof path === "string" ? { path } : {}),
   };

@@ -16,7 +16,8 @@ export function createRemoteCursors({ awareness, doc }: LiveSession, text: Y.Tex
 
     constructor(view: EditorView) {
       this.onChange = ({ added, updated, removed }) => {
-        if ([...added, ...updated, ...removed].some((id) => id !== doc.clientID)) view.dispatch({ effects: cursorsChanged.of(null) });
+        if ([...added, ...updated, ...removed].some((id) => id !== doc.clientID))
+          view.dispatch({ effects: cursorsChanged.of(null) });
       };
       awareness.on("change", this.onChange);
       this.decorations = buildDecorations(view);
@@ -50,7 +51,9 @@ export function createRemoteCursors({ awareness, doc }: LiveSession, text: Y.Tex
       const [from, to] = [Math.min(cursor.anchor, cursor.head), Math.max(cursor.anchor, cursor.head)];
       if (to > state.doc.length) continue;
       if (from < to) ranges.push(Decoration.mark({ class: `other-selection other-${person.tone}` }).range(from, to));
-      ranges.push(Decoration.widget({ widget: new Caret(person), side: cursor.head > cursor.anchor ? -1 : 1 }).range(cursor.head));
+      ranges.push(
+        Decoration.widget({ widget: new Caret(person), side: cursor.head > cursor.anchor ? -1 : 1 }).range(cursor.head),
+      );
     }
     return Decoration.set(ranges, true);
   }
@@ -105,7 +108,12 @@ class Caret extends WidgetType {
 
 const cursorTheme = EditorView.baseTheme({
   ".other-selection": { backgroundColor: "color-mix(in oklab, var(--other) 25%, transparent)" },
-  ".other-caret": { position: "relative", borderLeft: "2px solid var(--other)", marginLeft: "-1px", marginRight: "-1px" },
+  ".other-caret": {
+    position: "relative",
+    borderLeft: "2px solid var(--other)",
+    marginLeft: "-1px",
+    marginRight: "-1px",
+  },
   ".other-name": {
     position: "absolute",
     left: "-2px",

@@ -14,7 +14,10 @@ const sessions = new Map<string, SharedSession>();
 const closeDelayMs = 2_000;
 
 /** One connection for a workspace, however many look. `renew` begins anew, without what was not sent. */
-export function useLiveSession({ agency, agent, branch }: Workspace, user: string): { live: LiveSession | undefined; renew(): void } {
+export function useLiveSession(
+  { agency, agent, branch }: Workspace,
+  user: string,
+): { live: LiveSession | undefined; renew(): void } {
   const key = [user, agency, agent, branch ?? ""].join("\0");
   const [live, setLive] = useState<LiveSession>();
   const [round, setRound] = useState(0);

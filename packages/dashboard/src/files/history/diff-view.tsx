@@ -19,7 +19,8 @@ export function DiffView({ diff, version }: { diff: FileDiff; version: number })
     <section className="diff" aria-label={describeChange(diff)}>
       <header className="diff-head">
         <h3>
-          <span className="diff-kind">{kind}</span> {diff.from !== undefined && <span className="faint">{diff.from} → </span>}
+          <span className="diff-kind">{kind}</span>{" "}
+          {diff.from !== undefined && <span className="faint">{diff.from} → </span>}
           {path}
         </h3>
         {(added !== undefined || removed !== undefined) && <LineCounts added={added ?? 0} removed={removed ?? 0} />}
@@ -33,7 +34,8 @@ export function DiffView({ diff, version }: { diff: FileDiff; version: number })
 function explainMissingDiff({ kind, before, after }: FileDiff): string {
   if (kind === "move") return "Moved as it was.";
   const sizes = [before, after].map((one) => (one ? formatBytes(one.size) : undefined));
-  if (sizes[0] === undefined) return `${sizes[1] === "0 bytes" ? "An empty file" : `Not text: ${sizes[1] ?? "nothing"}`}.`;
+  if (sizes[0] === undefined)
+    return `${sizes[1] === "0 bytes" ? "An empty file" : `Not text: ${sizes[1] ?? "nothing"}`}.`;
   if (sizes[1] === undefined) return sizes[0] === "0 bytes" ? "It was empty." : `Not text: it had ${sizes[0]}.`;
   return `Not text: ${sizes[0]} before, ${sizes[1]} after.`;
 }

@@ -65,7 +65,11 @@ export function DryRunDialog({ title, action, ask, into, children, onClose, onDo
       <div className="trial">
         {!done && <div className="dialog-text">{children}</div>}
         {!trial && !error && <p className="faint">Looking what would come of it…</p>}
-        {done ? <MergeOutcome merged={done} done into={into} /> : trial && <MergeOutcome merged={trial} done={false} into={into} />}
+        {done ? (
+          <MergeOutcome merged={done} done into={into} />
+        ) : (
+          trial && <MergeOutcome merged={trial} done={false} into={into} />
+        )}
         <div role="alert">{error && <Notice tone="bad">{error.message}</Notice>}</div>
         <div className="form-actions">
           <Button onClick={close}>{done || nothing ? "Close" : "Cancel"}</Button>

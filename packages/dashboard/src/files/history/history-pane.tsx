@@ -1,7 +1,7 @@
 import type { FilesPlace } from "../../frame/files-place.ts";
 import { Link } from "../../frame/link.tsx";
-import { PaneHead } from "../pane-head.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
+import { PaneHead } from "../pane-head.tsx";
 import { VersionList } from "./version-list.tsx";
 import { VersionView } from "./version-view.tsx";
 
@@ -17,7 +17,13 @@ export function HistoryPane({ place: { path, version } }: { place: FilesPlace })
           </Link>
         )}
       </PaneHead>
-      <div className="pane-scroll">{version === undefined ? <VersionList key={path} path={path} /> : <VersionView key={version} id={version} path={path} />}</div>
+      <div className="pane-scroll">
+        {version === undefined ? (
+          <VersionList key={path} path={path} />
+        ) : (
+          <VersionView key={version} id={version} path={path} />
+        )}
+      </div>
     </>
   );
 }

@@ -29,7 +29,8 @@ interface ListPosition {
 let lastPosition: ListPosition | undefined;
 
 /** Whoever looks at a version and comes back finds the list where they left it. */
-export const recallPosition = (place: string): ListPosition | undefined => (lastPosition?.place === place ? lastPosition : undefined);
+export const recallPosition = (place: string): ListPosition | undefined =>
+  lastPosition?.place === place ? lastPosition : undefined;
 
 export function rememberPosition(where: ListPosition): void {
   lastPosition = where;

@@ -9,14 +9,30 @@ import { describeChange } from "./version-text.ts";
 const maxListed = 20;
 
 /** What comes of a revert or a merge: `done` says whether it has happened. */
-export function MergeOutcome({ merged: { changes, overlaps }, done, into }: { merged: Merged; done: boolean; into?: string | undefined }) {
-  if (changes.length === 0 && overlaps.length === 0) return <p>There is nothing to change: it is all as it would be.</p>;
+export function MergeOutcome({
+  merged: { changes, overlaps },
+  done,
+  into,
+}: {
+  merged: Merged;
+  done: boolean;
+  into?: string | undefined;
+}) {
+  if (changes.length === 0 && overlaps.length === 0)
+    return <p>There is nothing to change: it is all as it would be.</p>;
   return (
     <div className="outcome">
       {changes.length > 0 && <Changes changes={changes} done={done} />}
       {overlaps.length > 0 && (
-        <Notice tone="warn" title={`${formatCount(overlaps.length, "place")} ${done ? "where two changed the same" : "where something was changed since"}`}>
-          <p>{done ? "Both are kept: look through them and leave what you want." : "Both will be kept, marked in the file, so that nothing is lost."}</p>
+        <Notice
+          tone="warn"
+          title={`${formatCount(overlaps.length, "place")} ${done ? "where two changed the same" : "where something was changed since"}`}
+        >
+          <p>
+            {done
+              ? "Both are kept: look through them and leave what you want."
+              : "Both will be kept, marked in the file, so that nothing is lost."}
+          </p>
           <Overlaps overlaps={overlaps} done={done} into={into} />
         </Notice>
       )}
@@ -40,7 +56,13 @@ function Changes({ changes, done }: { changes: readonly Change[]; done: boolean 
 
 function Overlaps({ overlaps, done, into }: { overlaps: readonly Overlap[]; done: boolean; into: string | undefined }) {
   const { to } = useWorkspace();
-  const buildFileAddress = (path: string, line?: number) => to({ show: "files", path, ...(line === undefined ? {} : { line }), ...(into === undefined ? {} : { branch: into }) });
+  const buildFileAddress = (path: string, line?: number) =>
+    to({
+      show: "files",
+      path,
+      ...(line === undefined ? {} : { line }),
+      ...(into === undefined ? {} : { branch: into }),
+    });
   return (
     <ul className="outcome-list">
       {overlaps.slice(0, maxListed).map(({ path, line, mine, theirs, kept, reason }, index) => {
@@ -48,7 +70,9 @@ function Overlaps({ overlaps, done, into }: { overlaps: readonly Overlap[]; done
         return (
           <li key={index}>
             {done ? <Link href={buildFileAddress(path, line)}>{words}</Link> : <strong>{words}</strong>}: {reason}
-            {kept !== undefined && <> The other one is {done ? <Link href={buildFileAddress(kept)}>{kept}</Link> : kept}.</>}
+            {kept !== undefined && (
+              <> The other one is {done ? <Link href={buildFileAddress(kept)}>{kept}</Link> : kept}.</>
+            )}
             <ConflictSide words={done ? "What was there" : "What is there now"} text={mine} />
             <ConflictSide words={done ? "What came beside it" : "What would come beside it"} text={theirs} />
           </li>

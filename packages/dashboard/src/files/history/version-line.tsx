@@ -1,7 +1,7 @@
 import type { Version } from "@thinkery/sdk";
 import { Link } from "../../frame/link.tsx";
-import { Icon } from "../../parts/icon.tsx";
 import { DateTime } from "../../parts/date-time.tsx";
+import { Icon } from "../../parts/icon.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
 import { summarizeVersion, getAuthorLabel } from "./version-text.ts";
 
@@ -11,7 +11,11 @@ export function VersionLine({ version, path }: { version: Version; path: string 
   const { id, at, origin } = version;
   return (
     <li>
-      <Link className="version-line" href={to({ show: "history", version: id, ...(path === undefined ? {} : { path }) })} data-version={id}>
+      <Link
+        className="version-line"
+        href={to({ show: "history", version: id, ...(path === undefined ? {} : { path }) })}
+        data-version={id}
+      >
         <AuthorIcon kind={origin.kind} />
         <span className="version-what">
           <strong>{getAuthorLabel(origin, user, agent)}</strong> {summarizeVersion(version)}

@@ -67,7 +67,11 @@ export function VersionList({ path }: { path: string | undefined }) {
           Show older versions
         </Button>
       )}
-      {next === undefined && oldest !== undefined && <p className="pane-note">Versions before {oldest} were dropped: the host is set to keep them only for so long.</p>}
+      {next === undefined && oldest !== undefined && (
+        <p className="pane-note">
+          Versions before {oldest} were dropped: the host is set to keep them only for so long.
+        </p>
+      )}
     </div>
   );
 }

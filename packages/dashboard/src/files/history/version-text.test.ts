@@ -2,13 +2,21 @@ import type { Change } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { summarizeVersion, getAuthorName } from "./version-text.ts";
 
-const change = (path: string, kind: Change["kind"] = "edit", from?: string): Change => ({ path, kind, ...(from ? { from } : {}) });
+const change = (path: string, kind: Change["kind"] = "edit", from?: string): Change => ({
+  path,
+  kind,
+  ...(from ? { from } : {}),
+});
 
 test("a version is told in one line, with the whole path where there is one file only", () => {
   expect(summarizeVersion({ changes: [change("src/a.ts")] })).toBe("edited src/a.ts");
   expect(summarizeVersion({ changes: [change("b.md", "move", "a.md")] })).toBe("moved a.md to b.md");
-  expect(summarizeVersion({ changes: [change("src/a.ts", "add"), change("src/b.ts", "add")] })).toBe("added a.ts and b.ts");
-  expect(summarizeVersion({ changes: [change("a"), change("b", "delete"), change("c")], more: 10 })).toBe("changed a and 12 more");
+  expect(summarizeVersion({ changes: [change("src/a.ts", "add"), change("src/b.ts", "add")] })).toBe(
+    "added a.ts and b.ts",
+  );
+  expect(summarizeVersion({ changes: [change("a"), change("b", "delete"), change("c")], more: 10 })).toBe(
+    "changed a and 12 more",
+  );
   expect(summarizeVersion({ changes: [] })).toBe("changed nothing");
 });
 

@@ -18,9 +18,15 @@ export function getAuthorLabel(...given: Parameters<typeof getAuthorName>): stri
 }
 
 /** What a version is, in one line. */
-export function summarizeVersion({ changes, more = 0, reverts, merges }: Pick<Version, "changes" | "more" | "reverts" | "merges">): string {
+export function summarizeVersion({
+  changes,
+  more = 0,
+  reverts,
+  merges,
+}: Pick<Version, "changes" | "more" | "reverts" | "merges">): string {
   if (merges !== undefined) return `merged the branch ${merges}`;
-  if (reverts?.length) return `took back ${reverts.length === 1 ? `version ${reverts[0]}` : formatCount(reverts.length, "version")}`;
+  if (reverts?.length)
+    return `took back ${reverts.length === 1 ? `version ${reverts[0]}` : formatCount(reverts.length, "version")}`;
   return summarizeChanges(changes, more);
 }
 

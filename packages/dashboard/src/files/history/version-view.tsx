@@ -4,9 +4,9 @@ import { call } from "../../api/host.ts";
 import { createSource, useSource } from "../../api/source.ts";
 import { Link } from "../../frame/link.tsx";
 import { Button } from "../../parts/button.tsx";
+import { DateTime } from "../../parts/date-time.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Notice } from "../../parts/notice.tsx";
-import { DateTime } from "../../parts/date-time.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
 import { DiffView } from "./diff-view.tsx";
 import { RevertDialog, type Target } from "./revert-dialog.tsx";
@@ -18,7 +18,13 @@ export function VersionView({ id, path }: { id: number; path: string | undefined
   const workspace = useWorkspace();
   const { agency, agent, lastChanged, to } = workspace;
   const source = useMemo(
-    () => createSource(() => call("getVersion", { params: { agency, agent, version: String(id) }, query: path === undefined ? {} : { path } })),
+    () =>
+      createSource(() =>
+        call("getVersion", {
+          params: { agency, agent, version: String(id) },
+          query: path === undefined ? {} : { path },
+        }),
+      ),
     [agency, agent, id, path],
   );
   const { value, error } = useSource(source);
@@ -74,7 +80,9 @@ function VersionDetails({ version, path }: { version: VersionDiff; path: string 
             <Button onClick={() => setReverting({ version: id })}>
               <Icon name="undo" /> Revert this version
             </Button>
-            {origin.turn !== undefined && <Button onClick={() => setReverting({ turn: origin.turn ?? "" })}>Revert the whole turn</Button>}
+            {origin.turn !== undefined && (
+              <Button onClick={() => setReverting({ turn: origin.turn ?? "" })}>Revert the whole turn</Button>
+            )}
           </div>
         )}
       </header>
@@ -86,7 +94,11 @@ function VersionDetails({ version, path }: { version: VersionDiff; path: string 
           It changed other files too. <Link href={to({ show: "history", version: id })}>Show all of it</Link>
         </p>
       )}
-      {truncated && <p className="pane-note">More was changed than is shown here. Choose a file in the tree and look at its history.</p>}
+      {truncated && (
+        <p className="pane-note">
+          More was changed than is shown here. Choose a file in the tree and look at its history.
+        </p>
+      )}
       {reverting && <RevertDialog target={reverting} onClose={() => setReverting(undefined)} />}
     </>
   );

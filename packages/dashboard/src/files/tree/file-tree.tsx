@@ -35,7 +35,10 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
   }, [store, here]);
 
   const tree = useMemo(() => buildTree(files), [files]);
-  const all = useMemo(() => listRows(tree, (path) => filtered || (folds.get(path) ?? files.length <= maxFilesExpanded)), [tree, filtered, folds, files]);
+  const all = useMemo(
+    () => listRows(tree, (path) => filtered || (folds.get(path) ?? files.length <= maxFilesExpanded)),
+    [tree, filtered, folds, files],
+  );
   const rows = useMemo(() => all.slice(0, maxRows), [all]);
   const stop = [focused, here].find((path) => rows.some((row) => row.path === path)) ?? rows[0]?.path;
 
@@ -45,7 +48,10 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
     findRow(path)?.focus();
   };
   // Of what is looked for, all is shown.
-  const toggle = useCallback((path: string, open: boolean) => void (filtered || setFoldersOpen(store, [path], open)), [store, filtered]);
+  const toggle = useCallback(
+    (path: string, open: boolean) => void (filtered || setFoldersOpen(store, [path], open)),
+    [store, filtered],
+  );
 
   // Where a link led to is shown, as soon as its folders are open.
   const isShown = here !== undefined && rows.some(({ path }) => path === here);
@@ -73,7 +79,9 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
           onToggle={toggle}
         />
       ))}
-      {all.length > rows.length && <p className="tree-note">{all.length - rows.length} more lines; look for a name above.</p>}
+      {all.length > rows.length && (
+        <p className="tree-note">{all.length - rows.length} more lines; look for a name above.</p>
+      )}
     </div>
   );
 }
@@ -107,7 +115,9 @@ const TreeRow = memo(function TreeRow({ row, to, here, mark, stop, onFocus, onTo
       aria-current={here ? "page" : undefined}
       aria-label={`${name}, ${file ? formatBytes(size) : formatCount(count, "file")}${changed ? `, ${changed}` : ""}`}
       {...(open === undefined ? {} : { "aria-expanded": open })}
-      title={[path, file ? formatBytes(size) : `${formatCount(count, "file")}, ${formatBytes(size)}`, changed].filter(Boolean).join(" · ")}
+      title={[path, file ? formatBytes(size) : `${formatCount(count, "file")}, ${formatBytes(size)}`, changed]
+        .filter(Boolean)
+        .join(" · ")}
       tabIndex={stop ? 0 : -1}
       onFocus={() => onFocus(path)}
       onClick={() => open === false && onToggle(path, true)}

@@ -3,11 +3,37 @@ import { expect, test } from "vitest";
 import { findRecentMarks } from "./marks.ts";
 
 const now = Date.parse("2026-01-01T12:00:00Z");
-const file = (path: string, version: number): FileInfo => ({ path, kind: "text", size: 1, mediaType: "text/plain", hash: "h", version, modifiedAt: "" });
-const version = (id: number, minutesAgo: number, origin: Origin): Version => ({ id, at: new Date(now - minutesAgo * 60_000).toISOString(), origin, changes: [] });
+const file = (path: string, version: number): FileInfo => ({
+  path,
+  kind: "text",
+  size: 1,
+  mediaType: "text/plain",
+  hash: "h",
+  version,
+  modifiedAt: "",
+});
+const version = (id: number, minutesAgo: number, origin: Origin): Version => ({
+  id,
+  at: new Date(now - minutesAgo * 60_000).toISOString(),
+  origin,
+  changes: [],
+});
 
 test("a file that was changed in the last hour says by whom it was changed last", () => {
-  const versions = [version(3, 5, { kind: "agent" }), version(2, 59, { kind: "user", user: "ben" }), version(1, 61, { kind: "user", user: "ann" })];
-  const marks = findRecentMarks([file("a", 3), file("b", 2), file("c", 1), file("d", 0)], versions, "ann", "alice", now);
-  expect([...marks].map(([path, { by, who }]) => [path, by, who])).toEqual([["a", "agent", "alice"], ["b", "user", "ben"]]);
+  const versions = [
+    version(3, 5, { kind: "agent" }),
+    version(2, 59, { kind: "user", user: "ben" }),
+    version(1, 61, { kind: "user", user: "ann" }),
+  ];
+  const marks = findRecentMarks(
+    [file("a", 3), file("b", 2), file("c", 1), file("d", 0)],
+    versions,
+    "ann",
+    "alice",
+    now,
+  );
+  expect([...marks].map(([path, { by, who }]) => [path, by, who])).toEqual([
+    ["a", "agent", "alice"],
+    ["b", "user", "ben"],
+  ]);
 });

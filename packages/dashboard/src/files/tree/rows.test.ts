@@ -2,9 +2,18 @@ import { type FileInfo, foldersOf } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { getParentFolder, filterFiles, listRows, buildTree } from "./rows.ts";
 
-const file = (path: string, size = 1): FileInfo => ({ path, kind: "text", size, mediaType: "text/plain", hash: "h", version: 1, modifiedAt: "2026-01-01T00:00:00Z" });
+const file = (path: string, size = 1): FileInfo => ({
+  path,
+  kind: "text",
+  size,
+  mediaType: "text/plain",
+  hash: "h",
+  version: 1,
+  modifiedAt: "2026-01-01T00:00:00Z",
+});
 const files = [file("b10.md"), file("b9.md"), file("src/util/deep.ts", 5), file("src/a.ts", 3), file("Zoo/x.txt")];
-const listPaths = (open: string[]) => listRows(buildTree(files), (path) => open.includes(path)).map(({ path, level }) => `${level} ${path}`);
+const listPaths = (open: string[]) =>
+  listRows(buildTree(files), (path) => open.includes(path)).map(({ path, level }) => `${level} ${path}`);
 
 test("folders stand before files, each by name as people count, and what is in closed ones is not there", () => {
   expect(listPaths([])).toEqual(["1 src", "1 Zoo", "1 b9.md", "1 b10.md"]);
@@ -21,7 +30,11 @@ test("a folder says how much is in it at any depth, and a line how many stand be
 
 test("names that mean something to JavaScript are names like any other", () => {
   const odd = [file("__proto__/constructor"), file("toString")];
-  expect(listRows(buildTree(odd), () => true).map(({ path }) => path)).toEqual(["__proto__", "__proto__/constructor", "toString"]);
+  expect(listRows(buildTree(odd), () => true).map(({ path }) => path)).toEqual([
+    "__proto__",
+    "__proto__/constructor",
+    "toString",
+  ]);
 });
 
 test("a file is found by parts of its path in any order and case", () => {

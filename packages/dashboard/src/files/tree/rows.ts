@@ -51,15 +51,35 @@ function createFolder(path: string): Folder {
 export function listRows(folder: Folder, isOpen: (path: string) => boolean, level = 1): Row[] {
   const siblings = folder.folders.size + folder.files.length;
   let place = 0;
-  const folders = [...folder.folders].sort(([one], [other]) => compareNames(one, other)).flatMap(([name, inner]) => {
-    const open = isOpen(inner.path);
-    const row: Row = { path: inner.path, name, level, open, count: inner.count, size: inner.size, place: ++place, siblings };
-    return open ? [row, ...listRows(inner, isOpen, level + 1)] : [row];
-  });
+  const folders = [...folder.folders]
+    .sort(([one], [other]) => compareNames(one, other))
+    .flatMap(([name, inner]) => {
+      const open = isOpen(inner.path);
+      const row: Row = {
+        path: inner.path,
+        name,
+        level,
+        open,
+        count: inner.count,
+        size: inner.size,
+        place: ++place,
+        siblings,
+      };
+      return open ? [row, ...listRows(inner, isOpen, level + 1)] : [row];
+    });
   const files = folder.files
     .map((file) => ({ file, name: getFileName(file.path) }))
     .sort((one, other) => compareNames(one.name, other.name))
-    .map(({ file, name }): Row => ({ path: file.path, name, level, file, count: 1, size: file.size, place: ++place, siblings }));
+    .map(({ file, name }): Row => ({
+      path: file.path,
+      name,
+      level,
+      file,
+      count: 1,
+      size: file.size,
+      place: ++place,
+      siblings,
+    }));
   return [...folders, ...files];
 }
 

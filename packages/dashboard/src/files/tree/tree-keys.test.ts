@@ -4,7 +4,15 @@ import { expect, test } from "vitest";
 import { listRows, buildTree } from "./rows.ts";
 import { moveAmongRows } from "./tree-keys.ts";
 
-const file = (path: string): FileInfo => ({ path, kind: "text", size: 1, mediaType: "text/plain", hash: "h", version: 1, modifiedAt: "" });
+const file = (path: string): FileInfo => ({
+  path,
+  kind: "text",
+  size: 1,
+  mediaType: "text/plain",
+  hash: "h",
+  version: 1,
+  modifiedAt: "",
+});
 
 /** Presses keys one after the other, in a tree whose folders open and close. */
 function pressKeys(start: string, keys: string[]): { at: string; open: string[]; left: string[] } {
@@ -15,17 +23,25 @@ function pressKeys(start: string, keys: string[]): { at: string; open: string[];
   for (const key of keys) {
     const event = { key, preventDefault: () => left.pop() } as unknown as KeyboardEvent<HTMLElement>;
     left.push(key);
-    moveAmongRows(event, listRows(tree, (path) => open.has(path)), at, {
-      focus: (path) => void (at = path),
-      fold: (path, wanted) => void (wanted ? open.add(path) : open.delete(path)),
-    });
+    moveAmongRows(
+      event,
+      listRows(tree, (path) => open.has(path)),
+      at,
+      {
+        focus: (path) => void (at = path),
+        fold: (path, wanted) => void (wanted ? open.add(path) : open.delete(path)),
+      },
+    );
   }
   return { at, open: [...open].sort(), left };
 }
 
 test("arrows go along the lines, into folders and out of them", () => {
   expect(pressKeys("docs", ["ArrowDown", "ArrowDown", "ArrowDown"])).toMatchObject({ at: "src" });
-  expect(pressKeys("src", ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight"])).toMatchObject({ at: "src/in/deep.ts", open: ["docs", "src", "src/in"] });
+  expect(pressKeys("src", ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight"])).toMatchObject({
+    at: "src/in/deep.ts",
+    open: ["docs", "src", "src/in"],
+  });
   expect(pressKeys("docs/b.md", ["ArrowLeft", "ArrowLeft"])).toMatchObject({ at: "docs", open: [] });
   expect(pressKeys("docs/b.md", ["End", "ArrowDown"])).toMatchObject({ at: "zoo.txt" });
   expect(pressKeys("zoo.txt", ["Home", "ArrowUp"])).toMatchObject({ at: "docs" });

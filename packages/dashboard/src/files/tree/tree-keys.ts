@@ -7,9 +7,17 @@ interface TreeActions {
 }
 
 /** Arrow keys as in every tree: along the lines, right into a folder, left out of it. Letters lead to names that begin so. */
-export function moveAmongRows(event: KeyboardEvent<HTMLElement>, rows: readonly Row[], at: string | undefined, { focus, fold }: TreeActions): void {
+export function moveAmongRows(
+  event: KeyboardEvent<HTMLElement>,
+  rows: readonly Row[],
+  at: string | undefined,
+  { focus, fold }: TreeActions,
+): void {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
-  const index = Math.max(0, rows.findIndex(({ path }) => path === at));
+  const index = Math.max(
+    0,
+    rows.findIndex(({ path }) => path === at),
+  );
   const row = rows[index];
   if (!row) return;
   const focusRow = (next: Row | undefined) => next && focus(next.path);
@@ -28,7 +36,9 @@ export function moveAmongRows(event: KeyboardEvent<HTMLElement>, rows: readonly 
     },
     " ": () => row.open !== undefined && fold(row.path, !row.open),
   };
-  const move = moves[event.key] ?? (/^[\p{L}\p{N}._]$/u.test(event.key) ? () => focusRow(findByLetter(rows, index, event.key)) : undefined);
+  const move =
+    moves[event.key] ??
+    (/^[\p{L}\p{N}._]$/u.test(event.key) ? () => focusRow(findByLetter(rows, index, event.key)) : undefined);
   if (!move) return;
   event.preventDefault();
   move();

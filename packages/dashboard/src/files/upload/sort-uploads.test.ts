@@ -12,7 +12,11 @@ test("small files go together, large ones alone, and what cannot go is told with
     ...Array.from({ length: 5 }, (_, index) => given(`b${index}`, 7 * megabyte)),
     given("larger", 101 * megabyte),
   ]);
-  expect(groups.map((group) => group.map(({ path }) => path))).toEqual([["a", "b0", "b1", "b2", "b3"], ["large"], ["b4"]]);
+  expect(groups.map((group) => group.map(({ path }) => path))).toEqual([
+    ["a", "b0", "b1", "b2", "b3"],
+    ["large"],
+    ["b4"],
+  ]);
   expect(refused.map(({ given: { path }, reason }) => [path, reason])).toEqual([
     ["con.txt", "“con.txt” is a device on some machines"],
     ["larger", "it is larger than 100 MB"],

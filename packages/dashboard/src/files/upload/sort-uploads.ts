@@ -20,7 +20,9 @@ export function sortUploads(all: readonly PickedFile[]): SortedUploads {
   let group: PickedFile[] = [];
   let size = 0;
   for (const given of all) {
-    const reason = pathProblem(given.path) ?? (given.file.size > maxFileBytes ? `it is larger than ${formatBytes(maxFileBytes)}` : undefined);
+    const reason =
+      pathProblem(given.path) ??
+      (given.file.size > maxFileBytes ? `it is larger than ${formatBytes(maxFileBytes)}` : undefined);
     if (reason !== undefined) {
       sorted.refused.push({ given, reason });
       continue;

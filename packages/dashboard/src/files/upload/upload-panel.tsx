@@ -15,7 +15,10 @@ export function UploadPanel({ uploader }: { uploader: Uploader }) {
   const failed = all.filter(({ state }) => state === "failed");
   const toGo = countFiles(all.filter(({ state }) => state === "waiting" || state === "sending"));
   const done = countFiles(all.filter(({ state }) => state === "done"));
-  const words = toGo > 0 ? `Uploading: ${formatCount(toGo, "file")} to go` : `${formatCount(done, "file")} uploaded${failed.length > 0 ? `, ${countFiles(failed)} not` : ""}`;
+  const words =
+    toGo > 0
+      ? `Uploading: ${formatCount(toGo, "file")} to go`
+      : `${formatCount(done, "file")} uploaded${failed.length > 0 ? `, ${countFiles(failed)} not` : ""}`;
   const listed = [...failed, ...all.filter(({ state }) => state === "sending")];
   return (
     <section className="uploads" aria-label="Uploads">
@@ -66,8 +69,14 @@ function countFiles(uploads: readonly Upload[]): number {
 /** Why something that was given is not there. */
 function describeSkipped({ unmeant, beyond, unread }: SkippedCounts): string[] {
   return [
-    ...(unmeant > 0 ? [`Left out: ${formatCount(unmeant, "entry", "entries")} of .git, node_modules or .DS_Store.`] : []),
-    ...(beyond > 0 ? [`Left out: ${formatNumber(beyond)} more than the ${formatNumber(maxFiles)} that go at once. A zip may have more.`] : []),
+    ...(unmeant > 0
+      ? [`Left out: ${formatCount(unmeant, "entry", "entries")} of .git, node_modules or .DS_Store.`]
+      : []),
+    ...(beyond > 0
+      ? [
+          `Left out: ${formatNumber(beyond)} more than the ${formatNumber(maxFiles)} that go at once. A zip may have more.`,
+        ]
+      : []),
     ...(unread > 0 ? [`Left out: ${formatNumber(unread)} that the browser could not read.`] : []),
   ];
 }

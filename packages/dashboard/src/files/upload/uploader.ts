@@ -50,13 +50,24 @@ export class Uploader {
   add(workspace: Workspace, folder: string | undefined, { given, left }: UploadSelection): void {
     const placed = given.map((one) => ({ ...one, path: folder === undefined ? one.path : `${folder}/${one.path}` }));
     const { groups, refused } = sortUploads(placed);
-    const failed = refused.map(({ given, reason }): Upload => ({ ...this.#createUpload([given]), state: "failed", error: `It cannot be uploaded: ${reason}.` }));
+    const failed = refused.map(({ given, reason }): Upload => ({
+      ...this.#createUpload([given]),
+      state: "failed",
+      error: `It cannot be uploaded: ${reason}.`,
+    }));
     const before = this.state.get();
     this.state.set({
       all: [...before.all.filter(({ state }) => state !== "done"), ...failed],
-      left: { unmeant: before.left.unmeant + left.unmeant, beyond: before.left.beyond + left.beyond, unread: before.left.unread + left.unread },
+      left: {
+        unmeant: before.left.unmeant + left.unmeant,
+        beyond: before.left.beyond + left.beyond,
+        unread: before.left.unread + left.unread,
+      },
     });
-    this.#enqueue(workspace, groups.map((files) => this.#createUpload(files)));
+    this.#enqueue(
+      workspace,
+      groups.map((files) => this.#createUpload(files)),
+    );
   }
 
   /** Writes what is in a zip, which says itself where it goes. */
@@ -69,7 +80,10 @@ export class Uploader {
     this.#abortController.abort();
     this.#abortController = new AbortController();
     const { all, left } = this.state.get();
-    this.state.set({ all: all.map((one) => (one.state === "waiting" ? { ...one, state: "failed", error: "Canceled." } : one)), left });
+    this.state.set({
+      all: all.map((one) => (one.state === "waiting" ? { ...one, state: "failed", error: "Canceled." } : one)),
+      left,
+    });
   }
 
   clear(): void {
@@ -112,7 +126,10 @@ export class Uploader {
   #split(id: number, files: readonly PickedFile[], workspace: Workspace): void {
     const { all, left } = this.state.get();
     this.state.set({ all: all.filter((one) => one.id !== id), left });
-    this.#enqueue(workspace, files.map((file) => this.#createUpload([file])));
+    this.#enqueue(
+      workspace,
+      files.map((file) => this.#createUpload([file])),
+    );
   }
 
   #update(id: number, part: Partial<Upload>): void {
@@ -133,10 +150,17 @@ async function prepareRequest({ files, unpack, workspace }: QueuedUpload): Promi
 }
 
 async function* readFiles(files: readonly PickedFile[]) {
-  for (const { path, file } of files) yield { path, data: new Uint8Array(await file.arrayBuffer()), modifiedAt: new Date(file.lastModified) };
+  for (const { path, file } of files)
+    yield { path, data: new Uint8Array(await file.arrayBuffer()), modifiedAt: new Date(file.lastModified) };
 }
 
 /** The same will be said of each of them. */
 function isFatal(error: unknown): boolean {
-  return isThinkeryError(error) && (error.code === "unavailable" || error.code === "unauthorized" || error.code === "forbidden" || error.code === "not_found");
+  return (
+    isThinkeryError(error) &&
+    (error.code === "unavailable" ||
+      error.code === "unauthorized" ||
+      error.code === "forbidden" ||
+      error.code === "not_found")
+  );
 }

@@ -4,10 +4,10 @@ import { getContentsSource } from "../../api/agencies.ts";
 import { useHasScope } from "../../api/login.ts";
 import { useSource } from "../../api/source.ts";
 import { Button } from "../../parts/button.tsx";
+import { DateTime } from "../../parts/date-time.tsx";
+import { DescriptionList } from "../../parts/description-list.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Notice } from "../../parts/notice.tsx";
-import { DescriptionList } from "../../parts/description-list.tsx";
-import { DateTime } from "../../parts/date-time.tsx";
 import { AgentTable } from "../agent-table.tsx";
 import { BlueprintList } from "../blueprint-list.tsx";
 import { type AgencyViewProps, defineView } from "../define-view.tsx";
@@ -70,7 +70,11 @@ function AgentsView({ agency, user }: AgencyViewProps) {
           <section aria-labelledby="agents">
             <div className="section-head">
               <h2 id="agents">
-                Agents <span className="count">{value.agents.items.length}{value.agents.more && "+"}</span>
+                Agents{" "}
+                <span className="count">
+                  {value.agents.items.length}
+                  {value.agents.more && "+"}
+                </span>
               </h2>
               {value.agents.items.length > 0 && create}
             </div>

@@ -13,7 +13,9 @@ export const view = defineView({
 });
 
 function ConversationView({ user, agency, agent, model, think, running }: AgentViewProps) {
-  return <Conversation user={user} agency={agency.id} agent={agent.name} model={model} think={think} running={running} />;
+  return (
+    <Conversation user={user} agency={agency.id} agent={agent.name} model={model} think={think} running={running} />
+  );
 }
 
 /** The conversation itself shows that the agent is running; the other views have this dot. */

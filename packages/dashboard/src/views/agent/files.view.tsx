@@ -20,7 +20,5 @@ export const view = defineView({
 });
 
 function AgentFiles({ user, agency, agent, think, params }: AgentViewProps & { params: FilesPlace }) {
-  return (
-    <FilesView agency={agency.id} agent={agent.name} user={user} place={params} lastChanged={think.lastChanged} />
-  );
+  return <FilesView agency={agency.id} agent={agent.name} user={user} place={params} lastChanged={think.lastChanged} />;
 }

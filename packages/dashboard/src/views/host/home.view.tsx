@@ -6,10 +6,10 @@ import { useSource } from "../../api/source.ts";
 import { Link } from "../../frame/link.tsx";
 import { buildPath } from "../../frame/navigation.ts";
 import { Button } from "../../parts/button.tsx";
+import { DateTime } from "../../parts/date-time.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Notice } from "../../parts/notice.tsx";
-import { DateTime } from "../../parts/date-time.tsx";
 import { defineView, type HostViewProps } from "../define-view.tsx";
 import { HostPanel } from "../host.tsx";
 import { NewAgency } from "../new-agency.tsx";
@@ -64,8 +64,8 @@ function HomeView({ user }: HostViewProps) {
           }
         >
           <p>
-            The tour makes an agent and says hello to it; what you see then is how every agent works. Or make one of your
-            own: give it a name and it is there to stay. From a terminal: <code>thinkery new alice</code>
+            The tour makes an agent and says hello to it; what you see then is how every agent works. Or make one of
+            your own: give it a name and it is there to stay. From a terminal: <code>thinkery new alice</code>
           </p>
         </Empty>
       )}

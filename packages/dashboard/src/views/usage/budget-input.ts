@@ -21,7 +21,8 @@ export function formatLimit(kind: BudgetKind, limit: number | undefined): string
 }
 
 function parseNumber(text: string, unit: number): number | undefined {
-  const [, sign, digits, multiple = ""] = /^(-?)\$?(\d{1,15}(?:\.\d{1,9})?|\.\d{1,9})\s?([kM]?)$/i.exec(text.replaceAll(",", "")) ?? [];
+  const [, sign, digits, multiple = ""] =
+    /^(-?)\$?(\d{1,15}(?:\.\d{1,9})?|\.\d{1,9})\s?([kM]?)$/i.exec(text.replaceAll(",", "")) ?? [];
   if (digits === undefined) return undefined;
   return roundTo(Number(`${sign}${digits}`) * (multiples[multiple.toLowerCase()] ?? 1) * unit, 6);
 }

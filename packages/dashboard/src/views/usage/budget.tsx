@@ -5,10 +5,10 @@ import { clearBudget } from "../../api/usage.ts";
 import { announce } from "../../frame/announce.tsx";
 import { Link } from "../../frame/link.tsx";
 import { buildUsagePath } from "../../frame/navigation.ts";
+import { BudgetStatusList } from "../../parts/budget-status.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { BudgetStatusList } from "../../parts/budget-status.tsx";
 import { SetBudget } from "./set-budget.tsx";
 
 interface BudgetSectionProps {
@@ -58,7 +58,8 @@ export function BudgetSection({ agency, standings, onChange }: BudgetSectionProp
           }
         >
           <p>
-            A budget ends turns before they spend more than you want: in dollars, tokens, calls or time, anew every day or for good. From a terminal:{" "}
+            A budget ends turns before they spend more than you want: in dollars, tokens, calls or time, anew every day
+            or for good. From a terminal:{" "}
             <code>thinkery budget set{agency ? ` @${agency.id}` : ""} --cost 5 --per day</code>
           </p>
         </Empty>
@@ -69,10 +70,15 @@ export function BudgetSection({ agency, standings, onChange }: BudgetSectionProp
           The budget over all your agencies holds here too: <Link href={buildUsagePath()}>see it there</Link>.
         </p>
       )}
-      {dialog === "set" && <SetBudget agency={agency} standings={own} onDone={() => finishChange("The budget was set.")} onClose={close} />}
+      {dialog === "set" && (
+        <SetBudget agency={agency} standings={own} onDone={() => finishChange("The budget was set.")} onClose={close} />
+      )}
       {dialog === "clear" && (
         <Confirm title="Take the budget away?" action="Clear the budget" onConfirm={clear} onClose={close}>
-          <p>{agency ? `The agents of ${agency.name}` : "Your agents"} may then spend without a limit of {agency ? "this agency" : "yours"}. What was spent stays counted.</p>
+          <p>
+            {agency ? `The agents of ${agency.name}` : "Your agents"} may then spend without a limit of{" "}
+            {agency ? "this agency" : "yours"}. What was spent stays counted.
+          </p>
         </Confirm>
       )}
     </section>

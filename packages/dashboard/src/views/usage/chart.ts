@@ -41,7 +41,13 @@ export function buildChart({ byDay, byModel }: Pick<Report, "byDay" | "byModel">
       const place = known < 0 ? models.length - 1 : known;
       parts[place] = (parts[place] ?? 0) + inputTokens + outputTokens;
     }
-    return { day: name, total: parts.reduce((sum, part) => sum + part, 0), parts, costUsd: own?.costUsd ?? (own ? null : 0), calls: own?.calls ?? 0 };
+    return {
+      day: name,
+      total: parts.reduce((sum, part) => sum + part, 0),
+      parts,
+      costUsd: own?.costUsd ?? (own ? null : 0),
+      calls: own?.calls ?? 0,
+    };
   });
   return { columns, models, top: roundUp(Math.max(...columns.map(({ total }) => total))) };
 }

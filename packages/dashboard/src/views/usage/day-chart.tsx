@@ -10,7 +10,12 @@ const minBarHeight = 2;
 
 const shortDate = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", month: "short", day: "numeric" });
 const weekday = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", weekday: "short" });
-const fullDate = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", weekday: "long", month: "long", day: "numeric" });
+const fullDate = new Intl.DateTimeFormat(undefined, {
+  timeZone: "UTC",
+  weekday: "long",
+  month: "long",
+  day: "numeric",
+});
 
 /** Tokens by day, a bar each, parted by model. The day under the pointer, or chosen with the arrow keys, is told in words. */
 export function DayChart({ chart }: { chart: Chart }) {
@@ -25,7 +30,9 @@ export function DayChart({ chart }: { chart: Chart }) {
     setChosen(Math.max(0, Math.min(last, Math.floor(((event.clientX - left) / width) * columns.length))));
   };
   const move = (event: KeyboardEvent) => {
-    const next = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1, Home: 0, End: last }[event.key];
+    const next = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1, Home: 0, End: last }[
+      event.key
+    ];
     if (next === undefined) return;
     event.preventDefault();
     setChosen(Math.max(0, Math.min(last, next)));
@@ -48,7 +55,10 @@ export function DayChart({ chart }: { chart: Chart }) {
           aria-valuemin={1}
           aria-valuemax={columns.length}
           aria-valuenow={at + 1}
-          aria-valuetext={column && `${fullDate.format(Date.parse(column.day))}: ${formatNumber(column.total)} tokens, ${formatCount(column.calls, "call")}, ${formatCost(column.costUsd)}`}
+          aria-valuetext={
+            column &&
+            `${fullDate.format(Date.parse(column.day))}: ${formatNumber(column.total)} tokens, ${formatCount(column.calls, "call")}, ${formatCost(column.costUsd)}`
+          }
           onKeyDown={move}
           onPointerMove={point}
           onPointerDown={point}
@@ -61,7 +71,14 @@ export function DayChart({ chart }: { chart: Chart }) {
               <line key={line} className="day-chart-line" x1="0" x2="100%" y1={toY(line)} y2={toY(line)} />
             ))}
             {columns.map((column, index) => (
-              <Bar key={column.day} column={column} index={index} count={columns.length} top={top} here={index === chosen} />
+              <Bar
+                key={column.day}
+                column={column}
+                index={index}
+                count={columns.length}
+                top={top}
+                here={index === chosen}
+              />
             ))}
           </svg>
         </div>
@@ -105,7 +122,15 @@ function Bar({ column, index, count, top, here }: BarProps) {
         // A line of the ground shows between two models.
         const gap = series > 0 && bottom < toY(0) && size > 3 ? 1 : 0;
         return (
-          <rect key={series} data-series={series} rx="1.5" x={`${(index + 0.14) * width}%`} width={`${0.72 * width}%`} y={bottom - size} height={size - gap} />
+          <rect
+            key={series}
+            data-series={series}
+            rx="1.5"
+            x={`${(index + 0.14) * width}%`}
+            width={`${0.72 * width}%`}
+            y={bottom - size}
+            height={size - gap}
+          />
         );
       })}
     </g>
@@ -119,7 +144,11 @@ function DayLabels({ columns }: { columns: readonly Column[] }) {
     <div className="day-chart-days" aria-hidden="true">
       {columns.map(({ day }, index) =>
         (last - index) % every === 0 ? (
-          <span key={day} style={{ left: `${((index + 0.5) * 100) / columns.length}%` }} data-last={index === last || undefined}>
+          <span
+            key={day}
+            style={{ left: `${((index + 0.5) * 100) / columns.length}%` }}
+            data-last={index === last || undefined}
+          >
             {every === 1 ? weekday.format(Date.parse(day)) : shortDate.format(Date.parse(day))}
           </span>
         ) : null,
@@ -138,7 +167,12 @@ function DayDetails({ column, models, today }: { column: Column; models: readonl
       ) : (
         <>
           {formatTokens(column.total)} tokens · {formatCount(column.calls, "call")} · {formatCost(column.costUsd)}
-          {used.length > 1 && <span className="faint day-chart-models"> {used.map(({ model, part }) => `${model} ${formatTokens(part)}`).join(", ")}</span>}
+          {used.length > 1 && (
+            <span className="faint day-chart-models">
+              {" "}
+              {used.map(({ model, part }) => `${model} ${formatTokens(part)}`).join(", ")}
+            </span>
+          )}
         </>
       )}
     </>

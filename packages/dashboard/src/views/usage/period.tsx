@@ -9,7 +9,13 @@ export function PeriodSwitch({ days, onDays }: { days: number; onDays(days: numb
       <legend className="unseen">Period</legend>
       {periods.map((period) => (
         <label key={period}>
-          <input type="radio" name="period" className="unseen" checked={period === days} onChange={() => onDays(period)} />
+          <input
+            type="radio"
+            name="period"
+            className="unseen"
+            checked={period === days}
+            onChange={() => onDays(period)}
+          />
           <span>{period} days</span>
         </label>
       ))}

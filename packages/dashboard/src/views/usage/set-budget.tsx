@@ -29,9 +29,15 @@ export function SetBudget({ agency, standings, onDone, onClose }: SetBudgetProps
   return (
     <Dialog title={agency ? `Budget of ${agency.name}` : "Your budget"} onClose={onClose}>
       <p className="dialog-text">
-        {agency ? "For all agents of this agency together." : "For all your agencies together."} What is left empty is not limited.
+        {agency ? "For all agents of this agency together." : "For all your agencies together."} What is left empty is
+        not limited.
       </p>
-      <Form fields={["per", ...kinds.map(([kind]) => kind)]} action="Set the budget" onSubmit={submit} onCancel={onClose}>
+      <Form
+        fields={["per", ...kinds.map(([kind]) => kind)]}
+        action="Set the budget"
+        onSubmit={submit}
+        onCancel={onClose}
+      >
         {(problems) => (
           <>
             <Field label="Counted" problem={problems.per}>

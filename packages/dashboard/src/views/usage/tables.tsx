@@ -13,7 +13,11 @@ interface Row extends Figures {
 }
 
 export function ModelTable({ usage }: { usage: Usage }) {
-  const rows = usage.byModel.map((used) => ({ ...used, key: used.model, name: <span className="mono">{used.model}</span> }));
+  const rows = usage.byModel.map((used) => ({
+    ...used,
+    key: used.model,
+    name: <span className="mono">{used.model}</span>,
+  }));
   return <UsageTable title="Model" rows={rows} />;
 }
 
@@ -27,7 +31,12 @@ interface ShareTableProps {
 export function ShareTable({ usage, user, agency }: ShareTableProps) {
   const agencies = useSource(getAgenciesSource(user)).value;
   const agents = useSource(agency && getContentsSource(agency.id)).value?.agents;
-  const living = agency ? agents : agencies && { more: agencies.more, items: agencies.items.map((own) => ({ name: own.id, title: own.name, createdAt: own.createdAt })) };
+  const living = agency
+    ? agents
+    : agencies && {
+        more: agencies.more,
+        items: agencies.items.map((own) => ({ name: own.id, title: own.name, createdAt: own.createdAt })),
+      };
   const rows = usage.shares
     .toSorted((one, other) => sumTokens(other) - sumTokens(one))
     .map((share): Row => {
@@ -36,14 +45,20 @@ export function ShareTable({ usage, user, agency }: ShareTableProps) {
       // Where not all are listed, one that is not may still be there.
       const isGone = living !== undefined && !found && !living.more;
       const title = found && "title" in found ? found.title : share.name;
-      return { ...share, key: `${share.name} ${share.createdAt}`, name: isGone ? <DeletedName name={share.name} /> : <Link href={path}>{title}</Link> };
+      return {
+        ...share,
+        key: `${share.name} ${share.createdAt}`,
+        name: isGone ? <DeletedName name={share.name} /> : <Link href={path}>{title}</Link>,
+      };
     });
   return <UsageTable title={agency ? "Agent" : "Agency"} rows={rows} />;
 }
 
 /** One that was made anew under an old name is another; the global agency is always the same. */
 function isSame(one: Named, other: Named): boolean {
-  return one.name === other.name && (one.name === globalAgency || Date.parse(one.createdAt) === Date.parse(other.createdAt));
+  return (
+    one.name === other.name && (one.name === globalAgency || Date.parse(one.createdAt) === Date.parse(other.createdAt))
+  );
 }
 
 type Named = Pick<Share, "name" | "createdAt">;
@@ -78,14 +93,20 @@ function UsageTable({ title, rows }: { title: string; rows: readonly Row[] }) {
             <tr key={row.key}>
               <th scope="row">
                 {row.name}
-                <span className="share" aria-hidden="true" style={{ width: `${(100 * sumTokens(row)) / maxTokens}%` }} />
+                <span
+                  className="share"
+                  aria-hidden="true"
+                  style={{ width: `${(100 * sumTokens(row)) / maxTokens}%` }}
+                />
               </th>
               <td className="number" data-label="Calls">
                 {formatNumber(row.calls)}
               </td>
               <td className="number" data-label="Tokens in">
                 {formatTokens(row.inputTokens)}
-                {row.cachedInputTokens ? <span className="cached faint"> {formatTokens(row.cachedInputTokens)} cached</span> : null}
+                {row.cachedInputTokens ? (
+                  <span className="cached faint"> {formatTokens(row.cachedInputTokens)} cached</span>
+                ) : null}
               </td>
               <td className="number" data-label="Tokens out">
                 {formatTokens(row.outputTokens)}

@@ -10,7 +10,11 @@ export function Totals({ usage }: { usage: Usage }) {
   const cached = cachedInputTokens ? ` (${formatTokens(cachedInputTokens)} from the cache)` : "";
   return (
     <dl className="figures">
-      <Figure name="Tokens" value={formatTokens(inputTokens + outputTokens)} title={`${formatNumber(inputTokens + outputTokens)} tokens`}>
+      <Figure
+        name="Tokens"
+        value={formatTokens(inputTokens + outputTokens)}
+        title={`${formatNumber(inputTokens + outputTokens)} tokens`}
+      >
         {formatTokens(inputTokens)} in{cached}, {formatTokens(outputTokens)} out
       </Figure>
       <Figure name="Cost" value={words}>
@@ -18,8 +22,8 @@ export function Totals({ usage }: { usage: Usage }) {
           "by the prices your host knows"
         ) : (
           <span className="warn-text">
-            {unknown.length === 1 ? `The price of ${unknown[0]} is` : `The prices of ${unknown.length} models are`} not known: add{" "}
-            {unknown.length === 1 ? "it" : "them"} to <code>prices</code> in config.jsonc.
+            {unknown.length === 1 ? `The price of ${unknown[0]} is` : `The prices of ${unknown.length} models are`} not
+            known: add {unknown.length === 1 ? "it" : "them"} to <code>prices</code> in config.jsonc.
           </span>
         )}
       </Figure>
@@ -33,7 +37,17 @@ export function Totals({ usage }: { usage: Usage }) {
   );
 }
 
-function Figure({ name, value, title, children }: { name: string; value: string; title?: string; children: ReactNode }) {
+function Figure({
+  name,
+  value,
+  title,
+  children,
+}: {
+  name: string;
+  value: string;
+  title?: string;
+  children: ReactNode;
+}) {
   return (
     <div className="figure">
       <dt>{name}</dt>

@@ -3,11 +3,19 @@ import { ModelError } from "../../model/error.ts";
 import { charsPerToken, estimateTextTokens } from "../../model/estimate.ts";
 import { getMessageText } from "../../model/model.ts";
 import type { DrivenTurn } from "../driver.ts";
-import { joinTexts, toSummaryParts, getPreviousSummary, getMaxChars, type Measure, findRequest, countTokens } from "./compaction.ts";
+import {
+  joinTexts,
+  toSummaryParts,
+  getPreviousSummary,
+  getMaxChars,
+  type Measure,
+  findRequest,
+  countTokens,
+} from "./compaction.ts";
 import type { CompactionNeed } from "./context.ts";
 import { truncateMiddle, splitPages, formatSummary, createSummaryPrompt, createSummarySystem } from "./summary.ts";
-import type { Transcript } from "./transcript.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
+import type { Transcript } from "./transcript.ts";
 
 /** A page takes this share of what the summarizer reads at once; where it finds that too long, half of it, and so on. */
 const pageShare = 0.5;
@@ -19,9 +27,16 @@ const maxAnswerTokens = 8_192;
 const minPageChars = 1_000;
 
 /** Makes the conversation shorter, in the log first: what the model is told from now on follows from that. */
-export async function compact(turn: DrivenTurn, transcript: Transcript, { plan, measure, used }: CompactionNeed): Promise<void> {
+export async function compact(
+  turn: DrivenTurn,
+  transcript: Transcript,
+  { plan, measure, used }: CompactionNeed,
+): Promise<void> {
   const { cut = 0, shortened } = plan;
-  const kept = cut > 0 ? await condense(turn, transcript, cut, measure) : getPreviousSummary(transcript.compaction ?? {}, turn.runId);
+  const kept =
+    cut > 0
+      ? await condense(turn, transcript, cut, measure)
+      : getPreviousSummary(transcript.compaction ?? {}, turn.runId);
   const left = transcript.entries.slice(cut).reduce((sum, entry) => sum + countTokens(entry, shortened), 0);
   const after = measure.scale * (measure.fixed + estimateTextTokens(formatSummary(kept) ?? "") + left);
   await turn.recordCompaction({ shortened, ...kept, before: Math.round(used), after: Math.round(after) });
@@ -35,9 +50,19 @@ async function condense(turn: DrivenTurn, { entries, compaction }: Transcript, c
   const gone = entries.slice(0, cut);
   const older = gone.filter((_, index) => !asked.has(index));
   const soFar = getPreviousSummary(compaction ?? {}, turn.runId);
-  const summary = older.length > 0 ? await summarize(turn, { older, before: soFar.summary, maxChars: maxChars.summary, scale: measure.scale }) : soFar.summary;
-  const request = joinTexts([soFar.request, ...gone.filter((_, index) => asked.has(index)).map(({ message }) => getMessageText(message))]);
-  return toSummaryParts({ upTo: gone.at(-1)?.position, summary: summary && truncateMiddle(summary, maxChars.summary), request: request && truncateMiddle(request, maxChars.request) });
+  const summary =
+    older.length > 0
+      ? await summarize(turn, { older, before: soFar.summary, maxChars: maxChars.summary, scale: measure.scale })
+      : soFar.summary;
+  const request = joinTexts([
+    soFar.request,
+    ...gone.filter((_, index) => asked.has(index)).map(({ message }) => getMessageText(message)),
+  ]);
+  return toSummaryParts({
+    upTo: gone.at(-1)?.position,
+    summary: summary && truncateMiddle(summary, maxChars.summary),
+    request: request && truncateMiddle(request, maxChars.request),
+  });
 }
 
 interface SummaryInput {
@@ -76,14 +101,28 @@ async function summarizeWith(turn: DrivenTurn, role: ModelRole, pages: SummaryIn
 }
 
 /** Page by page, each on top of what the ones before it came to. */
-async function summarizePages(turn: DrivenTurn, role: ModelRole, { older, before, maxChars, scale }: SummaryInput, limit: number, share: number): Promise<string> {
+async function summarizePages(
+  turn: DrivenTurn,
+  role: ModelRole,
+  { older, before, maxChars, scale }: SummaryInput,
+  limit: number,
+  share: number,
+): Promise<string> {
   const toChars = (part: number) => Math.floor((part * limit * charsPerToken) / scale);
   const maxSummaryChars = Math.min(maxChars, toChars(summaryShare));
   const system = createSummarySystem(maxSummaryChars);
   const maxOutputTokens = Math.min(maxAnswerTokens, Math.floor(answerShare * limit));
   let summary = before === undefined ? undefined : truncateMiddle(before, toChars(summaryShare));
   for (const page of splitPages(older, Math.max(minPageChars, toChars(share)))) {
-    const text = (await turn.consult({ role, purpose: "summary", system, prompt: createSummaryPrompt(summary, page), maxOutputTokens })).trim();
+    const text = (
+      await turn.consult({
+        role,
+        purpose: "summary",
+        system,
+        prompt: createSummaryPrompt(summary, page),
+        maxOutputTokens,
+      })
+    ).trim();
     if (text === "") {
       throw new ModelError("refused", `The conversation is too long, and the ${role} model gave no summary of it.`, {
         passing: false,

@@ -2,20 +2,35 @@ import { expect, test } from "vitest";
 import { type Random, createRandom } from "../../../../../tests/kit/random.ts";
 import { estimateMessageTokens } from "../../model/estimate.ts";
 import type { ModelMessage } from "../../model/model.ts";
-import { compactionThreshold, findCuts, getPreviousSummary, getMaxChars, type Measure, planCompaction, findRequest } from "./compaction.ts";
+import {
+  compactionThreshold,
+  findCuts,
+  getPreviousSummary,
+  getMaxChars,
+  type Measure,
+  planCompaction,
+  findRequest,
+} from "./compaction.ts";
 import { truncateMiddle, splitPages } from "./summary.ts";
-import { shortenResult } from "./transcript.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
+import { shortenResult } from "./transcript.ts";
 
 const turn = "now";
 
-const entry = (position: number, of: string, message: ModelMessage, step?: number): TranscriptEntry => ({ position, turn: of, message, ...(step ? { step } : {}), tokens: estimateMessageTokens(message) });
+const entry = (position: number, of: string, message: ModelMessage, step?: number): TranscriptEntry => ({
+  position,
+  turn: of,
+  message,
+  ...(step ? { step } : {}),
+  tokens: estimateMessageTokens(message),
+});
 
 /** A conversation as it may have come about: turns with steps, results of all sizes, steering in between. */
 function createConversation(chance: Random, length: number): TranscriptEntry[] {
   const told: TranscriptEntry[] = [];
   let position = 0;
-  const add = (message: ModelMessage, of: string, step?: number) => told.push(entry((position += 1 + chance.below(3)), of, message, step));
+  const add = (message: ModelMessage, of: string, step?: number) =>
+    told.push(entry((position += 1 + chance.below(3)), of, message, step));
   const text = (most: number) => chance.text(7).repeat(1 + chance.below(most / 7));
   for (let number = 0; told.length < length; number++) {
     const of = told.length + 12 >= length ? turn : `turn-${number}`;
@@ -27,8 +42,16 @@ function createConversation(chance: Random, length: number): TranscriptEntry[] {
     const steps = 1 + chance.below(6);
     for (let step = 1; step <= steps; step++) {
       const calls = step === steps && of !== turn ? 0 : 1 + chance.below(3);
-      const toolCalls = Array.from({ length: calls }, (_, n) => ({ id: `${number}-${step}-${n}`, name: "look", input: { text: text(chance.chance(0.05) ? 5_000 : 50) } }));
-      add({ role: "assistant", content: chance.chance(0.7) ? text(500) : "", ...(calls ? { toolCalls } : {}) }, of, step);
+      const toolCalls = Array.from({ length: calls }, (_, n) => ({
+        id: `${number}-${step}-${n}`,
+        name: "look",
+        input: { text: text(chance.chance(0.05) ? 5_000 : 50) },
+      }));
+      add(
+        { role: "assistant", content: chance.chance(0.7) ? text(500) : "", ...(calls ? { toolCalls } : {}) },
+        of,
+        step,
+      );
       for (const { id, name } of toolCalls) {
         const images = chance.chance(0.05) ? { images: [{ mediaType: "image/png", data: new Uint8Array(3) }] } : {};
         add({ role: "tool", callId: id, name, content: text(chance.chance(0.2) ? 30_000 : 900), ...images }, of);
@@ -40,7 +63,12 @@ function createConversation(chance: Random, length: number): TranscriptEntry[] {
   return told;
 }
 
-const sum = (told: readonly TranscriptEntry[], upTo: number) => told.reduce((total, { position, message }) => total + estimateMessageTokens(position <= upTo ? shortenResult(message) : message), 0);
+const sum = (told: readonly TranscriptEntry[], upTo: number) =>
+  told.reduce(
+    (total, { position, message }) =>
+      total + estimateMessageTokens(position <= upTo ? shortenResult(message) : message),
+    0,
+  );
 
 function findOrphans(told: readonly TranscriptEntry[]): string[] {
   const called = new Set<string>();
@@ -78,7 +106,12 @@ test("whatever was said, what is kept has its calls, fits, and is smaller than b
     expect(findOrphans(tail), about).toEqual([]);
     const lost = findRequest(told, turn).filter((index) => index < (plan.cut ?? 0));
     const kept = scale * (fixed + sum(tail, plan.shortened));
-    const repeated = scale * sum(lost.map((index) => told[index]!), 0);
+    const repeated =
+      scale *
+      sum(
+        lost.map((index) => told[index]!),
+        0,
+      );
     expect(plan.after, about).toBeCloseTo(kept + Math.min(repeated, 0.2 * measure.limit), 3);
     // There is room for a summary and for an answer, and it is worth it.
     expect(plan.after, about).toBeLessThanOrEqual(0.9 * measure.limit);
@@ -87,24 +120,37 @@ test("whatever was said, what is kept has its calls, fits, and is smaller than b
     if (scale * sum(tail, plan.shortened) > 0.3 * measure.limit) expect(plan.cut, about).toBe(findCuts(told).at(-1));
   }
   // All three do happen.
-  expect([short, cut, none].every((times) => times > 0), `${short} ${cut} ${none}`).toBe(true);
+  expect(
+    [short, cut, none].every((times) => times > 0),
+    `${short} ${cut} ${none}`,
+  ).toBe(true);
 });
 
 const user = (position: number, content: string, of = turn) => entry(position, of, { role: "user", content });
 const said = (position: number, content: string, of = turn) => entry(position, of, { role: "assistant", content }, 1);
-const called = (position: number, id: string) => entry(position, turn, { role: "assistant", content: "", toolCalls: [{ id, name: "look", input: {} }] }, 1);
-const result = (position: number, id: string, chars: number) => entry(position, turn, { role: "tool", callId: id, name: "look", content: "r".repeat(chars) });
+const called = (position: number, id: string) =>
+  entry(position, turn, { role: "assistant", content: "", toolCalls: [{ id, name: "look", input: {} }] }, 1);
+const result = (position: number, id: string, chars: number) =>
+  entry(position, turn, { role: "tool", callId: id, name: "look", content: "r".repeat(chars) });
 
 const measure = (limit: number, fixed = 100): Measure => ({ limit, fixed, scale: 1 });
 
 test("old results are shortened first, and those of the last two steps are not", () => {
-  const told = [user(1, "go"), ...[1, 2, 3, 4].flatMap((n) => [called(n * 10, `c${n}`), result(n * 10 + 1, `c${n}`, 7_000)])];
+  const told = [
+    user(1, "go"),
+    ...[1, 2, 3, 4].flatMap((n) => [called(n * 10, `c${n}`), result(n * 10 + 1, `c${n}`, 7_000)]),
+  ];
   expect(planCompaction(told, measure(9_000), turn)).toMatchObject({ shortened: 29 });
   expect(planCompaction(told, measure(9_000), turn)?.cut).toBeUndefined();
 });
 
 test("what was shortened before is no gain: then comes the summary, with the tail that fits", () => {
-  const told = [...Array.from({ length: 20 }, (_, n) => user(n * 2 + 1, "u".repeat(700), "old")), user(100, "go"), called(110, "c"), result(111, "c", 700)];
+  const told = [
+    ...Array.from({ length: 20 }, (_, n) => user(n * 2 + 1, "u".repeat(700), "old")),
+    user(100, "go"),
+    called(110, "c"),
+    result(111, "c", 700),
+  ];
   const plan = planCompaction(told, measure(4_000), turn, { runId: "before", shortened: 90 });
   expect(plan).toMatchObject({ shortened: 90 });
   // The earliest cut that fits: one message more would be too much.
@@ -118,7 +164,10 @@ test("the last step stays in sight, its results shortened where they are too lar
 });
 
 test("a request that is too large is all that is left, and one that cannot be made smaller is left alone", () => {
-  expect(planCompaction([user(1, "x".repeat(70_000))], measure(5_000), turn)).toMatchObject({ cut: 1, after: 100 + 1_000 });
+  expect(planCompaction([user(1, "x".repeat(70_000))], measure(5_000), turn)).toMatchObject({
+    cut: 1,
+    after: 100 + 1_000,
+  });
   expect(planCompaction([user(1, "hello")], measure(5_000, 4_900), turn)).toBeUndefined();
   expect(planCompaction([user(1, "hello")], measure(5_000), turn)).toBeUndefined();
   expect(planCompaction([], measure(5_000), turn)).toBeUndefined();
@@ -144,7 +193,20 @@ test("what another turn was asked for becomes a part of the summary", () => {
 
 test("the request is what was said to the turn, not the conversation that came with it", () => {
   const given = (position: number, content: string) => entry(position, turn, { role: "assistant", content });
-  expect(findRequest([user(1, "old", "before"), said(2, "old", "before"), user(3, "handed in"), given(4, "handed in"), user(5, "go"), said(6, "yes"), user(7, "and steer")], turn)).toEqual([4, 6]);
+  expect(
+    findRequest(
+      [
+        user(1, "old", "before"),
+        said(2, "old", "before"),
+        user(3, "handed in"),
+        given(4, "handed in"),
+        user(5, "go"),
+        said(6, "yes"),
+        user(7, "and steer"),
+      ],
+      turn,
+    ),
+  ).toEqual([4, 6]);
   expect(findRequest([user(1, "handed in"), user(2, "handed in"), user(3, "go")], turn)).toEqual([2]);
   // Its beginning may have gone into a summary already.
   expect(findRequest([said(6, "yes"), user(7, "and steer"), said(8, "yes")], turn)).toEqual([1]);

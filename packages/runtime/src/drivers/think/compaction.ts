@@ -1,8 +1,8 @@
 import { charsPerToken, estimateMessageTokens, estimateTextTokens } from "../../model/estimate.ts";
 import type { Compaction } from "../../store/facts.ts";
 import { formatSummary } from "./summary.ts";
-import { shortenResult } from "./transcript.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
+import { shortenResult } from "./transcript.ts";
 
 /** What becomes of a conversation that is too long for its model. Nothing here asks anybody or writes anything. */
 
@@ -48,28 +48,49 @@ type PreviousCompaction = Pick<Compaction, "runId" | "shortened" | "summary" | "
 type SummaryParts = Pick<Compaction, "upTo" | "summary" | "request">;
 
 /** The smallest change that will do, or the largest that can be made; nothing where none makes it small enough. */
-export function planCompaction(told: readonly TranscriptEntry[], { limit, fixed, scale }: Measure, turn: string, before?: PreviousCompaction): CompactionPlan | undefined {
+export function planCompaction(
+  told: readonly TranscriptEntry[],
+  { limit, fixed, scale }: Measure,
+  turn: string,
+  before?: PreviousCompaction,
+): CompactionPlan | undefined {
   const last = told.at(-1)?.position ?? 0;
   const old = Math.max(before?.shortened ?? 0, findLastStepsStart(told));
-  const [own, short, all] = [before?.shortened ?? 0, old, last].map((upTo) => sumTails(told, upTo)) as [number[], number[], number[]];
+  const [own, short, all] = [before?.shortened ?? 0, old, last].map((upTo) => sumTails(told, upTo)) as [
+    number[],
+    number[],
+    number[],
+  ];
   const head = fixed + estimateTextTokens((before && formatSummary(before)) ?? "");
   const used = scale * (head + getTail(own, 0));
 
   const afterShortening = scale * (head + getTail(short, 0));
-  if (getTail(short, 0) < getTail(own, 0) && afterShortening <= targetShare * limit) return { shortened: old, after: afterShortening };
+  if (getTail(short, 0) < getTail(own, 0) && afterShortening <= targetShare * limit)
+    return { shortened: old, after: afterShortening };
 
   const request = findRequest(told, turn);
   const keptTokens = estimateTextTokens(getPreviousSummary(before ?? {}, turn).request ?? "");
   const countRepeated = (cut: number) => {
-    const tokens = request.filter((index) => index < cut).reduce((sum, index) => sum + (told[index]?.tokens ?? 0), keptTokens);
+    const tokens = request
+      .filter((index) => index < cut)
+      .reduce((sum, index) => sum + (told[index]?.tokens ?? 0), keptTokens);
     return Math.min(scale * tokens, requestShare * limit);
   };
-  const createPlan = (upTo: number, tail: readonly number[], cut: number): CompactionPlan => ({ shortened: upTo, cut, after: scale * (fixed + getTail(tail, cut)) + countRepeated(cut) });
+  const createPlan = (upTo: number, tail: readonly number[], cut: number): CompactionPlan => ({
+    shortened: upTo,
+    cut,
+    after: scale * (fixed + getTail(tail, cut)) + countRepeated(cut),
+  });
   const cuts = findCuts(told);
   // The earliest cut keeps the most.
-  const usual = cuts.filter((cut) => scale * getTail(short, cut) <= tailShare * limit).map((cut) => createPlan(old, short, cut));
+  const usual = cuts
+    .filter((cut) => scale * getTail(short, cut) <= tailShare * limit)
+    .map((cut) => createPlan(old, short, cut));
   const lastCut = cuts.at(-1);
-  const rest = [...(lastCut === undefined ? [] : [createPlan(old, short, lastCut), createPlan(last, all, lastCut)]), createPlan(last, all, told.length)];
+  const rest = [
+    ...(lastCut === undefined ? [] : [createPlan(old, short, lastCut), createPlan(last, all, lastCut)]),
+    createPlan(last, all, told.length),
+  ];
   const found = [...usual, ...rest].find(({ after }) => after <= targetShare * limit) ?? rest.at(-1);
   if (!found || found.after > (1 - answerShare) * limit) return undefined;
   return found.after + summaryShare * limit < used ? found : undefined;
@@ -106,11 +127,23 @@ export function findRequest(told: readonly TranscriptEntry[], turn: string): num
 /** What was kept so far. Of what another turn was asked for, only that it was. */
 export function getPreviousSummary({ runId, upTo, summary, request }: Partial<Compaction>, turn: string): SummaryParts {
   const past = request !== undefined && runId !== turn ? `The user then asked:\n${request}` : undefined;
-  return toSummaryParts({ upTo, summary: joinTexts([summary, past]), request: past === undefined ? request : undefined });
+  return toSummaryParts({
+    upTo,
+    summary: joinTexts([summary, past]),
+    request: past === undefined ? request : undefined,
+  });
 }
 
-export function toSummaryParts({ upTo, summary, request }: { [Part in keyof SummaryParts]: SummaryParts[Part] | undefined }): SummaryParts {
-  return { ...(upTo === undefined ? {} : { upTo }), ...(summary === undefined ? {} : { summary }), ...(request === undefined ? {} : { request }) };
+export function toSummaryParts({
+  upTo,
+  summary,
+  request,
+}: { [Part in keyof SummaryParts]: SummaryParts[Part] | undefined }): SummaryParts {
+  return {
+    ...(upTo === undefined ? {} : { upTo }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(request === undefined ? {} : { request }),
+  };
 }
 
 export function joinTexts(texts: readonly (string | undefined)[]): string | undefined {

@@ -2,10 +2,17 @@ import { ModelError } from "../../model/error.ts";
 import { estimatePromptTokens, estimateTextTokens } from "../../model/estimate.ts";
 import type { Model } from "../../model/model.ts";
 import type { DrivenTurn } from "../driver.ts";
-import { compactionThreshold, targetShare, type Measure, type CompactionPlan, planCompaction, findRequest } from "./compaction.ts";
+import {
+  compactionThreshold,
+  targetShare,
+  type Measure,
+  type CompactionPlan,
+  planCompaction,
+  findRequest,
+} from "./compaction.ts";
 import { formatSummary } from "./summary.ts";
-import type { Transcript } from "./transcript.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
+import type { Transcript } from "./transcript.ts";
 
 /** How full the model's memory of the conversation is, and what is to be done about it. */
 
@@ -28,7 +35,11 @@ export function estimateTokens(turn: DrivenTurn, transcript: Transcript): number
 }
 
 /** What has to be done before the model is called, if anything. */
-export async function findNeedBeforeCall(turn: DrivenTurn, transcript: Transcript, limit: Promise<number>): Promise<CompactionNeed | undefined> {
+export async function findNeedBeforeCall(
+  turn: DrivenTurn,
+  transcript: Transcript,
+  limit: Promise<number>,
+): Promise<CompactionNeed | undefined> {
   const rough = estimateTokens(turn, transcript);
   if (rough < minWindowTokens || rough * maxScale < compactionThreshold * (await limit)) return undefined;
   // One that has just been compacted is as small as it gets: the provider may see it otherwise.
@@ -41,14 +52,27 @@ export async function findNeedBeforeCall(turn: DrivenTurn, transcript: Transcrip
 }
 
 /** What can be done after the provider refused the conversation for its length, if anything. */
-export async function findNeedAfterOverflow(turn: DrivenTurn, transcript: Transcript, limit: Promise<number>): Promise<CompactionNeed | undefined> {
+export async function findNeedAfterOverflow(
+  turn: DrivenTurn,
+  transcript: Transcript,
+  limit: Promise<number>,
+): Promise<CompactionNeed | undefined> {
   return findNeed(turn, transcript, ...(await measureOverflow(turn, transcript, await limit)));
 }
 
 /** Says what is too large, where nothing can be made smaller. */
-export async function createOverflowError(error: ModelError, turn: DrivenTurn, transcript: Transcript, model: Model, limit: Promise<number>): Promise<ModelError> {
+export async function createOverflowError(
+  error: ModelError,
+  turn: DrivenTurn,
+  transcript: Transcript,
+  model: Model,
+  limit: Promise<number>,
+): Promise<ModelError> {
   const fixed = estimatePromptTokens(turn);
-  const request = findRequest(transcript.entries, turn.runId).reduce((sum, index) => sum + (transcript.entries[index]?.tokens ?? 0), 0);
+  const request = findRequest(transcript.entries, turn.runId).reduce(
+    (sum, index) => sum + (transcript.entries[index]?.tokens ?? 0),
+    0,
+  );
   const toPercent = (tokens: number) => Math.min(99, Math.round((100 * tokens) / (fixed + transcript.tokens)));
   const what =
     fixed > transcript.tokens
@@ -64,12 +88,21 @@ export async function createOverflowError(error: ModelError, turn: DrivenTurn, t
 }
 
 /** What the call came to, for whoever watches the meter. */
-export function countUsedTokens(usage: { inputTokens: number; outputTokens: number } | undefined, turn: DrivenTurn, transcript: Transcript): number {
+export function countUsedTokens(
+  usage: { inputTokens: number; outputTokens: number } | undefined,
+  turn: DrivenTurn,
+  transcript: Transcript,
+): number {
   const counted = usage ? usage.inputTokens + usage.outputTokens : 0;
   return counted > 0 ? counted : estimateTokens(turn, transcript);
 }
 
-function findNeed(turn: DrivenTurn, transcript: Transcript, used: number, measure: Measure): CompactionNeed | undefined {
+function findNeed(
+  turn: DrivenTurn,
+  transcript: Transcript,
+  used: number,
+  measure: Measure,
+): CompactionNeed | undefined {
   const plan = planCompaction(transcript.entries, measure, turn.runId, transcript.compaction);
   return plan && { plan, measure, used };
 }
@@ -98,10 +131,16 @@ async function measureOverflow(
   limit: number,
 ): Promise<[used: number, measure: Measure]> {
   const { used, measure } = await measureUsage(turn, transcript, limit);
-  return [Math.max(used, limit), { ...measure, scale: Math.max(measure.scale, limit / estimateTokens(turn, transcript)) }];
+  return [
+    Math.max(used, limit),
+    { ...measure, scale: Math.max(measure.scale, limit / estimateTokens(turn, transcript)) },
+  ];
 }
 
-function split(told: readonly TranscriptEntry[], position: number): [before: readonly TranscriptEntry[], since: readonly TranscriptEntry[]] {
+function split(
+  told: readonly TranscriptEntry[],
+  position: number,
+): [before: readonly TranscriptEntry[], since: readonly TranscriptEntry[]] {
   const first = told.findIndex((entry) => entry.position >= position);
   return first < 0 ? [told, []] : [told.slice(0, first), told.slice(first)];
 }

@@ -20,15 +20,22 @@ Write plain text in the language of the conversation, ${Math.max(50, Math.floor(
 /** One page, on top of what the pages before it came to. */
 export function createSummaryPrompt(before: string | undefined, page: string): string {
   const earlier = before === undefined ? "" : `<summary-so-far>\n${before}\n</summary-so-far>\n\n`;
-  const task = before === undefined ? "Summarize the conversation." : "Write one summary of it all: what the summary so far says, and what the conversation adds or changes.";
+  const task =
+    before === undefined
+      ? "Summarize the conversation."
+      : "Write one summary of it all: what the summary so far says, and what the conversation adds or changes.";
   return `${earlier}<conversation>\n${page}\n</conversation>\n\n${task}`;
 }
 
 /** What the model is told in place of the messages that went into a summary. */
 export function formatSummary({ summary, request }: Pick<Compaction, "summary" | "request">): string | undefined {
   const parts = [];
-  if (summary !== undefined) parts.push(`<summary>\nThis stands for the conversation so far, which was too long to be told in full.\n\n${summary}\n</summary>`);
-  if (request !== undefined) parts.push(`<request>\nWhat the user asked for then, word for word:\n\n${request}\n</request>`);
+  if (summary !== undefined)
+    parts.push(
+      `<summary>\nThis stands for the conversation so far, which was too long to be told in full.\n\n${summary}\n</summary>`,
+    );
+  if (request !== undefined)
+    parts.push(`<request>\nWhat the user asked for then, word for word:\n\n${request}\n</request>`);
   return parts.length > 0 ? parts.join("\n\n") : undefined;
 }
 
@@ -52,7 +59,10 @@ function formatMessage(message: ModelMessage, share: number): string {
   const text = truncateMiddle(getMessageText(message), Math.ceil(maxShownChars[message.role] * share));
   if (message.role === "user") return `User: ${text}`;
   if (message.role === "tool") return `Result of ${message.name}${message.failed ? " (failed)" : ""}: ${text}`;
-  const calls = (message.toolCalls ?? []).map(({ name, input, malformed }) => `Agent calls ${name}: ${truncateMiddle(malformed ?? JSON.stringify(input) ?? "", maxShownChars.tool * share)}`);
+  const calls = (message.toolCalls ?? []).map(
+    ({ name, input, malformed }) =>
+      `Agent calls ${name}: ${truncateMiddle(malformed ?? JSON.stringify(input) ?? "", maxShownChars.tool * share)}`,
+  );
   return [...(text.trim() ? [`Agent: ${text}`] : []), ...calls].join("\n");
 }
 

@@ -84,11 +84,19 @@ async function runStep(turn: DrivenTurn, transcript: Transcript, models: StepMod
 }
 
 /** New images go to the model that can see. */
-async function selectModel({ models }: DrivenTurn, transcript: Transcript, { primary, visionId }: StepModels): Promise<Model> {
+async function selectModel(
+  { models }: DrivenTurn,
+  transcript: Transcript,
+  { primary, visionId }: StepModels,
+): Promise<Model> {
   return visionId !== primary.id && transcript.hasNewImages() ? models.open("vision") : primary;
 }
 
-async function callModel(turn: DrivenTurn, model: Model, request: ModelRequest): Promise<Omit<ModelCallEnd, "context">> {
+async function callModel(
+  turn: DrivenTurn,
+  model: Model,
+  request: ModelRequest,
+): Promise<Omit<ModelCallEnd, "context">> {
   const toolCalls: ToolCall[] = [];
   let replay: unknown;
   let finish: ModelCallEnd["finish"] | undefined;
@@ -109,7 +117,11 @@ async function callModel(turn: DrivenTurn, model: Model, request: ModelRequest):
 }
 
 function checkFinish(finish: Extract<ModelPart, { type: "finish" }> | undefined): ModelCallEnd["finish"] {
-  if (!finish) throw new ModelError("network", "The model's answer ended without an end.", { passing: true, advice: "It is tried again by itself." });
+  if (!finish)
+    throw new ModelError("network", "The model's answer ended without an end.", {
+      passing: true,
+      advice: "It is tried again by itself.",
+    });
   if (finish.reason === "content") {
     throw new ModelError("content", "The provider stopped the answer because of its content rules.", {
       passing: false,

@@ -63,11 +63,18 @@ export class Transcript {
 
   async #add(conversation: Pick<Conversation, "readAfter" | "readBlob">): Promise<void> {
     for (const entry of await conversation.readAfter(this.#position)) {
-      const whole = entry.attachments.length > 0 || isPicture(entry) ? await loadBlobs(entry, conversation) : toModelMessage(entry);
+      const whole =
+        entry.attachments.length > 0 || isPicture(entry) ? await loadBlobs(entry, conversation) : toModelMessage(entry);
       const message = entry.position <= (this.#compaction?.shortened ?? 0) ? shortenResult(whole) : whole;
       this.#messages.push(message);
       const tokens = estimateMessageTokens(message);
-      this.#entries.push({ position: entry.position, turn: entry.turn, ...(entry.step ? { step: entry.step } : {}), message, tokens });
+      this.#entries.push({
+        position: entry.position,
+        turn: entry.turn,
+        ...(entry.step ? { step: entry.step } : {}),
+        message,
+        tokens,
+      });
       this.#tokens += tokens;
       this.#position = entry.position;
       this.#hasImages ||= countImages(message) > 0;
@@ -118,7 +125,10 @@ export function shortenResult(message: ModelMessage): ModelMessage {
   const { content } = rest;
   // The note takes room too.
   if (content.length <= maxShortenedChars + 100) return rest;
-  return { ...rest, content: `${content.slice(0, maxShortenedChars).toWellFormed()}\n[shortened; ${content.length} characters in all]` };
+  return {
+    ...rest,
+    content: `${content.slice(0, maxShortenedChars).toWellFormed()}\n[shortened; ${content.length} characters in all]`,
+  };
 }
 
 function countImages(message: ModelMessage): number {
@@ -137,7 +147,9 @@ function toTextMessage(message: ModelMessage, lookedAtBy: string): ModelMessage 
   if (message.role !== "user" || typeof message.content === "string") return message;
   return {
     role: "user",
-    content: message.content.map((part): UserPart => (part.type === "image" ? { type: "text", text: `[image, ${part.mediaType}; ${note}]` } : part)),
+    content: message.content.map((part): UserPart =>
+      part.type === "image" ? { type: "text", text: `[image, ${part.mediaType}; ${note}]` } : part,
+    ),
   };
 }
 
@@ -166,6 +178,9 @@ function formatAttachment(name: string, mediaType: string, size: number, data: U
   const isText = mediaType.startsWith("text/") || /[/+](json|xml|yaml|javascript)$/.test(mediaType);
   if (!isText) return `[attached: ${name}, ${mediaType}, ${size} bytes]`;
   const text = new TextDecoder().decode(data);
-  const shown = text.length > maxAttachedChars ? `${text.slice(0, maxAttachedChars)}\n[… cut, ${text.length} characters in all]` : text;
+  const shown =
+    text.length > maxAttachedChars
+      ? `${text.slice(0, maxAttachedChars)}\n[… cut, ${text.length} characters in all]`
+      : text;
   return `<attachment name=${JSON.stringify(name)}>\n${shown}\n</attachment>`;
 }

@@ -14,7 +14,12 @@ const withheldHeaders = [
 export async function toAppRequest(request: Request): Promise<Request> {
   const { method } = request;
   const body = method === "GET" || method === "HEAD" ? null : await readBytes(request);
-  return new Request(`${appOrigin}${getAppPath(request.url)}`, { method, headers: filterHeaders(request.headers), body, redirect: "manual" });
+  return new Request(`${appOrigin}${getAppPath(request.url)}`, {
+    method,
+    headers: filterHeaders(request.headers),
+    body,
+    redirect: "manual",
+  });
 }
 
 /** What comes after the app's own address, as it was written. */
@@ -26,6 +31,7 @@ function getAppPath(address: string): string {
 
 function filterHeaders(given: Headers): Headers {
   const headers = new Headers();
-  for (const [name, value] of given) if (!withheldHeaders.some((pattern) => pattern.test(name))) headers.set(name, value);
+  for (const [name, value] of given)
+    if (!withheldHeaders.some((pattern) => pattern.test(name))) headers.set(name, value);
   return headers;
 }

@@ -4,7 +4,11 @@ import { sanitizeAppResponse } from "./response.ts";
 const address = "/agency/global/agent/alice/app/";
 
 const respond = (headers: Record<string, string> = {}, status = 200) =>
-  sanitizeAppResponse(new Response("hello", { status, headers: { "x-thinkery-app": "0123456789ab", ...headers } }), "http://app/shop/cart?x=1", address);
+  sanitizeAppResponse(
+    new Response("hello", { status, headers: { "x-thinkery-app": "0123456789ab", ...headers } }),
+    "http://app/shop/cart?x=1",
+    address,
+  );
 
 /** What is ours to say, whatever the app says. */
 const ours = {
@@ -18,7 +22,11 @@ const ours = {
 test("every answer of an app is walled in", async () => {
   for (const status of [200, 404, 500]) {
     const answer = respond({}, status);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({ ...ours, "cache-control": "no-store", "x-thinkery-app": "0123456789ab" });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      ...ours,
+      "cache-control": "no-store",
+      "x-thinkery-app": "0123456789ab",
+    });
     expect([answer.status, await answer.text()]).toEqual([status, "hello"]);
     expect(answer.headers.get("cross-origin-opener-policy")).toBe(null);
     expect(answer.headers.get("x-thinkery-app-error")).toBe(status === 500 ? "1" : null);
@@ -30,27 +38,84 @@ test.each(Object.keys(ours))("an app cannot say another %s", (name) => {
 });
 
 test.each([
-  "set-cookie", "set-cookie2", "content-security-policy-report-only", "access-control-allow-origin", "access-control-allow-credentials",
-  "service-worker-allowed", "refresh", "clear-site-data", "cross-origin-opener-policy", "cross-origin-embedder-policy", "origin-agent-cluster",
-  "strict-transport-security", "alt-svc", "link", "report-to", "reporting-endpoints", "nel", "permissions-policy", "feature-policy",
-  "www-authenticate", "proxy-authenticate", "content-disposition", "sourcemap", "x-sourcemap", "speculation-rules", "accept-ch", "timing-allow-origin",
-  "server", "via", "vary", "upgrade", "x-accel-redirect", "x-sendfile", "x-reproxy-url", "x-xss-protection", "x-dns-prefetch-control",
-  "x-permitted-cross-domain-policies", "x-ua-compatible", "x-webkit-csp", "x-content-security-policy", "x-thinkery-user", "x-thinkery-app-error",
-  "x-agents-anything", "x-robots-tag", "x-forwarded-for",
+  "set-cookie",
+  "set-cookie2",
+  "content-security-policy-report-only",
+  "access-control-allow-origin",
+  "access-control-allow-credentials",
+  "service-worker-allowed",
+  "refresh",
+  "clear-site-data",
+  "cross-origin-opener-policy",
+  "cross-origin-embedder-policy",
+  "origin-agent-cluster",
+  "strict-transport-security",
+  "alt-svc",
+  "link",
+  "report-to",
+  "reporting-endpoints",
+  "nel",
+  "permissions-policy",
+  "feature-policy",
+  "www-authenticate",
+  "proxy-authenticate",
+  "content-disposition",
+  "sourcemap",
+  "x-sourcemap",
+  "speculation-rules",
+  "accept-ch",
+  "timing-allow-origin",
+  "server",
+  "via",
+  "vary",
+  "upgrade",
+  "x-accel-redirect",
+  "x-sendfile",
+  "x-reproxy-url",
+  "x-xss-protection",
+  "x-dns-prefetch-control",
+  "x-permitted-cross-domain-policies",
+  "x-ua-compatible",
+  "x-webkit-csp",
+  "x-content-security-policy",
+  "x-thinkery-user",
+  "x-thinkery-app-error",
+  "x-agents-anything",
+  "x-robots-tag",
+  "x-forwarded-for",
 ])("%s of an app is not passed on", (name) => {
   expect(respond({ [name]: "anything" }).headers.has(name)).toBe(false);
 });
 
 test("what an app says about its body is passed on", () => {
-  const said = { "content-type": "text/html; charset=utf-8", "content-language": "de", "cache-control": "max-age=60", etag: '"1"', "last-modified": "Sun, 15 Nov 2026 00:00:00 GMT", "x-total-count": "3", "x-frames": "2" };
+  const said = {
+    "content-type": "text/html; charset=utf-8",
+    "content-language": "de",
+    "cache-control": "max-age=60",
+    etag: '"1"',
+    "last-modified": "Sun, 15 Nov 2026 00:00:00 GMT",
+    "x-total-count": "3",
+    "x-frames": "2",
+  };
   expect(Object.fromEntries(respond(said).headers)).toMatchObject(said);
 });
 
 test("headers that would drown the others are left out", () => {
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`x-${index}`, "1"]));
-  const { headers } = respond({ ...many, "x-0-long": "x".repeat(5000), etag: "x".repeat(5000), "content-type": "text/plain", location: `/${"x".repeat(5000)}` });
+  const { headers } = respond({
+    ...many,
+    "x-0-long": "x".repeat(5000),
+    etag: "x".repeat(5000),
+    "content-type": "text/plain",
+    location: `/${"x".repeat(5000)}`,
+  });
   expect([...headers.keys()].filter((name) => /^x-\d+$/.test(name))).toHaveLength(32);
-  expect([headers.has("x-0-long"), headers.has("etag"), headers.has("location"), headers.get("content-type")]).toEqual([false, false, false, "text/plain"]);
+  expect([headers.has("x-0-long"), headers.has("etag"), headers.has("location"), headers.get("content-type")]).toEqual([
+    false,
+    false,
+    false,
+    "text/plain",
+  ]);
 });
 
 test.each([
@@ -67,9 +132,17 @@ test.each([
   expect(new URL(next, "http://127.0.0.1:5099").href.startsWith(`http://127.0.0.1:5099${address}`)).toBe(true);
 });
 
-test.each(["https://evil.example/", "//evil.example/", "http://app:81/", "https://app/", "http://app.evil.example/", "http://app@evil.example/", "javascript:alert(1)", "data:text/html,x", "\\\\evil.example\\x", "http://"])(
-  "an app cannot send its reader to %s",
-  (location) => {
-    expect(respond({ location }, 302).headers.has("location")).toBe(false);
-  },
-);
+test.each([
+  "https://evil.example/",
+  "//evil.example/",
+  "http://app:81/",
+  "https://app/",
+  "http://app.evil.example/",
+  "http://app@evil.example/",
+  "javascript:alert(1)",
+  "data:text/html,x",
+  "\\\\evil.example\\x",
+  "http://",
+])("an app cannot send its reader to %s", (location) => {
+  expect(respond({ location }, 302).headers.has("location")).toBe(false);
+});

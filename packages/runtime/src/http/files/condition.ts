@@ -14,7 +14,8 @@ function parseHashes(headers: Headers, name: string): Hashes | undefined {
   const text = headers.get(name);
   if (text === null) return undefined;
   if (text.trim() === "*") return "*";
-  if (text.length > 4000 || !hashListPattern.test(text)) throw fail("bad_request", `${name} is not valid: write hashes in quotes, "a1b2…", or * for any.`);
+  if (text.length > 4000 || !hashListPattern.test(text))
+    throw fail("bad_request", `${name} is not valid: write hashes in quotes, "a1b2…", or * for any.`);
   // One that is only alike is not good enough to overwrite something.
   const tags = [...text.matchAll(/(W\/)?"([^"]*)"/g)];
   return tags.filter(([, weak]) => !weak || name === "if-none-match").map(([, , hash]) => hash ?? "");

@@ -7,7 +7,8 @@ export function readRange({ method, headers }: Request): ByteRange | undefined {
   const [, from, to, last] = rangePattern.exec(headers.get("range")?.trim() ?? "") ?? [];
   if (method !== "GET" || (from === undefined && last === undefined)) return undefined;
   if (from !== undefined && to !== undefined && Number(to) < Number(from)) return undefined;
-  const place = from === undefined ? { to: Number(last) } : { from: Number(from), ...(to === undefined ? {} : { to: Number(to) }) };
+  const place =
+    from === undefined ? { to: Number(last) } : { from: Number(from), ...(to === undefined ? {} : { to: Number(to) }) };
   const known = headers.get("if-range");
   // By a date, two changes within a second would be taken for one.
   return { ...place, ...(known === null ? {} : { of: /^\s*"([^"]*)"\s*$/.exec(known)?.[1] ?? "" }) };

@@ -1,11 +1,11 @@
 import { appAddress, endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import { sanitizeAppResponse } from "../app/response.ts";
 import { toAppRequest } from "../app/request.ts";
+import { sanitizeAppResponse } from "../app/response.ts";
 import { requireAgent as entered } from "../directory.ts";
+import { checkFetchDestination } from "../fetch-destination.ts";
 import { isUpgrade } from "../guard.ts";
 import { type HonoEnv, route } from "../route.ts";
-import { checkFetchDestination } from "../fetch-destination.ts";
 
 /** An agent's app: setting it, and reaching it. */
 export function addAppRoutes(app: Hono<HonoEnv>): void {
@@ -18,7 +18,13 @@ export function addAppRoutes(app: Hono<HonoEnv>): void {
     return undefined;
   });
 
-  for (const endpoint of [endpoints.fetchApp, endpoints.postToApp, endpoints.putToApp, endpoints.patchToApp, endpoints.deleteToApp]) {
+  for (const endpoint of [
+    endpoints.fetchApp,
+    endpoints.postToApp,
+    endpoints.putToApp,
+    endpoints.patchToApp,
+    endpoints.deleteToApp,
+  ]) {
     route(app, endpoint, async (call) => {
       const agent = await entered(call);
       if (isUpgrade(call.request)) throw fail("bad_request", "An app takes no WebSockets; ask it with plain requests.");

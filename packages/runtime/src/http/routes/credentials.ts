@@ -1,9 +1,9 @@
 import { endpoints, fail, type Who } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import type { Env } from "../../objects/env.ts";
-import { toJsonResponse, createEmptyResponse } from "../response.ts";
 import { forgetCredential } from "../authenticate.ts";
 import { mint, sha256, verifyCredential, parseTokenUser } from "../credentials.ts";
+import { toJsonResponse, createEmptyResponse } from "../response.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 const codeLifetimeSeconds = 10 * 60;

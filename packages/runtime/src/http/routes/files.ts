@@ -2,15 +2,15 @@ import { endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { toTransfer } from "../../objects/transfer.ts";
 import { getMaxFileBytes, getWorkspaceLimits } from "../../workspace/quota.ts";
-import { toJsonResponse } from "../response.ts";
 import { readBytes } from "../body.ts";
 import { requireAgent as entered } from "../directory.ts";
-import { toArchiveResponse, toFileResponse } from "../files/response.ts";
+import { checkFetchDestination } from "../fetch-destination.ts";
 import { readCondition } from "../files/condition.ts";
 import { readFilePath } from "../files/path.ts";
 import { readRange } from "../files/range.ts";
+import { toArchiveResponse, toFileResponse } from "../files/response.ts";
+import { toJsonResponse } from "../response.ts";
 import { type HonoEnv, route } from "../route.ts";
-import { checkFetchDestination } from "../fetch-destination.ts";
 
 /** A zip is unpacked in memory, which all agents share. */
 const maxArchiveMb = 64;
@@ -29,7 +29,11 @@ export function addFileRoutes(app: Hono<HonoEnv>): void {
     checkFetchDestination(call.request, call.caller, "file");
     const { download, ...at } = call.query;
     const only = call.request.method === "HEAD" ? "info" : undefined;
-    const read = await agent.files.read(readFilePath(call.request.url), at, { condition: readCondition(call.request), range: readRange(call.request), only });
+    const read = await agent.files.read(readFilePath(call.request.url), at, {
+      condition: readCondition(call.request),
+      range: readRange(call.request),
+      only,
+    });
     return toFileResponse(read, { download: download !== undefined });
   });
 
@@ -39,8 +43,17 @@ export function addFileRoutes(app: Hono<HonoEnv>): void {
     const condition = readCondition(call.request);
     checkWholeBody(call.request);
     const limits = getWorkspaceLimits(call.env);
-    const bytes = await readBytes(call.request, getMaxFileBytes(limits), `This is larger than a file may be: ${limits.fileMb} MB.`);
-    const { file, created } = await agent.files.write(path, toTransfer(bytes), { ...call.query, ...condition }, call.caller.user);
+    const bytes = await readBytes(
+      call.request,
+      getMaxFileBytes(limits),
+      `This is larger than a file may be: ${limits.fileMb} MB.`,
+    );
+    const { file, created } = await agent.files.write(
+      path,
+      toTransfer(bytes),
+      { ...call.query, ...condition },
+      call.caller.user,
+    );
     return toJsonResponse(file, created ? 201 : 200, { etag: `"${file.hash}"` });
   });
 
@@ -64,7 +77,11 @@ export function addFileRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.putArchive, async (call) => {
     const agent = await entered(call);
     checkWholeBody(call.request);
-    const zip = await readBytes(call.request, maxArchiveMb * 1024 * 1024, `This zip is larger than one may be: ${maxArchiveMb} MB.`);
+    const zip = await readBytes(
+      call.request,
+      maxArchiveMb * 1024 * 1024,
+      `This zip is larger than one may be: ${maxArchiveMb} MB.`,
+    );
     const order = { branch: call.query.branch, replace: call.query.replace !== undefined };
     return agent.files.writeArchive(toTransfer(zip), order, call.caller.user);
   });

@@ -44,8 +44,15 @@ async function readHealth(env: Env, caller: Caller): Promise<Health> {
 }
 
 /** What the daemon knows of the processes, with what the pool knows of what runs in them. Whose code that is, is the owner's to know. */
-async function readSandboxes(env: Env, { slots }: HostStatus, { user }: Caller): Promise<Pick<Health, "sandboxes" | "waitingRuns">> {
+async function readSandboxes(
+  env: Env,
+  { slots }: HostStatus,
+  { user }: Caller,
+): Promise<Pick<Health, "sandboxes" | "waitingRuns">> {
   const pool = await createSlotClient(env)?.status();
-  const inside = (pool?.slots ?? []).map(({ runs, agent }) => ({ runs, ...(agent && user === ownerUser ? { agent } : {}) }));
+  const inside = (pool?.slots ?? []).map(({ runs, agent }) => ({
+    runs,
+    ...(agent && user === ownerUser ? { agent } : {}),
+  }));
   return { sandboxes: slots.map((slot, index) => ({ ...slot, ...inside[index] })), waitingRuns: pool?.waiting ?? 0 };
 }

@@ -12,10 +12,10 @@ import {
 } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import type { System } from "../../system/system.ts";
-import { toEventStreamResponse } from "../response.ts";
 import { readCallerContext } from "../caller-context.ts";
 import { resolveAgents } from "../job.ts";
 import { mergeEvents } from "../merge.ts";
+import { toEventStreamResponse } from "../response.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 /** One message to one agent or several, until all are done. The turns are durable: they go on when the caller leaves. */
@@ -46,7 +46,8 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
     const outcomes = await Promise.all(
       admitted.map(async ({ think, agent, runId }) => ({ ...(await think.conversation.waitForOutcome(runId)), agent })),
     );
-    for (const outcome of outcomes) if (outcome.status !== "completed") throw createOutcomeError(outcome, outcomes.length > 1);
+    for (const outcome of outcomes)
+      if (outcome.status !== "completed") throw createOutcomeError(outcome, outcomes.length > 1);
     return {
       content: joinContents(outcomes),
       toolCalls: outcomes.flatMap(({ toolCalls }) => toolCalls),
@@ -83,7 +84,8 @@ function joinContents(outcomes: Outcome[]): string {
 
 /** One unknown price makes the whole unknown. */
 function sumUsage(usages: UsageTotal[]): UsageTotal {
-  const sumBy = (pick: (usage: UsageTotal) => number | undefined) => usages.reduce((all, usage) => all + (pick(usage) ?? 0), 0);
+  const sumBy = (pick: (usage: UsageTotal) => number | undefined) =>
+    usages.reduce((all, usage) => all + (pick(usage) ?? 0), 0);
   const known = usages.every(({ costUsd }) => costUsd !== null);
   return {
     inputTokens: sumBy((usage) => usage.inputTokens),

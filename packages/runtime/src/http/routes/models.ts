@@ -21,7 +21,9 @@ export function addModelRoutes(app: Hono<HonoEnv>): void {
       throw fail("not_found", `There is no provider “${query.provider}”; ${advice}`, suggestion ? { suggestion } : {});
     }
     // Those that cannot be used now are listed when they are asked for by name.
-    const wanted = providers.filter(({ name, status }) => (query.provider ? name === query.provider : status === "ready"));
+    const wanted = providers.filter(({ name, status }) =>
+      query.provider ? name === query.provider : status === "ready",
+    );
     return { models: wanted.flatMap((provider) => provider.models), default: fallback };
   });
 }

@@ -1,10 +1,10 @@
 import { endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import { toEventStreamResponse, toJsonStreamResponse, toBlobResponse } from "../response.ts";
 import { readCallerContext } from "../caller-context.ts";
 import { requireAgent as entered } from "../directory.ts";
-import { type HonoEnv, route } from "../route.ts";
 import { checkFetchDestination } from "../fetch-destination.ts";
+import { toEventStreamResponse, toJsonStreamResponse, toBlobResponse } from "../response.ts";
+import { type HonoEnv, route } from "../route.ts";
 
 /** Talking to one agent, and reading what came of it. */
 export function addTurnRoutes(app: Hono<HonoEnv>): void {
@@ -23,7 +23,12 @@ export function addTurnRoutes(app: Hono<HonoEnv>): void {
     const agent = await entered(call);
     if (!wantsStream(call.request)) return agent.conversation.listEvents(call.query);
     // An EventSource that reconnects asks the same address again, so its header is the newer word.
-    return toEventStreamResponse(await agent.conversation.followEvents(readLastEventId(call.request) ?? call.query.after, call.query.progress !== undefined));
+    return toEventStreamResponse(
+      await agent.conversation.followEvents(
+        readLastEventId(call.request) ?? call.query.after,
+        call.query.progress !== undefined,
+      ),
+    );
   });
 
   route(app, endpoints.listMessages, async (call) => (await entered(call)).conversation.listMessages(call.query));
@@ -37,7 +42,9 @@ export function addTurnRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.getUsage, async (call) => (await entered(call)).conversation.getUsage(call.query.days));
 
-  route(app, endpoints.exportAgent, async (call) => toJsonStreamResponse(await (await entered(call)).conversation.export()));
+  route(app, endpoints.exportAgent, async (call) =>
+    toJsonStreamResponse(await (await entered(call)).conversation.export()),
+  );
 
   route(app, endpoints.getBlob, async (call) => {
     checkFetchDestination(call.request, call.caller, "file");

@@ -14,11 +14,15 @@ export function addUserRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.putPreferences, ({ env, caller, body }) => env.User.getByName(caller.user).putPreferences(body));
 
-  route(app, endpoints.getUserUsage, async ({ env, caller, query }) => (await getUpToDateUser(env, caller.user)).getUsage(query.days));
+  route(app, endpoints.getUserUsage, async ({ env, caller, query }) =>
+    (await getUpToDateUser(env, caller.user)).getUsage(query.days),
+  );
 
   route(app, endpoints.getUserBudget, async ({ env, caller }) => (await getUpToDateUser(env, caller.user)).getBudget());
 
-  route(app, endpoints.putUserBudget, async ({ env, caller, body }) => (await getUpToDateUser(env, caller.user)).setBudget(body));
+  route(app, endpoints.putUserBudget, async ({ env, caller, body }) =>
+    (await getUpToDateUser(env, caller.user)).setBudget(body),
+  );
 
   route(app, endpoints.deleteUserBudget, async ({ env, caller }) => {
     await env.User.getByName(caller.user).setBudget(undefined);

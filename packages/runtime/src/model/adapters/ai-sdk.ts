@@ -1,11 +1,11 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { FinishReason, Model, ModelPart, ModelRequest, Usage } from "../model.ts";
 import { createNetworkError } from "../wire/create-model-error.ts";
+import { IdleTimeout } from "../wire/idle-timeout.ts";
 import type { Layout } from "../wire/layout.ts";
 import { toCount, PartCollector, parseToolCall } from "../wire/parts.ts";
-import { IdleTimeout } from "../wire/idle-timeout.ts";
-import { toModelError } from "./ai-sdk/to-model-error.ts";
 import { type AiSdkReplay, createPrompt } from "./ai-sdk/prompt.ts";
+import { toModelError } from "./ai-sdk/to-model-error.ts";
 
 /** A model of the AI SDK behind our interface: for reach, not for speed. */
 export interface AiSdkOptions {
@@ -17,13 +17,23 @@ export interface AiSdkOptions {
   providerOptions?: SharedV4ProviderOptions;
 }
 
-const finishReasons: Record<string, FinishReason> = { stop: "stop", length: "length", "content-filter": "content", "tool-calls": "tool-calls" };
+const finishReasons: Record<string, FinishReason> = {
+  stop: "stop",
+  length: "length",
+  "content-filter": "content",
+  "tool-calls": "tool-calls",
+};
 
 export function createAiSdkModel(model: LanguageModelV4, options: AiSdkOptions): Model {
   return { id: options.id, stream: (request, signal) => streamParts(model, options, request, signal) };
 }
 
-async function* streamParts(model: LanguageModelV4, options: AiSdkOptions, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart[]> {
+async function* streamParts(
+  model: LanguageModelV4,
+  options: AiSdkOptions,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelPart[]> {
   signal.throwIfAborted();
   const adapter = `ai-sdk ${options.id}`;
   const idleTimeout = new IdleTimeout(options.idleMs ?? 120_000, signal);
@@ -33,7 +43,12 @@ async function* streamParts(model: LanguageModelV4, options: AiSdkOptions, reque
   try {
     const asked = model.doStream({
       prompt: createPrompt(request, adapter),
-      tools: request.tools.map(({ name, description, parameters }) => ({ type: "function", name, description, inputSchema: parameters })),
+      tools: request.tools.map(({ name, description, parameters }) => ({
+        type: "function",
+        name,
+        description,
+        inputSchema: parameters,
+      })),
       ...request.settings,
       abortSignal: idleTimeout.controller.signal,
       ...(options.providerOptions ? { providerOptions: options.providerOptions } : {}),
@@ -51,7 +66,9 @@ async function* streamParts(model: LanguageModelV4, options: AiSdkOptions, reque
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw idleTimeout.hasExpired ? createNetworkError(options, "was silent for too long.") : toModelError(options, error);
+    throw idleTimeout.hasExpired
+      ? createNetworkError(options, "was silent for too long.")
+      : toModelError(options, error);
   } finally {
     idleTimeout.end();
     void reader?.cancel().catch(() => {});
@@ -117,11 +134,15 @@ class AiSdkResponseParser {
     }
   }
 
-  private finish({ finishReason, usage }: Extract<LanguageModelV4StreamPart, { type: "finish" }>, parts: PartCollector): void {
+  private finish(
+    { finishReason, usage }: Extract<LanguageModelV4StreamPart, { type: "finish" }>,
+    parts: PartCollector,
+  ): void {
     const { unified, raw } = finishReason;
     if (unified === "interrupted") throw new Error("the answer was cut off");
     if (unified === "error") throw { error: { message: `it stopped with ${raw ?? "an error"}.` } };
-    if (this.layout.some((entry) => "kept" in entry)) parts.addReplay({ adapter: this.adapter, data: this.layout.filter(isNonEmpty) });
+    if (this.layout.some((entry) => "kept" in entry))
+      parts.addReplay({ adapter: this.adapter, data: this.layout.filter(isNonEmpty) });
     const reason = finishReasons[unified] ?? "other";
     parts.finish(reason === "stop" && this.hasCalls ? "tool-calls" : reason, toUsage(usage));
   }
@@ -129,7 +150,10 @@ class AiSdkResponseParser {
 
 const isNonEmpty = (entry: Layout<AiSdkReplay>[number]): boolean => !("text" in entry) || entry.text > 0;
 
-function toUsage({ inputTokens, outputTokens }: Extract<LanguageModelV4StreamPart, { type: "finish" }>["usage"]): Usage | undefined {
+function toUsage({
+  inputTokens,
+  outputTokens,
+}: Extract<LanguageModelV4StreamPart, { type: "finish" }>["usage"]): Usage | undefined {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
   return {
     inputTokens: toCount(inputTokens.total),

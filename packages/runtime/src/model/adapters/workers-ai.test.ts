@@ -23,9 +23,16 @@ test("the binding gets the model apart from its inputs, and no content that is n
   const seen: any[] = [];
   const parts = await ask(async (model, inputs) => {
     seen.push(model, inputs);
-    return new Response('data: {"response":"Hel"}\n\ndata: {"response":"lo"}\n\ndata: [DONE]\n\n', { headers: { "content-type": "text/event-stream" } });
+    return new Response('data: {"response":"Hel"}\n\ndata: {"response":"lo"}\n\ndata: [DONE]\n\n', {
+      headers: { "content-type": "text/event-stream" },
+    });
   });
-  expect(parts.filter(({ type }) => type === "text").map((part: any) => part.text).join("")).toBe("Hello");
+  expect(
+    parts
+      .filter(({ type }) => type === "text")
+      .map((part: any) => part.text)
+      .join(""),
+  ).toBe("Hello");
   expect(seen[0]).toBe("@cf/x");
   expect(seen[1]).not.toHaveProperty("model");
   expect(seen[1].messages.map(({ content }: any) => content)).toEqual(["Be brief.", "Hi", "", "seen"]);
@@ -38,5 +45,9 @@ test.each([
   ["3006: Request is too large", "overflow", 413],
   ["Network connection lost.", "network", undefined],
 ])("what the binding throws is sorted: %s", async (message, kind, status) => {
-  await expect(ask(() => Promise.reject(new Error(message)))).rejects.toMatchObject({ name: "ModelError", kind, status });
+  await expect(ask(() => Promise.reject(new Error(message)))).rejects.toMatchObject({
+    name: "ModelError",
+    kind,
+    status,
+  });
 });

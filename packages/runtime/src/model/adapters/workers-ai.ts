@@ -3,7 +3,11 @@ import { createChatModel } from "../wire/chat.ts";
 
 /** As much of the binding as we use. */
 export interface AiBinding {
-  run(model: string, inputs: object, options: { returnRawResponse: true; signal?: AbortSignal | null }): Promise<Response>;
+  run(
+    model: string,
+    inputs: object,
+    options: { returnRawResponse: true; signal?: AbortSignal | null },
+  ): Promise<Response>;
 }
 
 interface WorkersAiOptions {
@@ -19,19 +23,40 @@ export function createWorkersAiModel({ id, model, binding, idleMs }: WorkersAiOp
     const { model: _model, stream_options: _options, messages, ...rest } = JSON.parse(String(init?.body));
     const inputs = { ...rest, messages: messages.map(fillContent) };
     try {
-      return await binding.run(model, inputs, { returnRawResponse: true, ...(init?.signal ? { signal: init.signal } : {}) });
+      return await binding.run(model, inputs, {
+        returnRawResponse: true,
+        ...(init?.signal ? { signal: init.signal } : {}),
+      });
     } catch (error) {
       return toErrorResponse(error);
     }
   };
-  return createChatModel({ id, model, base: "https://workers-ai.invalid", fetch: run as never, ...(idleMs === undefined ? {} : { idleMs }) });
+  return createChatModel({
+    id,
+    model,
+    base: "https://workers-ai.invalid",
+    fetch: run as never,
+    ...(idleMs === undefined ? {} : { idleMs }),
+  });
 }
 
 /** The binding's own schema has no null. */
 const fillContent = (message: { content: unknown }): object => ({ ...message, content: message.content ?? "" });
 
 /** The statuses that the binding's codes stand for in the HTTP API. */
-const statuses: Record<string, number> = { 3006: 413, 3007: 408, 3008: 408, 3023: 403, 3036: 429, 3040: 429, 3041: 403, 3042: 404, 5007: 404, 5016: 403, 5018: 403 };
+const statuses: Record<string, number> = {
+  3006: 413,
+  3007: 408,
+  3008: 408,
+  3023: 403,
+  3036: 429,
+  3040: 429,
+  3041: 403,
+  3042: 404,
+  5007: 404,
+  5016: 403,
+  5018: 403,
+};
 
 /** The binding throws what its HTTP API would answer, with the code in front. */
 function toErrorResponse(error: unknown): Response {

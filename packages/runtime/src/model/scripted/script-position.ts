@@ -26,8 +26,13 @@ export function findScriptPosition(script: Script, messages: readonly ModelMessa
   const latest = said.at(-1) ?? { text: "", at: -1 };
   const since = messages.slice(latest.at + 1);
   const answers = since.filter(({ role }) => role === "assistant").length;
-  const exchange = findExchange(script, said.map(({ text }) => text));
-  const results = since.flatMap((message) => (message.role === "tool" ? [{ tool: message.name, content: message.content }] : []));
+  const exchange = findExchange(
+    script,
+    said.map(({ text }) => text),
+  );
+  const results = since.flatMap((message) =>
+    message.role === "tool" ? [{ tool: message.name, content: message.content }] : [],
+  );
   return {
     actions: (exchange && splitAnswers(exchange)[answers]) ?? [],
     variables: { message: latest.text, turn: Math.max(1, said.length), results },

@@ -11,14 +11,22 @@ function modelOf(written: unknown) {
   return createScriptedModel("scripted:test", script);
 }
 
-async function parts(model: ReturnType<typeof modelOf>, messages: ModelMessage[], signal = new AbortController().signal) {
+async function parts(
+  model: ReturnType<typeof modelOf>,
+  messages: ModelMessage[],
+  signal = new AbortController().signal,
+) {
   const all: ModelPart[] = [];
   for await (const batch of model.stream({ system: "", messages, tools: [] }, signal)) all.push(...batch);
   return all;
 }
 
 /** Plays a turn as the runtime does: answers go back in, calls get results, until an answer has no calls. */
-async function play(model: ReturnType<typeof modelOf>, messages: ModelMessage[], results: (name: string) => string = () => "ok") {
+async function play(
+  model: ReturnType<typeof modelOf>,
+  messages: ModelMessage[],
+  results: (name: string) => string = () => "ok",
+) {
   const transcript: unknown[] = [];
   for (;;) {
     const answer = await parts(model, messages);
@@ -90,7 +98,12 @@ test("exchanges without a pattern are used in order and the last repeats; patter
 test("messages in a row are one, and the last of them is answered; one in the middle of a turn begins anew", async () => {
   const model = modelOf(two);
   expect(await play(model, [user("x"), user("y")])).toEqual(["one"]);
-  const steered: ModelMessage[] = [user("add"), { role: "assistant", content: "" }, { role: "tool", callId: "1", name: "sum", content: "1" }, user("stop")];
+  const steered: ModelMessage[] = [
+    user("add"),
+    { role: "assistant", content: "" },
+    { role: "tool", callId: "1", name: "sum", content: "1" },
+    user("stop"),
+  ];
   expect(await play(model, steered)).toEqual(["one"]);
 });
 
@@ -106,36 +119,53 @@ test("patterns are text in any case, expressions between slashes, or expressions
 
 test("a script that has nothing left to say stops", async () => {
   const model = modelOf([{ when: "only this", text: "yes" }]);
-  expect(await parts(model, [user("something else")])).toEqual([expect.objectContaining({ type: "finish", reason: "stop" })]);
+  expect(await parts(model, [user("something else")])).toEqual([
+    expect.objectContaining({ type: "finish", reason: "stop" }),
+  ]);
 });
 
 test("usage is estimated, and calls finish as calls", async () => {
   const answer = await parts(modelOf([{ call: { tool: "t" } }]), [user("12345678")]);
-  expect(answer.at(-1)).toEqual({ type: "finish", reason: "tool-calls", usage: { inputTokens: 2, outputTokens: expect.any(Number) } });
+  expect(answer.at(-1)).toEqual({
+    type: "finish",
+    reason: "tool-calls",
+    usage: { inputTokens: 2, outputTokens: expect.any(Number) },
+  });
 });
 
 test("call ids are never the same twice", async () => {
   const model = modelOf([{ calls: [{ tool: "t" }, { tool: "t" }] }]);
-  const ids = [...(await parts(model, [user("a")])), ...(await parts(model, [user("a")]))].flatMap((part) => (part.type === "tool-call" ? [part.call.id] : []));
+  const ids = [...(await parts(model, [user("a")])), ...(await parts(model, [user("a")]))].flatMap((part) =>
+    part.type === "tool-call" ? [part.call.id] : [],
+  );
   expect(new Set(ids).size).toBe(4);
 });
 
 test("a failure is what that HTTP status would be; with `times` it passes, without it stays", async () => {
-  const model = modelOf([{ steps: [{ text: "a" }, { fail: { status: 429, times: 2, retryAfter: 7 } }, { text: "b" }] }]);
+  const model = modelOf([
+    { steps: [{ text: "a" }, { fail: { status: 429, times: 2, retryAfter: 7 } }, { text: "b" }] },
+  ]);
   const error = await parts(model, [user("x")]).catch((error: unknown) => error);
   expect(error).toBeInstanceOf(ModelError);
   expect(error).toMatchObject({ kind: "overloaded", passing: true, status: 429, retryAfterMs: 7000 });
   await expect(parts(model, [user("x")])).rejects.toThrow();
   expect(await parts(model, [user("x")])).toMatchObject([{ text: "a" }, { text: "b" }, { type: "finish" }]);
   const always = modelOf([{ fail: 401 }]);
-  for (let n = 0; n < 3; n++) await expect(parts(always, [user("x")])).rejects.toMatchObject({ kind: "auth", passing: false });
+  for (let n = 0; n < 3; n++)
+    await expect(parts(always, [user("x")])).rejects.toMatchObject({ kind: "auth", passing: false });
 });
 
 test("an expression that leads nowhere is refused by name", async () => {
   const model = modelOf([{ text: "{{ results.bash.stdout }}" }]);
   await expect(parts(model, [user("x")])).rejects.toThrow("{{ results.bash.stdout }}");
-  const deep: ModelMessage[] = [user("x"), { role: "assistant", content: "" }, { role: "tool", callId: "1", name: "t", content: "text" }];
-  await expect(parts(modelOf([{ steps: [{ call: { tool: "t" } }, { text: "{{ results.t.constructor }}" }] }]), deep)).rejects.toMatchObject({ kind: "refused" });
+  const deep: ModelMessage[] = [
+    user("x"),
+    { role: "assistant", content: "" },
+    { role: "tool", callId: "1", name: "t", content: "text" },
+  ];
+  await expect(
+    parts(modelOf([{ steps: [{ call: { tool: "t" } }, { text: "{{ results.t.constructor }}" }] }]), deep),
+  ).rejects.toMatchObject({ kind: "refused" });
 });
 
 test("an abort ends a pause at once", async () => {

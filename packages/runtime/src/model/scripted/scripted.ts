@@ -16,7 +16,10 @@ export function createScriptedModel(id: string, script: Script): Model {
     const before = failed.get(place) ?? 0;
     if (times !== undefined && before >= times) return;
     failed.set(place, before + 1);
-    throw createModelError({ id }, { status, ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter * 1000 }) });
+    throw createModelError(
+      { id },
+      { status, ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter * 1000 }) },
+    );
   }
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart[]> {
@@ -28,7 +31,11 @@ export function createScriptedModel(id: string, script: Script): Model {
       if (beat.do === "wait") await pause(beat.ms, signal);
       else if (beat.do === "fail") fail(`${request.messages.length} ${index}`, beat.failure);
       else if (beat.do === "calls") {
-        const calls = beat.calls.map(({ tool, input }) => ({ id: createCallId(), name: tool, input: fillInput(input, variables) }));
+        const calls = beat.calls.map(({ tool, input }) => ({
+          id: createCallId(),
+          name: tool,
+          input: fillInput(input, variables),
+        }));
         written += JSON.stringify(calls).length;
         called = true;
         yield calls.map((call) => ({ type: "tool-call", call }));
@@ -60,7 +67,10 @@ const estimateTokens = (characters: number) => Math.ceil(characters / 4);
 function countRequestChars({ system, messages, tools }: ModelRequest): number {
   const said = messages.reduce((sum, message) => {
     const { content } = message;
-    const text = typeof content === "string" ? content.length : content.reduce((all, part) => all + (part.type === "text" ? part.text.length : 0), 0);
+    const text =
+      typeof content === "string"
+        ? content.length
+        : content.reduce((all, part) => all + (part.type === "text" ? part.text.length : 0), 0);
     const calls = message.role === "assistant" && message.toolCalls ? JSON.stringify(message.toolCalls).length : 0;
     return sum + text + calls;
   }, 0);

@@ -53,5 +53,8 @@ function toText(value: unknown): string {
 
 function createMissingResultError(name: string): ModelError {
   const advice = "Correct the script: results count from 0 and begin anew with every message.";
-  return new ModelError("refused", `The script asks for {{ ${name} }}, and there is no such result.`, { passing: false, advice });
+  return new ModelError("refused", `The script asks for {{ ${name} }}, and there is no such result.`, {
+    passing: false,
+    advice,
+  });
 }

@@ -46,7 +46,7 @@ export const tour: ScriptInput = {
             "I am a scripted model, so I only know a few lines. The house around me is real, though:",
             "",
             "- `thinkery new alice` creates an agent, `thinkery chat alice` talks to it, `thinkery ls` lists them",
-            "- `thinkery run alice \"do this\"` gives it a job and prints the answer",
+            '- `thinkery run alice "do this"` gives it a job and prints the answer',
             "- `thinkery doctor` says what is missing on this machine",
             "",
             "Ask me about “models” to hear how to give me a mind.",
@@ -60,8 +60,19 @@ export const tour: ScriptInput = {
         { text: "Agents have files of their own, and a shell. I write one, read it, and change it:" },
         { call: { tool: "bash", input: { command: athens } } },
         { call: { tool: "readFile", input: { path: "notes/athens.md" } } },
-        { call: { tool: "editFile", input: { path: "notes/athens.md", oldString: "- The Agora", newString: "- The Agora, early in the morning" } } },
-        { text: "The shell said:\n\n{{ results.0 }}\n\nEach of these changes is a version that says who made it. Open “Files” to see them, edit along, or take one back; or use `thinkery files`, `thinkery versions` and `thinkery revert`." },
+        {
+          call: {
+            tool: "editFile",
+            input: {
+              path: "notes/athens.md",
+              oldString: "- The Agora",
+              newString: "- The Agora, early in the morning",
+            },
+          },
+        },
+        {
+          text: "The shell said:\n\n{{ results.0 }}\n\nEach of these changes is a version that says who made it. Open “Files” to see them, edit along, or take one back; or use `thinkery files`, `thinkery versions` and `thinkery revert`.",
+        },
       ],
     },
     {
@@ -73,7 +84,9 @@ export const tour: ScriptInput = {
         { call: createPlanTodos("completed", "in_progress") },
         { wait: 400 },
         { call: createPlanTodos("completed", "completed") },
-        { text: "Each of these changes was a tool call: checked, written down, and only then done. A real model plans the same way." },
+        {
+          text: "Each of these changes was a tool call: checked, written down, and only then done. A real model plans the same way.",
+        },
       ],
     },
     {
@@ -81,12 +94,17 @@ export const tour: ScriptInput = {
       steps: [
         { text: "Agents can write code and run it. Here is a little, in TypeScript; it even calls one of my tools:" },
         { call: { tool: "executeCode", input: { code: primes } } },
-        { text: "It ran in a sandbox: a process of its own without network, files or keys, which is killed when it spins or eats too much. This came back:\n\n{{ results.0 }}" },
+        {
+          text: "It ran in a sandbox: a process of its own without network, files or keys, which is killed when it spins or eats too much. This came back:\n\n{{ results.0 }}",
+        },
       ],
     },
     {
       steps: [
-        { reasoning: "Somebody is here. There is no model behind me, so I should say that plainly, and show what the house does." },
+        {
+          reasoning:
+            "Somebody is here. There is no model behind me, so I should say that plainly, and show what the house does.",
+        },
         {
           text: "Welcome to Thinkery. I am a scripted model: no key for a real one was found, so I play a short tour that was written beforehand. Everything around me is real.",
         },
@@ -94,15 +112,21 @@ export const tour: ScriptInput = {
         { text: "I have just given our conversation a title. Now a plan:" },
         { call: createTourTodos("in_progress", "pending", "pending") },
         { wait: 300 },
-        { text: "Agents remember: every message and step is on disk before you see it. Stop the host in the middle of a turn and it goes on where it was." },
+        {
+          text: "Agents remember: every message and step is on disk before you see it. Stop the host in the middle of a turn and it goes on where it was.",
+        },
         { call: createTourTodos("completed", "in_progress", "pending") },
         { wait: 300 },
         { text: "Agents act through tools, like this list of todos, and each call is checked and logged first." },
         { call: createTourTodos("completed", "completed", "in_progress") },
         { wait: 300 },
-        { text: "And agents think with the model you give them: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or start Ollama, and run `thinkery restart`." },
+        {
+          text: "And agents think with the model you give them: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or start Ollama, and run `thinkery restart`.",
+        },
         { call: createTourTodos("completed", "completed", "completed") },
-        { text: "That was the tour. Ask me about “models” or “help”, say “plan” to see a list being worked through, “code” to see some run, or “files” to see some written." },
+        {
+          text: "That was the tour. Ask me about “models” or “help”, say “plan” to see a list being worked through, “code” to see some run, or “files” to see some written.",
+        },
       ],
     },
     {

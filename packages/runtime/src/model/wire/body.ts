@@ -119,7 +119,9 @@ class Pump {
   }
 }
 
-function createReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array> {
+function createReader(
+  body: ReadableStream<Uint8Array>,
+): ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array> {
   try {
     return body.getReader({ mode: "byob" });
   } catch {

@@ -1,10 +1,10 @@
 import { ModelError } from "../error.ts";
 import type { ModelPart } from "../model.ts";
 import { BodyReader } from "./body.ts";
-import { parseProviderError, parseErrorResponse } from "./provider-error.ts";
 import { type ProviderError, createModelError, createNetworkError, createRedirectError } from "./create-model-error.ts";
-import { PartCollector } from "./parts.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
+import { PartCollector } from "./parts.ts";
+import { parseProviderError, parseErrorResponse } from "./provider-error.ts";
 import { EventParser } from "./sse.ts";
 
 export interface WireOptions {
@@ -48,7 +48,12 @@ const maxBodyBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 
 /** One call over HTTP: the question goes out, the parts of the answer come back as they arrive. */
-export async function* streamCall(options: WireOptions, question: WireRequest, answer: ResponseParser, signal: AbortSignal): AsyncGenerator<ModelPart[]> {
+export async function* streamCall(
+  options: WireOptions,
+  question: WireRequest,
+  answer: ResponseParser,
+  signal: AbortSignal,
+): AsyncGenerator<ModelPart[]> {
   signal.throwIfAborted();
   const idleTimeout = new IdleTimeout(options.idleMs ?? defaultIdleMs, signal);
   let reader: BodyReader | undefined;
@@ -69,7 +74,10 @@ export async function* streamCall(options: WireOptions, question: WireRequest, a
     }
     const kind = response.headers.get("content-type") ?? "";
     if (kind.includes("text/html")) {
-      throw createModelError(options, { status: response.status, message: "it sent a web page. Is the address right?" });
+      throw createModelError(options, {
+        status: response.status,
+        message: "it sent a web page. Is the address right?",
+      });
     }
     if (kind.includes("json")) {
       const body = await readBody(reader, idleTimeout, maxBodyBytes);
@@ -85,7 +93,8 @@ export async function* streamCall(options: WireOptions, question: WireRequest, a
       idleTimeout.pause();
       readSafely(options, () => {
         for (const payload of bytes ? events.push(bytes) : events.end()) {
-          const providerError = payload === "[DONE]" ? answer.end(parts, true) : answer.take(parsePayload(options, payload), parts);
+          const providerError =
+            payload === "[DONE]" ? answer.end(parts, true) : answer.take(parsePayload(options, payload), parts);
           if (providerError) return providerError;
           if (parts.isFinished) return;
         }
@@ -108,10 +117,17 @@ export async function* streamCall(options: WireOptions, question: WireRequest, a
   }
 }
 
-async function sendRequest(options: WireOptions, { path, headers, body }: WireRequest, signal: AbortSignal): Promise<Response> {
+async function sendRequest(
+  options: WireOptions,
+  { path, headers, body }: WireRequest,
+  signal: AbortSignal,
+): Promise<Response> {
   // The platform's own complaint about a header would show its value.
   if (options.key && /[^\x21-\x7e]/.test(options.key)) {
-    throw createModelError(options, { type: "invalid_api_key", message: "it contains blanks or characters that no key has." });
+    throw createModelError(options, {
+      type: "invalid_api_key",
+      message: "it contains blanks or characters that no key has.",
+    });
   }
   const response = await options.fetch(joinUrl(options.base, path), {
     method: "POST",
@@ -172,8 +188,15 @@ async function readBody(reader: BodyReader, patience: IdleTimeout, most: number)
 
 function toModelError(options: WireOptions, error: unknown, patience: IdleTimeout): ModelError {
   if (error instanceof ModelError) return error;
-  if (patience.hasExpired) return createNetworkError(options, `was silent for ${Math.round((options.idleMs ?? defaultIdleMs) / 1000)} seconds.`);
-  return createNetworkError(options, `could not be reached or broke off: ${error instanceof Error ? error.message : String(error)}`);
+  if (patience.hasExpired)
+    return createNetworkError(
+      options,
+      `was silent for ${Math.round((options.idleMs ?? defaultIdleMs) / 1000)} seconds.`,
+    );
+  return createNetworkError(
+    options,
+    `could not be reached or broke off: ${error instanceof Error ? error.message : String(error)}`,
+  );
 }
 
 /** What little follows the end is read, so that the connection can serve the next call; its silence has the same limit. */

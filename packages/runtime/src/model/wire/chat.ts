@@ -1,7 +1,7 @@
 import type { Model } from "../model.ts";
 import { streamCall, type WireOptions } from "./call.ts";
-import { ChatResponseParser } from "./chat/response-parser.ts";
 import { createChatBody } from "./chat/request.ts";
+import { ChatResponseParser } from "./chat/response-parser.ts";
 
 /** OpenAI's chat completions, which nearly every other server speaks too. */
 export function createChatModel(options: WireOptions): Model {

@@ -43,23 +43,39 @@ describe.each(wires)("the wire $name", ({ format, open }) => {
     ["a byte stream with CR LF", "bytes", "\r\n"],
     ["a stream of chunks", undefined, "\n"],
   ] as const)("any chunking of %s gives the same parts", async (_what, type, newline) => {
-    const chance = createRandom(`chunking, ${format === chat ? "chat" : format === messages ? "messages" : "responses"}`);
+    const chance = createRandom(
+      `chunking, ${format === chat ? "chat" : format === messages ? "messages" : "responses"}`,
+    );
     const whole = body(newline);
     const expected = await read(open, whole, [], type);
-    expect(expected.filter((part) => part.type === "text")).toEqual([{ type: "text", text: [recorded.text].flat().join("") }]);
+    expect(expected.filter((part) => part.type === "text")).toEqual([
+      { type: "text", text: [recorded.text].flat().join("") },
+    ]);
     for (let run = 0; run < 60; run++) {
-      const cuts = run === 0 ? whole.map((_, at) => at) : Array.from({ length: chance.below(80) }, () => chance.below(whole.length));
+      const cuts =
+        run === 0
+          ? whole.map((_, at) => at)
+          : Array.from({ length: chance.below(80) }, () => chance.below(whole.length));
       expect(await read(open, whole, [...cuts], type)).toEqual(expected);
     }
   });
 });
 
 /** Everything that one call returns if its body is cut at these places, with neighbouring texts joined. */
-async function read(open: (options: WireOptions) => Model, whole: Uint8Array, cuts: number[], type: "bytes" | undefined): Promise<ModelPart[]> {
+async function read(
+  open: (options: WireOptions) => Model,
+  whole: Uint8Array,
+  cuts: number[],
+  type: "bytes" | undefined,
+): Promise<ModelPart[]> {
   const places = [...new Set([0, ...cuts, whole.length])].sort((a, b) => a - b);
   const chunks = places.slice(1).map((end, index) => whole.slice(places[index], end));
   const source = {
-    pull(controller: { enqueue(chunk: Uint8Array): void; close(): void; byobRequest?: { respond(bytes: number): void } | null }) {
+    pull(controller: {
+      enqueue(chunk: Uint8Array): void;
+      close(): void;
+      byobRequest?: { respond(bytes: number): void } | null;
+    }) {
       const chunk = chunks.shift();
       if (chunk) return controller.enqueue(chunk);
       controller.close();
@@ -68,7 +84,13 @@ async function read(open: (options: WireOptions) => Model, whole: Uint8Array, cu
   };
   const stream = new ReadableStream((type ? { type, ...source } : source) as UnderlyingSource);
   const response = new Response(stream, { headers: { "content-type": "text/event-stream" } });
-  const model = open({ id: "test:model", model: "test-model", base: "http://model/v1", key: "k", fetch: async () => response });
+  const model = open({
+    id: "test:model",
+    model: "test-model",
+    base: "http://model/v1",
+    key: "k",
+    fetch: async () => response,
+  });
   const parts: ModelPart[] = [];
   const request = { system: "", messages: [{ role: "user" as const, content: "Hi" }], tools: [] };
   for await (const batch of model.stream(request, new AbortController().signal)) {

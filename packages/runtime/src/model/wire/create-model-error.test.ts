@@ -1,24 +1,65 @@
 import { describe, expect, test } from "vitest";
-import { parseProviderError, parseErrorResponse, parseRetryAfter } from "./provider-error.ts";
 import { createModelError, createNetworkError } from "./create-model-error.ts";
+import { parseProviderError, parseErrorResponse, parseRetryAfter } from "./provider-error.ts";
 
 const asked = { id: "test:model", keyName: "TEST_API_KEY", key: "secret-key-value" };
 const sort = (status: number, body: unknown, headers: Record<string, string> = {}) =>
-  createModelError(asked, parseErrorResponse(status, new Headers(headers), typeof body === "string" ? body : JSON.stringify(body), 0));
+  createModelError(
+    asked,
+    parseErrorResponse(status, new Headers(headers), typeof body === "string" ? body : JSON.stringify(body), 0),
+  );
 
 describe("a provider's no", () => {
   test.each([
-    ["OpenAI, wrong key", 401, { error: { message: "Incorrect API key", type: "invalid_request_error", code: "invalid_api_key" } }, "auth"],
-    ["OpenAI, no credit, though the status says slow down", 429, { error: { type: "insufficient_quota", code: "insufficient_quota" } }, "quota"],
-    ["OpenAI, too long", 400, { error: { type: "invalid_request_error", code: "context_length_exceeded" } }, "overflow"],
+    [
+      "OpenAI, wrong key",
+      401,
+      { error: { message: "Incorrect API key", type: "invalid_request_error", code: "invalid_api_key" } },
+      "auth",
+    ],
+    [
+      "OpenAI, no credit, though the status says slow down",
+      429,
+      { error: { type: "insufficient_quota", code: "insufficient_quota" } },
+      "quota",
+    ],
+    [
+      "OpenAI, too long",
+      400,
+      { error: { type: "invalid_request_error", code: "context_length_exceeded" } },
+      "overflow",
+    ],
     ["OpenAI, filtered", 400, { error: { code: "content_policy_violation" } }, "content"],
     ["OpenAI, slow down", 429, { error: { type: "tokens", code: "rate_limit_exceeded" } }, "overloaded"],
-    ["Anthropic, too long", 400, { type: "error", error: { type: "invalid_request_error", message: "prompt is too long: 205000 tokens > 200000 maximum" } }, "overflow"],
-    ["Anthropic, something else that is too long", 400, { type: "error", error: { type: "invalid_request_error", message: "The prompt is too long: no" } }, "refused"],
-    ["Anthropic, overloaded", 529, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }, "overloaded"],
+    [
+      "Anthropic, too long",
+      400,
+      {
+        type: "error",
+        error: { type: "invalid_request_error", message: "prompt is too long: 205000 tokens > 200000 maximum" },
+      },
+      "overflow",
+    ],
+    [
+      "Anthropic, something else that is too long",
+      400,
+      { type: "error", error: { type: "invalid_request_error", message: "The prompt is too long: no" } },
+      "refused",
+    ],
+    [
+      "Anthropic, overloaded",
+      529,
+      { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
+      "overloaded",
+    ],
     ["Anthropic, no credit", 402, { type: "error", error: { type: "billing_error" } }, "quota"],
     ["Anthropic, too many bytes", 413, { type: "error", error: { type: "request_too_large" } }, "overflow"],
-    ["Google, wrong key, though the status says bad request", 400, { error: { code: 400, status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] } }, "auth"],
+    [
+      "Google, wrong key, though the status says bad request",
+      400,
+      { error: { code: 400, status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] } },
+      "auth",
+    ],
     ["Google in a list", 503, [{ error: { code: 503, status: "UNAVAILABLE" } }], "overloaded"],
     ["Ollama, no such model", 404, { error: "model 'x' not found" }, "refused"],
     ["Workers AI, allocation used up", 429, { errors: [{ code: 3036, message: "used up" }] }, "quota"],
@@ -36,12 +77,16 @@ describe("a provider's no", () => {
 
   test("names the variable of the key, and tells a missing key from a wrong one", () => {
     expect(sort(401, "").advice).toContain("TEST_API_KEY");
-    expect(createModelError({ id: "test:model", keyName: "TEST_API_KEY" }, { status: 401 }).message).toContain("TEST_API_KEY is not set");
+    expect(createModelError({ id: "test:model", keyName: "TEST_API_KEY" }, { status: 401 }).message).toContain(
+      "TEST_API_KEY is not set",
+    );
     expect(sort(404, "").message).toContain("no such model");
   });
 
   test("never shows the key, a page, or more than a few words", () => {
-    const { message } = sort(401, { error: { message: `Wrong key secret-key-value or sk-proj-abc123***xyz ${"long ".repeat(500)}` } });
+    const { message } = sort(401, {
+      error: { message: `Wrong key secret-key-value or sk-proj-abc123***xyz ${"long ".repeat(500)}` },
+    });
     expect(message).not.toMatch(/secret-key-value|abc123/);
     expect(message.length).toBeLessThan(400);
     expect(sort(502, "<html>secret page</html>").message).not.toContain("page");
@@ -55,9 +100,13 @@ describe("a provider's no", () => {
   });
 
   test("an event that does not complain is no complaint", () => {
-    for (const event of [{ choices: [] }, { error: null }, { type: "ping" }, "text", null, 7, { errors: [] }]) expect(parseProviderError(event)).toBeUndefined();
+    for (const event of [{ choices: [] }, { error: null }, { type: "ping" }, "text", null, 7, { errors: [] }])
+      expect(parseProviderError(event)).toBeUndefined();
     expect(parseProviderError({ error: { code: 502, message: "bad" } })).toEqual({ status: 502, message: "bad" });
-    expect(parseProviderError({ type: "error", code: "server_error", message: "bad", param: null })).toEqual({ code: "server_error", message: "bad" });
+    expect(parseProviderError({ type: "error", code: "server_error", message: "bad", param: null })).toEqual({
+      code: "server_error",
+      message: "bad",
+    });
   });
 });
 
@@ -75,5 +124,7 @@ test.each([
 });
 
 test("Google's wish to wait is among its details", () => {
-  expect(sort(429, { error: { code: 429, status: "RESOURCE_EXHAUSTED", details: [{ retryDelay: "34.5s" }] } }).retryAfterMs).toBe(34_500);
+  expect(
+    sort(429, { error: { code: 429, status: "RESOURCE_EXHAUSTED", details: [{ retryDelay: "34.5s" }] } }).retryAfterMs,
+  ).toBe(34_500);
 });

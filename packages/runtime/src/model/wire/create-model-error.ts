@@ -57,7 +57,11 @@ const kindByCode: Record<string, ModelErrorKind> = {
 };
 
 /** Two providers give a too long prompt no code of its own, but always begin its message in the same way. */
-const overflowPrefixes = ["prompt is too long:", "input length and `max_tokens` exceed context limit", "The input token count"];
+const overflowPrefixes = [
+  "prompt is too long:",
+  "input length and `max_tokens` exceed context limit",
+  "The input token count",
+];
 
 export function createModelError(asked: ModelIdentity, complaint: ProviderError): ModelError {
   const kind = classifyError(complaint);
@@ -82,11 +86,15 @@ export function createNetworkError(asked: ModelIdentity, what: string): ModelErr
 
 /** A redirect would take the key to another address. */
 export function createRedirectError(asked: ModelIdentity, status: number): ModelError {
-  return new ModelError("refused", `${asked.id} answered with a redirect (${status}), which is not followed: it would carry the key to another address.`, {
-    passing: false,
-    status,
-    advice: "Set the provider's address to the one it redirects to, if you trust it.",
-  });
+  return new ModelError(
+    "refused",
+    `${asked.id} answered with a redirect (${status}), which is not followed: it would carry the key to another address.`,
+    {
+      passing: false,
+      status,
+      advice: "Set the provider's address to the one it redirects to, if you trust it.",
+    },
+  );
 }
 
 function classifyError({ status, type, code, message, midway }: ProviderError): ModelErrorKind {
@@ -106,7 +114,9 @@ function describeError(kind: ModelErrorKind, { id, key, keyName }: ModelIdentity
   const number = status === undefined ? "" : ` (${status})`;
   switch (kind) {
     case "auth":
-      return key || !keyName ? `${id} does not accept the key${number}.` : `${id} needs a key${number}, and ${keyName} is not set.`;
+      return key || !keyName
+        ? `${id} does not accept the key${number}.`
+        : `${id} needs a key${number}, and ${keyName} is not set.`;
     case "quota":
       return `The account behind ${id} has no credit left${number}.`;
     case "overflow":
@@ -116,7 +126,9 @@ function describeError(kind: ModelErrorKind, { id, key, keyName }: ModelIdentity
     case "content":
       return `The content filter of ${id} stopped this${number}.`;
     default:
-      return status === 404 ? `${id} was not found${number}: there is no such model there, or the address is wrong.` : `${id} refused the request${number}.`;
+      return status === 404
+        ? `${id} was not found${number}: there is no such model there, or the address is wrong.`
+        : `${id} refused the request${number}.`;
   }
 }
 
@@ -135,13 +147,18 @@ function createAdvice(kind: ModelErrorKind, { keyName, key }: ModelIdentity, sta
     case "network":
       return "Check the network and the provider's address, then try again.";
     default:
-      return status === 404 ? "Check the name of the model (`thinkery models` lists them) and the provider's address." : "Check the model and its settings.";
+      return status === 404
+        ? "Check the name of the model (`thinkery models` lists them) and the provider's address."
+        : "Check the model and its settings.";
   }
 }
 
 /** A provider's words, short, on one line, and without anything that looks like a key: some echo it. */
 function quote({ key }: ModelIdentity, words: string | undefined): string {
   if (!words) return "";
-  const safe = (key ? words.replaceAll(key, "…") : words).replace(/\bsk-[\w*.-]{4,}/g, "…").replace(/\s+/g, " ").trim();
+  const safe = (key ? words.replaceAll(key, "…") : words)
+    .replace(/\bsk-[\w*.-]{4,}/g, "…")
+    .replace(/\s+/g, " ")
+    .trim();
   return safe.length > 300 ? `${safe.slice(0, 299)}…` : safe;
 }

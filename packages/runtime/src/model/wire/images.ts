@@ -5,6 +5,7 @@ interface Image {
   data: Uint8Array;
 }
 
-export const toBase64 = ({ data }: Image): string => Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
+export const toBase64 = ({ data }: Image): string =>
+  Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
 
 export const toDataUrl = (image: Image): string => `data:${image.mediaType};base64,${toBase64(image)}`;

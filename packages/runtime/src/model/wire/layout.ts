@@ -9,7 +9,11 @@ export type Layout<Kept> = ({ text: number } | { call: string } | { kept: Kept }
 export type Piece<Kept> = { text: string } | { call: ToolCall } | { kept: Kept };
 
 /** The pieces of a message in the order of its layout; without one, the text and then the calls. */
-export function toPieces<Kept>(content: string, calls: readonly ToolCall[], layout: Layout<Kept> | undefined): Piece<Kept>[] {
+export function toPieces<Kept>(
+  content: string,
+  calls: readonly ToolCall[],
+  layout: Layout<Kept> | undefined,
+): Piece<Kept>[] {
   const pieces: Piece<Kept>[] = [];
   const left = new Map(calls.map((call) => [call.id, call]));
   let at = 0;

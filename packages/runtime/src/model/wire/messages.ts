@@ -1,7 +1,7 @@
 import type { Model } from "../model.ts";
 import { streamCall, type WireOptions } from "./call.ts";
-import { MessagesResponseParser } from "./messages/response-parser.ts";
 import { createMessagesBody } from "./messages/request.ts";
+import { MessagesResponseParser } from "./messages/response-parser.ts";
 
 /** Anthropic's messages. */
 export function createMessagesModel(options: WireOptions): Model {

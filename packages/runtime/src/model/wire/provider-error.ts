@@ -2,7 +2,8 @@ import type { ProviderError } from "./create-model-error.ts";
 
 type Fields = Record<string, unknown>;
 
-const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 const toText = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
 /** What a body or an event complains about, in any of the shapes providers use; nothing if it does not complain. */
@@ -15,7 +16,8 @@ export function parseProviderError(body: unknown): ProviderError | undefined {
   if (Array.isArray(errors) && isFields(errors[0])) return toProviderError(errors[0]);
   if (isFields(error)) return toProviderError(error);
   if (toText(error)) return { message: toText(error)! };
-  if (fields.type === "error" || fields.object === "error" || fields.internalCode !== undefined) return toProviderError(fields);
+  if (fields.type === "error" || fields.object === "error" || fields.internalCode !== undefined)
+    return toProviderError(fields);
   return toText(detail) ? { message: toText(detail)! } : undefined;
 }
 
@@ -56,7 +58,12 @@ export function parseRetryAfter(headers: { get(name: string): string | null }, n
 }
 
 /** The complaint of a whole answer: its status counts even where its body says nothing. */
-export function parseErrorResponse(status: number, headers: { get(name: string): string | null }, body: string, now: number): ProviderError {
+export function parseErrorResponse(
+  status: number,
+  headers: { get(name: string): string | null },
+  body: string,
+  now: number,
+): ProviderError {
   const wish = parseRetryAfter(headers, now);
   return { ...parseErrorBody(body), status, ...(wish === undefined ? {} : { retryAfterMs: wish }) };
 }

@@ -11,17 +11,30 @@ const tools = [{ name: "look", description: "Looks.", parameters: { type: "objec
 const conversation: ModelMessage[] = [
   { role: "user", content: "One" },
   { role: "user", content: "Two" },
-  { role: "assistant", content: "", toolCalls: [{ id: "a.b:1", name: "look", input: { at: 1 } }, { id: "b", name: "look", input: undefined, malformed: "{" }] },
+  {
+    role: "assistant",
+    content: "",
+    toolCalls: [
+      { id: "a.b:1", name: "look", input: { at: 1 } },
+      { id: "b", name: "look", input: undefined, malformed: "{" },
+    ],
+  },
   { role: "tool", callId: "a.b:1", name: "look", content: "seen", images: [image] },
   { role: "tool", callId: "b", name: "look", content: "not JSON", failed: true },
   { role: "user", content: "Three" },
   { role: "assistant", content: "" },
   { role: "user", content: "Four" },
 ];
-const request = (messages = conversation, settings?: ModelRequest["settings"]): ModelRequest => ({ system: "Be brief.", messages, tools, ...(settings ? { settings } : {}) });
+const request = (messages = conversation, settings?: ModelRequest["settings"]): ModelRequest => ({
+  system: "Be brief.",
+  messages,
+  tools,
+  ...(settings ? { settings } : {}),
+});
 
 describe("chat completions", () => {
-  const body = (own = false, given = request(), model = "m") => createChatBody(given, { model, adapter: "chat m", own }) as any;
+  const body = (own = false, given = request(), model = "m") =>
+    createChatBody(given, { model, adapter: "chat m", own }) as any;
 
   test("users are merged, results stay together, and their images follow", () => {
     const { messages } = body();
@@ -49,15 +62,34 @@ describe("chat completions", () => {
 
 test("responses: users are merged, results keep their images, and nothing is stored", () => {
   const body = createResponsesBody(request(), { model: "gpt-5", adapter: "responses m", summaries: true }) as any;
-  expect(body).toMatchObject({ instructions: "Be brief.", store: false, include: ["reasoning.encrypted_content"], reasoning: { summary: "auto" } });
-  expect(body.input.map(({ type, role }: any) => type ?? role)).toEqual(["user", "function_call", "function_call", "function_call_output", "function_call_output", "user", "user"]);
-  expect(body.input[0].content).toEqual([{ type: "input_text", text: "One" }, { type: "input_text", text: "Two" }]);
+  expect(body).toMatchObject({
+    instructions: "Be brief.",
+    store: false,
+    include: ["reasoning.encrypted_content"],
+    reasoning: { summary: "auto" },
+  });
+  expect(body.input.map(({ type, role }: any) => type ?? role)).toEqual([
+    "user",
+    "function_call",
+    "function_call",
+    "function_call_output",
+    "function_call_output",
+    "user",
+    "user",
+  ]);
+  expect(body.input[0].content).toEqual([
+    { type: "input_text", text: "One" },
+    { type: "input_text", text: "Two" },
+  ]);
   expect(body.input[3].output[1]).toEqual({ type: "input_image", image_url: "data:image/png;base64,AQID" });
-  expect(createResponsesBody(request(), { model: "gpt-4o", adapter: "responses m", summaries: true })).not.toHaveProperty("include");
+  expect(
+    createResponsesBody(request(), { model: "gpt-4o", adapter: "responses m", summaries: true }),
+  ).not.toHaveProperty("include");
 });
 
 describe("messages", () => {
-  const body = (given = request(), model = "claude-sonnet-4-5") => createMessagesBody(given, { model, adapter: "messages m" }) as any;
+  const body = (given = request(), model = "claude-sonnet-4-5") =>
+    createMessagesBody(given, { model, adapter: "messages m" }) as any;
 
   test("roles take turns, results come first, empty things are left out, ids are safe", () => {
     const { messages } = body();
@@ -66,7 +98,9 @@ describe("messages", () => {
     expect(messages[2].content.map(({ type }: any) => type)).toEqual(["tool_result", "tool_result", "text", "text"]);
     expect(messages[2].content[0].tool_use_id).toBe("a_b_1");
     expect(messages[2].content[1]).toMatchObject({ is_error: true });
-    const steered = body(request([...conversation.slice(0, 3), { role: "user", content: "Wait" }, ...conversation.slice(3, 5)]));
+    const steered = body(
+      request([...conversation.slice(0, 3), { role: "user", content: "Wait" }, ...conversation.slice(3, 5)]),
+    );
     expect(steered.messages[2].content.map(({ type }: any) => type)).toEqual(["tool_result", "tool_result", "text"]);
   });
 
@@ -84,10 +118,25 @@ describe("messages", () => {
     const [, { content }] = body(
       request([
         { role: "user", content: "One" },
-        { role: "assistant", content: "ab and more", toolCalls: [{ id: "b", name: "look", input: {} }, { id: "new", name: "look", input: 7 }], replay: { adapter: "messages m", data } },
+        {
+          role: "assistant",
+          content: "ab and more",
+          toolCalls: [
+            { id: "b", name: "look", input: {} },
+            { id: "new", name: "look", input: 7 },
+          ],
+          replay: { adapter: "messages m", data },
+        },
       ]),
     ).messages;
-    expect(content.map((block: any) => block.thinking ?? block.text ?? block.id)).toEqual(["hm", "ab", "hm", "b", " and more", "new"]);
+    expect(content.map((block: any) => block.thinking ?? block.text ?? block.id)).toEqual([
+      "hm",
+      "ab",
+      "hm",
+      "b",
+      " and more",
+      "new",
+    ]);
     expect(content.at(-1).input).toEqual({ value: 7 });
     expect(data[0]).toEqual({ kept: thought });
   });
@@ -116,8 +165,14 @@ test("OpenAI's reasoners are told by their names", () => {
 
 test("the same request is the same bytes in every format", () => {
   const copy = structuredClone(request());
-  expect(JSON.stringify(createChatBody(copy, { model: "m", adapter: "a", own: true }))).toBe(JSON.stringify(createChatBody(request(), { model: "m", adapter: "a", own: true })));
-  expect(JSON.stringify(createMessagesBody(copy, { model: "m", adapter: "a" }))).toBe(JSON.stringify(createMessagesBody(request(), { model: "m", adapter: "a" })));
+  expect(JSON.stringify(createChatBody(copy, { model: "m", adapter: "a", own: true }))).toBe(
+    JSON.stringify(createChatBody(request(), { model: "m", adapter: "a", own: true })),
+  );
+  expect(JSON.stringify(createMessagesBody(copy, { model: "m", adapter: "a" }))).toBe(
+    JSON.stringify(createMessagesBody(request(), { model: "m", adapter: "a" })),
+  );
   const setting = { model: "m", adapter: "a", summaries: true };
-  expect(JSON.stringify(createResponsesBody(copy, setting))).toBe(JSON.stringify(createResponsesBody(request(), setting)));
+  expect(JSON.stringify(createResponsesBody(copy, setting))).toBe(
+    JSON.stringify(createResponsesBody(request(), setting)),
+  );
 });

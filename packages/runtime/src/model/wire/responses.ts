@@ -1,8 +1,8 @@
 import type { Model } from "../model.ts";
 import { streamCall, type WireOptions } from "./call.ts";
 import type { ProviderError } from "./create-model-error.ts";
-import { ResponsesResponseParser } from "./responses/response-parser.ts";
 import { createResponsesBody } from "./responses/request.ts";
+import { ResponsesResponseParser } from "./responses/response-parser.ts";
 
 /** OpenAI's responses. Nothing is stored there: the conversation is ours, and thoughts travel encrypted. */
 export function createResponsesModel(options: WireOptions): Model {
@@ -19,7 +19,12 @@ export function createResponsesModel(options: WireOptions): Model {
         summaries = false;
         return body();
       };
-      return streamCall(options, { path: "/responses", headers, body: body(), amend }, new ResponsesResponseParser(adapter), signal);
+      return streamCall(
+        options,
+        { path: "/responses", headers, body: body(), amend },
+        new ResponsesResponseParser(adapter),
+        signal,
+      );
     },
   };
 }

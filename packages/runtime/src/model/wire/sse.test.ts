@@ -23,7 +23,11 @@ describe("server-sent events", () => {
 
   test.each([
     ["lines that end in CRLF", "data: a\r\n\r\ndata: b\r\n\r\n", ["a", "b"]],
-    ["comments, names, ids and times to retry", ": hello\nevent: message\nid: 7\nretry: 10\ndata: a\n\n: bye\n\n", ["a"]],
+    [
+      "comments, names, ids and times to retry",
+      ": hello\nevent: message\nid: 7\nretry: 10\ndata: a\n\n: bye\n\n",
+      ["a"],
+    ],
     ["several data lines are one payload", "data: a\ndata: b\n\n", ["a\nb"]],
     ["one blank after the colon is no part of it", "data:a\n\ndata:  b\n\n", ["a", " b"]],
     ["data without a colon is an empty line", "data\ndata: a\n\n", ["\na"]],
@@ -39,12 +43,14 @@ describe("server-sent events", () => {
   test("where chunks are cut makes no difference", () => {
     const chance = createRandom("sse");
     for (let round = 0; round < 200; round += 1) {
-      const expected = Array.from({ length: chance.below(6) }, () => chance.text(chance.below(40), "aü日👧 :{}\"data"));
-      const text = expected.map((payload) => `${chance.chance(0.3) ? ": ping\n\n" : ""}data: ${payload}\r\n\r\n`).join("");
+      const expected = Array.from({ length: chance.below(6) }, () => chance.text(chance.below(40), 'aü日👧 :{}"data'));
+      const text = expected
+        .map((payload) => `${chance.chance(0.3) ? ": ping\n\n" : ""}data: ${payload}\r\n\r\n`)
+        .join("");
       const parser = new EventParser();
       const whole = bytes(text);
       const payloads: string[] = [];
-      for (let at = 0; at < whole.length; ) {
+      for (let at = 0; at < whole.length;) {
         const size = 1 + chance.below(30);
         payloads.push(...parser.push(whole.subarray(at, at + size)));
         at += size;

@@ -33,7 +33,9 @@ export function createBlank(source: string, start: number, end: number, first = 
 
 /** A short name that does not occur in a text, not even spelled in escapes. It is as long as its stem. */
 export function findUnusedName(source: string, stem: string): string {
-  const text = source.replace(/\\u(?:([\da-f]{4})|\{([\da-f]{1,6})\})/gi, (_, short: string, long: string) => String.fromCodePoint(Math.min(Number.parseInt(short ?? long, 16), 0x10ffff)));
+  const text = source.replace(/\\u(?:([\da-f]{4})|\{([\da-f]{1,6})\})/gi, (_, short: string, long: string) =>
+    String.fromCodePoint(Math.min(Number.parseInt(short ?? long, 16), 0x10ffff)),
+  );
   for (let count = 0; ; count++) {
     const name = count === 0 ? stem : stem.slice(0, 2) + count.toString(36).padStart(stem.length - 2, "0");
     if (!text.includes(name)) return name;

@@ -17,7 +17,10 @@ export function toFunctionModule(parsed: ParsedSource, exports: Exports): Functi
   const result = rewriteExports(parsed);
   const opening = `${head.join("")}export default async function(${result.parameter ?? ""}){`;
   const closing = result.returned ? `;return ${result.returned}}` : "}";
-  return { text: `${opening}\n${applyEdits(parsed.text, [...edits, ...result.edits])}\n${closing}`, exportsDefault: result.returned !== undefined };
+  return {
+    text: `${opening}\n${applyEdits(parsed.text, [...edits, ...result.edits])}\n${closing}`,
+    exportsDefault: result.returned !== undefined,
+  };
 }
 
 interface ResultRewrite {
@@ -34,24 +37,41 @@ function rewriteExports(parsed: ParsedSource): ResultRewrite {
   const result: ResultRewrite = { edits: [] };
   const first = program.body.find(isExport);
   for (const statement of program.body) {
-    if (statement.type === "ExportDefaultDeclaration") Object.assign(result, rewriteDefaultExport(text, statement, result.edits));
+    if (statement.type === "ExportDefaultDeclaration")
+      Object.assign(result, rewriteDefaultExport(text, statement, result.edits));
     if (statement.type !== "ExportNamedDeclaration") continue;
-    const named = statement.specifiers.find(({ exported }) => exported.type === "Identifier" && exported.name === "default");
-    if (named && statement.source) throw createSyntaxError(parsed, statement.start, "Import what is to be the result, and return it");
+    const named = statement.specifiers.find(
+      ({ exported }) => exported.type === "Identifier" && exported.name === "default",
+    );
+    if (named && statement.source)
+      throw createSyntaxError(parsed, statement.start, "Import what is to be the result, and return it");
     if (named?.local.type === "Identifier") result.returned = named.local.name;
-    if (!statement.source) result.edits.push(createBlank(text, statement.start, statement.declaration?.start ?? statement.end));
+    if (!statement.source)
+      result.edits.push(createBlank(text, statement.start, statement.declaration?.start ?? statement.end));
   }
   if (first && result.returned === undefined) {
-    throw createSyntaxError(parsed, first.start, "The code exports something, but not its result: return the result, or export it as default");
+    throw createSyntaxError(
+      parsed,
+      first.start,
+      "The code exports something, but not its result: return the result, or export it as default",
+    );
   }
   return result;
 }
 
 function isExport(statement: Statement | ModuleDeclaration): statement is ExportNamedDeclaration {
-  return statement.type === "ExportNamedDeclaration" || statement.type === "ExportAllDeclaration" || statement.type === "ExportDefaultDeclaration";
+  return (
+    statement.type === "ExportNamedDeclaration" ||
+    statement.type === "ExportAllDeclaration" ||
+    statement.type === "ExportDefaultDeclaration"
+  );
 }
 
-function rewriteDefaultExport(text: string, { start, declaration }: ExportDefaultDeclaration, edits: Edit[]): Pick<ResultRewrite, "returned" | "parameter"> {
+function rewriteDefaultExport(
+  text: string,
+  { start, declaration }: ExportDefaultDeclaration,
+  edits: Edit[],
+): Pick<ResultRewrite, "returned" | "parameter"> {
   const isDeclared = declaration.type === "FunctionDeclaration" || declaration.type === "ClassDeclaration";
   if (isDeclared && declaration.id) {
     edits.push(createBlank(text, start, declaration.start));

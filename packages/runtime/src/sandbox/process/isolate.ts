@@ -1,7 +1,7 @@
 import type { RunHost } from "../run.ts";
-import type { AppSettings, RunSettings } from "./harness/settings.ts";
 // oxlint-disable-next-line import/default -- the bundle of the file, as text
 import harness from "./harness/harness.ts?text";
+import type { AppSettings, RunSettings } from "./harness/settings.ts";
 import { codeName } from "./names.ts";
 import type { PreparedCode } from "./source.ts";
 
@@ -34,7 +34,10 @@ export interface IsolateEntrypoint {
   serve(request: Request, host: RunHost): Promise<Response>;
 }
 
-export function createIsolateCode({ modules, drifts }: PreparedCode, setting: Omit<RunSettings, "drifts" | "names"> | Omit<AppSettings, "drifts" | "names">): WorkerLoaderWorkerCode {
+export function createIsolateCode(
+  { modules, drifts }: PreparedCode,
+  setting: Omit<RunSettings, "drifts" | "names"> | Omit<AppSettings, "drifts" | "names">,
+): WorkerLoaderWorkerCode {
   const names = Object.keys(modules).filter((name) => name !== codeName);
   return {
     ...isolateDefaults,

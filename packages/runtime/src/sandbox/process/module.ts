@@ -1,4 +1,12 @@
-import type { ExportAllDeclaration, ExportNamedDeclaration, Identifier, ImportDeclaration, ImportExpression, Literal, Node } from "acorn";
+import type {
+  ExportAllDeclaration,
+  ExportNamedDeclaration,
+  Identifier,
+  ImportDeclaration,
+  ImportExpression,
+  Literal,
+  Node,
+} from "acorn";
 import { createBlank, type Edit, applyEdits, findUnusedName } from "./column-map.ts";
 import { resolveModule, describeMissingModule } from "./names.ts";
 import { type ParsedSource, visit } from "./parse.ts";
@@ -29,7 +37,12 @@ export function rewriteImports(parsed: ParsedSource, exports: Exports): Imports 
   // A line for the shell comes first or not at all.
   if (text.startsWith("#!")) edits.push({ start: 0, end: 2, text: "//" });
   for (const statement of program.body) {
-    if (statement.type !== "ImportDeclaration" && statement.type !== "ExportAllDeclaration" && statement.type !== "ExportNamedDeclaration") continue;
+    if (
+      statement.type !== "ImportDeclaration" &&
+      statement.type !== "ExportAllDeclaration" &&
+      statement.type !== "ExportNamedDeclaration"
+    )
+      continue;
     if (!statement.source) continue;
     const from = requireModule(parsed, statement.source, exports);
     head.push(renderStatement(parsed, statement, from, exports.get(from)));
@@ -43,44 +56,67 @@ export function rewriteImports(parsed: ParsedSource, exports: Exports): Imports 
     isUsed = true;
     edits.push({ start: node.start, end: node.start + importer.length, text: importer });
   });
-  if (isUsed) head.push(`import{importFrom as ${importer}_}from"/thinkery/harness.js";const ${importer}=${importer}_(${JSON.stringify(name)});`);
+  if (isUsed)
+    head.push(
+      `import{importFrom as ${importer}_}from"/thinkery/harness.js";const ${importer}=${importer}_(${JSON.stringify(name)});`,
+    );
   return { head, edits };
 }
 
 /** What a module imports, with the place. One in mid-code may never be made. */
-export function listImports({ text, program }: ParsedSource): { specifier: string; start: number; isCertain: boolean }[] {
+export function listImports({
+  text,
+  program,
+}: ParsedSource): { specifier: string; start: number; isCertain: boolean }[] {
   const found: { specifier: string; start: number; isCertain: boolean }[] = [];
   const add = (source: Node, isCertain: boolean) => {
     const { value } = source as Literal;
-    if (source.type === "Literal" && typeof value === "string") found.push({ specifier: value, start: source.start, isCertain });
+    if (source.type === "Literal" && typeof value === "string")
+      found.push({ specifier: value, start: source.start, isCertain });
   };
   for (const statement of program.body) {
-    if ((statement.type === "ImportDeclaration" || statement.type === "ExportAllDeclaration" || statement.type === "ExportNamedDeclaration") && statement.source) add(statement.source, true);
+    if (
+      (statement.type === "ImportDeclaration" ||
+        statement.type === "ExportAllDeclaration" ||
+        statement.type === "ExportNamedDeclaration") &&
+      statement.source
+    )
+      add(statement.source, true);
   }
-  if (text.includes("import")) visit(program, (node) => node.type === "ImportExpression" && add((node as ImportExpression).source, false));
+  if (text.includes("import"))
+    visit(program, (node) => node.type === "ImportExpression" && add((node as ImportExpression).source, false));
   return found;
 }
 
 function requireModule(parsed: ParsedSource, source: Literal, exports: Exports): string {
   const specifier = String(source.value);
   const found = resolveModule(specifier, parsed.name, (name) => exports.has(name));
-  if (found === undefined) throw createSyntaxError(parsed, source.start, describeMissingModule(specifier, [...exports.keys()]));
+  if (found === undefined)
+    throw createSyntaxError(parsed, source.start, describeMissingModule(specifier, [...exports.keys()]));
   return found;
 }
 
 type FromStatement = ImportDeclaration | ExportAllDeclaration | ExportNamedDeclaration;
 
-function renderStatement(parsed: ParsedSource, statement: FromStatement, module: string, offered: ReadonlySet<string> | undefined): string {
+function renderStatement(
+  parsed: ParsedSource,
+  statement: FromStatement,
+  module: string,
+  offered: ReadonlySet<string> | undefined,
+): string {
   const from = JSON.stringify(`/${module}`);
   const check = (node: Node, name: string) => {
     if (!offered || offered.has(name)) return;
     const has = offered.size > 0 ? `it has ${[...offered].slice(0, 20).join(", ")}` : "it exports nothing";
     throw createSyntaxError(parsed, node.start, `“${module}” does not export “${name}”; ${has}`);
   };
-  if (statement.type === "ExportAllDeclaration") return `export*${statement.exported ? ` as ${renderName(statement.exported)} ` : ""}from${from};`;
+  if (statement.type === "ExportAllDeclaration")
+    return `export*${statement.exported ? ` as ${renderName(statement.exported)} ` : ""}from${from};`;
   if (statement.type === "ExportNamedDeclaration") {
     // Only TypeScript knows that a name it passes on is a type, and then there is nothing to pass on.
-    const kept = statement.specifiers.filter(({ local }) => !parsed.isTypeScript || !offered || offered.has(getName(local)));
+    const kept = statement.specifiers.filter(
+      ({ local }) => !parsed.isTypeScript || !offered || offered.has(getName(local)),
+    );
     for (const { local } of kept) check(local, getName(local));
     return `export{${kept.map(({ local, exported }) => `${renderName(local)} as ${renderName(exported)}`).join(",")}}from${from};`;
   }
@@ -124,7 +160,9 @@ export function listExportedNames({ program }: ParsedSource): ReadonlySet<string
     if (!statement.declaration) continue;
     if (statement.declaration.type !== "VariableDeclaration") names.add(statement.declaration.id.name);
     // Patterns are walked whole: a name too many only means a later complaint, by the engine itself.
-    else for (const { id } of statement.declaration.declarations) visit(id, (node) => node.type === "Identifier" && names.add((node as Identifier).name));
+    else
+      for (const { id } of statement.declaration.declarations)
+        visit(id, (node) => node.type === "Identifier" && names.add((node as Identifier).name));
   }
   return names;
 }

@@ -12,8 +12,10 @@ const namePartPattern = /^[\p{L}\p{N}_@.+ -]+$/u;
 /** Why a module may not have this name. */
 export function explainInvalidName(name: string): string | undefined {
   if (name === "") return "A module has no name.";
-  if (name.length > maxNameChars) return `A module has a name of more than ${maxNameChars} characters: “${name.slice(0, 40)}…”.`;
-  if (name === codeName || name.startsWith(ownFolder)) return `A module cannot be called “${name}”: the sandbox uses that name itself.`;
+  if (name.length > maxNameChars)
+    return `A module has a name of more than ${maxNameChars} characters: “${name.slice(0, 40)}…”.`;
+  if (name === codeName || name.startsWith(ownFolder))
+    return `A module cannot be called “${name}”: the sandbox uses that name itself.`;
   const parts = name.split("/");
   if (parts.every((part) => namePartPattern.test(part) && ![".", "..", "__proto__"].includes(part))) return undefined;
   return `“${name}” is no name for a module. Names are relative paths like “util.js” or “lib/parse.ts”.`;
@@ -63,12 +65,20 @@ function resolvePath(specifier: string, importer: string): string | undefined {
 export function describeMissingFile(specifier: string, importer: string): string {
   const [path] = listFileCandidates(specifier, importer);
   const shown = specifier.slice(0, 200);
-  return path === undefined ? `“${shown}” is outside of the workspace` : `There is no file “${(specifier.startsWith("/work/") ? path.slice("work/".length) : path).slice(0, 200)}” in the workspace`;
+  return path === undefined
+    ? `“${shown}” is outside of the workspace`
+    : `There is no file “${(specifier.startsWith("/work/") ? path.slice("work/".length) : path).slice(0, 200)}” in the workspace`;
 }
 
 /** In words: nothing is there under this name, but what is. */
 export function describeMissingModule(specifier: string, names: readonly string[]): string {
-  const given = names.slice(0, 10).map((name) => `“${name}”`).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "");
-  const why = /^[a-z][a-z\d+.-]*:/i.test(specifier) ? "Code here runs without the modules of a platform" : "Only modules that were given can be imported";
+  const given =
+    names
+      .slice(0, 10)
+      .map((name) => `“${name}”`)
+      .join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "");
+  const why = /^[a-z][a-z\d+.-]*:/i.test(specifier)
+    ? "Code here runs without the modules of a platform"
+    : "Only modules that were given can be imported";
   return `There is no module “${specifier.slice(0, 200)}”. ${why}; ${names.length > 0 ? `given: ${given}` : "none was given"}.`;
 }

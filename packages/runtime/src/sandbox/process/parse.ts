@@ -1,6 +1,6 @@
 import { type Node, parse as parseScript, type Program } from "acorn";
-import { type Stripper, stripTypes, type SyntaxIssue } from "./typescript.ts";
 import { createSyntaxError, type SourceError, type SourceFile } from "./source-error.ts";
+import { type Stripper, stripTypes, type SyntaxIssue } from "./typescript.ts";
 
 /** JavaScript is read as it is; what cannot be read so is tried as TypeScript. */
 
@@ -14,19 +14,32 @@ export type Language = "javascript" | "typescript" | "either";
 /** `f<T>(x)` is two comparisons in JavaScript. Nobody means those. */
 const generics = /[\w$]<[^()=;]{1,200}>\s*\(/;
 
-export async function parseSource(name: string, given: string, language: Language, isBody: boolean, stripper: Stripper): Promise<ParsedSource> {
+export async function parseSource(
+  name: string,
+  given: string,
+  language: Language,
+  isBody: boolean,
+  stripper: Stripper,
+): Promise<ParsedSource> {
   const script: SourceFile = { name, given, text: given, drift: {} };
   const read = language === "typescript" ? undefined : parseProgram(script, isBody);
-  if (read && "type" in read && !(language === "either" && generics.test(given))) return { ...script, program: read, isTypeScript: false };
+  if (read && "type" in read && !(language === "either" && generics.test(given)))
+    return { ...script, program: read, isTypeScript: false };
   if (language === "javascript") throw toSourceError(script, read as SyntaxIssue);
   const typed = await parseTypeScript(script, isBody, stripper);
   if ("program" in typed) return typed;
   if (read && "type" in read) return { ...script, program: read, isTypeScript: false };
   // Whichever reading got further understood more of it.
-  throw read && (read.pos ?? 0) > (typed.unread.pos ?? 0) ? toSourceError(script, read) : toSourceError(typed.source, typed.unread);
+  throw read && (read.pos ?? 0) > (typed.unread.pos ?? 0)
+    ? toSourceError(script, read)
+    : toSourceError(typed.source, typed.unread);
 }
 
-async function parseTypeScript(script: SourceFile, isBody: boolean, stripper: Stripper): Promise<ParsedSource | { source: SourceFile; unread: SyntaxIssue }> {
+async function parseTypeScript(
+  script: SourceFile,
+  isBody: boolean,
+  stripper: Stripper,
+): Promise<ParsedSource | { source: SourceFile; unread: SyntaxIssue }> {
   const stripped = await stripTypes(script.given, stripper);
   if ("message" in stripped) return { source: script, unread: stripped };
   const source: SourceFile = { ...script, ...stripped };
@@ -36,7 +49,12 @@ async function parseTypeScript(script: SourceFile, isBody: boolean, stripper: St
 
 function parseProgram({ text }: SourceFile, isBody: boolean): Program | SyntaxIssue {
   try {
-    return parseScript(text, { ecmaVersion: "latest", sourceType: "module", allowReturnOutsideFunction: isBody, allowHashBang: true });
+    return parseScript(text, {
+      ecmaVersion: "latest",
+      sourceType: "module",
+      allowReturnOutsideFunction: isBody,
+      allowHashBang: true,
+    });
   } catch (error) {
     const { message, pos } = error as SyntaxIssue;
     return { message, pos };
@@ -56,7 +74,8 @@ export function visit(node: Node, see: (node: Node) => void): void {
     see(next);
     for (const value of Object.values(next)) {
       for (const child of Array.isArray(value) ? value : [value]) {
-        if (child !== null && typeof child === "object" && typeof (child as Node).type === "string") left.push(child as Node);
+        if (child !== null && typeof child === "object" && typeof (child as Node).type === "string")
+          left.push(child as Node);
       }
     }
   }

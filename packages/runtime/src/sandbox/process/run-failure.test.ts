@@ -4,13 +4,22 @@ import { SourceError } from "./source-error.ts";
 
 test("what only the engine refuses has its place in what was written", () => {
   // As workerd says it.
-  const error = new Error("Failed to start Worker:\nUncaught SyntaxError: Identifier 'a' has already been declared\n  at lib/u.ts:3:8");
-  const prepared = { given: { "lib/u.ts": "let b: number;\nlet a: any, a" }, drifts: { "lib/u.ts": { 2: [[5, 10] as [number, number]] } } };
+  const error = new Error(
+    "Failed to start Worker:\nUncaught SyntaxError: Identifier 'a' has already been declared\n  at lib/u.ts:3:8",
+  );
+  const prepared = {
+    given: { "lib/u.ts": "let b: number;\nlet a: any, a" },
+    drifts: { "lib/u.ts": { 2: [[5, 10] as [number, number]] } },
+  };
   expect(toRunFailure(error, prepared)).toEqual({
     kind: "syntax",
-    message: "SyntaxError: Identifier 'a' has already been declared (lib/u.ts:2:13)\n\n  2 | let a: any, a\n    |             ^",
+    message:
+      "SyntaxError: Identifier 'a' has already been declared (lib/u.ts:2:13)\n\n  2 | let a: any, a\n    |             ^",
   });
-  expect(toRunFailure(new Error("Failed to start Worker:\nUncaught SyntaxError: Odd"))).toEqual({ kind: "syntax", message: "SyntaxError: Odd" });
+  expect(toRunFailure(new Error("Failed to start Worker:\nUncaught SyntaxError: Odd"))).toEqual({
+    kind: "syntax",
+    message: "SyntaxError: Odd",
+  });
 });
 
 test.each([

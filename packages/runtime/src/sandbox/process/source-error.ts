@@ -29,8 +29,17 @@ export function createSyntaxError({ name, given, text, drift }: SourceFile, offs
 }
 
 /** Lines count from 1, columns from 0; what is shown counts both from 1, as stacks do. */
-export function createSyntaxErrorAt(name: string, given: string, line: number, column: number, what: string): SourceError {
-  return new SourceError("syntax", `SyntaxError: ${what} (${name}:${line}:${column + 1})${formatExcerpt(given.split(/\r?\n/)[line - 1] ?? "", line, column)}`);
+export function createSyntaxErrorAt(
+  name: string,
+  given: string,
+  line: number,
+  column: number,
+  what: string,
+): SourceError {
+  return new SourceError(
+    "syntax",
+    `SyntaxError: ${what} (${name}:${line}:${column + 1})${formatExcerpt(given.split(/\r?\n/)[line - 1] ?? "", line, column)}`,
+  );
 }
 
 function formatExcerpt(text: string, line: number, column: number): string {

@@ -35,13 +35,19 @@ describe("what is run stays where it was written", () => {
     const given = code.split("\n");
     for (const [at, line] of given.entries()) {
       expect(lines[at]).toHaveLength(line.length);
-      for (const word of line.matchAll(/\b[abc]\(\)|\[1\]|return/g)) expect(lines[at]?.startsWith(word[0], word.index)).toBe(true);
+      for (const word of line.matchAll(/\b[abc]\(\)|\[1\]|return/g))
+        expect(lines[at]?.startsWith(word[0], word.index)).toBe(true);
     }
   });
 
   test("a line for the shell is a comment", async () => {
-    const { code, "a.js": module } = (await job("#!/usr/bin/env node\nreturn 1", { "a.js": "#!/bin/x\nexport default 1" })).modules as Record<string, { js: string }>;
-    expect([code?.js, module?.js]).toEqual([expect.stringContaining("\n///usr/bin/env node\n"), "\n///bin/x\nexport default 1"]);
+    const { code, "a.js": module } = (
+      await job("#!/usr/bin/env node\nreturn 1", { "a.js": "#!/bin/x\nexport default 1" })
+    ).modules as Record<string, { js: string }>;
+    expect([code?.js, module?.js]).toEqual([
+      expect.stringContaining("\n///usr/bin/env node\n"),
+      "\n///bin/x\nexport default 1",
+    ]);
   });
 
   test("the lines of a file from Windows are counted like any others", async () => {
@@ -51,17 +57,45 @@ describe("what is run stays where it was written", () => {
 
 describe("syntax errors are told with their place", () => {
   test.each([
-    ["JavaScript", "const a = 1;\nconst b = 2;\n  foo(a, ;", "SyntaxError: Unexpected token (code:3:10)\n\n  3 |   foo(a, ;\n    |          ^"],
-    ["TypeScript", "const a: number = 1;\nconst b: string = ;", "(code:2:19)\n\n  2 | const b: string = ;\n    |                   ^"],
-    ["TypeScript after types on the line", "const a: Map<string, number> = new Map(); let a = 2", "Identifier 'a' has already been declared (code:1:47)"],
+    [
+      "JavaScript",
+      "const a = 1;\nconst b = 2;\n  foo(a, ;",
+      "SyntaxError: Unexpected token (code:3:10)\n\n  3 |   foo(a, ;\n    |          ^",
+    ],
+    [
+      "TypeScript",
+      "const a: number = 1;\nconst b: string = ;",
+      "(code:2:19)\n\n  2 | const b: string = ;\n    |                   ^",
+    ],
+    [
+      "TypeScript after types on the line",
+      "const a: Map<string, number> = new Map(); let a = 2",
+      "Identifier 'a' has already been declared (code:1:47)",
+    ],
     ["a line with tabs", "\t\tlet = = 1", "  1 | \t\tlet = = 1\n    | \t\t"],
-    ["JavaScript that TypeScript would read differently", "const x = y ? (z) : w => 1; let q = ;", "Unexpected token (code:1:37)"],
+    [
+      "JavaScript that TypeScript would read differently",
+      "const x = y ? (z) : w => 1; let q = ;",
+      "Unexpected token (code:1:37)",
+    ],
     ["lines that end in the way of old", "let a = 1\rlet b = ;", "(code:2:9)"],
     ["nothing but an opening brace", "{", "(code:1:2)"],
     ["JSX", "return <div/>", "(code:1:12)"],
-    ["a namespace", 'const s: string = "";\nnamespace N { export const a = 1 }', "A namespace cannot be run here: write a module (code:2:11)"],
-    ["an export that is no result", "const a = 1;\nexport { a }", "return the result, or export it as default (code:2:1)"],
-    ["an import below the top", 'if (a) { import b from "./b.js"; b() }', "may only appear at the top level (code:1:10)"],
+    [
+      "a namespace",
+      'const s: string = "";\nnamespace N { export const a = 1 }',
+      "A namespace cannot be run here: write a module (code:2:11)",
+    ],
+    [
+      "an export that is no result",
+      "const a = 1;\nexport { a }",
+      "return the result, or export it as default (code:2:1)",
+    ],
+    [
+      "an import below the top",
+      'if (a) { import b from "./b.js"; b() }',
+      "may only appear at the top level (code:1:10)",
+    ],
     ["code that ends the function it is in", "} evil(); {", "Unexpected token (code:1:1)"],
   ])("%s", async (_, code, message) => {
     const problem = await findProblem(code);
@@ -79,7 +113,9 @@ describe("syntax errors are told with their place", () => {
   });
 
   test("in a module, with its name", async () => {
-    expect((await findProblem("return 1", { "lib/a.ts": "let x: number = 1;\nlet y: = 2" })).message).toContain("(lib/a.ts:2:8)");
+    expect((await findProblem("return 1", { "lib/a.ts": "let x: number = 1;\nlet y: = 2" })).message).toContain(
+      "(lib/a.ts:2:8)",
+    );
     expect((await findProblem("return 1", { "a.json": '{\n  "a": 1,\n}' })).message).toMatch(/\(a\.json:3:1\)/);
   });
 
@@ -89,12 +125,26 @@ describe("syntax errors are told with their place", () => {
 });
 
 describe("modules", () => {
-  test.each(["", ".", "..", "../a.js", "/a.js", "a/../b.js", "a//b.js", "node:fs", "cloudflare:workers", "https://x/y.js", "code", "thinkery/harness.js", "a\nb.js", "a:1:2.js", "__proto__", "x".repeat(201)])(
-    "none may be called “%s”",
-    async (name) => {
-      expect((await findProblem("return 1", { [name]: "export default 1" })).message).toMatch(/module|name/);
-    },
-  );
+  test.each([
+    "",
+    ".",
+    "..",
+    "../a.js",
+    "/a.js",
+    "a/../b.js",
+    "a//b.js",
+    "node:fs",
+    "cloudflare:workers",
+    "https://x/y.js",
+    "code",
+    "thinkery/harness.js",
+    "a\nb.js",
+    "a:1:2.js",
+    "__proto__",
+    "x".repeat(201),
+  ])("none may be called “%s”", async (name) => {
+    expect((await findProblem("return 1", { [name]: "export default 1" })).message).toMatch(/module|name/);
+  });
 
   test.each(["a.jsx", "a.tsx", "a.cjs"])("%s is not a module that could be run", async (name) => {
     expect((await findProblem("return 1", { [name]: "1" })).message).toContain("JavaScript (.js) or TypeScript (.ts)");
@@ -102,8 +152,14 @@ describe("modules", () => {
 
   test("there are bounds", async () => {
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`m${index}.js`, ""]));
-    expect(await findProblem("", many)).toMatchObject({ kind: "limit", message: "There are 101 modules; there may be 100." });
-    expect(await findProblem("", { "a.txt": "é".repeat(600_000) })).toMatchObject({ kind: "limit", message: expect.stringContaining("1200000 bytes") });
+    expect(await findProblem("", many)).toMatchObject({
+      kind: "limit",
+      message: "There are 101 modules; there may be 100.",
+    });
+    expect(await findProblem("", { "a.txt": "é".repeat(600_000) })).toMatchObject({
+      kind: "limit",
+      message: expect.stringContaining("1200000 bytes"),
+    });
     expect(await findProblem(`//${"x".repeat(1024 * 1024)}`)).toMatchObject({ kind: "limit" });
   });
 
@@ -111,7 +167,13 @@ describe("modules", () => {
     expect((await findProblem("", { "a.js": "", "./a.js": "" })).message).toBe("There are two modules called “a.js”.");
   });
 
-  const given = { "util.js": "export default 1", "lib/parse.ts": "export const n: number = 1", "lib/index.ts": "export default 2", "data.json": "[1]", "note.txt": "hi" };
+  const given = {
+    "util.js": "export default 1",
+    "lib/parse.ts": "export const n: number = 1",
+    "lib/index.ts": "export default 2",
+    "data.json": "[1]",
+    "note.txt": "hi",
+  };
 
   test.each([
     ["./util.js", "util.js"],
@@ -130,33 +192,54 @@ describe("modules", () => {
     expect(await prepareText(`import ${JSON.stringify(specifier)};`, given)).toContain(`import"/${name}"`);
   });
 
-  test.each(["./missing.js", "../util.js", "node:fs", "cloudflare:workers", "cloudflare:sockets", "workerd:unsafe", "data:text/javascript,1", "https://esm.sh/zod", "zod", "./code", "thinkery/harness.js", "/thinkery/entry.js"])(
-    "“%s” is none",
-    async (specifier) => {
-      const { kind, message } = await findProblem(`\nimport * as x from ${JSON.stringify(specifier)};`, given);
-      expect([kind, message]).toEqual(["syntax", expect.stringContaining(`There is no module “${specifier}”.`)]);
-      expect(message).toContain("(code:2:20)");
-      expect(message).toContain("“util.js”");
-    },
-  );
+  test.each([
+    "./missing.js",
+    "../util.js",
+    "node:fs",
+    "cloudflare:workers",
+    "cloudflare:sockets",
+    "workerd:unsafe",
+    "data:text/javascript,1",
+    "https://esm.sh/zod",
+    "zod",
+    "./code",
+    "thinkery/harness.js",
+    "/thinkery/entry.js",
+  ])("“%s” is none", async (specifier) => {
+    const { kind, message } = await findProblem(`\nimport * as x from ${JSON.stringify(specifier)};`, given);
+    expect([kind, message]).toEqual(["syntax", expect.stringContaining(`There is no module “${specifier}”.`)]);
+    expect(message).toContain("(code:2:20)");
+    expect(message).toContain("“util.js”");
+  });
 
   test("a name that a module does not export is told before anything runs", async () => {
     const { message } = await findProblem('import { n, m as other } from "./lib/parse.ts"', given);
     expect(message).toContain("“lib/parse.ts” does not export “m”; it has n (code:1:13)");
     expect((await findProblem('import util, { n } from "util"', given)).message).toContain("(code:1:16)");
-    expect((await findProblem('import { a } from "./note.txt"', given)).message).toContain("does not export “a”; it has default");
+    expect((await findProblem('import { a } from "./note.txt"', given)).message).toContain(
+      "does not export “a”; it has default",
+    );
     expect((await findProblem('import x from "./lib/parse.ts"', given)).message).toContain("does not export “default”");
   });
 
   test("every form of import and export reaches its module", async () => {
     const modules = {
-      "a.ts": 'export { b as c, type T } from "./b.ts"; export * as all from "./b.ts"; export * from "./b.ts"; import type { T } from "./b.ts"; export { T } from "./b.ts"; export default class {}',
-      "b.ts": 'export interface T { x: number }; export const { b, ...rest } = { b: 1 }; export function f() {}; export { b as "a name" }',
+      "a.ts":
+        'export { b as c, type T } from "./b.ts"; export * as all from "./b.ts"; export * from "./b.ts"; import type { T } from "./b.ts"; export { T } from "./b.ts"; export default class {}',
+      "b.ts":
+        'export interface T { x: number }; export const { b, ...rest } = { b: 1 }; export function f() {}; export { b as "a name" }',
     };
-    const text = await prepareText('import D, { c, "a name" as n } from "./a.ts"; import * as ns from "./b.ts"; import "./b.ts"', modules);
-    expect(text.split("\n")[0]).toBe('import D,{c as c,"a name" as n} from"/a.ts";import * as ns from"/b.ts";import"/b.ts";export default async function(){');
+    const text = await prepareText(
+      'import D, { c, "a name" as n } from "./a.ts"; import * as ns from "./b.ts"; import "./b.ts"',
+      modules,
+    );
+    expect(text.split("\n")[0]).toBe(
+      'import D,{c as c,"a name" as n} from"/a.ts";import * as ns from"/b.ts";import"/b.ts";export default async function(){',
+    );
     const { "a.ts": a } = (await job("", modules)).modules as Record<string, { js: string }>;
-    expect(a?.js.split("\n")[0]).toBe('export{b as c}from"/b.ts";export* as all from"/b.ts";export*from"/b.ts";export{}from"/b.ts";');
+    expect(a?.js.split("\n")[0]).toBe(
+      'export{b as c}from"/b.ts";export* as all from"/b.ts";export*from"/b.ts";export{}from"/b.ts";',
+    );
   });
 
   test("no name of ours is one of the code's", async () => {
@@ -167,11 +250,22 @@ describe("modules", () => {
   });
 
   test("an app is its main module and the ones that it imports", async () => {
-    const { modules, main } = await prepareApp({ main: "./app.ts", modules: { "app.ts": 'import { n } from "./n"; export default () => new Response(n as string)', "n.js": "export const n = 1" } }, strip);
+    const { modules, main } = await prepareApp(
+      {
+        main: "./app.ts",
+        modules: {
+          "app.ts": 'import { n } from "./n"; export default () => new Response(n as string)',
+          "n.js": "export const n = 1",
+        },
+      },
+      strip,
+    );
     expect(main).toBe("app.ts");
     expect((modules["app.ts"] as { js: string }).js).toContain('import {n as n} from"/n.js"');
     await expect(prepareApp({ main: "b.ts", modules: { "app.ts": "" } }, strip)).rejects.toThrow("no module “b.ts”");
-    await expect(prepareApp({ main: "b.txt", modules: { "b.txt": "" } }, strip)).rejects.toThrow("no module “b.txt” with code");
+    await expect(prepareApp({ main: "b.txt", modules: { "b.txt": "" } }, strip)).rejects.toThrow(
+      "no module “b.txt” with code",
+    );
   });
 });
 
@@ -247,7 +341,11 @@ describe("files of the workspace", () => {
     return { modules: prepared.modules as Record<string, { js?: string; json?: unknown; text?: string }>, asked };
   }
 
-  const failing = (code: string, files: Record<string, string>) => inWorkspace(code, files).then(() => "", (error: Error) => error.message);
+  const failing = (code: string, files: Record<string, string>) =>
+    inWorkspace(code, files).then(
+      () => "",
+      (error: Error) => error.message,
+    );
 
   test.each([
     ["beside it", 'import x from "./lib.ts"', "lib.ts"],
@@ -258,20 +356,28 @@ describe("files of the workspace", () => {
     ["in a folder", 'import x from "./src"', "src/index.ts"],
     ["in mid-code", 'const { default: x } = await import("./lib.ts")', "lib.ts"],
   ])("one is imported %s", async (_, code, path) => {
-    const { modules } = await inWorkspace(`${code}\nreturn x`, { "lib.ts": "export default 1 as number", "src/index.ts": "export default 2" });
+    const { modules } = await inWorkspace(`${code}\nreturn x`, {
+      "lib.ts": "export default 1 as number",
+      "src/index.ts": "export default 2",
+    });
     expect(Object.keys(modules).sort()).toEqual(["code", path].sort());
     expect(modules[path]?.js).toContain("export default");
   });
 
   test("each imports others by its own place, once, and what is given comes first", async () => {
-    const { modules, asked } = await inWorkspace('import { a } from "./src/a.ts"; import b from "./src/b.ts"; import "./given.js"; return [a, b]', {
-      "src/a.ts": 'import b from "./b.ts"; import up from "../up.js"; import data from "./data.json"; import words from "/work/words.md"; export const a = [b, up, data, words]',
-      "src/b.ts": 'import { a } from "./a"; export default () => a',
-      "up.js": "export default 1",
-      "src/data.json": '{"n": 1}',
-      "words.md": "# Words",
-      "given.js": "never read",
-    }, { "given.js": "export default 0" });
+    const { modules, asked } = await inWorkspace(
+      'import { a } from "./src/a.ts"; import b from "./src/b.ts"; import "./given.js"; return [a, b]',
+      {
+        "src/a.ts":
+          'import b from "./b.ts"; import up from "../up.js"; import data from "./data.json"; import words from "/work/words.md"; export const a = [b, up, data, words]',
+        "src/b.ts": 'import { a } from "./a"; export default () => a',
+        "up.js": "export default 1",
+        "src/data.json": '{"n": 1}',
+        "words.md": "# Words",
+        "given.js": "never read",
+      },
+      { "given.js": "export default 0" },
+    );
     expect(asked).toEqual(["src/a.ts", "src/b.ts", "up.js", "src/data.json", "words.md"]);
     expect(modules["src/data.json"]).toEqual({ json: { n: 1 } });
     expect(modules["words.md"]).toEqual({ text: "# Words" });
@@ -280,28 +386,42 @@ describe("files of the workspace", () => {
   });
 
   test("what is not there is a syntax error with its place", async () => {
-    expect(await failing('const a = 1\nimport x from "./lib.ts"', {})).toContain("SyntaxError: There is no file “lib.ts” in the workspace (code:2:15)");
+    expect(await failing('const a = 1\nimport x from "./lib.ts"', {})).toContain(
+      "SyntaxError: There is no file “lib.ts” in the workspace (code:2:15)",
+    );
     expect(await failing('import x from "/work/lib.ts"', {})).toContain("There is no file “lib.ts” in the workspace");
-    expect(await failing('import "./a.ts"', { "a.ts": 'import "./b.ts"' })).toContain("There is no file “b.ts” in the workspace (a.ts:1:8)");
+    expect(await failing('import "./a.ts"', { "a.ts": 'import "./b.ts"' })).toContain(
+      "There is no file “b.ts” in the workspace (a.ts:1:8)",
+    );
     expect(await failing('import x from "../lib.ts"', {})).toContain("“../lib.ts” is outside of the workspace");
     expect(await failing('import x from "lodash"', {})).toContain("There is no module “lodash”");
-    expect(await failing('import { x } from "./a.ts"', { "a.ts": "export const y = 1" })).toContain("“a.ts” does not export “x”");
+    expect(await failing('import { x } from "./a.ts"', { "a.ts": "export const y = 1" })).toContain(
+      "“a.ts” does not export “x”",
+    );
     expect(await failing('import "./a.ts"', { "a.ts": "let = = 1" })).toContain("(a.ts:1:");
     expect(await failing('import x from "./a.json"', { "a.json": "{" })).toContain("(a.json:1:2)");
-    expect(await failing('import "./thinkery/harness.js"', { "thinkery/harness.js": "1" })).toContain("the sandbox uses that name itself");
+    expect(await failing('import "./thinkery/harness.js"', { "thinkery/harness.js": "1" })).toContain(
+      "the sandbox uses that name itself",
+    );
   });
 
   test("one that may never be imported is missed only when it is", async () => {
-    expect((await inWorkspace('if (0) await import("./no.ts"); await import(`./${1}.ts`)', {})).asked).toEqual(["no.ts"]);
+    expect((await inWorkspace('if (0) await import("./no.ts"); await import(`./${1}.ts`)', {})).asked).toEqual([
+      "no.ts",
+    ]);
   });
 
   test("there is an end to them", async () => {
     const chain = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`m${n}.js`, `import "./m${n + 1}.js"`]));
     expect(await failing('import "./m0.js"', chain)).toContain("there may be 100 modules");
-    expect(await failing('import "./a.txt"', { "a.txt": "x".repeat(1024 * 1024) })).toContain("with 1048576 bytes in all");
+    expect(await failing('import "./a.txt"', { "a.txt": "x".repeat(1024 * 1024) })).toContain(
+      "with 1048576 bytes in all",
+    );
   });
 
   test("nothing is asked for where there is no workspace", async () => {
-    expect((await findProblem('import x from "./lib.ts"')).message).toContain("There is no module “./lib.ts”. Only modules that were given");
+    expect((await findProblem('import x from "./lib.ts"')).message).toContain(
+      "There is no module “./lib.ts”. Only modules that were given",
+    );
   });
 });

@@ -24,13 +24,18 @@ export async function stripTypes(given: string, stripper: Stripper): Promise<Str
   const mark = findUnusedSpace(given);
   const marked = given.replace(emptyTemplatePart, mark);
   const stripped = await stripper(marked);
-  if ("message" in stripped) return { ...stripped, pos: stripped.pos && stripped.pos - createMarkCounter(marked, mark)(stripped.pos) };
+  if ("message" in stripped)
+    return { ...stripped, pos: stripped.pos && stripped.pos - createMarkCounter(marked, mark)(stripped.pos) };
   const text = stripped.code.replaceAll(mark, "");
   for (const { 0: found, 1: name = "", index } of given.matchAll(namespacePattern)) {
     // One in a string or a comment is still there.
-    if (!text.includes(found)) return { message: "A namespace cannot be run here: write a module", pos: index + found.lastIndexOf(name) };
+    if (!text.includes(found))
+      return { message: "A namespace cannot be run here: write a module", pos: index + found.lastIndexOf(name) };
   }
-  return { text, drift: computeColumnMap(marked.split("\n"), stripped.code.split("\n"), parseMappings(stripped.mappings), mark) };
+  return {
+    text,
+    drift: computeColumnMap(marked.split("\n"), stripped.code.split("\n"), parseMappings(stripped.mappings), mark),
+  };
 }
 
 /**

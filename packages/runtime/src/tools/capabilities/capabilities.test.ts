@@ -4,8 +4,13 @@ import { createRedactor } from "../../store/redact.ts";
 import { createCapabilities } from "./capabilities.ts";
 
 test("code finds an echo, a fetch that needs a rule, its files and a shell", () => {
-  const [echo, fetch, ...others] = createCapabilities(() => Promise.reject(new Error("Nothing is sent here.")), createRedactor([]));
-  expect(others.map(({ name, defaultPolicy: otherwise }) => [name, otherwise])).toEqual(["readFile", "writeFile", "listFiles", "deleteFile", "moveFile", "bash"].map((name) => [name, undefined]));
+  const [echo, fetch, ...others] = createCapabilities(
+    () => Promise.reject(new Error("Nothing is sent here.")),
+    createRedactor([]),
+  );
+  expect(others.map(({ name, defaultPolicy: otherwise }) => [name, otherwise])).toEqual(
+    ["readFile", "writeFile", "listFiles", "deleteFile", "moveFile", "bash"].map((name) => [name, undefined]),
+  );
   expect([echo?.name, fetch?.name]).toEqual(["echo", "fetch"]);
   expect([echo?.defaultPolicy, fetch?.defaultPolicy]).toEqual([undefined, "deny"]);
   for (const value of [{ a: [1, "x", null] }, "text", 5, false, []]) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { evaluatePolicy } from "../../policy/evaluate-policy.ts";
 import { createRedactor } from "../../store/redact.ts";
 import { createFetchCapability } from "./fetch.ts";
-import { evaluatePolicy } from "../../policy/evaluate-policy.ts";
 
 // From what code says to `fetch` to the verdict: the same two steps that a call takes.
 
@@ -10,10 +10,15 @@ const fetchTool = createFetchCapability(() => Promise.reject(new Error("Nothing 
 type Action = "deny" | "ask" | "allow";
 type Verdict = Action | "invalid";
 
-function evaluate(policy: { tool?: string; match?: string; action: Action }[], request: string): { action: Verdict; reason: string } {
+function evaluate(
+  policy: { tool?: string; match?: string; action: Action }[],
+  request: string,
+): { action: Verdict; reason: string } {
   const [, method, url] = /^([A-Z]+) (.*)$/s.exec(request) ?? ["", undefined, request];
   const { success, data } = fetchTool.inputSchema.safeParse({ url, ...(method ? { method } : {}) });
-  return success ? evaluatePolicy({ policy: policy.map((rule) => ({ tool: "fetch", ...rule })) }, { tool: fetchTool, input: data }) : { action: "invalid", reason: "" };
+  return success
+    ? evaluatePolicy({ policy: policy.map((rule) => ({ tool: "fetch", ...rule })) }, { tool: fetchTool, input: data })
+    : { action: "invalid", reason: "" };
 }
 
 const api = "https://api.example.com/*";
@@ -222,7 +227,9 @@ const denying: [match: string, request: string, verdict: Verdict][] = [
 ];
 
 describe("everything is allowed, but for one rule that denies", () => {
-  const others = ["https", "http"].flatMap((scheme) => ["", ":8443"].map((port) => ({ match: `* ${scheme}://*${port}/*`, action: "allow" as const })));
+  const others = ["https", "http"].flatMap((scheme) =>
+    ["", ":8443"].map((port) => ({ match: `* ${scheme}://*${port}/*`, action: "allow" as const })),
+  );
 
   test.each(denying)("%j, asked for %j: %s", (match, request, expected) => {
     expect(evaluate([...others, { match, action: "deny" }], request).action).toBe(expected);
@@ -234,14 +241,18 @@ describe("everything is allowed, but for one rule that denies", () => {
 test("without a rule nothing is reached, and with one for every tool everything", () => {
   expect(evaluate([], "https://x.org/")).toEqual({
     action: "deny",
-    reason: 'No rule of this agent allows fetch to do this. This rule in config.policy of its blueprint would: {"tool": "fetch", "match": "https://x.org/*", "action": "allow"}',
+    reason:
+      'No rule of this agent allows fetch to do this. This rule in config.policy of its blueprint would: {"tool": "fetch", "match": "https://x.org/*", "action": "allow"}',
   });
   expect(evaluate([], "DELETE https://x.org:8443/a").reason).toContain('"match": "DELETE https://x.org:8443/*"');
   expect(evaluate([{ tool: "*", action: "allow" }], "DELETE https://x.org/").action).toBe("allow");
 });
 
 test("however many stars rules have, and however often an address was encoded, there is a verdict", () => {
-  const policy = Array.from({ length: 500 }, (_, index) => ({ match: `https://x.org/${"*a".repeat(900)}${index}`, action: "deny" as const }));
+  const policy = Array.from({ length: 500 }, (_, index) => ({
+    match: `https://x.org/${"*a".repeat(900)}${index}`,
+    action: "deny" as const,
+  }));
   const everything = { match: "https://x.org/*", action: "allow" as const };
   for (const path of ["a".repeat(1900), `%${"25".repeat(900)}`, "%25".repeat(600), "/".repeat(1900)]) {
     expect(evaluate([...policy, everything], `https://x.org/${path}`).action).toBe("allow");

@@ -9,7 +9,10 @@ import { createFetchCapability } from "./fetch.ts";
 import type { FetchResponse } from "./fetch/response.ts";
 
 // The door to the network is Node's own here: what is tested is what goes through it.
-const capability = createFetchCapability((url, init) => fetch(url, { ...init, redirect: "manual" } as RequestInit), createRedactor([]));
+const capability = createFetchCapability(
+  (url, init) => fetch(url, { ...init, redirect: "manual" } as RequestInit),
+  createRedactor([]),
+);
 
 const mega = 1024 * 1024;
 let server: http.Server;
@@ -18,7 +21,10 @@ let cut: string[] = [];
 
 type Handler = (request: http.IncomingMessage, response: http.ServerResponse, body: Buffer) => void;
 
-const bytes = (type: string, body: Uint8Array | string, headers: http.OutgoingHttpHeaders = {}): Handler => (_, response) => void response.writeHead(200, { "content-type": type, ...headers }).end(body);
+const bytes =
+  (type: string, body: Uint8Array | string, headers: http.OutgoingHttpHeaders = {}): Handler =>
+  (_, response) =>
+    void response.writeHead(200, { "content-type": type, ...headers }).end(body);
 
 const routes: Record<string, Handler> = {
   "/text": bytes("text/plain; charset=utf-8", "Grüße"),
@@ -51,7 +57,9 @@ const routes: Record<string, Handler> = {
   },
   "/back": (request, response, body) => {
     const { host: _, connection: __, ...headers } = request.headers;
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ method: request.method, url: request.url, headers, body: body.toString("hex") }));
+    response
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify({ method: request.method, url: request.url, headers, body: body.toString("hex") }));
   },
 };
 
@@ -72,7 +80,11 @@ afterAll(() => {
   server.close();
 });
 
-async function fetchPath(path: string, more: object = {}, signal = new AbortController().signal): Promise<FetchResponse> {
+async function fetchPath(
+  path: string,
+  more: object = {},
+  signal = new AbortController().signal,
+): Promise<FetchResponse> {
   const input = capability.inputSchema.parse({ url: path.startsWith("/") ? origin + path : path, ...more });
   return capability.execute(input, { signal } as ToolContext) as Promise<FetchResponse>;
 }
@@ -97,10 +109,20 @@ test.each(bodies)("the body of %s comes as it is, as text where it says that it 
 
 test("an answer has its status, its words and its headers, and no cookies", async () => {
   const answer = await fetchPath("/cookie");
-  expect(answer).toMatchObject({ method: "GET", url: `${origin}/cookie`, status: 200, statusText: "OK", headers: { "content-type": "text/plain", "x-own": "y" } });
+  expect(answer).toMatchObject({
+    method: "GET",
+    url: `${origin}/cookie`,
+    status: 200,
+    statusText: "OK",
+    headers: { "content-type": "text/plain", "x-own": "y" },
+  });
   expect(Object.keys(answer.headers)).not.toContain("set-cookie");
   expect(Object.keys(answer.headers)).not.toContain("keep-alive");
-  expect(await fetchPath("/wrong")).toMatchObject({ status: 418, statusText: "I am a teapot", bodyBase64: base64("short and stout") });
+  expect(await fetchPath("/wrong")).toMatchObject({
+    status: 418,
+    statusText: "I am a teapot",
+    bodyBase64: base64("short and stout"),
+  });
 });
 
 test("where there can be no body there is none, and the head alone says how long it would be", async () => {
@@ -131,14 +153,20 @@ test("method, headers and body arrive as they were given", async () => {
     headers: { "x-own": "y", authorization: "Bearer x", "content-type": "text/x" },
     body: Buffer.from("Grüße").toString("hex"),
   });
-  expect(await back({ method: "PUT", bodyBase64: base64(Uint8Array.of(0, 255, 128)) })).toMatchObject({ method: "PUT", body: "00ff80" });
+  expect(await back({ method: "PUT", bodyBase64: base64(Uint8Array.of(0, 255, 128)) })).toMatchObject({
+    method: "PUT",
+    body: "00ff80",
+  });
   expect(await back({ method: "DELETE" })).toMatchObject({ method: "DELETE", body: "" });
   expect((await back({ method: "PATCH", body: "x".repeat(mega) })).body).toHaveLength(2 * mega);
 });
 
 test.each(["/endless", "/bomb"])("%s is not read to its end", async (path) => {
   cut = [];
-  await expect(fetchPath(path)).rejects.toMatchObject({ trouble: "too_large", message: expect.stringMatching(/^The answer of 127\.0\.0\.1:\d+ has more than 5 MB\. Ask for less/) });
+  await expect(fetchPath(path)).rejects.toMatchObject({
+    trouble: "too_large",
+    message: expect.stringMatching(/^The answer of 127\.0\.0\.1:\d+ has more than 5 MB\. Ask for less/),
+  });
   if (path === "/endless") await waitUntil("the connection to end", () => cut.includes(path));
   expect((await fetchPath("/full")).body).toHaveLength(5 * mega);
 });
@@ -179,7 +207,11 @@ const wrong: [string, unknown, RegExp][] = [
   ["a body to get something", { url, body: "x" }, /a GET or HEAD request has no body/],
   ["two bodies", { url, method: "POST", body: "x", bodyBase64: "" }, /not both/],
   ["a large body", { url, method: "POST", body: "é".repeat(mega / 2 + 1) }, /body: larger than 1048576 bytes/],
-  ["a large body in base64", { url, method: "POST", bodyBase64: Buffer.alloc(mega + 1).toString("base64") }, /bodyBase64: larger than 1048576 bytes/],
+  [
+    "a large body in base64",
+    { url, method: "POST", bodyBase64: Buffer.alloc(mega + 1).toString("base64") },
+    /bodyBase64: larger than 1048576 bytes/,
+  ],
   ["a body that is not base64", { url, method: "POST", bodyBase64: "?" }, /bodyBase64: /],
   ["too many headers", { url, headers: manyHeaders }, /headers: more than 64/],
   ["a header twice", { url, headers: { "X-A": "1", "x-a": "2" } }, /headers\.x-a: .*twice/],
@@ -190,9 +222,25 @@ const wrong: [string, unknown, RegExp][] = [
   ["a long header", { url, headers: { a: "x".repeat(9000) } }, /headers\.a: longer/],
   ["a header that is no text", { url, headers: { a: 1 } }, /headers\.a: /],
   ["something else", { url, redirect: "follow" }, /redirect/],
-  ...["Host", "cookie", "Connection", "Content-Length", "Transfer-Encoding", "proxy-authorization", "Sec-Fetch-Site", "Origin", "X-HTTP-Method-Override", "x-forwarded-for", "CF-Connecting-IP", "Upgrade", "x-original-url"].map(
-    (name): [string, unknown, RegExp] => [`the header ${name}`, { url, headers: { [name]: "1" } }, new RegExp(`headers\\.${name}: this header cannot be set here`)],
-  ),
+  ...[
+    "Host",
+    "cookie",
+    "Connection",
+    "Content-Length",
+    "Transfer-Encoding",
+    "proxy-authorization",
+    "Sec-Fetch-Site",
+    "Origin",
+    "X-HTTP-Method-Override",
+    "x-forwarded-for",
+    "CF-Connecting-IP",
+    "Upgrade",
+    "x-original-url",
+  ].map((name): [string, unknown, RegExp] => [
+    `the header ${name}`,
+    { url, headers: { [name]: "1" } },
+    new RegExp(`headers\\.${name}: this header cannot be set here`),
+  ]),
 ];
 
 test.each(wrong)("a request with %s is not made", (_, input, words) => {
@@ -202,20 +250,43 @@ test.each(wrong)("a request with %s is not made", (_, input, words) => {
 });
 
 test("an address is asked for in its one spelling", () => {
-  expect(capability.inputSchema.parse({ url: "HTTPS://X.org:443\\a/../b%2e?é#c" })).toMatchObject({ url: "https://x.org/b%2e?%C3%A9", method: "GET" });
+  expect(capability.inputSchema.parse({ url: "HTTPS://X.org:443\\a/../b%2e?é#c" })).toMatchObject({
+    url: "https://x.org/b%2e?%C3%A9",
+    method: "GET",
+  });
 });
 
 test("the request log has a line for each, without what is secret or long", async () => {
   expect(capability.summarize?.(await fetchPath("/text?page=2"))).toBe(`GET ${origin}/text?page=2 → 200, 7 bytes`);
-  expect(capability.summarize?.(await fetchPath("/full?api_key=abc&q=a%20b"))).toBe(`GET ${origin}/full?api_key=…&q=a%20b → 200, 5.0 MB`);
-  expect(capability.summarize?.(await fetchPath("/latin", { headers: { authorization: "x" } }))).toMatch(/ → 200, 3 bytes$/);
-  expect(capability.summarize?.(await fetchPath(`/wrong?q=${"x".repeat(30)}&sk-${"a".repeat(20)}`))).toBe(`GET ${origin}/wrong?q=…&[redacted]= → 418, 15 bytes`);
-  const input = { url: `${origin}/back?token=abc`, method: "POST", headers: { authorization: "Bearer secret" }, body: "secret".repeat(500) };
-  expect(capability.redactInput?.(capability.inputSchema.parse(input))).toEqual({ method: "POST", url: `${origin}/back?token=…`, headers: ["authorization"], body: "2.9 KB" });
+  expect(capability.summarize?.(await fetchPath("/full?api_key=abc&q=a%20b"))).toBe(
+    `GET ${origin}/full?api_key=…&q=a%20b → 200, 5.0 MB`,
+  );
+  expect(capability.summarize?.(await fetchPath("/latin", { headers: { authorization: "x" } }))).toMatch(
+    / → 200, 3 bytes$/,
+  );
+  expect(capability.summarize?.(await fetchPath(`/wrong?q=${"x".repeat(30)}&sk-${"a".repeat(20)}`))).toBe(
+    `GET ${origin}/wrong?q=…&[redacted]= → 418, 15 bytes`,
+  );
+  const input = {
+    url: `${origin}/back?token=abc`,
+    method: "POST",
+    headers: { authorization: "Bearer secret" },
+    body: "secret".repeat(500),
+  };
+  expect(capability.redactInput?.(capability.inputSchema.parse(input))).toEqual({
+    method: "POST",
+    url: `${origin}/back?token=…`,
+    headers: ["authorization"],
+    body: "2.9 KB",
+  });
 });
 
 test("what cannot be sent is logged too, and as carefully", () => {
-  expect(capability.redactInput?.({ url: "https://me:secret@x.org/a?password=x", method: 5, headers: "secret", body: {} })).toEqual({ url: "https://x.org/a?password=…" });
-  expect(capability.redactInput?.({ url: `nonsense${"x".repeat(1000)}` })).toEqual({ url: expect.stringMatching(/^nonsensex{292}…$/) });
+  expect(
+    capability.redactInput?.({ url: "https://me:secret@x.org/a?password=x", method: 5, headers: "secret", body: {} }),
+  ).toEqual({ url: "https://x.org/a?password=…" });
+  expect(capability.redactInput?.({ url: `nonsense${"x".repeat(1000)}` })).toEqual({
+    url: expect.stringMatching(/^nonsensex{292}…$/),
+  });
   for (const nothing of [null, "secret", 5, ["secret"], {}]) expect(capability.redactInput?.(nothing)).toEqual({});
 });

@@ -2,9 +2,9 @@ import { defineTool, type Tool } from "@thinkery/sdk";
 import type { Outbound } from "../../host/outbound.ts";
 import { matchRequest, suggestRequestMatch } from "../../policy/match-request.ts";
 import type { Redact } from "../../store/redact.ts";
-import { type FetchResponse, readResponse } from "./fetch/response.ts";
 import { type FetchInput, fetchInputSchema } from "./fetch/input.ts";
 import { redactRequest, summarizeFetch } from "./fetch/redact-request.ts";
+import { type FetchResponse, readResponse } from "./fetch/response.ts";
 
 /**
  * What code has as `fetch`. Nothing is reached before a rule allows it, and then only what the door to the network
@@ -27,7 +27,12 @@ export function createFetchCapability(send: Outbound, redact: Redact): Tool {
     },
     async ({ url, method, headers, body, bodyBase64 }, { signal }) => {
       const sent = bodyBase64 === undefined ? body : Buffer.from(bodyBase64, "base64");
-      const response = await send(url, { method, headers, signal, ...(sent === undefined ? {} : { body: sent }) }).catch((error: unknown) => {
+      const response = await send(url, {
+        method,
+        headers,
+        signal,
+        ...(sent === undefined ? {} : { body: sent }),
+      }).catch((error: unknown) => {
         signal.throwIfAborted();
         throw new Error(`${new URL(url).host} cannot be reached from here.`, { cause: error });
       });

@@ -8,19 +8,34 @@ const findTool = (name: string) => fileCapabilities.find((tool) => tool.name ===
 
 /** What code has, without the sandbox between: everything is JSON on its way, as it is there. */
 function code(files: FilesDouble, ran: unknown[] = []) {
-  const shell = { run: async (...given: unknown[]) => (ran.push(given), { exitCode: 3, stdout: "out", stderr: "err", notes: [], ms: 5 }) };
-  const ask: Ask = (capability, inputOf, answerOf) => async (...given) => {
-    const tool = findTool(capability);
-    const input: unknown = tool.inputSchema.parse(JSON.parse(JSON.stringify(inputOf(...given))));
-    const answer: unknown = await tool.execute(input, { files, shell, signal: files.ending.signal } as unknown as ToolContext);
-    tool.summarize?.(answer);
-    return answerOf(JSON.parse(JSON.stringify(answer) ?? "null"));
+  const shell = {
+    run: async (...given: unknown[]) => (
+      ran.push(given),
+      { exitCode: 3, stdout: "out", stderr: "err", notes: [], ms: 5 }
+    ),
   };
+  const ask: Ask =
+    (capability, inputOf, answerOf) =>
+    async (...given) => {
+      const tool = findTool(capability);
+      const input: unknown = tool.inputSchema.parse(JSON.parse(JSON.stringify(inputOf(...given))));
+      const answer: unknown = await tool.execute(input, {
+        files,
+        shell,
+        signal: files.ending.signal,
+      } as unknown as ToolContext);
+      tool.summarize?.(answer);
+      return answerOf(JSON.parse(JSON.stringify(answer) ?? "null"));
+    };
   return createFileSystem(ask);
 }
 
 test("code reads and writes text and bytes as they are", async () => {
-  const files = new FilesDouble({ "a.txt": "Grüße\r\n", "x.bin": Uint8Array.of(0, 255, 128), long: "x".repeat(200_000) });
+  const files = new FilesDouble({
+    "a.txt": "Grüße\r\n",
+    "x.bin": Uint8Array.of(0, 255, 128),
+    long: "x".repeat(200_000),
+  });
   const { fs } = code(files);
   expect(await fs.readFile("/work/a.txt")).toBe("Grüße\r\n");
   expect(await fs.readFile("x.bin")).toEqual(Uint8Array.of(0, 255, 128));
@@ -40,9 +55,19 @@ test("code reads and writes text and bytes as they are", async () => {
 test("code lists, asks, moves and deletes", async () => {
   const files = new FilesDouble({ "a/b": "x", c: "yy" });
   const { fs } = code(files);
-  expect((await fs.list()).map(({ path, size }) => [path, size])).toEqual([["a/b", 1], ["c", 2]]);
+  expect((await fs.list()).map(({ path, size }) => [path, size])).toEqual([
+    ["a/b", 1],
+    ["c", 2],
+  ]);
   expect((await fs.list("a/")).map(({ path }) => path)).toEqual(["a/b"]);
-  expect(await Promise.all(["a", "a/b", "c", "d", ".", "/work"].map((path) => fs.exists(path)))).toEqual([true, true, true, false, true, true]);
+  expect(await Promise.all(["a", "a/b", "c", "d", ".", "/work"].map((path) => fs.exists(path)))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    true,
+    true,
+  ]);
   expect(await fs.stat("c")).toMatchObject({ path: "c", kind: "text", size: 2 });
   expect([await fs.stat("a"), await fs.stat("d")]).toEqual([{ path: "a", kind: "folder" }, undefined]);
   await fs.move("c", "e/f");
@@ -55,7 +80,10 @@ test("code has a shell", async () => {
   const { bash } = code(new FilesDouble(), ran);
   expect(await bash("ls", { timeoutMs: 5 })).toEqual({ exitCode: 3, stdout: "out", stderr: "err", notes: [] });
   await bash("pwd");
-  expect(ran).toEqual([["ls", { timeoutMs: 5 }], ["pwd", {}]]);
+  expect(ran).toEqual([
+    ["ls", { timeoutMs: 5 }],
+    ["pwd", {}],
+  ]);
 });
 
 test("what cannot be done is said", async () => {
@@ -65,16 +93,27 @@ test("what cannot be done is said", async () => {
   await expect(fs.readFile("a")).rejects.toThrow("“a” is a folder.");
   await expect(fs.writeFile("../x", "y")).rejects.toThrow("cannot be a path in the workspace");
   await expect(fs.move("a", "/etc/x")).rejects.toThrow("cannot be a path in the workspace");
-  for (const wrong of [{ text: 5 }, 5, null, undefined, { base64: "?" }]) await expect(fs.writeFile("x", wrong as never)).rejects.toThrow();
+  for (const wrong of [{ text: 5 }, 5, null, undefined, { base64: "?" }])
+    await expect(fs.writeFile("x", wrong as never)).rejects.toThrow();
   expect([...files.stored.keys()]).toEqual(["a/b"]);
 });
 
 test("the logs have no content, and rules for the tools of a model hold", () => {
   const write = findTool("writeFile");
-  expect(write.redactInput?.({ path: "a", content: { text: "secret" } })).toEqual({ path: "a", content: "6 characters" });
-  expect(write.redactInput?.({ path: "a", content: { base64: "c2VjcmV0" } })).toEqual({ path: "a", content: "6 bytes" });
-  expect(write.redactInput?.({ path: "a", content: "secret", more: "secret" })).toEqual({ path: "a", content: "6 characters" });
+  expect(write.redactInput?.({ path: "a", content: { text: "secret" } })).toEqual({
+    path: "a",
+    content: "6 characters",
+  });
+  expect(write.redactInput?.({ path: "a", content: { base64: "c2VjcmV0" } })).toEqual({
+    path: "a",
+    content: "6 bytes",
+  });
+  expect(write.redactInput?.({ path: "a", content: "secret", more: "secret" })).toEqual({
+    path: "a",
+    content: "6 characters",
+  });
   expect(findTool("readFile").summarize?.({ text: "secret" })).toBe("6 characters");
-  for (const name of ["readFile", "writeFile", "deleteFile"]) expect(findTool(name).matchesRule?.("secrets/*", { path: "/work/secrets/x" }, "deny")).toBe(true);
+  for (const name of ["readFile", "writeFile", "deleteFile"])
+    expect(findTool(name).matchesRule?.("secrets/*", { path: "/work/secrets/x" }, "deny")).toBe(true);
   expect(findTool("moveFile").matchesRule?.("secrets/*", { from: "a", to: "./secrets/x" }, "deny")).toBe(true);
 });

@@ -1,18 +1,10 @@
-import {
-  defineTool,
-  type FileInfo,
-  filePath,
-  folderPath,
-  fail,
-  type Files,
-  type Tool,
-} from "@thinkery/sdk";
+import { defineTool, type FileInfo, filePath, folderPath, fail, type Files, type Tool } from "@thinkery/sdk";
 import { maxCommandBytes } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import { matchPaths } from "../../policy/match-paths.ts";
+import { decodeText } from "../../workspace/content.ts";
 import { redactFileInput } from "../files/file-tool.ts";
 import { formatBytes, formatCount } from "../files/format.ts";
-import { decodeText } from "../../workspace/content.ts";
 
 /**
  * What code has as `fs` and `bash`. They are called what the tools of a model are called, so that a rule for those holds
@@ -34,7 +26,12 @@ const readFile = defineTool(
     parallel: true,
     matchesRule: matchPaths,
     redactInput: redactFileInput,
-    summarize: (answer) => (answer === null ? "not there" : "kind" in (answer as object) ? "what is known of it" : formatSize(answer as EncodedContent)),
+    summarize: (answer) =>
+      answer === null
+        ? "not there"
+        : "kind" in (answer as object)
+          ? "what is known of it"
+          : formatSize(answer as EncodedContent),
   },
   async ({ path: given, only }, { files }) => {
     if (only) {
@@ -89,12 +86,28 @@ const listFiles = defineTool(
 );
 
 const deleteFile = defineTool(
-  { name: "deleteFile", description: "Deletes a file or a folder.", inputSchema: z.strictObject({ path: z.string() }), action: "delete", matchesRule: matchPaths, redactInput: redactFileInput, summarize: () => "deleted" },
+  {
+    name: "deleteFile",
+    description: "Deletes a file or a folder.",
+    inputSchema: z.strictObject({ path: z.string() }),
+    action: "delete",
+    matchesRule: matchPaths,
+    redactInput: redactFileInput,
+    summarize: () => "deleted",
+  },
   async ({ path }, { files }) => void (await files.commit([{ delete: filePath(path) }])),
 );
 
 const moveFile = defineTool(
-  { name: "moveFile", description: "Moves a file or a folder.", inputSchema: z.strictObject({ from: z.string(), to: z.string() }), action: "move", matchesRule: matchPaths, redactInput: redactFileInput, summarize: () => "moved" },
+  {
+    name: "moveFile",
+    description: "Moves a file or a folder.",
+    inputSchema: z.strictObject({ from: z.string(), to: z.string() }),
+    action: "move",
+    matchesRule: matchPaths,
+    redactInput: redactFileInput,
+    summarize: () => "moved",
+  },
   async ({ from, to }, { files }) => void (await files.commit([{ move: filePath(from), to: filePath(to) }])),
 );
 
@@ -102,7 +115,10 @@ const bash = defineTool(
   {
     name: "bash",
     description: "Runs a command on the workspace.",
-    inputSchema: z.strictObject({ command: z.string().min(1).max(maxCommandBytes), timeoutMs: z.int().min(1).optional() }),
+    inputSchema: z.strictObject({
+      command: z.string().min(1).max(maxCommandBytes),
+      timeoutMs: z.int().min(1).optional(),
+    }),
     action: "run",
     // The shell's own limits come first.
     timeoutSeconds: 7300,
@@ -123,7 +139,9 @@ async function createMissingError(files: Files, path: string): Promise<Error> {
 }
 
 function formatSize(content: EncodedContent): string {
-  return "text" in content ? formatCount(content.text.length, "character") : formatBytes(Math.floor((content.base64.length * 3) / 4));
+  return "text" in content
+    ? formatCount(content.text.length, "character")
+    : formatBytes(Math.floor((content.base64.length * 3) / 4));
 }
 
 /** Of what could not be written, too. */

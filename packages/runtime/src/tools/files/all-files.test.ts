@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { Toolbox } from "../toolbox.ts";
 import { deleteFile } from "./delete-file.ts";
 import { editFile } from "./edit-file.ts";
-import { fileTools } from "./files.ts";
 import { FilesDouble } from "./files-double.ts";
+import { fileTools } from "./files.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
 import { moveFile } from "./move-file.ts";
@@ -15,7 +15,12 @@ import { writeFile } from "./write-file.ts";
 
 test("file tools are known by the names of others, and by their words", async () => {
   const box = new Toolbox([{ name: "a test", list: () => fileTools }]);
-  expect(["ls", "read_file", "write_file", "edit_file"].map((name) => box.find(name)?.name)).toEqual(["listFiles", "readFile", "writeFile", "editFile"]);
+  expect(["ls", "read_file", "write_file", "edit_file"].map((name) => box.find(name)?.name)).toEqual([
+    "listFiles",
+    "readFile",
+    "writeFile",
+    "editFile",
+  ]);
   const files = new FilesDouble();
   await files.call(writeFile, { file_path: "a", content: "one" });
   await files.call(editFile, { file_path: "a", old_string: "one", new_string: "two" });
@@ -31,7 +36,12 @@ test("file tools are understood where all is text, and where what is not meant i
   expect(await files.call(readFile, { path: "a", offset: "2", limit: "1" })).toMatch(/^2\ttwo\n/);
   await files.call(editFile, { path: "a", oldString: "one", newString: "1", replaceAll: "false", edits: [] });
   await files.call(editFile, { path: "a", oldString: "two", newString: "2", replaceAll: "true" });
-  await files.call(editFile, { path: "a", oldString: "", newString: "", edits: [{ oldString: "three", newString: "3" }] });
+  await files.call(editFile, {
+    path: "a",
+    oldString: "",
+    newString: "",
+    edits: [{ oldString: "three", newString: "3" }],
+  });
   await files.call(editFile, { path: "a", edits: '[{"old_string": "3", "new_string": "33", "replace_all": "true"}]' });
   expect(files.stored.get("a")).toBe("1\n2\n33\n");
   await files.call(grep, { pattern: "x", path: "", glob: "", context: "2" });
@@ -46,16 +56,23 @@ test("file tools take little room in what a model is told", () => {
 });
 
 test("file tools log where and how much, never what", () => {
-  expect(writeFile.redactInput?.({ file_path: "a", content: "secret" })).toEqual({ path: "a", content: "6 characters" });
-  expect(editFile.redactInput?.({ path: "a", oldString: "secret", newString: "", edits: [{ oldString: "secret" }] })).toEqual({ path: "a", oldString: "6 characters", newString: "0 characters", edits: 1 });
+  expect(writeFile.redactInput?.({ file_path: "a", content: "secret" })).toEqual({
+    path: "a",
+    content: "6 characters",
+  });
+  expect(
+    editFile.redactInput?.({ path: "a", oldString: "secret", newString: "", edits: [{ oldString: "secret" }] }),
+  ).toEqual({ path: "a", oldString: "6 characters", newString: "0 characters", edits: 1 });
   for (const nothing of [null, "secret", 5]) expect(writeFile.redactInput?.(nothing)).toEqual({});
   expect(readFile.summarize?.("1\tsecret\n2\tx")).toBe("2 lines");
   expect(editFile.summarize?.("Changed a.\n1\tsecret")).toBe("Changed a.");
 });
 
 test("file tools are read by rules in the one spelling of a path", () => {
-  const denied = (tool: Tool, match: string, input: unknown) => tool.matchesRule?.(match, tool.inputSchema.parse(input), "deny");
-  for (const path of ["secrets/a", "/work/secrets/a", "./secrets/a", "x/secrets/a", "SECRETS/a"]) expect(denied(writeFile, "secrets/*", { path, content: "" })).toBe(true);
+  const denied = (tool: Tool, match: string, input: unknown) =>
+    tool.matchesRule?.(match, tool.inputSchema.parse(input), "deny");
+  for (const path of ["secrets/a", "/work/secrets/a", "./secrets/a", "x/secrets/a", "SECRETS/a"])
+    expect(denied(writeFile, "secrets/*", { path, content: "" })).toBe(true);
   expect(denied(writeFile, "caf\u00e9", { path: "cafe\u0301", content: "" })).toBe(true);
   expect(denied(writeFile, "secrets/*", { path: "a", content: "secrets/b" })).toBe(false);
   expect(denied(moveFile, "secrets/*", { from: "a", to: "secrets/a" })).toBe(true);
@@ -63,13 +80,25 @@ test("file tools are read by rules in the one spelling of a path", () => {
   expect(denied(deleteFile, "src/secrets/key", { path: "src" })).toBe(true);
   expect(denied(glob, "secrets", { pattern: "secrets/*" })).toBe(true);
   const allowed = (input: unknown) => moveFile.matchesRule?.("src/*", moveFile.inputSchema.parse(input), "allow");
-  expect([allowed({ from: "src/a", to: "src/b" }), allowed({ from: "src/a", to: "b" }), allowed({ from: "SRC/a", to: "src/b" })]).toEqual([true, false, false]);
+  expect([
+    allowed({ from: "src/a", to: "src/b" }),
+    allowed({ from: "src/a", to: "b" }),
+    allowed({ from: "SRC/a", to: "src/b" }),
+  ]).toEqual([true, false, false]);
 });
 
 test.each(fileTools.map((tool) => [tool.name, tool] as const))("%s goes nowhere outside", async (_, tool) => {
   const files = new FilesDouble({ a: "x" });
   for (const path of ["../a", "/etc/passwd", "a\0b", "C:\\x", "a/../../b", "\ud800"]) {
-    const given = { path, from: path, to: "b", pattern: tool === glob ? `{${path}}` : "x", content: "x", oldString: "", newString: "y" };
+    const given = {
+      path,
+      from: path,
+      to: "b",
+      pattern: tool === glob ? `{${path}}` : "x",
+      content: "x",
+      oldString: "",
+      newString: "y",
+    };
     const result = await files.call(tool, given).catch((error: unknown) => error);
     if (tool !== glob) expect(result).toMatchObject({ name: "ThinkeryError", code: "bad_request" });
     expect([...files.stored]).toEqual([["a", "x"]]);

@@ -12,7 +12,8 @@ export const editFile = defineFileTool(
   {
     name: "editFile",
     aliases: ["edit_file"],
-    description: "Replace text in a file that you have read. oldString must be there once, without line numbers, unless replaceAll. `edits` makes several at once.",
+    description:
+      "Replace text in a file that you have read. oldString must be there once, without line numbers, unless replaceAll. `edits` makes several at once.",
     inputSchema: z
       .object({
         path: z.string(),
@@ -25,7 +26,8 @@ export const editFile = defineFileTool(
         const isOne = oldString !== undefined && newString !== undefined;
         const isSeveral = edits !== undefined && edits.length > 0;
         // Some give all that there is, with nothing in what they do not mean.
-        if (isSeveral ? oldString || newString : !isOne) context.addIssue({ code: "custom", message: "give oldString and newString, or edits" });
+        if (isSeveral ? oldString || newString : !isOne)
+          context.addIssue({ code: "custom", message: "give oldString and newString, or edits" });
       }),
     action: "edit",
     local: true,
@@ -65,7 +67,8 @@ async function isNew(files: Files, path: string, edits: readonly TextEdit[]): Pr
 
 async function readText(files: Files, { file: { path }, content }: FileSnapshot): Promise<string> {
   const text = typeof content === "string" ? content : decodeText(await files.readBytes(content, path));
-  if (text === undefined) throw createInputError(`“${path}” is not text, and cannot be edited. Write it whole, or use bash.`);
+  if (text === undefined)
+    throw createInputError(`“${path}” is not text, and cannot be edited. Write it whole, or use bash.`);
   return text;
 }
 

@@ -10,9 +10,20 @@ interface NewFileTool<Input> extends Omit<NewTool<Input>, "inputSchema"> {
  * A tool for files. Models that learned the words of other systems may use them: what they write as `file_path` or
  * `old_string` is understood, though they are not told so.
  */
-export function defineFileTool<Input>(definition: NewFileTool<Input>, run: (input: Input, context: ToolContext) => unknown): Tool {
+export function defineFileTool<Input>(
+  definition: NewFileTool<Input>,
+  run: (input: Input, context: ToolContext) => unknown,
+): Tool {
   const { $schema: _, ...parameters } = z.toJSONSchema(definition.inputSchema, { io: "input" });
-  const tool = defineTool<Input>({ matchesRule: matchPaths, redactInput: redactFileInput, ...definition, inputSchema: z.preprocess(normalizeArgs, definition.inputSchema) as z.ZodType<Input> }, run);
+  const tool = defineTool<Input>(
+    {
+      matchesRule: matchPaths,
+      redactInput: redactFileInput,
+      ...definition,
+      inputSchema: z.preprocess(normalizeArgs, definition.inputSchema) as z.ZodType<Input>,
+    },
+    run,
+  );
   return { ...tool, parameters };
 }
 
@@ -65,8 +76,10 @@ export function redactFileInput(input: unknown): unknown {
   if (typeof input !== "object" || input === null) return {};
   const known = normalizeArgs(input) as Record<string, unknown>;
   const out: Record<string, unknown> = {};
-  for (const key of shortFields) if (known[key] !== undefined) out[key] = typeof known[key] === "string" ? known[key].slice(0, 1100) : known[key];
-  for (const key of ["content", "oldString", "newString"]) if (typeof known[key] === "string") out[key] = `${known[key].length} characters`;
+  for (const key of shortFields)
+    if (known[key] !== undefined) out[key] = typeof known[key] === "string" ? known[key].slice(0, 1100) : known[key];
+  for (const key of ["content", "oldString", "newString"])
+    if (typeof known[key] === "string") out[key] = `${known[key].length} characters`;
   if (Array.isArray(known.edits)) out.edits = known.edits.length;
   return out;
 }

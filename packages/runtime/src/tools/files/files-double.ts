@@ -40,8 +40,14 @@ export class FilesDouble implements Files {
 
   /** As a model calls it. */
   async call(tool: Tool, input: unknown): Promise<unknown> {
-    const shell = { search: async (order: SearchOrder) => (this.searches.push(order), { found: this.found, more: this.more }) };
-    return tool.execute(tool.inputSchema.parse(input), { files: this, shell, signal: this.ending.signal } as unknown as ToolContext);
+    const shell = {
+      search: async (order: SearchOrder) => (this.searches.push(order), { found: this.found, more: this.more }),
+    };
+    return tool.execute(tool.inputSchema.parse(input), {
+      files: this,
+      shell,
+      signal: this.ending.signal,
+    } as unknown as ToolContext);
   }
 
   async list({ under }: { under?: string | undefined } = {}): Promise<FileInfo[]> {
@@ -53,7 +59,15 @@ export class FilesDouble implements Files {
     const content = this.stored.get(path);
     if (content === undefined) return undefined;
     const { hash, size, mediaType } = getContentInfo(content, path);
-    return { path, kind: typeof content === "string" ? "text" : "binary", size, mediaType, hash, version: 1, modifiedAt: "" };
+    return {
+      path,
+      kind: typeof content === "string" ? "text" : "binary",
+      size,
+      mediaType,
+      hash,
+      version: 1,
+      modifiedAt: "",
+    };
   }
 
   async stat(path: string): Promise<FileInfo | undefined> {
@@ -70,7 +84,9 @@ export class FilesDouble implements Files {
 
   async readBytes(content: FileContent): Promise<Uint8Array> {
     await this.#wait();
-    return typeof content === "string" ? new TextEncoder().encode(content) : (this.blobs.get(content.blob) ?? new Uint8Array());
+    return typeof content === "string"
+      ? new TextEncoder().encode(content)
+      : (this.blobs.get(content.blob) ?? new Uint8Array());
   }
 
   async store(content: string | Uint8Array): Promise<FileContent> {
@@ -79,7 +95,10 @@ export class FilesDouble implements Files {
     return stored;
   }
 
-  async commit(edits: readonly FileEdit[], { expected = {}, seen = false }: FileCommitOptions = {}): Promise<CommitResult> {
+  async commit(
+    edits: readonly FileEdit[],
+    { expected = {}, seen = false }: FileCommitOptions = {},
+  ): Promise<CommitResult> {
     const stale = Object.keys(expected).find((path) => (this.getInfo(path)?.hash ?? null) !== expected[path]);
     if (stale !== undefined) return { stale, overlaps: [], patches: [] };
     const done: string[] = [];
@@ -88,7 +107,8 @@ export class FilesDouble implements Files {
       if ("write" in edit) {
         const before = this.stored.get(edit.write);
         if (before !== edit.content) done.push(`write ${edit.write}`);
-        if (typeof before === "string" && typeof edit.content === "string") patches.push({ path: edit.write, patch: createPatch(before, edit.content) });
+        if (typeof before === "string" && typeof edit.content === "string")
+          patches.push({ path: edit.write, patch: createPatch(before, edit.content) });
         this.stored.set(edit.write, edit.content);
         if (seen) this.see(edit.write);
         continue;

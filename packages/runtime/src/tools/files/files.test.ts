@@ -30,28 +30,45 @@ describe("readFile", () => {
 
   test("shows a part, and says how to go on", async () => {
     const files = new FilesDouble({ a: Array.from({ length: 5_000 }, (_, index) => `line ${index + 1}`).join("\n") });
-    expect(await files.call(readFile, { path: "a", offset: 4_998 })).toBe("4998\tline 4998\n4999\tline 4999\n5000\tline 5000\n[lines 4998–5000 of 5000]");
-    expect(await files.call(readFile, { path: "a", offset: 2, limit: 1 })).toBe("2\tline 2\n[lines 2–2 of 5000; go on with offset 3]");
+    expect(await files.call(readFile, { path: "a", offset: 4_998 })).toBe(
+      "4998\tline 4998\n4999\tline 4999\n5000\tline 5000\n[lines 4998–5000 of 5000]",
+    );
+    expect(await files.call(readFile, { path: "a", offset: 2, limit: 1 })).toBe(
+      "2\tline 2\n[lines 2–2 of 5000; go on with offset 3]",
+    );
     const all = String(await files.call(readFile, { path: "a" })).split("\n");
     expect(all).toHaveLength(2_001);
     expect(all.at(-1)).toBe("[lines 1–2000 of 5000; go on with offset 2001]");
-    expect(await readRefusal(files, readFile, { path: "a", offset: 5_001 })).toBe("The file has 5000 lines; there is no line 5001.");
+    expect(await readRefusal(files, readFile, { path: "a", offset: 5_001 })).toBe(
+      "The file has 5000 lines; there is no line 5001.",
+    );
     expect(await files.call(readFile, { path: "a", offset: -3, limit: 0.5 })).toContain("1\tline 1\n[lines 1–1 of");
   });
 
   test("shows no more than goes into one result, however long the lines are", async () => {
-    const files = new FilesDouble({ a: `${"x".repeat(1_500)}\n`.repeat(60), b: `${"😀".repeat(3_000)}\nend`, c: "y".repeat(99_000) });
+    const files = new FilesDouble({
+      a: `${"x".repeat(1_500)}\n`.repeat(60),
+      b: `${"😀".repeat(3_000)}\nend`,
+      c: "y".repeat(99_000),
+    });
     const shown = String(await files.call(readFile, { path: "a" }));
     expect(shown.length).toBeLessThan(50 * 1024);
     const [, last] = /\[lines 1–(\d+) of 60; go on with offset/.exec(shown) ?? [];
     expect(shown).toContain(`\n${last}\txxx`);
-    expect(await files.call(readFile, { path: "a", offset: Number(last) + 1 })).toMatch(new RegExp(`^${Number(last) + 1}\tx`));
+    expect(await files.call(readFile, { path: "a", offset: Number(last) + 1 })).toMatch(
+      new RegExp(`^${Number(last) + 1}\tx`),
+    );
     expect(await files.call(readFile, { path: "b" })).toBe(`1\t${"😀".repeat(1_000)}… [4000 more characters]\n2\tend`);
     expect(String(await files.call(readFile, { path: "c" })).length).toBeLessThan(2_100);
   });
 
   test("says what is in a file that is no text, and shows pictures whatever they are called", async () => {
-    const files = new FilesDouble({ "x.txt": png, "x.png": Uint8Array.from([0, 1, 2]), empty: "", long: `first\n${"z".repeat(200_000)}` });
+    const files = new FilesDouble({
+      "x.txt": png,
+      "x.png": Uint8Array.from([0, 1, 2]),
+      empty: "",
+      long: `first\n${"z".repeat(200_000)}`,
+    });
     const image = (await files.call(readFile, { path: "x.txt" })) as ToolImage;
     expect(image).toBeInstanceOf(ToolImage);
     expect(image).toMatchObject({ mediaType: "image/png", data: png });
@@ -66,16 +83,22 @@ describe("readFile", () => {
     files.onNextWait = () => files.put("long", "other");
     await files.call(readFile, { path: "long" });
     expect(files.seenHashes.get("long")).toBe(hash);
-    expect(await readRefusal(files, writeFile, { path: "long", content: "mine" })).toContain("has changed since you read it");
+    expect(await readRefusal(files, writeFile, { path: "long", content: "mine" })).toContain(
+      "has changed since you read it",
+    );
   });
 
   test("lists a folder, and names what is near to what is not there", async () => {
     const files = new FilesDouble({ "src/index.ts": "x", "src/other.ts": "xy" });
     expect(await files.call(readFile, { path: "src/" })).toBe("src/index.ts (1 byte)\nsrc/other.ts (2 bytes)");
     expect(await files.call(readFile, { path: "/work" })).toContain("src/index.ts");
-    expect(await readRefusal(files, readFile, { path: "index.ts" })).toBe("There is no “index.ts” in the workspace. Did you mean src/index.ts?");
+    expect(await readRefusal(files, readFile, { path: "index.ts" })).toBe(
+      "There is no “index.ts” in the workspace. Did you mean src/index.ts?",
+    );
     expect(await readRefusal(files, readFile, { path: "src/indx.ts" })).toContain("Did you mean src/index.ts?");
-    expect(await readRefusal(files, readFile, { path: "zzzzzzzzzz" })).toBe("There is no “zzzzzzzzzz” in the workspace.");
+    expect(await readRefusal(files, readFile, { path: "zzzzzzzzzz" })).toBe(
+      "There is no “zzzzzzzzzz” in the workspace.",
+    );
   });
 });
 
@@ -83,17 +106,25 @@ describe("writeFile", () => {
   test("makes a file, and counts as having seen it", async () => {
     const files = new FilesDouble();
     expect(await files.call(writeFile, { path: "./a/b.txt", content: "one\ntwo\n" })).toBe("Created a/b.txt, 2 lines.");
-    expect(await files.call(writeFile, { path: "a/b.txt", content: "one\n2\nthree\n" })).toBe("Changed a/b.txt: 2 lines added, 1 removed.");
-    expect(await files.call(writeFile, { path: "a/b.txt", content: "one\n2\nthree\n" })).toBe("a/b.txt was like that already.");
+    expect(await files.call(writeFile, { path: "a/b.txt", content: "one\n2\nthree\n" })).toBe(
+      "Changed a/b.txt: 2 lines added, 1 removed.",
+    );
+    expect(await files.call(writeFile, { path: "a/b.txt", content: "one\n2\nthree\n" })).toBe(
+      "a/b.txt was like that already.",
+    );
     expect(files.commits).toEqual([["write a/b.txt"], ["write a/b.txt"]]);
   });
 
   test("does not replace what the model does not know", async () => {
     const files = new FilesDouble({ a: "theirs" });
-    expect(await readRefusal(files, writeFile, { path: "a", content: "mine" })).toBe("“a” is there already, and you have not read it. Read it first, then write it again if it is still to be replaced.");
+    expect(await readRefusal(files, writeFile, { path: "a", content: "mine" })).toBe(
+      "“a” is there already, and you have not read it. Read it first, then write it again if it is still to be replaced.",
+    );
     await files.call(readFile, { path: "a" });
     files.put("a", "changed");
-    expect(await readRefusal(files, writeFile, { path: "a", content: "mine" })).toContain("has changed since you read it");
+    expect(await readRefusal(files, writeFile, { path: "a", content: "mine" })).toContain(
+      "has changed since you read it",
+    );
     await files.call(readFile, { path: "a" });
     expect(await files.call(writeFile, { path: "a", content: "mine" })).toBe("Changed a: 1 line added, 1 removed.");
   });
@@ -119,10 +150,16 @@ describe("editFile", () => {
 
   test("changes what was read, and shows it", async () => {
     const files = await read();
-    expect(await files.call(editFile, { path: "a", oldString: "return 2", newString: "return 3" })).toBe("Changed a.\n5\tfunction b() {\n6\t  return 3;\n7\t}");
+    expect(await files.call(editFile, { path: "a", oldString: "return 2", newString: "return 3" })).toBe(
+      "Changed a.\n5\tfunction b() {\n6\t  return 3;\n7\t}",
+    );
     expect(files.stored.get("a")).toBe(text.replace("return 2", "return 3"));
-    expect(await files.call(editFile, { path: "a", oldString: "return 3", newString: "return 4" })).toContain("Changed a.");
-    expect(await files.call(editFile, { path: "a", oldString: "return", newString: "yield", replaceAll: true })).toBe("Changed a in 2 places.\n1\tfunction a() {\n2\t  yield 1;\n3\t}\n…\n5\tfunction b() {\n6\t  yield 4;\n7\t}");
+    expect(await files.call(editFile, { path: "a", oldString: "return 3", newString: "return 4" })).toContain(
+      "Changed a.",
+    );
+    expect(await files.call(editFile, { path: "a", oldString: "return", newString: "yield", replaceAll: true })).toBe(
+      "Changed a in 2 places.\n1\tfunction a() {\n2\t  yield 1;\n3\t}\n…\n5\tfunction b() {\n6\t  yield 4;\n7\t}",
+    );
   });
 
   test("makes several edits as one, or none", async () => {
@@ -131,7 +168,9 @@ describe("editFile", () => {
       { oldString: "return 1", newString: "return 10" },
       { oldString: "return 2", newString: "return 20" },
     ];
-    expect(await readRefusal(files, editFile, { path: "a", edits: [...edits, { oldString: "gone", newString: "x" }] })).toContain("Edit 3 of 3, and so none was made: ");
+    expect(
+      await readRefusal(files, editFile, { path: "a", edits: [...edits, { oldString: "gone", newString: "x" }] }),
+    ).toContain("Edit 3 of 3, and so none was made: ");
     await files.call(editFile, { path: "a", edits });
     expect(files.commits).toEqual([["write a"]]);
     expect(files.stored.get("a")).toBe(text.replace("1", "10").replace("return 2", "return 20"));
@@ -139,23 +178,39 @@ describe("editFile", () => {
 
   test("wants the file to have been read", async () => {
     const files = new FilesDouble({ a: text, x: png });
-    expect(await readRefusal(files, editFile, { path: "a", oldString: "1", newString: "2" })).toBe("You have not read “a” yet. Read it, then edit it.");
-    expect(await readRefusal(files, editFile, { path: "b", oldString: "1", newString: "2" })).toContain("There is no “b” in the workspace.");
-    expect(await readRefusal(files, editFile, { path: "x", oldString: "1", newString: "2" })).toContain("“x” is not text");
+    expect(await readRefusal(files, editFile, { path: "a", oldString: "1", newString: "2" })).toBe(
+      "You have not read “a” yet. Read it, then edit it.",
+    );
+    expect(await readRefusal(files, editFile, { path: "b", oldString: "1", newString: "2" })).toContain(
+      "There is no “b” in the workspace.",
+    );
+    expect(await readRefusal(files, editFile, { path: "x", oldString: "1", newString: "2" })).toContain(
+      "“x” is not text",
+    );
   });
 
   test("in a file that others have changed, only what is there to the letter and once is replaced", async () => {
     const files = await read();
     files.put("a", `// theirs\n${text}`);
-    expect(await readRefusal(files, editFile, { path: "a", oldString: "return 2; ", newString: "x" })).toMatch(/^“a” has changed since you read it\. oldString is not there\. The nearest text is:\n/);
-    expect(await readRefusal(files, editFile, { path: "a", oldString: "return", newString: "x", replaceAll: true })).toContain("Read it again before you replace all");
+    expect(await readRefusal(files, editFile, { path: "a", oldString: "return 2; ", newString: "x" })).toMatch(
+      /^“a” has changed since you read it\. oldString is not there\. The nearest text is:\n/,
+    );
+    expect(
+      await readRefusal(files, editFile, { path: "a", oldString: "return", newString: "x", replaceAll: true }),
+    ).toContain("Read it again before you replace all");
     const answer = String(await files.call(editFile, { path: "a", oldString: "return 1", newString: "return 7" }));
-    expect(answer).toMatch(/^Changed a\. “a” has changed since you read it\. Around the edit it now is as follows; read it for the rest\.\n1\t\/\/ theirs\n2\tfunction a/);
+    expect(answer).toMatch(
+      /^Changed a\. “a” has changed since you read it\. Around the edit it now is as follows; read it for the rest\.\n1\t\/\/ theirs\n2\tfunction a/,
+    );
     expect(files.stored.get("a")).toBe(`// theirs\n${text.replace("return 1", "return 7")}`);
     // It has still not been seen in this form.
-    expect(await files.call(editFile, { path: "a", oldString: "return 7", newString: "return 8" })).toContain("has changed since you read it");
+    expect(await files.call(editFile, { path: "a", oldString: "return 7", newString: "return 8" })).toContain(
+      "has changed since you read it",
+    );
     await files.call(readFile, { path: "a" });
-    expect(await files.call(editFile, { path: "a", oldString: "return 8; ", newString: "return 9;" })).not.toContain("has changed");
+    expect(await files.call(editFile, { path: "a", oldString: "return 8; ", newString: "return 9;" })).not.toContain(
+      "has changed",
+    );
   });
 
   test("a large file that changes while it is fetched or put away is left alone", async () => {
@@ -164,18 +219,25 @@ describe("editFile", () => {
       const files = await read(large);
       const change = () => files.put("a", "theirs");
       files.onNextWait = wait === 1 ? change : () => (files.onNextWait = change);
-      await expect(files.call(editFile, { path: "a", oldString: "head", newString: "x".repeat(10) })).rejects.toThrow("was changed by somebody else just now");
+      await expect(files.call(editFile, { path: "a", oldString: "head", newString: "x".repeat(10) })).rejects.toThrow(
+        "was changed by somebody else just now",
+      );
       expect(files.stored.get("a")).toBe("theirs");
     }
     const files = await read(large);
-    expect(await files.call(editFile, { path: "a", oldString: "head", newString: "top" })).toMatch(/^Changed a\.\n1\ttop\n/);
+    expect(await files.call(editFile, { path: "a", oldString: "head", newString: "top" })).toMatch(
+      /^Changed a\.\n1\ttop\n/,
+    );
     const edited = await files.readBytes(files.stored.get("a") as FileContent);
     expect(new TextDecoder().decode(edited)).toBe(large.replace("head", "top"));
   });
 
   test("nothing is written for a turn that was canceled meanwhile", async () => {
     const content = "x".repeat(200_000);
-    for (const [tool, input] of [[writeFile, { path: "a", content }], [editFile, { path: "a", oldString: "head", newString: "top" }]] as const) {
+    for (const [tool, input] of [
+      [writeFile, { path: "a", content }],
+      [editFile, { path: "a", oldString: "head", newString: "top" }],
+    ] as const) {
       const files = await read(`head\n${content}`);
       files.onNextWait = () => files.ending.abort(new Error("canceled"));
       await expect(files.call(tool, input)).rejects.toThrow("canceled");
@@ -185,18 +247,33 @@ describe("editFile", () => {
 
   test("makes a file of nothing, but not over something", async () => {
     const files = new FilesDouble({ "folder/x": "" });
-    expect(await files.call(editFile, { path: "new", oldString: "", newString: "hello\n" })).toBe("Created new.\n1\thello");
-    expect(await readRefusal(files, editFile, { path: "folder", oldString: "", newString: "x" })).toContain("There is no “folder”");
-    expect(await readRefusal(files, editFile, { path: "new", oldString: "", newString: "x" })).toContain("oldString is empty");
+    expect(await files.call(editFile, { path: "new", oldString: "", newString: "hello\n" })).toBe(
+      "Created new.\n1\thello",
+    );
+    expect(await readRefusal(files, editFile, { path: "folder", oldString: "", newString: "x" })).toContain(
+      "There is no “folder”",
+    );
+    expect(await readRefusal(files, editFile, { path: "new", oldString: "", newString: "x" })).toContain(
+      "oldString is empty",
+    );
   });
 
-  test.each([{ path: "a" }, { path: "a", oldString: "x" }, { path: "a", edits: [] }, { path: "a", edits: "[" }, { path: "a", oldString: "a", newString: "b", edits: [{ oldString: "a", newString: "b" }] }, { path: "a", edits: [{ oldString: "a" }] }])("%j is not enough to go by", (input) => {
+  test.each([
+    { path: "a" },
+    { path: "a", oldString: "x" },
+    { path: "a", edits: [] },
+    { path: "a", edits: "[" },
+    { path: "a", oldString: "a", newString: "b", edits: [{ oldString: "a", newString: "b" }] },
+    { path: "a", edits: [{ oldString: "a" }] },
+  ])("%j is not enough to go by", (input) => {
     expect(editFile.inputSchema.safeParse(input).success).toBe(false);
   });
 });
 
 describe("listFiles, glob and grep", () => {
-  const many = new FilesDouble(Object.fromEntries(Array.from({ length: 1_500 }, (_, index) => [`src/${index % 3 ? "a" : "b"}/${index}.ts`, "x"])));
+  const many = new FilesDouble(
+    Object.fromEntries(Array.from({ length: 1_500 }, (_, index) => [`src/${index % 3 ? "a" : "b"}/${index}.ts`, "x"])),
+  );
   many.put("readme.md", "hello");
 
   test("list a few files with their sizes, and of many the folders", async () => {
@@ -204,20 +281,30 @@ describe("listFiles, glob and grep", () => {
     expect(await new FilesDouble().call(listFiles, {})).toBe("The workspace has no files yet.");
     expect(await many.call(listFiles, { path: "/work/" })).toBe("src/ (1500 files)\nreadme.md (5 bytes)");
     expect(await many.call(listFiles, { path: "src" })).toBe("src/a/ (1000 files)\nsrc/b/ (500 files)");
-    expect(String(await many.call(listFiles, { path: "src/a" })).split("\n").at(-1)).toBe("[800 more; use glob]");
+    expect(
+      String(await many.call(listFiles, { path: "src/a" }))
+        .split("\n")
+        .at(-1),
+    ).toBe("[800 more; use glob]");
     expect(await many.call(listFiles, { path: "readme.md" })).toBe("readme.md (5 bytes)");
     expect(await readRefusal(many, listFiles, { path: "scr" })).toContain("There is no “scr”");
   });
 
   test("find by name, bounded", async () => {
     expect(await many.call(glob, { pattern: "*.md" })).toBe("readme.md");
-    expect(String(await many.call(glob, { pattern: "src/**/*.ts" })).split("\n").at(-1)).toBe("[500 more; use a narrower pattern]");
+    expect(
+      String(await many.call(glob, { pattern: "src/**/*.ts" }))
+        .split("\n")
+        .at(-1),
+    ).toBe("[500 more; use a narrower pattern]");
     expect(await many.call(glob, { pattern: "*.js" })).toBe("No file is called like that.");
   });
 
   test("find lines, bounded, with what was asked for", async () => {
     const files = new FilesDouble({ "src/a": "", b: "" });
-    expect(await files.call(grep, { pattern: "x+", path: "/work/src/", glob: "*.ts", ignore_case: true })).toBe("No line is like that.");
+    expect(await files.call(grep, { pattern: "x+", path: "/work/src/", glob: "*.ts", ignore_case: true })).toBe(
+      "No line is like that.",
+    );
     expect(files.searches).toEqual([{ pattern: "x+", under: "src", glob: "*.ts", ignoreCase: true, limit: 200 }]);
     files.found = [
       { path: "b", line: 3, text: "x" },
@@ -225,10 +312,16 @@ describe("listFiles, glob and grep", () => {
       { path: "src/a", line: 1, text: "x" },
     ];
     expect(await files.call(grep, { pattern: "x" })).toBe("b\n3\tx\n9\txx\nsrc/a\n1\tx");
-    files.found = [{ path: "b", line: 2, text: "y", near: true }, { path: "b", line: 3, text: "x" }, { path: "b", line: 9, text: "x" }];
+    files.found = [
+      { path: "b", line: 2, text: "y", near: true },
+      { path: "b", line: 3, text: "x" },
+      { path: "b", line: 9, text: "x" },
+    ];
     expect(await files.call(grep, { pattern: "x", context: 1 })).toBe("b\n2-\ty\n3\tx\n…\n9\tx");
     files.more = true;
-    expect(await files.call(grep, { pattern: "x" })).toMatch(/\n\[there are more; use a narrower pattern, path or glob\]$/);
+    expect(await files.call(grep, { pattern: "x" })).toMatch(
+      /\n\[there are more; use a narrower pattern, path or glob\]$/,
+    );
     files.found = Array.from({ length: 200 }, (_, index) => ({ path: `f${index}`, line: 1, text: "x".repeat(500) }));
     const long = String(await files.call(grep, { pattern: "x" }));
     expect(long.length).toBeLessThan(50 * 1024);
@@ -244,7 +337,8 @@ describe("deleteFile and moveFile", () => {
     expect(await files.call(deleteFile, { path: "b/" })).toBe("Deleted b with 2 files.");
     expect([...files.stored.keys()]).toEqual(["bc"]);
     expect(await readRefusal(files, deleteFile, { path: "b" })).toContain("There is no “b”");
-    for (const path of ["/work", ".", "/", "./"]) expect(await readRefusal(files, deleteFile, { path })).toContain("the whole workspace");
+    for (const path of ["/work", ".", "/", "./"])
+      expect(await readRefusal(files, deleteFile, { path })).toContain("the whole workspace");
   });
 
   test("move a file or a folder, to a name or into a folder; what was read stays read", async () => {
@@ -256,7 +350,9 @@ describe("deleteFile and moveFile", () => {
     expect(await files.call(moveFile, { from: "d/e", to: "new/" })).toBe("Moved d/e to new/e.");
     expect(await files.call(moveFile, { from: "new/e", to: "/work" })).toBe("Moved new/e to e.");
     expect([...files.stored.keys()].sort()).toEqual(["d/a", "e", "f/g/c"]);
-    expect(await files.call(editFile, { path: "d/a", oldString: "text", newString: "new text" })).toContain("Changed d/a.");
+    expect(await files.call(editFile, { path: "d/a", oldString: "text", newString: "new text" })).toContain(
+      "Changed d/a.",
+    );
     expect(await files.call(writeFile, { path: "f/g/c", content: "x" })).toContain("Changed");
     expect(await readRefusal(files, writeFile, { path: "e", content: "x" })).toContain("have not read it");
     expect(await readRefusal(files, moveFile, { from: "gone", to: "x" })).toContain("There is no “gone”");

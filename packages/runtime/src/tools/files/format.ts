@@ -14,7 +14,9 @@ const maxCompared = 2_000;
 /** What a model hears that asked for something there is not. */
 export async function createMissingError(files: Files, path: string): Promise<Error> {
   const near = findNearPaths(await files.list(), path);
-  return createInputError(`There is no “${path}” in the workspace.${near.length > 0 ? ` Did you mean ${near.join(", ")}?` : ""}`);
+  return createInputError(
+    `There is no “${path}” in the workspace.${near.length > 0 ? ` Did you mean ${near.join(", ")}?` : ""}`,
+  );
 }
 
 function findNearPaths(files: readonly FileInfo[], path: string): string[] {
@@ -39,7 +41,8 @@ function getBaseName(path: string): string {
 /** All that is in a folder and below it, or if that is too much, what is right in it. */
 export function formatListing(all: readonly FileInfo[], folder: string | undefined): string {
   if (all.length === 0) return folder === undefined ? "The workspace has no files yet." : `“${folder}” has no files.`;
-  if (all.length <= maxListedFiles) return limitLines(all.map(formatLine), maxListedFiles, (left) => `[${left} more; use glob]`);
+  if (all.length <= maxListedFiles)
+    return limitLines(all.map(formatLine), maxListedFiles, (left) => `[${left} more; use glob]`);
   const from = folder === undefined ? 0 : folder.length + 1;
   const here: string[] = [];
   const inFolders = new Map<string, number>();
@@ -84,7 +87,11 @@ export function formatLineCounts(blocks: readonly Block[]): string {
 }
 
 /** The lines of a text that are new, with their numbers and some around them. */
-export function formatChangedLines(text: string, blocks: readonly Block[], { around, most }: { around: number; most: number }): string {
+export function formatChangedLines(
+  text: string,
+  blocks: readonly Block[],
+  { around, most }: { around: number; most: number },
+): string {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
   const parts: string[] = [];

@@ -20,6 +20,10 @@ export const glob = defineFileTool(
     const wanted = new Glob(pattern);
     const found = (await files.list()).filter(({ path }) => wanted.matches(path));
     if (found.length === 0) return "No file is called like that.";
-    return limitLines(found.map(({ path }) => path), maxPaths, (left) => `[${left} more; use a narrower pattern]`);
+    return limitLines(
+      found.map(({ path }) => path),
+      maxPaths,
+      (left) => `[${left} more; use a narrower pattern]`,
+    );
   },
 );

@@ -9,8 +9,15 @@ const maxContextLines = 10;
 export const grep = defineFileTool(
   {
     name: "grep",
-    description: "Find lines of files by a JavaScript regular expression, in a folder or file (`path`), in files like `glob`; with `context` lines around them.",
-    inputSchema: z.object({ pattern: z.string(), path: z.string().optional(), glob: z.string().optional(), ignoreCase: z.boolean().optional(), context: z.number().optional() }),
+    description:
+      "Find lines of files by a JavaScript regular expression, in a folder or file (`path`), in files like `glob`; with `context` lines around them.",
+    inputSchema: z.object({
+      pattern: z.string(),
+      path: z.string().optional(),
+      glob: z.string().optional(),
+      ignoreCase: z.boolean().optional(),
+      context: z.number().optional(),
+    }),
     action: "search",
     idempotent: true,
     parallel: true,

@@ -11,5 +11,8 @@ export function detectImageType(data: Uint8Array): string | undefined {
 }
 
 function hasBytes(data: Uint8Array, at: number, bytes: string): boolean {
-  return data.length >= at + bytes.length && Array.from(bytes).every((byte, index) => data[at + index] === byte.charCodeAt(0));
+  return (
+    data.length >= at + bytes.length &&
+    Array.from(bytes).every((byte, index) => data[at + index] === byte.charCodeAt(0))
+  );
 }

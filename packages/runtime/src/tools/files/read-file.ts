@@ -3,8 +3,8 @@ import { z } from "zod";
 import { decodeText } from "../../workspace/content.ts";
 import { truncateText } from "../../workspace/text/lines.ts";
 import { defineFileTool, createInputError } from "./file-tool.ts";
-import { detectImageType } from "./image-type.ts";
 import { formatBytes, formatCount, formatListing, createMissingError, maxOutputChars } from "./format.ts";
+import { detectImageType } from "./image-type.ts";
 
 const maxLines = 2_000;
 const maxLineChars = 2_000;
@@ -14,13 +14,15 @@ export const readFile = defineFileTool(
   {
     name: "readFile",
     aliases: ["read_file"],
-    description: "Read a file of the workspace, with line numbers; 2000 lines at most, from line `offset` on. Shows images too, and lists folders.",
+    description:
+      "Read a file of the workspace, with line numbers; 2000 lines at most, from line `offset` on. Shows images too, and lists folders.",
     inputSchema: z.object({ path: z.string(), offset: z.number().optional(), limit: z.number().optional() }),
     action: "read",
     idempotent: true,
     parallel: true,
     local: true,
-    summarize: (output) => (output instanceof ToolImage ? "a picture" : `${formatCount(String(output).split("\n").length, "line")}`),
+    summarize: (output) =>
+      output instanceof ToolImage ? "a picture" : `${formatCount(String(output).split("\n").length, "line")}`,
   },
   async ({ path: given, offset = 1, limit = maxLines }, { files }) => {
     const folder = folderPath(given);
@@ -51,7 +53,8 @@ async function readBlob(files: Files, { file, content }: FileSnapshot, page: Pag
   const { path, size, mediaType } = file;
   const data = await files.readBytes(content, path);
   const image = detectImageType(data);
-  if (image && size > maxImageBytes) return `${path} is a picture (${image}) of ${formatBytes(size)}; that is too large to be shown.`;
+  if (image && size > maxImageBytes)
+    return `${path} is a picture (${image}) of ${formatBytes(size)}; that is too large to be shown.`;
   if (image) return new ToolImage(image, data, path);
   const text = decodeText(data);
   return text === undefined ? `${path} is not text: ${mediaType}, ${formatBytes(size)}.` : formatText(text, page);
@@ -73,14 +76,19 @@ function formatText(text: string, { offset, limit }: Page): string {
     }
     at = end + 1;
   }
-  if (lines.length === 0) throw createInputError(`The file has ${formatCount(number, "line")}; there is no line ${offset}.`);
+  if (lines.length === 0)
+    throw createInputError(`The file has ${formatCount(number, "line")}; there is no line ${offset}.`);
   const last = offset + lines.length - 1;
-  if (offset > 1 || last < number) lines.push(`[lines ${offset}–${last} of ${number}${last < number ? `; go on with offset ${last + 1}` : ""}]`);
+  if (offset > 1 || last < number)
+    lines.push(`[lines ${offset}–${last} of ${number}${last < number ? `; go on with offset ${last + 1}` : ""}]`);
   return lines.join("\n");
 }
 
 function formatNumberedLine(line: string, number: number): string {
   const plain = line.endsWith("\r") ? line.slice(0, -1) : line;
-  const shown = plain.length > maxLineChars ? `${truncateText(plain, maxLineChars)}… [${plain.length - maxLineChars} more characters]` : plain;
+  const shown =
+    plain.length > maxLineChars
+      ? `${truncateText(plain, maxLineChars)}… [${plain.length - maxLineChars} more characters]`
+      : plain;
   return `${number}\t${shown}`;
 }

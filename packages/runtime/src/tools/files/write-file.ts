@@ -9,7 +9,8 @@ export const writeFile = defineFileTool(
   {
     name: "writeFile",
     aliases: ["write_file"],
-    description: "Write a whole file of the workspace; folders come by themselves. One that is there must have been read first. To change a part, use editFile.",
+    description:
+      "Write a whole file of the workspace; folders come by themselves. One that is there must have been read first. To change a part, use editFile.",
     inputSchema: z.object({ path: z.string(), content: z.string() }),
     action: "write",
     local: true,
@@ -37,9 +38,15 @@ function checkSeen({ file, seenHash }: FileSnapshot): void {
   throw createInputError(`“${file.path}” ${why}. Read it first, then write it again if it is still to be replaced.`);
 }
 
-function summarize(path: string, found: FileSnapshot | undefined, content: FileContent, patch: TextPatch | undefined): string {
+function summarize(
+  path: string,
+  found: FileSnapshot | undefined,
+  content: FileContent,
+  patch: TextPatch | undefined,
+): string {
   if (typeof content !== "string") return `${found ? "Replaced" : "Created"} ${path}, ${formatBytes(content.size)}.`;
-  if (typeof found?.content === "string" && patch) return `Changed ${path}: ${formatLineCounts(listChangedBlocks(found.content, patch))}.`;
+  if (typeof found?.content === "string" && patch)
+    return `Changed ${path}: ${formatLineCounts(listChangedBlocks(found.content, patch))}.`;
   return `${found ? "Replaced" : "Created"} ${path}, ${formatCount(countLines(content), "line")}.`;
 }
 

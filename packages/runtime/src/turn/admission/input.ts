@@ -1,4 +1,13 @@
-import { type Attachment, fail, type Invoke, type Mode, type NewAttachment, type Props, type Said, type Sender } from "@thinkery/sdk";
+import {
+  type Attachment,
+  fail,
+  type Invoke,
+  type Mode,
+  type NewAttachment,
+  type Props,
+  type Said,
+  type Sender,
+} from "@thinkery/sdk";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 
 /** Something said to an agent, from whichever side it came. */
@@ -28,7 +37,13 @@ export async function createInput(invoke: Invoke & { messageId?: string }, from:
       ...(isLast && attachments.length > 0 ? { attachments } : {}),
     };
   });
-  return { key: invoke.idempotencyKey ?? crypto.randomUUID(), messages, mode: invoke.mode, from, ...(invoke.props ? { props: invoke.props } : {}) };
+  return {
+    key: invoke.idempotencyKey ?? crypto.randomUUID(),
+    messages,
+    mode: invoke.mode,
+    from,
+    ...(invoke.props ? { props: invoke.props } : {}),
+  };
 }
 
 async function storeAttachment({ name, mediaType, data }: NewAttachment, blobs: Blobs): Promise<Attachment> {

@@ -5,7 +5,9 @@ import type { TurnRow } from "../../store/turns.ts";
 /** What came of a turn, told to whoever waited for it. */
 export function createOutcome(store: AgentStore, agent: string, turn: TurnRow): Outcome {
   const messages = store.messages.listByTurn(turn.id);
-  const results = new Map(messages.flatMap(({ toolResult, content }) => (toolResult ? [[toolResult.callId, { toolResult, content }]] : [])));
+  const results = new Map(
+    messages.flatMap(({ toolResult, content }) => (toolResult ? [[toolResult.callId, { toolResult, content }]] : [])),
+  );
   return {
     runId: turn.id,
     agent,

@@ -4,7 +4,16 @@ import type { TurnRow } from "../../store/turns.ts";
 import { recover } from "./recovery.ts";
 
 const limits = turnLimitsSchema.parse({});
-const turn: TurnRow = { id: "t", number: 1, status: "running", step: 2, attempt: 0, crashCount: 0, pausedMs: 0, boot: "first" };
+const turn: TurnRow = {
+  id: "t",
+  number: 1,
+  status: "running",
+  step: 2,
+  attempt: 0,
+  crashCount: 0,
+  pausedMs: 0,
+  boot: "first",
+};
 
 test("a turn that was cut off goes on, and the attempt is counted", () => {
   const { events, failure } = recover(turn, { id: "second", after: "stop" }, limits);
@@ -18,7 +27,11 @@ test("a crash is a strike, and the second one ends the turn", () => {
   const once = recover(turn, { id: "second", after: "crash" }, limits);
   expect(once.events[0]).toMatchObject({ data: { strikes: 1 } });
   expect(once.failure).toBeUndefined();
-  const twice = recover({ ...turn, crashCount: 1, attempt: 1, boot: "second" }, { id: "third", after: "crash" }, limits);
+  const twice = recover(
+    { ...turn, crashCount: 1, attempt: 1, boot: "second" },
+    { id: "third", after: "crash" },
+    limits,
+  );
   expect(twice.failure?.code).toBe("crashed");
 });
 

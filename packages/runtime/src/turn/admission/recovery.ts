@@ -16,7 +16,14 @@ export function recover(turn: TurnRow, boot: Boot, limits: TurnLimits): { events
   ];
   if (strikes >= limits.strikes) {
     const message = `The host stopped ${strikes} times while this turn was at the same point.`;
-    return { events, failure: { code: "crashed", message, advice: "The host's log says why it stopped. Send the message again to retry." } };
+    return {
+      events,
+      failure: {
+        code: "crashed",
+        message,
+        advice: "The host's log says why it stopped. Send the message again to retry.",
+      },
+    };
   }
   if (attempt > limits.attempts) {
     const message = `The turn was taken up ${limits.attempts} times and got no further.`;

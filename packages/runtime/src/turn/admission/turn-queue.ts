@@ -1,11 +1,4 @@
-import {
-  type Admission,
-  fail,
-  type NewEvent,
-  type Outcome,
-  type ToolReport,
-  type Run,
-} from "@thinkery/sdk";
+import { type Admission, fail, type NewEvent, type Outcome, type ToolReport, type Run } from "@thinkery/sdk";
 import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
@@ -66,17 +59,42 @@ export class TurnQueue {
     }
     const joined = mode === "steer" ? current : undefined;
     if (joined && props) {
-      throw fail("bad_request", "A message that joins a running turn cannot bring props. Send it with the mode “queue” or “interrupt”.");
+      throw fail(
+        "bad_request",
+        "A message that joins a running turn cannot bring props. Send it with the mode “queue” or “interrupt”.",
+      );
     }
     const runId = joined ?? crypto.randomUUID();
     // The turn that is interrupted is still there when this is said.
     const position = !current || joined ? 0 : mode === "interrupt" ? 1 : queued + 1;
     recorder.record({
       type: "request.accepted",
-      data: { runId, idempotencyKey: key, mode, ...(joined ? { joined: true } : {}), position, from, messages, ...(props ? { props } : {}) },
+      data: {
+        runId,
+        idempotencyKey: key,
+        mode,
+        ...(joined ? { joined: true } : {}),
+        position,
+        from,
+        messages,
+        ...(props ? { props } : {}),
+      },
     });
     if (joined) this.#running?.join();
-    else if (!current && !this.#mayHaveOpenTurns) this.#begin({ id: runId, number: store.log.last, status: "queued", step: 0, attempt: 0, crashCount: 0, pausedMs: 0, ...(props ? { props } : {}) }, "admitted");
+    else if (!current && !this.#mayHaveOpenTurns)
+      this.#begin(
+        {
+          id: runId,
+          number: store.log.last,
+          status: "queued",
+          step: 0,
+          attempt: 0,
+          crashCount: 0,
+          pausedMs: 0,
+          ...(props ? { props } : {}),
+        },
+        "admitted",
+      );
     else {
       this.#mayHaveOpenTurns = true;
       // Ended after the new turn is in line, so that it is the next and not one that waited longer.
@@ -113,7 +131,10 @@ export class TurnQueue {
     const { turn, isAnswered } = findReportedCall(store, report.callId);
     if (isAnswered) return toRun(turn);
     if (turn.status === "paused" && store.ledger.listDeferred(turn.id).length === 1) {
-      recorder.record(event, { type: "run.resumed", data: { runId: turn.id, reason: "reported", attempt: 0, strikes: 0, boot: boot.id } });
+      recorder.record(event, {
+        type: "run.resumed",
+        data: { runId: turn.id, reason: "reported", attempt: 0, strikes: 0, boot: boot.id },
+      });
       this.#begin(turn, "reported");
     } else recorder.record(event);
     return toRun(store.turns.get(turn.id) ?? turn);
@@ -165,7 +186,8 @@ export class TurnQueue {
       if (startsEarly) recorder.record(...createStartEvents(runId, "", boot));
       if (startsEarly || again) await new Promise((resolve) => setTimeout(resolve, 0));
       const deps = await this.#options.resolve(turn).catch((error: unknown) => {
-        if (!again && store.turns.get(runId)?.status === "queued") recorder.record(...createStartEvents(runId, "", boot));
+        if (!again && store.turns.get(runId)?.status === "queued")
+          recorder.record(...createStartEvents(runId, "", boot));
         throw error;
       });
       // It may have been canceled meanwhile.

@@ -26,7 +26,12 @@ function createAdvice({ level, kind, per }: Standing, agency: string): string {
   return `Raise it with \`thinkery budget set${target} ${cliFlags[kind]} …\`.${tomorrow}`;
 }
 
-const cliFlags: Record<BudgetKind, string> = { steps: "--steps", tokens: "--tokens", costUsd: "--cost", seconds: "--time" };
+const cliFlags: Record<BudgetKind, string> = {
+  steps: "--steps",
+  tokens: "--tokens",
+  costUsd: "--cost",
+  seconds: "--time",
+};
 
 /** A limit that cannot be kept is no limit, so nothing is spent under it. */
 export function createUnenforceableError(standing: Standing, unknown: UnknownAmount, model: string): TurnError {

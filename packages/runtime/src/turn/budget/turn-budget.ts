@@ -1,8 +1,15 @@
 import type { AgentBudget, Failure, Standing, UsageTotal } from "@thinkery/sdk";
-import type { ReservationRequest, Reservation } from "../../store/usage-totals.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
+import {
+  type Measures,
+  toMeasures,
+  noMeasures,
+  findReachedLimit,
+  createBudgetStatuses,
+  findUnenforceableLimit,
+} from "../../store/budget-status.ts";
+import type { ReservationRequest, Reservation } from "../../store/usage-totals.ts";
 import { formatDay } from "../../store/usage.ts";
-import { type Measures, toMeasures, noMeasures, findReachedLimit, createBudgetStatuses, findUnenforceableLimit } from "../../store/budget-status.ts";
 import { getMaxGapMs } from "../limits.ts";
 import type { TurnDeps } from "../turn-deps.ts";
 import { toFailure } from "../turn-error.ts";
@@ -78,7 +85,9 @@ export class TurnBudget {
     if (isMetered === false && !this.#isLimited) return emptyReservation;
     const reserved = this.#estimate(model);
     if (this.#isLimited) this.#checkLimits(model, reserved);
-    return isMetered === false ? this.#addReservation({ reserved, isMetered }) : this.#requestReservation(model, reserved, isMetered);
+    return isMetered === false
+      ? this.#addReservation({ reserved, isMetered })
+      : this.#requestReservation(model, reserved, isMetered);
   }
 
   close({ reserved, isMetered }: CallReservation, usage?: UsageTotal): void {
@@ -99,11 +108,19 @@ export class TurnBudget {
     return late && toFailure(createBudgetError(late, this.#options.agent));
   }
 
-  async #requestReservation(model: string, reserved: ReservationRequest, metered: true | Promise<boolean>): Promise<CallReservation> {
-    if (!(await metered)) return this.#isLimited ? this.#addReservation({ reserved, isMetered: false }) : emptyReservation;
+  async #requestReservation(
+    model: string,
+    reserved: ReservationRequest,
+    metered: true | Promise<boolean>,
+  ): Promise<CallReservation> {
+    if (!(await metered))
+      return this.#isLimited ? this.#addReservation({ reserved, isMetered: false }) : emptyReservation;
     this.#options.record();
     const { refused, unknown } = await this.#options.deps.budgetClient.reserve(reserved);
-    if (refused) throw unknown ? createUnenforceableError(refused, unknown, model) : createBudgetError(refused, this.#options.agent);
+    if (refused)
+      throw unknown
+        ? createUnenforceableError(refused, unknown, model)
+        : createBudgetError(refused, this.#options.agent);
     return this.#addReservation({ reserved, isMetered: true });
   }
 
@@ -123,7 +140,13 @@ export class TurnBudget {
   }
 
   #listTurnStatuses(): Standing[] {
-    return createBudgetStatuses({ level: "turn", per: "turn", limits: this.#budget, spent: this.#spent, reserved: this.#reserved });
+    return createBudgetStatuses({
+      level: "turn",
+      per: "turn",
+      limits: this.#budget,
+      spent: this.#spent,
+      reserved: this.#reserved,
+    });
   }
 
   #listAgentStatuses(): Standing[] {
@@ -139,7 +162,12 @@ export class TurnBudget {
     const usage = { inputTokens: guess(last?.input), outputTokens: guess(last?.output) };
     const costUsd = deps.getCost(model, usage);
     const unknown = this.#isUsageUnknown ? "usage" : costUsd === undefined ? "price" : undefined;
-    return { steps: 1, tokens: usage.inputTokens + usage.outputTokens, costUsd: costUsd ?? 0, ...(unknown ? { unknown } : {}) };
+    return {
+      steps: 1,
+      tokens: usage.inputTokens + usage.outputTokens,
+      costUsd: costUsd ?? 0,
+      ...(unknown ? { unknown } : {}),
+    };
   }
 
   #countTime(now: number): void {
@@ -150,7 +178,11 @@ export class TurnBudget {
 }
 
 /** Where the budget stands that a blueprint gives to all turns of an agent together. */
-export function listAgentBudgetStatuses({ spending }: AgentStore, budget: AgentBudget | undefined, reserved = noMeasures): Standing[] {
+export function listAgentBudgetStatuses(
+  { spending }: AgentStore,
+  budget: AgentBudget | undefined,
+  reserved = noMeasures,
+): Standing[] {
   if (!budget?.agent) return [];
   const { per } = budget.agent;
   const spent = toMeasures(spending.readTotal(per === "day" ? formatDay(Date.now()) : undefined));
@@ -170,7 +202,7 @@ function addMeasures(measures: Measures, { steps, tokens, costUsd }: Reservation
 export function measureElapsed(store: AgentStore, runId: string): number {
   let worked = 0;
   let last: number | undefined;
-  for (let after = (store.turns.get(runId)?.number ?? 1) - 1; ; ) {
+  for (let after = (store.turns.get(runId)?.number ?? 1) - 1; ;) {
     const events = store.log.read(after, 1000);
     for (const { type, ts, data } of events) {
       if (!("runId" in data) || data.runId !== runId || type === "request.accepted") continue;

@@ -1,4 +1,12 @@
-import { Deferred, type NewEvent, type Tool, type ToolContext, ToolFailure, ToolImage, type ToolTrouble } from "@thinkery/sdk";
+import {
+  Deferred,
+  type NewEvent,
+  type Tool,
+  type ToolContext,
+  ToolFailure,
+  ToolImage,
+  type ToolTrouble,
+} from "@thinkery/sdk";
 import { type CallLog, type CallScope, executeCall } from "./execute-call.ts";
 import { isDeeperThan } from "./json-depth.ts";
 import type { StepContext } from "./step-context.ts";
@@ -117,7 +125,9 @@ function createCodeScope(options: CodeCallsOptions, signal: AbortSignal): CallSc
         const message = `${tool.name} can be called by the model only, not by code.`;
         return { failure: { code: "denied", message } };
       }
-      const message = isTool ? tools.describeUnknown(toolName) : `There is no capability “${name.slice(0, maxNameChars)}”.`;
+      const message = isTool
+        ? tools.describeUnknown(toolName)
+        : `There is no capability “${name.slice(0, maxNameChars)}”.`;
       return { failure: { code: "unknown_tool", message } };
     },
     createContext: ({ id, tool }, ending) => createContext({ callId: id, toolName: tool.name }, ending),
@@ -135,7 +145,13 @@ function createCodeLog({ runId, step }: StepContext, within: string): CallLog<st
     type: "capability.called",
     data: { runId, step, within, callId, toolName, args: abbreviate(args) },
   });
-  const createAnsweredEvent = (callId: string, toolName: string, action: string, ms: number, answer: Answer): NewEvent => ({
+  const createAnsweredEvent = (
+    callId: string,
+    toolName: string,
+    action: string,
+    ms: number,
+    answer: Answer,
+  ): NewEvent => ({
     type: "capability.answered",
     data: { runId, within, callId, toolName, ms, action, ...answer },
   });
@@ -144,12 +160,18 @@ function createCodeLog({ runId, step }: StepContext, within: string): CallLog<st
     createRefusedEvents({ id, name: capability, tool, input }, { code: trouble, message: error }) {
       const name = tool?.name ?? toDisplayName(capability);
       const args = tool ? redact(tool, input) : {};
-      return [createCalledEvent(id, name, args), createAnsweredEvent(id, name, tool?.action ?? "refuse", 0, { trouble, error })];
+      return [
+        createCalledEvent(id, name, args),
+        createAnsweredEvent(id, name, tool?.action ?? "refuse", 0, { trouble, error }),
+      ];
     },
     createStartedEvent: ({ id, tool, input }) => createCalledEvent(id, tool.name, redact(tool, input)),
     encode({ tool }, value) {
       if (value instanceof Deferred) {
-        throw new ToolFailure("threw", `${tool.name} answers later, and code cannot wait for it. Call it without code.`);
+        throw new ToolFailure(
+          "threw",
+          `${tool.name} answers later, and code cannot wait for it. Call it without code.`,
+        );
       }
       return toJson(tool, value);
     },
@@ -173,7 +195,8 @@ function abbreviate(args: unknown): unknown {
 /** Converts what a tool returned into what code gets. */
 function toJson({ name }: Tool, value: unknown): string {
   const plain = value instanceof ToolImage ? describeImage(value) : value;
-  const json = JSON.stringify(plain, (_, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner)) ?? "null";
+  const json =
+    JSON.stringify(plain, (_, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner)) ?? "null";
   if (json.length <= maxOutputChars) return json;
   throw new ToolFailure("too_large", `${name} returned more than ${toMegabytes(maxOutputChars)} MB.`);
 }

@@ -138,7 +138,14 @@ export async function runCall<Output>(
     try {
       if (middleware.has("onToolStart")) await middleware.runToolStart(shown);
       const createContext = (ending: AbortSignal) => scope.createContext(call, ending, record);
-      value = await runWithTimeout({ tool, input, isLocal: runsLocally(tool, step), limits: step.deps.limits, signal, createContext });
+      value = await runWithTimeout({
+        tool,
+        input,
+        isLocal: runsLocally(tool, step),
+        limits: step.deps.limits,
+        signal,
+        createContext,
+      });
       if (value instanceof Deferred && log.createDeferredEvent) {
         // Recorded at once, with whatever is held: its result may be reported at any moment.
         step.record(log.createDeferredEvent(call, getElapsed()));

@@ -10,7 +10,8 @@ function openFiles() {
   const commits: { base: number | undefined; isRecorded: boolean }[] = [];
   const workspace = {
     limits: { fileMb: 1 },
-    commit: async ({ base }: CommitRequest, options: object) => void commits.push({ base, isRecorded: "record" in options }),
+    commit: async ({ base }: CommitRequest, options: object) =>
+      void commits.push({ base, isRecorded: "record" in options }),
   } as unknown as WorkspacePort;
   const ending = new AbortController();
   const call = { origin, signal: ending.signal, record() {} };
@@ -30,5 +31,8 @@ test("what a command had done when it was given up is still told, by the workspa
   await linux.rebaseEdits([], 1);
   ending.abort();
   await linux.rebaseEdits([], 1);
-  expect(commits).toEqual([{ base: 1, isRecorded: true }, { base: 1, isRecorded: false }]);
+  expect(commits).toEqual([
+    { base: 1, isRecorded: true },
+    { base: 1, isRecorded: false },
+  ]);
 });

@@ -13,7 +13,10 @@ interface CallFilesOptions {
 }
 
 /** Creates the workspace as one call has it: the call is the origin of its commits, and their events are among its own. */
-export function createFiles(workspace: WorkspacePort, { origin, branch: own, signal, record }: CallFilesOptions): Files {
+export function createFiles(
+  workspace: WorkspacePort,
+  { origin, branch: own, signal, record }: CallFilesOptions,
+): Files {
   return {
     list: async ({ under, branch = own } = {}) => (await workspace.list({ under, branch })).files,
     stat: (path, { branch = own } = {}) => workspace.stat(path, { branch }),
@@ -30,7 +33,10 @@ export function createFiles(workspace: WorkspacePort, { origin, branch: own, sig
 }
 
 /** The same for the Linux sandbox, whose commands work on a copy. */
-export function createLinuxFiles(workspace: WorkspacePort, { origin, branch, signal, record }: CallFilesOptions): LinuxFiles {
+export function createLinuxFiles(
+  workspace: WorkspacePort,
+  { origin, branch, signal, record }: CallFilesOptions,
+): LinuxFiles {
   return {
     maxFileBytes: getMaxFileBytes(workspace.limits),
     getVersion: () => workspace.latest(branch),

@@ -4,7 +4,14 @@ import type { ToolCall } from "../../model/model.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
 import { createOutput } from "../../tools/output.ts";
 import { TurnError } from "../turn-error.ts";
-import { type CallLog, type CallOutcome, type CallScope, type PreparedCall, prepareCall, runCall } from "./execute-call.ts";
+import {
+  type CallLog,
+  type CallOutcome,
+  type CallScope,
+  type PreparedCall,
+  prepareCall,
+  runCall,
+} from "./execute-call.ts";
 import { maxIdenticalCalls } from "./repetition.ts";
 import { runsLocally, type StepContext } from "./step-context.ts";
 import { createToolContext } from "./tool-context.ts";

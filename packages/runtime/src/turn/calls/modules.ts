@@ -14,7 +14,11 @@ const maxModuleBytes = 1024 * 1024;
  * What code imports of the workspace: asked with paths, it answers the first file that there is as `{path, text}`, or
  * null. JSON. What may not be read may not be imported: `refusal` says why.
  */
-export function createModuleFinder(workspace: WorkspacePort, branch: string | undefined, refusal: (path: string) => string | undefined): (input: string) => Promise<string> {
+export function createModuleFinder(
+  workspace: WorkspacePort,
+  branch: string | undefined,
+  refusal: (path: string) => string | undefined,
+): (input: string) => Promise<string> {
   let searches = 0;
   return async (input) => {
     if (++searches > maxSearches) throw new Error(`A run of code may look for ${maxSearches} modules.`);

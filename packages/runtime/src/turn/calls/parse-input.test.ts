@@ -9,7 +9,11 @@ import { parseInput } from "./parse-input.ts";
 test.each<[Tool, object, object]>([
   [readFile, { path: "a", offset: null, limit: null }, { path: "a" }],
   [bash, { command: "ls", timeoutMs: null }, { command: "ls" }],
-  [editFile, { path: "a", old_string: "x", new_string: "y", replace_all: null, edits: null }, { path: "a", oldString: "x", newString: "y" }],
+  [
+    editFile,
+    { path: "a", old_string: "x", new_string: "y", replace_all: null, edits: null },
+    { path: "a", oldString: "x", newString: "y" },
+  ],
 ])("null for what may be left out is as if it were (%#)", (tool, given, input) => {
   expect(parseInput(tool, given)).toEqual({ input });
 });

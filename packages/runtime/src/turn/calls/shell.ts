@@ -1,8 +1,26 @@
-import { type FileEdit, isThinkeryError, type Landed, type NewEvent, type Origin, type Overlap, pathProblem, type Shell, shownPath, type ShellResult, ToolFailure, workspaceFolder } from "@thinkery/sdk";
+import {
+  type FileEdit,
+  isThinkeryError,
+  type Landed,
+  type NewEvent,
+  type Origin,
+  type Overlap,
+  pathProblem,
+  type Shell,
+  shownPath,
+  type ShellResult,
+  ToolFailure,
+  workspaceFolder,
+} from "@thinkery/sdk";
 import { matchesWildcard } from "@thinkery/sdk/internal";
 import { explainFileDenial } from "../../policy/file-access.ts";
 import { selectCommandRules } from "../../policy/match-command.ts";
-import { initialShellState, type ShellCommandResult, shellLimits, type ShellCommandRequest } from "../../sandbox/command.ts";
+import {
+  initialShellState,
+  type ShellCommandResult,
+  shellLimits,
+  type ShellCommandRequest,
+} from "../../sandbox/command.ts";
 import type { NestedSandbox } from "../../sandbox/sandbox.ts";
 import type { ShellChange, ShellState } from "../../sandbox/shell.ts";
 import type { WorkspacePort } from "../../workspace/workspace-port.ts";
@@ -30,13 +48,19 @@ export function openShell(options: ShellOptions): Shell {
   const { runId, progress, deps } = step;
   const { sandbox, sandboxKey, shellFiles, config } = deps;
   const { seconds, mostSeconds } = sandbox.limits;
-  const createTerms = () => ({ agent: sandboxKey, signal, timeoutMs: seconds * 1000, ...createWaitReporter((text) => progress(callId, text)) });
+  const createTerms = () => ({
+    agent: sandboxKey,
+    signal,
+    timeoutMs: seconds * 1000,
+    ...createWaitReporter((text) => progress(callId, text)),
+  });
   return {
     async run(command, { timeoutMs = seconds * 1000 } = {}) {
       const began = Date.now();
       const order = createOrder(command, shellFiles.getShellState(runId) ?? initialShellState, options);
       const limitMs = Math.min(timeoutMs, mostSeconds * 1000);
-      const answer = await (inside?.()?.shell(order, limitMs) ?? sandbox.shell(order, { ...createTerms(), timeoutMs: limitMs }));
+      const answer = await (inside?.()?.shell(order, limitMs) ??
+        sandbox.shell(order, { ...createTerms(), timeoutMs: limitMs }));
       signal.throwIfAborted();
       const result = await commitChanges(answer, options);
       shellFiles.keepShellState(runId, answer.state);
@@ -60,7 +84,10 @@ function createOrder(command: string, state: ShellState, { step, fetch }: ShellO
   return { command, state, files: shellFiles, limits: shellLimits, rules, ...(hasNetwork ? { fetch } : {}) };
 }
 
-async function commitChanges({ exitCode, stdout, stderr, notes, changes, version: base }: ShellCommandResult, { step, signal, origin, record }: ShellOptions): Promise<Omit<ShellResult, "ms">> {
+async function commitChanges(
+  { exitCode, stdout, stderr, notes, changes, version: base }: ShellCommandResult,
+  { step, signal, origin, record }: ShellOptions,
+): Promise<Omit<ShellResult, "ms">> {
   const { workspace, branch } = step.deps;
   const allNotes = [...notes];
   const output = { exitCode, stdout, stderr, notes: allNotes };
@@ -72,7 +99,16 @@ async function commitChanges({ exitCode, stdout, stderr, notes, changes, version
     result = await workspace.commit({ edits, origin, branch, base, partial: true }, { record });
   } catch (error) {
     if (!isThinkeryError(error)) throw error;
-    throw new ToolFailure(error.code === "too_large" ? "limit" : "threw", [stdout.trimEnd(), stderr.trimEnd(), `The command ran, but nothing of what it did to files was kept. ${error.message}`].filter(Boolean).join("\n\n"));
+    throw new ToolFailure(
+      error.code === "too_large" ? "limit" : "threw",
+      [
+        stdout.trimEnd(),
+        stderr.trimEnd(),
+        `The command ran, but nothing of what it did to files was kept. ${error.message}`,
+      ]
+        .filter(Boolean)
+        .join("\n\n"),
+    );
   }
   allNotes.push(...result.overlaps.slice(0, maxNotes).map(formatOverlap));
   return { ...output, ...(result.version ? { version: result.version } : {}) };
@@ -86,7 +122,8 @@ async function toEdits(workspace: WorkspacePort, changes: readonly ShellChange[]
     const path = "write" in change ? change.write : "move" in change ? change.to : undefined;
     const problem = path === undefined ? undefined : pathProblem(path);
     if (problem) refused.push(`“${shownPath(path ?? "")}” was not kept: ${problem}.`);
-    else if ("write" in change) edits.push({ write: change.write, content: await workspace.store(change.content, change.write) });
+    else if ("write" in change)
+      edits.push({ write: change.write, content: await workspace.store(change.content, change.write) });
     else edits.push(change);
   }
   told.push(...refused.slice(0, maxNotes));
@@ -100,5 +137,9 @@ function formatOverlap({ path, line, kept, reason }: Overlap): string {
 }
 
 function toWorkspacePath(under: string): string {
-  return under === workspaceFolder ? "" : under.startsWith(`${workspaceFolder}/`) ? under.slice(workspaceFolder.length + 1) : under;
+  return under === workspaceFolder
+    ? ""
+    : under.startsWith(`${workspaceFolder}/`)
+      ? under.slice(workspaceFolder.length + 1)
+      : under;
 }

@@ -1,4 +1,12 @@
-import { type Code, type CodeResult, type CodeRunner, type Origin, type Shell, type ToolContext, ToolFailure } from "@thinkery/sdk";
+import {
+  type Code,
+  type CodeResult,
+  type CodeRunner,
+  type Origin,
+  type Shell,
+  type ToolContext,
+  ToolFailure,
+} from "@thinkery/sdk";
 import { explainFileDenial } from "../../policy/file-access.ts";
 import { attachFiles } from "../../sandbox/linux-files.ts";
 import type { NestedSandbox } from "../../sandbox/sandbox.ts";

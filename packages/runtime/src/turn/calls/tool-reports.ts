@@ -25,12 +25,25 @@ export function findReportedCall(store: AgentStore, callId: string): ReportedCal
 }
 
 /** The report as the result of its call. */
-export async function createResultEvent({ callId, output, error }: ToolReport, { turn, toolName }: ReportedCall, blobs: Blobs): Promise<NewEvent> {
+export async function createResultEvent(
+  { callId, output, error }: ToolReport,
+  { turn, toolName }: ReportedCall,
+  blobs: Blobs,
+): Promise<NewEvent> {
   if (error !== undefined) return createToolError({ id: callId, name: toolName }, turn.id, "threw", error, 0, "report");
   const { text, result } = await createOutput({ name: toolName }, callId, output ?? "", blobs);
   return {
     type: "tool.output",
-    data: { runId: turn.id, callId, toolName, messageId: toResultId(callId), output: text, result, ms: 0, action: "report" },
+    data: {
+      runId: turn.id,
+      callId,
+      toolName,
+      messageId: toResultId(callId),
+      output: text,
+      result,
+      ms: 0,
+      action: "report",
+    },
   };
 }
 
@@ -38,7 +51,7 @@ export async function createResultEvent({ callId, output, error }: ToolReport, {
 export function readReports(store: AgentStore, runId: string): ChildReport[] {
   let deferred = new Set<string>();
   let answers = new Map<string, ChildReport>();
-  for (let after = (store.turns.get(runId)?.number ?? 1) - 1; ; ) {
+  for (let after = (store.turns.get(runId)?.number ?? 1) - 1; ;) {
     const events = store.log.read(after, 1000);
     for (const { type, data } of events) {
       if (!("runId" in data) || data.runId !== runId) continue;

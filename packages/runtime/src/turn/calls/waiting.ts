@@ -4,7 +4,11 @@ export function createWaitReporter(tell: (text: string) => void): { onPlace(befo
   return {
     onPlace(before) {
       hasWaited = true;
-      tell(before === 0 ? "Waiting for a sandbox.\n" : `Waiting for a sandbox: ${before} ${before === 1 ? "run goes" : "runs go"} first.\n`);
+      tell(
+        before === 0
+          ? "Waiting for a sandbox.\n"
+          : `Waiting for a sandbox: ${before} ${before === 1 ? "run goes" : "runs go"} first.\n`,
+      );
     },
     onBegin() {
       if (hasWaited) tell("It has a sandbox and runs.\n");

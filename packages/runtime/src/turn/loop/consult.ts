@@ -37,7 +37,10 @@ export async function consult(question: GenerateOptions, options: ConsultOptions
       try {
         const { text, usage } = await collectAnswer(model, request, signal, onActivity);
         used = countUsage(usage, (sane) => getCost(model.id, sane));
-        record({ type: "model.consulted", data: { runId, step, role, model: model.id, purpose, usage: used, ms: Date.now() - began } });
+        record({
+          type: "model.consulted",
+          data: { runId, step, role, model: model.id, purpose, usage: used, ms: Date.now() - began },
+        });
         return text;
       } catch (error) {
         signal.throwIfAborted();
@@ -51,7 +54,12 @@ export async function consult(question: GenerateOptions, options: ConsultOptions
   }
 }
 
-async function collectAnswer(model: Model, request: ModelRequest, signal: AbortSignal, alive: () => void): Promise<{ text: string; usage: Usage | undefined }> {
+async function collectAnswer(
+  model: Model,
+  request: ModelRequest,
+  signal: AbortSignal,
+  alive: () => void,
+): Promise<{ text: string; usage: Usage | undefined }> {
   let text = "";
   let usage: Usage | undefined;
   for await (const parts of model.stream(request, signal)) {

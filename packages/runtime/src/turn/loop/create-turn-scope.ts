@@ -21,7 +21,18 @@ interface TurnScopeOptions {
 }
 
 /** What middleware sees of a turn, or of an agent between two. */
-export function createTurnScope({ agent, runId, store, deps, signal, step, plan, consult, hold, flush }: TurnScopeOptions): TurnScope {
+export function createTurnScope({
+  agent,
+  runId,
+  store,
+  deps,
+  signal,
+  step,
+  plan,
+  consult,
+  hold,
+  flush,
+}: TurnScopeOptions): TurnScope {
   const { props, info, tools, limits, development } = deps;
   /** What is read has to be true, also what is to be written with the next facts. */
   const readCurrent = <T>(read: () => T) => {

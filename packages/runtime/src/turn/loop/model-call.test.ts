@@ -8,11 +8,18 @@ const dollar = () => 1;
 test("what was not told costs an unknown amount, and no price is not free", () => {
   expect(countUsage(undefined, dollar)).toEqual({ inputTokens: 0, outputTokens: 0, costUsd: null });
   expect(countUsage(usage(5, 3), () => undefined)).toEqual({ inputTokens: 5, outputTokens: 3, costUsd: null });
-  expect(countUsage({ ...usage(5, 3), cachedInputTokens: 2, reasoningTokens: 1 }, dollar)).toEqual({ inputTokens: 5, outputTokens: 3, cachedInputTokens: 2, reasoningTokens: 1, costUsd: 1 });
+  expect(countUsage({ ...usage(5, 3), cachedInputTokens: 2, reasoningTokens: 1 }, dollar)).toEqual({
+    inputTokens: 5,
+    outputTokens: 3,
+    cachedInputTokens: 2,
+    reasoningTokens: 1,
+    costUsd: 1,
+  });
 });
 
 test("numbers that are none do not get into the books", () => {
-  for (const nonsense of [Number.NaN, -1, -Infinity, null, undefined, "x"]) expect(countUsage(usage(nonsense, 2), dollar)).toMatchObject({ inputTokens: 0, outputTokens: 2 });
+  for (const nonsense of [Number.NaN, -1, -Infinity, null, undefined, "x"])
+    expect(countUsage(usage(nonsense, 2), dollar)).toMatchObject({ inputTokens: 0, outputTokens: 2 });
   expect(countUsage(usage(Infinity, 1e300), dollar)).toMatchObject({ inputTokens: 1e9, outputTokens: 1e9 });
   expect(countUsage(usage(2.4, 2.5), dollar)).toMatchObject({ inputTokens: 2, outputTokens: 3 });
 });

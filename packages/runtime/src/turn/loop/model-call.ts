@@ -31,7 +31,10 @@ export class ModelCall {
     this.#messageId = crypto.randomUUID();
     this.#text = "";
     this.restartClock();
-    return { type: "model.started", data: { runId: this.#runId, step, messageId: this.#messageId, model: this.modelId, attempt } };
+    return {
+      type: "model.started",
+      data: { runId: this.#runId, step, messageId: this.#messageId, model: this.modelId, attempt },
+    };
   }
 
   /** What was done in between is not its time. */

@@ -16,9 +16,9 @@ import { readReports } from "../calls/tool-reports.ts";
 import type { TurnDeps } from "../turn-deps.ts";
 import { TurnError } from "../turn-error.ts";
 import { consult } from "./consult.ts";
+import { createTurnScope } from "./create-turn-scope.ts";
 import { assignCallIds, countUsage, ModelCall } from "./model-call.ts";
 import type { Recorder } from "./recorder.ts";
-import { createTurnScope } from "./create-turn-scope.ts";
 import { StallDetector } from "./stall-detector.ts";
 import { type Ending, createEndEvents } from "./turn-end.ts";
 
@@ -133,7 +133,9 @@ export class RunningTurn implements DrivenTurn {
 
   isAnswered(): boolean {
     const { store, runId } = this.#options;
-    const hasAnswer = this.#pendingCalls ? this.#pendingCalls.length === 0 && this.#call.hasStarted : store.messages.isAnswered(runId);
+    const hasAnswer = this.#pendingCalls
+      ? this.#pendingCalls.length === 0 && this.#call.hasStarted
+      : store.messages.isAnswered(runId);
     return hasAnswer && this.#listWaiting().length === 0;
   }
 
@@ -251,7 +253,11 @@ export class RunningTurn implements DrivenTurn {
     const { store, deps } = this.#options;
     const callCount = end.toolCalls.length;
     if (callCount > maxCallsPerAnswer) {
-      throw new TurnError("model_refused", `The model asked for ${callCount} tool calls at once.`, "Ask for less at a time, or use another model.");
+      throw new TurnError(
+        "model_refused",
+        `The model asked for ${callCount} tool calls at once.`,
+        "Ask for less at a time, or use another model.",
+      );
     }
     const calls = assignCallIds(end.toolCalls, store.ledger);
     const usage = countUsage(end.finish.usage, (used) => deps.getCost(this.#call.modelId, used));
@@ -267,7 +273,14 @@ export class RunningTurn implements DrivenTurn {
     const { runId } = this.#options;
     this.#record({
       type: "model.failed",
-      data: { runId, step: this.#step, attempt, kind: error.kind, error: error.message, ...(retryInMs === undefined ? {} : { retryInMs }) },
+      data: {
+        runId,
+        step: this.#step,
+        attempt,
+        kind: error.kind,
+        error: error.message,
+        ...(retryInMs === undefined ? {} : { retryInMs }),
+      },
     });
   }
 
@@ -307,7 +320,10 @@ export class RunningTurn implements DrivenTurn {
     if (this.#isOver) return;
     const { runId, store, recorder } = this.#options;
     if (ending.status === "completed") {
-      this.#record({ type: "agent.completed", data: { runId, result: this.#call.text ?? store.messages.getLastText(runId) } });
+      this.#record({
+        type: "agent.completed",
+        data: { runId, result: this.#call.text ?? store.messages.getLastText(runId) },
+      });
       this.#isOver = true;
       return;
     }

@@ -2,22 +2,43 @@ import type { Failure, NewEvent } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
 import { closeCallsWithin, createToolError } from "../calls/model-calls.ts";
 
-export type Ending = { status: "completed" } | { status: "canceled"; reason: string } | { status: "error"; failure: Failure };
+export type Ending =
+  | { status: "completed" }
+  | { status: "canceled"; reason: string }
+  | { status: "error"; failure: Failure };
 
 /** How a turn ends that was not completed: no call is left without a result, and nothing typed is lost. */
-export function createEndEvents(store: AgentStore, runId: string, ending: Exclude<Ending, { status: "completed" }>): NewEvent[] {
+export function createEndEvents(
+  store: AgentStore,
+  runId: string,
+  ending: Exclude<Ending, { status: "completed" }>,
+): NewEvent[] {
   const own = listOwnMessages(store, runId);
   const messageIds = store.messages.listWaitingIds(runId).filter((id) => !own.includes(id));
-  const why = ending.status === "canceled" ? "The turn was canceled before this call had a result." : "The turn ended before this call had a result.";
+  const why =
+    ending.status === "canceled"
+      ? "The turn was canceled before this call had a result."
+      : "The turn ended before this call had a result.";
   return [
     ...closeCallsWithin(store, runId, ending.status === "canceled" ? "canceled" : "outcome_unknown"),
-    ...store.messages.listUnansweredCalls(runId).map((call) => createToolError(call, runId, "canceled", why, 0, "cancel")),
+    ...store.messages
+      .listUnansweredCalls(runId)
+      .map((call) => createToolError(call, runId, "canceled", why, 0, "cancel")),
     ...(messageIds.length > 0
       ? [{ type: "message.requeued", data: { runId: crypto.randomUUID(), fromRunId: runId, messageIds } } as const]
       : []),
     ending.status === "canceled"
       ? { type: "run.canceled", data: { runId, reason: ending.reason } }
-      : { type: "agent.error", data: { runId, error: ending.failure.message, code: ending.failure.code, ...(ending.failure.advice ? { advice: ending.failure.advice } : {}), ...(ending.failure.budget ? { budget: ending.failure.budget } : {}) } },
+      : {
+          type: "agent.error",
+          data: {
+            runId,
+            error: ending.failure.message,
+            code: ending.failure.code,
+            ...(ending.failure.advice ? { advice: ending.failure.advice } : {}),
+            ...(ending.failure.budget ? { budget: ending.failure.budget } : {}),
+          },
+        },
   ];
 }
 

@@ -10,12 +10,14 @@ const megabyte = 1024 * 1024;
 const compressionLevel = 3;
 
 /** Media types that are compressed already. */
-const compressedMediaTypes = /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/mpeg|video\/.*|application\/(?:zip|gzip|pdf)|font\/woff2)$/;
+const compressedMediaTypes =
+  /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/mpeg|video\/.*|application\/(?:zip|gzip|pdf)|font\/woff2)$/;
 
 /** Bytes of a large file that are compressed to see if compressing all of it is worth the time. */
 const sampleBytes = 64 * 1024;
 
-const deflate: Deflate = (data, { store }) => deflateRawSync(data, { level: store || !isCompressible(data) ? 0 : compressionLevel });
+const deflate: Deflate = (data, { store }) =>
+  deflateRawSync(data, { level: store || !isCompressible(data) ? 0 : compressionLevel });
 
 function isCompressible(data: Uint8Array): boolean {
   if (data.length <= 4 * sampleBytes) return true;
@@ -23,7 +25,10 @@ function isCompressible(data: Uint8Array): boolean {
 }
 
 /** All files as a zip, as of one version: whoever changes something meanwhile does not change it here. */
-export function createArchive(workspace: Workspace, { branch, version, under }: ArchiveQuery): ReadableStream<Uint8Array> {
+export function createArchive(
+  workspace: Workspace,
+  { branch, version, under }: ArchiveQuery,
+): ReadableStream<Uint8Array> {
   const at = { branch, version: version ?? (workspace.latest(branch) || undefined) };
   // Asked before the answer begins: a branch or version may not be there.
   const { files } = workspace.list({ ...at, under });
@@ -42,18 +47,29 @@ class Yielder {
   }
 }
 
-async function* readZipEntries(workspace: Workspace, files: readonly FileInfo[], at: VersionRef): AsyncGenerator<ZipEntry> {
+async function* readZipEntries(
+  workspace: Workspace,
+  files: readonly FileInfo[],
+  at: VersionRef,
+): AsyncGenerator<ZipEntry> {
   const yielder = new Yielder();
   for (const { path, mediaType, modifiedAt, size } of files) {
     await yielder.yieldIfDue(size);
     // Most of the time nobody changes anything meanwhile, and what is there now takes less to read.
-    const data = await workspace.readFile(path, workspace.latest(at.branch) === at.version ? { branch: at.branch } : at);
+    const data = await workspace.readFile(
+      path,
+      workspace.latest(at.branch) === at.version ? { branch: at.branch } : at,
+    );
     if (data) yield { path, data, modifiedAt: new Date(modifiedAt), stored: compressedMediaTypes.test(mediaType) };
   }
 }
 
 /** What a zip would write, and with `replace` what it would delete. */
-export async function readArchiveEdits(workspace: Workspace, zip: Uint8Array, { branch, replace }: { branch?: string | undefined; replace: boolean }): Promise<FileEdit[]> {
+export async function readArchiveEdits(
+  workspace: Workspace,
+  zip: Uint8Array,
+  { branch, replace }: { branch?: string | undefined; replace: boolean },
+): Promise<FileEdit[]> {
   const { limits } = workspace;
   const files = listZipFiles(zip, limits);
   const edits: FileEdit[] = [];
@@ -64,7 +80,8 @@ export async function readArchiveEdits(workspace: Workspace, zip: Uint8Array, { 
     const content = await workspace.store(unpack(), path);
     // Blobs lie on the disk by now; texts are all in memory until the end.
     if (typeof content === "string") texts += Buffer.byteLength(content);
-    if (texts > limits.textMb * megabyte) throw fail("too_large", `The texts in this zip are too large: a workspace may have ${limits.textMb} MB of them.`);
+    if (texts > limits.textMb * megabyte)
+      throw fail("too_large", `The texts in this zip are too large: a workspace may have ${limits.textMb} MB of them.`);
     edits.push({ write: path, content });
   }
   if (!replace) return edits;
@@ -81,7 +98,7 @@ async function* gatherPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<
   let page = new Uint8Array(pieceBytes);
   let filled = 0;
   for await (const piece of pieces) {
-    for (let from = 0; from < piece.length; ) {
+    for (let from = 0; from < piece.length;) {
       const part = piece.subarray(from, from + pieceBytes - filled);
       page.set(part, filled);
       filled += part.length;

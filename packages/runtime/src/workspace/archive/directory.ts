@@ -36,7 +36,11 @@ export function readDirectory(zip: DataView): ZipDirectory {
   const size = zip.getUint32(end + 12, true);
   const at = zip.getUint32(end + 16, true);
   if (count === 0xffff || size === 0xffffffff || at === 0xffffffff) throw createZip64Error();
-  if (zip.getUint16(end + 4, true) !== 0 || zip.getUint16(end + 6, true) !== 0 || zip.getUint16(end + 8, true) !== count) {
+  if (
+    zip.getUint16(end + 4, true) !== 0 ||
+    zip.getUint16(end + 6, true) !== 0 ||
+    zip.getUint16(end + 8, true) !== count
+  ) {
     throw fail("bad_request", "This zip is one part of several; send it in one.");
   }
   if (at + size !== end) throw createDamagedError("its directory is not where it should be");
@@ -82,10 +86,13 @@ function readEntry(zip: DataView, at: number, end: number): { entry: ZipDirector
 // Most programs write UTF-8 and not all of them say so. What is in another encoding cannot be read without guessing.
 export function readName(zip: DataView, at: number, length: number): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(new Uint8Array(zip.buffer, zip.byteOffset + at, length));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+      new Uint8Array(zip.buffer, zip.byteOffset + at, length),
+    );
   } catch {
     throw fail("bad_request", "A name in this zip is not UTF-8; pack it with another program.");
   }
 }
 
-const createZip64Error = () => fail("bad_request", "This zip is in the 64-bit form (zip64), which is not read here; pack less into it.");
+const createZip64Error = () =>
+  fail("bad_request", "This zip is in the 64-bit form (zip64), which is not read here; pack less into it.");

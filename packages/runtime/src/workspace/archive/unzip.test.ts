@@ -12,7 +12,9 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const createZip = (files: Record<string, Uint8Array>, options = {}) => Buffer.from(zipSync(files, options));
 
 function read(zip: Uint8Array): Record<string, string> {
-  return Object.fromEntries(listZipFiles(zip, limits).map(({ path, unpack }) => [path, Buffer.from(unpack()).toString("latin1")]));
+  return Object.fromEntries(
+    listZipFiles(zip, limits).map(({ path, unpack }) => [path, Buffer.from(unpack()).toString("latin1")]),
+  );
 }
 
 const refusal = (zip: Uint8Array): { code?: string; message: string } => {
@@ -25,7 +27,14 @@ const refusal = (zip: Uint8Array): { code?: string; message: string } => {
 };
 
 /** A zip with some of its bytes set anew: from the entry in its directory, or from its head. */
-function patchZip(zip: Buffer, { entry = [], head = [], end = [] }: { entry?: [number, number, number][]; head?: [number, number, number][]; end?: [number, number, number][] }): Buffer {
+function patchZip(
+  zip: Buffer,
+  {
+    entry = [],
+    head = [],
+    end = [],
+  }: { entry?: [number, number, number][]; head?: [number, number, number][]; end?: [number, number, number][] },
+): Buffer {
   const copy = Buffer.from(zip);
   const set = (from: number, all: [number, number, number][]) => {
     for (const [at, value, width] of all) copy.writeUIntLE(value, from + at, width);
@@ -39,8 +48,19 @@ function patchZip(zip: Buffer, { entry = [], head = [], end = [] }: { entry?: [n
 const one = createZip({ "a.txt": bytes("hello hello hello hello hello") });
 
 test("a zip that another program made is read: packed and stored files, folders, names in UTF-8, a comment", () => {
-  const files = { "a.txt": bytes("a".repeat(1000)), "docs/": bytes(""), "docs/résumé.md": bytes("# é"), "empty.txt": bytes(""), "./b.txt": bytes("b") };
-  const due = { "a.txt": "a".repeat(1000), "docs/résumé.md": Buffer.from("# é").toString("latin1"), "empty.txt": "", "b.txt": "b" };
+  const files = {
+    "a.txt": bytes("a".repeat(1000)),
+    "docs/": bytes(""),
+    "docs/résumé.md": bytes("# é"),
+    "empty.txt": bytes(""),
+    "./b.txt": bytes("b"),
+  };
+  const due = {
+    "a.txt": "a".repeat(1000),
+    "docs/résumé.md": Buffer.from("# é").toString("latin1"),
+    "empty.txt": "",
+    "b.txt": "b",
+  };
   expect(read(createZip(files))).toEqual(due);
   expect(read(createZip(files, { level: 0 }))).toEqual(due);
   expect(read(createZip(files, { comment: "made by somebody" }))).toEqual(due);
@@ -64,17 +84,30 @@ test("a zip that we make is read by another program, byte by byte", async () => 
     expect(zip.length < 51_000).toBe(deflate !== undefined);
     const found = unzipSync(zip);
     expect(Object.keys(found)).toEqual(files.map(({ path }) => path));
-    for (const { path, data } of files) expect([path, Buffer.compare(found[path] as Uint8Array, data)]).toEqual([path, 0]);
+    for (const { path, data } of files)
+      expect([path, Buffer.compare(found[path] as Uint8Array, data)]).toEqual([path, 0]);
     expect(Object.keys(read(zip))).toEqual(files.map(({ path }) => path));
   }
 });
 
-test.each(["../a.txt", "a/../../b.txt", "/etc/passwd", "..\\a.txt", "C:\\a.txt", "a\0b", "..", "a//b.txt", "con", "../", "a/../../b/", "\u202etxt.exe"])(
-  "a file or folder called %j is not taken out",
-  (name) => {
-    expect(refusal(createZip({ "good.txt": bytes("x"), [name]: bytes(name.endsWith("/") ? "" : "x") }))).toMatchObject({ code: "bad_request" });
-  },
-);
+test.each([
+  "../a.txt",
+  "a/../../b.txt",
+  "/etc/passwd",
+  "..\\a.txt",
+  "C:\\a.txt",
+  "a\0b",
+  "..",
+  "a//b.txt",
+  "con",
+  "../",
+  "a/../../b/",
+  "\u202etxt.exe",
+])("a file or folder called %j is not taken out", (name) => {
+  expect(refusal(createZip({ "good.txt": bytes("x"), [name]: bytes(name.endsWith("/") ? "" : "x") }))).toMatchObject({
+    code: "bad_request",
+  });
+});
 
 test.each<[string, Buffer, RegExp, string?]>([
   ["nothing", Buffer.alloc(0), /no end/],
@@ -86,13 +119,58 @@ test.each<[string, Buffer, RegExp, string?]>([
   ["a strongly encrypted file", patchZip(one, { entry: [[8, 0x41, 2]] }), /encrypted/],
   ["a hidden directory", patchZip(one, { entry: [[8, 0x2000, 2]] }), /encrypted/],
   ["another way to pack", patchZip(one, { entry: [[10, 12, 2]] }), /not read here \(12\)/],
-  ["a symbolic link", patchZip(one, { entry: [[5, 3, 1], [40, 0o120777, 2]] }), /symbolic link/],
-  ["a device", patchZip(one, { entry: [[5, 3, 1], [40, 0o060644, 2]] }), /neither a file nor a folder/],
-  ["zip64 by its count", patchZip(one, { end: [[8, 0xffff, 2], [10, 0xffff, 2]] }), /zip64/],
+  [
+    "a symbolic link",
+    patchZip(one, {
+      entry: [
+        [5, 3, 1],
+        [40, 0o120777, 2],
+      ],
+    }),
+    /symbolic link/,
+  ],
+  [
+    "a device",
+    patchZip(one, {
+      entry: [
+        [5, 3, 1],
+        [40, 0o060644, 2],
+      ],
+    }),
+    /neither a file nor a folder/,
+  ],
+  [
+    "zip64 by its count",
+    patchZip(one, {
+      end: [
+        [8, 0xffff, 2],
+        [10, 0xffff, 2],
+      ],
+    }),
+    /zip64/,
+  ],
   ["zip64 by a size", patchZip(one, { entry: [[24, 0xffffffff, 4]] }), /zip64/],
   ["one part of several", patchZip(one, { end: [[4, 1, 2]] }), /one part of several/],
-  ["a count that is too high", patchZip(one, { end: [[8, 2, 2], [10, 2, 2]] }), /cut off/],
-  ["a count that is too low", patchZip(createZip({ "a.txt": bytes("a"), "b.txt": bytes("b") }), { end: [[8, 1, 2], [10, 1, 2]] }), /something else in it/],
+  [
+    "a count that is too high",
+    patchZip(one, {
+      end: [
+        [8, 2, 2],
+        [10, 2, 2],
+      ],
+    }),
+    /cut off/,
+  ],
+  [
+    "a count that is too low",
+    patchZip(createZip({ "a.txt": bytes("a"), "b.txt": bytes("b") }), {
+      end: [
+        [8, 1, 2],
+        [10, 1, 2],
+      ],
+    }),
+    /something else in it/,
+  ],
   ["a place that is outside", patchZip(one, { entry: [[42, 0x7fffffff, 4]] }), /is not there/],
   ["a packed size that is outside", patchZip(one, { entry: [[20, 0x7fffffff, 4]] }), /cut off/],
   ["another name in a second place", patchZip(one, { head: [[30, 0x62, 1]] }), /another name/],
@@ -103,9 +181,24 @@ test.each<[string, Buffer, RegExp, string?]>([
   ["more than there can be", patchZip(one, { entry: [[24, 1_000_000, 4]] }), /cannot be as large/],
   ["damaged content", patchZip(one, { head: [[35, 0xffff, 2]] }), /cannot be unpacked|is not what it was/],
   ["a file twice", createZip({ "a.txt": bytes("a"), "./a.txt": bytes("b") }), /twice/],
-  ["a file that is too large", createZip({ "a.txt": new Uint8Array(1024 * 1024 + 1) }), /“a.txt” is too large/, "too_large"],
-  ["too much in all", createZip(Object.fromEntries(["a", "b", "c"].map((name) => [name, new Uint8Array(1024 * 1024)]))), /too large/, "too_large"],
-  ["too many files", createZip(Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`f${index}`, bytes("")]))), /101 files/, "too_large"],
+  [
+    "a file that is too large",
+    createZip({ "a.txt": new Uint8Array(1024 * 1024 + 1) }),
+    /“a.txt” is too large/,
+    "too_large",
+  ],
+  [
+    "too much in all",
+    createZip(Object.fromEntries(["a", "b", "c"].map((name) => [name, new Uint8Array(1024 * 1024)]))),
+    /too large/,
+    "too_large",
+  ],
+  [
+    "too many files",
+    createZip(Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`f${index}`, bytes("")]))),
+    /101 files/,
+    "too_large",
+  ],
 ])("%s is refused, and it is said why", (_, zip, why, code = "bad_request") => {
   const { message, code: given } = refusal(zip) as { code?: string; message: string };
   expect(message).toMatch(why);
@@ -117,7 +210,10 @@ test("files that lie in each other, which is how a small zip unpacks to very muc
   const second = zip.indexOf("PK\u0001\u0002", zip.indexOf("PK\u0001\u0002", 0, "latin1") + 1, "latin1");
   const overlapping = Buffer.from(zip);
   overlapping.writeUInt32LE(0, second + 42);
-  expect(refusal(overlapping)).toMatchObject({ code: "bad_request", message: expect.stringContaining("lies in another file") });
+  expect(refusal(overlapping)).toMatchObject({
+    code: "bad_request",
+    message: expect.stringContaining("lies in another file"),
+  });
 });
 
 test("no bytes of a zip, whatever they are changed to, bring out anything but files or a refusal", () => {

@@ -23,17 +23,23 @@ const fileKinds = { mask: 0o170000, file: 0o100000, folder: 0o040000, link: 0o12
  * The files of a zip. Everything that can be known of them without unpacking is looked at here, so that a zip that
  * would be refused is refused before anything is stored.
  */
-export function listZipFiles(bytes: Uint8Array, limits: Pick<WorkspaceLimits, "files" | "fileMb" | "totalMb">): PackedFile[] {
+export function listZipFiles(
+  bytes: Uint8Array,
+  limits: Pick<WorkspaceLimits, "files" | "fileMb" | "totalMb">,
+): PackedFile[] {
   const zip = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const directory = readDirectory(zip);
   const files = directory.entries.filter((entry) => isFile(entry));
-  if (files.length > limits.files) throw fail("too_large", `This zip has ${files.length} files, and a workspace may have ${limits.files}.`);
+  if (files.length > limits.files)
+    throw fail("too_large", `This zip has ${files.length} files, and a workspace may have ${limits.files}.`);
   let total = 0;
   for (const { name, size } of files) {
-    if (size > limits.fileMb * megabyte) throw fail("too_large", `“${sanitizeName(name)}” is too large: a file may have ${limits.fileMb} MB.`);
+    if (size > limits.fileMb * megabyte)
+      throw fail("too_large", `“${sanitizeName(name)}” is too large: a file may have ${limits.fileMb} MB.`);
     total += size;
   }
-  if (total > limits.totalMb * megabyte) throw fail("too_large", `What is in this zip is too large: a workspace may have ${limits.totalMb} MB.`);
+  if (total > limits.totalMb * megabyte)
+    throw fail("too_large", `What is in this zip is too large: a workspace may have ${limits.totalMb} MB.`);
   const places = locateEntries(zip, directory);
   const seen = new Set<string>();
   return files.map((entry) => {
@@ -57,7 +63,8 @@ function isFile({ name, flags, method, mode, size }: ZipDirectoryEntry): boolean
   }
   if (kind !== 0 && kind !== fileKinds.file) throw createEntryError("is neither a file nor a folder");
   if (flags & 0x2041) throw createEntryError("is encrypted; pack it without a password");
-  if (method !== 0 && method !== 8) throw createEntryError(`is packed in a way that is not read here (${method}); use “deflate”`);
+  if (method !== 0 && method !== 8)
+    throw createEntryError(`is packed in a way that is not read here (${method}); use “deflate”`);
   return true;
 }
 
@@ -71,12 +78,15 @@ function locateEntries(zip: DataView, { entries, at: directory }: ZipDirectory):
   for (const entry of entries.toSorted((one, other) => one.at - other.at)) {
     const { at, name, packedSize, size, method } = entry;
     if (at < free) throw createDamagedError(`“${sanitizeName(name)}” lies in another file`);
-    if (at + headLength > directory || zip.getUint32(at, true) !== headSignature) throw createDamagedError(`“${sanitizeName(name)}” is not there`);
+    if (at + headLength > directory || zip.getUint32(at, true) !== headSignature)
+      throw createDamagedError(`“${sanitizeName(name)}” is not there`);
     const nameLength = zip.getUint16(at + 26, true);
     const from = at + headLength + nameLength + zip.getUint16(at + 28, true);
     if (from + packedSize > directory) throw createDamagedError(`“${sanitizeName(name)}” is cut off`);
-    if (readName(zip, at + headLength, nameLength) !== name) throw createDamagedError(`“${sanitizeName(name)}” has another name in a second place`);
-    if (method === 0 ? size !== packedSize : size > packedSize * maxCompressionRatio) throw createDamagedError(`“${sanitizeName(name)}” cannot be as large as it says`);
+    if (readName(zip, at + headLength, nameLength) !== name)
+      throw createDamagedError(`“${sanitizeName(name)}” has another name in a second place`);
+    if (method === 0 ? size !== packedSize : size > packedSize * maxCompressionRatio)
+      throw createDamagedError(`“${sanitizeName(name)}” cannot be as large as it says`);
     places.set(entry, from);
     free = from + packedSize;
   }
@@ -102,7 +112,9 @@ function inflateEntry(name: string, packed: Uint8Array, size: number): Uint8Arra
   }
 }
 
-const createTooLargeError = (name: string) => createDamagedError(`“${sanitizeName(name)}” cannot be unpacked, or is larger than it says`);
+const createTooLargeError = (name: string) =>
+  createDamagedError(`“${sanitizeName(name)}” cannot be unpacked, or is larger than it says`);
 
 // oxlint-disable-next-line no-control-regex -- these are what is replaced
-const sanitizeName = (name: string) => name.slice(0, 100).replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
+const sanitizeName = (name: string) =>
+  name.slice(0, 100).replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");

@@ -12,8 +12,17 @@ test("of two files that were made at one path without knowing of each other both
   ben.leave();
   // Somebody who forgets nothing sends also what they have deleted.
   ada.doc.gc = false;
-  place.files.commit([{ write: "notes.md", content: "by the agent" }, { write: "same.md", content: "same" }], { kind: "agent" });
-  for (const [person, name] of [[ada, "ada"], [ben, "ben"]] as const) {
+  place.files.commit(
+    [
+      { write: "notes.md", content: "by the agent" },
+      { write: "same.md", content: "same" },
+    ],
+    { kind: "agent" },
+  );
+  for (const [person, name] of [
+    [ada, "ada"],
+    [ben, "ben"],
+  ] as const) {
     person.files.set("notes.md", new Y.Text(`by ${name}, not this`));
     person.files.get("notes.md")?.delete(`by ${name}`.length, ", not this".length);
     person.files.set("same.md", new Y.Text("same"));
@@ -25,7 +34,14 @@ test("of two files that were made at one path without knowing of each other both
   ada.connect(room);
   ben.connect(room);
   settle(ada, ben, ada);
-  const files = { "a.txt": "one", "empty.md": "", "notes.ada.md": "by ada", "notes.ben.md": "by ben", "notes.md": "by the agent", "same.md": "same" };
+  const files = {
+    "a.txt": "one",
+    "empty.md": "",
+    "notes.ada.md": "by ada",
+    "notes.ben.md": "by ben",
+    "notes.md": "by the agent",
+    "same.md": "same",
+  };
   expect([Object.fromEntries(place.rows), ada.all(), ben.all()]).toEqual([files, files, files]);
   // Nothing is kept twice, however often they come back.
   for (const person of [ada, ben]) person.connect(place.open());
@@ -40,7 +56,9 @@ test("what was typed offline into a file that is deleted or moved meanwhile is k
   ada.leave();
   ben.leave();
   ada.doc.gc = false;
-  place.files.commit([{ delete: "a.txt" }, { delete: "b.txt" }, { write: "moved.txt", content: "two\n" }], { kind: "agent" });
+  place.files.commit([{ delete: "a.txt" }, { delete: "b.txt" }, { write: "moved.txt", content: "two\n" }], {
+    kind: "agent",
+  });
   const text = ada.files.get("a.txt") as Y.Text;
   text.insert(4, "an hour of work, and this was wrong");
   text.delete(4 + "an hour of work".length, ", and this was wrong".length);
@@ -52,7 +70,11 @@ test("what was typed offline into a file that is deleted or moved meanwhile is k
   ada.connect(room);
   ben.connect(room);
   settle(ada, ben, ada);
-  const files = { "moved.txt": "two\n", "unplaced.ada.txt": "an hour of work and then some\n", "unplaced.ben.txt": "ohand three and four and five\n" };
+  const files = {
+    "moved.txt": "two\n",
+    "unplaced.ada.txt": "an hour of work and then some\n",
+    "unplaced.ben.txt": "ohand three and four and five\n",
+  };
   expect([Object.fromEntries(place.rows), ada.all(), ben.all()]).toEqual([files, files, files]);
   for (const person of [ada, ben]) person.connect(place.open());
   settle(ada, ben);

@@ -1,4 +1,13 @@
-import { createEncoder, type Encoder, toUint8Array, writeAny, writeUint8, writeVarString, writeVarUint, writeVarUint8Array } from "lib0/encoding";
+import {
+  createEncoder,
+  type Encoder,
+  toUint8Array,
+  writeAny,
+  writeUint8,
+  writeVarString,
+  writeVarUint,
+  writeVarUint8Array,
+} from "lib0/encoding";
 
 type Id = readonly [client: number, clock: number];
 
@@ -69,7 +78,10 @@ export function encodeVarint(value: number): Uint8Array {
   return toUint8Array(encoder);
 }
 
-export function createPresenceMessage(entries: readonly (readonly [client: number, clock: number, state: string])[], count = entries.length): Uint8Array {
+export function createPresenceMessage(
+  entries: readonly (readonly [client: number, clock: number, state: string])[],
+  count = entries.length,
+): Uint8Array {
   const body = createEncoder();
   writeVarUint(body, count);
   for (const [client, clock, state] of entries) {
@@ -107,7 +119,9 @@ function writeId(encoder: Encoder, [client, clock]: Id): void {
 }
 
 function getContentRef(content: Content): number {
-  return ["", "deleted", "json", "bytes", "text", "embed", "format", "type", "any", "doc"].indexOf(Object.keys(content)[0] as string);
+  return ["", "deleted", "json", "bytes", "text", "embed", "format", "type", "any", "doc"].indexOf(
+    Object.keys(content)[0] as string,
+  );
 }
 
 function writeContent(encoder: Encoder, content: Content): void {

@@ -1,5 +1,12 @@
 import { createDecoder, readVarString, readVarUint, readVarUint8Array } from "lib0/decoding";
-import { createEncoder, type Encoder, toUint8Array, writeVarString, writeVarUint, writeVarUint8Array } from "lib0/encoding";
+import {
+  createEncoder,
+  type Encoder,
+  toUint8Array,
+  writeVarString,
+  writeVarUint,
+  writeVarUint8Array,
+} from "lib0/encoding";
 import { LiveError } from "./live-error.ts";
 
 // The y-websocket protocol: a number says what a frame is, and for `sync` a second one says what about it.

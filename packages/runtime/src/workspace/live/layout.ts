@@ -1,5 +1,5 @@
-import * as Y from "yjs";
 import type { BlobContent, FileContent, TextPatch } from "@thinkery/sdk";
+import * as Y from "yjs";
 import { createPatch } from "../text/patch.ts";
 
 /** What clients are shown of a file that is kept whole. */

@@ -2,12 +2,12 @@ import { type FileEdit, pathProblem, filePath } from "@thinkery/sdk";
 import * as Y from "yjs";
 import type { Commit } from "../commits.ts";
 import type { Workspace } from "../workspace.ts";
-import { validateUpdate } from "./validate-update.ts";
+import { type ConflictCopy, findConflictCopies } from "./conflict-copies.ts";
 import { getBinaries, getFiles, mirrorFile } from "./layout.ts";
+import { type LiveError, toLiveError, SpoiltDocumentError } from "./live-error.ts";
 import type { LiveStorage } from "./live-store.ts";
 import { isInOrder } from "./order.ts";
-import { type ConflictCopy, findConflictCopies } from "./conflict-copies.ts";
-import { type LiveError, toLiveError, SpoiltDocumentError } from "./live-error.ts";
+import { validateUpdate } from "./validate-update.ts";
 
 /** What of a workspace its live side needs. */
 export type LiveFiles = Pick<Workspace, "iterateContents" | "getContent" | "commit" | "latest" | "findConflictPath">;
@@ -98,8 +98,12 @@ export class LiveDocument {
     this.#updates = [];
     this.#doc.transact(({ changed, beforeState }) => {
       Y.applyUpdate(this.#doc, added);
-      if (!isInOrder(this.#doc, beforeState, clients)) throw new SpoiltDocumentError(4400, "Malformed: that is no edit of a workspace.");
-      touched = { ...this.#findTouched(changed), conflictCopies: findConflictCopies(this.#doc, beforeState, judgement) };
+      if (!isInOrder(this.#doc, beforeState, clients))
+        throw new SpoiltDocumentError(4400, "Malformed: that is no edit of a workspace.");
+      touched = {
+        ...this.#findTouched(changed),
+        conflictCopies: findConflictCopies(this.#doc, beforeState, judgement),
+      };
     });
     const { store } = this.#doc;
     const rest = store.pendingStructs !== null || store.pendingDs !== null;
@@ -146,7 +150,11 @@ export class LiveDocument {
   }
 
   /** Commits what an update has changed, and puts back what cannot be. What comes of it is stored with the commit, or neither is. */
-  #commitTouched({ paths, binaries, conflictCopies }: TouchedFiles, user: string, before: Uint8Array): Omit<ReceiveResult, "gap"> {
+  #commitTouched(
+    { paths, binaries, conflictCopies }: TouchedFiles,
+    user: string,
+    before: Uint8Array,
+  ): Omit<ReceiveResult, "gap"> {
     const wrong = [...paths].filter((path) => !isCanonicalPath(path));
     const corrected = new Set([...wrong, ...binaries]);
     for (const path of wrong) paths.delete(path);
@@ -191,7 +199,8 @@ export class LiveDocument {
   #restoreFiles(paths: Iterable<string>): void {
     const { files, branch } = this.#options;
     this.#doc.transact(() => {
-      for (const path of paths) mirrorFile(this.#doc, path, isCanonicalPath(path) ? files.getContent(path, { branch }) : undefined);
+      for (const path of paths)
+        mirrorFile(this.#doc, path, isCanonicalPath(path) ? files.getContent(path, { branch }) : undefined);
     });
   }
 
@@ -212,7 +221,8 @@ export class LiveDocument {
     for (const [type, keys] of changed as Map<unknown, Set<string | null>>) {
       const into = type === files ? paths : type === getBinaries(this.#doc) ? binaries : undefined;
       if (into) for (const key of keys) into.add(key ?? "");
-      else if (type instanceof Y.Text && type._item?.parentSub && files.get(type._item.parentSub) === type) paths.add(type._item.parentSub);
+      else if (type instanceof Y.Text && type._item?.parentSub && files.get(type._item.parentSub) === type)
+        paths.add(type._item.parentSub);
     }
     return { paths, binaries };
   }
@@ -243,7 +253,9 @@ function loadDocument({ store, branch }: LiveDocumentOptions): Y.Doc | undefined
     if (doc.store.pendingStructs || doc.store.pendingDs) throw new Error("a part is missing");
     return doc;
   } catch (error) {
-    console.error(`the live document of branch ${branch} is damaged and is made anew from the files: ${error instanceof Error ? error.message : "it cannot be read"}`);
+    console.error(
+      `the live document of branch ${branch} is damaged and is made anew from the files: ${error instanceof Error ? error.message : "it cannot be read"}`,
+    );
     return undefined;
   }
 }

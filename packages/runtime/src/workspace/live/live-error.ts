@@ -16,7 +16,13 @@ export class LiveError extends Error {
 /** The same, where it was found out too late: the document that it was applied to has to be opened anew. */
 export class SpoiltDocumentError extends LiveError {}
 
-const closeCodes: Partial<Record<string, number>> = { bad_request: 4400, forbidden: 4403, not_found: 4404, conflict: 4409, too_large: 4413 };
+const closeCodes: Partial<Record<string, number>> = {
+  bad_request: 4400,
+  forbidden: 4403,
+  not_found: 4404,
+  conflict: 4409,
+  too_large: 4413,
+};
 
 /** What the workspace says to an edit that it does not take; nothing where that was no answer but a failure. */
 export function toLiveError(error: unknown): LiveError | undefined {

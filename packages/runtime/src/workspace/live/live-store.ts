@@ -30,7 +30,18 @@ interface StoredPiece extends Record<string, SqlStorageValue> {
 }
 
 /** What a document asks of the place where it is stored. */
-export type LiveStorage = Pick<LiveStore, "hasTail" | "needsSnapshot" | "readSettled" | "read" | "getClientId" | "renewClientId" | "append" | "replace" | "forget">;
+export type LiveStorage = Pick<
+  LiveStore,
+  | "hasTail"
+  | "needsSnapshot"
+  | "readSettled"
+  | "read"
+  | "getClientId"
+  | "renewClientId"
+  | "append"
+  | "replace"
+  | "forget"
+>;
 
 /** How one branch's document is stored: a snapshot, and the updates since then. */
 export class LiveStore {
@@ -59,7 +70,11 @@ export class LiveStore {
   /** The whole document, where it was put away with the files as of this version and is as it was then. */
   readSettled(version: number): Snapshot | undefined {
     const [row] = this.#sql
-      .exec("SELECT 1 FROM live_docs WHERE branch = ?1 AND version = ?2 AND NOT EXISTS (SELECT 1 FROM live_updates WHERE branch = ?1)", this.#branch, version)
+      .exec(
+        "SELECT 1 FROM live_docs WHERE branch = ?1 AND version = ?2 AND NOT EXISTS (SELECT 1 FROM live_updates WHERE branch = ?1)",
+        this.#branch,
+        version,
+      )
       .toArray();
     const [vector, ...parts] = (row && this.#readParts(vectorPart)) ?? [];
     return vector && { whole: concatPieces(parts), vector };
@@ -68,7 +83,11 @@ export class LiveStore {
   /** What the document is made of, in order; nothing where some of it is damaged. */
   read(): Uint8Array[] | undefined {
     const parts = this.#readParts(0);
-    const updates = verifyPieces(this.#sql.exec<StoredPiece>("SELECT data, checksum FROM live_updates WHERE branch = ? ORDER BY number", this.#branch).toArray());
+    const updates = verifyPieces(
+      this.#sql
+        .exec<StoredPiece>("SELECT data, checksum FROM live_updates WHERE branch = ? ORDER BY number", this.#branch)
+        .toArray(),
+    );
     if (!parts || !updates) return undefined;
     this.#snapshotBytes = sumBytes(parts);
     this.#tail = { updates: updates.length, bytes: sumBytes(updates) };
@@ -77,7 +96,9 @@ export class LiveStore {
 
   /** By this id the house makes its own edits here, however often the document is opened: every id is kept in it for ever. */
   getClientId(): number {
-    const [row] = this.#sql.exec<{ client: number }>("SELECT client FROM live_docs WHERE branch = ?", this.#branch).toArray();
+    const [row] = this.#sql
+      .exec<{ client: number }>("SELECT client FROM live_docs WHERE branch = ?", this.#branch)
+      .toArray();
     return row?.client ?? this.#storeClientId(0);
   }
 
@@ -92,7 +113,12 @@ export class LiveStore {
   /** Stores an update; answers false for one that is too large for a row, which has to be stored as a snapshot. */
   append(update: Uint8Array): boolean {
     if (update.length > maxRowBytes) return false;
-    this.#sql.exec("INSERT INTO live_updates (branch, checksum, data) VALUES (?, ?, ?)", this.#branch, crc32(update), update);
+    this.#sql.exec(
+      "INSERT INTO live_updates (branch, checksum, data) VALUES (?, ?, ?)",
+      this.#branch,
+      crc32(update),
+      update,
+    );
     this.#tail.updates += 1;
     this.#tail.bytes += update.length;
     return true;
@@ -103,7 +129,8 @@ export class LiveStore {
     this.#storage.transactionSync(() => {
       this.#clear();
       this.#putPart(vectorPart, vector);
-      for (let part = 0; part * maxRowBytes < whole.length; part += 1) this.#putPart(part, whole.slice(part * maxRowBytes, (part + 1) * maxRowBytes));
+      for (let part = 0; part * maxRowBytes < whole.length; part += 1)
+        this.#putPart(part, whole.slice(part * maxRowBytes, (part + 1) * maxRowBytes));
       this.#sql.exec("UPDATE live_docs SET version = ? WHERE branch = ?", version, this.#branch);
     });
     this.#snapshotBytes = whole.length;
@@ -125,17 +152,35 @@ export class LiveStore {
   }
 
   #readParts(from: number): Uint8Array[] | undefined {
-    return verifyPieces(this.#sql.exec<StoredPiece>("SELECT data, checksum FROM live_snapshots WHERE branch = ? AND part >= ? ORDER BY part", this.#branch, from).toArray());
+    return verifyPieces(
+      this.#sql
+        .exec<StoredPiece>(
+          "SELECT data, checksum FROM live_snapshots WHERE branch = ? AND part >= ? ORDER BY part",
+          this.#branch,
+          from,
+        )
+        .toArray(),
+    );
   }
 
   #putPart(part: number, data: Uint8Array): void {
-    this.#sql.exec("INSERT INTO live_snapshots (branch, part, checksum, data) VALUES (?, ?, ?, ?)", this.#branch, part, crc32(data), data);
+    this.#sql.exec(
+      "INSERT INTO live_snapshots (branch, part, checksum, data) VALUES (?, ?, ?, ?)",
+      this.#branch,
+      part,
+      crc32(data),
+      data,
+    );
   }
 
   #storeClientId(before: number): number {
     const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
     const client = (Math.floor(before / clientIdGeneration) + 1) * clientIdGeneration + random;
-    this.#sql.exec("INSERT INTO live_docs (branch, client) VALUES (?, ?) ON CONFLICT (branch) DO UPDATE SET client = excluded.client", this.#branch, client);
+    this.#sql.exec(
+      "INSERT INTO live_docs (branch, client) VALUES (?, ?) ON CONFLICT (branch) DO UPDATE SET client = excluded.client",
+      this.#branch,
+      client,
+    );
     return client;
   }
 }

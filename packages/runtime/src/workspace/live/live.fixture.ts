@@ -4,8 +4,8 @@ import { createEncoder, toUint8Array, writeVarUint, writeVarUint8Array } from "l
 import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate } from "y-protocols/awareness";
 import { readSyncMessage, writeSyncStep1, writeUpdate } from "y-protocols/sync";
 import * as Y from "yjs";
-import type { LiveFiles } from "./live-document.ts";
 import { findConflictPath } from "../three-way-merge.ts";
+import type { LiveFiles } from "./live-document.ts";
 import type { LiveStorage, Snapshot } from "./live-store.ts";
 import { type Peer, Room } from "./room.ts";
 
@@ -13,7 +13,13 @@ import { type Peer, Room } from "./room.ts";
 export function createMemoryWorkspace(given: Record<string, FileContent> = {}) {
   const rows = new Map<string, FileContent>(Object.entries(given));
   const commits: { edits: readonly FileEdit[]; origin: Origin }[] = [];
-  const storage = { client: 2 ** 32 + 5, snapshot: undefined as Snapshot | undefined, version: 0, tail: [] as Uint8Array[], damaged: false };
+  const storage = {
+    client: 2 ** 32 + 5,
+    snapshot: undefined as Snapshot | undefined,
+    version: 0,
+    tail: [] as Uint8Array[],
+    damaged: false,
+  };
   const place = { room: undefined as Room | undefined };
 
   const files: LiveFiles = {
@@ -49,8 +55,10 @@ export function createMemoryWorkspace(given: Record<string, FileContent> = {}) {
     get needsSnapshot() {
       return storage.tail.length > 20;
     },
-    readSettled: (version) => (storage.version === version && storage.tail.length === 0 && !storage.damaged ? storage.snapshot : undefined),
-    read: () => (storage.damaged ? undefined : [...(storage.snapshot ? [storage.snapshot.whole] : []), ...storage.tail]),
+    readSettled: (version) =>
+      storage.version === version && storage.tail.length === 0 && !storage.damaged ? storage.snapshot : undefined,
+    read: () =>
+      storage.damaged ? undefined : [...(storage.snapshot ? [storage.snapshot.whole] : []), ...storage.tail],
     getClientId: () => storage.client,
     renewClientId: () => (storage.client += 2 ** 32),
     append: (update) => storage.tail.push(update) > 0,
@@ -92,7 +100,9 @@ export class TestClient implements Peer {
     this.doc.on("update", (update: Uint8Array, origin: unknown) => {
       if (origin !== this) this.say((encoder) => writeUpdate(encoder, update));
     });
-    this.awareness.on("update", ({ added, updated, removed }: Record<"added" | "updated" | "removed", number[]>) => this.show([...added, ...updated, ...removed]));
+    this.awareness.on("update", ({ added, updated, removed }: Record<"added" | "updated" | "removed", number[]>) =>
+      this.show([...added, ...updated, ...removed]),
+    );
     this.connect();
   }
 
@@ -141,7 +151,8 @@ export class TestClient implements Peer {
 
   /** Sends what was said, until nobody has anything more to say. */
   flush(): void {
-    for (let next = this.#outbox.shift(); next && !this.closed; next = this.#outbox.shift()) this.#room.handleMessage(this, next);
+    for (let next = this.#outbox.shift(); next && !this.closed; next = this.#outbox.shift())
+      this.#room.handleMessage(this, next);
   }
 
   leave(): void {

@@ -1,7 +1,11 @@
 import * as Y from "yjs";
 
 /** What these clients have in a document that they had not before; what is gone without a trace is not among it. */
-export function* iterateNewItems(doc: Y.Doc, before: Map<number, number>, clients: ReadonlySet<number>): Generator<Y.Item> {
+export function* iterateNewItems(
+  doc: Y.Doc,
+  before: Map<number, number>,
+  clients: ReadonlySet<number>,
+): Generator<Y.Item> {
   for (const client of clients) {
     const structs = doc.store.clients.get(client) ?? [];
     const first = before.get(client) ?? 0;

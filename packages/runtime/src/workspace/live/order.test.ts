@@ -12,7 +12,11 @@ test("what says that it is behind what comes later costs its sender the connecti
   const ada = connect(place.room, { user: "ada" });
   const eve = connect(place.room, { user: "eve" });
   const [house = 0] = [...Y.decodeStateVector(Y.encodeStateVector(ada.doc)).keys()];
-  eve.raw(createUpdateMessage(craftUpdate({ runs: [[4711, 0, { left: [house, 19], right: [house, 3], content: { text: "!" } }]] })));
+  eve.raw(
+    createUpdateMessage(
+      craftUpdate({ runs: [[4711, 0, { left: [house, 19], right: [house, 3], content: { text: "!" } }]] }),
+    ),
+  );
   settle(eve, ada);
   expect([eve.closed?.code, ada.closed]).toEqual([4400, undefined]);
   ada.files.get("a.txt")?.insert(0, "Now: ");
@@ -31,7 +35,9 @@ test("whatever is taken from whomever, who was there and who comes later have th
     const typed = ada.files.get("b.txt") as Y.Text;
     for (let key = 0; key < 6; key += 1) typed.insert(key % 4, `k${key}`);
     for (let frame = 0; frame < 25; frame += 1) {
-      const clients = [...Y.decodeStateVector(Y.encodeStateVector(ada.doc))].filter(([client]) => client !== ada.doc.clientID);
+      const clients = [...Y.decodeStateVector(Y.encodeStateVector(ada.doc))].filter(
+        ([client]) => client !== ada.doc.clientID,
+      );
       const known = { valid: [], clients, paths: ["a.txt", "b.txt"] };
       const eve = connect(place.room, { user: "eve" });
       eve.raw(createHostileFrame("updates that are made up", chance, known) as Uint8Array);

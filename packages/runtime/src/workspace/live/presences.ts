@@ -52,7 +52,8 @@ export class Presences<T extends PresenceOwner> {
       const { client, clock, state } = presence;
       const before = this.#presences.get(client);
       if (state.length > maxStateChars || (!before && state === "null") || !this.#claim(one, presence)) return false;
-      if (before && before.by === one && (clock < before.clock || (clock === before.clock && state !== "null"))) return false;
+      if (before && before.by === one && (clock < before.clock || (clock === before.clock && state !== "null")))
+        return false;
       this.#presences.set(client, { ...presence, by: one });
       return true;
     });

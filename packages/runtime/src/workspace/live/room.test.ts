@@ -3,8 +3,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import { writeUpdate } from "y-protocols/sync";
 import * as Y from "yjs";
 import { type Random, createRandom } from "../../../../../tests/kit/random.ts";
-import { connect, disconnectAll, createMemoryWorkspace, settle, type TestClient } from "./live.fixture.ts";
 import type { LiveStorage } from "./live-store.ts";
+import { connect, disconnectAll, createMemoryWorkspace, settle, type TestClient } from "./live.fixture.ts";
 import { Room } from "./room.ts";
 
 afterEach(() => {
@@ -13,7 +13,10 @@ afterEach(() => {
 });
 
 test("whoever connects has the files, and what they type is committed and reaches the others", () => {
-  const { room, rows, commits } = createMemoryWorkspace({ "a.txt": "one\n", "logo.png": { blob: "abc", size: 3, mediaType: "image/png" } });
+  const { room, rows, commits } = createMemoryWorkspace({
+    "a.txt": "one\n",
+    "logo.png": { blob: "abc", size: 3, mediaType: "image/png" },
+  });
   const ada = connect(room);
   const ben = connect(room, { user: "ben" });
   expect(ada.all()).toEqual({ "a.txt": "one\n" });
@@ -23,7 +26,10 @@ test("whoever connects has the files, and what they type is committed and reache
   settle(ada, ben);
   expect(ada.all()).toEqual({ "a.txt": "one\ntwo\n", "src/new.ts": "x" });
   expect(rows.get("a.txt")).toBe("one\ntwo\n");
-  expect(commits.map(({ origin }) => origin)).toEqual([{ kind: "user", user: "ben" }, { kind: "user", user: "ben" }]);
+  expect(commits.map(({ origin }) => origin)).toEqual([
+    { kind: "user", user: "ben" },
+    { kind: "user", user: "ben" },
+  ]);
   ada.files.delete("a.txt");
   settle(ada, ben);
   expect([...rows.keys()]).toEqual(["logo.png", "src/new.ts"]);
@@ -49,7 +55,11 @@ test("a commit of somebody else becomes a small edit, and both survive what is t
   expect(ada.doc.getMap("binaries").has("a.txt")).toBe(true);
   ada.files.set("a.txt", new Y.Text("text again"));
   settle(ada);
-  expect([rows.get("a.txt"), ada.all(), ada.doc.getMap("binaries").toJSON()]).toEqual(["text again", { "a.txt": "text again" }, {}]);
+  expect([rows.get("a.txt"), ada.all(), ada.doc.getMap("binaries").toJSON()]).toEqual([
+    "text again",
+    { "a.txt": "text again" },
+    {},
+  ]);
 });
 
 test("what happened while nobody was connected is in the document when it is opened, under the same id", () => {
@@ -58,13 +68,17 @@ test("what happened while nobody was connected is in the document when it is ope
   ada.files.get("a.txt")?.insert(0, "zero\n");
   settle(ada);
   ada.leave();
-  place.files.commit([{ write: "a.txt", content: "zero\nONE\n" }, { delete: "b.txt" }, { write: "c.txt", content: "😀" }], { kind: "agent" });
+  place.files.commit(
+    [{ write: "a.txt", content: "zero\nONE\n" }, { delete: "b.txt" }, { write: "c.txt", content: "😀" }],
+    { kind: "agent" },
+  );
   ada.files.get("a.txt")?.insert(0, "offline\n");
   ada.connect(place.open());
   settle(ada);
   expect(ada.all()).toEqual({ "a.txt": "offline\nzero\nONE\n", "c.txt": "😀" });
   expect(Object.fromEntries(place.rows)).toEqual(ada.all());
-  const ours = () => [...Y.decodeStateVector(Y.encodeStateVector(ada.doc)).keys()].filter((client) => client !== ada.doc.clientID);
+  const ours = () =>
+    [...Y.decodeStateVector(Y.encodeStateVector(ada.doc)).keys()].filter((client) => client !== ada.doc.clientID);
   for (let opening = 0; opening < 5; opening += 1) {
     ada.leave();
     place.files.commit([{ write: "c.txt", content: `😁${opening}` }], { kind: "agent" });
@@ -92,7 +106,10 @@ test("those who stayed connected while the object slept are told what they misse
 
 test("a document whose stored state is damaged is made anew from the files, and those who have the old one get the new one", () => {
   const error = vi.spyOn(console, "error").mockImplementation(() => {});
-  const place = createMemoryWorkspace({ "a.txt": "one\n", "logo.png": { blob: "abc", size: 3, mediaType: "image/png" } });
+  const place = createMemoryWorkspace({
+    "a.txt": "one\n",
+    "logo.png": { blob: "abc", size: 3, mediaType: "image/png" },
+  });
   const ada = connect(place.room);
   const ben = connect(place.room);
   ada.files.get("a.txt")?.insert(4, "two\n");
@@ -103,7 +120,11 @@ test("a document whose stored state is damaged is made anew from the files, and 
   ada.connect(room);
   settle(ada, ben, ada);
   expect(ada.closed ?? ben.closed).toBeUndefined();
-  expect([ada.all(), ben.all(), place.rows.get("a.txt")]).toEqual([{ "a.txt": "one\ntwo\n" }, { "a.txt": "one\ntwo\n" }, "one\ntwo\n"]);
+  expect([ada.all(), ben.all(), place.rows.get("a.txt")]).toEqual([
+    { "a.txt": "one\ntwo\n" },
+    { "a.txt": "one\ntwo\n" },
+    "one\ntwo\n",
+  ]);
   ben.files.get("a.txt")?.insert(0, "zero\n");
   settle(ada, ben, ada);
   expect([ada.text("a.txt"), place.rows.get("a.txt")]).toEqual(["zero\none\ntwo\n", "zero\none\ntwo\n"]);
@@ -128,7 +149,11 @@ test("the stored state stays small, and is all that is needed to go on", () => {
 
 test("what the workspace does not take is put back before anybody sees it, and its sender is told why", () => {
   const { room, rows } = createMemoryWorkspace({ "a.txt": "one" });
-  for (const [path, code, reason] of [["full.txt", 4413, "There is no room for it."], ["twin.txt", 4409, "It has a twin."], ["long.txt", 4413, `${"“” ".repeat(17)}…`]] as const) {
+  for (const [path, code, reason] of [
+    ["full.txt", 4413, "There is no room for it."],
+    ["twin.txt", 4409, "It has a twin."],
+    ["long.txt", 4413, `${"“” ".repeat(17)}…`],
+  ] as const) {
     const ada = connect(room);
     const ben = connect(room);
     ben.doc.transact(() => {
@@ -149,12 +174,25 @@ test("an entry under a path that cannot be one is taken out again, and the rest 
   const { room, rows } = createMemoryWorkspace({ "a.txt": "one" });
   const ada = connect(room);
   const ben = connect(room);
-  const wrong = ["../up", "/etc/passwd", "a\\b", "", "./a.txt", "/work/a.txt", "e\u0301", "con", "x".repeat(300), "a\0b"];
+  const wrong = [
+    "../up",
+    "/etc/passwd",
+    "a\\b",
+    "",
+    "./a.txt",
+    "/work/a.txt",
+    "e\u0301",
+    "con",
+    "x".repeat(300),
+    "a\0b",
+  ];
   for (const path of wrong) ben.files.set(path, new Y.Text("x"));
   ben.files.set("fine.txt", new Y.Text("x"));
   settle(ben, ada, ben);
   expect(ben.closed).toBeUndefined();
-  expect([ada.all(), ben.all(), Object.fromEntries(rows)]).toEqual(Array.from({ length: 3 }, () => ({ "a.txt": "one", "fine.txt": "x" })));
+  expect([ada.all(), ben.all(), Object.fromEntries(rows)]).toEqual(
+    Array.from({ length: 3 }, () => ({ "a.txt": "one", "fine.txt": "x" })),
+  );
 });
 
 test("what clients do to the list of other files is put back", () => {
@@ -168,7 +206,9 @@ test("what clients do to the list of other files is put back", () => {
   for (const { doc, closed } of [ada, ben]) {
     expect(closed).toBeUndefined();
     expect(doc.getMap("binaries").toJSON()).toEqual({ "logo.png": { hash: "abc", size: 3, mediaType: "image/png" } });
-    expect(new Set(Y.decodeStateVector(Y.encodeStateVector(doc)).keys())).toEqual(new Set([storage.client, ben.doc.clientID]));
+    expect(new Set(Y.decodeStateVector(Y.encodeStateVector(doc)).keys())).toEqual(
+      new Set([storage.client, ben.doc.clientID]),
+    );
   }
 });
 
@@ -258,9 +298,11 @@ function play(chance: Random, place: ReturnType<typeof createMemoryWorkspace>, p
     else text.insert(chance.below(text.length + 1), piece);
   } else if (move < 13) {
     const content = place.rows.get(path);
-    if (typeof content === "string" && chance.chance(0.1)) return void place.files.commit([{ delete: path }], { kind: "agent" });
+    if (typeof content === "string" && chance.chance(0.1))
+      return void place.files.commit([{ delete: path }], { kind: "agent" });
     const lines = (typeof content === "string" ? content : "").split("\n");
-    for (let edit = 0; edit <= chance.below(3); edit += 1) lines.splice(chance.below(lines.length + 1), chance.below(2), `house ${piece}`);
+    for (let edit = 0; edit <= chance.below(3); edit += 1)
+      lines.splice(chance.below(lines.length + 1), chance.below(2), `house ${piece}`);
     place.files.commit([{ write: path, content: lines.join("\n") }], { kind: "agent" });
   } else if (move < 19) {
     person.flush();

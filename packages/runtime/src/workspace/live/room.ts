@@ -1,9 +1,18 @@
 import type { Commit } from "../commits.ts";
-import { createAnswerFrame, decodeSafely, parseFrame, createPresenceFrame, parsePresences, presenceQueryFrame, createUpdateFrame, createVectorFrame } from "./frames.ts";
+import {
+  createAnswerFrame,
+  decodeSafely,
+  parseFrame,
+  createPresenceFrame,
+  parsePresences,
+  presenceQueryFrame,
+  createUpdateFrame,
+  createVectorFrame,
+} from "./frames.ts";
 import { LiveDocument, type LiveFiles } from "./live-document.ts";
+import { LiveError, toLiveError, SpoiltDocumentError } from "./live-error.ts";
 import type { LiveStorage } from "./live-store.ts";
 import { Presences, type PresenceOwner } from "./presences.ts";
-import { LiveError, toLiveError, SpoiltDocumentError } from "./live-error.ts";
 import { SettledDocument } from "./settled-document.ts";
 
 /** Somebody who is connected to a room. */
@@ -99,7 +108,8 @@ export class Room {
   #sendMissing(peer: Peer, vector: Uint8Array): void {
     const document = this.#getReadableDocument();
     const missing = decodeSafely(() => document.encodeMissing(vector));
-    if (!peer.hasAllowance("ask", missing.length)) throw new LiveError(1013, "You ask for the whole document too often.");
+    if (!peer.hasAllowance("ask", missing.length))
+      throw new LiveError(1013, "You ask for the whole document too often.");
     peer.send(createAnswerFrame(missing), true);
   }
 
@@ -120,7 +130,8 @@ export class Room {
   #checkClients(peer: Peer, clients: ReadonlySet<number>): void {
     for (const client of clients) {
       const speaker = this.#presences.getSpeaker(client);
-      if (speaker && speaker !== peer && speaker.user !== peer.user) throw new LiveError(4409, "Somebody else edits under this id.");
+      if (speaker && speaker !== peer && speaker.user !== peer.user)
+        throw new LiveError(4409, "Somebody else edits under this id.");
     }
   }
 
@@ -208,7 +219,9 @@ export class Room {
 
   /** What is in memory may be half changed. Everything that anybody was told is stored, and so is everything that was committed. */
   #handleFailure(error: unknown): void {
-    console.error(`the live document of branch ${this.#options.branch} failed and is opened anew: ${error instanceof Error ? error.message : "for an unknown reason"}`);
+    console.error(
+      `the live document of branch ${this.#options.branch} failed and is opened anew: ${error instanceof Error ? error.message : "for an unknown reason"}`,
+    );
     this.#drop();
   }
 }

@@ -26,5 +26,8 @@ test("who comes to a document that nobody has open is told all of it without its
   for (const person of [ben, again]) person.leave();
   ada.connect(place.open());
   settle(ada);
-  expect([ada.text("a.txt"), place.rows.get("a.txt")]).toEqual(["ONE\noffline\ntwo\nthree\n", "ONE\noffline\ntwo\nthree\n"]);
+  expect([ada.text("a.txt"), place.rows.get("a.txt")]).toEqual([
+    "ONE\noffline\ntwo\nthree\n",
+    "ONE\noffline\ntwo\nthree\n",
+  ]);
 });

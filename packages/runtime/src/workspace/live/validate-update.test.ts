@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import * as Y from "yjs";
 import { type Content, craftUpdate, type CraftedStruct, type CraftedUpdate, sharedTypes } from "./crafted.fixture.ts";
-import { validateUpdate } from "./validate-update.ts";
 import { LiveError } from "./live-error.ts";
+import { validateUpdate } from "./validate-update.ts";
 
 const text = sharedTypes.text;
 
@@ -53,14 +53,43 @@ test("edits of files are fine", () => {
   expect(applyAndDescribe(createUpdate({ left: [1, 0], content: { type: text } }))).toBe("fine");
   expect(applyAndDescribe(createUpdate({ gc: 5 }))).toBe("fine");
   expect(applyAndDescribe(createUpdate(createText({ deleted: 3 })))).toBe("fine");
-  expect(applyAndDescribe({ runs: [[9, 0, { root: "files", sub: "c.txt", content: { type: text } }, { in: [9, 0], content: { text: "new" } }]] })).toBe("fine");
+  expect(
+    applyAndDescribe({
+      runs: [
+        [9, 0, { root: "files", sub: "c.txt", content: { type: text } }, { in: [9, 0], content: { text: "new" } }],
+      ],
+    }),
+  ).toBe("fine");
   expect(applyAndDescribe({ runs: [], deletions: [[1, [0, 1], [2, 2]]] })).toBe("fine");
   // One builds on another client's, in either order.
-  expect(applyAndDescribe({ runs: [[9, 0, { left: [8, 0], content: { text: "b" } }], [8, 0, createText({ text: "a" })]] })).toBe("fine");
-  expect(applyAndDescribe({ runs: [[8, 0, createText({ text: "a" })], [9, 0, { left: [8, 0], content: { text: "b" } }]] })).toBe("fine");
+  expect(
+    applyAndDescribe({
+      runs: [
+        [9, 0, { left: [8, 0], content: { text: "b" } }],
+        [8, 0, createText({ text: "a" })],
+      ],
+    }),
+  ).toBe("fine");
+  expect(
+    applyAndDescribe({
+      runs: [
+        [8, 0, createText({ text: "a" })],
+        [9, 0, { left: [8, 0], content: { text: "b" } }],
+      ],
+    }),
+  ).toBe("fine");
   // The same client twice, which comes down to one after the other.
-  expect(applyAndDescribe({ runs: [[9, 0, createText({ text: "x" })], [9, 0, { in: [1, 6], content: { text: "y" } }]] })).toBe("fine");
-  expect(applyAndDescribe(createUpdate({ root: "binaries", sub: "x", content: { any: [{ hash: "x" }] } }))).toBe("fine");
+  expect(
+    applyAndDescribe({
+      runs: [
+        [9, 0, createText({ text: "x" })],
+        [9, 0, { in: [1, 6], content: { text: "y" } }],
+      ],
+    }),
+  ).toBe("fine");
+  expect(applyAndDescribe(createUpdate({ root: "binaries", sub: "x", content: { any: [{ hash: "x" }] } }))).toBe(
+    "fine",
+  );
 });
 
 test("what an honest client has is fine, however it came to be", () => {
@@ -104,10 +133,17 @@ test("content of any other kind is refused, wherever it is", () => {
     { embed: '{"image":"x"}' },
     { format: ["bold", "true"] },
     { doc: "sub" },
-    ...Object.values(sharedTypes).filter((type) => type !== text).map((type) => ({ type })),
+    ...Object.values(sharedTypes)
+      .filter((type) => type !== text)
+      .map((type) => ({ type })),
   ];
   for (const content of contents) {
-    for (const where of [{ left: [1, 5] }, { root: "files", sub: "c.txt" }, { in: [1, 0] }, { root: "binaries", sub: "x" }] as const) {
+    for (const where of [
+      { left: [1, 5] },
+      { root: "files", sub: "c.txt" },
+      { in: [1, 0] },
+      { root: "binaries", sub: "x" },
+    ] as const) {
       expect(applyAndDescribe(createUpdate({ ...where, content }))).toBe("4400");
     }
   }
@@ -146,7 +182,12 @@ test("what would break the document is refused", () => {
     createUpdate({ left: [9, 0], content: { text: "x" } }),
     createUpdate({ right: [9, 5], content: { text: "x" } }),
     createUpdate({ in: [9, 0], content: { type: text } }),
-    { runs: [[9, 0, { left: [8, 0], content: { text: "x" } }], [8, 0, { left: [9, 0], content: { text: "y" } }]] },
+    {
+      runs: [
+        [9, 0, { left: [8, 0], content: { text: "x" } }],
+        [8, 0, { left: [9, 0], content: { text: "y" } }],
+      ],
+    },
     // Of no length, and of lengths that nobody can count.
     { runs: [[9, 0, { gc: 1 }, { gc: 0 }]] },
     { runs: [[9, 0, { gc: 1 }, createText({ deleted: 0 })]] },
@@ -183,7 +224,10 @@ test("what is known already is not looked at again, whatever it says; what goes 
 
 test("what would keep everybody waiting is refused", () => {
   const crowd = (count: number): CraftedUpdate => ({
-    runs: Array.from({ length: count }, (_, index) => [100 + index, 0, { left: [1, 3], content: { text: "x" } }] as const),
+    runs: Array.from(
+      { length: count },
+      (_, index) => [100 + index, 0, { left: [1, 3], content: { text: "x" } }] as const,
+    ),
   });
   expect(applyAndDescribe(crowd(1_000))).toBe("fine");
   expect(applyAndDescribe(crowd(10_000))).toBe("4413");
@@ -196,7 +240,14 @@ test("what would keep everybody waiting is refused", () => {
 });
 
 test("bytes that are no update are refused", () => {
-  for (const bytes of [[], [1], [255, 255, 255, 255, 255, 255, 255, 255, 255, 255], [1, 1, 9, 0, 11], [0, 1, 1, 255], [1, 200, 200, 3, 9, 0, 0]]) {
+  for (const bytes of [
+    [],
+    [1],
+    [255, 255, 255, 255, 255, 255, 255, 255, 255, 255],
+    [1, 1, 9, 0, 11],
+    [0, 1, 1, 255],
+    [1, 200, 200, 3, 9, 0, 0],
+  ]) {
     expect(applyAndDescribe(new Uint8Array(bytes))).toBe("4400");
   }
 });

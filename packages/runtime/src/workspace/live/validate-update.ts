@@ -85,7 +85,12 @@ class UpdateValidator {
     let most = 0;
     for (const count of this.#insertionsPerPlace.values()) most = Math.max(most, count);
     if (most * this.#items > maxSteps) throw new LiveError(4413, "Too many edits at one place in one update.");
-    return { gap: false, clients: this.#clients, deleted: this.#deleted, orphaned: this.#orphaned.map((item) => getSurvivingText(item, this.#deleted)).join("") };
+    return {
+      gap: false,
+      clients: this.#clients,
+      deleted: this.#deleted,
+      orphaned: this.#orphaned.map((item) => getSurvivingText(item, this.#deleted)).join(""),
+    };
   }
 
   #addStruct(struct: Struct): void {
@@ -140,7 +145,8 @@ class UpdateValidator {
     // What is read from an update has the name of a root here, or the id of an item.
     const parent = item.parent as unknown as string | Y.ID;
     if (typeof parent === "string") {
-      if ((parent !== "files" && parent !== "binaries") || item.parentSub === null) throw new LiveError(4400, "Malformed: only files can be edited here.");
+      if ((parent !== "files" && parent !== "binaries") || item.parentSub === null)
+        throw new LiveError(4400, "Malformed: only files can be edited here.");
       return `${parent}/${item.parentSub}`;
     }
     if (item.parentSub !== null) throw createMalformedError();
@@ -180,7 +186,8 @@ class UpdateValidator {
   #getAddedStruct({ client, clock }: Y.ID): Struct {
     const run = this.#runs.get(client);
     const last = run?.structs.at(-1);
-    if (!run || !last || clock >= last.id.clock + last.length || clock < (run.structs[0] as Struct).id.clock) throw new GapError();
+    if (!run || !last || clock >= last.id.clock + last.length || clock < (run.structs[0] as Struct).id.clock)
+      throw new GapError();
     this.#validateUpTo(client, clock);
     return run.structs[Y.findIndexSS(run.structs as (Y.Item | Y.GC)[], clock)] as Struct;
   }
@@ -209,7 +216,8 @@ class UpdateValidator {
 export function getSurvivingText({ id, content }: Y.Item, deleted: UpdateValidation["deleted"]): string {
   if (!(content instanceof Y.ContentString)) return "";
   let text = "";
-  for (let at = 0; at < content.str.length; at += 1) if (!Y.isDeleted(deleted, Y.createID(id.client, id.clock + at))) text += content.str[at];
+  for (let at = 0; at < content.str.length; at += 1)
+    if (!Y.isDeleted(deleted, Y.createID(id.client, id.clock + at))) text += content.str[at];
   return text;
 }
 
@@ -225,7 +233,11 @@ function isAllowedContent(content: Y.Item["content"], place: string): boolean {
 
 /** Only the house writes such values, and clients give back what it wrote: nothing that would have to be walked into. */
 function isFlat(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.values(value).every((part) => typeof part !== "object" || part === null);
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.values(value).every((part) => typeof part !== "object" || part === null)
+  );
 }
 
 const toTextPlace = ({ client, clock }: Y.ID) => `text/${client}/${clock}`;

@@ -61,12 +61,19 @@ describe("by lines", () => {
   const base = lines("a", "b", "c", "d", "e");
 
   test("edits of lines beside each other both survive", () => {
-    expect(merge(base, lines("a", "B", "c", "d", "e"), lines("a", "b", "C", "d", "e"))).toEqual({ text: lines("a", "B", "C", "d", "e"), overlaps: [] });
+    expect(merge(base, lines("a", "B", "c", "d", "e"), lines("a", "b", "C", "d", "e"))).toEqual({
+      text: lines("a", "B", "C", "d", "e"),
+      overlaps: [],
+    });
   });
 
   test("an insertion before and behind an edited line survives with it", () => {
-    expect(merge(base, lines("a", "b", "x", "c", "d", "e"), lines("a", "b", "C", "d", "e")).text).toBe(lines("a", "b", "x", "C", "d", "e"));
-    expect(merge(base, lines("a", "b", "c", "x", "d", "e"), lines("a", "b", "C", "d", "e")).text).toBe(lines("a", "b", "C", "x", "d", "e"));
+    expect(merge(base, lines("a", "b", "x", "c", "d", "e"), lines("a", "b", "C", "d", "e")).text).toBe(
+      lines("a", "b", "x", "C", "d", "e"),
+    );
+    expect(merge(base, lines("a", "b", "c", "x", "d", "e"), lines("a", "b", "C", "d", "e")).text).toBe(
+      lines("a", "b", "C", "x", "d", "e"),
+    );
   });
 
   test("two edits of one line are both kept", () => {
@@ -83,12 +90,19 @@ describe("by lines", () => {
   });
 
   test("two insertions at one place are both kept, unless they are the same", () => {
-    expect(merge(base, lines("a", "x", "b", "c", "d", "e"), lines("a", "y", "b", "c", "d", "e")).overlaps).toEqual([{ line: 2, mine: "x", theirs: "y" }]);
-    expect(merge(base, lines("a", "x", "b", "c", "d", "E"), lines("A", "x", "b", "c", "d", "e"))).toEqual({ text: lines("A", "x", "b", "c", "d", "E"), overlaps: [] });
+    expect(merge(base, lines("a", "x", "b", "c", "d", "e"), lines("a", "y", "b", "c", "d", "e")).overlaps).toEqual([
+      { line: 2, mine: "x", theirs: "y" },
+    ]);
+    expect(merge(base, lines("a", "x", "b", "c", "d", "E"), lines("A", "x", "b", "c", "d", "e"))).toEqual({
+      text: lines("A", "x", "b", "c", "d", "E"),
+      overlaps: [],
+    });
   });
 
   test("a deletion of what the other edits is an overlap", () => {
-    expect(merge(base, lines("a", "e"), lines("a", "b", "C", "d", "e")).overlaps).toEqual([{ line: 2, mine: "", theirs: "b\nC\nd" }]);
+    expect(merge(base, lines("a", "e"), lines("a", "b", "C", "d", "e")).overlaps).toEqual([
+      { line: 2, mine: "", theirs: "b\nC\nd" },
+    ]);
   });
 
   test("one long edit across two short ones is one overlap", () => {
@@ -103,7 +117,9 @@ describe("by lines", () => {
   });
 
   test("a name with a line end in it stays in its line", () => {
-    expect(mergeText({ base: "a", mine: "b", theirs: "c", names: { mine: "x\n=======\ny", theirs: "z" } }).text).toBe("<<<<<<< x ======= y\nb\n=======\nc\n>>>>>>> z");
+    expect(mergeText({ base: "a", mine: "b", theirs: "c", names: { mine: "x\n=======\ny", theirs: "z" } }).text).toBe(
+      "<<<<<<< x ======= y\nb\n=======\nc\n>>>>>>> z",
+    );
   });
 });
 
@@ -112,15 +128,23 @@ describe("line ends", () => {
   const base = lines("a", "b", "c");
 
   test("a file keeps its own", () => {
-    expect(merge(windows(base), windows(lines("A", "b", "c")), windows(lines("a", "b", "C"))).text).toBe(windows(lines("A", "b", "C")));
+    expect(merge(windows(base), windows(lines("A", "b", "c")), windows(lines("a", "b", "C"))).text).toBe(
+      windows(lines("A", "b", "C")),
+    );
     expect(merge(windows(base), windows(lines("A", "b", "c")), windows(lines("B", "b", "c"))).text).toBe(
       windows(lines("<<<<<<< now", "A", "=======", "B", ">>>>>>> before", "b", "c")),
     );
   });
 
   test("who changes all of them overlaps with nobody", () => {
-    expect(merge(base, windows(base), lines("a", "B", "c"))).toEqual({ text: windows(lines("a", "B", "c")), overlaps: [] });
-    expect(merge(windows(base), windows(lines("a", "B", "c")), base)).toEqual({ text: lines("a", "B", "c"), overlaps: [] });
+    expect(merge(base, windows(base), lines("a", "B", "c"))).toEqual({
+      text: windows(lines("a", "B", "c")),
+      overlaps: [],
+    });
+    expect(merge(windows(base), windows(lines("a", "B", "c")), base)).toEqual({
+      text: lines("a", "B", "c"),
+      overlaps: [],
+    });
   });
 
   test("where they are mixed, each line keeps its own", () => {

@@ -54,7 +54,10 @@ export function mergeText({ base, mine, theirs, names }: TextMergeInput): Merged
   const out: string[] = [];
   const overlaps: TextOverlap[] = [];
   let done = 0;
-  for (const stretch of groupStretches(computeChanges(baseLines, split(mine)), computeChanges(baseLines, split(theirs)))) {
+  for (const stretch of groupStretches(
+    computeChanges(baseLines, split(mine)),
+    computeChanges(baseLines, split(theirs)),
+  )) {
     append(out, baseLines, done, stretch.from);
     done = stretch.to;
     const ours = getSideLines(stretch, stretch.mine);
@@ -80,7 +83,8 @@ export function mergeText({ base, mine, theirs, names }: TextMergeInput): Merged
     append(out, ours, ours.length - tail);
   }
   append(out, baseLines, done);
-  const text = base.slice(0, start) + joinLines(out, lineEnd ?? "\n", end > 0 || lastEnds) + base.slice(base.length - end);
+  const text =
+    base.slice(0, start) + joinLines(out, lineEnd ?? "\n", end > 0 || lastEnds) + base.slice(base.length - end);
   return { text, overlaps };
 }
 
@@ -101,7 +105,8 @@ function groupStretches(mine: readonly Change[], theirs: readonly Change[]): Str
     if (isMine) m += 1;
     else t += 1;
     let stretch = out.at(-1);
-    if (stretch && (isOverlapping(stretch, change) || repeats(stretch[isMine ? "theirs" : "mine"].at(-1), change))) stretch.to = Math.max(stretch.to, change.to);
+    if (stretch && (isOverlapping(stretch, change) || repeats(stretch[isMine ? "theirs" : "mine"].at(-1), change)))
+      stretch.to = Math.max(stretch.to, change.to);
     else out.push((stretch = { from: change.from, to: change.to, mine: [], theirs: [] }));
     stretch[isMine ? "mine" : "theirs"].push(change);
   }
@@ -121,8 +126,16 @@ function isOverlapping(stretch: Stretch, change: Change): boolean {
 /** Both inserted the same, and one of them changed the line beside it too. */
 function repeats(before: Change | undefined, change: Change): boolean {
   if (before?.to !== change.from) return false;
-  if (change.from === change.to) return getLength(before) >= getLength(change) && hasSameLines(before, before.newTo - getLength(change), change, getLength(change));
-  return before.from === before.to && getLength(change) >= getLength(before) && hasSameLines(before, before.newFrom, change, getLength(before));
+  if (change.from === change.to)
+    return (
+      getLength(before) >= getLength(change) &&
+      hasSameLines(before, before.newTo - getLength(change), change, getLength(change))
+    );
+  return (
+    before.from === before.to &&
+    getLength(change) >= getLength(before) &&
+    hasSameLines(before, before.newFrom, change, getLength(before))
+  );
 }
 
 function getLength(change: Change): number {
@@ -143,7 +156,9 @@ function getSideLines(stretch: Stretch, changes: readonly Change[]): string[] | 
 }
 
 function isBaseText(lines: readonly string[], base: readonly string[], stretch: Stretch): boolean {
-  return lines.length === stretch.to - stretch.from && lines.every((line, index) => line === base[stretch.from + index]);
+  return (
+    lines.length === stretch.to - stretch.from && lines.every((line, index) => line === base[stretch.from + index])
+  );
 }
 
 function countCommonLines(a: readonly string[], b: readonly string[]): [head: number, tail: number] {
@@ -169,7 +184,12 @@ function findCommonEnds(base: string, mine: string, theirs: string): [start: num
 }
 
 /** The lines without their ends. Where they are too many to be compared in good time, all of them are as one. */
-function createLineSplitter(start: number, end: number, lineEnd: string | undefined, texts: readonly string[]): (text: string) => string[] {
+function createLineSplitter(
+  start: number,
+  end: number,
+  lineEnd: string | undefined,
+  texts: readonly string[],
+): (text: string) => string[] {
   const middle = (text: string) => text.slice(start, text.length - end);
   const tooMany = texts.some((text) => countLineEnds(middle(text)) > maxLines);
   return (text) => {

@@ -8,7 +8,10 @@ const maxLineChars = 200;
 export function numberLines(lines: readonly string[], from: number, to: number): string {
   return lines
     .slice(from, to)
-    .map((line, index) => `${from + index + 1}\t${line.length > maxLineChars ? `${truncateText(line, maxLineChars)}…` : line}`)
+    .map(
+      (line, index) =>
+        `${from + index + 1}\t${line.length > maxLineChars ? `${truncateText(line, maxLineChars)}…` : line}`,
+    )
     .join("\n");
 }
 
@@ -47,7 +50,8 @@ function findMostShared(text: readonly string[], piece: readonly string[]): numb
 /** The line that has most in common with the longest line of the piece, by groups of three characters. */
 function findMostAlike(text: readonly string[], piece: readonly string[]): number | undefined {
   let longest = 0;
-  for (const [index, line] of piece.entries()) if (line.trim().length > (piece[longest] as string).trim().length) longest = index;
+  for (const [index, line] of piece.entries())
+    if (line.trim().length > (piece[longest] as string).trim().length) longest = index;
   const wanted = collectTrigrams((piece[longest] as string | undefined) ?? "");
   if (wanted.size < 2) return undefined;
   // Most groups of most lines are not wanted: a small table says so faster than the set does.

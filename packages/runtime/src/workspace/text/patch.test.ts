@@ -26,8 +26,25 @@ test("a patch leads from any text to any other, and back", () => {
 
 test.each([
   ["a letter", "one two three\n", "one two! three\n", [[7, "", "!"]]],
-  ["two words of two lines", "let a = 1;\nsame\nlet b = 2;\n", "let a = 10;\nsame\nlet c = 2;\n", [[9, "", "0"], [20, "b", "c"]]],
-  ["lines beside each other", "a1\nb1\nc1\n", "a2\nb2\nc2\n", [[1, "1", "2"], [4, "1", "2"], [7, "1", "2"]]],
+  [
+    "two words of two lines",
+    "let a = 1;\nsame\nlet b = 2;\n",
+    "let a = 10;\nsame\nlet c = 2;\n",
+    [
+      [9, "", "0"],
+      [20, "b", "c"],
+    ],
+  ],
+  [
+    "lines beside each other",
+    "a1\nb1\nc1\n",
+    "a2\nb2\nc2\n",
+    [
+      [1, "1", "2"],
+      [4, "1", "2"],
+      [7, "1", "2"],
+    ],
+  ],
   ["a line more", "a\nb\n", "a\nx\nb\n", [[2, "", "x\n"]]],
   ["one of two equal characters", "😀😀", "😀", [[2, "😀", ""]]],
   ["characters with the same first half", "x😀y", "x😁y", [[1, "😀", "😁"]]],
@@ -41,7 +58,14 @@ test.each([
 test.each([
   ["other text is there", "xyz", [[0, "a", "b"]]],
   ["it is too short", "", [[3, "", "b"]]],
-  ["pieces overlap", "abc", [[0, "ab", ""], [1, "b", ""]]],
+  [
+    "pieces overlap",
+    "abc",
+    [
+      [0, "ab", ""],
+      [1, "b", ""],
+    ],
+  ],
 ] as const)("a patch does not go onto a text when %s", (_, text, patch) => {
   expect(() => applyPatch(text, patch)).toThrow("does not fit");
 });

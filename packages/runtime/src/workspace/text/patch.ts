@@ -18,7 +18,8 @@ export function createPatch(before: string, after: string): TextPatch {
   const tail = trimToWholeLines(before, after, countCommonTail(before, after, head));
   const removed = before.slice(head, before.length - tail);
   const inserted = after.slice(head, after.length - tail);
-  if (removed === "" || inserted === "" || countLineEnds(removed) > maxLines || countLineEnds(inserted) > maxLines) return [[head, removed, inserted]];
+  if (removed === "" || inserted === "" || countLineEnds(removed) > maxLines || countLineEnds(inserted) > maxLines)
+    return [[head, removed, inserted]];
   const lines = splitLines(removed);
   const newLines = splitLines(inserted);
   const blocks = diffSequences(lines, newLines);
@@ -61,13 +62,21 @@ export function listChangedBlocks(before: string, patch: TextPatch): Block[] {
   let [offset, line, shift] = [0, 0, 0];
   for (const [start, removed, inserted] of patch) {
     line += countLineEnds(before.slice(offset, start));
-    const isWhole = startsLine(before, start) && [removed, inserted].every((text) => text === "" || text.endsWith("\n"));
+    const isWhole =
+      startsLine(before, start) && [removed, inserted].every((text) => text === "" || text.endsWith("\n"));
     const [lost, added] = [countLineEnds(removed), countLineEnds(inserted)];
     // A line that the piece only touches is replaced too, unless the text ends there.
-    const isTouched = !isWhole && (start + removed.length < before.length || removed !== "" || before[start - 1] !== "\n");
-    const block: Block = { from: line, to: line + lost + Number(isTouched), newFrom: line + shift, newTo: line + shift + added + Number(!isWhole) };
+    const isTouched =
+      !isWhole && (start + removed.length < before.length || removed !== "" || before[start - 1] !== "\n");
+    const block: Block = {
+      from: line,
+      to: line + lost + Number(isTouched),
+      newFrom: line + shift,
+      newTo: line + shift + added + Number(!isWhole),
+    };
     const last = blocks.at(-1);
-    if (last && block.from < last.to) Object.assign(last, { to: Math.max(last.to, block.to), newTo: Math.max(last.newTo, block.newTo) });
+    if (last && block.from < last.to)
+      Object.assign(last, { to: Math.max(last.to, block.to), newTo: Math.max(last.newTo, block.newTo) });
     else blocks.push(block);
     offset = start + removed.length;
     line += lost;
@@ -112,5 +121,8 @@ function addTrimmed(pieces: Piece[], offset: number, before: string, after: stri
 }
 
 function createPatchError(): Error {
-  return fail("internal", "A change does not fit the text that it was made on; what is stored of this file is damaged.");
+  return fail(
+    "internal",
+    "A change does not fit the text that it was made on; what is stored of this file is damaged.",
+  );
 }

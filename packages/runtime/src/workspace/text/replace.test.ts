@@ -6,7 +6,13 @@ import { type TextEdit, replaceText, type ReplaceOptions } from "./replace.ts";
 
 const text = "function a() {\n  return 1;\n}\n\nfunction b() {\n  return 2;\n}\n";
 
-function edit(text: string, oldString: string, newString: string, more: Partial<TextEdit> = {}, options?: ReplaceOptions): string {
+function edit(
+  text: string,
+  oldString: string,
+  newString: string,
+  more: Partial<TextEdit> = {},
+  options?: ReplaceOptions,
+): string {
   const result = replaceText(text, [{ oldString, newString, ...more }], options);
   return "refusal" in result ? `refused: ${result.refusal}` : result.text;
 }
@@ -16,7 +22,9 @@ test("a piece is found wherever it is, as often as it is", () => {
   for (let round = 0; round < getRepeatCount("random texts", { sample: 750, full: 3_000 }); round += 1) {
     const long = chance.text(chance.below(300), "ab");
     const from = chance.below(long.length + 1);
-    const piece = chance.chance(0.5) ? long.slice(from, from + chance.below(80)) : chance.text(1 + chance.below(80), "ab");
+    const piece = chance.chance(0.5)
+      ? long.slice(from, from + chance.below(80))
+      : chance.text(1 + chance.below(80), "ab");
     const places: number[] = [];
     if (piece !== "") for (let at = 0; at <= long.length; at += 1) if (long.startsWith(piece, at)) places.push(at);
     expect(findOccurrences(long, piece)).toEqual(places);
@@ -34,12 +42,20 @@ describe("to the letter", () => {
 
   test("what is there several times is replaced when that is said", () => {
     expect(edit(text, "return", "yield", { replaceAll: true })).toBe(text.replaceAll("return", "yield"));
-    expect(replaceText("aaa", [{ oldString: "a", newString: "b", replaceAll: true }])).toEqual({ text: "bbb", count: 3 });
-    expect(replaceText("aaaaa", [{ oldString: "aa", newString: "a", replaceAll: true }])).toEqual({ text: "aaa", count: 2 });
+    expect(replaceText("aaa", [{ oldString: "a", newString: "b", replaceAll: true }])).toEqual({
+      text: "bbb",
+      count: 3,
+    });
+    expect(replaceText("aaaaa", [{ oldString: "aa", newString: "a", replaceAll: true }])).toEqual({
+      text: "aaa",
+      count: 2,
+    });
   });
 
   test("or refused with its lines", () => {
-    expect(edit(text, "  return", "yield")).toBe("refused: oldString is there 2 times, on lines 2, 6. Give more of the text around the one you mean, or set replaceAll.");
+    expect(edit(text, "  return", "yield")).toBe(
+      "refused: oldString is there 2 times, on lines 2, 6. Give more of the text around the one you mean, or set replaceAll.",
+    );
     expect(edit("x\n".repeat(9), "x", "y")).toContain("9 times, on lines 1, 2, 3, 4, 5 and 4 more");
     expect(edit("aaa", "aa", "b")).toContain("2 times");
   });
@@ -50,7 +66,9 @@ describe("to the letter", () => {
       { oldString: "return one", newString: "return 11" },
     ];
     expect(replaceText(text, edits)).toEqual({ text: text.replace("return 1", "return 11"), count: 2 });
-    expect(replaceText(text, [...edits, { oldString: "return one", newString: "x" }])).toEqual({ refusal: expect.stringMatching(/^Edit 3 of 3, and so none was made: oldString is not there/) });
+    expect(replaceText(text, [...edits, { oldString: "return one", newString: "x" }])).toEqual({
+      refusal: expect.stringMatching(/^Edit 3 of 3, and so none was made: oldString is not there/),
+    });
   });
 
   test.each([
@@ -72,12 +90,42 @@ describe("but for white space, where there is no doubt", () => {
   test.each([
     ["at the ends of lines in the file", "a  \nb\t\nc\n", "a\nb", "x\ny", "x\ny\nc\n"],
     ["at the ends of lines in the piece", "a\nb\nc\n", "a  \nb ", "x\ny", "x\ny\nc\n"],
-    ["indented less", "    if (a) {\n      b();\n    }\n", "if (a) {\n  b();\n}\n", "if (c) {\n  d();\n\n}\n", "    if (c) {\n      d();\n\n    }\n"],
-    ["indented more", "if (a) {\n  b();\n}\n", "    if (a) {\n      b();\n    }", "    if (c) {\n      d();\n    }", "if (c) {\n  d();\n}\n"],
-    ["with spaces for tabs", "\tif (a) {\n\t\tb();\n\t}\n", "    if (a) {\n        b();\n    }", "    if (a) {\n        if (x)\n            c();\n    }", "\tif (a) {\n\t\tif (x)\n\t\t\tc();\n\t}\n"],
-    ["with two spaces for each tab", "\tif (a) {\n\t\tb();\n\t}\n", "  if (a) {\n    b();\n  }", "  if (a) {\n    c();\n  }", "\tif (a) {\n\t\tc();\n\t}\n"],
+    [
+      "indented less",
+      "    if (a) {\n      b();\n    }\n",
+      "if (a) {\n  b();\n}\n",
+      "if (c) {\n  d();\n\n}\n",
+      "    if (c) {\n      d();\n\n    }\n",
+    ],
+    [
+      "indented more",
+      "if (a) {\n  b();\n}\n",
+      "    if (a) {\n      b();\n    }",
+      "    if (c) {\n      d();\n    }",
+      "if (c) {\n  d();\n}\n",
+    ],
+    [
+      "with spaces for tabs",
+      "\tif (a) {\n\t\tb();\n\t}\n",
+      "    if (a) {\n        b();\n    }",
+      "    if (a) {\n        if (x)\n            c();\n    }",
+      "\tif (a) {\n\t\tif (x)\n\t\t\tc();\n\t}\n",
+    ],
+    [
+      "with two spaces for each tab",
+      "\tif (a) {\n\t\tb();\n\t}\n",
+      "  if (a) {\n    b();\n  }",
+      "  if (a) {\n    c();\n  }",
+      "\tif (a) {\n\t\tc();\n\t}\n",
+    ],
     ["one line with two spaces for a tab", "\tb();\n", "  b();", "  if (x)\n    c();", "\tif (x)\n\t\tc();\n"],
-    ["with tabs for spaces", "  if (a) {\n    b();\n  }\n", "\tif (a) {\n\t\tb();\n\t}", "\tif (a) {\n\t\tc();\n\t}", "  if (a) {\n    c();\n  }\n"],
+    [
+      "with tabs for spaces",
+      "  if (a) {\n    b();\n  }\n",
+      "\tif (a) {\n\t\tb();\n\t}",
+      "\tif (a) {\n\t\tc();\n\t}",
+      "  if (a) {\n    c();\n  }\n",
+    ],
     ["a line removed with its end", "a\n  b  \nc\n", "b\n", "", "a\nc\n"],
     ["the last line, which has no end", "a\n  b", "b ", "c", "a\n  c"],
   ])("%s", (_, text, oldString, newString, after) => {
@@ -105,9 +153,15 @@ describe("but for white space, where there is no doubt", () => {
 
 describe("what is not there", () => {
   test("is answered with the nearest lines and their numbers", () => {
-    expect(edit(text, "function b() {\n  return 3;\n}", "x")).toBe("refused: oldString is not there. The nearest text is:\n4\t\n5\tfunction b() {\n6\t  return 2;\n7\t}\n8\t");
-    expect(edit("one\nconst total = sum(values);\nthree\n", "let total = sum(values)", "x")).toContain("2\tconst total = sum(values);");
-    expect(edit("one\ntwo\n", "something else entirely", "x")).toBe("refused: oldString is not there. Nothing in the file is like it.");
+    expect(edit(text, "function b() {\n  return 3;\n}", "x")).toBe(
+      "refused: oldString is not there. The nearest text is:\n4\t\n5\tfunction b() {\n6\t  return 2;\n7\t}\n8\t",
+    );
+    expect(edit("one\nconst total = sum(values);\nthree\n", "let total = sum(values)", "x")).toContain(
+      "2\tconst total = sum(values);",
+    );
+    expect(edit("one\ntwo\n", "something else entirely", "x")).toBe(
+      "refused: oldString is not there. Nothing in the file is like it.",
+    );
   });
 
   test("because it has line numbers in it, is told so", () => {

@@ -48,23 +48,37 @@ export function replaceText(text: string, edits: readonly TextEdit[], options: R
 function replaceOne(text: string, edit: TextEdit, { exact = false }: ReplaceOptions): ReplaceResult {
   if (edit.oldString === edit.newString) return { refusal: "oldString and newString are the same." };
   if (edit.oldString === "") {
-    return text === "" ? { text: edit.newString, count: 1 } : { refusal: "oldString is empty. Give the text that newString is to replace." };
+    return text === ""
+      ? { text: edit.newString, count: 1 }
+      : { refusal: "oldString is empty. Give the text that newString is to replace." };
   }
   const isWindows = usesReturns(text);
   const oldString = convertLineEnds(edit.oldString, isWindows);
   const newString = convertLineEnds(edit.newString, isWindows);
   // As it was given first: where line ends are mixed, only that is what was meant.
-  for (const [piece, written] of [[edit.oldString, isWindows ? newString : edit.newString], [oldString, newString]] as const) {
+  for (const [piece, written] of [
+    [edit.oldString, isWindows ? newString : edit.newString],
+    [oldString, newString],
+  ] as const) {
     const places = findOccurrences(text, piece);
     if (places.length === 0) continue;
-    if (places.length > 1 && !edit.replaceAll) return { refusal: describeAmbiguity(places.length, places.slice(0, maxNamedLines).map((place) => getLineNumber(text, place))) };
+    if (places.length > 1 && !edit.replaceAll)
+      return {
+        refusal: describeAmbiguity(
+          places.length,
+          places.slice(0, maxNamedLines).map((place) => getLineNumber(text, place)),
+        ),
+      };
     return replaceAt(text, dropOverlapping(places, piece.length), piece.length, written);
   }
-  return (!exact && replaceTolerantly(text, oldString, newString)) || { refusal: describeNotFound(text, edit.oldString) };
+  return (
+    (!exact && replaceTolerantly(text, oldString, newString)) || { refusal: describeNotFound(text, edit.oldString) }
+  );
 }
 
 function replaceAt(text: string, places: readonly number[], length: number, newString: string): ReplaceResult {
-  if (text.length + places.length * (newString.length - length) > maxChars) return { refusal: `The file would have more than ${maxChars} characters.` };
+  if (text.length + places.length * (newString.length - length) > maxChars)
+    return { refusal: `The file would have more than ${maxChars} characters.` };
   const parts: string[] = [];
   let done = 0;
   for (const place of places) {
@@ -84,12 +98,21 @@ function replaceTolerantly(text: string, oldString: string, newString: string): 
   const takesEnd = wanted.length > 1 && wanted.at(-1) === "";
   if (takesEnd) wanted.pop();
   const found = findTolerantMatches(lines, wanted);
-  if (found.length > 1) return { refusal: describeAmbiguity(found.length, found.slice(0, maxNamedLines).map(({ line }) => line + 1)) };
+  if (found.length > 1)
+    return {
+      refusal: describeAmbiguity(
+        found.length,
+        found.slice(0, maxNamedLines).map(({ line }) => line + 1),
+      ),
+    };
   const [only] = found;
   if (!only) return undefined;
   const after = only.line + wanted.length;
   const written = only.fitted(newString.split(lineEnd)).join(lineEnd);
-  const above = lines.slice(0, only.line).map((line) => line + lineEnd).join("");
+  const above = lines
+    .slice(0, only.line)
+    .map((line) => line + lineEnd)
+    .join("");
   const below = lines.slice(after).join(lineEnd);
   const between = takesEnd || after === lines.length ? "" : lineEnd;
   return { text: above + written + between + below, count: 1 };

@@ -29,7 +29,12 @@ export function diffSequences(before: readonly string[], after: readonly string[
   return toBlocks(new SequenceMatcher(a, b, kinds).run(), head, end, newEnd);
 }
 
-function numberItems(before: readonly string[], after: readonly string[], head: number, tail: number): [Int32Array, Int32Array, number] {
+function numberItems(
+  before: readonly string[],
+  after: readonly string[],
+  head: number,
+  tail: number,
+): [Int32Array, Int32Array, number] {
   const numbers = new Map<string, number>();
   const toNumbers = (items: readonly string[]) => {
     const out = new Int32Array(items.length - tail - head);
@@ -154,7 +159,8 @@ class SequenceMatcher {
     for (let edits = 0; edits <= maxDistance; edits += 1) {
       rounds.push(reach.slice(offset - edits - 1, offset + edits + 2));
       for (let k = -edits; k <= edits; k += 2) {
-        const down = k === -edits || (k !== edits && (reach[offset + k - 1] as number) < (reach[offset + k + 1] as number));
+        const down =
+          k === -edits || (k !== edits && (reach[offset + k - 1] as number) < (reach[offset + k + 1] as number));
         let x = down ? (reach[offset + k + 1] as number) : (reach[offset + k - 1] as number) + 1;
         let y = x - k;
         const start = x;
@@ -208,6 +214,7 @@ function findLongestAscending(points: readonly [number, number][]): [number, num
     ends[low] = index;
   }
   const out: [number, number][] = [];
-  for (let index = ends.at(-1) ?? -1; index >= 0; index = previous[index] as number) out.push(points[index] as [number, number]);
+  for (let index = ends.at(-1) ?? -1; index >= 0; index = previous[index] as number)
+    out.push(points[index] as [number, number]);
   return out.toReversed();
 }

@@ -56,7 +56,11 @@ function detectIndent(text: readonly string[], piece: readonly string[]): Indent
   const usesTabs = text.some((line) => line.startsWith("\t"));
   const found: Indent[] = [];
   for (const tab of tabWidths) {
-    const shifts = new Set(piece.flatMap((line, index) => (line.trim() === "" ? [] : [countColumns(text[index] as string, tab) - countColumns(line, tab)])));
+    const shifts = new Set(
+      piece.flatMap((line, index) =>
+        line.trim() === "" ? [] : [countColumns(text[index] as string, tab) - countColumns(line, tab)],
+      ),
+    );
     if (shifts.size === 1) found.push({ tab, shift: [...shifts][0] as number, usesTabs });
   }
   return found.find(({ shift }) => shift === 0) ?? found[0];

@@ -37,14 +37,26 @@ describe("it reads as git writes it", () => {
   });
 
   test("edits far from each other are apart", () => {
-    const { diff } = createUnifiedDiff("a", before, before.replace("line 1\n", "one\n").replace("line 12\n", "twelve\n"));
+    const { diff } = createUnifiedDiff(
+      "a",
+      before,
+      before.replace("line 1\n", "one\n").replace("line 12\n", "twelve\n"),
+    );
     expect(diff.match(/^@@.*$/gm)).toEqual(["@@ -1,4 +1,4 @@", "@@ -9,4 +9,4 @@"]);
   });
 
   test("a new file, a deleted one, one with nothing in it", () => {
-    expect(createUnifiedDiff("a", undefined, "x\n").diff).toBe("diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n");
-    expect(createUnifiedDiff("a", "x\n", undefined).diff).toBe("diff --git a/a b/a\ndeleted file mode 100644\n--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n");
-    expect(createUnifiedDiff("a", undefined, "")).toEqual({ diff: "diff --git a/a b/a\nnew file mode 100644\n", added: 0, removed: 0 });
+    expect(createUnifiedDiff("a", undefined, "x\n").diff).toBe(
+      "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n",
+    );
+    expect(createUnifiedDiff("a", "x\n", undefined).diff).toBe(
+      "diff --git a/a b/a\ndeleted file mode 100644\n--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n",
+    );
+    expect(createUnifiedDiff("a", undefined, "")).toEqual({
+      diff: "diff --git a/a b/a\nnew file mode 100644\n",
+      added: 0,
+      removed: 0,
+    });
   });
 
   test("a last line without its end", () => {

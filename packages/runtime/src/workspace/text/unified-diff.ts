@@ -12,7 +12,12 @@ const contextLines = 3;
 const maxDiffChars = 200_000;
 
 /** What `git diff` would show. Nothing before is a new file, nothing after a deleted one. */
-export function createUnifiedDiff(path: string, before: string | undefined, after: string | undefined, most = maxDiffChars): UnifiedDiff {
+export function createUnifiedDiff(
+  path: string,
+  before: string | undefined,
+  after: string | undefined,
+  most = maxDiffChars,
+): UnifiedDiff {
   if (before === after) return { diff: "", added: 0, removed: 0 };
   const lines = toPrintedLines(before ?? "");
   const newLines = toPrintedLines(after ?? "");
@@ -55,7 +60,12 @@ function groupHunks(blocks: readonly Block[]): Block[][] {
   return out;
 }
 
-function addHunk(out: BoundedOutput, hunk: readonly Block[], lines: readonly string[], newLines: readonly string[]): void {
+function addHunk(
+  out: BoundedOutput,
+  hunk: readonly Block[],
+  lines: readonly string[],
+  newLines: readonly string[],
+): void {
   const first = hunk[0] as Block;
   const last = hunk.at(-1) as Block;
   const above = Math.min(contextLines, first.from);

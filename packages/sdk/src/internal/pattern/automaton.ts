@@ -64,7 +64,10 @@ function mergeEqual(trie: readonly TrieNode[], roots: readonly TrieNode[]): Auto
     const edges = [...children.values()].map(({ token, node }) => ({ token, target: merged.get(node) as number }));
     const outgoing = edges.map(({ token, target }) => `${toKey(token)}>${target}`).sort();
     const key = `${loop ?? ""} ${isAccepting} ${outgoing.join(" ")}`;
-    merged.set(trieNode, getOrCreate(known, key, () => nodes.push({ loop, isAccepting, edges }) - 1));
+    merged.set(
+      trieNode,
+      getOrCreate(known, key, () => nodes.push({ loop, isAccepting, edges }) - 1),
+    );
   }
   return { nodes, starts: roots.map((root) => merged.get(root) as number) };
 }

@@ -77,7 +77,11 @@ test("patterns of any shape match what a regular expression matches", () => {
     // Braces multiply; more than these may be too many alternatives.
     if (pattern.split("{").length > 4) continue;
     const isUnder = names.at(-1)?.[0] === "**";
-    const source = names.map(([, source]) => source).join("").replace(/\/$/, "") + (isUnder ? "[^/]+" : "");
+    const source =
+      names
+        .map(([, source]) => source)
+        .join("")
+        .replace(/\/$/, "") + (isUnder ? "[^/]+" : "");
     const expression = new RegExp(`^${pattern.includes("/") ? "" : "(?:[^/]+/)*"}${source}$`, "u");
     const glob = new Glob(pattern);
     for (let count = 0; count < 5; count++) {

@@ -8,7 +8,14 @@ const appParams = agentParams.extend({ path: z.string().meta({ description: "whe
 
 /** A request to the app itself: whatever it is, the app answers it. */
 const createAppEndpoint = <M extends Method>(route: { method: M; path: string }, access: "read" | "chat") =>
-  endpoint({ ...route, access, summary: `${route.method} of the agent's app, which answers in a sandbox.`, params: appParams, anyBody: route.method !== "GET", media: ["*/*"] });
+  endpoint({
+    ...route,
+    access,
+    summary: `${route.method} of the agent's app, which answers in a sandbox.`,
+    params: appParams,
+    anyBody: route.method !== "GET",
+    media: ["*/*"],
+  });
 
 /** The app of an agent. */
 export const appEndpoints = {

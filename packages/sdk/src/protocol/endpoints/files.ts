@@ -15,7 +15,9 @@ import { routes } from "../routes.ts";
 import { landedSchema } from "../version.ts";
 import { agentParams } from "./turns.ts";
 
-const fileParams = agentParams.extend({ path: z.string().meta({ description: "where in the workspace; may have slashes" }) });
+const fileParams = agentParams.extend({
+  path: z.string().meta({ description: "where in the workspace; may have slashes" }),
+});
 
 /** The files of an agent's workspace. */
 export const fileEndpoints = {
@@ -30,7 +32,8 @@ export const fileEndpoints = {
   editFiles: endpoint({
     ...routes.editFiles,
     access: "chat",
-    summary: "Several changes that make one version together. With `base`, what was changed since is merged. 200 where nothing changed.",
+    summary:
+      "Several changes that make one version together. With `base`, what was changed since is merged. 200 where nothing changed.",
     params: agentParams,
     query: fileWriteQuerySchema,
     body: fileEditsSchema,
@@ -49,7 +52,8 @@ export const fileEndpoints = {
   putFile: endpoint({
     ...routes.putFile,
     access: "chat",
-    summary: "Write a file: any bytes. `If-Match` with the hash that it should have, or `If-None-Match: *`, is answered 412 where that is not so. 201 when it is new.",
+    summary:
+      "Write a file: any bytes. `If-Match` with the hash that it should have, or `If-None-Match: *`, is answered 412 where that is not so. 201 when it is new.",
     params: fileParams,
     query: fileWriteQuerySchema,
     anyBody: true,

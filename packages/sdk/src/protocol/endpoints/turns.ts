@@ -56,7 +56,8 @@ export const turnEndpoints = {
   resolveToolCall: endpoint({
     ...routes.resolveToolCall,
     access: "chat",
-    summary: "Report the answer of a tool call that was deferred. The last one that was waited for lets the turn go on.",
+    summary:
+      "Report the answer of a tool call that was deferred. The last one that was waited for lets the turn go on.",
     params: agentParams,
     body: toolReportSchema,
     longestBody: 9 * 1024 * 1024,
@@ -134,7 +135,8 @@ export const turnEndpoints = {
   run: endpoint({
     ...routes.run,
     access: "chat",
-    summary: "Do a job and stream what happens: chunk, reasoning, tool_call, tool_result, retrying, done, error, each with its agent.",
+    summary:
+      "Do a job and stream what happens: chunk, reasoning, tool_call, tool_result, retrying, done, error, each with its agent.",
     body: jobSchema,
     media: [eventStream],
   }),

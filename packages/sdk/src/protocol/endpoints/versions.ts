@@ -16,7 +16,9 @@ import {
 } from "../version.ts";
 import { agentParams } from "./turns.ts";
 
-const versionParams = agentParams.extend({ version: z.string().regex(/^[1-9]\d{0,14}$/, "expected the number of a version") });
+const versionParams = agentParams.extend({
+  version: z.string().regex(/^[1-9]\d{0,14}$/, "expected the number of a version"),
+});
 const branchParams = agentParams.extend({ branch: branchNameSchema });
 
 /** How a workspace became what it is, and how to take that back. */
@@ -40,7 +42,8 @@ export const versionEndpoints = {
   revert: endpoint({
     ...routes.revert,
     access: "chat",
-    summary: "Take back a version, or all that a turn or a tool call changed. What was changed later stays; where it overlaps, both are kept. 200 for a dry run and where nothing is to be done.",
+    summary:
+      "Take back a version, or all that a turn or a tool call changed. What was changed later stays; where it overlaps, both are kept. 200 for a dry run and where nothing is to be done.",
     params: agentParams,
     body: revertSchema,
     status: 201,
@@ -72,7 +75,8 @@ export const versionEndpoints = {
   mergeBranch: endpoint({
     ...routes.mergeBranch,
     access: "chat",
-    summary: "Merge a branch into main, or another. Where both changed the same, both are kept and reported. 200 for a dry run and where nothing is to be done.",
+    summary:
+      "Merge a branch into main, or another. Where both changed the same, both are kept and reported. 200 for a dry run and where nothing is to be done.",
     params: branchParams,
     body: mergeSchema.default({}),
     status: 201,

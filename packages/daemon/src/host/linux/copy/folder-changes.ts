@@ -1,8 +1,8 @@
 import { foldedPath, foldersOf } from "@thinkery/sdk";
 import { FileDiff } from "@thinkery/sdk/internal";
 import { type FileState, isFresh, isSameState } from "../../../folder/file-state.ts";
-import type { FolderScan, SkippedFile } from "../../../folder/scan.ts";
 import { readSettled } from "../../../folder/read.ts";
+import type { FolderScan, SkippedFile } from "../../../folder/scan.ts";
 import { createYielder } from "../../../folder/yielder.ts";
 import type { Manifest } from "./manifest.ts";
 
@@ -39,7 +39,12 @@ export interface CollectLimits {
 const maxBufferedBytes = 8 * 1024 * 1024;
 
 /** Compares what lies in the folder with what was put there. */
-export async function detectChanges(folder: string, look: FolderScan, manifest: Manifest, most: CollectLimits): Promise<FolderChanges> {
+export async function detectChanges(
+  folder: string,
+  look: FolderScan,
+  manifest: Manifest,
+  most: CollectLimits,
+): Promise<FolderChanges> {
   const changes: FolderChanges = {
     changed: new FileDiff(),
     read: new Map(),
@@ -112,7 +117,9 @@ function findCaseCollisions({ files }: FolderScan, manifest: Manifest): Map<stri
   if (fresh.length === 0) return collisions;
   for (const path of [...all.filter(isKnown), ...fresh]) {
     const parts = [...foldersOf(path), path];
-    const collision = parts.map((part) => [part, spelled.get(foldedPath(part))] as const).find(([part, other]) => other !== undefined && other !== part);
+    const collision = parts
+      .map((part) => [part, spelled.get(foldedPath(part))] as const)
+      .find(([part, other]) => other !== undefined && other !== part);
     if (collision && !isKnown(path)) collisions.set(path, collision[1] as string);
     else for (const part of parts) spelled.set(foldedPath(part), part);
   }

@@ -29,7 +29,13 @@ const format = 1;
 /** One that is damaged, or not there, is empty: then everything in the folder is compared. */
 export async function readManifest(file: string): Promise<Manifest> {
   try {
-    const kept = JSON.parse(await readFile(file, "utf8")) as { format: number; version: number; isBehind: boolean; told: string[]; files: [string, Partial<Entry>][] };
+    const kept = JSON.parse(await readFile(file, "utf8")) as {
+      format: number;
+      version: number;
+      isBehind: boolean;
+      told: string[];
+      files: [string, Partial<Entry>][];
+    };
     if (kept.format !== format || !Number.isInteger(kept.version)) return createEmptyManifest();
     const files = new Map(kept.files.map(([path, entry]) => [path, { base: kept.version, ...entry }]));
     return { version: kept.version, isBehind: kept.isBehind, told: kept.told, files };

@@ -9,8 +9,11 @@ export function createNotes(manifest: Manifest, untaken: readonly SkippedFile[])
   const before = new Set(manifest.told);
   const toKey = ({ path, why }: SkippedFile) => `${path}\0${why}`;
   const fresh = untaken.filter((one) => !before.has(toKey(one)));
-  if (fresh.length > 0 || untaken.length < manifest.told.length) manifest.told = untaken.slice(0, maxRememberedNotes).map(toKey);
-  const notes = fresh.slice(0, maxNamedFiles).map(({ path, why }) => `“${formatPath(path)}” stays in the sandbox and does not come into the workspace: ${why}.`);
+  if (fresh.length > 0 || untaken.length < manifest.told.length)
+    manifest.told = untaken.slice(0, maxRememberedNotes).map(toKey);
+  const notes = fresh
+    .slice(0, maxNamedFiles)
+    .map(({ path, why }) => `“${formatPath(path)}” stays in the sandbox and does not come into the workspace: ${why}.`);
   if (fresh.length > maxNamedFiles) notes.push(`So do ${fresh.length - maxNamedFiles} more.`);
   return notes;
 }

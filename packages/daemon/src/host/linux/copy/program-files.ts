@@ -1,5 +1,18 @@
 /** To a command, /work is its home too: what programs keep in one for themselves is no work of anybody. */
-const homeFolders = new Set([".bash_history", ".cache", ".gnupg", ".lesshst", ".local", ".node_repl_history", ".npm", ".python_history", ".ssh", ".viminfo", ".wget-hsts", ".yarn-cache"]);
+const homeFolders = new Set([
+  ".bash_history",
+  ".cache",
+  ".gnupg",
+  ".lesshst",
+  ".local",
+  ".node_repl_history",
+  ".npm",
+  ".python_history",
+  ".ssh",
+  ".viminfo",
+  ".wget-hsts",
+  ".yarn-cache",
+]);
 
 /** And what they leave wherever they are. */
 const cacheFolders = new Set(["__pycache__"]);

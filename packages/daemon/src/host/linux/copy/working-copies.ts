@@ -44,7 +44,11 @@ export class WorkingCopies {
 
   async put(agent: string, body: Buffer, largest: number): Promise<string[]> {
     // To make room again, a command must be possible all the same: whoever asks goes on without.
-    if (await this.#options.isDiskFull()) throw fail("too_large", "The disk is almost full: files of the workspace are not brought into the sandbox. Remove what is not needed.");
+    if (await this.#options.isDiskFull())
+      throw fail(
+        "too_large",
+        "The disk is almost full: files of the workspace are not brought into the sandbox. Remove what is not needed.",
+      );
     return this.#enqueue(agent, (copy) => copy.put(body, largest));
   }
 

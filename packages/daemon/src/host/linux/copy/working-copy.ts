@@ -9,10 +9,10 @@ import {
   type WorkingCopyPlan,
 } from "@thinkery/sdk/internal";
 import type { FileState } from "../../../folder/file-state.ts";
-import { scanFolder, type FolderScan } from "../../../folder/scan.ts";
 import { readContent } from "../../../folder/read.ts";
-import { createYielder } from "../../../folder/yielder.ts";
+import { scanFolder, type FolderScan } from "../../../folder/scan.ts";
 import { removeContent, writeContent } from "../../../folder/write.ts";
+import { createYielder } from "../../../folder/yielder.ts";
 import type { AgentPlace } from "../provider.ts";
 import { type FolderChanges, detectChanges, toTrustedState } from "./folder-changes.ts";
 import { type Entry, type Manifest, readManifest, writeManifest } from "./manifest.ts";
@@ -72,7 +72,9 @@ export class WorkingCopy {
       throw error;
     });
     if (typeof scan === "string") {
-      const notes = [`${scan} Nothing of it comes into the workspace, and nothing from there comes here, until there are fewer.`];
+      const notes = [
+        `${scan} Nothing of it comes into the workspace, and nothing from there comes here, until there are fewer.`,
+      ];
       return concatChunks(encodeFileTransfer({ ...head, notes, isStuck: true }), encodeFileTransfer({ end: true }));
     }
     const changes = await detectChanges(this.#place.folder, scan, manifest, { ...maxCollected, largest });
@@ -91,7 +93,8 @@ export class WorkingCopy {
     const collection = this.#collection;
     const manifest = this.#manifest;
     if (!collection || !manifest) throw fail("conflict", "Look at the folder first.");
-    if (landed !== noCollection && landed !== collection.id) throw fail("conflict", "The folder was looked at again meanwhile.");
+    if (landed !== noCollection && landed !== collection.id)
+      throw fail("conflict", "The folder was looked at again meanwhile.");
     const left = new Set(except);
     const isCommitted = (path: string) => landed !== noCollection && collection.sent.has(path) && !left.has(path);
     this.#needed.clear();
@@ -137,11 +140,23 @@ export class WorkingCopy {
   }
 
   async #scan(manifest: Manifest): Promise<FolderScan> {
-    return scanFolder(this.#place.folder, { known: new Set(manifest.files.keys()), isExcluded: isProgramFile, maxEntries });
+    return scanFolder(this.#place.folder, {
+      known: new Set(manifest.files.keys()),
+      isExcluded: isProgramFile,
+      maxEntries,
+    });
   }
 
-  async *#streamChanges(head: object, collection: Collection, manifest: Manifest, largest: number): AsyncGenerator<Uint8Array> {
-    const { changes: { changed, read, isTooMuch }, sent } = collection;
+  async *#streamChanges(
+    head: object,
+    collection: Collection,
+    manifest: Manifest,
+    largest: number,
+  ): AsyncGenerator<Uint8Array> {
+    const {
+      changes: { changed, read, isTooMuch },
+      sent,
+    } = collection;
     const getBase = (path: string) => manifest.files.get(path)?.base ?? manifest.version;
     yield* encodeFileTransfer(head);
     if (!isTooMuch) {
@@ -175,7 +190,12 @@ export class WorkingCopy {
 
   /** Removes what the version does not have, and notes which of its files main has to send. */
   async #compare(wanted: [path: string, hash: string][], landing: CommittedChanges): Promise<void> {
-    const { version, isCommitted, collection: { scan, changes }, manifest } = landing;
+    const {
+      version,
+      isCommitted,
+      collection: { scan, changes },
+      manifest,
+    } = landing;
     const { changed, read, unclear, isTooMuch } = changes;
     const { files } = manifest;
     const yieldTurn = createYielder();
@@ -215,7 +235,15 @@ export class WorkingCopy {
 
 /** The folder's files, the workspace's, and what both had last: a change that has landed is something that both had. */
 function toSides(wanted: [path: string, hash: string][], landing: CommittedChanges): SyncSides<string> {
-  const { isCommitted, collection: { scan, changes: { read }, sent }, manifest } = landing;
+  const {
+    isCommitted,
+    collection: {
+      scan,
+      changes: { read },
+      sent,
+    },
+    manifest,
+  } = landing;
   const { files } = manifest;
   const here = new Map([...scan.files.keys()].map((path) => [path, read.get(path)?.hash ?? files.get(path)?.hash]));
   // A known path was checked when it came.
@@ -227,7 +255,10 @@ function toSides(wanted: [path: string, hash: string][], landing: CommittedChang
 
 /** What is told of a folder that was never made. */
 export function createEmptyCollection(): AsyncIterable<Uint8Array> {
-  return concatChunks(encodeFileTransfer({ collection: noCollection, version: 0, isBehind: false, notes: [], isStuck: false }), encodeFileTransfer({ end: true }));
+  return concatChunks(
+    encodeFileTransfer({ collection: noCollection, version: 0, isBehind: false, notes: [], isStuck: false }),
+    encodeFileTransfer({ end: true }),
+  );
 }
 
 async function* concatChunks(...pieces: Uint8Array[][]): AsyncGenerator<Uint8Array> {

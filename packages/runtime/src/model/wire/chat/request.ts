@@ -20,13 +20,21 @@ interface ChatMessage {
 }
 
 /** The same request is the same bytes, always: providers keep what they have read of a prompt by its beginning. */
-export function createChatBody({ system, messages, tools, settings }: ModelRequest, { model, adapter, own }: ChatBodyOptions): object {
+export function createChatBody(
+  { system, messages, tools, settings }: ModelRequest,
+  { model, adapter, own }: ChatBodyOptions,
+): object {
   const { temperature, maxOutputTokens } = settings ?? {};
   return {
     model,
     messages: [...(system ? [{ role: "system", content: system }] : []), ...toChatMessages(messages, adapter)],
     ...(tools.length > 0
-      ? { tools: tools.map(({ name, description, parameters }) => ({ type: "function", function: { name, description, parameters } })) }
+      ? {
+          tools: tools.map(({ name, description, parameters }) => ({
+            type: "function",
+            function: { name, description, parameters },
+          })),
+        }
       : {}),
     ...(temperature === undefined || (own && isReasoner(model)) ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { [own ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens }),
@@ -48,7 +56,11 @@ function toChatMessages(messages: readonly ModelMessage[], adapter: string): Cha
     if (message.role === "user") addUser(list, message.content);
     else if (message.role === "assistant") addAssistant(list, message, adapter);
     else {
-      list.push({ role: "tool", tool_call_id: message.callId, content: message.failed ? `Error: ${message.content}` : message.content });
+      list.push({
+        role: "tool",
+        tool_call_id: message.callId,
+        content: message.failed ? `Error: ${message.content}` : message.content,
+      });
       if (message.images?.length) {
         images.push({ type: "text", text: `Images from ${message.name}:` }, ...message.images.map(toImagePart));
       }
@@ -58,7 +70,10 @@ function toChatMessages(messages: readonly ModelMessage[], adapter: string): Cha
   return list;
 }
 
-const toImagePart = (image: { mediaType: string; data: Uint8Array }): Part => ({ type: "image_url", image_url: { url: toDataUrl(image) } });
+const toImagePart = (image: { mediaType: string; data: Uint8Array }): Part => ({
+  type: "image_url",
+  image_url: { url: toDataUrl(image) },
+});
 
 const toUserPart = (part: UserPart | Part): Part => (part.type === "image" ? toImagePart(part) : part);
 
@@ -74,7 +89,11 @@ function addUser(list: ChatMessage[], content: string | (UserPart | Part)[]): vo
 const toParts = (content: string | Part[] | null): Part[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
 
-function addAssistant(list: ChatMessage[], message: Extract<ModelMessage, { role: "assistant" }>, adapter: string): void {
+function addAssistant(
+  list: ChatMessage[],
+  message: Extract<ModelMessage, { role: "assistant" }>,
+  adapter: string,
+): void {
   const { content, toolCalls = [], replay } = message;
   if (content === "" && toolCalls.length === 0) return;
   const known = replay?.adapter === adapter ? (replay.data as ChatReplay) : undefined;

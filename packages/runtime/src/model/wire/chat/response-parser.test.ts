@@ -10,57 +10,122 @@ function read(chunks: object[], marked = true): any[] {
   return parts.take();
 }
 
-const delta = (fields: object, finish_reason: string | null = null) => ({ choices: [{ delta: fields, finish_reason }] });
-const calls = (parts: any[]) => parts.filter(({ type }) => type === "tool-call").map(({ call }) => [call.id, call.name, call.input]);
+const delta = (fields: object, finish_reason: string | null = null) => ({
+  choices: [{ delta: fields, finish_reason }],
+});
+const calls = (parts: any[]) =>
+  parts.filter(({ type }) => type === "tool-call").map(({ call }) => [call.id, call.name, call.input]);
 
 describe("what compatible servers make of chat completions", () => {
   test("calls by index, mixed with one another", () => {
     const parts = read([
-      delta({ tool_calls: [{ index: 0, id: "a", function: { name: "x", arguments: '{"n":' } }, { index: 1, id: "b", function: { name: "y", arguments: "" } }] }),
-      delta({ tool_calls: [{ index: 1, function: { arguments: '{"m":2}' } }, { index: 0, function: { arguments: "1}" } }] }, "tool_calls"),
+      delta({
+        tool_calls: [
+          { index: 0, id: "a", function: { name: "x", arguments: '{"n":' } },
+          { index: 1, id: "b", function: { name: "y", arguments: "" } },
+        ],
+      }),
+      delta(
+        {
+          tool_calls: [
+            { index: 1, function: { arguments: '{"m":2}' } },
+            { index: 0, function: { arguments: "1}" } },
+          ],
+        },
+        "tool_calls",
+      ),
     ]);
-    expect(calls(parts)).toEqual([["a", "x", { n: 1 }], ["b", "y", { m: 2 }]]);
+    expect(calls(parts)).toEqual([
+      ["a", "x", { n: 1 }],
+      ["b", "y", { m: 2 }],
+    ]);
   });
 
   test("calls that all have index 0 and ids of their own", () => {
-    const call = (id: string, n: number) => delta({ tool_calls: [{ index: 0, id, function: { name: "x", arguments: `{"n":${n}}` } }] });
-    expect(calls(read([call("a", 1), call("b", 2), delta({}, "stop")]))).toEqual([["a", "x", { n: 1 }], ["b", "x", { n: 2 }]]);
+    const call = (id: string, n: number) =>
+      delta({ tool_calls: [{ index: 0, id, function: { name: "x", arguments: `{"n":${n}}` } }] });
+    expect(calls(read([call("a", 1), call("b", 2), delta({}, "stop")]))).toEqual([
+      ["a", "x", { n: 1 }],
+      ["b", "x", { n: 2 }],
+    ]);
   });
 
   test("calls without index or id, with an object as input", () => {
-    const parts = read([delta({ tool_calls: [{ function: { name: "x", arguments: { n: 1 } } }, { function: { name: "x", arguments: { n: 2 } } }] }, "stop")]);
-    expect(calls(parts).map(([, name, input]) => [name, input])).toEqual([["x", { n: 1 }], ["x", { n: 2 }]]);
+    const parts = read([
+      delta(
+        {
+          tool_calls: [
+            { function: { name: "x", arguments: { n: 1 } } },
+            { function: { name: "x", arguments: { n: 2 } } },
+          ],
+        },
+        "stop",
+      ),
+    ]);
+    expect(calls(parts).map(([, name, input]) => [name, input])).toEqual([
+      ["x", { n: 1 }],
+      ["x", { n: 2 }],
+    ]);
     expect(new Set(calls(parts).map(([id]) => id)).size).toBe(2);
     expect(parts.at(-1).reason).toBe("tool-calls");
   });
 
   test("Workers AI's older dialect", () => {
-    const parts = read([{ response: "Hi " }, { response: "there", tool_calls: [{ name: "x", arguments: { n: 1 } }] }, { response: "", usage: { prompt_tokens: 3, completion_tokens: 2 } }]);
+    const parts = read([
+      { response: "Hi " },
+      { response: "there", tool_calls: [{ name: "x", arguments: { n: 1 } }] },
+      { response: "", usage: { prompt_tokens: 3, completion_tokens: 2 } },
+    ]);
     expect(parts[0]).toEqual({ type: "text", text: "Hi there" });
     expect(calls(parts)[0]!.slice(1)).toEqual(["x", { n: 1 }]);
     expect(parts.at(-1).usage).toEqual({ inputTokens: 3, outputTokens: 2 });
   });
 
   test("thoughts under either name, and contents in pieces", () => {
-    const parts = read([delta({ reasoning: "Hm. " }), delta({ reasoning_content: "Yes." }), delta({ content: [{ type: "text", text: "So." }] }), delta({}, "stop")]);
-    expect(parts.slice(0, 2)).toEqual([{ type: "reasoning", text: "Hm. Yes." }, { type: "text", text: "So." }]);
+    const parts = read([
+      delta({ reasoning: "Hm. " }),
+      delta({ reasoning_content: "Yes." }),
+      delta({ content: [{ type: "text", text: "So." }] }),
+      delta({}, "stop"),
+    ]);
+    expect(parts.slice(0, 2)).toEqual([
+      { type: "reasoning", text: "Hm. Yes." },
+      { type: "text", text: "So." },
+    ]);
   });
 
   test("without [DONE] the end counts only where a reason to finish came", () => {
     expect(read([delta({ content: "Hi" }, "stop")], false).at(-1)).toEqual({ type: "finish", reason: "stop" });
     expect(read([delta({ content: "Hi" })], false)).toEqual([{ type: "text", text: "Hi" }]);
-    expect(read([delta({ tool_calls: [{ index: 0, id: "a", function: { name: "x", arguments: "{}" } }] })], false)).toEqual([]);
+    expect(
+      read([delta({ tool_calls: [{ index: 0, id: "a", function: { name: "x", arguments: "{}" } }] })], false),
+    ).toEqual([]);
   });
 
   test("a refusal is text that the filter ended", () => {
-    expect(read([delta({ refusal: "I will not." }), delta({}, "stop")])).toEqual([{ type: "text", text: "I will not." }, { type: "finish", reason: "content" }]);
+    expect(read([delta({ refusal: "I will not." }), delta({}, "stop")])).toEqual([
+      { type: "text", text: "I will not." },
+      { type: "finish", reason: "content" },
+    ]);
   });
 
   test("signatures and details of thoughts go into the replay, pieces put together", () => {
     const parts = read([
       delta({ reasoning_details: [{ type: "reasoning.text", text: "a", index: 0 }] }),
       delta({ reasoning_details: [{ type: "reasoning.text", text: "b", index: 0, signature: "s" }] }),
-      delta({ tool_calls: [{ index: 0, id: "a", extra_content: { google: { thought_signature: "t" } }, function: { name: "x", arguments: "{}" } }] }, "tool_calls"),
+      delta(
+        {
+          tool_calls: [
+            {
+              index: 0,
+              id: "a",
+              extra_content: { google: { thought_signature: "t" } },
+              function: { name: "x", arguments: "{}" },
+            },
+          ],
+        },
+        "tool_calls",
+      ),
     ]);
     expect(parts.find(({ type }) => type === "replay").replay).toEqual({
       adapter: "chat m",

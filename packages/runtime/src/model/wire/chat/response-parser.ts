@@ -167,7 +167,8 @@ export class ChatResponseParser implements ResponseParser {
     const replay: ChatReplay = {};
     if (this.details.length > 0) replay.fields = { reasoning_details: this.details };
     else if (this.thoughts && calls.length > 0) replay.fields = { reasoning_content: this.thoughts };
-    if (signed.length > 0) replay.calls = Object.fromEntries(signed.map(({ call, extra }) => [call.id, { extra_content: extra }]));
+    if (signed.length > 0)
+      replay.calls = Object.fromEntries(signed.map(({ call, extra }) => [call.id, { extra_content: extra }]));
     return replay.fields || replay.calls ? replay : undefined;
   }
 }

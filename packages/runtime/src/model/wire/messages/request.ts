@@ -19,7 +19,10 @@ interface Message {
 const ephemeralCache = { type: "ephemeral" } as const;
 
 /** What is marked is kept by the provider: tools, system prompt, and the conversation up to its last message. */
-export function createMessagesBody({ system, messages, tools, settings }: ModelRequest, { model, adapter }: MessagesBodyOptions): object {
+export function createMessagesBody(
+  { system, messages, tools, settings }: ModelRequest,
+  { model, adapter }: MessagesBodyOptions,
+): object {
   const temperature = settings?.temperature;
   const definitions: object[] = tools.map(({ name, description, parameters }, index) => ({
     name,

@@ -18,7 +18,14 @@ interface Event {
   type: string;
   index?: number;
   content_block?: Block;
-  delta?: { type?: string; text?: string; thinking?: string; signature?: string; partial_json?: string; stop_reason?: string | null };
+  delta?: {
+    type?: string;
+    text?: string;
+    thinking?: string;
+    signature?: string;
+    partial_json?: string;
+    stop_reason?: string | null;
+  };
   message?: WholeMessage;
   usage?: Counts;
 }
@@ -118,7 +125,8 @@ export class MessagesResponseParser implements ResponseParser {
     const block = this.open.get(index)!;
     this.open.delete(index);
     if (block.type === "text") this.layout.push({ text: block.text!.length });
-    else if (block.type === "thinking") this.keep({ type: "thinking", thinking: block.thinking, signature: block.signature ?? "" });
+    else if (block.type === "thinking")
+      this.keep({ type: "thinking", thinking: block.thinking, signature: block.signature ?? "" });
     else if (block.type === "redacted_thinking") this.keep({ type: "redacted_thinking", data: block.data });
     else if (block.type === "tool_use") {
       const call = parseToolCall(block.id, block.name ?? "", block.json);
@@ -145,7 +153,12 @@ export class MessagesResponseParser implements ResponseParser {
 
   /** `input_tokens` are only those that no cache had; ours are all that were read. */
   private getUsage(): Usage | undefined {
-    const { input_tokens: fresh, cache_creation_input_tokens: written, cache_read_input_tokens: read, output_tokens } = this.counts;
+    const {
+      input_tokens: fresh,
+      cache_creation_input_tokens: written,
+      cache_read_input_tokens: read,
+      output_tokens,
+    } = this.counts;
     if (fresh === undefined && output_tokens === undefined) return undefined;
     return {
       inputTokens: toCount(fresh) + toCount(written) + toCount(read),

@@ -12,7 +12,10 @@ interface ResponsesBodyOptions {
   summaries: boolean;
 }
 
-export function createResponsesBody({ system, messages, tools, settings }: ModelRequest, { model, adapter, summaries }: ResponsesBodyOptions): object {
+export function createResponsesBody(
+  { system, messages, tools, settings }: ModelRequest,
+  { model, adapter, summaries }: ResponsesBodyOptions,
+): object {
   const { temperature, maxOutputTokens } = settings ?? {};
   const isReasoning = isReasoner(model);
   return {
@@ -20,7 +23,15 @@ export function createResponsesBody({ system, messages, tools, settings }: Model
     ...(system ? { instructions: system } : {}),
     input: toInputItems(messages, adapter),
     ...(tools.length > 0
-      ? { tools: tools.map(({ name, description, parameters }) => ({ type: "function", name, description, parameters, strict: false })) }
+      ? {
+          tools: tools.map(({ name, description, parameters }) => ({
+            type: "function",
+            name,
+            description,
+            parameters,
+            strict: false,
+          })),
+        }
       : {}),
     ...(isReasoning && summaries ? { reasoning: { summary: "auto" } } : {}),
     ...(isReasoning ? { include: ["reasoning.encrypted_content"] } : {}),
@@ -58,11 +69,16 @@ const toUserPart = (part: UserPart): Content =>
 function toResultItem({ callId, content, images = [], failed }: Extract<ModelMessage, { role: "tool" }>): object {
   const text = failed ? `Error: ${content}` : content;
   const output =
-    images.length === 0 ? text : [...toContent(text), ...images.map((image) => toUserPart({ type: "image", ...image }))];
+    images.length === 0
+      ? text
+      : [...toContent(text), ...images.map((image) => toUserPart({ type: "image", ...image }))];
   return { type: "function_call_output", call_id: callId, output };
 }
 
-function toAssistantItems({ content, toolCalls = [], replay }: Extract<ModelMessage, { role: "assistant" }>, adapter: string): object[] {
+function toAssistantItems(
+  { content, toolCalls = [], replay }: Extract<ModelMessage, { role: "assistant" }>,
+  adapter: string,
+): object[] {
   const layout = replay?.adapter === adapter ? (replay.data as Layout<ResponsesReplay>) : undefined;
   const items: object[] = [];
   let phase: string | undefined;
@@ -71,10 +87,19 @@ function toAssistantItems({ content, toolCalls = [], replay }: Extract<ModelMess
       if ("phase" in piece.kept) phase = piece.kept.phase;
       else items.push(piece.kept);
     } else if ("text" in piece) {
-      items.push({ role: "assistant", content: [{ type: "output_text", text: piece.text }], ...(phase ? { phase } : {}) });
+      items.push({
+        role: "assistant",
+        content: [{ type: "output_text", text: piece.text }],
+        ...(phase ? { phase } : {}),
+      });
       phase = undefined;
     } else {
-      items.push({ type: "function_call", call_id: piece.call.id, name: piece.call.name, arguments: JSON.stringify(toInputObject(piece.call)) });
+      items.push({
+        type: "function_call",
+        call_id: piece.call.id,
+        name: piece.call.name,
+        arguments: JSON.stringify(toInputObject(piece.call)),
+      });
     }
   }
   return items;

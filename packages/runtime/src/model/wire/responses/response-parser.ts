@@ -1,9 +1,9 @@
 import type { FinishReason, Usage } from "../../model.ts";
 import type { ResponseParser } from "../call.ts";
-import { parseProviderError } from "../provider-error.ts";
 import type { ProviderError } from "../create-model-error.ts";
 import type { Layout } from "../layout.ts";
 import { toCount, type PartCollector, parseToolCall } from "../parts.ts";
+import { parseProviderError } from "../provider-error.ts";
 
 /** What goes back as it came: an encrypted thought, or the part that the text after it played in the answer. */
 export type ResponsesReplay = { type: "reasoning"; summary: unknown[]; encrypted_content: string } | { phase: string };
@@ -104,7 +104,9 @@ export class ResponsesResponseParser implements ResponseParser {
       this.layout.push({ text: length });
     } else if (item.type === "reasoning" && item.encrypted_content) {
       // Without its id: nothing was stored under it.
-      this.layout.push({ kept: { type: "reasoning", summary: item.summary ?? [], encrypted_content: item.encrypted_content } });
+      this.layout.push({
+        kept: { type: "reasoning", summary: item.summary ?? [], encrypted_content: item.encrypted_content },
+      });
     }
   }
 

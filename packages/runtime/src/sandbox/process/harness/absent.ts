@@ -11,8 +11,14 @@ const reasons: Record<string, string> = {
 export function markUnavailable(): void {
   for (const [name, reason] of Object.entries(reasons)) defineGlobal(name, createUnavailable(name, reason));
   // Reading it is enough to be told.
-  Object.defineProperty(globalThis, "caches", { get: createUnavailable("caches", "Keep what you need in variables, or with a tool."), configurable: true });
-  Object.defineProperty(navigator, "sendBeacon", { value: createUnavailable("sendBeacon", network), configurable: true });
+  Object.defineProperty(globalThis, "caches", {
+    get: createUnavailable("caches", "Keep what you need in variables, or with a tool."),
+    configurable: true,
+  });
+  Object.defineProperty(navigator, "sendBeacon", {
+    value: createUnavailable("sendBeacon", network),
+    configurable: true,
+  });
 }
 
 function createUnavailable(name: string, reason: string): () => never {

@@ -2,12 +2,12 @@ import { maxConsoleChars } from "../../bounds.ts";
 import type { RunHost } from "../../run.ts";
 import { createErrorResponse } from "../error-response.ts";
 import { defineGlobal } from "./absent.ts";
+import { BoundedText } from "./bounded-text.ts";
 import { createCapabilities } from "./capabilities.ts";
-import { setUpGlobals, describeThrown } from "./set-up-globals.ts";
 import { inspect } from "./inspect.ts";
+import { setUpGlobals, describeThrown } from "./set-up-globals.ts";
 import type { AppSettings } from "./settings.ts";
 import { describe } from "./trace.ts";
-import { BoundedText } from "./bounded-text.ts";
 
 type RequestHandler = (request: Request, env: unknown) => unknown;
 
@@ -37,10 +37,13 @@ async function loadApp(setting: AppSettings): Promise<RequestHandler> {
     for (const name of ["tools", "echo", "fetch"]) defineGlobal(name, createPerRequestError(name));
   }
   const { default: app } = (await import(`/${setting.main}`)) as { default: unknown };
-  if (typeof app === "function" && !Function.prototype.toString.call(app).startsWith("class")) return app as RequestHandler;
+  if (typeof app === "function" && !Function.prototype.toString.call(app).startsWith("class"))
+    return app as RequestHandler;
   const answerer = (app as { fetch?: unknown } | null | undefined)?.fetch;
   if (typeof answerer !== "function") {
-    throw new TypeError(`The default export of “${setting.main}” is ${inspect(app, { describe, depth: 0, room: 200 })}. It has to be an object with fetch(request, env), or such a function.`);
+    throw new TypeError(
+      `The default export of “${setting.main}” is ${inspect(app, { describe, depth: 0, room: 200 })}. It has to be an object with fetch(request, env), or such a function.`,
+    );
   }
   return (request, env) => (answerer as RequestHandler).call(app, request, env);
 }
@@ -54,8 +57,11 @@ function createPerRequestError(name: string): () => never {
 
 function requireResponse(answer: unknown): Response {
   if (!(answer instanceof NativeResponse)) {
-    throw new TypeError(`The app's fetch gave back ${inspect(answer, { describe, depth: 0, room: 200 })} where a Response is expected.`);
+    throw new TypeError(
+      `The app's fetch gave back ${inspect(answer, { describe, depth: 0, room: 200 })} where a Response is expected.`,
+    );
   }
-  if (answer.webSocket) throw new TypeError("The app's fetch gave back a WebSocket. An app answers with plain responses.");
+  if (answer.webSocket)
+    throw new TypeError("The app's fetch gave back a WebSocket. An app answers with plain responses.");
   return answer;
 }

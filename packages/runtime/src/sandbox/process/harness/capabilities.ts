@@ -53,7 +53,16 @@ export function createCapabilities(host: RunHost, open: string[] = []): Capabili
     const request = new NativeRequest(input as RequestInfo, init);
     const signal = init?.signal ?? (input instanceof NativeRequest ? input.signal : undefined);
     signal?.throwIfAborted();
-    const answer = call("fetch", stringify({ url: request.url, method: request.method, headers: Object.fromEntries(request.headers), ...(await encodeRequestBody(request)) }), asked);
+    const answer = call(
+      "fetch",
+      stringify({
+        url: request.url,
+        method: request.method,
+        headers: Object.fromEntries(request.headers),
+        ...(await encodeRequestBody(request)),
+      }),
+      asked,
+    );
     return toResponse((await (signal ? rejectOnAbort(answer, signal) : answer)) as FetchResult, request.url);
   };
   /** A function that asks main: what it is given becomes the input, and what comes back its answer. */
@@ -67,7 +76,10 @@ export function createCapabilities(host: RunHost, open: string[] = []): Capabili
   return {
     ...createFileSystem(createAsk),
     // Nobody asks for a tool called “then”; `await tools` does.
-    tools: new Proxy({}, { get: (_, name) => (typeof name === "string" && name !== "then" ? tool(name) : undefined) }) as Capabilities["tools"],
+    tools: new Proxy(
+      {},
+      { get: (_, name) => (typeof name === "string" && name !== "then" ? tool(name) : undefined) },
+    ) as Capabilities["tools"],
     echo,
     fetch,
   };
@@ -100,7 +112,11 @@ async function encodeRequestBody(request: Request): Promise<{ body?: string; bod
 function toResponse({ status, statusText, headers, body, bodyBase64 }: FetchResult, url: string): Response {
   const isEmpty = status === 101 || status === 204 || status === 205 || status === 304;
   const content = isEmpty ? null : bodyBase64 === undefined ? (body ?? "") : decodeBase64(bodyBase64);
-  const response = new NativeResponse(content, { status, headers: new Headers(headers), ...(statusText ? { statusText } : {}) });
+  const response = new NativeResponse(content, {
+    status,
+    headers: new Headers(headers),
+    ...(statusText ? { statusText } : {}),
+  });
   return Object.defineProperty(response, "url", { value: url, configurable: true });
 }
 

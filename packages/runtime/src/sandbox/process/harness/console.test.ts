@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { BoundedText } from "./bounded-text.ts";
 import { createTextConsole } from "./console.ts";
 import { describe as describeError } from "./trace.ts";
-import { BoundedText } from "./bounded-text.ts";
 
 function recordConsole(use: (console: Console) => void): string {
   let text = "";
@@ -11,16 +11,40 @@ function recordConsole(use: (console: Console) => void): string {
 
 describe("a console writes what a person expects", () => {
   test.each<[string, (console: Console) => void, string]>([
-    ["strings as they are, other things as they look", (c) => c.log("a", 1, ["b"], { c: "d" }, null, undefined), "a 1 [ 'b' ] { c: 'd' } null undefined\n"],
+    [
+      "strings as they are, other things as they look",
+      (c) => c.log("a", 1, ["b"], { c: "d" }, null, undefined),
+      "a 1 [ 'b' ] { c: 'd' } null undefined\n",
+    ],
     ["nothing as an empty line", (c) => c.log(), "\n"],
-    ["all levels alike, in order", (c) => (c.error("1"), c.warn("2"), c.info("3"), c.debug("4"), c.log("5")), "1\n2\n3\n4\n5\n"],
-    ["placeholders", (c) => c.log("%s %d %i %f %j %o %O%c %%", "s", "4.5", "4.5px", "1.5", { a: 1 }, [1], { b: 2 }, "color: red"), "s 4.5 4 1.5 {\"a\":1} [ 1 ] { b: 2 } %\n"],
+    [
+      "all levels alike, in order",
+      (c) => (c.error("1"), c.warn("2"), c.info("3"), c.debug("4"), c.log("5")),
+      "1\n2\n3\n4\n5\n",
+    ],
+    [
+      "placeholders",
+      (c) => c.log("%s %d %i %f %j %o %O%c %%", "s", "4.5", "4.5px", "1.5", { a: 1 }, [1], { b: 2 }, "color: red"),
+      's 4.5 4 1.5 {"a":1} [ 1 ] { b: 2 } %\n',
+    ],
     ["what placeholders leave over", (c) => c.log("%s and %s", "a"), "a and %s\n"],
     ["what has no placeholder", (c) => c.log("100%", "b", 2n), "100% b 2n\n"],
     ["a placeholder for what has no number", (c) => c.log("%d %d", {}, Symbol("x")), "NaN NaN\n"],
-    ["groups", (c) => (c.group("g"), c.log("a\nb"), c.group(), c.log("c"), c.groupEnd(), c.groupEnd(), c.groupEnd(), c.log("d")), "g\n  a\n  b\n    c\nd\n"],
-    ["counts", (c) => (c.count(), c.count(), c.count("x"), c.countReset(), c.count()), "default: 1\ndefault: 2\nx: 1\ndefault: 1\n"],
-    ["assertions", (c) => (c.assert(true, "no"), c.assert(false), c.assert(0, "is %s", "zero")), "Assertion failed\nAssertion failed: is zero\n"],
+    [
+      "groups",
+      (c) => (c.group("g"), c.log("a\nb"), c.group(), c.log("c"), c.groupEnd(), c.groupEnd(), c.groupEnd(), c.log("d")),
+      "g\n  a\n  b\n    c\nd\n",
+    ],
+    [
+      "counts",
+      (c) => (c.count(), c.count(), c.count("x"), c.countReset(), c.count()),
+      "default: 1\ndefault: 2\nx: 1\ndefault: 1\n",
+    ],
+    [
+      "assertions",
+      (c) => (c.assert(true, "no"), c.assert(false), c.assert(0, "is %s", "zero")),
+      "Assertion failed\nAssertion failed: is zero\n",
+    ],
     ["a timer that was never set", (c) => c.timeEnd("t"), "There is no timer “t”.\n"],
     ["dir shows strings as strings", (c) => c.dir("a"), "'a'\n"],
     ["errors", (c) => c.log(new RangeError("far"), [new Error("in")]), "RangeError: far [ Error: in ]\n"],
@@ -33,7 +57,9 @@ describe("a console writes what a person expects", () => {
   });
 
   test("a timer tells how long it took", () => {
-    expect(recordConsole((c) => (c.time("t"), c.timeLog("t", "so far"), c.timeEnd("t")))).toMatch(/^t: \d+ms so far\nt: \d+ms\n$/);
+    expect(recordConsole((c) => (c.time("t"), c.timeLog("t", "so far"), c.timeEnd("t")))).toMatch(
+      /^t: \d+ms so far\nt: \d+ms\n$/,
+    );
   });
 
   test("methods work without their console", () => {

@@ -14,7 +14,12 @@ export function createTextConsole(write: (text: string) => void, options: Inspec
   const log = (...values: unknown[]) => line(formatValues(values, show));
   const elapsed = (label: string, values: unknown[]) => {
     const since = times.get(label);
-    line([since === undefined ? `There is no timer “${label}”.` : `${label}: ${Math.round(Date.now() - since)}ms`, ...values.map(show)].join(" "));
+    line(
+      [
+        since === undefined ? `There is no timer “${label}”.` : `${label}: ${Math.round(Date.now() - since)}ms`,
+        ...values.map(show),
+      ].join(" "),
+    );
   };
   return {
     log,
@@ -31,7 +36,8 @@ export function createTextConsole(write: (text: string) => void, options: Inspec
     assert: (isSo?: unknown, ...values: unknown[]) => {
       if (!isSo) line(["Assertion failed", ...(values.length > 0 ? [formatValues(values, show)] : [])].join(": "));
     },
-    table: (data: unknown, columns?: string[]) => line(formatTable(data, columns, (value) => inspect(value, { ...options, depth: 0 })) ?? show(data)),
+    table: (data: unknown, columns?: string[]) =>
+      line(formatTable(data, columns, (value) => inspect(value, { ...options, depth: 0 })) ?? show(data)),
     count: (label = "default") => {
       counts.set(`${label}`, (counts.get(`${label}`) ?? 0) + 1);
       line(`${label}: ${counts.get(`${label}`)}`);
@@ -79,9 +85,13 @@ function formatDirective(letter: string, value: unknown, show: (value: unknown) 
       return "";
     case "d":
     case "f":
-      return typeof value === "bigint" ? `${value}n` : String(typeof value === "object" || typeof value === "symbol" ? NaN : Number(value));
+      return typeof value === "bigint"
+        ? `${value}n`
+        : String(typeof value === "object" || typeof value === "symbol" ? NaN : Number(value));
     case "i":
-      return typeof value === "bigint" ? `${value}n` : String(typeof value === "object" || typeof value === "symbol" ? NaN : Number.parseInt(String(value), 10));
+      return typeof value === "bigint"
+        ? `${value}n`
+        : String(typeof value === "object" || typeof value === "symbol" ? NaN : Number.parseInt(String(value), 10));
     case "j":
       try {
         return JSON.stringify(value) ?? "undefined";

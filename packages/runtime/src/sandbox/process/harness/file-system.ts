@@ -17,9 +17,16 @@ export interface FileSystem {
   move(from: string, to: string): Promise<void>;
 }
 
-export type Bash = (command: string, options?: { timeoutMs?: number }) => Promise<{ exitCode: number; stdout: string; stderr: string; notes: string[] }>;
+export type Bash = (
+  command: string,
+  options?: { timeoutMs?: number },
+) => Promise<{ exitCode: number; stdout: string; stderr: string; notes: string[] }>;
 
-export type Ask = <Given extends unknown[], Answer>(capability: string, inputOf: (...given: Given) => unknown, answerOf: (answer: unknown) => Answer) => (...given: Given) => Promise<Answer>;
+export type Ask = <Given extends unknown[], Answer>(
+  capability: string,
+  inputOf: (...given: Given) => unknown,
+  answerOf: (answer: unknown) => Answer,
+) => (...given: Given) => Promise<Answer>;
 
 export function createFileSystem(ask: Ask): { fs: FileSystem; bash: Bash } {
   const info = (path: string) => ({ path, only: "info" });
@@ -27,14 +34,26 @@ export function createFileSystem(ask: Ask): { fs: FileSystem; bash: Bash } {
   return {
     fs: {
       readFile: ask("readFile", (path: string) => ({ path }), decodeContent),
-      writeFile: ask("writeFile", (path: string, content: Content) => ({ path, content: encodeContent(content) }), nothing),
-      list: ask("listFiles", (path?: string) => ({ path }), (files) => files as Awaited<ReturnType<FileSystem["list"]>>),
+      writeFile: ask(
+        "writeFile",
+        (path: string, content: Content) => ({ path, content: encodeContent(content) }),
+        nothing,
+      ),
+      list: ask(
+        "listFiles",
+        (path?: string) => ({ path }),
+        (files) => files as Awaited<ReturnType<FileSystem["list"]>>,
+      ),
       stat: ask("readFile", info, (found) => (found ?? undefined) as Awaited<ReturnType<FileSystem["stat"]>>),
       exists: ask("readFile", info, (found) => found !== null),
       delete: ask("deleteFile", (path: string) => ({ path }), nothing),
       move: ask("moveFile", (from: string, to: string) => ({ from, to }), nothing),
     },
-    bash: ask("bash", (command: string, { timeoutMs }: { timeoutMs?: number } = {}) => ({ command, timeoutMs }), (answer) => answer as Awaited<ReturnType<Bash>>),
+    bash: ask(
+      "bash",
+      (command: string, { timeoutMs }: { timeoutMs?: number } = {}) => ({ command, timeoutMs }),
+      (answer) => answer as Awaited<ReturnType<Bash>>,
+    ),
   };
 }
 
@@ -46,6 +65,7 @@ function decodeContent(answer: unknown): string | Uint8Array {
 /** What is neither text nor bytes goes as it is, to be refused with a reason. */
 function encodeContent(content: unknown): unknown {
   if (content instanceof ArrayBuffer) return { base64: encodeBase64(new Uint8Array(content)) };
-  if (ArrayBuffer.isView(content)) return { base64: encodeBase64(new Uint8Array(content.buffer, content.byteOffset, content.byteLength)) };
+  if (ArrayBuffer.isView(content))
+    return { base64: encodeBase64(new Uint8Array(content.buffer, content.byteOffset, content.byteLength)) };
   return typeof content === "string" ? { text: content } : content;
 }

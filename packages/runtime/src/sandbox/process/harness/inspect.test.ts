@@ -70,7 +70,19 @@ const kinds: [unknown, string][] = [
   [Object.assign(new Error("no"), { code: 7 }), "Error: no { code: 7 }"],
   [circle, "{ a: [ [Circular] ] }"],
   [{ a: { b: { c: { d: { e: { f: 1 } } } } } }, "{ a: { b: { c: { d: { e: [Object] } } } } }"],
-  [{ get a() { throw new Error("run") }, set b(_: unknown) {}, get c() { return 1 }, set c(_) {} }, "{ a: [Getter], b: [Setter], c: [Getter/Setter] }"],
+  [
+    {
+      get a() {
+        throw new Error("run");
+      },
+      set b(_: unknown) {},
+      get c() {
+        return 1;
+      },
+      set c(_) {},
+    },
+    "{ a: [Getter], b: [Setter], c: [Getter/Setter] }",
+  ],
   [Object.create(Map.prototype), "Map {}"],
   [Object.create(Date.prototype), "Date {}"],
 ];
@@ -101,7 +113,12 @@ describe("nothing is too much", () => {
   test.each<[string, unknown]>([
     ["a long string", { s: "x".repeat(1e6) }],
     ["a long list of long strings", Array.from({ length: 1000 }, () => "y".repeat(9000))],
-    ["a wide tree", Array.from({ length: 99 }, () => Array.from({ length: 99 }, () => Array.from({ length: 99 }, () => ({ a: "some text", b: 1 }))))],
+    [
+      "a wide tree",
+      Array.from({ length: 99 }, () =>
+        Array.from({ length: 99 }, () => Array.from({ length: 99 }, () => ({ a: "some text", b: 1 }))),
+      ),
+    ],
     ["many keys", Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`key${index}`, index]))],
     ["a big map", new Map(Array.from({ length: 200_000 }, (_, index) => [index, index]))],
     ["many bytes", new Uint8Array(50_000_000)],
@@ -113,12 +130,21 @@ describe("nothing is too much", () => {
 
   test("the number that is left out is right", () => {
     expect(show(new Set(Array.from({ length: 101 }, (_, index) => index)))).toContain("... 1 more item\n");
-    expect(show(Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`k${index}`, index])))).toContain("... 50 more properties\n");
+    expect(show(Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`k${index}`, index])))).toContain(
+      "... 50 more properties\n",
+    );
   });
 });
 
 describe("objects that do not want to be looked at", () => {
-  const rude = new Proxy({}, { ownKeys: () => { throw new Error("mine"); } });
+  const rude = new Proxy(
+    {},
+    {
+      ownKeys: () => {
+        throw new Error("mine");
+      },
+    },
+  );
 
   test("are named in a console, and throw where they are the result", () => {
     expect(show([1, rude])).toBe("[ 1, [an object that cannot be looked at] ]");
@@ -152,7 +178,15 @@ describe("what code gives back", () => {
     [{ at: new Date(0) }, "{ at: 1970-01-01T00:00:00.000Z }"],
     [new Map([[1, 2]]), "Map(1) { 1 => 2 }"],
     [new Point(), "Point { x: 1 }"],
-    [{ get a() { return 1 }, b: 2 }, "{ a: [Getter], b: 2 }"],
+    [
+      {
+        get a() {
+          return 1;
+        },
+        b: 2,
+      },
+      "{ a: [Getter], b: 2 }",
+    ],
     [{ [Symbol("k")]: 1 }, "{ [Symbol(k)]: 1 }"],
     [{ toJSON: () => "lie" }, "{ toJSON: [Function: toJSON] }"],
     [circle, "{ a: [ [Circular] ] }"],
@@ -169,7 +203,11 @@ describe("what code gives back", () => {
   });
 
   test("too much of it is refused with its length", () => {
-    expect(() => formatValue("x".repeat(11_000_000), options)).toThrow(new ValueTooLongError("What the code gave back has 11000000 characters; it may have 10485760. Give back what is needed of it, or keep the rest with a tool."));
+    expect(() => formatValue("x".repeat(11_000_000), options)).toThrow(
+      new ValueTooLongError(
+        "What the code gave back has 11000000 characters; it may have 10485760. Give back what is needed of it, or keep the rest with a tool.",
+      ),
+    );
     // The same small thing over and over: short in memory, without end as text.
     let laughs: unknown[] = ["ha".repeat(10_000)];
     for (let turn = 0; turn < 40; turn++) laughs = [laughs, laughs];

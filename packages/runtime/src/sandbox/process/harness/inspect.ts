@@ -63,7 +63,12 @@ class Inspector {
     if (depth > this.#options.depth) return look.isBare ? look.head : `[${name ?? "Object: null prototype"}]`;
     const entries = [...this.#formatEntries(look, depth + 1), ...this.#formatProperties(value, look, depth + 1)];
     if (look.isBare && entries.length === 0) return look.head;
-    return formatEntries(look.isBare ? `${look.head} ` : look.head, look.brackets ?? "{}", entries, look.isList === true);
+    return formatEntries(
+      look.isBare ? `${look.head} ` : look.head,
+      look.brackets ?? "{}",
+      entries,
+      look.isList === true,
+    );
   }
 
   *#formatEntries({ entries, total = 0 }: ObjectFormat, depth: number): Iterable<string> {
@@ -83,7 +88,8 @@ class Inspector {
     for (const [at, key] of keys.entries()) {
       const descriptor = Reflect.getOwnPropertyDescriptor(owner, key);
       if (!descriptor?.enumerable || (hides !== "all" && hides(key))) continue;
-      if (count === maxEntries || this.#room <= 0) return void (yield `... ${formatMore(keys.length - at, "property")}`);
+      if (count === maxEntries || this.#room <= 0)
+        return void (yield `... ${formatMore(keys.length - at, "property")}`);
       count++;
       yield `${formatKey(key)}: ${formatAccessor(descriptor) ?? this.show(descriptor.value, depth)}`;
     }
@@ -111,7 +117,14 @@ function getClassName(value: object): string | undefined {
   return undefined;
 }
 
-const escapes: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f", "\\": "\\\\" };
+const escapes: Record<string, string> = {
+  "\n": "\\n",
+  "\t": "\\t",
+  "\r": "\\r",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\\": "\\\\",
+};
 // oxlint-disable-next-line no-control-regex -- those are the ones to escape
 const controlCharacters = /[\u0000-\u001f\u007f\\]/g;
 
@@ -119,7 +132,10 @@ const controlCharacters = /[\u0000-\u001f\u007f\\]/g;
 function quoteString(text: string): string {
   const part = text.slice(0, maxStringChars);
   const quote = ["'", '"', "`"].find((mark) => !part.includes(mark)) ?? "'";
-  const escaped = part.replace(controlCharacters, (char) => escapes[char] ?? `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  const escaped = part.replace(
+    controlCharacters,
+    (char) => escapes[char] ?? `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`,
+  );
   const whole = `${quote}${quote === "'" ? escaped.replaceAll("'", "\\'") : escaped}${quote}`;
   return part.length < text.length ? `${whole}... ${formatMore(text.length - part.length, "character")}` : whole;
 }

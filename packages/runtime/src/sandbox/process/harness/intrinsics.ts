@@ -4,10 +4,55 @@ const { ownKeys, defineProperty, deleteProperty, getPrototypeOf } = Reflect;
 
 /** What the report uses. A whole world could be put back, too, but every run would pay for it. */
 const usedIntrinsics: [owner: object, ...keys: PropertyKey[]][] = [
-  [globalThis, "Array", "Date", "Error", "Function", "JSON", "Map", "Math", "Number", "Object", "Promise", "Reflect", "RegExp", "Set", "String", "Symbol"],
+  [
+    globalThis,
+    "Array",
+    "Date",
+    "Error",
+    "Function",
+    "JSON",
+    "Map",
+    "Math",
+    "Number",
+    "Object",
+    "Promise",
+    "Reflect",
+    "RegExp",
+    "Set",
+    "String",
+    "Symbol",
+  ],
   [Array, "isArray"],
-  [Array.prototype, "at", "entries", "filter", "find", "flatMap", "includes", "join", "map", "pop", "push", "reduce", "slice", "some", Symbol.iterator],
-  [String.prototype, "charCodeAt", "includes", "padEnd", "padStart", "replace", "replaceAll", "slice", "split", "startsWith", "toWellFormed"],
+  [
+    Array.prototype,
+    "at",
+    "entries",
+    "filter",
+    "find",
+    "flatMap",
+    "includes",
+    "join",
+    "map",
+    "pop",
+    "push",
+    "reduce",
+    "slice",
+    "some",
+    Symbol.iterator,
+  ],
+  [
+    String.prototype,
+    "charCodeAt",
+    "includes",
+    "padEnd",
+    "padStart",
+    "replace",
+    "replaceAll",
+    "slice",
+    "split",
+    "startsWith",
+    "toWellFormed",
+  ],
   [RegExp.prototype, "exec", "test", Symbol.replace],
   [Object, "create", "entries", "hasOwn", "is", "keys"],
   [Number, "isFinite", "isNaN"],
@@ -21,7 +66,7 @@ const usedIntrinsics: [owner: object, ...keys: PropertyKey[]][] = [
   [Promise.prototype, "constructor", "then"],
   [Map.prototype, "entries", "values"],
   [getPrototypeOf([][Symbol.iterator]()) as object, "next"],
-  [getPrototypeOf((function* () {}).prototype as object) as object, "next"],
+  [getPrototypeOf(function* () {}.prototype as object) as object, "next"],
 ];
 
 /** Where one thing more or less makes a difference to everything. */
@@ -29,21 +74,28 @@ const sharedPrototypes: object[] = [Object.prototype, Array.prototype];
 
 /** Takes note of everything; what it gives back puts it back as far as that can be done. */
 export function snapshotIntrinsics(): () => void {
-  const values = usedIntrinsics.map(([owner, ...keys]) => keys.map((key) => (owner as Record<PropertyKey, unknown>)[key]));
+  const values = usedIntrinsics.map(([owner, ...keys]) =>
+    keys.map((key) => (owner as Record<PropertyKey, unknown>)[key]),
+  );
   const known = sharedPrototypes.map((owner) => ownKeys(owner));
   return () => {
     // Plain loops: whatever else could be used here may itself be what was changed.
     for (let at = 0; at < sharedPrototypes.length; at++) {
       const owner = sharedPrototypes[at] as object;
       const now = ownKeys(owner);
-      for (let index = 0; index < now.length; index++) if (!includesKey(known[at] as PropertyKey[], now[index])) deleteProperty(owner, now[index] as PropertyKey);
+      for (let index = 0; index < now.length; index++)
+        if (!includesKey(known[at] as PropertyKey[], now[index])) deleteProperty(owner, now[index] as PropertyKey);
     }
     for (let at = 0; at < usedIntrinsics.length; at++) {
       const keys = usedIntrinsics[at] as PropertyKey[];
       for (let index = 1; index < keys.length; index++) {
         const value = (values[at] as unknown[])[index - 1];
         // Without a prototype, which would have its say in what the descriptor says.
-        defineProperty(keys[0] as unknown as object, keys[index] as PropertyKey, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
+        defineProperty(
+          keys[0] as unknown as object,
+          keys[index] as PropertyKey,
+          { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor,
+        );
       }
     }
   };

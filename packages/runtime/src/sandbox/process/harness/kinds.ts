@@ -21,13 +21,18 @@ interface ObjectKind {
   look(value: object, name: string, describe: (error: Error) => string): ObjectFormat;
 }
 
-export function getObjectFormat(value: object, name: string | undefined, describe: (error: Error) => string): ObjectFormat {
+export function getObjectFormat(
+  value: object,
+  name: string | undefined,
+  describe: (error: Error) => string,
+): ObjectFormat {
   if (Array.isArray(value)) return formatList(value, name ?? "Array");
   const kind = getKinds().find(({ type, is }) => value instanceof type && is(value));
   if (kind) return kind.look(value, name ?? kind.type.name, describe);
   if (typeof value === "function") return { head: formatFunctionName(value), isBare: true };
   const tag = getTag(value);
-  const label = name === undefined ? "[Object: null prototype] " : name === "Object" && tag === undefined ? "" : `${name} `;
+  const label =
+    name === undefined ? "[Object: null prototype] " : name === "Object" && tag === undefined ? "" : `${name} `;
   return { head: tag !== undefined && tag !== name ? `${label}[${tag}] ` : label };
 }
 
@@ -40,7 +45,7 @@ function formatList(value: readonly unknown[], name: string): ObjectFormat {
     // A long list has too many keys to look for others among them.
     hides: value.length > 10_000 ? "all" : isIndex,
     *entries(show) {
-      for (let at = 0; at < value.length; ) {
+      for (let at = 0; at < value.length;) {
         const first = at;
         while (at < value.length && at - first < 100_000 && !Object.hasOwn(value, at)) at++;
         // Whoever makes a list of nothing at all makes a long one.
@@ -72,7 +77,11 @@ function getTag(value: object): string | undefined {
 }
 
 /** `proof` reads something that only the real thing has, and throws for everything else. */
-function createKind<T extends object>(type: Function & { prototype: T }, proof: (value: T) => unknown, look: (value: T, name: string, describe: (error: Error) => string) => ObjectFormat): ObjectKind {
+function createKind<T extends object>(
+  type: Function & { prototype: T },
+  proof: (value: T) => unknown,
+  look: (value: T, name: string, describe: (error: Error) => string) => ObjectFormat,
+): ObjectKind {
   const is = (value: object) => {
     try {
       proof(value as T);
@@ -85,13 +94,19 @@ function createKind<T extends object>(type: Function & { prototype: T }, proof: 
 }
 
 /** Reads a property as its type defines it, whatever the object says. */
-function createPropertyReader<T extends object>(type: Function & { prototype: T }, name: keyof T): (value: T) => unknown {
+function createPropertyReader<T extends object>(
+  type: Function & { prototype: T },
+  name: keyof T,
+): (value: T) => unknown {
   const get = Reflect.getOwnPropertyDescriptor(type.prototype, name)?.get;
   return (value) => get?.call(value) as unknown;
 }
 
 /** For an object whose facts are not properties of its own. */
-function createPropertiesKind<T extends object>(type: Function & { prototype: T }, ...names: (keyof T & string)[]): ObjectKind {
+function createPropertiesKind<T extends object>(
+  type: Function & { prototype: T },
+  ...names: (keyof T & string)[]
+): ObjectKind {
   const readers = names.map((name) => [name, createPropertyReader(type, name)] as const);
   return createKind(type, readers[0]?.[1] ?? (() => undefined), (value, name) => ({
     head: `${name} `,
@@ -103,26 +118,46 @@ function createPropertiesKind<T extends object>(type: Function & { prototype: T 
 
 type Pairs = { entries(): IterableIterator<[unknown, unknown]> };
 
-function createPairsKind<T extends object & Pairs>(type: Function & { prototype: T }, sizeOf?: (value: T) => unknown): ObjectKind {
+function createPairsKind<T extends object & Pairs>(
+  type: Function & { prototype: T },
+  sizeOf?: (value: T) => unknown,
+): ObjectKind {
   const entriesOf = type.prototype.entries;
-  return createKind(type, (value) => entriesOf.call(value), (value, name) => {
-    const size = sizeOf?.(value) as number | undefined;
-    return {
-      head: size === undefined ? `${name} ` : `${name}(${size}) `,
-      total: size ?? 0,
-      *entries(show) {
-        for (const [key, held] of entriesOf.call(value)) yield `${show(key)} => ${show(held)}`;
-      },
-    };
-  });
+  return createKind(
+    type,
+    (value) => entriesOf.call(value),
+    (value, name) => {
+      const size = sizeOf?.(value) as number | undefined;
+      return {
+        head: size === undefined ? `${name} ` : `${name}(${size}) `,
+        total: size ?? 0,
+        *entries(show) {
+          for (const [key, held] of entriesOf.call(value)) yield `${show(key)} => ${show(held)}`;
+        },
+      };
+    },
+  );
 }
 
-function createBareKind<T extends object>(type: Function & { prototype: T }, proof: (value: T) => unknown, tell: (value: T, describe: (error: Error) => string) => string, hides?: ObjectFormat["hides"]): ObjectKind {
-  return createKind(type, proof, (value, _, describe) => ({ head: tell(value, describe), isBare: true, ...(hides ? { hides } : {}) }));
+function createBareKind<T extends object>(
+  type: Function & { prototype: T },
+  proof: (value: T) => unknown,
+  tell: (value: T, describe: (error: Error) => string) => string,
+  hides?: ObjectFormat["hides"],
+): ObjectKind {
+  return createKind(type, proof, (value, _, describe) => ({
+    head: tell(value, describe),
+    isBare: true,
+    ...(hides ? { hides } : {}),
+  }));
 }
 
 function createOpaqueKind<T extends object>(type: Function & { prototype: T }, what: string): ObjectKind {
-  return createKind(type, () => undefined, () => ({ head: `${type.name} `, entries: () => [what] }));
+  return createKind(
+    type,
+    () => undefined,
+    () => ({ head: `${type.name} `, entries: () => [what] }),
+  );
 }
 
 let cachedKinds: readonly ObjectKind[] | undefined;
@@ -137,7 +172,12 @@ function getKinds(): readonly ObjectKind[] {
   const lengthOf = createPropertyReader(typedArray, "length");
   const sizeOf = createPropertyReader(Set, "size");
   cachedKinds = [
-    createBareKind(Error, () => undefined, (error, describe) => describe(error), (key) => ["name", "message", "stack", "cause", "errors"].includes(String(key))),
+    createBareKind(
+      Error,
+      () => undefined,
+      (error, describe) => describe(error),
+      (key) => ["name", "message", "stack", "cause", "errors"].includes(String(key)),
+    ),
     createPairsKind(Map, createPropertyReader(Map, "size")),
     createKind(Set, sizeOf, (set, name) => ({
       head: `${name}(${sizeOf(set)}) `,
@@ -146,18 +186,26 @@ function getKinds(): readonly ObjectKind[] {
         for (const value of values.call(set)) yield show(value);
       },
     })),
-    createBareKind(Date, (date) => getTime.call(date), (date) => (Number.isNaN(getTime.call(date)) ? "Invalid Date" : toISOString.call(date))),
+    createBareKind(
+      Date,
+      (date) => getTime.call(date),
+      (date) => (Number.isNaN(getTime.call(date)) ? "Invalid Date" : toISOString.call(date)),
+    ),
     createBareKind(RegExp, createPropertyReader(RegExp, "source"), (pattern) => patternText.call(pattern)),
-    createKind(typedArray, (array) => lengthOf(array), (array, name) => ({
-      head: `${name}(${lengthOf(array)}) `,
-      brackets: "[]",
-      isList: true,
-      total: lengthOf(array) as number,
-      hides: "all",
-      *entries(show) {
-        for (let at = 0; at < (lengthOf(array) as number); at++) yield show(array[at]);
-      },
-    })),
+    createKind(
+      typedArray,
+      (array) => lengthOf(array),
+      (array, name) => ({
+        head: `${name}(${lengthOf(array)}) `,
+        brackets: "[]",
+        isList: true,
+        total: lengthOf(array) as number,
+        hides: "all",
+        *entries(show) {
+          for (let at = 0; at < (lengthOf(array) as number); at++) yield show(array[at]);
+        },
+      }),
+    ),
     createPropertiesKind(ArrayBuffer, "byteLength"),
     createPropertiesKind(DataView, "byteLength", "byteOffset"),
     createPropertiesKind(URL, "href"),
@@ -170,9 +218,22 @@ function getKinds(): readonly ObjectKind[] {
     createOpaqueKind(Promise, "<not awaited>"),
     createOpaqueKind(WeakMap, "<items unknown>"),
     createOpaqueKind(WeakSet, "<items unknown>"),
-    createBareKind(Number, (value) => Number.prototype.valueOf.call(value), (value) => `[Number: ${Number.prototype.valueOf.call(value)}]`),
-    createBareKind(Boolean, (value) => Boolean.prototype.valueOf.call(value), (value) => `[Boolean: ${Boolean.prototype.valueOf.call(value)}]`),
-    createBareKind(String, (value) => String.prototype.valueOf.call(value), (value) => `[String: ${JSON.stringify(String.prototype.valueOf.call(value).slice(0, 1000))}]`, "all"),
+    createBareKind(
+      Number,
+      (value) => Number.prototype.valueOf.call(value),
+      (value) => `[Number: ${Number.prototype.valueOf.call(value)}]`,
+    ),
+    createBareKind(
+      Boolean,
+      (value) => Boolean.prototype.valueOf.call(value),
+      (value) => `[Boolean: ${Boolean.prototype.valueOf.call(value)}]`,
+    ),
+    createBareKind(
+      String,
+      (value) => String.prototype.valueOf.call(value),
+      (value) => `[String: ${JSON.stringify(String.prototype.valueOf.call(value).slice(0, 1000))}]`,
+      "all",
+    ),
   ];
   return cachedKinds;
 }

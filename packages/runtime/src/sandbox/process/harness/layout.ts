@@ -2,7 +2,12 @@
 
 const maxLineWidth = 72;
 
-export function formatEntries(head: string, [open, close]: string, entries: readonly string[], isList: boolean): string {
+export function formatEntries(
+  head: string,
+  [open, close]: string,
+  entries: readonly string[],
+  isList: boolean,
+): string {
   if (entries.length === 0) return `${head}${open}${close}`;
   const length = entries.reduce((sum, entry) => sum + entry.length + 2, head.length);
   const isSimple = !entries.some((entry) => entry.includes("\n"));
@@ -16,7 +21,8 @@ function fillLines(entries: readonly string[]): string[] {
   const lines: string[] = [];
   for (const entry of entries) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + entry.length + 2 <= maxLineWidth) lines[lines.length - 1] = `${last}, ${entry}`;
+    if (last !== undefined && last.length + entry.length + 2 <= maxLineWidth)
+      lines[lines.length - 1] = `${last}, ${entry}`;
     else lines.push(entry);
   }
   return lines;

@@ -26,6 +26,8 @@ test("so many go at a time, in the order in which they came, and one that fails 
   expect(begun).toEqual([0, 1, 2, 3, 4]);
   ends[3]?.();
   ends[4]?.();
-  expect((await settled).map((end) => (end.status === "fulfilled" ? end.value : (end.reason as Error).message))).toEqual([0, "one", 2, 3, 4]);
+  expect(
+    (await settled).map((end) => (end.status === "fulfilled" ? end.value : (end.reason as Error).message)),
+  ).toEqual([0, "one", 2, 3, 4]);
   expect(await queue.run(async () => "after")).toBe("after");
 });

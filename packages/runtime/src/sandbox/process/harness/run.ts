@@ -2,14 +2,14 @@ import { maxConsoleChars } from "../../bounds.ts";
 import type { Outcome, RunHost } from "../../run.ts";
 import { codeName } from "../names.ts";
 import { defineGlobal } from "./absent.ts";
+import { BoundedText } from "./bounded-text.ts";
 import { createCapabilities } from "./capabilities.ts";
-import { setUpGlobals, describeThrown } from "./set-up-globals.ts";
-import { snapshotIntrinsics } from "./intrinsics.ts";
 import { ConsoleBridge } from "./console-bridge.ts";
+import { snapshotIntrinsics } from "./intrinsics.ts";
+import { setUpGlobals, describeThrown } from "./set-up-globals.ts";
 import type { RunSettings } from "./settings.ts";
 import { describe } from "./trace.ts";
 import { ValueTooLongError, formatValue } from "./value.ts";
-import { BoundedText } from "./bounded-text.ts";
 
 const maxMessageChars = 19_000;
 
@@ -29,7 +29,13 @@ export async function run(setting: RunSettings, host: RunHost): Promise<Outcome>
   try {
     const { default: body } = (await import(`/${codeName}`)) as { default: () => Promise<unknown> };
     const value = await body();
-    ending = { threw: false, value: setting.exportsDefault && typeof value === "function" ? await (value as (input: unknown) => unknown)(input) : value };
+    ending = {
+      threw: false,
+      value:
+        setting.exportsDefault && typeof value === "function"
+          ? await (value as (input: unknown) => unknown)(input)
+          : value,
+    };
   } catch (thrown) {
     ending = { threw: true, value: thrown };
   }
@@ -37,7 +43,8 @@ export async function run(setting: RunSettings, host: RunHost): Promise<Outcome>
   restore();
   for (const reason of uncaught.rejections) written.add(`Unhandled rejection: ${describeThrown(reason)}\n`);
   // What is under way now ends with this run, one way or another.
-  if (open.length > 0) written.add(`Not awaited: ${open.slice(0, 10).join(", ")}. Whether that was done is not known.\n`);
+  if (open.length > 0)
+    written.add(`Not awaited: ${open.slice(0, 10).join(", ")}. Whether that was done is not known.\n`);
   return toOutcome(ending, written);
 }
 
@@ -48,12 +55,18 @@ interface RunEnd {
 
 function toOutcome({ threw, value }: RunEnd, written: BoundedText): Outcome {
   try {
-    if (threw) return { ok: false, kind: "threw", message: truncateMessage(describeThrown(value)), console: written.text };
+    if (threw)
+      return { ok: false, kind: "threw", message: truncateMessage(describeThrown(value)), console: written.text };
     const text = formatValue(value, { describe });
     return { ok: true, console: written.text, ...(text === undefined ? {} : { value: text }) };
   } catch (error) {
     const kind = error instanceof ValueTooLongError ? "limit" : "threw";
-    return { ok: false, kind, message: truncateMessage(kind === "limit" ? (error as Error).message : describeThrown(error)), console: written.text };
+    return {
+      ok: false,
+      kind,
+      message: truncateMessage(kind === "limit" ? (error as Error).message : describeThrown(error)),
+      console: written.text,
+    };
   }
 }
 

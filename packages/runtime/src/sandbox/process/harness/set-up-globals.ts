@@ -30,7 +30,8 @@ export function importFrom(importer: string): (specifier: unknown) => Promise<un
     const asked = `${specifier}`;
     const name = resolveModule(asked, importer, (name) => knownModules[name] === true);
     // Asked again, because what the search is made of may be the code's own by now.
-    if (typeof name !== "string" || knownModules[name] !== true) throw new Error(describeMissingModule(asked, Object.keys(knownModules)));
+    if (typeof name !== "string" || knownModules[name] !== true)
+      throw new Error(describeMissingModule(asked, Object.keys(knownModules)));
     return import(`/${name}`);
   };
 }

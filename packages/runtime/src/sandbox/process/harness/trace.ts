@@ -12,7 +12,8 @@ const maxCauseDepth = 3;
 
 /** From here on, every stack in this isolate has places in what was written, not in what is run. */
 export function installStackMapping(drifts: ColumnMaps): void {
-  const value = (error: Error, sites: unknown[]) => [formatHeadline(error), ...sites.flatMap((site) => toSourceFrames(`    at ${String(site)}`, drifts))].join("\n");
+  const value = (error: Error, sites: unknown[]) =>
+    [formatHeadline(error), ...sites.flatMap((site) => toSourceFrames(`    at ${String(site)}`, drifts))].join("\n");
   Object.defineProperty(Error, "prepareStackTrace", { value, writable: true, configurable: true });
 }
 
@@ -35,7 +36,10 @@ export function describe(error: Error, depth = 0): string {
   const reasons = Array.isArray(errors) ? errors.slice(0, 5) : [];
   const cause = readProperty(error, "cause");
   if (cause !== undefined) reasons.push(cause);
-  return [own, ...reasons.map((reason) => `Caused by: ${isError(reason) ? describe(reason, depth + 1) : toText(reason)}`)].join("\n");
+  return [
+    own,
+    ...reasons.map((reason) => `Caused by: ${isError(reason) ? describe(reason, depth + 1) : toText(reason)}`),
+  ].join("\n");
 }
 
 function formatHeadline(error: Error): string {
@@ -46,7 +50,12 @@ function formatHeadline(error: Error): string {
 
 function listFrames(error: Error): string[] {
   const stack = readProperty(error, "stack");
-  return typeof stack === "string" ? stack.split("\n").filter((line) => framePattern.test(line)).slice(0, 20) : [];
+  return typeof stack === "string"
+    ? stack
+        .split("\n")
+        .filter((line) => framePattern.test(line))
+        .slice(0, 20)
+    : [];
 }
 
 /** What was thrown, if it is no error, in a sentence. */
@@ -84,10 +93,13 @@ function simplifyMessage(message: string): string {
   if (message.startsWith("Disallowed operation called within global scope")) {
     return "A module cannot wait for timers, tools or the network while it is loaded, nor use random values: do that in a function and call it from your code.";
   }
-  if (message.startsWith("Code generation from strings disallowed")) return "Code cannot be made from strings here (eval, new Function).";
+  if (message.startsWith("Code generation from strings disallowed"))
+    return "Code cannot be made from strings here (eval, new Function).";
   return message;
 }
 
 function truncateMessage(message: string): string {
-  return message.length > maxMessageChars ? `${message.slice(0, maxMessageChars)}… (${message.length} characters)` : message;
+  return message.length > maxMessageChars
+    ? `${message.slice(0, maxMessageChars)}… (${message.length} characters)`
+    : message;
 }

@@ -32,8 +32,10 @@ export function watchUncaught(tell: (error: unknown) => void): UncaughtErrors {
       }
     };
   };
-  globalThis.setTimeout = ((callback: unknown, ...rest: [number]) => nativeTimeout(guard(callback) as () => void, ...rest)) as typeof setTimeout;
-  globalThis.setInterval = ((callback: unknown, ...rest: [number]) => nativeInterval(guard(callback) as () => void, ...rest)) as typeof setInterval;
+  globalThis.setTimeout = ((callback: unknown, ...rest: [number]) =>
+    nativeTimeout(guard(callback) as () => void, ...rest)) as typeof setTimeout;
+  globalThis.setInterval = ((callback: unknown, ...rest: [number]) =>
+    nativeInterval(guard(callback) as () => void, ...rest)) as typeof setInterval;
   return {
     async settle() {
       // Rejections are noticed when the engine is through with all that is due; reading a body waits for that, and costs nothing.

@@ -9,7 +9,9 @@ export function formatValue(value: unknown, options: InspectOptions): string | u
   if (value === undefined) return undefined;
   if (typeof value === "string") return checkLength(value);
   const copy = copyPlain(value, { left: maxValueChars, above: [] });
-  return checkLength(copy === notPlain ? inspect(value, { ...options, depth: 6, room: 1_000_000, strict: true }) : JSON.stringify(copy));
+  return checkLength(
+    copy === notPlain ? inspect(value, { ...options, depth: 6, room: 1_000_000, strict: true }) : JSON.stringify(copy),
+  );
 }
 
 const notPlain = Symbol("not plain");
@@ -70,10 +72,14 @@ function spend<T>(value: T, characters: number, measure: SizeBudget): T {
 }
 
 function throwTooLong(): never {
-  throw new ValueTooLongError(`What the code gave back has more than ${maxValueChars} characters. Give back what is needed of it, or keep the rest with a tool.`);
+  throw new ValueTooLongError(
+    `What the code gave back has more than ${maxValueChars} characters. Give back what is needed of it, or keep the rest with a tool.`,
+  );
 }
 
 function checkLength(text: string): string {
   if (text.length <= maxValueChars) return text.toWellFormed();
-  throw new ValueTooLongError(`What the code gave back has ${text.length} characters; it may have ${maxValueChars}. Give back what is needed of it, or keep the rest with a tool.`);
+  throw new ValueTooLongError(
+    `What the code gave back has ${text.length} characters; it may have ${maxValueChars}. Give back what is needed of it, or keep the rest with a tool.`,
+  );
 }

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { createRandom } from "../../../../../../tests/kit/random.ts";
 import { getRepeatCount } from "../../../../../../tests/kit/sample.ts";
 import type { ShellChange } from "../../shell.ts";
-import { FileBody } from "./file-body.ts";
 import { listChanges, diffTrees } from "./changes.ts";
+import { FileBody } from "./file-body.ts";
 import { TreeFileSystem } from "./file-system.ts";
 import { iterateFiles, type Folder, splitPath, Tree } from "./tree.ts";
 
@@ -12,7 +12,12 @@ const limits = { changes: 1000, bytes: 100_000 };
 
 function createTree(files: Record<string, string>): Folder {
   const tree = new Tree(undefined);
-  for (const [path, text] of Object.entries(files)) tree.put(splitPath(path), { kind: "file", body: text === "far" ? FileBody.ofRemote(path, 10) : FileBody.of(text), mtime: 0 });
+  for (const [path, text] of Object.entries(files))
+    tree.put(splitPath(path), {
+      kind: "file",
+      body: text === "far" ? FileBody.ofRemote(path, 10) : FileBody.of(text),
+      mtime: 0,
+    });
   return tree.root;
 }
 
@@ -29,7 +34,9 @@ async function readContents(root: Folder): Promise<Record<string, unknown>> {
 function applyChanges(files: Record<string, unknown>, changes: readonly ShellChange[]): Record<string, unknown> {
   const after = { ...files };
   const mustBeFree = (path: string) => {
-    for (const other of Object.keys(after)) if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) throw new Error(`${other} is in the way of ${path}`);
+    for (const other of Object.keys(after))
+      if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`))
+        throw new Error(`${other} is in the way of ${path}`);
   };
   for (const change of changes) {
     if ("write" in change) {
@@ -57,9 +64,15 @@ test("whatever is done to a tree, its changes make the same of the files", async
     const tree = new Tree(undefined);
     for (let n = below(8); n > 0; n--) {
       const place = path().slice(1);
-      if (tree.put(splitPath(place), { kind: "file", body: FileBody.of(""), mtime: 0 }) && tree.find(splitPath(place))?.kind === "file") files[place] = chance(0.2) ? "far" : `text ${below(3)}`;
+      if (
+        tree.put(splitPath(place), { kind: "file", body: FileBody.of(""), mtime: 0 }) &&
+        tree.find(splitPath(place))?.kind === "file"
+      )
+        files[place] = chance(0.2) ? "far" : `text ${below(3)}`;
     }
-    for (const place of Object.keys(files)) if (Object.keys(files).some((other) => other.startsWith(`${place}/`) || place.startsWith(`${other}/`))) delete files[place];
+    for (const place of Object.keys(files))
+      if (Object.keys(files).some((other) => other.startsWith(`${place}/`) || place.startsWith(`${other}/`)))
+        delete files[place];
     const before = createTree(files);
     const after = new Tree(before);
     const fs = new TreeFileSystem(after, { source, room: 1_000_000 });
@@ -90,7 +103,14 @@ test("what was moved is told as moved, without its content", async () => {
   await fs.mv("/d", "/e");
   const asked: string[] = [];
   const changes = await listChanges(diffTrees(before, after.root), async (path) => (asked.push(path), ""), limits);
-  expect([changes, asked]).toEqual([[{ move: "a.txt", to: "b.txt" }, { move: "d/x", to: "e/x" }, { move: "d/y", to: "e/y" }], []]);
+  expect([changes, asked]).toEqual([
+    [
+      { move: "a.txt", to: "b.txt" },
+      { move: "d/x", to: "e/x" },
+      { move: "d/y", to: "e/y" },
+    ],
+    [],
+  ]);
 });
 
 test("a copy whose original is deleted is a move too, and so is each of two names of one file", async () => {
@@ -112,8 +132,12 @@ test("too many and too much are refused", async () => {
   const after = new Tree(createTree({}));
   const fs = new TreeFileSystem(after, { source, room: 1_000_000 });
   for (let n = 0; n < 10; n++) await fs.writeFile(`/${n}`, "x".repeat(100));
-  await expect(listChanges(diffTrees(undefined, after.root), source, { changes: 9, bytes: 10_000 })).rejects.toThrow("It changed 10 files; a command may change 9.");
-  await expect(listChanges(diffTrees(undefined, after.root), source, { changes: 10, bytes: 999 })).rejects.toThrow("It wrote more than");
+  await expect(listChanges(diffTrees(undefined, after.root), source, { changes: 9, bytes: 10_000 })).rejects.toThrow(
+    "It changed 10 files; a command may change 9.",
+  );
+  await expect(listChanges(diffTrees(undefined, after.root), source, { changes: 10, bytes: 999 })).rejects.toThrow(
+    "It wrote more than",
+  );
 });
 
 test("what comes where something of another kind was is not told as moved", async () => {

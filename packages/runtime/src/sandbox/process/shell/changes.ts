@@ -56,7 +56,8 @@ interface ChangeLimits {
 /** Deletions first, then what was moved, then what was written: in this order each can be done. */
 export async function listChanges(diff: TreeDiff, source: ContentSource, most: ChangeLimits): Promise<ShellChange[]> {
   const { written, deleted, size } = diff;
-  if (size > most.changes) throw new TooManyChangesError(`It changed ${size} files; a command may change ${most.changes}.`);
+  if (size > most.changes)
+    throw new TooManyChangesError(`It changed ${size} files; a command may change ${most.changes}.`);
   const tooLong = [...written.keys()].find((path) => path.length > maxPathChars);
   if (tooLong !== undefined) throw new TooManyChangesError(`A path of it is too long: “${tooLong.slice(0, 100)}…”.`);
   const moves = detectMoves(diff, ({ body }) => body);
@@ -68,7 +69,8 @@ export async function listChanges(diff: TreeDiff, source: ContentSource, most: C
   for (const [path, { body }] of written) {
     if (targets.has(path)) continue;
     bytes += body.size;
-    if (bytes > most.bytes) throw new TooManyChangesError(`It wrote more than ${Math.floor(most.bytes / 1024 / 1024)} MB.`);
+    if (bytes > most.bytes)
+      throw new TooManyChangesError(`It wrote more than ${Math.floor(most.bytes / 1024 / 1024)} MB.`);
     await body.load(source);
     changes.push({ write: path, content: body.content() });
   }

@@ -1,8 +1,8 @@
-import type { Bash as Interpreter } from "just-bash/browser";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Bash as Interpreter } from "just-bash/browser";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bundleAlone } from "../../../../build.mjs";
 import type { PolicyRule } from "../../../policy/evaluate-policy.ts";
@@ -63,7 +63,9 @@ describe("the hook", () => {
   test("has to be there: without it nothing runs", async () => {
     const bash = new Bash({ defenseInDepth: false });
     for (const command of ["cd /tmp && pwd", "echo x", "/bin/echo x", "cat /bin/cat", "export A=1; ls /"]) {
-      const result = await bash.exec(command).catch((error: Error) => ({ stdout: "", stderr: error.message, exitCode: 1 }));
+      const result = await bash
+        .exec(command)
+        .catch((error: Error) => ({ stdout: "", stderr: error.message, exitCode: 1 }));
       expect(result).toMatchObject({ stdout: "", stderr: expect.stringContaining("beforeCommand") });
     }
   });
@@ -99,12 +101,17 @@ describe("every command asks", () => {
 
   test("with the arguments it really has, and others are not affected", async () => {
     const rules = [deny("rm -rf *")];
-    const files: [string, string][] = [["d/a", ""], ["e/a", ""]];
+    const files: [string, string][] = [
+      ["d/a", ""],
+      ["e/a", ""],
+    ];
     expect((await bundle.run("rm -rf d; rm -r -f d; x='-rf d'; rm $x; rm -r e", { files, rules })).changes).toEqual([
       { delete: "d/a" },
       { delete: "e/a" },
     ]);
-    expect((await bundle.run("rm -rf d; x='-rf d'; rm $x; rm -r e", { files, rules })).changes).toEqual([{ delete: "e/a" }]);
+    expect((await bundle.run("rm -rf d; x='-rf d'; rm $x; rm -r e", { files, rules })).changes).toEqual([
+      { delete: "e/a" },
+    ]);
   });
 });
 
@@ -116,8 +123,8 @@ const ways = [
   "$(printf %s 'COMMAND' | cut -d' ' -f1) ARGS",
   "x=NAME; $x ARGS",
   "x='COMMAND'; $x",
-  "x=(COMMAND); \"${x[@]}\"",
-  "set -- COMMAND; \"$@\"",
+  'x=(COMMAND); "${x[@]}"',
+  'set -- COMMAND; "$@"',
   "declare -n ref=x; x=NAME; $ref ARGS",
   "read -r line <<< 'COMMAND'; $line",
   "for c in NAME; do $c ARGS; done",
@@ -154,7 +161,7 @@ const ways = [
   "find . -name run.sh -exec bash -c 'COMMAND' \\;",
   "find . -name run.sh -exec bash {} +",
   "f() { COMMAND; }; f",
-  "f() { \"$@\"; }; f COMMAND",
+  'f() { "$@"; }; f COMMAND',
   "function NAME_ { command COMMAND; }; NAME_",
   "alias other='COMMAND'; shopt -s expand_aliases\nother",
   "alias NAME=NAME; shopt -s expand_aliases\nCOMMAND",
@@ -192,10 +199,16 @@ describe.each([
   ["touch m*", "marked"],
 ])("no way around a rule for %s", (match, args) => {
   const name = match.split(" ")[0] as string;
-  const files: [string, string][] = [["mark.sh", "touch marked\n"], ["run.sh", `#!/bin/bash\n${name} ${args}\n`]];
-  const fill = (way: string) => way.replaceAll("COMMAND", "NAME ARGS").replaceAll("NAME", name).replaceAll("ARGS", args);
+  const files: [string, string][] = [
+    ["mark.sh", "touch marked\n"],
+    ["run.sh", `#!/bin/bash\n${name} ${args}\n`],
+  ];
+  const fill = (way: string) =>
+    way.replaceAll("COMMAND", "NAME ARGS").replaceAll("NAME", name).replaceAll("ARGS", args);
   const isMarked = async (way: string, rules: PolicyRule[]) =>
-    (await bundle.run(fill(way), { files, rules })).changes.some((change) => "write" in change && change.write === "marked");
+    (await bundle.run(fill(way), { files, rules })).changes.some(
+      (change) => "write" in change && change.write === "marked",
+    );
 
   test.each(ways)("%s", async (way) => {
     expect(await isMarked(way, [deny(match)])).toBe(false);

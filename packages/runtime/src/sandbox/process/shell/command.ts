@@ -1,15 +1,22 @@
 import { Bash, type BashExecResult, type CommandName, type ExecResult } from "just-bash/browser";
 import { createCommandCheck } from "../../../policy/match-command.ts";
-import { maxConsoleChars, maxPathChars, maxChangedBytes, maxChanges, maxEnvironmentBytes, maxScratchBytes } from "../../bounds.ts";
+import {
+  maxConsoleChars,
+  maxPathChars,
+  maxChangedBytes,
+  maxChanges,
+  maxEnvironmentBytes,
+  maxScratchBytes,
+} from "../../bounds.ts";
 import type { ShellHost, ShellJob, ShellOutcome, ShellState } from "../../shell.ts";
 import { BoundedText } from "../harness/bounded-text.ts";
-import { FileBody, type ContentSource } from "./file-body.ts";
 import { listChanges, diffTrees, TooManyChangesError, type TreeDiff } from "./changes.ts";
 import { withCommandHook } from "./command-hook.ts";
+import { FileBody, type ContentSource } from "./file-body.ts";
 import { TreeFileSystem } from "./file-system.ts";
 import { createFetch } from "./network.ts";
-import { programs } from "./programs.ts";
 import { normalizedPrograms } from "./normalize-args.ts";
+import { programs } from "./programs.ts";
 import { commandNames, scratchFolder, systems, workFolder } from "./system.ts";
 import { iterateFiles, type Folder, splitPath, createFolder, Tree } from "./tree.ts";
 
@@ -43,17 +50,31 @@ export async function runCommand({ job, work, host, onFetched }: CommandOptions)
   const after = tree.find([workFolder]);
   const diff = diffTrees(work, after?.kind === "folder" ? after : undefined);
   const notes: string[] = [];
-  if (result.exitCode === 124 && /execution (?:deadline|time)|aborted/.test(result.stderr)) notes.push(`The command was ended after ${limits.timeoutMs / 1000} s.`);
+  if (result.exitCode === 124 && /execution (?:deadline|time)|aborted/.test(result.stderr))
+    notes.push(`The command was ended after ${limits.timeoutMs / 1000} s.`);
   try {
     const changes = await listChanges(diff, source, { changes: maxChanges, bytes: maxChangedBytes });
     const scratch = collectScratch(tree, notes);
     notes.push(...describeLosses(diff, state, { system, tree, modes: files.modes }));
     const folders = diff.folders.filter((path) => path.length <= maxPathChars).slice(0, maxFolders);
     const { cwd, env } = shell.state(result, state, notes);
-    return { ok: true, exitCode: result.exitCode & 255, stdout, stderr, changes, notes, state: { cwd: resolveFolder(tree, cwd), env, folders, scratch } };
+    return {
+      ok: true,
+      exitCode: result.exitCode & 255,
+      stdout,
+      stderr,
+      changes,
+      notes,
+      state: { cwd: resolveFolder(tree, cwd), env, folders, scratch },
+    };
   } catch (error) {
     if (!(error instanceof TooManyChangesError)) throw error;
-    return { ok: false, kind: "limit", message: `Nothing of what the command did was kept. ${error.message}`, console: truncateOutput(stdout + stderr, maxConsoleChars) };
+    return {
+      ok: false,
+      kind: "limit",
+      message: `Nothing of what the command did was kept. ${error.message}`,
+      console: truncateOutput(stdout + stderr, maxConsoleChars),
+    };
   }
 }
 
@@ -62,7 +83,8 @@ function createTree(system: Folder, work: Folder, { folders, scratch }: ShellSta
   const now = Date.now();
   tree.put([workFolder], work);
   for (const folder of folders) tree.ensureFolder([workFolder, ...splitPath(folder)], now);
-  for (const [path, content] of scratch) tree.put([scratchFolder, ...splitPath(path)], { kind: "file", body: FileBody.of(content), mtime: now });
+  for (const [path, content] of scratch)
+    tree.put([scratchFolder, ...splitPath(path)], { kind: "file", body: FileBody.of(content), mtime: now });
   return tree;
 }
 
@@ -115,17 +137,35 @@ function openShell({ state, limits, rules, network }: CommandOptions["job"], fil
   const inside = bash as unknown as InterpreterInternals;
   return {
     run: (command: string): Promise<BashExecResult> =>
-      bash.exec(command, { rawScript: true }).catch((error: Error) => ({ stdout: "", stderr: `bash: ${error.message}\n`, exitCode: 1, env: {} })),
+      bash
+        .exec(command, { rawScript: true })
+        .catch((error: Error) => ({ stdout: "", stderr: `bash: ${error.message}\n`, exitCode: 1, env: {} })),
     state({ env }: BashExecResult, before: ShellState, notes: string[]): Pick<ShellState, "cwd" | "env"> {
       const end = "?" in env ? env : (left ?? { ...env, PWD: before.cwd });
-      const kept = [...inside.state.exportedVars].filter((name) => !shellVariables.has(name) && end[name] !== undefined && end[name] !== defaultEnv[name]);
-      return { cwd: end.PWD ?? before.cwd, env: selectLastingVariables(kept.map((name) => [name, end[name] as string]), notes) };
+      const kept = [...inside.state.exportedVars].filter(
+        (name) => !shellVariables.has(name) && end[name] !== undefined && end[name] !== defaultEnv[name],
+      );
+      return {
+        cwd: end.PWD ?? before.cwd,
+        env: selectLastingVariables(
+          kept.map((name) => [name, end[name] as string]),
+          notes,
+        ),
+      };
     },
   };
 }
 
 /** What is set in every shell. */
-const defaultEnv: Record<string, string> = { HOME: `/${workFolder}`, USER: "agent", PATH: "/usr/bin:/bin", SHELL: "/bin/bash", TERM: "dumb", LANG: "C.UTF-8", TMPDIR: `/${scratchFolder}` };
+const defaultEnv: Record<string, string> = {
+  HOME: `/${workFolder}`,
+  USER: "agent",
+  PATH: "/usr/bin:/bin",
+  SHELL: "/bin/bash",
+  TERM: "dumb",
+  LANG: "C.UTF-8",
+  TMPDIR: `/${scratchFolder}`,
+};
 
 /** Variables that every shell sets for itself. */
 const shellVariables = new Set(["PWD", "OLDPWD", "_", "SHLVL"]);
@@ -140,7 +180,10 @@ function selectLastingVariables(variables: [name: string, value: string][], note
     room -= size;
     return true;
   });
-  if (dropped.length > 0) notes.push(`Exported variables may have ${maxEnvironmentBytes / 1024} KB in all to last; forgotten: ${formatPaths(dropped)}.`);
+  if (dropped.length > 0)
+    notes.push(
+      `Exported variables may have ${maxEnvironmentBytes / 1024} KB in all to last; forgotten: ${formatPaths(dropped)}.`,
+    );
   return Object.fromEntries(kept);
 }
 
@@ -169,40 +212,64 @@ function collectScratch(tree: Tree, notes: string[]): ShellState["scratch"] {
     bytes += body.size;
     scratch.push([path, body.content()]);
   }
-  if (dropped.length > 0) notes.push(`/${scratchFolder} keeps ${maxScratchBytes / 1024 / 1024} MB from one command to the next; not kept: ${formatPaths(dropped)}.`);
+  if (dropped.length > 0)
+    notes.push(
+      `/${scratchFolder} keeps ${maxScratchBytes / 1024 / 1024} MB from one command to the next; not kept: ${formatPaths(dropped)}.`,
+    );
   return scratch;
 }
 
 /** What a workspace cannot hold, said once. */
-function describeLosses({ folders, links }: TreeDiff, before: ShellState, { system, tree, modes }: { system: Folder; tree: Tree; modes: ReadonlySet<string> }): string[] {
+function describeLosses(
+  { folders, links }: TreeDiff,
+  before: ShellState,
+  { system, tree, modes }: { system: Folder; tree: Tree; modes: ReadonlySet<string> },
+): string[] {
   const notes: string[] = [];
   const empty = folders.filter((folder) => !before.folders.includes(folder));
   if (links.length > 0) notes.push(`A workspace has no symbolic links; not kept: ${formatPaths(links)}.`);
-  if (empty.length > 0) notes.push(`A workspace has no empty folders; until something is in it, this is there for the rest of the turn only: ${formatPaths(empty)}.`);
-  const changed = [...modes].filter((path) => path.startsWith(`${workFolder}/`) && tree.find(path.split("/"))?.kind === "file").map((path) => path.slice(workFolder.length + 1));
-  if (changed.length > 0) notes.push(`A workspace keeps no modes of files; forgotten: ${formatPaths(changed)}. A file that begins with #! can always be run.`);
+  if (empty.length > 0)
+    notes.push(
+      `A workspace has no empty folders; until something is in it, this is there for the rest of the turn only: ${formatPaths(empty)}.`,
+    );
+  const changed = [...modes]
+    .filter((path) => path.startsWith(`${workFolder}/`) && tree.find(path.split("/"))?.kind === "file")
+    .map((path) => path.slice(workFolder.length + 1));
+  if (changed.length > 0)
+    notes.push(
+      `A workspace keeps no modes of files; forgotten: ${formatPaths(changed)}. A file that begins with #! can always be run.`,
+    );
   const elsewhere = [...listOutside(system, tree)];
-  if (elsewhere.length > 0) notes.push(`Only what is in /${workFolder} is kept, and /${scratchFolder} for the rest of the turn; lost: ${formatPaths(elsewhere)}.`);
+  if (elsewhere.length > 0)
+    notes.push(
+      `Only what is in /${workFolder} is kept, and /${scratchFolder} for the rest of the turn; lost: ${formatPaths(elsewhere)}.`,
+    );
   return notes;
 }
 
 function* listOutside(system: Folder, tree: Tree): Generator<string> {
   const without = (folder: Folder): Folder => {
     const rest = createFolder(tree);
-    for (const [name, entry] of folder.entries) if (![workFolder, scratchFolder, "dev", "proc"].includes(name)) rest.entries.set(name, entry);
+    for (const [name, entry] of folder.entries)
+      if (![workFolder, scratchFolder, "dev", "proc"].includes(name)) rest.entries.set(name, entry);
     return rest;
   };
   for (const path of diffTrees(without(system), without(tree.root)).written.keys()) yield `/${path}`;
 }
 
 function formatPaths(paths: readonly string[]): string {
-  const shown = paths.slice(0, maxNamedPaths).map((path) => (path.length > 200 ? `${path.slice(0, 200)}…` : path)).join(", ");
+  const shown = paths
+    .slice(0, maxNamedPaths)
+    .map((path) => (path.length > 200 ? `${path.slice(0, 200)}…` : path))
+    .join(", ");
   return paths.length > maxNamedPaths ? `${shown} and ${paths.length - maxNamedPaths} more` : shown;
 }
 
 /** Advice for whoever builds the interpreter in is of no use to whoever runs a command. */
 function cleanErrors(complaints: string): string {
-  return complaints.replace(/, increase executionLimits\.\w+/g, "").replace(/command not available in browser environments\.[^\n]*/g, "command not found");
+  return complaints
+    .replace(/, increase executionLimits\.\w+/g, "")
+    .replace(/command not available in browser environments\.[^\n]*/g, "command not found");
 }
 
 function truncateOutput(text: string, most: number): string {

@@ -19,7 +19,8 @@ export function encodeFileBody(body: FileBody, encoding: BufferEncoding | undefi
 export function decodeToLatin(content: string | Uint8Array, encoding: BufferEncoding | undefined): string {
   if (typeof content !== "string") return toLatin(content);
   // Only the low byte of a character counts, whatever else it has.
-  if (encoding === "binary" || encoding === "latin1") return /[^\0-\xff]/.test(content) ? toLatin(fromLatin(content)) : content;
+  if (encoding === "binary" || encoding === "latin1")
+    return /[^\0-\xff]/.test(content) ? toLatin(fromLatin(content)) : content;
   if (encoding === "base64") return atob(content);
   if (encoding === "hex") return content.replace(/../g, (pair) => String.fromCharCode(Number.parseInt(pair, 16)));
   return encodeLatin(content);

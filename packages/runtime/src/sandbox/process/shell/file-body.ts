@@ -22,7 +22,14 @@ export class FileBody {
   /** Is it known to be no text? */
   readonly isBinary: boolean;
 
-  private constructor(forms: { text?: string; latin?: string; bytes?: Uint8Array; size?: number; far?: string; isBinary?: boolean }) {
+  private constructor(forms: {
+    text?: string;
+    latin?: string;
+    bytes?: Uint8Array;
+    size?: number;
+    far?: string;
+    isBinary?: boolean;
+  }) {
     this.#text = forms.text;
     this.#latin = forms.latin;
     this.#bytes = forms.bytes;
@@ -92,7 +99,8 @@ export class FileBody {
 
   /** As a workspace would keep it: text where it is text. */
   content(): string | Uint8Array {
-    if (this.#text !== undefined && this.#bytes === undefined && this.#latin === undefined) return this.#text.isWellFormed() ? this.#text : this.bytes();
+    if (this.#text !== undefined && this.#bytes === undefined && this.#latin === undefined)
+      return this.#text.isWellFormed() ? this.#text : this.bytes();
     const latin = this.#latin;
     if (latin !== undefined && ascii.test(latin)) return latin.includes("\0") ? this.bytes() : latin;
     try {

@@ -12,7 +12,11 @@ let asked: string[];
 function createTree(files: Record<string, string | Uint8Array | number>): Folder {
   const made = new Tree(undefined);
   for (const [path, content] of Object.entries(files)) {
-    made.put(splitPath(path), { kind: "file", body: typeof content === "number" ? FileBody.ofRemote(path, content) : FileBody.of(content), mtime: 1000 });
+    made.put(splitPath(path), {
+      kind: "file",
+      body: typeof content === "number" ? FileBody.ofRemote(path, content) : FileBody.of(content),
+      mtime: 1000,
+    });
   }
   return made.root;
 }
@@ -34,7 +38,12 @@ beforeEach(() => {
 /** What is other than it was, in short. */
 function changes(): string[] {
   const { written, deleted, folders, links } = diffTrees(before, tree.root);
-  return [...[...deleted.keys()].map((path) => `-${path}`), ...[...written.keys()].map((path) => `+${path}`), ...folders.map((path) => `${path}/`), ...links.map((path) => `@${path}`)].sort();
+  return [
+    ...[...deleted.keys()].map((path) => `-${path}`),
+    ...[...written.keys()].map((path) => `+${path}`),
+    ...folders.map((path) => `${path}/`),
+    ...links.map((path) => `@${path}`),
+  ].sort();
 }
 
 describe("reading", () => {
@@ -78,7 +87,9 @@ describe("writing", () => {
     expect(await fs.readFile("/a.txt")).toBe("two\n");
     expect(changes()).toEqual(["+a.txt", "+d/new/x.txt"]);
     expect(new Tree(before).find(["a.txt"])).toMatchObject({ body: expect.objectContaining({ size: 4 }) });
-    expect(await new TreeFileSystem(new Tree(before), { source: async () => "", room: 1 }).readFile("/a.txt")).toBe("one\n");
+    expect(await new TreeFileSystem(new Tree(before), { source: async () => "", room: 1 }).readFile("/a.txt")).toBe(
+      "one\n",
+    );
   });
 
   test("the same once more is no change, nor is a time or a mode", async () => {
@@ -93,7 +104,11 @@ describe("writing", () => {
     await fs.appendFile("/a.txt", "zwölf\n");
     await fs.appendFile("/far.txt", "!");
     await fs.appendFile("/d/e/c.bin", Uint8Array.of(1));
-    expect([await fs.readFile("/a.txt"), await fs.readFile("/far.txt"), [...(await fs.readFileBuffer("/d/e/c.bin"))]]).toEqual(["one\nzwölf\n", "far off!", [0, 255, 128, 1]]);
+    expect([
+      await fs.readFile("/a.txt"),
+      await fs.readFile("/far.txt"),
+      [...(await fs.readFileBuffer("/d/e/c.bin"))],
+    ]).toEqual(["one\nzwölf\n", "far off!", [0, 255, 128, 1]]);
   });
 
   test.each([
@@ -139,7 +154,15 @@ describe("moving, copying, removing", () => {
     await fs.mv("/d", "/moved");
     await fs.cp("/moved", "/copied", { recursive: true });
     await fs.rm("/moved/e", { recursive: true });
-    expect(changes()).toEqual(["+copied/b.txt", "+copied/e/c.bin", "+moved/b.txt", "+z.txt", "-a.txt", "-d/b.txt", "-d/e/c.bin"]);
+    expect(changes()).toEqual([
+      "+copied/b.txt",
+      "+copied/e/c.bin",
+      "+moved/b.txt",
+      "+z.txt",
+      "-a.txt",
+      "-d/b.txt",
+      "-d/e/c.bin",
+    ]);
   });
 
   test("a copy of a folder is another folder", async () => {
@@ -150,7 +173,11 @@ describe("moving, copying, removing", () => {
     await fs.writeFile("/own/y", "2");
     await fs.cp("/d", "/d2", { recursive: true });
     await fs.writeFile("/d2/b.txt", "changed");
-    expect([await fs.readFile("/copy/x"), await fs.readdir("/copy"), await fs.readFile("/d/b.txt")]).toEqual(["1", ["x"], "Grüße"]);
+    expect([await fs.readFile("/copy/x"), await fs.readdir("/copy"), await fs.readFile("/d/b.txt")]).toEqual([
+      "1",
+      ["x"],
+      "Grüße",
+    ]);
   });
 
   test("folders with nothing in them are told", async () => {
@@ -162,7 +189,11 @@ describe("moving, copying, removing", () => {
   test.each([
     ["a folder into itself", () => fs.mv("/d", "/d/e/d"), "EINVAL"],
     ["a copy into itself", () => fs.cp("/d", "/d/e/d", { recursive: true }), "EINVAL"],
-    ["a folder over one with files", () => fs.mkdir("/g/d/x", { recursive: true }).then(() => fs.mv("/d", "/g/d")), "ENOTEMPTY"],
+    [
+      "a folder over one with files",
+      () => fs.mkdir("/g/d/x", { recursive: true }).then(() => fs.mv("/d", "/g/d")),
+      "ENOTEMPTY",
+    ],
     ["a file over a folder", () => fs.mv("/a.txt", "/d"), "EISDIR"],
     ["something into a file", () => fs.mv("/d", "/a.txt/d"), "ENOTDIR"],
     ["a folder without saying so", () => fs.cp("/d", "/x"), "EISDIR"],
@@ -186,7 +217,11 @@ describe("links", () => {
   test("lead where they point, in the tree", async () => {
     await fs.symlink("../a.txt", "/d/up");
     await fs.symlink("/d", "/way");
-    expect([await fs.readFile("/way/up"), await fs.readlink("/d/up"), await fs.realpath("/way/up")]).toEqual(["one\n", "../a.txt", "/a.txt"]);
+    expect([await fs.readFile("/way/up"), await fs.readlink("/d/up"), await fs.realpath("/way/up")]).toEqual([
+      "one\n",
+      "../a.txt",
+      "/a.txt",
+    ]);
     await fs.writeFile("/way/up", "through\n");
     expect(await fs.readFile("/a.txt")).toBe("through\n");
     expect((await fs.lstat("/way")).isSymbolicLink).toBe(true);
@@ -237,7 +272,11 @@ test("there is an end to folders in folders, however they come there", async () 
 });
 
 test("paths: nothing is above the top, and two spellings of a letter are one name", async () => {
-  expect([fs.resolvePath("/d", "../../../x"), fs.resolvePath("/d", "./e/../b.txt"), fs.resolvePath("/d", "/y//z/")]).toEqual(["/x", "/d/b.txt", "/y/z"]);
+  expect([
+    fs.resolvePath("/d", "../../../x"),
+    fs.resolvePath("/d", "./e/../b.txt"),
+    fs.resolvePath("/d", "/y//z/"),
+  ]).toEqual(["/x", "/d/b.txt", "/y/z"]);
   await fs.writeFile("/e\u0301.txt", "x");
   expect([await fs.exists("/é.txt"), await fs.readdir("/")]).toEqual([true, ["a.txt", "d", "far.txt", "é.txt"]]);
 });

@@ -1,9 +1,9 @@
 import type { CpOptions, FsStat, IFileSystem, MkdirOptions, RmOptions } from "just-bash/browser";
 import { maxPathChars } from "../../bounds.ts";
-import { FileBody, type ContentSource } from "./file-body.ts";
 import { type Encoding, encodeFileBody, getEncoding, decodeToLatin } from "./encoding.ts";
-import { WriteQuota } from "./write-quota.ts";
+import { FileBody, type ContentSource } from "./file-body.ts";
 import { type Entry, type Folder, folderMode, getMode, splitPath, createFolder, type Tree } from "./tree.ts";
+import { WriteQuota } from "./write-quota.ts";
 
 type ByteText = Awaited<ReturnType<NonNullable<IFileSystem["readFileBytes"]>>>;
 type Dirent = Awaited<ReturnType<NonNullable<IFileSystem["readdirWithFileTypes"]>>>[number];
@@ -90,8 +90,10 @@ export class TreeFileSystem implements IFileSystem {
     if (there && !options?.recursive) throw new Error(`EEXIST: directory already exists, mkdir '${path}'`);
     if (there) return;
     const parent = this.#tree.find(names.slice(0, -1));
-    if (parent?.kind !== "folder" && (parent || !options?.recursive)) throw new Error(`${parent ? "ENOTDIR: not a directory" : "ENOENT: no such file or directory"}, mkdir '${path}'`);
-    if (!this.#tree.put(names, createFolder(this.#tree, this.#now()))) throw new Error(`ENOTDIR: not a directory, mkdir '${path}'`);
+    if (parent?.kind !== "folder" && (parent || !options?.recursive))
+      throw new Error(`${parent ? "ENOTDIR: not a directory" : "ENOENT: no such file or directory"}, mkdir '${path}'`);
+    if (!this.#tree.put(names, createFolder(this.#tree, this.#now())))
+      throw new Error(`ENOTDIR: not a directory, mkdir '${path}'`);
   }
 
   async readdir(path: string): Promise<string[]> {
@@ -112,7 +114,8 @@ export class TreeFileSystem implements IFileSystem {
     if (!there && options?.force) return;
     if (!there) throwMissing("rm", path);
     if (names.length === 0) throw new Error(`EBUSY: resource busy or locked, rm '${path}'`);
-    if (there?.kind === "folder" && there.entries.size > 0 && !options?.recursive) throw new Error(`ENOTEMPTY: directory not empty, rm '${path}'`);
+    if (there?.kind === "folder" && there.entries.size > 0 && !options?.recursive)
+      throw new Error(`ENOTEMPTY: directory not empty, rm '${path}'`);
     this.#quota.release(there);
     this.#tree.remove(names);
   }
@@ -140,10 +143,15 @@ export class TreeFileSystem implements IFileSystem {
     const target = this.#resolve(to, "mv", false);
     const entry = this.#tree.find(source) ?? throwMissing("mv", from);
     if (source.join("/") === target.join("/")) return;
-    if (entry.kind === "folder" && isWithin(target, source)) throw new Error(`EINVAL: cannot move '${from}' into itself, '${to}'`);
+    if (entry.kind === "folder" && isWithin(target, source))
+      throw new Error(`EINVAL: cannot move '${from}' into itself, '${to}'`);
     const there = this.#tree.find(target);
     if (there?.kind === "folder" && (entry.kind !== "folder" || there.entries.size > 0)) {
-      throw new Error(entry.kind === "folder" ? `ENOTEMPTY: directory not empty, mv '${from}' -> '${to}'` : `EISDIR: illegal operation on a directory, mv '${from}' -> '${to}'`);
+      throw new Error(
+        entry.kind === "folder"
+          ? `ENOTEMPTY: directory not empty, mv '${from}' -> '${to}'`
+          : `EISDIR: illegal operation on a directory, mv '${from}' -> '${to}'`,
+      );
     }
     checkDepth(target, entry, "mv", to);
     this.#tree.remove(source);
@@ -268,7 +276,8 @@ export class TreeFileSystem implements IFileSystem {
   }
 
   #link(names: readonly string[], entry: Entry, path: string, doing: string): void {
-    if (this.#tree.find(names)?.kind === "folder") throw new Error(`EISDIR: illegal operation on a directory, ${doing} '${path}'`);
+    if (this.#tree.find(names)?.kind === "folder")
+      throw new Error(`EISDIR: illegal operation on a directory, ${doing} '${path}'`);
     if (!this.#tree.put(names, entry)) throw new Error(`ENOTDIR: not a directory, ${doing} '${path}'`);
   }
 
@@ -277,7 +286,8 @@ export class TreeFileSystem implements IFileSystem {
     if (folder.owner !== this.#tree) return folder;
     const copy = createFolder(this.#tree, this.#now());
     copy.mode = folder.mode;
-    for (const [name, entry] of folder.entries) copy.entries.set(name, entry.kind === "folder" ? this.#copyFolder(entry) : entry);
+    for (const [name, entry] of folder.entries)
+      copy.entries.set(name, entry.kind === "folder" ? this.#copyFolder(entry) : entry);
     return copy;
   }
 
@@ -301,12 +311,15 @@ export class TreeFileSystem implements IFileSystem {
 }
 
 function checkDepth(names: readonly string[], entry: Entry, doing: string, path: string): void {
-  if (names.length + getDepth(entry) > maxDepth) throw new Error(`ENAMETOOLONG: name too long, ${doing} '${path.slice(0, 100)}'`);
+  if (names.length + getDepth(entry) > maxDepth)
+    throw new Error(`ENAMETOOLONG: name too long, ${doing} '${path.slice(0, 100)}'`);
 }
 
 function getDepth(entry: Entry): number {
   let depth = 0;
-  if (entry.kind === "folder") for (const inside of entry.entries.values()) if (inside.kind === "folder") depth = Math.max(depth, 1 + getDepth(inside));
+  if (entry.kind === "folder")
+    for (const inside of entry.entries.values())
+      if (inside.kind === "folder") depth = Math.max(depth, 1 + getDepth(inside));
   return depth;
 }
 
@@ -315,7 +328,9 @@ function throwMissing(doing: string, path: string): never {
 }
 
 function isNullDevice(names: readonly string[]): boolean {
-  return names.length === 2 && names[0] === "dev" && ["null", "zero", "stdout", "stderr", "full"].includes(names[1] ?? "");
+  return (
+    names.length === 2 && names[0] === "dev" && ["null", "zero", "stdout", "stderr", "full"].includes(names[1] ?? "")
+  );
 }
 
 function isWithin(names: readonly string[], folder: readonly string[]): boolean {

@@ -18,7 +18,15 @@ type ArgsNormalizer = (args: readonly string[], place: ProgramContext) => string
 const normalizers: Record<string, ArgsNormalizer> = {
   xargs: (args) => {
     const end = findOperandStart(args, xargsValued);
-    return [...splitOptions(args.slice(0, end), xargsValued, { "--max-args": "-n", "--max-procs": "-P", "--replace": "-I", "--delimiter": "-d" }), ...args.slice(end)];
+    return [
+      ...splitOptions(args.slice(0, end), xargsValued, {
+        "--max-args": "-n",
+        "--max-procs": "-P",
+        "--replace": "-I",
+        "--delimiter": "-d",
+      }),
+      ...args.slice(end),
+    ];
   },
   grep: normalizeGrep,
   egrep: normalizeGrep,
@@ -28,7 +36,14 @@ const normalizers: Record<string, ArgsNormalizer> = {
   diff: (args) => args.filter((arg) => !isColor(arg)),
   sort: (args) => splitOptions(args, "ktoST"),
   cut: (args) => args.flatMap(createShortener({ "--delimiter": "-d", "--fields": "-f", "--characters": "-c" })),
-  cp: (args, place) => checkCopyTarget("cp", splitOptions(args, "t").flatMap((arg) => (arg === "-a" || arg === "--archive" ? ["-r", "-p"] : cpIdle.has(arg) ? [] : [arg])), place),
+  cp: (args, place) =>
+    checkCopyTarget(
+      "cp",
+      splitOptions(args, "t").flatMap((arg) =>
+        arg === "-a" || arg === "--archive" ? ["-r", "-p"] : cpIdle.has(arg) ? [] : [arg],
+      ),
+      place,
+    ),
   mv: (args, place) => checkCopyTarget("mv", [...args], place),
   awk: normalizeAwk,
 };
@@ -65,7 +80,11 @@ function splitOptions(args: readonly string[], valued: string, short: ShortOptio
     const arg = args[at] as string;
     const end = /^-[A-Za-z0-9]./.test(arg) ? findValueStart(arg, valued) : 0;
     if (end === 0) parts.push(...createShortener(short)(arg));
-    else parts.push(...Array.from(arg.slice(1, end), (letter) => `-${letter}`), ...(end < arg.length ? [arg.slice(end)] : []));
+    else
+      parts.push(
+        ...Array.from(arg.slice(1, end), (letter) => `-${letter}`),
+        ...(end < arg.length ? [arg.slice(end)] : []),
+      );
     if (takesNext(arg, valued) && at + 1 < args.length) parts.push(args[++at] as string);
   }
   return parts;
@@ -78,7 +97,9 @@ function findValueStart(arg: string, valued: string): number {
 }
 
 function takesNext(arg: string, valued: string): boolean {
-  return /^-[A-Za-z0-9]/.test(arg) && valued.includes(arg.at(-1) as string) && findValueStart(arg, valued) === arg.length;
+  return (
+    /^-[A-Za-z0-9]/.test(arg) && valued.includes(arg.at(-1) as string) && findValueStart(arg, valued) === arg.length
+  );
 }
 
 /** Where the options end that a program has before what it is to run. */
@@ -90,11 +111,22 @@ function findOperandStart(args: readonly string[], valued: string): number {
 
 const isOption = (arg: string) => /^-./.test(arg);
 
-const isFolder = (path: string, { fs, cwd }: ProgramContext) => fs.stat(fs.resolvePath(cwd, path)).then(({ isDirectory }) => isDirectory, () => false);
+const isFolder = (path: string, { fs, cwd }: ProgramContext) =>
+  fs.stat(fs.resolvePath(cwd, path)).then(
+    ({ isDirectory }) => isDirectory,
+    () => false,
+  );
 
 const isColor = (arg: string) => /^--colou?r(?:=|$)/.test(arg);
 
-const grepShort = { "--context": "-C", "--after-context": "-A", "--before-context": "-B", "--regexp": "-e", "--max-count": "-m", "--file": "-f" };
+const grepShort = {
+  "--context": "-C",
+  "--after-context": "-A",
+  "--before-context": "-B",
+  "--regexp": "-e",
+  "--max-count": "-m",
+  "--file": "-f",
+};
 /** They say how to read what is no text, or to say less of what cannot be read. */
 const grepIdle = new Set(["-s", "--no-messages", "-a", "--text", "-I", "--line-buffered"]);
 
@@ -110,8 +142,10 @@ function normalizeGrep(args: readonly string[]): string[] {
     const arg = given[at] as string;
     const next = given[at + 1];
     if (arg === "-e" && next !== undefined) patterns.push(given[++at] as string);
-    else if (["-A", "-B", "-C", "-m", "-f"].includes(arg) && next !== undefined) options.push(arg, given[++at] as string);
-    else if (["--include", "--exclude", "--exclude-dir"].includes(arg) && next !== undefined) options.push(`${arg}=${given[++at]}`);
+    else if (["-A", "-B", "-C", "-m", "-f"].includes(arg) && next !== undefined)
+      options.push(arg, given[++at] as string);
+    else if (["--include", "--exclude", "--exclude-dir"].includes(arg) && next !== undefined)
+      options.push(`${arg}=${given[++at]}`);
     else if (arg === "-H" || arg === "--with-filename") named = true;
     else if (grepIdle.has(arg) || isColor(arg)) continue;
     else if (isOption(arg)) options.push(arg);
@@ -119,12 +153,18 @@ function normalizeGrep(args: readonly string[]): string[] {
   }
   operands.push(...args.slice(end + 1));
   // Where there are two files, each is named.
-  if (named && operands.length > (patterns.length > 0 ? 0 : 1) && !options.some((option) => ["-c", "-L", "-r", "-R"].includes(option))) operands.push("/dev/null");
+  if (
+    named &&
+    operands.length > (patterns.length > 0 ? 0 : 1) &&
+    !options.some((option) => ["-c", "-L", "-r", "-R"].includes(option))
+  )
+    operands.push("/dev/null");
   return [...options, ...(patterns.length > 0 ? ["-e", patterns.join("\n")] : []), "--", ...operands];
 }
 
 /** “3a\  text”: what is behind the backslash is the line, with the white space that it begins with. */
-const oneLine = /^(\s{0,9}(?:(?:\d+|\$|\/(?:[^/\\\n]|\\.)+\/)(?:,(?:\d+|\$|\/(?:[^/\\\n]|\\.)+\/))?)?[\s!]{0,9}[aic])\\(?=[^\n])/;
+const oneLine =
+  /^(\s{0,9}(?:(?:\d+|\$|\/(?:[^/\\\n]|\\.)+\/)(?:,(?:\d+|\$|\/(?:[^/\\\n]|\\.)+\/))?)?[\s!]{0,9}[aic])\\(?=[^\n])/;
 
 async function normalizeSed(args: readonly string[], { fs, cwd }: ProgramContext): Promise<string[]> {
   const given = args.flatMap(createShortener({ "--expression": "-e" }));
@@ -173,14 +213,15 @@ async function normalizeLs(args: readonly string[], place: ProgramContext): Prom
   for (const arg of args) {
     if (isColor(arg)) continue;
     if (isOption(arg)) options.push(arg);
-    else (await isFolder(arg, place) ? folders : files).push(arg);
+    else ((await isFolder(arg, place)) ? folders : files).push(arg);
   }
   const given = [...options, ...files, ...folders];
   const namesFolders = options.some((option) => /^-[A-Za-z0-9]*d|^--directory$/.test(option));
   if (files.length + folders.length < 2 || options.includes("--help")) return given;
   if (files.length === 0 && !namesFolders) return given;
   const listed = await place.run(given);
-  const end = folders.length === 0 || namesFolders ? listed.stdout.length : listed.stdout.indexOf(`\n\n${folders[0]}:\n`);
+  const end =
+    folders.length === 0 || namesFolders ? listed.stdout.length : listed.stdout.indexOf(`\n\n${folders[0]}:\n`);
   const names = listed.stdout.slice(0, Math.max(0, end));
   return { ...listed, stdout: names.replaceAll("\n\n", "\n") + listed.stdout.slice(names.length) };
 }
@@ -199,7 +240,11 @@ const assignment = /^[A-Za-z_]\w*=/;
 /** Its program may be in a file, and what it is assigned may stand among its files. */
 async function normalizeAwk(args: readonly string[], { fs, cwd }: ProgramContext): Promise<string[]> {
   const end = findOperandStart(args, awkValued);
-  const given = splitOptions(args.slice(0, end), awkValued, { "--file": "-f", "--assign": "-v", "--field-separator": "-F" });
+  const given = splitOptions(args.slice(0, end), awkValued, {
+    "--file": "-f",
+    "--assign": "-v",
+    "--field-separator": "-F",
+  });
   const options: string[] = [];
   const programs: string[] = [];
   const assign = (text: string) => {
@@ -221,5 +266,9 @@ async function normalizeAwk(args: readonly string[], { fs, cwd }: ProgramContext
   }
   const [own = "", ...operands] = isWhole ? ["", ...args.slice(end)] : args.slice(end);
   for (const operand of operands) if (assignment.test(operand)) assign(operand);
-  return [...options, [...programs, own].filter(Boolean).join("\n"), ...operands.filter((operand) => !assignment.test(operand))];
+  return [
+    ...options,
+    [...programs, own].filter(Boolean).join("\n"),
+    ...operands.filter((operand) => !assignment.test(operand)),
+  ];
 }

@@ -11,7 +11,12 @@ describe("what is denied is not run", () => {
     bundle = await openBundle();
   });
 
-  const files = [["a.txt", "a"], ["run.sh", "#!/bin/bash\nrm a.txt"], ["names", "a.txt\n"], ["bin/tool", "#!/bin/sh\nexec rm a.txt\n"]] as [string, string][];
+  const files = [
+    ["a.txt", "a"],
+    ["run.sh", "#!/bin/bash\nrm a.txt"],
+    ["names", "a.txt\n"],
+    ["bin/tool", "#!/bin/sh\nexec rm a.txt\n"],
+  ] as [string, string][];
 
   test.each([
     "rm a.txt",
@@ -30,7 +35,7 @@ describe("what is denied is not run", () => {
     "`echo rm` a.txt",
     "x=rm; $x a.txt",
     "x='rm a.txt'; $x",
-    "x=(rm a.txt); \"${x[@]}\"",
+    'x=(rm a.txt); "${x[@]}"',
     "x=mr; ${x:1}${x:0:1} a.txt",
     "${nothing:-rm} a.txt",
     "{rm,a.txt}",
@@ -38,7 +43,7 @@ describe("what is denied is not run", () => {
     "command -p rm a.txt",
     "exec rm a.txt",
     "eval 'rm a.txt'",
-    "eval \"r\"\"m\" a.txt",
+    'eval "r""m" a.txt',
     "eval eval eval rm a.txt",
     "env rm a.txt",
     "env -i PATH=/bin rm a.txt",
@@ -63,7 +68,7 @@ describe("what is denied is not run", () => {
     "xargs -I {} sh -c 'rm {}' < names",
     "find . -name a.txt -exec rm {} \\;",
     "find . -name a.txt -exec rm {} +",
-    "f() { rm \"$@\"; }; f a.txt",
+    'f() { rm "$@"; }; f a.txt',
     "alias gone=rm; shopt -s expand_aliases\ngone a.txt",
     "(rm a.txt)",
     "{ rm a.txt; }",
@@ -91,7 +96,7 @@ describe("what is denied is not run", () => {
     "echo | awk '{ print | \"rm a.txt\" }'",
     "tee >(rm a.txt) < names",
     "printf 'rm a.txt' > s; bash s",
-    "set -- rm a.txt; \"$@\"",
+    'set -- rm a.txt; "$@"',
     "declare -n ref=cmd; cmd=rm; $ref a.txt",
     "read -r line <<< 'rm a.txt'; $line",
     "mapfile -t lines <<< 'a.txt'; rm \"${lines[0]}\"",
@@ -100,18 +105,35 @@ describe("what is denied is not run", () => {
     const { changes, stdout, stderr } = await bundle.run(command, { files, rules: [deny("rm")] });
     expect(changes.filter((change) => "delete" in change)).toEqual([]);
     // It was refused as what it is, or there is no such way here.
-    expect(stdout + stderr).toMatch(/^$|rm: denied by this agent's policy|not found|not a shell builtin|not supported|invalid|unknown|unexpected|usage|hash|No such file/im);
+    expect(stdout + stderr).toMatch(
+      /^$|rm: denied by this agent's policy|not found|not a shell builtin|not supported|invalid|unknown|unexpected|usage|hash|No such file/im,
+    );
   });
 
   test("the same are run where nothing is denied", async () => {
-    for (const command of ["/usr/../bin/./rm a.txt", "eval eval eval rm a.txt", "xargs -I {} sh -c 'rm {}' < names", "PATH=/work/bin:$PATH tool", "echo 'rm a.txt' | bash", "x=mr; ${x:1}${x:0:1} a.txt", "find . -name a.txt -exec rm {} +"]) {
+    for (const command of [
+      "/usr/../bin/./rm a.txt",
+      "eval eval eval rm a.txt",
+      "xargs -I {} sh -c 'rm {}' < names",
+      "PATH=/work/bin:$PATH tool",
+      "echo 'rm a.txt' | bash",
+      "x=mr; ${x:1}${x:0:1} a.txt",
+      "find . -name a.txt -exec rm {} +",
+    ]) {
       expect([command, (await bundle.run(command, { files })).changes]).toEqual([command, [{ delete: "a.txt" }]]);
     }
   });
 
   test("it says so and exits with 126, and what comes after it runs", async () => {
-    expect(await bundle.run("rm a.txt; echo $?; echo on", { files, rules: [deny("rm")] })).toMatchObject({ stdout: "126\non\n", stderr: "rm: denied by this agent's policy\n", exitCode: 0 });
-    expect(await bundle.run("set -e; rm a.txt; echo on", { files, rules: [deny("rm")] })).toMatchObject({ stdout: "", exitCode: 126 });
+    expect(await bundle.run("rm a.txt; echo $?; echo on", { files, rules: [deny("rm")] })).toMatchObject({
+      stdout: "126\non\n",
+      stderr: "rm: denied by this agent's policy\n",
+      exitCode: 0,
+    });
+    expect(await bundle.run("set -e; rm a.txt; echo on", { files, rules: [deny("rm")] })).toMatchObject({
+      stdout: "",
+      exitCode: 126,
+    });
   });
 
   test.each([

@@ -17,7 +17,12 @@ interface SearchOptions {
 }
 
 /** Lines that a pattern is found in, file by file. A pattern that never ends takes this isolate's process with it, and nothing else. */
-export async function search({ job: { pattern, under, glob, ignoreCase, context = 0, limit }, work, host, onFetched }: SearchOptions): Promise<SearchOutcome> {
+export async function search({
+  job: { pattern, under, glob, ignoreCase, context = 0, limit },
+  work,
+  host,
+  onFetched,
+}: SearchOptions): Promise<SearchOutcome> {
   let expression: RegExp;
   let wanted: Glob | undefined;
   try {
@@ -30,7 +35,8 @@ export async function search({ job: { pattern, under, glob, ignoreCase, context 
   let left = limit;
   const quick = canPrefilter(pattern) ? new RegExp(pattern, ignoreCase ? "im" : "m") : undefined;
   for (const [path, body] of listFilesUnder(work, under)) {
-    if (body.isBinary || path.length > maxPathChars || body.size > maxFileBytes || (wanted && !wanted.matches(path))) continue;
+    if (body.isBinary || path.length > maxPathChars || body.size > maxFileBytes || (wanted && !wanted.matches(path)))
+      continue;
     if (!body.isLoaded) {
       const content = await host.read(path).catch(() => undefined);
       if (content === undefined) continue;
@@ -79,7 +85,8 @@ function addContext(path: string, lines: readonly string[], places: readonly Lin
   const found: Found[] = [];
   let next = 0;
   const near = (from: number, to: number) => {
-    for (next = Math.max(next, from); next < to; next += 1) found.push({ path, line: next + 1, text: truncateAround(lines[next] as string, 0), near: true });
+    for (next = Math.max(next, from); next < to; next += 1)
+      found.push({ path, line: next + 1, text: truncateAround(lines[next] as string, 0), near: true });
   };
   for (const [order, { index, at }] of places.entries()) {
     near(index - context, index);
@@ -95,7 +102,8 @@ function* listFilesUnder(work: Folder, under = ""): Generator<[string, FileBody]
   const entry = new Tree(work).find(names);
   const path = names.join("/");
   if (entry?.kind === "file") yield [path, entry.body];
-  if (entry?.kind === "folder") for (const [inside, { body }] of iterateFiles(entry, path && `${path}/`)) yield [inside, body];
+  if (entry?.kind === "folder")
+    for (const [inside, { body }] of iterateFiles(entry, path && `${path}/`)) yield [inside, body];
 }
 
 function getText(body: FileBody): string | undefined {

@@ -26,27 +26,47 @@ export async function openBundle() {
   const bundle = await bundleAlone(fileURLToPath(new URL("./shell.ts", import.meta.url)));
   const folder = await mkdtemp(join(tmpdir(), "shell-"));
   const file = join(folder, "shell.mjs");
-  await writeFile(file, (bundle.outputFiles[0]?.text ?? "").replace('"cloudflare:workers"', '"data:text/javascript,export class WorkerEntrypoint {}"'));
+  await writeFile(
+    file,
+    (bundle.outputFiles[0]?.text ?? "").replace(
+      '"cloudflare:workers"',
+      '"data:text/javascript,export class WorkerEntrypoint {}"',
+    ),
+  );
   const collation = new Collation();
-  const { default: Shell } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as { default: new () => Shell };
+  const { default: Shell } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
+    default: new () => Shell;
+  };
   collation.takeOver();
   await rm(folder, { recursive: true });
   const shell = new Shell();
   let made = 0;
   return {
-    async run(command: string, { files = [], state = {}, rules = [], limits = {}, host = {} }: ShellTestOptions = {}): Promise<SuccessfulOutcome> {
-      const outcome = await collation.during(() => shell.shell(
-        {
-          agent: "global~ada",
-          command,
-          view: { id: `${++made}`, version: 1, files, gone: [] },
-          state: { cwd: "/work", env: {}, folders: [], scratch: [], ...state },
-          limits: { timeoutMs: 10_000, outputBytes: 100_000, loops: 100_000, commands: 10_000, depth: 100, ...limits },
-          rules,
-          network: host.fetch !== undefined,
-        },
-        { read: async () => undefined, fetch: async () => "", ...host },
-      ));
+    async run(
+      command: string,
+      { files = [], state = {}, rules = [], limits = {}, host = {} }: ShellTestOptions = {},
+    ): Promise<SuccessfulOutcome> {
+      const outcome = await collation.during(() =>
+        shell.shell(
+          {
+            agent: "global~ada",
+            command,
+            view: { id: `${++made}`, version: 1, files, gone: [] },
+            state: { cwd: "/work", env: {}, folders: [], scratch: [], ...state },
+            limits: {
+              timeoutMs: 10_000,
+              outputBytes: 100_000,
+              loops: 100_000,
+              commands: 10_000,
+              depth: 100,
+              ...limits,
+            },
+            rules,
+            network: host.fetch !== undefined,
+          },
+          { read: async () => undefined, fetch: async () => "", ...host },
+        ),
+      );
       if (!outcome.ok) throw new Error(outcome.message);
       return outcome;
     },

@@ -15,13 +15,23 @@ export const commandNames = getCommandNames().filter((name) => !unavailableComma
 const allNames = [...commandNames, ...programs.map(({ name }) => name)];
 
 /** What a shell finds beside the workspace: names of commands, devices. The same for everybody, and nobody's to change. */
-export const systems = { alone: createSystem(allNames), connected: createSystem([...allNames, ...getNetworkCommandNames()]) };
+export const systems = {
+  alone: createSystem(allNames),
+  connected: createSystem([...allNames, ...getNetworkCommandNames()]),
+};
 
 function createSystem(names: readonly string[]): Folder {
   const tree = new Tree(undefined);
-  const write = (path: string, text = "", mode?: number) => tree.put(splitPath(path), { kind: "file", body: FileBody.of(text), mtime: 0, ...(mode === undefined ? {} : { mode }) });
+  const write = (path: string, text = "", mode?: number) =>
+    tree.put(splitPath(path), {
+      kind: "file",
+      body: FileBody.of(text),
+      mtime: 0,
+      ...(mode === undefined ? {} : { mode }),
+    });
   for (const name of names) {
-    for (const folder of ["bin", "usr/bin"]) write(`${folder}/${name}`, `#!/bin/bash\n# Built-in command: ${name}\n`, 0o755);
+    for (const folder of ["bin", "usr/bin"])
+      write(`${folder}/${name}`, `#!/bin/bash\n# Built-in command: ${name}\n`, 0o755);
   }
   for (const device of ["null", "zero", "stdin", "stdout", "stderr"]) write(`dev/${device}`, "", 0o666);
   for (const folder of ["dev/fd", scratchFolder, workFolder]) tree.put(splitPath(folder), createFolder(tree));

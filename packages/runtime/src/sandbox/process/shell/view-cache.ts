@@ -54,9 +54,13 @@ export class ViewCache {
 }
 
 function addToTree(tree: Tree, [path, content, mtime = 0]: ViewFile): void {
-  const body = typeof content === "string" || content instanceof Uint8Array ? FileBody.of(content) : FileBody.ofRemote(path, content.size, content.binary);
+  const body =
+    typeof content === "string" || content instanceof Uint8Array
+      ? FileBody.of(content)
+      : FileBody.ofRemote(path, content.size, content.binary);
   const names = splitPath(path);
   // Where a folder was, the files in it are gone by now.
-  for (let length = 1; length < names.length; length++) if (tree.find(names.slice(0, length))?.kind === "file") tree.remove(names.slice(0, length));
+  for (let length = 1; length < names.length; length++)
+    if (tree.find(names.slice(0, length))?.kind === "file") tree.remove(names.slice(0, length));
   tree.put(names, { kind: "file", body, mtime });
 }

@@ -17,14 +17,18 @@ export class WriteQuota {
 
   take(body: FileBody): void {
     if (this.#usedBytes + body.size > this.#size) this.#usedBytes = this.#measure(this.#tree.root, new Set());
-    if (this.#usedBytes + body.size > this.#size) throw new Error(`ENOSPC: no space left on device, a command may write ${Math.floor(this.#size / 1024 / 1024)} MB`);
+    if (this.#usedBytes + body.size > this.#size)
+      throw new Error(
+        `ENOSPC: no space left on device, a command may write ${Math.floor(this.#size / 1024 / 1024)} MB`,
+      );
     this.#own.add(body);
     this.#usedBytes += body.size;
   }
 
   /** What is freed below a folder is found out when room is short. */
   release(entry: Entry | undefined): void {
-    if (entry?.kind === "file" && this.#own.has(entry.body)) this.#usedBytes = Math.max(0, this.#usedBytes - entry.body.size);
+    if (entry?.kind === "file" && this.#own.has(entry.body))
+      this.#usedBytes = Math.max(0, this.#usedBytes - entry.body.size);
   }
 
   #measure(folder: Folder, seen: Set<FileBody>): number {

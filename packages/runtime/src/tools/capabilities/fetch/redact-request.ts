@@ -12,9 +12,17 @@ export function summarizeFetch(answer: FetchResponse, redact: Redact): string {
 }
 
 export function redactRequest(given: unknown, redact: Redact): unknown {
-  const { url, method, headers, body, bodyBase64 } = (typeof given === "object" && given !== null ? given : {}) as Record<string, unknown>;
-  const names = typeof headers === "object" && headers !== null ? Object.keys(headers).slice(0, 64).map((name) => name.slice(0, 100)) : [];
-  const sent = typeof bodyBase64 === "string" ? getBodySize({ bodyBase64 }) : typeof body === "string" ? getBodySize({ body }) : 0;
+  const { url, method, headers, body, bodyBase64 } = (
+    typeof given === "object" && given !== null ? given : {}
+  ) as Record<string, unknown>;
+  const names =
+    typeof headers === "object" && headers !== null
+      ? Object.keys(headers)
+          .slice(0, 64)
+          .map((name) => name.slice(0, 100))
+      : [];
+  const sent =
+    typeof bodyBase64 === "string" ? getBodySize({ bodyBase64 }) : typeof body === "string" ? getBodySize({ body }) : 0;
   return {
     ...(typeof method === "string" ? { method: method.slice(0, 20) } : {}),
     ...(typeof url === "string" ? { url: redactUrl(url, redact) } : {}),

@@ -16,10 +16,15 @@ export interface FetchResponse {
 /** Cookies would have to be kept by somebody, and the others are about a connection that ends here. */
 const hiddenHeader = /^(?:set-cookie2?|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|alt-svc)$/;
 
-const textualType = /^(?:text\/.*|application\/(?:json|ld\+json|x-ndjson|jsonl|xml|javascript|ecmascript|x-javascript|x-www-form-urlencoded|graphql|yaml|x-yaml|toml|sql)|.*\+(?:json|xml|yaml))$/i;
+const textualType =
+  /^(?:text\/.*|application\/(?:json|ld\+json|x-ndjson|jsonl|xml|javascript|ecmascript|x-javascript|x-www-form-urlencoded|graphql|yaml|x-yaml|toml|sql)|.*\+(?:json|xml|yaml))$/i;
 
 /** Reads an answer to its end, unless that is too far off. */
-export async function readResponse(asked: { method: string; url: string }, response: Response, signal: AbortSignal): Promise<FetchResponse> {
+export async function readResponse(
+  asked: { method: string; url: string },
+  response: Response,
+  signal: AbortSignal,
+): Promise<FetchResponse> {
   const { status, statusText } = response;
   const bytes = await readBytes(asked, response, signal);
   const head = { ...asked, status, statusText, headers: filterHeaders(response, asked.method) };
@@ -47,7 +52,11 @@ async function readBytes({ url }: { url: string }, { body }: Response, signal: A
       if (done) return Buffer.concat(chunks);
       chunks.push(value);
       size += value.length;
-      if (size > maxResponseBytes) throw new ToolFailure("too_large", `The answer of ${host} has more than ${maxResponseBytes / 1024 / 1024} MB. Ask for less at a time.`);
+      if (size > maxResponseBytes)
+        throw new ToolFailure(
+          "too_large",
+          `The answer of ${host} has more than ${maxResponseBytes / 1024 / 1024} MB. Ask for less at a time.`,
+        );
     }
   } catch (error) {
     signal.throwIfAborted();
