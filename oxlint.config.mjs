@@ -119,7 +119,12 @@ export default {
       rules: ban(foreign("daemon")),
     },
     { files: ["examples/**"], rules: ban(internals) },
-    // What an answer holds is what a test is there to find out.
+    // Tests and their fixtures are tables of cases.
+    {
+      files: ["**/*.test.ts", "tests/**", "packages/**/*-double.ts", "packages/**/*.fixture.ts"],
+      rules: { "max-lines": ["warn", { max: 400, skipBlankLines: true, skipComments: true }] },
+    },
+    // What a response holds is what a test is there to find out.
     { files: ["**/*.test.ts"], rules: { "typescript/no-explicit-any": "off" } },
   ],
 };

@@ -45,7 +45,7 @@ export async function openOffice(jobs: Record<string, Job>): Promise<Office> {
     ];
     await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify([{ steps: [...steps, { text: "Done." }] }]));
   }
-  await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: 1, failuresPerMinute: 1000 }));
+  await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: 1, maxFailuresPerMinute: 1000 }));
   const house = await startHostProcess({ home });
   const dial = createDialer(house);
   await waitUntil("the sandboxes", async () =>

@@ -5,7 +5,7 @@ import {
   type AgentEvent,
   type AgentExport,
   type Budget,
-  type BudgetAnswer,
+  type BudgetResponse,
   type UserUsage,
 } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -89,11 +89,11 @@ beforeAll(async () => {
   const home = await createHomePath();
   await mkdir(home, { mode: 0o700 });
   const config = {
-    failuresPerMinute: 100_000,
+    maxFailuresPerMinute: 100_000,
     sandboxSlots: 0,
-    providers: { local: { base: `${server.url}/v1` } },
+    providers: { local: { baseUrl: `${server.url}/v1` } },
     prices: { "local:test-model": price },
-    turn: { heartbeatSeconds: 1, strikes: 20, attempts: 20 },
+    turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
   };
   await writeFile(join(home, "config.jsonc"), JSON.stringify(config));
   house = await startHostProcess({ home });
@@ -235,8 +235,8 @@ async function playRound(round: Round, number: number, chance: Random, tally: Re
   // One more, and nobody asks anything of the agents: what is set aside has to come back by itself.
   await killMain();
   const settled = await waitUntil("nothing to be set aside", async () => {
-    const { standings } = await retryApi<BudgetAnswer>(at);
-    return standings.length > 0 && standings.every(({ reserved }) => reserved === 0) ? standings : undefined;
+    const { statuses } = await retryApi<BudgetResponse>(at);
+    return statuses.length > 0 && statuses.every(({ reserved }) => reserved === 0) ? statuses : undefined;
   });
   await expectBalanced(agencies, all, before, tally);
   const spent = settled[0]?.spent ?? 0;

@@ -27,7 +27,7 @@ test(
     home = await createHomePath();
     // The host gives up on a main that keeps failing; here failing is the point.
     await mkdir(home, { mode: 0o700 });
-    await writeFile(join(home, "config.jsonc"), '{ "failuresPerMinute": 100000, "sandboxSlots": 1 }');
+    await writeFile(join(home, "config.jsonc"), '{ "maxFailuresPerMinute": 100000, "sandboxSlots": 1 }');
     house = await startHostProcess({ home });
     const port = house.port;
 

@@ -54,7 +54,11 @@ beforeAll(async () => {
   const open = () =>
     openTestbed({
       scripts: { worker: { pace: 3, exchanges } },
-      config: { failuresPerMinute: 100_000, sandboxSlots: 0, turn: { heartbeatSeconds: 1, strikes: 20, attempts: 20 } },
+      config: {
+        maxFailuresPerMinute: 100_000,
+        sandboxSlots: 0,
+        turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
+      },
     });
   shelf = await startBareWorker(new URL("../runtime/store.worker.ts", import.meta.url), { objects: ["Shelf"] });
   workshops = await Promise.all(Array.from({ length: houses }, open));

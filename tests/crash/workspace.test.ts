@@ -34,7 +34,11 @@ beforeAll(async () => {
   ];
   workshop = await openTestbed({
     scripts: { worker: { exchanges } },
-    config: { failuresPerMinute: 100_000, sandboxSlots: 0, turn: { heartbeatSeconds: 1, strikes: 20, attempts: 20 } },
+    config: {
+      maxFailuresPerMinute: 100_000,
+      sandboxSlots: 0,
+      turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
+    },
   });
   agent = await workshop.newAgent({ model: "scripted:worker" });
   at = `/agency/global/agent/${agent.name}`;

@@ -16,7 +16,7 @@ const served = { code: "export default { fetch: () => new Response('by the agent
 
 beforeAll(async () => {
   host = await startHost({
-    config: { sandboxSlots: 2, sandbox: { seconds: 3 } },
+    config: { sandboxSlots: 2, sandbox: { timeoutSeconds: 3 } },
     scripts: {
       server: [{ steps: [{ call: { tool: "serveApp", input: served } }, { text: "{{ results.0 }}" }] }],
       clumsy: [

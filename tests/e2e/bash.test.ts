@@ -40,7 +40,7 @@ beforeAll(async () => {
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
   workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
-    config: { sandboxSlots: 1, failuresPerMinute: 1000, toolOrigins: [origin] },
+    config: { sandboxSlots: 1, maxFailuresPerMinute: 1000, toolOrigins: [origin] },
     scripts: { default: script },
   });
 });

@@ -17,7 +17,7 @@ let workshop: Testbed;
 beforeAll(async () => {
   workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
-    config: { turn: { hookSeconds: 1 } },
+    config: { turn: { hookTimeoutSeconds: 1 } },
     scripts: {
       default: [
         { when: "^code", steps: [code, { text: "{{ results.0 }}" }] },
@@ -75,7 +75,7 @@ test.each(ways)("a vetoed call is not made, and its caller reads why (%s)", asyn
   const agent = await newAgent({ deny: "Not on a Sunday." });
   expect(await runAndGetResult(agent, way)).toMatch(/Not on a Sunday\.$/);
   const events = await readEchoEvents(agent);
-  expect(events.at(-1)).toMatchObject({ trouble: "denied" });
+  expect(events.at(-1)).toMatchObject({ errorCode: "denied" });
   expect(events.map(({ type }) => type)).not.toContain("tool.started");
 });
 

@@ -1,4 +1,4 @@
-import type { Standing } from "@thinkery/sdk";
+import type { BudgetStatus } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   countModelCalls,
@@ -21,12 +21,19 @@ afterAll(() => house?.stop());
 
 test("a turn's tokens end it after the call that used them up, and nothing said is lost", async () => {
   const agent = await house.newAgent({ budget: { tokens: 1000 } });
-  const standing: Standing = { level: "turn", kind: "tokens", per: "turn", limit: 1000, spent: 1200, reserved: 0 };
+  const budgetStatus: BudgetStatus = {
+    level: "turn",
+    kind: "tokens",
+    per: "turn",
+    limit: 1000,
+    spent: 1200,
+    reserved: 0,
+  };
   expect(await captureFailure(agent, "loop 400")).toEqual({
     code: "budget",
     message: "The turn has used 1200 of the 1000 tokens that its budget allows.",
     advice: "Say “go on” for another turn, or raise config.budget.tokens in the blueprint.",
-    budget: standing,
+    budget: budgetStatus,
   });
   expect(await countModelCalls(agent)).toBe(3);
   // The next turn has the whole of it again, and knows what was said.

@@ -78,12 +78,12 @@ test("a budget is set, merged, shown and cleared", async () => {
   expect((await house.runCli(["usage", "@global"])).stdout).toContain("2000000");
   expect(await runJson("budget", "set", "@global", "--tokens", "none", "--time", "none")).toEqual({
     budget: null,
-    standings: [],
+    statuses: [],
   });
   await runJson("budget", "set", "--cost", "5");
-  expect((await runJson("budget")).standings).toMatchObject([{ level: "user", kind: "costUsd", limit: 5 }]);
+  expect((await runJson("budget")).statuses).toMatchObject([{ level: "user", kind: "costUsd", limit: 5 }]);
   expect((await house.runCli(["budget", "clear"])).stdout).toContain("Nothing is limited for you");
-  expect(await runJson("budget")).toEqual({ budget: null, standings: [] });
+  expect(await runJson("budget")).toEqual({ budget: null, statuses: [] });
 });
 
 test("nonsense for a budget is exit code 2 with a sentence, and changes nothing", async () => {
@@ -103,7 +103,7 @@ test("nonsense for a budget is exit code 2 with a sentence, and changes nothing"
   ];
   for (const [args, sentence] of wrong) await expectRefused(["budget", "set", ...args], 2, sentence);
   await expectRefused(["budget", "clear", "alice"], 2, /alice is an agent/);
-  expect(await runJson("budget")).toEqual({ budget: null, standings: [] });
+  expect(await runJson("budget")).toEqual({ budget: null, statuses: [] });
   const reader = { THINKERY_TOKEN: (await runJson("token", "new", "reader")).token };
   expect((await house.runCli(["budget"], { env: reader })).code).toBe(0);
   expect((await house.runCli(["budget", "set", "--cost", "1"], { env: reader })).code).toBe(3);

@@ -50,7 +50,7 @@ test("a program hears what code writes while it runs, and what it calls", async 
   expect(`${rounds}caught\n`.startsWith(written)).toBe(true);
   expect(written).toContain("round 3\n");
   const made = told.filter((event) => event.type === "capability");
-  expect(made.map(({ callId, capability: { name, state, trouble } }) => [callId, name, state, trouble])).toEqual([
+  expect(made.map(({ callId, capability: { name, state, errorCode } }) => [callId, name, state, errorCode])).toEqual([
     [call, "write_todos", "running", undefined],
     [call, "write_todos", "failed", "invalid_input"],
   ]);

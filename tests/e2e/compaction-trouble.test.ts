@@ -46,7 +46,7 @@ test("a crash between the summary and the next call changes nothing: no second s
   const { calls, summaries, refused } = talk.requestsSince(before);
   expect([calls.length, summaries.length, refused.length]).toEqual([
     2,
-    getEventData(await agent.log(), "model.consulted").length,
+    getEventData(await agent.log(), "model.generated").length,
     0,
   ]);
   expect(calls[1]?.raw).toBe(calls[0]?.raw);
@@ -118,7 +118,7 @@ test("a summarizer that fails for good is stood in for by the primary model; whe
       : answerAsUsual(request),
   );
   expect(await agent.say(`tip over ${overflowText}`)).toMatchObject({ type: "agent.completed" });
-  expect(getEventData(await agent.log(), "model.consulted").map(({ role, model }) => [role, model])).toContainEqual([
+  expect(getEventData(await agent.log(), "model.generated").map(({ role, model }) => [role, model])).toContainEqual([
     "primary",
     "local:known",
   ]);
@@ -140,7 +140,7 @@ test("a summarizer that reads less than was thought is given smaller pages", asy
   expect(await agent.say(`tip over ${overflowText}`)).toMatchObject({ type: "agent.completed" });
   const { refused, summaries } = talk.requestsSince(before);
   expect(refused.every(isSummary) && refused.length > 0).toBe(true);
-  expect(getEventData(await agent.log(), "model.consulted").every(({ model }) => model === "local:short")).toBe(true);
+  expect(getEventData(await agent.log(), "model.generated").every(({ model }) => model === "local:short")).toBe(true);
   expect(summaries.length).toBeLessThan(30);
 });
 

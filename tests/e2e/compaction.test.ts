@@ -81,7 +81,7 @@ test.each(Object.entries(wires))(
     const compactions = getEventData(log, "context.compacted");
     expect(compactions.length).toBeGreaterThanOrEqual(2);
     expect(compactions.length).toBeLessThanOrEqual(3);
-    expect(summaries.length).toBe(getEventData(log, "model.consulted").length);
+    expect(summaries.length).toBe(getEventData(log, "model.generated").length);
     expect(summaries.length).toBeLessThanOrEqual(compactions.length * 12);
     for (const request of calls) expectPairedResults(request);
     for (const { before: size, after } of compactions) {
@@ -115,7 +115,7 @@ test.each(Object.entries(wires))(
     expect(refused.length).toBe(compactions.length);
     expect(compactions.length).toBeGreaterThanOrEqual(2);
     expect(compactions.length).toBeLessThanOrEqual(3);
-    expect(summaries.length).toBe(getEventData(log, "model.consulted").length);
+    expect(summaries.length).toBe(getEventData(log, "model.generated").length);
     expect(getEventData(log, "model.failed").map(({ kind, retryInMs }) => [kind, retryInMs])).toEqual(
       compactions.map(() => ["overflow", 0]),
     );

@@ -18,7 +18,7 @@ let workshop: Testbed;
 beforeAll(async () => {
   workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
-    config: { failuresPerMinute: 1000, turn: { heartbeatSeconds: 1, strikes: 20, attempts: 20 } },
+    config: { maxFailuresPerMinute: 1000, turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 } },
     scripts: {
       default: [
         createExchange("ask one", createLaterCall()),
@@ -314,7 +314,7 @@ test("a turn that waits survives a kill, and a stop of the host", async () => {
   await agent.report({ callId: calls[1], output: "second" });
   await expectEnd(agent, runId, "first, second");
   expect((await agent.log()).filter(({ type }) => type === "run.resumed")).toMatchObject([
-    { data: { reason: "reported", strikes: 0 } },
+    { data: { reason: "resolved", crashes: 0 } },
   ]);
 });
 
@@ -334,7 +334,9 @@ test("a report that was answered is not lost, whenever main is killed after it",
 /** What the first witness wrote of reports and of going on. */
 async function readWitnessed(agent: TestAgent): Promise<string[]> {
   return (await agent.log()).flatMap(({ type, data }) =>
-    type === "middleware.kept" && data.middlewareName === "first" && /^on(Resume|ChildReport)/.test(String(data.value))
+    type === "middleware.state_changed" &&
+    data.middlewareName === "first" &&
+    /^on(Resume|ChildReport)/.test(String(data.value))
       ? [String(data.value)]
       : [],
   );

@@ -17,7 +17,7 @@ let workshop: Testbed;
 
 beforeAll(async () => {
   workshop = await openTestbed({
-    config: { failuresPerMinute: 100, turn: { heartbeatSeconds: 1, strikes: 20 } },
+    config: { maxFailuresPerMinute: 100, turn: { heartbeatSeconds: 1, maxCrashes: 20 } },
     scripts: {
       tale: {
         pace: 10,

@@ -9,7 +9,7 @@ let workshop: Testbed;
 beforeAll(async () => {
   workshop = await openTestbed({
     worker: new URL("../kit/worker/drivers.worker.ts", import.meta.url),
-    config: { failuresPerMinute: 1000, turn: { heartbeatSeconds: 1 } },
+    config: { maxFailuresPerMinute: 1000, turn: { heartbeatSeconds: 1 } },
     scripts: { default: [{ steps: [{ text: "The loop says: {{ message }}" }] }] },
   });
 });

@@ -85,7 +85,7 @@ test(
     const deferred = await agent.invoke({ message: "later", props: { data: { n: [1, { deep: true }] } } });
     const { data } = await waitForEvent(agent, "tool.deferred", deferred.runId);
     await waitForEvent(agent, "run.paused", deferred.runId);
-    await agent.report({ callId: (data as { callId: string }).callId, output: "reported" });
+    await agent.report({ callId: (data as { callId: string }).callId, output: "resolved" });
     await agent.over(deferred.runId, within);
 
     const slow = await agent.invoke({
@@ -133,7 +133,7 @@ test(
       "capability.answered",
       "middleware.failed",
       "files.changed",
-      "todos.written",
+      "todos.updated",
       "title.set",
       "app.set",
     ];
@@ -151,7 +151,7 @@ test("a log of the tour is valid too", { timeout: 240_000 }, async () => {
   for (const message of ["hi", "plan", "code", "files", "models"]) await say(agent, message);
   const log = await agent.log();
   expectValidEvents(log);
-  expect(findMissingTypes(log, ["todos.written", "title.set", "capability.called", "files.changed"])).toEqual([]);
+  expect(findMissingTypes(log, ["todos.updated", "title.set", "capability.called", "files.changed"])).toEqual([]);
 });
 
 test("an event with a key too many, a field too few or an unknown type is not", () => {

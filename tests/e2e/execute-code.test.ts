@@ -15,8 +15,8 @@ beforeAll(async () => {
   workshop = await openTestbed({
     config: {
       sandboxSlots: 2,
-      failuresPerMinute: 100,
-      sandbox: { seconds: 60, memoryMb: 64 },
+      maxFailuresPerMinute: 100,
+      sandbox: { timeoutSeconds: 60, memoryMb: 64 },
       turn: { heartbeatSeconds: 1 },
     },
     scripts: {
@@ -59,7 +59,7 @@ const runForOutput = async (agent: TestAgent, code: string) => {
 
 const runForError = async (agent: TestAgent, code: string) => {
   const end = await run(agent, code);
-  return end.type === "tool.error" ? [end.data.trouble, end.data.error] : ["none", end.data.output];
+  return end.type === "tool.error" ? [end.data.errorCode, end.data.error] : ["none", end.data.output];
 };
 
 test("a model's code runs, awaits, logs and returns", async () => {
@@ -121,7 +121,7 @@ test("a run whose sandbox is killed says so, and its turn goes on", async () => 
   expect(slot.runs).toBe(1);
   process.kill(slot.pid, "SIGKILL");
   const end = await running;
-  expect(end.type === "tool.error" && [end.data.trouble, end.data.error]).toEqual([
+  expect(end.type === "tool.error" && [end.data.errorCode, end.data.error]).toEqual([
     "sandbox_lost",
     expect.stringContaining("sandbox of this run is gone"),
   ]);
@@ -209,9 +209,9 @@ test("main dies in the middle of a run: its outcome is unknown, what it called h
   expect(end.type).toBe("agent.completed");
   const events = await agent.log();
   const failed = events.find((event) => event.type === "tool.error");
-  expect(failed?.type === "tool.error" && failed.data.trouble).toBe("outcome_unknown");
+  expect(failed?.type === "tool.error" && failed.data.errorCode).toBe("outcome_unknown");
   const answered = events.filter((event) => event.type === "capability.answered");
-  expect(answered.map(({ data }) => [data.toolName, data.trouble])).toEqual([
+  expect(answered.map(({ data }) => [data.toolName, data.errorCode])).toEqual([
     ["echo", undefined],
     ["hang", "outcome_unknown"],
   ]);

@@ -13,7 +13,7 @@ const answered = { text: "{{ results.0 }}" };
 beforeAll(async () => {
   workshop = await openTestbed({
     worker: new URL("../kit/worker/facets.worker.ts", import.meta.url),
-    config: { failuresPerMinute: 1000, turn: { heartbeatSeconds: 1, strikes: 20, attempts: 20 } },
+    config: { maxFailuresPerMinute: 1000, turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 } },
     scripts: {
       default: [
         { when: "/^facet$/", steps: [ask("child", "hello"), answered] },

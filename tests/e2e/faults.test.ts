@@ -123,7 +123,7 @@ test.each(wireNames)("a fault that passes is retried, and nothing is said or don
         ]);
         const log = await agent.log();
         expect([name, log.filter(({ type }) => type === "model.failed").length]).toEqual([name, 1]);
-        expect([name, log.filter(({ type }) => type === "todos.written").length]).toEqual([name, 1]);
+        expect([name, log.filter(({ type }) => type === "todos.updated").length]).toEqual([name, 1]);
       }),
   );
 });

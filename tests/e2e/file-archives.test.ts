@@ -11,7 +11,7 @@ let host: TestHost;
 let agentCount = 0;
 
 beforeAll(async () => {
-  host = await startHost({ config: { workspace: { fileMb: 4, totalMb: 12, textMb: 1 } } });
+  host = await startHost({ config: { workspace: { maxFileMb: 4, maxTotalMb: 12, maxTextMb: 1 } } });
 });
 
 afterAll(() => host?.stop());

@@ -12,7 +12,7 @@ const last = { text: "{{ results.0 }}" };
 beforeAll(async () => {
   workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
-    config: { sandboxSlots: 1, failuresPerMinute: 1000, turn: { hookSeconds: 30 } },
+    config: { sandboxSlots: 1, maxFailuresPerMinute: 1000, turn: { hookTimeoutSeconds: 30 } },
     scripts: {
       default: [
         {
@@ -137,7 +137,7 @@ test("a change that was made when main died is not made again, even if what come
   await workshop.restartMain();
   await agent.over(runId, 40_000);
   const ends = (await agent.log()).flatMap(({ type, data }: any) =>
-    type === "tool.error" || type === "tool.output" ? [data.trouble ?? data.output] : [],
+    type === "tool.error" || type === "tool.output" ? [data.errorCode ?? data.output] : [],
   );
   expect(ends).toEqual(["Created new.md.\n1\tonce"]);
   expect((await workshop.api(`${agent.at}/versions`)).body.versions).toHaveLength(1);

@@ -73,7 +73,7 @@ beforeAll(async () => {
     allowedOrigins: [],
     toolOrigins: [],
     providers: ["local"],
-    models: { providers: { local: { base: `${server.url}/v1`, keyVariable: "LOCAL_KEY" } }, prices: {} },
+    models: { providers: { local: { baseUrl: `${server.url}/v1`, apiKeyVariable: "LOCAL_KEY" } }, prices: {} },
     modelVariables: { variables: { LOCAL_KEY: providerKey }, secrets: [providerKey] },
     turn: turnLimitsSchema.parse({ heartbeatSeconds: 1 }),
     sandbox: sandboxLimitsSchema.parse({}),

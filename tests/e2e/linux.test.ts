@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { AgentEvent, ToolTrouble } from "@thinkery/sdk";
+import type { AgentEvent, ToolErrorCode } from "@thinkery/sdk";
 import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, onTestFinished, test as always } from "vitest";
 import { WebSocket } from "ws";
@@ -44,7 +44,7 @@ const test = always.skipIf(!hasBubblewrap);
 beforeAll(async () => {
   workshop = await openTestbed({
     worker,
-    config: { failuresPerMinute: 1000, linux: { processes: 3 } },
+    config: { maxFailuresPerMinute: 1000, linux: { maxProcesses: 3 } },
     scripts: { default: script },
   });
 });
@@ -57,8 +57,8 @@ async function runAndGetResult(agent: TestAgent, message: string): Promise<strin
   return (data as { result: string }).result;
 }
 
-const listErrors = (log: AgentEvent[]): [ToolTrouble, string][] =>
-  log.flatMap(({ type, data }) => (type === "tool.error" ? [[data.trouble, data.error]] : [])) as never;
+const listErrors = (log: AgentEvent[]): [ToolErrorCode, string][] =>
+  log.flatMap(({ type, data }) => (type === "tool.error" ? [[data.errorCode, data.error]] : [])) as never;
 
 const getFolder = ({ name }: TestAgent) => join(workshop.home, "linux/global", name);
 const signalGo = (agent: TestAgent) => writeFile(join(getFolder(agent), "go"), "");
@@ -189,7 +189,7 @@ test("a command ends when its turn is canceled, and when main is lost", async ()
     await waitForEnd(word);
     await agent.over(runId);
   }
-  expect(listErrors(await agent.log()).map(([trouble]) => trouble)).toEqual(["canceled", "outcome_unknown"]);
+  expect(listErrors(await agent.log()).map(([errorCode]) => errorCode)).toEqual(["canceled", "outcome_unknown"]);
 });
 
 test("what a canceled command had done by then is a version, and the log says so", async () => {

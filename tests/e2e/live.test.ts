@@ -32,7 +32,7 @@ beforeAll(async () => {
         ],
       },
     },
-    config: { failuresPerMinute: 1000, sandboxSlots: 0 },
+    config: { maxFailuresPerMinute: 1000, sandboxSlots: 0 },
   });
   agent = await workshop.newAgent({ model: "scripted:writer" });
   at = `/agency/global/agent/${agent.name}`;

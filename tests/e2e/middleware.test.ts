@@ -15,7 +15,7 @@ beforeAll(async () => {
   workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" },
-    config: { failuresPerMinute: 1000, turn: { heartbeatSeconds: 1, hookSeconds: 5 } },
+    config: { maxFailuresPerMinute: 1000, turn: { heartbeatSeconds: 1, hookTimeoutSeconds: 5 } },
     scripts: {
       default: [
         { when: "work", steps: [{ text: "So. " }, call("echo", { text: "hi" }), call("throws"), { text: "Ended." }] },
@@ -38,7 +38,7 @@ const getEventData = <T extends AgentEvent["type"]>(log: AgentEvent[], type: T) 
 
 /** What each witness wrote down, in the order of the log. */
 async function readWitnessed(agent: TestAgent): Promise<string[]> {
-  return getEventData(await agent.log(), "middleware.kept").flatMap(({ middlewareName, key, value }) =>
+  return getEventData(await agent.log(), "middleware.state_changed").flatMap(({ middlewareName, key, value }) =>
     key === "last" ? [`${middlewareName}: ${String(value)}`] : [],
   );
 }
@@ -63,7 +63,7 @@ test("before and after events are in the log, one for each middleware and call",
   await agent.say("hello");
   const events = (await agent.log()).filter(({ type }) => type.startsWith("middleware.") || type.startsWith("model."));
   const order = events.flatMap(({ type, data }) =>
-    type === "middleware.kept" || type === "model.delta"
+    type === "middleware.state_changed" || type === "model.delta"
       ? []
       : [`${type} ${"middlewareName" in data ? data.middlewareName : ""}`.trim()],
   );
@@ -131,7 +131,7 @@ test("a turn that was cut off goes on, and middleware hears of it", async () => 
   await workshop.restartMain();
   await agent.seen(
     "word of it",
-    ({ type, data }) => type === "middleware.kept" && "value" in data && data.value === "onResume recovered 0",
+    ({ type, data }) => type === "middleware.state_changed" && "value" in data && data.value === "onResume recovered 0",
   );
   expect(await agent.cancel()).toMatchObject({ runId, status: "canceled" });
 });
@@ -255,7 +255,7 @@ test("a model can be consulted beside the conversation, and is counted like ever
   const agent = await workshop.newAgent({ blueprint });
   const { runId } = (await agent.say("hello")).data as { runId: string };
   expect(await agent.state()).toMatchObject({ answered: "A quick answer." });
-  expect(getEventData(await agent.log(), "model.consulted")).toMatchObject([
+  expect(getEventData(await agent.log(), "model.generated")).toMatchObject([
     {
       runId,
       step: 1,

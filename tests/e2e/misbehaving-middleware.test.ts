@@ -19,7 +19,11 @@ beforeAll(async () => {
   workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" },
-    config: { failuresPerMinute: 1000, silenceSeconds: 3, turn: { heartbeatSeconds: 1, hookSeconds: 1 } },
+    config: {
+      maxFailuresPerMinute: 1000,
+      stallTimeoutSeconds: 3,
+      turn: { heartbeatSeconds: 1, hookTimeoutSeconds: 1 },
+    },
     scripts: {
       default: [
         {
@@ -59,7 +63,7 @@ const listFailures = async (agent: TestAgent) =>
 
 const readKeptState = async (agent: TestAgent, name: string) =>
   (await agent.log()).flatMap(({ type, data }) =>
-    type === "middleware.kept" && data.middlewareName === name ? [[data.key, data.value]] : [],
+    type === "middleware.state_changed" && data.middlewareName === name ? [[data.key, data.value]] : [],
   );
 
 const expectCompletion = async (agent: TestAgent, message = "hello") =>
@@ -83,7 +87,7 @@ test("a middleware that throws in every hook is named each time, leaves nothing 
   const { runId } = await agent.invoke({ message: "everything" });
   const deferred = await agent.seen("a deferred call", ({ type }) => type === "tool.deferred");
   await agent.seen("a pause", ({ type }) => type === "run.paused");
-  await agent.report({ callId: (deferred.data as { callId: string }).callId, output: "reported" });
+  await agent.report({ callId: (deferred.data as { callId: string }).callId, output: "resolved" });
   expect(await agent.over(runId)).toMatchObject({ type: "agent.completed", data: { result: "Ended." } });
   const step = (number: number, ...between: string[]) =>
     ["onTick", "beforeModel", "onModelResult", ...between].map((hook) => `puppet ${hook} ${number}: This hook throws.`);
@@ -281,7 +285,7 @@ test("a cancel does not wait for a hook, and those after it do not run", async (
   const log: AgentEvent[] = await agent.log();
   const canceled = log.findIndex(({ type }) => type === "run.canceled");
   const ticks = log.flatMap(({ type, data }, at) =>
-    type === "middleware.kept" && data.value === "onTick 1" ? [[data.middlewareName, at < canceled]] : [],
+    type === "middleware.state_changed" && data.value === "onTick 1" ? [[data.middlewareName, at < canceled]] : [],
   );
   expect(ticks).toEqual([
     ["first", true],

@@ -11,7 +11,7 @@ let workshop: Testbed;
 
 beforeAll(async () => {
   workshop = await openTestbed({
-    config: { turn: { heartbeatSeconds: 1, toolSeconds: 1, noProgressSeconds: 3, steps: 8 } },
+    config: { turn: { heartbeatSeconds: 1, toolTimeoutSeconds: 1, noProgressSeconds: 3, maxSteps: 8 } },
     scripts: {
       clumsy: [
         createExchange("throws", call("throw")),

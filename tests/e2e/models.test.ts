@@ -86,7 +86,7 @@ test("LLM_API_BASE is asked what it has, on loopback, with its own key only", as
   expect(await findProvider(house, "openai")).toMatchObject({
     status: "ready",
     address: `${address}/v1`,
-    keyVariable: "LLM_API_KEY",
+    apiKeyVariable: "LLM_API_KEY",
   });
   expect(seen.length).toBeGreaterThan(0);
   expect(new Set(seen)).toEqual(new Set(["Bearer sk-house-secret"]));
@@ -99,7 +99,7 @@ test("a provider of the configuration and Ollama are found, and prices can be se
     env: { OLLAMA_HOST: server.url, BOX_API_KEY: "sk-box-secret" },
     config: {
       model: "box:house-model",
-      providers: { box: { base: `${server.url}/v1`, keyVariable: "BOX_API_KEY" } },
+      providers: { box: { baseUrl: `${server.url}/v1`, apiKeyVariable: "BOX_API_KEY" } },
       prices: { "box:house-model": { input: 1, output: 2 } },
     },
   });

@@ -79,7 +79,7 @@ test("events are described by type, each with its data", () => {
   }
   expect(RequestAcceptedEvent.properties.data.properties.props).toMatchObject({ $ref: "#/components/schemas/Props" });
   expect(ToolErrorEvent.properties.data.required).toEqual(
-    expect.arrayContaining(["runId", "callId", "error", "trouble"]),
+    expect.arrayContaining(["runId", "callId", "error", "errorCode"]),
   );
 });
 

@@ -15,7 +15,7 @@ import { waitUntil } from "../kit/wait-until.ts";
 let files: FilesPage;
 
 beforeAll(async () => {
-  files = await openFilesPage({ fileMb: 1 });
+  files = await openFilesPage({ maxFileMb: 1 });
 });
 
 afterAll(() => files?.close());

@@ -22,7 +22,7 @@ const createAgent: FilesPage["createAgent"] = (...given) => files.createAgent(..
 const openAddress: FilesPage["openAddress"] = (...given) => files.openAddress(...given);
 
 beforeAll(async () => {
-  files = await openFilesPage({ fileMb: 1, textKb: 64 });
+  files = await openFilesPage({ maxFileMb: 1, maxTextFileKb: 64 });
 });
 
 afterAll(() => files?.close());

@@ -27,7 +27,7 @@ beforeAll(async () => {
     openTestbed({
       worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
       config: {
-        providers: { local: { base: `${server.url}/v1` } },
+        providers: { local: { baseUrl: `${server.url}/v1` } },
         contextTokens: { "local:brief": limit },
         turn: { heartbeatSeconds: 1 },
       },

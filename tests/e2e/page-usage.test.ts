@@ -24,7 +24,7 @@ beforeAll(async () => {
     openTestbed({
       worker: new URL("../kit/worker/calendar.worker.ts", import.meta.url),
       config: {
-        providers: { local: { base: `${server.url}/v1` } },
+        providers: { local: { baseUrl: `${server.url}/v1` } },
         prices: { "local:large": { input: 3, output: 15 }, "local:small": { input: 0.25, output: 1 } },
         turn: { heartbeatSeconds: 1 },
       },
@@ -256,11 +256,11 @@ test("a budget is refused at its field in the host's own words, set, used up, ch
   await page.goto(`${workshop.house().url}/app/frugal/fay`);
   await page.getByLabel("Message to").fill("use 1");
   await page.getByLabel("Message to").press("Enter");
-  const trouble = page.locator(".entry-trouble");
+  const errorBox = page.locator(".entry-trouble");
   const inTrouble = async () => {
-    await trouble.getByText("The budget is used up.").waitFor();
-    await trouble.getByText("thinkery budget set @frugal --tokens …").waitFor();
-    expect(await trouble.getByRole("meter").getAttribute("aria-valuetext")).toBe("110 %: 1.1k of 1k tokens");
+    await errorBox.getByText("The budget is used up.").waitFor();
+    await errorBox.getByText("thinkery budget set @frugal --tokens …").waitFor();
+    expect(await errorBox.getByRole("meter").getAttribute("aria-valuetext")).toBe("110 %: 1.1k of 1k tokens");
   };
   await inTrouble();
   await page.screenshot({ path: `${shots}budget-used-up.png` });
@@ -273,7 +273,7 @@ test("a budget is refused at its field in the host's own words, set, used up, ch
   expect(await hasNoOverflow(page)).toBe(true);
   await page.screenshot({ path: `${shots}budget-about-phone.png`, animations: "disabled" });
   await page.setViewportSize({ width: 1280, height: 900 });
-  await trouble.getByRole("link", { name: "See or raise the budget" }).click();
+  await errorBox.getByRole("link", { name: "See or raise the budget" }).click();
 
   await waitUntil("more than all", async () => (await bar.getAttribute("data-tone")) === "bad");
   await page.getByRole("button", { name: "Change" }).click();
@@ -310,8 +310,8 @@ test("a limit that could not be kept is not said to be used up", async () => {
   const { page } = await openAddress("/app/unpriced/una");
   await page.getByLabel("Message to").fill("use 1");
   await page.getByLabel("Message to").press("Enter");
-  const trouble = page.locator(".entry-trouble");
-  await trouble.getByText("This turn failed.").waitFor();
-  await trouble.getByText("The price of local:secret is not known").waitFor();
-  expect(await trouble.getByText("used up").count()).toBe(0);
+  const errorBox = page.locator(".entry-trouble");
+  await errorBox.getByText("This turn failed.").waitFor();
+  await errorBox.getByText("The price of local:secret is not known").waitFor();
+  expect(await errorBox.getByText("used up").count()).toBe(0);
 });

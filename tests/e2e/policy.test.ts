@@ -137,7 +137,7 @@ const setConfig = (config: object) => workshop.api("/agency/global/blueprints", 
 /** Whether the log of a turn, or the shell in it, says that a rule kept the call from being made. */
 function isRefused(log: AgentEvent[], runId: string, result: string): boolean {
   const own = log.filter(({ data }) => "runId" in data && data.runId === runId);
-  const inLog = own.some(({ data }) => "trouble" in data && data.trouble === "denied");
+  const inLog = own.some(({ data }) => "errorCode" in data && data.errorCode === "denied");
   return inLog || /denied by this agent's policy/.test(result);
 }
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
   workshop = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" },
-    config: { failuresPerMinute: 1000, toolOrigins: [hook.origin], turn: { heartbeatSeconds: 1 } },
+    config: { maxFailuresPerMinute: 1000, toolOrigins: [hook.origin], turn: { heartbeatSeconds: 1 } },
     scripts: {
       default: [
         createExchange("read", "read_props"),

@@ -11,7 +11,7 @@ let workshop: Testbed;
 
 beforeAll(async () => {
   workshop = await openTestbed({
-    config: { failuresPerMinute: 1000, turn: { heartbeatSeconds: 1 } },
+    config: { maxFailuresPerMinute: 1000, turn: { heartbeatSeconds: 1 } },
     scripts: {
       player: [
         { when: "silence", steps: [{ wait: 600_000 }, { text: "Never." }] },
@@ -53,7 +53,7 @@ test("a turn under which the host dies twice at the same point fails, and says s
   const { runId } = await agent.invoke({ message: "silence" });
   await agent.seen("the model's call", ({ type }) => type === "model.started");
   await workshop.killMain();
-  expect((await waitForResume(agent, 1)).data).toMatchObject({ strikes: 1 });
+  expect((await waitForResume(agent, 1)).data).toMatchObject({ crashes: 1 });
   await waitUntil(
     "the model's second call",
     async () => (await agent.log()).filter(({ type }) => type === "model.started").length === 2,
@@ -84,7 +84,7 @@ test("a turn that gets somewhere between two crashes is not held to account for 
   expect(
     (await agent.log())
       .filter(({ type }) => type === "run.resumed")
-      .map(({ data }) => (data as { strikes: number }).strikes),
+      .map(({ data }) => (data as { crashes: number }).crashes),
   ).toEqual([1, 1]);
 });
 
@@ -95,7 +95,7 @@ test("stops of the host are no crashes, but a turn that gets nowhere is not take
   for (let attempt = 1; attempt <= 3; attempt++) {
     await workshop.stopHouse();
     await workshop.startHouse();
-    expect((await waitForResume(agent, attempt)).data).toMatchObject({ strikes: 0 });
+    expect((await waitForResume(agent, attempt)).data).toMatchObject({ crashes: 0 });
     expect(await agent.run()).toMatchObject({ runId, status: "running" });
   }
   await workshop.stopHouse();

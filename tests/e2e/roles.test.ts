@@ -28,7 +28,7 @@ function answer({ body, model, latest, results }: SeenRequest): Answer {
   return { text: `${model} is done.` };
 }
 
-const createProviders = () => ({ box: { base: `${server.url}/v1` }, eyes: { base: `${server.url}/v1` } });
+const createProviders = () => ({ box: { baseUrl: `${server.url}/v1` }, eyes: { baseUrl: `${server.url}/v1` } });
 
 /** The models of all roles, as the agent finds them. */
 async function readModels(agent: TestAgent, more: object = {}): Promise<Record<string, string>> {
@@ -112,8 +112,8 @@ describe("a stock Worker", () => {
         model: "box:host",
         providers: {
           ...createProviders(),
-          wise: { base: `${server.url}/v1`, wire: "messages" },
-          open: { base: `${server.url}/v1`, wire: "responses" },
+          wise: { baseUrl: `${server.url}/v1`, wire: "messages" },
+          open: { baseUrl: `${server.url}/v1`, wire: "responses" },
         },
       },
     });
@@ -135,8 +135,8 @@ describe("a stock Worker", () => {
   test("what models were asked beside the conversation is recorded and paid for", async () => {
     const agent = await workshop.newAgent({ props: { models: { fast: "eyes:small" } } });
     await readModels(agent);
-    const consulted = (await agent.log()).flatMap((event) => (event.type === "model.consulted" ? [event.data] : []));
-    expect(consulted.map(({ role, model, purpose, usage }) => [role, model, purpose, usage.inputTokens])).toEqual(
+    const generated = (await agent.log()).flatMap((event) => (event.type === "model.generated" ? [event.data] : []));
+    expect(generated.map(({ role, model, purpose, usage }) => [role, model, purpose, usage.inputTokens])).toEqual(
       expect.arrayContaining([
         ["fast", "eyes:small", "test", 10],
         ["summarizer", "eyes:small", "test", 10],

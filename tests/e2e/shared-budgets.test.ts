@@ -1,4 +1,4 @@
-import type { Standing } from "@thinkery/sdk";
+import type { BudgetStatus } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   countModelCalls,
@@ -80,9 +80,9 @@ test("what a crash kept from being told is told after it, though nobody asks the
       await house.workshop.killMain();
       const calls = async () => (await house.api(`/agency/${agency}/usage`)).body.total.calls;
       await waitUntil("the agency to hear of it", async () => (await calls()) === turn);
-      const standings = async () => (await house.api(`/agency/${agency}/budget`)).body.standings as Standing[];
+      const statuses = async () => (await house.api(`/agency/${agency}/budget`)).body.statuses as BudgetStatus[];
       await waitUntil("nothing to be set aside", async () =>
-        (await standings()).every(({ reserved }) => reserved === 0),
+        (await statuses()).every(({ reserved }) => reserved === 0),
       );
     }
   }
@@ -95,19 +95,20 @@ test("a call that failed gives back what was set aside, and a call under way hol
     await house.newAgent({ agency }),
     await house.newAgent({ agency }),
   ];
-  const standing = async (): Promise<Standing> => (await house.api(`/agency/${agency}/budget`)).body.standings[0];
+  const budgetStatus = async (): Promise<BudgetStatus> =>
+    (await house.api(`/agency/${agency}/budget`)).body.statuses[0];
   expect(await captureFailure(failing, "fail")).toMatchObject({ code: "model_refused" });
-  await waitUntil("nothing to be set aside", async () => (await standing()).reserved === 0);
-  expect(await standing()).toMatchObject({ spent: 0, reserved: 0 });
+  await waitUntil("nothing to be set aside", async () => (await budgetStatus()).reserved === 0);
+  expect(await budgetStatus()).toMatchObject({ spent: 0, reserved: 0 });
   const { runId } = await one.invoke({ message: "stall 100" });
-  await waitUntil("something to be set aside", async () => (await standing()).reserved > 0);
+  await waitUntil("something to be set aside", async () => (await budgetStatus()).reserved > 0);
   const refused = await captureFailure(other, "say 1");
   expect(refused).toMatchObject({ code: "budget", budget: { spent: 0, reserved: 500 } });
   expect(refused?.message).toContain("and 500 more is set aside for calls under way");
   // Canceled, it holds nothing either.
   await one.cancel({ runId });
   house.server.release();
-  await waitUntil("room again", async () => (await standing()).reserved === 0);
+  await waitUntil("room again", async () => (await budgetStatus()).reserved === 0);
   expect(await captureFailure(other, "say 1")).toBeUndefined();
 });
 
@@ -153,7 +154,7 @@ test("a user's budget holds over all their agencies, also over one that is made 
     // The narrower limit is told first.
     await house.put(`/agency/${first}/budget`, { tokens: 1 });
     expect(await captureFailure(one, "say 1")).toMatchObject({ budget: { level: "agency" } });
-    expect((await house.api(`${one.at}/usage`)).body.budget.map(({ level }: Standing) => level)).toEqual([
+    expect((await house.api(`${one.at}/usage`)).body.budget.map(({ level }: BudgetStatus) => level)).toEqual([
       "agency",
       "user",
     ]);

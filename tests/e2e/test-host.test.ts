@@ -26,7 +26,7 @@ const isRemoved = async (home: string) => !existsSync(dirname(home)) && findHome
 test("a host for a test plays the scripts it was given, and nothing is left of it", async () => {
   let home: string;
   {
-    await using host = await startHost({ scripts: { parrot }, config: { turn: { steps: 3 } } });
+    await using host = await startHost({ scripts: { parrot }, config: { turn: { maxSteps: 3 } } });
     home = host.home;
     expect(host.url).not.toContain(":5099");
     const alice = await host.agent("alice", { model: "scripted:parrot" });

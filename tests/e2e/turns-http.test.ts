@@ -165,7 +165,7 @@ describe("what an agent keeps", () => {
         "tool.started",
         "tool.output",
         "tool.error",
-        "todos.written",
+        "todos.updated",
         "title.set",
         "agent.completed",
       ]),

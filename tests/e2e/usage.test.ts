@@ -2,7 +2,7 @@ import {
   agencyUsageSchema,
   type Agent,
   agentUsageAnswerSchema,
-  budgetAnswerSchema,
+  budgetResponseSchema,
   userSchema,
   userUsageSchema,
 } from "@thinkery/sdk";
@@ -131,10 +131,12 @@ test("clearing a conversation gives nothing back", async () => {
 test("a budget is set, read and taken away; one that limits nothing or less than nothing is refused", async () => {
   const agency = await newAgency();
   for (const path of [`/agency/${agency}/budget`, "/user/budget"]) {
-    expect(budgetAnswerSchema.parse((await api(path)).body)).toEqual({ budget: null, standings: [] });
-    const set = budgetAnswerSchema.parse((await api(path, "PUT", { costUsd: 5, tokens: 1_000_000, per: "day" })).body);
+    expect(budgetResponseSchema.parse((await api(path)).body)).toEqual({ budget: null, statuses: [] });
+    const set = budgetResponseSchema.parse(
+      (await api(path, "PUT", { costUsd: 5, tokens: 1_000_000, per: "day" })).body,
+    );
     expect(set.budget).toEqual({ costUsd: 5, tokens: 1_000_000, per: "day" });
-    expect(set.standings).toMatchObject([
+    expect(set.statuses).toMatchObject([
       { kind: "tokens", per: "day", limit: 1_000_000, reserved: 0 },
       { kind: "costUsd", limit: 5 },
     ]);
@@ -160,7 +162,7 @@ test("a budget is set, read and taken away; one that limits nothing or less than
     expect((await api(path)).body.budget).toEqual(set.budget);
     expect((await api(path, "DELETE")).status).toBe(204);
     expect((await api(path, "DELETE")).status).toBe(204);
-    expect((await api(path)).body).toEqual({ budget: null, standings: [] });
+    expect((await api(path)).body).toEqual({ budget: null, statuses: [] });
   }
   const blueprint = await api(`/agency/${agency}/blueprints`, "POST", {
     name: "x",
@@ -176,10 +178,10 @@ test("a budget that is set right after a turn shows what that turn has spent", a
   const agency = await newAgency();
   await sendMessage(agency, "ann");
   const path = `/agency/${agency}/budget`;
-  const set = budgetAnswerSchema.parse((await api(path, "PUT", { steps: 50 })).body);
-  expect(set.standings).toMatchObject([{ level: "agency", kind: "steps", spent: 1, limit: 50 }]);
+  const set = budgetResponseSchema.parse((await api(path, "PUT", { steps: 50 })).body);
+  expect(set.statuses).toMatchObject([{ level: "agency", kind: "steps", spent: 1, limit: 50 }]);
   await sendMessage(agency, "bob");
-  expect(budgetAnswerSchema.parse((await api(path)).body).standings).toMatchObject([{ spent: 2 }]);
+  expect(budgetResponseSchema.parse((await api(path)).body).statuses).toMatchObject([{ spent: 2 }]);
 });
 
 test("preferences are kept as they are, and only so large", async () => {

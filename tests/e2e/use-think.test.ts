@@ -302,7 +302,7 @@ test("older messages are loaded when asked for, and what the agent refused can b
   await expectAllMessages(page, agent);
   const id = await send(page, "x".repeat(500_000));
   await page.locator('li[data-stage="refused"]').waitFor();
-  await page.evaluate((id) => (window as unknown as PageWindow).page.think.takeBack(id as string), id);
+  await page.evaluate((id) => (window as unknown as PageWindow).page.think.unsend(id as string), id);
   await expectAllMessages(page, agent);
   expect(await send(page, "x".repeat(1_000_001))).toBeUndefined();
   await page.getByText("This is too long to be sent").waitFor();

@@ -32,11 +32,11 @@ export async function openBudgetTestbed() {
   server.answer(spend);
   const workshop = await openTestbed({
     config: {
-      providers: { local: { base: `${server.url}/v1` } },
+      providers: { local: { baseUrl: `${server.url}/v1` } },
       // A dollar for a thousand tokens, in or out.
       prices: { "local:priced": { input: 1000, output: 1000 } },
-      turn: { heartbeatSeconds: 1, steps: 5 },
-      failuresPerMinute: 1000,
+      turn: { heartbeatSeconds: 1, maxSteps: 5 },
+      maxFailuresPerMinute: 1000,
     },
   });
   const { api } = workshop;

@@ -7,9 +7,9 @@ import { nobody } from "../../packages/daemon/src/host/linux/isolation.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { agent, openLinuxFixture } from "./fixture.ts";
 
-const trouble = await findSandboxProblem();
-if (trouble) console.warn(`These tests need a Linux sandbox. ${trouble}`);
-const test = always.skipIf(trouble);
+const problem = await findSandboxProblem();
+if (problem) console.warn(`These tests need a Linux sandbox. ${problem}`);
+const test = always.skipIf(problem);
 
 const getFolder = (home: { path: string }) => join(home.path, "linux/global/alice");
 const getManifestPath = (home: { path: string }) => join(home.path, "linux/.beside", agent, "manifest.json");

@@ -48,7 +48,10 @@ function openExchange() {
     runExclusive: (work) => work(),
   };
   let command = () => {};
-  const linux = { copy, run: async () => (command(), { exitCode: 0, output: "", ms: 0 }) } as unknown as AgentLinux;
+  const linux = {
+    workingCopy: copy,
+    run: async () => (command(), { exitCode: 0, output: "", ms: 0 }),
+  } as unknown as AgentLinux;
   const tool = attachFiles(linux, workspace);
   return {
     workspace,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import type { FileContent, FileEdit, Landed, Overlap } from "@thinkery/sdk";
+import type { FileContent, FileEdit, CommitResponse, Overlap } from "@thinkery/sdk";
 import { linuxLimitsSchema } from "@thinkery/sdk/internal";
 import { onTestFinished } from "vitest";
 import { type Home, openHome } from "../../packages/daemon/src/home/home.ts";
@@ -38,7 +38,7 @@ export class Workspace implements LinuxFiles {
     return { blob: hash, size: content.length, mediaType: "" };
   }
 
-  rebaseEdits(edits: readonly FileEdit[], base: number): Landed {
+  rebaseEdits(edits: readonly FileEdit[], base: number): CommitResponse {
     const next = new Map(this.now);
     const overlaps: Overlap[] = [];
     for (const edit of edits) {

@@ -200,8 +200,8 @@ test("what others have set aside counts like what is spent, and one's own does n
   expect(await books("state", { statement: ann.statement({ asked }) })).toEqual({});
   expect(await books("state", { statement: bob.statement({ asked }) })).toEqual({});
   const cid = new Spender("cid");
-  const standing = { level: "agency", kind: "tokens", per: "ever", limit: 1000, spent: 0, reserved: 1200 };
-  expect(await books("state", { statement: cid.statement({ asked }) })).toEqual({ refused: standing });
+  const budgetStatus = { level: "agency", kind: "tokens", per: "ever", limit: 1000, spent: 0, reserved: 1200 };
+  expect(await books("state", { statement: cid.statement({ asked }) })).toEqual({ refused: budgetStatus });
   // It asks again, as after a crash: what it had set aside is replaced and not added to.
   expect(await books("state", { statement: ann.statement({ asked }) })).toEqual({});
   expect((await books("look")).reserved.tokens).toBe(1200);
@@ -210,7 +210,7 @@ test("what others have set aside counts like what is spent, and one's own does n
   await books("state", { statement: ann.statement() });
   bob.spend("2026-11-15", "x:big", { calls: 1, input_tokens: 300, output_tokens: 100 });
   await books("state", { statement: bob.statement() });
-  expect(await books("standings")).toEqual([{ ...standing, spent: 400, reserved: 0 }]);
+  expect(await books("statuses")).toEqual([{ ...budgetStatus, spent: 400, reserved: 0 }]);
   expect(await books("state", { statement: cid.statement({ asked }) })).toEqual({});
   await books("release", { account: { name: "cid", since: 1 } });
   expect((await books("look")).reserved).toEqual(none);

@@ -26,7 +26,7 @@ export class Books extends DurableObject {
       },
       state: () => statement && accounts.applyReport(statement, now),
       release: () => account && accounts.release(account),
-      standings: () => accounts.listBudgetStatuses(now),
+      statuses: () => accounts.listBudgetStatuses(now),
       look: () => ({
         ...summarizeUsage(accounts.readRows(since)),
         shares: accounts.readShares(since),

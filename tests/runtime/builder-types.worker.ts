@@ -32,7 +32,7 @@ const audit = defineMiddleware({
     // @ts-expect-error a plan is not to be assigned to
     plan.tools = [];
     // @ts-expect-error there is no such setting
-    plan.set({ topP: 1 });
+    plan.updateSettings({ topP: 1 });
   },
   onToolStart({ run, info, config }, call) {
     const name: string = call.name;

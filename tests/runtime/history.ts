@@ -12,7 +12,7 @@ interface Turn {
   runId: string;
   step: number;
   attempt: number;
-  strikes: number;
+  crashes: number;
   /** The call to the model that is under way. */
   call?: Call;
   /** Calls of tools without a result, and all that were begun. */
@@ -72,7 +72,7 @@ export function createEventGenerator(chance: Random) {
       runId: next.runId,
       step: 0,
       attempt: 0,
-      strikes: 0,
+      crashes: 0,
       open: [],
       begun: new Set(),
       deferred: new Set(),
@@ -98,7 +98,7 @@ export function createEventGenerator(chance: Random) {
     now.call = { messageId: id("answer"), attempt: 1 };
     const taken = now.waiting.splice(0);
     return [
-      ...(taken.length > 0 ? [{ type: "message.taken", data: { runId, messageIds: taken } } as const] : []),
+      ...(taken.length > 0 ? [{ type: "message.delivered", data: { runId, messageIds: taken } } as const] : []),
       { type: "run.tick", data: { runId, step: now.step } },
       {
         type: "model.started",
@@ -112,7 +112,7 @@ export function createEventGenerator(chance: Random) {
     if (chance.chance(0.1)) {
       return [
         {
-          type: "model.consulted",
+          type: "model.generated",
           data: {
             runId,
             step,
@@ -182,7 +182,7 @@ export function createEventGenerator(chance: Random) {
     const request = chance.chance(0.3) ? { request: chance.text(20) } : {};
     return [
       {
-        type: "model.consulted",
+        type: "model.generated",
         data: { runId, step, role: "summarizer", model: "scripted:short", purpose: "summary", usage, ms: 2 },
       },
       { type: "context.compacted", data: { ...facts, upTo: made * 1000, summary: chance.text(40), ...request } },
@@ -190,9 +190,9 @@ export function createEventGenerator(chance: Random) {
   }
 
   /** Code that the call runs calls something, and hears of it or not. */
-  function callByCode({ runId, step }: Turn, within: string): NewEvent[] {
-    const call = { runId, within, callId: id("inner"), toolName: "fetch" };
-    const answer = chance.pick([{ summary: "GET → 200" }, { error: "denied", trouble: "denied" } as const]);
+  function callByCode({ runId, step }: Turn, parentCallId: string): NewEvent[] {
+    const call = { runId, parentCallId, callId: id("inner"), toolName: "fetch" };
+    const answer = chance.pick([{ summary: "GET → 200" }, { error: "denied", errorCode: "denied" } as const]);
     return [
       { type: "capability.called", data: { ...call, step, args: { url: chance.text(9) } } },
       ...(chance.chance(0.8)
@@ -220,7 +220,7 @@ export function createEventGenerator(chance: Random) {
       return [
         {
           type: "tool.started",
-          data: { runId, step, callId, toolName: "echo", args: { text: "sk-0123456789abcdefghij" }, repeatable: true },
+          data: { runId, step, callId, toolName: "echo", args: { text: "sk-0123456789abcdefghij" }, idempotent: true },
         },
       ];
     }
@@ -233,7 +233,7 @@ export function createEventGenerator(chance: Random) {
         ? [
             {
               type: "run.resumed",
-              data: { runId, reason: "reported", attempt: 0, strikes: 0, boot: id("boot") },
+              data: { runId, reason: "resolved", attempt: 0, crashes: 0, boot: id("boot") },
             } as const,
           ]
         : []),
@@ -251,11 +251,11 @@ export function createEventGenerator(chance: Random) {
       action: "echo",
     };
     if (!now.begun.has(callId) || chance.chance(0.3))
-      return [{ type: "tool.error", data: { ...common, error: "It did not work.", trouble: "threw" } }];
+      return [{ type: "tool.error", data: { ...common, error: "It did not work.", errorCode: "threw" } }];
     const big = chance.chance(0.3) ? { blob: id("blob"), mediaType: "text/plain" } : {};
     const output = chance.text(20);
     const effects: NewEvent[] = [
-      { type: "todos.written", data: { todos: [{ content: output, status: "pending" }] } },
+      { type: "todos.updated", data: { todos: [{ content: output, status: "pending" }] } },
       { type: "title.set", data: { title: chance.text(8) } },
     ];
     return [
@@ -275,7 +275,7 @@ export function createEventGenerator(chance: Random) {
     const [middlewareName, key] = [chance.pick(["audit", "limits"]), chance.pick(["a", "b"])];
     return [
       {
-        type: "middleware.kept",
+        type: "middleware.state_changed",
         data: { middlewareName, key, ...(chance.chance(0.7) ? { value: { n: chance.below(9) } } : {}) },
       },
     ];
@@ -314,7 +314,7 @@ export function createEventGenerator(chance: Random) {
           toolName: "echo",
           messageId: `${callId}-result`,
           error: "Over.",
-          trouble: "canceled",
+          errorCode: "canceled",
           ms: 0,
           action: "cancel",
         },
@@ -339,7 +339,7 @@ export function createEventGenerator(chance: Random) {
             runId: turn.runId,
             reason: "recovered",
             attempt: ++turn.attempt,
-            strikes: ++turn.strikes,
+            crashes: ++turn.crashes,
             boot: id("boot"),
           },
         },

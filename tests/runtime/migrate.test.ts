@@ -68,7 +68,7 @@ test.each([4, 5, 6])(
     });
     expect(await response.json()).toEqual({
       rows: [
-        { feature: "agent", version: 4 },
+        { feature: "agent", version: 5 },
         { feature: "files", version: 3 },
         { feature: "key", version: 0 },
       ],

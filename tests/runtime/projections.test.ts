@@ -1,4 +1,4 @@
-import { type AgentEvent, type ChatFrame, type JobEvent, type NewEvent, updatesFromEvent } from "@thinkery/sdk";
+import { type AgentEvent, type ChatFrame, type JobEvent, type NewEvent, eventToUpdates } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Transcript } from "../../packages/daemon/src/cli/talk/transcript.ts";
 import { reduceDraft, type Draft } from "../../packages/runtime/src/store/draft.ts";
@@ -133,7 +133,7 @@ function viewStream(told: readonly JobEvent[]) {
 const listKinds = (events: readonly AgentEvent[], runId: string) =>
   new Set(
     events
-      .flatMap(updatesFromEvent)
+      .flatMap(eventToUpdates)
       .flatMap((update) => ("runId" in update && update.runId === runId ? update.kind : [])),
   );
 
@@ -205,7 +205,7 @@ function expectSameDrafts(events: readonly AgentEvent[], name: string): void {
   let turns = new Map<string, TurnState>();
   for (const event of events) {
     stored = reduceDraft(stored, event);
-    for (const update of updatesFromEvent(event)) {
+    for (const update of eventToUpdates(event)) {
       if (!("runId" in update) || update.runId === undefined) continue;
       const turn = turns.get(update.runId) ?? createTurnState(update.runId);
       turns = turns.set(update.runId, reduceTurn(turn, update));
@@ -266,7 +266,7 @@ const finish = (runId: string, result: string): NewEvent => ({ type: "agent.comp
 const cancel = (runId: string): NewEvent => ({ type: "run.canceled", data: { runId, reason: "canceled" } });
 const resume = (runId: string): NewEvent => ({
   type: "run.resumed",
-  data: { runId, reason: "recovered", attempt: 1, strikes: 1, boot: "c" },
+  data: { runId, reason: "recovered", attempt: 1, crashes: 1, boot: "c" },
 });
 const fail = (runId: string, retryInMs?: number): NewEvent => ({
   type: "model.failed",
@@ -376,7 +376,7 @@ const logs: Record<string, Deed[]> = {
     text("r", "Going"),
     accept("r", "q2", true),
     complete("r", "a"),
-    { type: "message.taken", data: { runId: "r", messageIds: ["q2"] } },
+    { type: "message.delivered", data: { runId: "r", messageIds: ["q2"] } },
     begin("r", "b", 2),
     text("r", "Left"),
     complete("r", "b", [], 2),

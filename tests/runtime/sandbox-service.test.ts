@@ -26,21 +26,24 @@ test("code runs, calls what it may and returns", async () => {
 });
 
 test("what goes wrong has its kind", async () => {
-  expect(await ask({ code: "let a = ;" })).toEqual({ trouble: "syntax", message: expect.stringContaining("code:1:9") });
+  expect(await ask({ code: "let a = ;" })).toEqual({
+    errorCode: "syntax",
+    message: expect.stringContaining("code:1:9"),
+  });
   expect(await ask({ code: "console.log('so far'); throw new Error('no')" })).toEqual({
-    trouble: "threw",
+    errorCode: "threw",
     message: expect.stringMatching(/^Error: no\n[^]*console:\nso far$/),
   });
   expect(await ask({ code: "await new Promise((done) => setTimeout(done, 60_000))", timeoutMs: 200 })).toEqual({
-    trouble: "timeout",
+    errorCode: "timeout",
     message: "The run took more than 200 ms and was ended.",
   });
   expect(await ask({ code: "await new Promise(() => {})" })).toEqual({
-    trouble: "threw",
+    errorCode: "threw",
     message: expect.stringContaining("waits for something that can never happen"),
   });
   expect(await ask({ code: "await new Promise((done) => setTimeout(done, 60_000))", abortMs: 50 })).toEqual({
-    trouble: "other",
+    errorCode: "other",
     message: "stopped",
   });
 });
@@ -60,7 +63,7 @@ test("an app answers, and its answer streams", async () => {
 
 test("without a sandbox the call says what is missing", async () => {
   expect(await ask({ code: "return 1" }, bare)).toEqual({
-    trouble: "no_sandbox",
+    errorCode: "no_sandbox",
     message: expect.stringContaining("Nothing here is bound as SANDBOX"),
   });
 });

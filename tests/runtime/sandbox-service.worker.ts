@@ -1,4 +1,4 @@
-import { ToolFailure } from "@thinkery/sdk";
+import { ToolError } from "@thinkery/sdk";
 import { openSandbox, type SandboxEnv } from "../../packages/runtime/src/sandbox/open.ts";
 
 /** Runs code as main does where there is no daemon: `SANDBOX` is another Worker, and nothing else is bound. */
@@ -33,7 +33,7 @@ export default {
       return Response.json({ result: await sandbox.run({ code: code ?? "", modules: {} }, terms), heard });
     } catch (error) {
       return Response.json({
-        trouble: error instanceof ToolFailure ? error.trouble : "other",
+        errorCode: error instanceof ToolError ? error.code : "other",
         message: (error as Error).message,
       });
     }

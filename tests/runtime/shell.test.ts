@@ -120,11 +120,11 @@ describe("a command", () => {
   });
 
   test("that changes too much changes nothing", async () => {
-    const { trouble, message } = await ask({
+    const { errorCode, message } = await ask({
       command:
         "echo on it; seq 1 80000 > a; for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do cat a a a > b$n; done",
     });
-    expect([trouble, message]).toEqual([
+    expect([errorCode, message]).toEqual([
       "limit",
       "Nothing of what the command did was kept. It wrote more than 24 MB.\n\non it",
     ]);
@@ -302,7 +302,7 @@ describe("a search", () => {
 
   test("a pattern that cannot be read is a syntax error", async () => {
     expect(await ask({ files, search: { pattern: "a(", limit: 5 } })).toMatchObject({
-      trouble: "syntax",
+      errorCode: "syntax",
       message: expect.stringContaining("Unterminated group"),
     });
   });

@@ -1,4 +1,4 @@
-import { ToolFailure } from "@thinkery/sdk";
+import { ToolError } from "@thinkery/sdk";
 import { initialShellState, shellLimits } from "../../packages/runtime/src/sandbox/command.ts";
 import { openSandbox, type SandboxEnv } from "../../packages/runtime/src/sandbox/open.ts";
 import type { ViewFile } from "../../packages/runtime/src/sandbox/shell.ts";
@@ -109,7 +109,7 @@ export default {
       );
     } catch (error) {
       return Response.json({
-        trouble: error instanceof ToolFailure ? error.trouble : "other",
+        errorCode: error instanceof ToolError ? error.code : "other",
         message: (error as Error).message,
         asked,
       });

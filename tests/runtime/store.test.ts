@@ -242,7 +242,7 @@ test("what was spent is kept by day and model, with the time of tools under none
   });
   const at = (ts: string, event: NewEvent, seq: number) => ({ ...event, ts, seq, threadId: "global~test" });
   const call = (model: string, tokens: number, costUsd: number | null): NewEvent => ({
-    type: "model.consulted",
+    type: "model.generated",
     data: { runId: "t", step: 1, role: "fast", model, purpose: "check", usage: usage(tokens, costUsd), ms: 1000 },
   });
   const log = [
@@ -265,7 +265,7 @@ test("what was spent is kept by day and model, with the time of tools under none
           toolName: "x",
           messageId: "m",
           error: "No.",
-          trouble: "threw",
+          errorCode: "threw",
           ms: 2500.4,
           action: "x",
         },
@@ -321,12 +321,12 @@ test("how long a turn was worked on leaves out its wait in line, its pauses, and
     [62, completed],
     [63, { type: "run.paused", data: { runId: "t", reason: "deferred" } }],
     // An hour until the report.
-    [3663, { type: "run.resumed", data: { runId: "t", reason: "reported", attempt: 0, strikes: 0, boot: "b" } }],
+    [3663, { type: "run.resumed", data: { runId: "t", reason: "resolved", attempt: 0, crashes: 0, boot: "b" } }],
     [3665, { type: "run.tick", data: { runId: "t", step: 2 } }],
     // Something of another turn does not count.
     [3670, { type: "run.canceled", data: { runId: "other" } }],
     // A day without the host.
-    [90_000, { type: "run.resumed", data: { runId: "t", reason: "recovered", attempt: 1, strikes: 1, boot: "c" } }],
+    [90_000, { type: "run.resumed", data: { runId: "t", reason: "recovered", attempt: 1, crashes: 1, boot: "c" } }],
     [90_004, { type: "run.tick", data: { runId: "t", step: 2 } }],
   ];
   const log = seconds.map(([second, event], index) => ({

@@ -17,7 +17,7 @@ const projections = [
   "spending",
   "facts",
   "blobs",
-  "kept",
+  "middleware_state",
 ];
 
 interface StepRequest {

@@ -120,9 +120,9 @@ test("a merge that cannot be is refused whole, by a trial too, and is made once 
   await on("commit", { edits: [{ move: "Readme.md", to: "Guide.md" }], options: { branch: "try" } });
   await refused("conflict");
   await on("commit", { edits: [{ move: "notes", to: "old-notes" }] });
-  await on("limits", { order: { files: 4 } });
+  await on("limits", { order: { maxFiles: 4 } });
   await refused("too_large");
-  await on("limits", { order: { files: 5 } });
+  await on("limits", { order: { maxFiles: 5 } });
   expect(await on("merge", { name: "try" })).toMatchObject({ overlaps: [] });
   expect(await on("whole")).toEqual([
     ["Guide.md", "theirs"],
@@ -230,7 +230,7 @@ test("of very many files that cannot be where they should be it is found out in 
       createWrite(`A${count}/${number}.ts`, "fine"),
       createWrite(`SRC/${number}.ts`, "no"),
     ]).flat();
-    return (await on("statements", { base: await on("latest"), edits, options: { partly: true } })) as number;
+    return (await on("statements", { base: await on("latest"), edits, options: { dropInvalid: true } })) as number;
   };
   expect((await taken(200)) / (await taken(50))).toBeLessThan(6);
   expect(await on("list")).toMatchObject({ version: 3, files: { length: 251 } });
@@ -239,7 +239,7 @@ test("of very many files that cannot be where they should be it is found out in 
   const { overlaps } = await on("land", {
     base: 4,
     edits: [{ move: "a", to: "srC/a" }, createWrite("A", "twin"), createWrite("b", "b")],
-    options: { partly: true },
+    options: { dropInvalid: true },
   });
   expect(overlaps.map(({ path }: { path: string }) => path)).toEqual(["srC/a", "A"]);
   expect([
@@ -251,7 +251,7 @@ test("of very many files that cannot be where they should be it is found out in 
 
 test("a clock that was wrong for a while costs no history", async () => {
   const on = desk("clock");
-  await on("limits", { order: { keepDays: 1 } });
+  await on("limits", { order: { retainDays: 1 } });
   for (let number = 1; number <= 49; number += 1) await on("commit", { edits: [createWrite("a", `${number}\n`)] });
   await on("sql", { path: "UPDATE versions SET until = 0, at = 0 WHERE id = 49 OR id < 10" });
   await on("commit", { edits: [createWrite("a", "50\n")] });
@@ -293,7 +293,7 @@ test("that a branch was removed, and how much with it, is told", async () => {
     await on("commit", { edits: [createWrite("a", content)], options: { branch: "try" } });
   await on("remove", { name: "try", origin: createOrigin("t") });
   expect((await on("events")).at(-1)).toEqual({
-    type: "files.forgotten",
+    type: "files.pruned",
     data: { branch: "try", upTo: 3, versions: 2, by: createOrigin("t") },
   });
 });

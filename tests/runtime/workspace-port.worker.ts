@@ -18,7 +18,7 @@ interface Env {
 }
 
 /** Text of more than this is a blob. */
-const limits = { ...defaultWorkspaceLimits, textKb: 8, fileMb: 1 };
+const limits = { ...defaultWorkspaceLimits, maxTextFileKb: 8, maxFileMb: 1 };
 
 interface PortRequest {
   call: string;

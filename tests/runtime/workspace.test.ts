@@ -108,7 +108,7 @@ test("no file is where a folder is, and none differs from another by upper and l
 
 test("a workspace holds no more than it may, and can always be made smaller", async () => {
   const on = desk("quota");
-  await on("limits", { order: { files: 3, textKb: 1, textMb: 1, fileMb: 1, totalMb: 1 } });
+  await on("limits", { order: { maxFiles: 3, maxTextFileKb: 1, maxTextMb: 1, maxFileMb: 1, maxTotalMb: 1 } });
   await on("commit", { edits: [createWrite("a", "1"), createWrite("b", "2"), createWrite("c", "3")] });
   expect(await on("commit", { edits: [createWrite("d", "4")] })).toMatchObject({ refused: "too_large" });
   expect(await on("commit", { edits: [createWrite("a", "x".repeat(1025))] })).toMatchObject({ refused: "too_large" });
@@ -119,7 +119,7 @@ test("a workspace holds no more than it may, and can always be made smaller", as
     refused: "too_large",
   });
   expect(await on("commit", { edits: [{ delete: "c" }, createWrite("d", "4")] })).toMatchObject({ id: 2 });
-  await on("limits", { order: { files: 1 } });
+  await on("limits", { order: { maxFiles: 1 } });
   expect(await on("commit", { edits: [{ delete: "d" }] })).toMatchObject({ id: 3 });
   const [known, counted] = await on("totals");
   expect(known).toEqual(counted);
@@ -228,7 +228,7 @@ test("what was done on files as they were comes together with what others did me
       createWrite("a/b", "x"),
     ];
     expect(await on("land", { base: id, edits })).toMatchObject({ refused: "conflict" });
-    const partly = await on("land", { base: id, edits, options: { partly: true } });
+    const partly = await on("land", { base: id, edits, options: { dropInvalid: true } });
     expect(partly.overlaps.map(({ path }: { path: string }) => path).sort()).toEqual(["A", "SRC/m.ts", "a/b"]);
     expect(partly.version.changes).toMatchObject([{ path: "fine" }]);
     expect(await on("content", { path: "src/m.ts" })).toBe(`m ${since.length}\n`);
@@ -336,7 +336,7 @@ test("nobody has to go far to find an old text", async () => {
 
 test("old versions go when the host is told so, and everybody is told that they went", async () => {
   const on = desk("retention");
-  await on("limits", { order: { keepVersions: 20 } });
+  await on("limits", { order: { retainVersions: 20 } });
   for (let number = 1; number <= 100; number++)
     await on("commit", {
       edits: [createWrite("a", `${number}\n`), ...(number % 10 === 0 ? [createWrite(`f${number}`, "x")] : [])],
@@ -347,9 +347,9 @@ test("old versions go when the host is told so, and everybody is told that they 
   expect(await on("content", { path: "a", at: { version: 3 } })).toMatchObject({ refused: "not_found" });
   for (let id = oldest; id <= 100; id++)
     expect(await on("content", { path: "a", at: { version: id } })).toBe(`${id}\n`);
-  expect(
-    (await on("events")).filter(({ type }: { type: string }) => type === "files.forgotten").length,
-  ).toBeGreaterThan(0);
+  expect((await on("events")).filter(({ type }: { type: string }) => type === "files.pruned").length).toBeGreaterThan(
+    0,
+  );
   expect((await on("copies")).count).toBeLessThan(12);
   // What a branch needs to come back stays for as long as the branch.
   await on("branch", { order: { name: "slow" } });

@@ -1,4 +1,4 @@
-import type { CommitResult, FileContent, FileEdit, Landed, NewEvent, Origin } from "@thinkery/sdk";
+import type { CommitResult, FileContent, FileEdit, CommitResponse, NewEvent, Origin } from "@thinkery/sdk";
 import { workspaceLimitsSchema } from "@thinkery/sdk/internal";
 import { DurableObject } from "cloudflare:workers";
 import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
@@ -16,7 +16,7 @@ interface StepRequest {
   options?: {
     branch?: string;
     joins?: boolean;
-    partly?: boolean;
+    dropInvalid?: boolean;
     key?: string;
     seen?: boolean;
     expected?: Record<string, string | null>;
@@ -227,6 +227,6 @@ export default {
   },
 };
 
-function toLanded({ version, overlaps }: CommitResult): Landed {
+function toLanded({ version, overlaps }: CommitResult): CommitResponse {
   return { ...(version ? { version } : {}), overlaps };
 }

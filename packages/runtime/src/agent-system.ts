@@ -3,9 +3,9 @@ import {
   type BlueprintConfig,
   blueprintSchema,
   defaultBlueprint,
-  invalid,
+  createValidationError,
   type Middleware,
-  nameProblem,
+  findNameIssue,
   nameRules,
   type NewBlueprint,
   type Tool,
@@ -45,7 +45,7 @@ export type AgentBlueprint<Config extends object> = Omit<NewBlueprint, "config">
 };
 
 /** What a Worker exports: its objects under these names, and the handler as the default. */
-export interface Exported {
+export interface WorkerExports {
   Think: ReturnType<typeof createThinkClass>;
   Agency: ReturnType<typeof createAgencyClass>;
   User: typeof User;
@@ -123,7 +123,7 @@ export class AgentSystem<Config extends object = object> {
   addAgent(blueprint: AgentBlueprint<Config>): this {
     const parsed = blueprintSchema.safeParse(blueprint);
     if (!parsed.success)
-      throw new Error(`The blueprint “${blueprint.name}”: ${invalid("blueprint", parsed.error).message}`);
+      throw new Error(`The blueprint “${blueprint.name}”: ${createValidationError("blueprint", parsed.error).message}`);
     const { data } = parsed;
     const other = this.#blueprints.get(data.name);
     if (other && other !== defaultBlueprint) throw new Error(`There are two blueprints “${data.name}”.`);
@@ -136,14 +136,14 @@ export class AgentSystem<Config extends object = object> {
     if (this.#drivers.some(({ name }) => name === driver.name)) {
       throw new Error(`There is already a driver “${driver.name}”. Rename one.`);
     }
-    const problem = nameProblem(nameRules.driver, driver.name);
+    const problem = findNameIssue(nameRules.driver, driver.name);
     if (problem) throw new Error(`“${driver.name}” cannot be a driver's name: ${problem}.`);
     this.#drivers.push(driver);
     return this;
   }
 
   /** The Worker's objects and its handler. What cannot work is refused here, before anything runs. */
-  export(): Exported {
+  export(): WorkerExports {
     const system = this.#build();
     return {
       Think: createThinkClass(system),

@@ -1,9 +1,14 @@
 /** `@thinkery/runtime`: for a Worker of one's own. */
-export { type AgentBlueprint, AgentSystem, type AgentSystemOptions, type Exported } from "./agent-system.ts";
+export {
+  type AgentBlueprint,
+  AgentSystem,
+  type AgentSystemOptions,
+  type WorkerExports as Exported,
+} from "./agent-system.ts";
 export { Agency, default, handler, Supervision, Think, User } from "./main.ts";
 export type {
   Conversation,
-  DrivenTurn,
+  TurnContext as DrivenTurn,
   Driver,
   DriverDefinition,
   ModelCallEnd,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { filePath, foldedPath } from "@thinkery/sdk";
+import { parseFilePath, foldPathCase } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as Y from "yjs";
 import { type Editor, openEditor } from "../../kit/editor.ts";
@@ -23,7 +23,7 @@ const editors: Editor[] = [];
 beforeAll(async () => {
   home = await createHomePath();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
-  await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: 2, sandbox: { seconds: 60 } }));
+  await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: 2, sandbox: { timeoutSeconds: 60 } }));
   const script = [
     { steps: [{ call: { tool: "executeCode", input: { code: "{{ message }}" } } }, { text: "{{ results.0 }}" }] },
   ];
@@ -71,7 +71,7 @@ const listFiles = async (name: string) =>
 function groupInRounds<T extends { path: string }>(cases: readonly T[], most: number): T[][] {
   const all: { taken: Set<string>; cases: T[] }[] = [];
   for (const one of cases) {
-    const first = foldedPath(
+    const first = foldPathCase(
       one.path
         .replace(/^(?:\/work\/|\.\/)+/, "")
         .normalize("NFC")
@@ -167,7 +167,7 @@ test("the shell writes hostile paths only inside the workspace", async () => {
   );
   const found = JSON.parse(landed) as string[];
   expect(found.length).toBeGreaterThan(minFilesFound);
-  for (const path of found) expect(filePath(path)).toBe(path);
+  for (const path of found) expect(parseFilePath(path)).toBe(path);
 });
 
 test("an editor that adds files at hostile paths adds only those that are valid", async () => {
@@ -185,7 +185,7 @@ test("an editor that adds files at hostile paths adds only those that are valid"
   expect(found.length).toBeGreaterThan(minFilesFound);
   expect(editor.closed).toEqual([]);
   for (const path of found)
-    expect([path, path === "the-last-one" || (lands.has(path) && filePath(path) === path)]).toEqual([path, true]);
+    expect([path, path === "the-last-one" || (lands.has(path) && parseFilePath(path) === path)]).toEqual([path, true]);
 });
 
 test("nothing was written outside the workspace, and the host never restarted", async () => {

@@ -1,10 +1,10 @@
-import { filePath, folderPath, foldedPath, isThinkeryError, pathLimits } from "@thinkery/sdk";
+import { parseFilePath, parseFolderPath, foldPathCase, isThinkeryError, pathLimits } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { createRandom } from "../../kit/random.ts";
 import { pathCases, twins } from "./cases.ts";
 
 /** Where a path leads, or that it is refused. Whatever else is thrown is a mistake of ours. */
-function resolvePath(path: string, of: (text: string) => string | undefined = filePath): string | undefined {
+function resolvePath(path: string, of: (text: string) => string | undefined = parseFilePath): string | undefined {
   try {
     return of(path);
   } catch (error) {
@@ -25,8 +25,8 @@ function expectInside(path: string): void {
   expect(path).not.toMatch(/^[/~]$|^\/|[\\\0:]/);
   expect(path).toBe(path.normalize("NFC"));
   expect(Buffer.byteLength(path)).toBeLessThanOrEqual(pathLimits.bytes);
-  expect(filePath(path)).toBe(path);
-  expect(filePath(`/work/${path}`)).toBe(path);
+  expect(parseFilePath(path)).toBe(path);
+  expect(parseFilePath(`/work/${path}`)).toBe(path);
   expect(new URL(path.split("/").map(encodeURIComponent).join("/"), "http://x/y/").pathname.startsWith("/y/")).toBe(
     true,
   );
@@ -49,19 +49,19 @@ test.each([
   ["a\\b", "write it with slashes, not backslashes"],
   ["nul.txt", "“nul.txt” is a device on some machines"],
 ])("%s is refused with a reason", (path, reason) => {
-  expect(() => filePath(path)).toThrow(`“${path}” cannot be a path in the workspace: ${reason}.`);
+  expect(() => parseFilePath(path)).toThrow(`“${path}” cannot be a path in the workspace: ${reason}.`);
 });
 
 test("a folder is a path too, or the whole workspace, and never anything else", () => {
   for (const whole of ["", ".", "/", "./", "//", "/work", "/work/", "/work//", "/work/.", "/work/./", "././"])
-    expect(folderPath(whole)).toBe(undefined);
-  expect(folderPath("src/")).toBe("src");
-  expect(folderPath("/work/src///")).toBe("src");
+    expect(parseFolderPath(whole)).toBe(undefined);
+  expect(parseFolderPath("src/")).toBe("src");
+  expect(parseFolderPath("/work/src///")).toBe("src");
   for (const { path } of pathCases) {
-    const landed = resolvePath(path, folderPath);
+    const landed = resolvePath(path, parseFolderPath);
     if (landed !== undefined) expectInside(landed);
   }
-  expect(resolvePath(`${"/".repeat(1_000_000)}x`, folderPath)).toBe(undefined);
+  expect(resolvePath(`${"/".repeat(1_000_000)}x`, parseFolderPath)).toBe(undefined);
 });
 
 test("pieces of hostile paths in any order lead nowhere else", () => {
@@ -105,15 +105,15 @@ test("pieces of hostile paths in any order lead nowhere else", () => {
 });
 
 test.each(twins.map((names) => [names]))("%j are one where case does not count", (names) => {
-  expect(new Set(names.map((name) => foldedPath(filePath(name)))).size).toBe(1);
-  expect(new Set(names.map((name) => foldedPath(`${name}/x`)))).toEqual(
-    new Set([`${foldedPath(names[0] as string)}/X`]),
+  expect(new Set(names.map((name) => foldPathCase(parseFilePath(name)))).size).toBe(1);
+  expect(new Set(names.map((name) => foldPathCase(`${name}/x`)))).toEqual(
+    new Set([`${foldPathCase(names[0] as string)}/X`]),
   );
 });
 
 test("names that are not twins are not taken for some", () => {
   const names = ["a", "á", "b", "a b", "ab", "文", "文件", "😀", "😁", "ö", "o"];
-  expect(new Set(names.map(foldedPath)).size).toBe(names.length);
+  expect(new Set(names.map(foldPathCase)).size).toBe(names.length);
 });
 
 function formatPath(path: string): string {

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import http from "node:http";
 import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { filePath } from "@thinkery/sdk";
+import { parseFilePath } from "@thinkery/sdk";
 import { zipFiles } from "@thinkery/sdk/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HostProcess, startHostProcess } from "../../kit/host-process.ts";
@@ -94,7 +94,7 @@ test("a PUT to a hostile path is refused or stays inside the workspace", async (
       if (answer.status !== 201) continue;
       const { path: landed } = JSON.parse(answer.body);
       // Dots are taken away on the way here; whatever is left is judged like every other path.
-      if (rest.includes("/")) expect(filePath(landed)).toBe(landed);
+      if (rest.includes("/")) expect(parseFilePath(landed)).toBe(landed);
       else expect([path, landed]).toEqual([path, lands]);
       expect(
         (await ask("GET", `/agents/${name}/files/${landed.split("/").map(encodeURIComponent).join("/")}`)).body,

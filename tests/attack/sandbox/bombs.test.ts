@@ -76,7 +76,7 @@ let bystanders: TestAgent[];
 beforeAll(async () => {
   coders = await openCodeTestbed({
     slots,
-    sandbox: { memoryMb: 64, silenceSeconds: 60 },
+    sandbox: { memoryMb: 64, stallTimeoutSeconds: 60 },
     given: [{ timeoutMs: limits.spin }, { timeoutMs: limits.memory }],
     scripts: {
       plan: [

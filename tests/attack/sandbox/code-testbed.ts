@@ -44,8 +44,8 @@ export async function openCodeTestbed({
   const workshop = await openTestbed({
     config: {
       sandboxSlots: slots,
-      failuresPerMinute: 1000,
-      sandbox: { seconds: 5, ...sandbox },
+      maxFailuresPerMinute: 1000,
+      sandbox: { timeoutSeconds: 5, ...sandbox },
       turn: { heartbeatSeconds: 1 },
     },
     scripts: {
@@ -104,7 +104,7 @@ export type CodeTestbed = Awaited<ReturnType<typeof openCodeTestbed>>;
 export function findCodeResult(events: readonly AgentEvent[]): CodeResult {
   for (const { type, data } of events.toReversed()) {
     if (type === "tool.output" && data.toolName === "executeCode") return { kind: "ok", text: data.output };
-    if (type === "tool.error" && data.toolName === "executeCode") return { kind: data.trouble, text: data.error };
+    if (type === "tool.error" && data.toolName === "executeCode") return { kind: data.errorCode, text: data.error };
   }
   throw new Error("The call has no result.");
 }

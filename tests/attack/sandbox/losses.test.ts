@@ -13,7 +13,7 @@ let coders: CodeTestbed;
 beforeAll(async () => {
   coders = await openCodeTestbed({
     slots: 4,
-    sandbox: { seconds: 60, mostSeconds: 60, silenceSeconds: 60, memoryMb: 64 },
+    sandbox: { timeoutSeconds: 60, maxTimeoutSeconds: 60, stallTimeoutSeconds: 60, memoryMb: 64 },
   });
 });
 

@@ -62,7 +62,7 @@ beforeAll(async () => {
   coders = await openCodeTestbed({
     // One more than there are families at a time, so that each keeps its own.
     slots: 6,
-    sandbox: { mostSeconds: 90, silenceSeconds: 90, memoryMb: 64 },
+    sandbox: { maxTimeoutSeconds: 90, stallTimeoutSeconds: 90, memoryMb: 64 },
     given: all.map(({ given }) => given).filter((given) => Object.keys(given).length > 0),
     env: { CANARY: inEnvironment, OPENAI_API_KEY: inEnvironment },
   });
@@ -142,6 +142,6 @@ function findCallsOutsideRun(log: readonly AgentEvent[]): unknown[] {
   const ended = new Set<string>();
   return log.filter(({ type, data }) => {
     if (type === "tool.output" || type === "tool.error") ended.add(data.callId);
-    return type === "capability.called" && ended.has(data.within);
+    return type === "capability.called" && ended.has(data.parentCallId);
   });
 }

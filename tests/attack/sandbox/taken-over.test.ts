@@ -12,7 +12,7 @@ beforeAll(async () => {
   trap = await openTrap();
   coders = await openCodeTestbed({
     slots: 2,
-    sandbox: { seconds: 8 },
+    sandbox: { timeoutSeconds: 8 },
     inside: new URL("taken-over.worker.ts", import.meta.url),
   });
 });

@@ -1,4 +1,4 @@
-import { filePath } from "@thinkery/sdk";
+import { parseFilePath } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import * as Y from "yjs";
@@ -200,7 +200,7 @@ test(
     const texts = open.ada.readAll();
     expect([open.ben.readAll(), late.readAll(), open.ada.closed, open.ben.closed]).toEqual([texts, texts, [], []]);
     for (const [path, text] of Object.entries(texts)) {
-      expect(filePath(path)).toBe(path);
+      expect(parseFilePath(path)).toBe(path);
       const response = await fetch(
         `${house.url}${buildAgentPath("open")}/files/${path.split("/").map(encodeURIComponent).join("/")}`,
         { headers: { authorization: `Bearer ${house.token}` } },

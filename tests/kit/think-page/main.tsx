@@ -48,7 +48,7 @@ function Conversation({ agent }: { agent: string }) {
           <Row key={entry.id} entry={entry} />
         ))}
       </ol>
-      {think.trouble && <p role="alert">{think.trouble.message}</p>}
+      {think.error && <p role="alert">{think.error.message}</p>}
     </main>
   );
 }

@@ -4,13 +4,13 @@ import { z } from "zod";
 
 // A second driver and sources of tools that change: what is behind the extension points, and nothing of our own loop.
 
-const createRingTool = (name: string, repeatable: boolean) =>
+const createRingTool = (name: string, idempotent: boolean) =>
   defineTool(
     {
       name,
       description: "Rings a bell that counts.",
       inputSchema: z.object({ bell: z.string(), id: z.string() }),
-      idempotent: repeatable,
+      idempotent,
     },
     async ({ bell, id }, { callId, signal }) => {
       const { promise, resolve } = Promise.withResolvers<string>();
@@ -29,7 +29,7 @@ let fetchThroughHost: (url: string, init: RequestInit) => Promise<Response> = (u
 class EchoDriver implements Driver {
   async run(turn: DrivenTurn): Promise<"completed" | "waiting"> {
     for (;;) {
-      const calls = await turn.pendingCalls();
+      const calls = await turn.listPendingCalls();
       if (calls.length > 0) await turn.executeCalls(calls);
       if (await turn.isWaiting()) return "waiting";
       if (calls.length === 0 && (await turn.isAnswered())) return "completed";

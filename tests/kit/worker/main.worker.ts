@@ -16,14 +16,14 @@ export class Think extends ProductThink {
     ];
   }
 
-  #createRingTool(name: string, repeatable: boolean): Tool {
+  #createRingTool(name: string, idempotent: boolean): Tool {
     return defineTool(
       {
         name,
         description: "Rings a bell that counts.",
         inputSchema: z.object({ bell: z.string(), id: z.string(), ms: z.number().default(0) }),
         action: "ring",
-        idempotent: repeatable,
+        idempotent,
         parallel: true,
       },
       async ({ bell, id, ms }, { callId, signal }) => {

@@ -74,6 +74,6 @@ function watch(conversation: Conversation, countArmed: () => Promise<number>): C
     const read = await api.getState.call(conversation);
     return { ...read, state: { ...read.state, armed: await countArmed() } };
   };
-  Object.setPrototypeOf(conversation, Object.create(api, { state: { value: state } }));
+  Object.setPrototypeOf(conversation, Object.create(api, { getState: { value: state } }));
   return Object.defineProperty(conversation, "isWatched", { value: true });
 }

@@ -1,4 +1,4 @@
-import type { BudgetKind, Standing } from "@thinkery/sdk";
+import type { BudgetKind, BudgetStatus } from "@thinkery/sdk";
 import { formatDuration } from "./duration.ts";
 import type { Output } from "./output.ts";
 import { formatCost } from "./talk/lines.ts";
@@ -13,8 +13,8 @@ export const kindNames: Record<BudgetKind, string> = {
 const levelNames = { turn: "turn", agent: "agent", agency: "agency", user: "you" };
 
 /** Limits and how far they are used up. */
-export function formatBudgetTable(output: Output, standings: Standing[]): string {
-  const rows = standings.map(({ level, kind, per, spent, reserved, limit }) => [
+export function formatBudgetTable(output: Output, statuses: BudgetStatus[]): string {
+  const rows = statuses.map(({ level, kind, per, spent, reserved, limit }) => [
     levelNames[level],
     kindNames[kind],
     per === "ever" ? "for good" : `a ${per}`,

@@ -1,4 +1,4 @@
-import { errorBody, fail, isThinkeryError } from "@thinkery/sdk";
+import { toErrorBody, fail, isThinkeryError } from "@thinkery/sdk";
 
 export interface Sink {
   write(text: string | Uint8Array): unknown;
@@ -79,7 +79,7 @@ export class Output {
 
   writeError(error: unknown): void {
     const known = isThinkeryError(error) ? error : fail("internal", formatUnexpectedError(error));
-    if (this.isJson) this.writeJson(errorBody(known));
+    if (this.isJson) this.writeJson(toErrorBody(known));
     this.writeMessage(`thinkery: ${sanitizeIndented(known.message)}`);
     for (const problem of (known.details?.problems ?? []).slice(1)) {
       this.writeMessage(sanitizeIndented(`  ${problem.path.join(".")}: ${problem.message}`));

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { followFile, readLastLines } from "./tail.ts";
 
 // Only how long a slow machine may take.
-const patience = { timeout: 10_000 };
+const retryTimeoutMs = { timeout: 10_000 };
 
 let folder: string;
 let file: string;
@@ -35,13 +35,13 @@ test("following shows each new line once, also across a rotation", async () => {
   const stop = new AbortController();
   const following = followFile(file, 4, (line) => seen.push(line), stop.signal);
   await appendFile(file, "one\nhal");
-  await vi.waitFor(() => expect(seen).toEqual(["one"]), patience);
+  await vi.waitFor(() => expect(seen).toEqual(["one"]), retryTimeoutMs);
   await appendFile(file, "f\n");
-  await vi.waitFor(() => expect(seen).toEqual(["one", "half"]), patience);
+  await vi.waitFor(() => expect(seen).toEqual(["one", "half"]), retryTimeoutMs);
   await appendFile(file, "last\n");
   await rename(file, `${file}.1`);
   await writeFile(file, "first of the next\n");
-  await vi.waitFor(() => expect(seen).toEqual(["one", "half", "last", "first of the next"]), patience);
+  await vi.waitFor(() => expect(seen).toEqual(["one", "half", "last", "first of the next"]), retryTimeoutMs);
   stop.abort();
   await following;
 });
@@ -51,7 +51,7 @@ test("following waits for a file that is not there yet", async () => {
   const stop = new AbortController();
   const following = followFile(file, 0, (line) => seen.push(line), stop.signal);
   await writeFile(file, "hello\n");
-  await vi.waitFor(() => expect(seen).toEqual(["hello"]), patience);
+  await vi.waitFor(() => expect(seen).toEqual(["hello"]), retryTimeoutMs);
   stop.abort();
   await following;
 });

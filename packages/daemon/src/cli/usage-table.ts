@@ -1,14 +1,14 @@
-import type { Report, Standing } from "@thinkery/sdk";
+import type { UsageBreakdown, BudgetStatus } from "@thinkery/sdk";
 import { formatBudgetTable } from "./budget-table.ts";
 import type { Output } from "./output.ts";
 import { formatCost } from "./talk/lines.ts";
 
-type UsageNumbers = Report["total"];
+type UsageNumbers = UsageBreakdown["total"];
 
 /** What was used, whose shares it is made of, and the limits that hold. */
-export interface Usage extends Report {
+export interface Usage extends UsageBreakdown {
   shares?: [title: string, rows: (UsageNumbers & { name: string })[]];
-  budget: Standing[];
+  budget: BudgetStatus[];
 }
 
 /** By day and model, on a screen with a bar for each; then the shares, where there are several; then the limits. */

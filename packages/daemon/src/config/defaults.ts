@@ -9,8 +9,8 @@ import {
 /** What holds where no file says otherwise. Apart from the schema, which is only loaded to check a file. */
 export const defaultConfig = {
   sandboxSlots: 2,
-  failuresPerMinute: 5,
-  silenceSeconds: 10,
+  maxFailuresPerMinute: 5,
+  stallTimeoutSeconds: 10,
   allowedHosts: [] as string[],
   allowedOrigins: [] as string[],
   toolOrigins: [] as string[],

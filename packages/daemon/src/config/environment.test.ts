@@ -68,8 +68,8 @@ test("providers are those that have a key or an address", () => {
 
 test("providers of the configuration count when their key is there, or none is needed", () => {
   const configured = {
-    groq: { base: "https://a.example", keyVariable: "GROQ_API_KEY" },
-    box: { base: "http://10.0.0.1/v1" },
+    groq: { baseUrl: "https://a.example", apiKeyVariable: "GROQ_API_KEY" },
+    box: { baseUrl: "http://10.0.0.1/v1" },
   };
   expect(listProviders({}, configured)).toEqual(["box"]);
   expect(listProviders({ GROQ_API_KEY: "x" }, configured)).toEqual(["groq", "box"]);
@@ -84,7 +84,7 @@ test("main is given the keys and addresses that are set, and nothing else", () =
     HOME: "/x",
     OTHER_KEY: "c",
   };
-  const configured = { groq: { base: "https://a.example", keyVariable: "GROQ_API_KEY" } };
+  const configured = { groq: { baseUrl: "https://a.example", apiKeyVariable: "GROQ_API_KEY" } };
   expect(readModelVariables(env, configured)).toEqual({
     variables: { OPENAI_API_KEY: "a", GROQ_API_KEY: "b", LLM_API_BASE: "http://127.0.0.1:1" },
     secrets: ["a", "b"],
@@ -108,7 +108,7 @@ test("an address that is none is refused", () => {
 });
 
 test("a model of a provider that there is not is refused by its key, whichever role it is for", () => {
-  const providers = { box: { base: "http://10.0.0.1/v1" } };
+  const providers = { box: { baseUrl: "http://10.0.0.1/v1" } };
   const check =
     (model: string | undefined, models: object = {}) =>
     () =>

@@ -19,8 +19,8 @@ test("without files the defaults hold", async () => {
   const { config, files } = await loadConfig(join(home, "not-there"), cwd);
   expect(config).toEqual({
     sandboxSlots: 2,
-    failuresPerMinute: 5,
-    silenceSeconds: 10,
+    maxFailuresPerMinute: 5,
+    stallTimeoutSeconds: 10,
     allowedHosts: [],
     allowedOrigins: [],
     toolOrigins: [],
@@ -30,16 +30,31 @@ test("without files the defaults hold", async () => {
     contextTokens: {},
     turn: {
       noProgressSeconds: 600,
-      attempts: 3,
-      strikes: 2,
+      maxAttempts: 3,
+      maxCrashes: 2,
       heartbeatSeconds: 3,
-      toolSeconds: 120,
-      hookSeconds: 10,
-      steps: 64,
+      toolTimeoutSeconds: 120,
+      hookTimeoutSeconds: 10,
+      maxSteps: 64,
     },
-    sandbox: { seconds: 30, mostSeconds: 300, waitSeconds: 300, silenceSeconds: 20, memoryMb: 128, runs: 250 },
-    linux: { seconds: 60, mostSeconds: 600, memoryMb: 2048, processes: 8, network: false },
-    workspace: { fileMb: 32, textKb: 1024, files: 10_000, totalMb: 512, textMb: 64, keepDays: 0, keepVersions: 0 },
+    sandbox: {
+      timeoutSeconds: 30,
+      maxTimeoutSeconds: 300,
+      queueTimeoutSeconds: 300,
+      stallTimeoutSeconds: 20,
+      memoryMb: 128,
+      maxRunsPerSlot: 250,
+    },
+    linux: { timeoutSeconds: 60, maxTimeoutSeconds: 600, memoryMb: 2048, maxProcesses: 8, network: false },
+    workspace: {
+      maxFileMb: 32,
+      maxTextFileKb: 1024,
+      maxFiles: 10_000,
+      maxTotalMb: 512,
+      maxTextMb: 64,
+      retainDays: 0,
+      retainVersions: 0,
+    },
   });
   expect(files).toEqual([]);
 });
@@ -69,7 +84,7 @@ test("an error names the file it is in", async () => {
 });
 
 test("a working folder may choose the model but not where keys are sent", async () => {
-  const providers = { openai: { base: "https://evil.example/v1" } };
+  const providers = { openai: { baseUrl: "https://evil.example/v1" } };
   await writeFile(join(cwd, "thinkery.jsonc"), JSON.stringify({ model: "openai:gpt-4.1", providers }));
   await expect(loadConfig(home, cwd)).rejects.toThrow(/thinkery\.jsonc may not set “providers”.*config\.jsonc/);
   await writeFile(join(cwd, "thinkery.jsonc"), JSON.stringify({ model: "openai:gpt-4.1" }));
@@ -89,7 +104,7 @@ test("a working folder may not loosen what code and commands may use", async () 
   for (const own of [
     { sandbox: { memoryMb: 4096 } },
     { linux: { network: true } },
-    { workspace: { keepVersions: 1 } },
+    { workspace: { retainVersions: 1 } },
   ]) {
     const [key] = Object.keys(own);
     await writeFile(join(cwd, "thinkery.jsonc"), JSON.stringify(own));
@@ -98,6 +113,6 @@ test("a working folder may not loosen what code and commands may use", async () 
   await writeFile(join(cwd, "thinkery.jsonc"), "{}");
   await writeFile(join(home, "config.jsonc"), '{ "sandbox": { "memoryMb": 256 }, "linux": { "network": true } }');
   const { config } = await loadConfig(home, cwd);
-  expect(config.sandbox).toMatchObject({ memoryMb: 256, seconds: 30, silenceSeconds: 20 });
-  expect(config.linux).toMatchObject({ network: true, seconds: 60 });
+  expect(config.sandbox).toMatchObject({ memoryMb: 256, timeoutSeconds: 30, stallTimeoutSeconds: 20 });
+  expect(config.linux).toMatchObject({ network: true, timeoutSeconds: 60 });
 });

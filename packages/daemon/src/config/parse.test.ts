@@ -51,14 +51,14 @@ test("a bad value names its key, its line and what is expected", () => {
 
 test("keys and values inside the model settings are named with their line", () => {
   expect(getMessage('{ "providers": {\n"groq": { "bas": "x" } } }')).toContain(
-    "line 2, column 9: “providers.groq.base” is not valid: expected the address",
+    "line 2, column 9: “providers.groq.baseUrl” is not valid: expected the address",
   );
-  expect(getMessage('{ "providers": {\n"groq": { "base": "https://a.example", "wires": "chat" } } }')).toBe(
-    "thinkery.jsonc, line 2, column 40: unknown key “wires”; did you mean “wire”?",
+  expect(getMessage('{ "providers": {\n"groq": { "baseUrl": "https://a.example", "wires": "chat" } } }')).toBe(
+    "thinkery.jsonc, line 2, column 43: unknown key “wires”; did you mean “wire”?",
   );
-  expect(getMessage('{ "turn": { "step": 3 } }')).toContain("did you mean “steps”?");
-  expect(getMessage('{ "turn": { "steps": 0 } }')).toContain(
-    "“turn.steps” is not valid: expected a whole number from 1 to 10000",
+  expect(getMessage('{ "turn": { "maxStep": 3 } }')).toContain("did you mean “maxSteps”?");
+  expect(getMessage('{ "turn": { "maxSteps": 0 } }')).toContain(
+    "“turn.maxSteps” is not valid: expected a whole number from 1 to 10000",
   );
   expect(getMessage('{ "sandbox": { "memory": 3 } }')).toContain("unknown key “memory”; did you mean “memoryMb”?");
   expect(getMessage('{ "sandbox": { "silenceSeconds": 0 } }')).toContain(
@@ -81,17 +81,17 @@ test("keys and values inside the model settings are named with their line", () =
     "“contextTokens.openai:x” is not valid: expected a whole number of tokens, 1000 or more",
   );
   for (const name of ["scripted", "Groq", "a b"]) {
-    expect(getMessage(JSON.stringify({ providers: { [name]: { base: "https://a.example" } } }))).toContain(
+    expect(getMessage(JSON.stringify({ providers: { [name]: { baseUrl: "https://a.example" } } }))).toContain(
       `providers.${name}`,
     );
   }
   for (const base of ["groq.com", "ftp://a", "https://user:pw@a.example", "https://a.example?key=1"]) {
     expect(getMessage(JSON.stringify({ providers: { groq: { base } } }))).toContain("expected the address of an API");
   }
-  for (const keyVariable of ["SIGNING_KEY", "THINKERY_API_KEY", "HOST", "lower_key", "PATH"]) {
-    expect(getMessage(JSON.stringify({ providers: { groq: { base: "https://a.example", keyVariable } } }))).toContain(
-      "environment variable",
-    );
+  for (const apiKeyVariable of ["SIGNING_KEY", "THINKERY_API_KEY", "HOST", "lower_key", "PATH"]) {
+    expect(
+      getMessage(JSON.stringify({ providers: { groq: { baseUrl: "https://a.example", apiKeyVariable } } })),
+    ).toContain("environment variable");
   }
 });
 

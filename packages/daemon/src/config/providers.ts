@@ -20,7 +20,9 @@ export function listProviders(env: Environment, configured: Providers = {}): str
     .map(([name]) => name);
   if (env.LLM_API_BASE?.trim()) names.push("openai-compatible");
   if (env.OLLAMA_HOST?.trim()) names.push("ollama");
-  const own = Object.entries(configured).filter(([, { keyVariable }]) => !keyVariable || env[keyVariable]?.trim());
+  const own = Object.entries(configured).filter(
+    ([, { apiKeyVariable }]) => !apiKeyVariable || env[apiKeyVariable]?.trim(),
+  );
   return [...new Set([...names, ...own.map(([name]) => name)])];
 }
 
@@ -32,7 +34,7 @@ export interface ModelVariables {
 }
 
 export function readModelVariables(env: Environment, configured: Providers): ModelVariables {
-  const named = Object.values(configured).flatMap(({ keyVariable }) => keyVariable ?? []);
+  const named = Object.values(configured).flatMap(({ apiKeyVariable }) => apiKeyVariable ?? []);
   const keys = [...new Set([...Object.values(keyVariables), "LLM_API_KEY", ...named])];
   const set = [...keys, ...addressVariables].flatMap((name) => {
     const value = env[name]?.trim();

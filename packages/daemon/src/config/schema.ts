@@ -69,16 +69,16 @@ export const configSchema = z
         .max(16, slotsRule)
         .default(defaultConfig.sandboxSlots)
         .meta({ description: "How many sandbox processes run untrusted code side by side." }),
-      failuresPerMinute: z
+      maxFailuresPerMinute: z
         .int(failuresRule)
         .min(1, failuresRule)
-        .default(defaultConfig.failuresPerMinute)
+        .default(defaultConfig.maxFailuresPerMinute)
         .meta({ description: "How often main may fail within a minute before the host gives up and says why." }),
-      silenceSeconds: z
+      stallTimeoutSeconds: z
         .int(silenceRule)
         .min(1, silenceRule)
         .max(600, silenceRule)
-        .default(defaultConfig.silenceSeconds)
+        .default(defaultConfig.stallTimeoutSeconds)
         .meta({
           description:
             "When main does not answer for so long, because something in it spins, it is killed and started again.",
@@ -93,18 +93,14 @@ export const configSchema = z
         description:
           "Origins on this machine or its network that tools given to an agent by data (webhooks) may call; public ones they may always. Only in config.jsonc of the data folder.",
       }),
-      model: modelIdSchema
-        .optional()
-        .meta({
-          description:
-            "The model of agents that have none of their own, as provider:model. Without it, one whose key is set.",
-        }),
-      models: configuredRolesSchema
-        .default(defaultConfig.models)
-        .meta({
-          description:
-            "The models of the other roles: fast (sub-agents and quick checks), summarizer (long conversations), vision (images). Without them, fast is a small model of the same provider where one is known, the summarizer is the fast one, and vision is the model itself.",
-        }),
+      model: modelIdSchema.optional().meta({
+        description:
+          "The model of agents that have none of their own, as provider:model. Without it, one whose key is set.",
+      }),
+      models: configuredRolesSchema.default(defaultConfig.models).meta({
+        description:
+          "The models of the other roles: fast (sub-agents and quick checks), summarizer (long conversations), vision (images). Without them, fast is a small model of the same provider where one is known, the summarizer is the fast one, and vision is the model itself.",
+      }),
       providers: providers.default(defaultConfig.providers).meta({
         description:
           "Further model providers, or other addresses for the known ones. Only in config.jsonc of the data folder: the file of a working folder could send your keys elsewhere.",
@@ -113,18 +109,14 @@ export const configSchema = z
         description:
           "A file whose exports main runs in place of the stock Worker, from the folder of this file. Only in config.jsonc of the data folder: the file of a working folder must not choose what code runs.",
       }),
-      prices: prices
-        .default(defaultConfig.prices)
-        .meta({
-          description:
-            "Prices of models in US dollars per million tokens, by provider:model; they win over the built-in table.",
-        }),
-      contextTokens: contextTokens
-        .default(defaultConfig.contextTokens)
-        .meta({
-          description:
-            "How many tokens models read at once, by provider:model; they win over what the provider says. Longer conversations are compacted.",
-        }),
+      prices: prices.default(defaultConfig.prices).meta({
+        description:
+          "Prices of models in US dollars per million tokens, by provider:model; they win over the built-in table.",
+      }),
+      contextTokens: contextTokens.default(defaultConfig.contextTokens).meta({
+        description:
+          "How many tokens models read at once, by provider:model; they win over what the provider says. Longer conversations are compacted.",
+      }),
       turn: turnLimitsSchema.prefault({}).meta({ description: "How long and how often a turn may try." }),
       sandbox: sandboxLimitsSchema.prefault({}).meta({
         description:

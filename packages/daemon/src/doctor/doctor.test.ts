@@ -131,7 +131,7 @@ test("providers are named, their keys are not", async () => {
   await mkdir(home);
   await writeFile(
     join(home, "config.jsonc"),
-    '{ "model": "box:x", "providers": { "box": { "base": "http://10.0.0.1/v1" } } }',
+    '{ "model": "box:x", "providers": { "box": { "baseUrl": "http://10.0.0.1/v1" } } }',
   );
   expect(await check({})).toMatchObject({ state: "ok", message: expect.stringMatching(/box.*box:x is the default/) });
   await writeFile(join(home, "config.jsonc"), '{ "models": { "vision": "opnai:x" } }');

@@ -1,5 +1,5 @@
 import { lstatSync, opendirSync, type Dirent } from "node:fs";
-import { fail, foldersOf, pathLimits, pathProblem } from "@thinkery/sdk";
+import { fail, listParentFolders, pathLimits, findPathIssue } from "@thinkery/sdk";
 import { type FileState, toFileState } from "./file-state.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { getErrorCode, isMissing, OpenFolder } from "./open-folder.ts";
@@ -67,7 +67,7 @@ export async function scanFolder(
 
   const isKnownFolder = (path: string) => {
     if (!known) return false;
-    knownFolders ??= new Set([...known].flatMap(foldersOf));
+    knownFolders ??= new Set([...known].flatMap(listParentFolders));
     return knownFolders.has(path);
   };
 
@@ -110,7 +110,7 @@ export async function scanFolder(
     if (isIgnored && !(entry.isDirectory() ? isKnownFolder(path) : known?.has(path))) return;
     if (!Buffer.from(name).equals(bytes)) return skip(path, "its name is not valid UTF-8");
     const problem =
-      pathProblem(path) ??
+      findPathIssue(path) ??
       (path.normalize("NFC") === path ? undefined : "its name is spelled in another form of Unicode than NFC");
     if (problem) return skip(path, problem);
     const found = lstatSync(folder.resolve(name), { throwIfNoEntry: false });
@@ -149,9 +149,9 @@ export async function scanFolder(
     untaken,
     drafts,
     folders,
-    isHidden: (path) => hidden.size > 0 && ["", path, ...foldersOf(path)].some((one) => hidden.has(one)),
+    isHidden: (path) => hidden.size > 0 && ["", path, ...listParentFolders(path)].some((one) => hidden.has(one)),
     ignores: (path) =>
-      foldersOf(path).some((folder) => isIgnoredBy(rules, folder, true)) || isIgnoredBy(rules, path, false),
+      listParentFolders(path).some((folder) => isIgnoredBy(rules, folder, true)) || isIgnoredBy(rules, path, false),
   };
 }
 

@@ -117,9 +117,16 @@ test("keys reach main but neither its configuration nor the log", async () => {
   });
   expect(await get("/models")).toMatchObject({
     MODEL_CONFIG: { model: "openai:x", providers: {}, prices: {} },
-    TURN_LIMITS: { noProgressSeconds: 600, attempts: 3, strikes: 2, heartbeatSeconds: 3, toolSeconds: 120, steps: 64 },
-    SANDBOX_LIMITS: { seconds: 30, silenceSeconds: 20, memoryMb: 128, runs: 250 },
-    LINUX_LIMITS: { seconds: 60, processes: 8, network: false },
+    TURN_LIMITS: {
+      noProgressSeconds: 600,
+      maxAttempts: 3,
+      maxCrashes: 2,
+      heartbeatSeconds: 3,
+      toolTimeoutSeconds: 120,
+      maxSteps: 64,
+    },
+    SANDBOX_LIMITS: { timeoutSeconds: 30, stallTimeoutSeconds: 20, memoryMb: 128, maxRunsPerSlot: 250 },
+    LINUX_LIMITS: { timeoutSeconds: 60, maxProcesses: 8, network: false },
     OPENAI_API_KEY: "sk-very-secret",
     GROQ_API_KEY: "gsk-secret",
     LLM_API_KEY: null,

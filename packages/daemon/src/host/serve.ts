@@ -3,7 +3,7 @@ import { chmod, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { errorBody, fail, isThinkeryError, statusOf } from "@thinkery/sdk";
+import { toErrorBody, fail, isThinkeryError, toHttpStatus } from "@thinkery/sdk";
 
 /** One thing that can be asked for on a unix socket of the host. */
 export interface Route {
@@ -97,7 +97,7 @@ async function handleRequest(routes: Route[], request: IncomingMessage, response
     const known = isThinkeryError(error) ? error : fail("internal", "The host could not answer; its log may say why.");
     // What was not read must not be taken for the next request.
     response.shouldKeepAlive = false;
-    sendJson(response, statusOf(known.code), errorBody(known));
+    sendJson(response, toHttpStatus(known.code), toErrorBody(known));
   }
 }
 

@@ -107,7 +107,7 @@ test("a slot is ready again after every kill of its process, and nobody is notif
 });
 
 test("code that spins is ended after its time, code that does not is left alone, and the one who ran it hears why", async () => {
-  const { slots } = await openReadySlots({ sandbox: { silenceSeconds: 1 } });
+  const { slots } = await openReadySlots({ sandbox: { stallTimeoutSeconds: 1 } });
   // Nothing to wait for but the time in which a quiet one might be taken for a dead one.
   await sleep(1_300);
   expect(slots.status()).toMatchObject([{ state: "ready", generation: 1 }]);

@@ -51,7 +51,7 @@ const logRateLimit = { lines: 100, perMs: 60_000, longest: 1_000 };
 
 /** The processes for code that nobody vouches for. */
 export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...options }: SlotsOptions): Slots {
-  const silenceMs = options.sandbox.silenceSeconds * 1000;
+  const silenceMs = options.sandbox.stallTimeoutSeconds * 1000;
   const pingMs = Math.min(options.limits?.pingMs ?? defaultLimits.pingMs, silenceMs / 4);
   let isolation: SandboxIsolation | undefined;
   const getIsolation = memoize(async () => {
@@ -66,7 +66,7 @@ export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...
       index,
       modules,
       limits: options.sandbox,
-      getIsolation: getIsolation,
+      getIsolation,
       lockFd,
     });
     const ends = new Map<number, SlotEndCause>();

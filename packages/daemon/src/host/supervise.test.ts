@@ -170,11 +170,11 @@ test("a child that ended without an answer is not tried again when another try i
 
 const listening = `echo '{"event":"listen"}' >&4`;
 
-test("one that is expendable may end as often as it likes once it was ready, and nobody is told at length", async () => {
+test("one that is disposable may end as often as it likes once it was ready, and nobody is told at length", async () => {
   const ends: ChildEnd[] = [];
   const charge = {
     ...createShellSpec(`${listening}; exec sleep 600`),
-    expendable: true,
+    isDisposable: true,
     onEnd: (end: ChildEnd) => void ends.push(end),
   };
   const { child, said, given } = superviseForTest(charge, { failures: 2, backoffMs: 60_000 });
@@ -189,7 +189,7 @@ test("one that is expendable may end as often as it likes once it was ready, and
   );
 });
 
-test("also one that is expendable is given up when it never becomes ready, and those who wait are told", async () => {
+test("also one that is disposable is given up when it never becomes ready, and those who wait are told", async () => {
   const { child, given } = superviseForTest(
     { ...createShellSpec("echo out of luck; exit 3"), isDisposable: true, canRetry: true },
     { failures: 3, retryMs: 60_000 },

@@ -204,9 +204,9 @@ export function supervise(charge: ChildSpec, given: Partial<Limits> = {}): Super
   async function endChild(graceMs: number, reason: "renewal" | "stop"): Promise<void> {
     const last = child;
     if (!last) return;
-    const patience = AbortSignal.timeout(graceMs);
+    const retryTimeoutMs = AbortSignal.timeout(graceMs);
     if (graceMs > 0 && state === "ready") {
-      await Promise.race([charge.drain?.(patience).catch(() => {}), last.exited]);
+      await Promise.race([charge.drain?.(retryTimeoutMs).catch(() => {}), last.exited]);
     }
     kill(last, reason);
     await last.exited;

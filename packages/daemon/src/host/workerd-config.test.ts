@@ -69,11 +69,11 @@ test("slots are lent by one object that is never evicted, and where there are no
 test("main is told what code and commands may use", () => {
   const made = formatMainConfig({
     ...config,
-    sandbox: { ...config.sandbox, runs: 77 },
-    linux: { ...config.linux, processes: 3 },
+    sandbox: { ...config.sandbox, maxRunsPerSlot: 77 },
+    linux: { ...config.linux, maxProcesses: 3 },
   });
-  expect(made).toMatch(/\(name = "SANDBOX_LIMITS", json = "\{.*\\"runs\\":77.*\}"\)/);
-  expect(made).toMatch(/\(name = "LINUX_LIMITS", json = "\{.*\\"processes\\":3.*\}"\)/);
+  expect(made).toMatch(/\(name = "SANDBOX_LIMITS", json = "\{.*\\"maxRunsPerSlot\\":77.*\}"\)/);
+  expect(made).toMatch(/\(name = "LINUX_LIMITS", json = "\{.*\\"maxProcesses\\":3.*\}"\)/);
 });
 
 test("the entry is the first module and the page cannot be written", () => {

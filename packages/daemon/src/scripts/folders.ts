@@ -1,6 +1,6 @@
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { fail, nameProblem, nameRules, type Script } from "@thinkery/sdk";
+import { fail, findNameIssue, nameRules, type Script } from "@thinkery/sdk";
 
 export interface FoundScript {
   name: string;
@@ -74,5 +74,5 @@ async function isInside(folder: string, path: string): Promise<boolean> {
 }
 
 function isName(name: string): boolean {
-  return nameProblem(nameRules.script, name) === undefined;
+  return findNameIssue(nameRules.script, name) === undefined;
 }

@@ -1,4 +1,4 @@
-import { fail, type Problem, readScript, type Script } from "@thinkery/sdk";
+import { fail, type Problem, validateScript, type Script } from "@thinkery/sdk";
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 
 /** Reads the text of a script. `file` is how messages call it. */
@@ -16,7 +16,7 @@ export function parseScript(file: string, text: string): Script {
       `${file}, ${formatPosition(error.pos[0])}: this is not valid YAML (${lowercaseFirst(error.message)}).`,
     );
 
-  const { script, problems } = readScript(toPlainValue(file, document));
+  const { script, problems } = validateScript(toPlainValue(file, document));
   if (script) return script;
   const told = problems.map(({ path, message }) => ({
     path,

@@ -1,4 +1,4 @@
-import { type Branch, errorFromBody, fail, type FileInfo, filePath, type Version } from "@thinkery/sdk";
+import { type Branch, errorFromBody, fail, type FileInfo, parseFilePath, type Version } from "@thinkery/sdk";
 import { call } from "./host.ts";
 import { createSource, type Source } from "./source.ts";
 
@@ -74,7 +74,7 @@ export function buildFileUrl(
   path: string,
   at: { version?: number | undefined; download?: boolean } = {},
 ): string {
-  const names = filePath(path).split("/").map(encodeURIComponent).join("/");
+  const names = parseFilePath(path).split("/").map(encodeURIComponent).join("/");
   return `${buildAgentPath(workspace)}/files/${names}${buildQuery({ branch: workspace.branch, version: at.version, download: at.download ? 1 : undefined })}`;
 }
 
@@ -116,7 +116,7 @@ export async function moveFile({ branch, ...params }: Workspace, path: string, t
 
 export async function removeFile({ branch, ...params }: Workspace, path: string, recursive: boolean): Promise<void> {
   await call("deleteFile", {
-    params: { ...params, path: filePath(path) },
+    params: { ...params, path: parseFilePath(path) },
     query: { ...(branch && { branch }), ...(recursive && { recursive: "1" as const }) },
   });
 }

@@ -1,4 +1,4 @@
-import type { AgencyUsage, Budget, Report, Standing, UserUsage } from "@thinkery/sdk";
+import type { AgencyUsage, Budget, UsageBreakdown, BudgetStatus, UserUsage } from "@thinkery/sdk";
 import { pollWhileVisible } from "./follow.ts";
 import { call } from "./host.ts";
 import { createSource, type Source } from "./source.ts";
@@ -11,13 +11,13 @@ export interface Share extends Figures {
   createdAt: string;
 }
 
-export type Figures = Report["total"];
+export type Figures = UsageBreakdown["total"];
 
 /** What an agency has used, or all agencies of a user. */
-export interface Usage extends Report {
+export interface Usage extends UsageBreakdown {
   shares: Share[];
   /** Every limit that holds, the widest last. */
-  budget: Standing[];
+  budget: BudgetStatus[];
 }
 
 /** For so many days, today the last of them. */

@@ -42,7 +42,7 @@ export function About({ agent, blueprint, mayDelete, usage }: AboutProps) {
         {usage && usage.budget.length > 0 && (
           <div>
             <p className="call-part">Budget</p>
-            <BudgetStatusList standings={usage.budget} />
+            <BudgetStatusList statuses={usage.budget} />
           </div>
         )}
         <div>

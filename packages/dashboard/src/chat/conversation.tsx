@@ -21,7 +21,7 @@ interface ConversationProps {
 
 /** What was said, and a place to say something. */
 export function Conversation({ user, agency, agent, model, think, running }: ConversationProps) {
-  const { connection, trouble } = think;
+  const { connection, error } = think;
   const [text, setText] = useDraft({ user, agency, agent });
   const mayTalk = useHasScope("chat");
   const field = useRef<HTMLTextAreaElement>(null);
@@ -48,10 +48,10 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
       />
       <Todos todos={think.todos} />
       <footer className="chat-foot">
-        {trouble && (
+        {error && (
           <div role="alert">
-            <Notice tone="bad" title={trouble.message}>
-              {trouble.advice ?? ""}
+            <Notice tone="bad" title={error.message}>
+              {error.advice ?? ""}
             </Notice>
           </div>
         )}

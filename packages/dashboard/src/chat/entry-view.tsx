@@ -36,7 +36,7 @@ export const EntryView = memo(function EntryView({
   onTakeBack,
   onEdit,
 }: EntryProps) {
-  const { role, stage, text, reasoning, calls, trouble } = entry;
+  const { role, stage, text, reasoning, calls, error } = entry;
   const bare = stage === "streaming" && text === "" && reasoning === "" && calls.length === 0;
   return (
     <article
@@ -60,7 +60,7 @@ export const EntryView = memo(function EntryView({
       {calls.map((call) => (
         <CallCard key={call.id} call={call} agency={agency} agent={agent} paused={paused} blobs={blobs} />
       ))}
-      {trouble && <TurnErrorView trouble={trouble} refused={stage === "refused"} agency={agency} />}
+      {error && <TurnErrorView error={error} refused={stage === "refused"} agency={agency} />}
       {role === "assistant" && stage === "canceled" && <p className="entry-note">Canceled here.</p>}
       {role === "user" && stage === "canceled" && <p className="entry-note">Canceled before its turn came.</p>}
       {stage === "unsent" && (

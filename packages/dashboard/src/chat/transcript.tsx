@@ -18,7 +18,7 @@ interface TranscriptProps {
 const loadOlderThresholdPx = 240;
 
 export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptProps) {
-  const { messages, notes, older, ready, connection, cancel, takeBack } = think;
+  const { messages, notes, older, ready, connection, cancel, unsend } = think;
   const paused = think.state.run.status === "paused" ? think.state.run.runId : undefined;
   const lines = useMemo(() => buildLines(messages, notes, paused), [messages, notes, paused]);
   const { scroller, inSight, onScroll, toEnd } = useStickToEnd(messages);
@@ -65,7 +65,7 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
                 offline={connection.state !== "open"}
                 blobs={blobs}
                 onCancel={cancel}
-                onTakeBack={takeBack}
+                onTakeBack={unsend}
                 onEdit={onEdit}
               />
             );

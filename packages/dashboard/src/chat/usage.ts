@@ -1,4 +1,4 @@
-import type { AgentUsage, Standing } from "@thinkery/sdk";
+import type { AgentUsage, BudgetStatus } from "@thinkery/sdk";
 import { useEffect, useMemo } from "react";
 import { call } from "../api/host.ts";
 import { createSource, useSource } from "../api/source.ts";
@@ -6,7 +6,7 @@ import { formatCost, formatCount, formatTokens } from "../parts/amount.ts";
 
 export interface ConversationUsage extends AgentUsage {
   /** Every limit that holds for the agent. */
-  budget: Standing[];
+  budget: BudgetStatus[];
 }
 
 /** What the conversation has cost, asked for again after every turn. */

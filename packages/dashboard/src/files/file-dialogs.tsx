@@ -1,4 +1,4 @@
-import { filePath, foldersOf, pathProblem } from "@thinkery/sdk";
+import { parseFilePath, listParentFolders, findPathIssue } from "@thinkery/sdk";
 import { useState } from "react";
 import { createFile, moveFile, removeFile } from "../api/files.ts";
 import { announce } from "../frame/announce.tsx";
@@ -77,7 +77,7 @@ export function Delete({ path, inside, onClose }: MoveProps) {
     await workspace.listing.reload();
     // The nearest folder that is still there: one goes with the last file in it.
     const left = workspace.listing.get().value?.files ?? [];
-    const folder = foldersOf(path).findLast((above) => left.some((file) => file.path.startsWith(`${above}/`)));
+    const folder = listParentFolders(path).findLast((above) => left.some((file) => file.path.startsWith(`${above}/`)));
     onClose();
     navigate(workspace.to({ show: "files", ...(folder === undefined ? {} : { path: folder }) }), "replace");
     announce(`${path} was deleted.`);
@@ -103,13 +103,13 @@ interface PathFormProps {
 
 function PathForm({ start, action, hint, onPath, onClose }: PathFormProps) {
   const [path, setPath] = useState(start);
-  const problem = path.trim() === "" || path.endsWith("/") ? undefined : pathProblem(path.trim());
+  const problem = path.trim() === "" || path.endsWith("/") ? undefined : findPathIssue(path.trim());
   return (
     <Form
       fields={["path"]}
       action={action}
       ready={path.trim() !== "" && !path.endsWith("/") && problem === undefined}
-      onSubmit={() => onPath(filePath(path.trim()))}
+      onSubmit={() => onPath(parseFilePath(path.trim()))}
       onCancel={onClose}
     >
       {(problems) => (

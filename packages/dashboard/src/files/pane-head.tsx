@@ -1,4 +1,4 @@
-import { foldersOf } from "@thinkery/sdk";
+import { listParentFolders } from "@thinkery/sdk";
 import { Fragment, type ReactNode } from "react";
 import { Link } from "../frame/link.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -34,7 +34,7 @@ export function PaneHead({ path, note, show = "files", children }: PaneHeadProps
           "All files"
         ) : (
           <>
-            {shortenFolders(foldersOf(path)).map(({ folder, name }) => (
+            {shortenFolders(listParentFolders(path)).map(({ folder, name }) => (
               <Fragment key={folder}>
                 <Link href={to({ show, path: folder })} title={folder}>
                   {name}

@@ -1,4 +1,4 @@
-import { type FileInfo, pathProblem } from "@thinkery/sdk";
+import { type FileInfo, findPathIssue } from "@thinkery/sdk";
 import { useRef } from "react";
 import type { Listing } from "../api/files.ts";
 import type { FilesPlace } from "../frame/files-place.ts";
@@ -16,7 +16,7 @@ export function Pane({ listing: { files, more }, place }: { listing: Listing; pl
   const last = useRef<FileInfo>(undefined);
   if (show === "history") return <HistoryPane place={place} />;
   if (path === undefined) return <RecentChanges />;
-  if (pathProblem(path)) return <MissingFile path={path} more={false} />;
+  if (findPathIssue(path)) return <MissingFile path={path} more={false} />;
   if (version !== undefined) return <OldFilePane place={place} path={path} />;
   const present = files.find((one) => one.path === path);
   if (present) last.current = present;

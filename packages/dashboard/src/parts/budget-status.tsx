@@ -1,4 +1,4 @@
-import type { BudgetKind, BudgetLevel, Standing } from "@thinkery/sdk";
+import type { BudgetKind, BudgetLevel, BudgetStatus } from "@thinkery/sdk";
 import { formatAmount, formatUsedAmount, formatPercent } from "./amount.ts";
 import { Meter, getTone } from "./meter.tsx";
 
@@ -16,11 +16,11 @@ const levelLabels: Record<BudgetLevel, string> = {
   user: "All your agencies",
 };
 
-const periodLabels: Record<Standing["per"], string> = { turn: "in one turn", day: "a day", ever: "for good" };
+const periodLabels: Record<BudgetStatus["per"], string> = { turn: "in one turn", day: "a day", ever: "for good" };
 
 /** How far one limit of a budget is used up, as a bar with words. */
-export function BudgetStatusBar({ standing }: { standing: Standing }) {
-  const { level, kind, per, limit, spent, reserved } = standing;
+export function BudgetStatusBar({ budgetStatus }: { budgetStatus: BudgetStatus }) {
+  const { level, kind, per, limit, spent, reserved } = budgetStatus;
   const used = formatUsedAmount(kind, spent, limit);
   const aside = reserved > 0 ? `, ${formatAmount(kind, reserved)} set aside for calls under way` : "";
   return (
@@ -48,15 +48,15 @@ export function BudgetStatusBar({ standing }: { standing: Standing }) {
 }
 
 /** Limits by whose they are, the narrowest first; `own` is whose it is where nothing else is said. */
-export function BudgetStatusList({ standings, own }: { standings: readonly Standing[]; own?: BudgetLevel }) {
-  const levels = [...new Set(standings.map(({ level }) => level))];
+export function BudgetStatusList({ statuses, own }: { statuses: readonly BudgetStatus[]; own?: BudgetLevel }) {
+  const levels = [...new Set(statuses.map(({ level }) => level))];
   return levels.map((level) => (
-    <div key={level} className="standings">
+    <div key={level} className="statuses">
       {level !== own && <h3>{levelLabels[level]}</h3>}
-      {standings
-        .filter((standing) => standing.level === level)
-        .map((standing) => (
-          <BudgetStatusBar key={standing.kind} standing={standing} />
+      {statuses
+        .filter((budgetStatus) => budgetStatus.level === level)
+        .map((budgetStatus) => (
+          <BudgetStatusBar key={budgetStatus.kind} budgetStatus={budgetStatus} />
         ))}
     </div>
   ));

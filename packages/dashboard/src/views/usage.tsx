@@ -48,7 +48,7 @@ export function UsageView({ user, agency }: { user: string; agency?: Agency }) {
       )}
       {!usage && !error && <p className="faint">Loading…</p>}
       {usage && <UsageSection user={user} agency={agency} usage={usage} days={days} />}
-      {usage && <BudgetSection agency={agency} standings={usage.budget} onChange={() => source.reload()} />}
+      {usage && <BudgetSection agency={agency} statuses={usage.budget} onChange={() => source.reload()} />}
       {usage && usage.total.calls > 0 && (
         <>
           <section aria-labelledby="by-model">

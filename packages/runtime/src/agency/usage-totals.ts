@@ -1,4 +1,4 @@
-import type { AgencyUsage, Budget, BudgetAnswer, Standing } from "@thinkery/sdk";
+import type { AgencyUsage, Budget, BudgetResponse, BudgetStatus } from "@thinkery/sdk";
 import {
   type Account,
   UsageTotals,
@@ -15,7 +15,7 @@ import { bumpRevision } from "./revision.ts";
 /** The owner's books, one level up. */
 export interface OwnerBudgetClient {
   reportUsage(statement: UsageReport): Promise<ReservationResult>;
-  listBudgetStatuses(): Promise<Standing[]>;
+  listBudgetStatuses(): Promise<BudgetStatus[]>;
 }
 
 /** The books of one agency: what its agents spend, and its own budget. It states its sums to its owner. */
@@ -46,8 +46,8 @@ export class AgencyUsageTotals {
     bumpRevision(this.#agency);
   }
 
-  getBudget(): BudgetAnswer {
-    return { budget: this.#totals.budget ?? null, standings: this.#totals.listBudgetStatuses() };
+  getBudget(): BudgetResponse {
+    return { budget: this.#totals.budget ?? null, statuses: this.#totals.listBudgetStatuses() };
   }
 
   /** One agent's statement, with what it asks for its next call. */
@@ -87,7 +87,7 @@ export class AgencyUsageTotals {
     return this.#reportToOwner();
   }
 
-  async listBudgetStatuses(): Promise<Standing[]> {
+  async listBudgetStatuses(): Promise<BudgetStatus[]> {
     return [
       ...this.#totals.listBudgetStatuses(),
       ...(this.#record.isMetered ? await this.#owner.listBudgetStatuses() : []),

@@ -7,8 +7,8 @@ export function openConversation({ messages, facts }: AgentStore, blobs: Blobs):
   return {
     readAfter: (position) => messages.listTranscript(position),
     readBlob: (hash) => blobs.get(hash),
-    compaction: () => facts.getCompaction(),
-    lastCount() {
+    getCompaction: () => facts.getCompaction(),
+    getLastCount() {
       const counted = messages.getLastSize();
       const { at: position = 0, after = 0 } = facts.getCompaction() ?? {};
       return position > (counted?.position ?? 0) ? { position, input: after, tokens: after } : counted;

@@ -19,7 +19,7 @@ export interface DriverDefinition {
 /** Computes the turns of one agent. What it keeps in memory is a cache: it may be created anew between two turns. */
 export interface Driver {
   /** Runs the turn until it completes or has to wait. Safe to call again after a crash: it continues from the log. */
-  run(turn: DrivenTurn): Promise<"completed" | "waiting">;
+  run(turn: TurnContext): Promise<"completed" | "waiting">;
   /** Drops what it derived from the conversation, which was cleared. */
   reset?(): void;
 }
@@ -29,9 +29,9 @@ export interface TurnModels {
   /** Throws if there is no such model or its key is missing. */
   open(role: ModelRole): Promise<Model>;
   /** Returns the id of a role's model without opening it. */
-  idOf(role: ModelRole): Promise<string>;
+  getId(role: ModelRole): Promise<string>;
   /** Returns how many tokens a model reads at once. */
-  contextWindow(modelId: string): Promise<number>;
+  getContextWindow(modelId: string): Promise<number>;
 }
 
 /** The conversation as it is stored. */
@@ -40,13 +40,13 @@ export interface Conversation {
   readAfter(position: number): Awaitable<TranscriptMessage[]>;
   readBlob(hash: string): Promise<Uint8Array | undefined>;
   /** Returns its size when it was last counted, by a model or after a compaction. */
-  lastCount(): Awaitable<ConversationSize | undefined>;
+  getLastCount(): Awaitable<ConversationSize | undefined>;
   /** Returns the last compaction, if it was ever too long. */
-  compaction(): Awaitable<Compaction | undefined>;
+  getCompaction(): Awaitable<Compaction | undefined>;
 }
 
 /** What a driver may see and do of the turn it computes. Everything it does is recorded by the turn. */
-export interface DrivenTurn {
+export interface TurnContext {
   readonly runId: string;
   readonly signal: AbortSignal;
   readonly models: TurnModels;
@@ -55,7 +55,7 @@ export interface DrivenTurn {
   readonly tools: { definitions(): readonly ToolDefinition[] };
   readonly conversation: Conversation;
   /** Returns the calls of the last step that have no result and are not deferred. */
-  pendingCalls(): Awaitable<ToolCall[]>;
+  listPendingCalls(): Awaitable<ToolCall[]>;
   /** Returns whether there are calls whose results are still to be reported. */
   isWaiting(): Awaitable<boolean>;
   /** Returns whether the model has answered everything that was said. */

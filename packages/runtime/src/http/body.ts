@@ -1,4 +1,4 @@
-import { fail, invalid } from "@thinkery/sdk";
+import { fail, createValidationError } from "@thinkery/sdk";
 import type { z } from "zod";
 
 const defaultMaxBytes = 1024 * 1024;
@@ -25,7 +25,7 @@ export function validate<Schema extends z.ZodType>(where: string, schema: Schema
   try {
     const result = schema.safeParse(value);
     if (result.success) return result.data;
-    throw invalid(where, result.error);
+    throw createValidationError(where, result.error);
   } catch (error) {
     if (error instanceof RangeError) throw fail("bad_request", `The ${where} is nested too deeply.`);
     throw error;

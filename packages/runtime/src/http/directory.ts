@@ -1,4 +1,4 @@
-import { agentObjectName, fail } from "@thinkery/sdk";
+import { formatAgentObjectName, fail } from "@thinkery/sdk";
 import type { Env } from "../objects/env.ts";
 
 /**
@@ -17,7 +17,7 @@ export async function enterAgency(env: Env, user: string, agency: string): Promi
 
 export async function enterAgent(env: Env, user: string, agency: string, agent: string): Promise<void> {
   await enterAgency(env, user, agency);
-  const known = await checkWithCache(agentObjectName(agency, agent), () =>
+  const known = await checkWithCache(formatAgentObjectName(agency, agent), () =>
     env.Agency.getByName(agency).hasAgent(agent),
   );
   if (!known) throw fail("not_found", `There is no agent “${agent}” in ${agency}.`);
@@ -33,16 +33,16 @@ interface AgentCall {
 /** The agent that a call is about, where its caller may enter. */
 export async function requireAgent({ env, caller, params: { agency, agent } }: AgentCall) {
   await enterAgent(env, caller.user, agency, agent);
-  return env.Think.getByName(agentObjectName(agency, agent));
+  return env.Think.getByName(formatAgentObjectName(agency, agent));
 }
 
 export function forgetAgent(agency: string, agent: string): void {
-  accessCache.delete(agentObjectName(agency, agent));
+  accessCache.delete(formatAgentObjectName(agency, agent));
 }
 
 export function forgetAgency(user: string, agency: string): void {
   accessCache.delete(`${user} ${agency}`);
-  const prefix = agentObjectName(agency, "");
+  const prefix = formatAgentObjectName(agency, "");
   for (const key of accessCache.keys()) if (key.startsWith(prefix)) accessCache.delete(key);
 }
 

@@ -20,11 +20,11 @@ export function createOpenApi(): Json {
       ...(endpoint.access === "public" ? {} : { "x-scope": endpoint.access }),
       parameters: [...toParameters("path", endpoint.params), ...toParameters("query", endpoint.query)],
       ...(endpoint.body ? { requestBody: toRequestBody(endpoint.body, toSchema(endpoint.body, "input")) } : {}),
-      ...(endpoint.anyBody ? { requestBody: { content: { "*/*": {} } } } : {}),
+      ...(endpoint.rawBody ? { requestBody: { content: { "*/*": {} } } } : {}),
       responses: {
         [endpoint.status]: {
           description: endpoint.status === 101 ? "a WebSocket" : "done",
-          ...toResponse(endpoint, endpoint.answer && toSchema(endpoint.answer, "output")),
+          ...toResponse(endpoint, endpoint.response && toSchema(endpoint.response, "output")),
         },
         default: error,
       },
@@ -55,7 +55,7 @@ const toRequestBody = (body: z.ZodType, schema: Json) => ({
   content: toContent(schema),
 });
 
-function toResponse({ media = [] }: Endpoint, schema: Json | undefined): Json {
+function toResponse({ mediaTypes: media = [] }: Endpoint, schema: Json | undefined): Json {
   if (!schema && media.length === 0) return {};
   const others = media.map((type) => [type, { schema: { type: "string" } }]);
   return { content: { ...(schema ? toContent(schema) : {}), ...Object.fromEntries(others) } };

@@ -1,4 +1,4 @@
-import { errorBody, fail, isThinkeryError, statusOf } from "@thinkery/sdk";
+import { toErrorBody, fail, isThinkeryError, toHttpStatus } from "@thinkery/sdk";
 
 const baseHeaders = {
   "x-content-type-options": "nosniff",
@@ -99,8 +99,8 @@ export function toPageResponse(body: ReadableStream | null, headers: Record<stri
 export function toErrorResponse(error: unknown): Response {
   if (isThinkeryError(error)) {
     return toJsonResponse(
-      errorBody(error),
-      statusOf(error.code),
+      toErrorBody(error),
+      toHttpStatus(error.code),
       error.code === "unauthorized" ? challengeHeaders : {},
     );
   }

@@ -1,4 +1,4 @@
-import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf } from "@thinkery/sdk";
+import type { ResponseOf, BodyOf, Endpoint, ParamsOf, QueryOf } from "@thinkery/sdk";
 import type { Context, Hono } from "hono";
 import type { Env } from "../objects/env.ts";
 import type { Caller } from "./authenticate.ts";
@@ -20,7 +20,7 @@ export interface Call<E> {
   release(): void;
 }
 
-type Handler<E> = (call: Call<E>) => Promise<AnswerOf<E> | Response> | AnswerOf<E> | Response;
+type Handler<E> = (call: Call<E>) => Promise<ResponseOf<E> | Response> | ResponseOf<E> | Response;
 
 /** Binds a handler to an endpoint: scope, then path, query and body against their schemas, then the handler. */
 export function route<const E extends Endpoint>(app: Hono<HonoEnv>, endpoint: E, handler: Handler<E>): void {
@@ -40,10 +40,10 @@ export function route<const E extends Endpoint>(app: Hono<HonoEnv>, endpoint: E,
   });
 }
 
-async function readInputs({ params, query, body, longestBody }: Endpoint, context: Context<HonoEnv>) {
+async function readInputs({ params, query, body, maxBodyBytes }: Endpoint, context: Context<HonoEnv>) {
   return {
     params: params && validate("address", params, context.req.param()),
     query: query && validate("query", query, context.req.query()),
-    body: body && (await readBody(context.req.raw, body, longestBody)),
+    body: body && (await readBody(context.req.raw, body, maxBodyBytes)),
   };
 }

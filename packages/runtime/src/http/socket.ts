@@ -1,4 +1,4 @@
-import { agentObjectName, type Endpoints, endpoints, fail } from "@thinkery/sdk";
+import { formatAgentObjectName, type Endpoints, endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { enterAgent } from "./directory.ts";
 import { forward, closeIfNotFound } from "./forward.ts";
@@ -22,7 +22,7 @@ function connect(
   }
   return closeIfNotFound(request, async () => {
     await enterAgent(env, caller.user, agency, agent);
-    const name = agentObjectName(agency, agent);
+    const name = formatAgentObjectName(agency, agent);
     return forward(request, env.Think.getByName(name), caller, { path: `/agents/think/${name}`, ...kind });
   });
 }

@@ -79,7 +79,7 @@ export class HookScope {
     if (!this.#changes) return;
     let size = 0;
     for (const [key, value] of this.#changes) {
-      const event: NewEvent = { type: "middleware.kept", data: { middlewareName: this.#name, key, value } };
+      const event: NewEvent = { type: "middleware.state_changed", data: { middlewareName: this.#name, key, value } };
       size += JSON.stringify(event).length;
       this.turn.hold(event);
       if (size < maxWrittenChars) continue;

@@ -186,7 +186,7 @@ export class MiddlewareRunner {
       hookScope.begin();
       try {
         const result: unknown = call(middleware, hookScope.context);
-        if (isPromise(result)) await new PendingHook(result).wait(turn.hookSeconds, turn.flush);
+        if (isPromise(result)) await new PendingHook(result).wait(turn.hookTimeoutSeconds, turn.flush);
       } catch (error) {
         hookScope.undo();
         attempt?.drop();

@@ -62,16 +62,16 @@ export class PlanDraft implements ModelPlan {
     this.#edit({ system: [...this.#edits.system, this.#checkText(text, "A system part")] });
   }
 
-  remind(text: string): void {
+  addReminder(text: string): void {
     this.#edit({ reminders: [...this.#edits.reminders, this.#checkText(text, "A reminder")] });
   }
 
-  onlyTools(names: readonly string[]): void {
+  restrictTools(names: readonly string[]): void {
     const wanted = this.#resolveNames(names);
     this.#keepTools((name) => wanted.has(name) || this.#options.tools.isCore(name));
   }
 
-  withoutTools(names: readonly string[]): void {
+  removeTools(names: readonly string[]): void {
     const unwanted = this.#resolveNames(names);
     for (const name of unwanted) {
       if (this.#options.tools.isCore(name))
@@ -80,7 +80,7 @@ export class PlanDraft implements ModelPlan {
     this.#keepTools((name) => !unwanted.has(name));
   }
 
-  set(settings: PlanSettings): void {
+  updateSettings(settings: PlanSettings): void {
     const { temperature, maxOutputTokens, ...others } = settings;
     const [unknown] = Object.keys(others);
     if (unknown) throw new Error(`There is no setting “${unknown}”; there are temperature and maxOutputTokens.`);

@@ -20,5 +20,5 @@ export interface TurnScope {
   /** Writes what is held: somebody is going to wait, or to read. */
   flush(): void;
   development: boolean;
-  hookSeconds: number;
+  hookTimeoutSeconds: number;
 }

@@ -203,7 +203,7 @@ test("without a key a provider says which variable to set, and nobody is asked",
   const openai = (await models.list()).find(({ name }) => name === "openai");
   expect(openai).toMatchObject({
     status: "no key",
-    keyVariable: "OPENAI_API_KEY",
+    apiKeyVariable: "OPENAI_API_KEY",
     problem: expect.stringContaining("OPENAI_API_KEY"),
   });
   expect(asked.filter(({ url }) => !url.includes("127.0.0.1"))).toEqual([]);

@@ -66,7 +66,7 @@ function createModels(env: ModelEnv): Models {
     isLocal: (id) => known(id)?.local ?? false,
     ask: async (id) => {
       const provider = known(id);
-      if (!provider?.base) return undefined;
+      if (!provider?.baseUrl) return undefined;
       const { model } = find(id);
       if (provider.local) return readLoadedContext(provider, model, send, probeMs);
       const { models } = await getListing(provider, listMs);
@@ -96,7 +96,7 @@ function createModels(env: ModelEnv): Models {
     if (provider.wire === "scripted") return createScriptedModel(id, await scripts.find(model));
     if (provider.needsKey && !provider.key)
       throw fail("unavailable", `${id} needs a key. ${createKeyAdvice(provider)}`);
-    if (provider.base && !URL.canParse(provider.base)) throw fail("unavailable", describeBadAddress(provider));
+    if (provider.baseUrl && !URL.canParse(provider.baseUrl)) throw fail("unavailable", describeBadAddress(provider));
     if (provider.local) await checkListed(provider, model);
     const made = await openModel(provider, id, model, send, env);
     if (resolved.size >= maxResolved) resolved.clear();
@@ -167,7 +167,7 @@ function createModels(env: ModelEnv): Models {
     for (const provider of providers.values()) {
       if (!provider.needsKey || !provider.key) continue;
       const first = provider.first ?? (await findFirstListed(provider));
-      if (first) return { id: `${provider.name}:${first}`, why: `${provider.keyVariable} is set` };
+      if (first) return { id: `${provider.name}:${first}`, why: `${provider.apiKeyVariable} is set` };
     }
     for (const provider of listLocalProviders()) {
       const first = await findFirstListed(provider);
@@ -210,8 +210,12 @@ function createModels(env: ModelEnv): Models {
   }
 
   async function describe(provider: Provider): Promise<ProviderInfo> {
-    const { name, wire, base, keyVariable } = provider;
-    const about = { name, ...(keyVariable ? { keyVariable } : {}), ...(base ? { address: formatAddress(base) } : {}) };
+    const { name, wire, baseUrl: base, apiKeyVariable } = provider;
+    const about = {
+      name,
+      ...(apiKeyVariable ? { apiKeyVariable } : {}),
+      ...(base ? { address: formatAddress(base) } : {}),
+    };
     const listWellKnown = () => listKnownModels(name).map((id) => toModelInfo(id));
     if (wire === "scripted") {
       const names = await scripts.listNames();
@@ -256,13 +260,13 @@ function listKnownModels(provider: string): string[] {
   return provider === "workers-ai" ? workersAi.map((name) => `workers-ai:${name}`) : listPricedModels(provider);
 }
 
-function createKeyAdvice({ keyVariable }: Provider): string {
-  return `Set ${keyVariable} in the environment, or in a .env file in the folder where the host is started, and restart the host.`;
+function createKeyAdvice({ apiKeyVariable }: Provider): string {
+  return `Set ${apiKeyVariable} in the environment, or in a .env file in the folder where the host is started, and restart the host.`;
 }
 
-function describeBadAddress({ name, keyVariable }: Provider): string {
+function describeBadAddress({ name, apiKeyVariable }: Provider): string {
   const where =
-    keyVariable === "LLM_API_KEY" ? "LLM_API_BASE" : name === "ollama" ? "OLLAMA_HOST" : `providers.${name}.base`;
+    apiKeyVariable === "LLM_API_KEY" ? "LLM_API_BASE" : name === "ollama" ? "OLLAMA_HOST" : `providers.${name}.base`;
   return `${where} is not an address; write it as http://127.0.0.1:8080/v1 and restart the host.`;
 }
 

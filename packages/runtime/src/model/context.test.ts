@@ -58,7 +58,7 @@ test("a provider that lists how much its models read is asked once, in whichever
     { id: "silent" },
     { id: "odd", context_length: "many" },
   ];
-  const MODEL_CONFIG = { providers: { box: { base: "http://10.0.0.1/v1" } }, prices: {} };
+  const MODEL_CONFIG = { providers: { box: { baseUrl: "http://10.0.0.1/v1" } }, prices: {} };
   const { models, asked } = catalogue({ "http://10.0.0.1/v1/models": { data } }, { MODEL_CONFIG });
   for (const [field, n] of Object.entries(fields))
     expect([field, await models.getContextTokens(`box:by-${field}`)]).toEqual([field, n * 10_000]);
@@ -68,7 +68,7 @@ test("a provider that lists how much its models read is asked once, in whichever
 });
 
 test("who does not answer is not waited for again and again", async () => {
-  const MODEL_CONFIG = { providers: { box: { base: "http://10.0.0.1/v1" } }, prices: {} };
+  const MODEL_CONFIG = { providers: { box: { baseUrl: "http://10.0.0.1/v1" } }, prices: {} };
   const { models, asked } = catalogue({}, { MODEL_CONFIG });
   for (let time = 0; time < 3; time++) expect(await models.getContextTokens("box:x")).toBe(defaultContextTokens);
   expect(asked).toHaveLength(1);

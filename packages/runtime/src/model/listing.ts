@@ -57,7 +57,7 @@ export function createModelFetch(env: ModelEnv): typeof fetch {
 
 /** What a provider lists, within the time given. Throws a sentence for people. */
 export async function listModels(provider: Provider, send: typeof fetch, limitMs: number): Promise<ListedModel[]> {
-  const { wire, base, name } = provider;
+  const { wire, baseUrl: base, name } = provider;
   if (name === "ollama") {
     const { models } = await fetchJson(`${stripVersion(base)}/api/tags`, provider, send, limitMs, tagsSchema);
     return models.map((model) => ({ name: model.name }));
@@ -91,11 +91,17 @@ export async function readLoadedContext(
   limitMs: number,
 ): Promise<number | undefined> {
   if (provider.name === "ollama") {
-    const { models } = await fetchJson(`${stripVersion(provider.base)}/api/ps`, provider, send, limitMs, loadedSchema);
+    const { models } = await fetchJson(
+      `${stripVersion(provider.baseUrl)}/api/ps`,
+      provider,
+      send,
+      limitMs,
+      loadedSchema,
+    );
     return models.find(({ name }) => isSameModel(name, model))?.context_length;
   }
   const { data } = await fetchJson(
-    `${stripVersion(provider.base)}/api/v0/models`,
+    `${stripVersion(provider.baseUrl)}/api/v0/models`,
     provider,
     send,
     limitMs,
@@ -122,7 +128,7 @@ async function fetchJson<T>(
   limitMs: number,
   schema: z.ZodType<T>,
 ): Promise<T> {
-  const { keyVariable } = provider;
+  const { apiKeyVariable } = provider;
   let response: Response;
   try {
     // A key must not follow a redirect.
@@ -139,7 +145,7 @@ async function fetchJson<T>(
     await response.body?.cancel();
     const refused = response.status === 401 || response.status === 403;
     throw new Error(
-      refused && keyVariable ? `It refuses the key; check ${keyVariable}.` : `It answered ${response.status}.`,
+      refused && apiKeyVariable ? `It refuses the key; check ${apiKeyVariable}.` : `It answered ${response.status}.`,
     );
   }
   const read = schema.safeParse(await response.json().catch(() => undefined));

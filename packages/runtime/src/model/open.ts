@@ -16,14 +16,14 @@ export async function openModel(
   send: typeof fetch,
   env: ModelEnv,
 ): Promise<Model> {
-  const { wire, base, key, keyVariable } = provider;
+  const { wire, baseUrl: base, key, apiKeyVariable } = provider;
   const options = {
     id,
     model,
     base,
     fetch: send,
     ...(key ? { key } : {}),
-    ...(keyVariable ? { keyName: keyVariable } : {}),
+    ...(apiKeyVariable ? { keyName: apiKeyVariable } : {}),
     ...(provider.local ? { idleMs: loadingMs } : {}),
   };
   switch (wire) {

@@ -5,7 +5,11 @@ const MODELS = { fetch: async () => new Response() } as never;
 
 test("keys are found under their own names, and blanks are no keys", () => {
   const providers = collectProviders({ MODELS, OPENAI_API_KEY: " sk-1 ", ANTHROPIC_API_KEY: "  " });
-  expect(providers.get("openai")).toMatchObject({ key: "sk-1", wire: "responses", base: "https://api.openai.com/v1" });
+  expect(providers.get("openai")).toMatchObject({
+    key: "sk-1",
+    wire: "responses",
+    baseUrl: "https://api.openai.com/v1",
+  });
   expect(providers.get("anthropic")).not.toHaveProperty("key");
   expect([...providers.keys()]).toEqual(["anthropic", "openai", "google", "ollama", "lmstudio", "scripted"]);
 });
@@ -14,13 +18,13 @@ test("with LLM_API_BASE, openai goes there in the chat format with its own key, 
   const env = { MODELS, OPENAI_API_KEY: "sk-openai", LLM_API_BASE: "http://127.0.0.1:8080/v1/" };
   expect(collectProviders(env).get("openai")).toMatchObject({
     wire: "chat",
-    base: "http://127.0.0.1:8080/v1",
+    baseUrl: "http://127.0.0.1:8080/v1",
     needsKey: false,
   });
   expect(collectProviders(env).get("openai")).not.toHaveProperty("key");
   expect(collectProviders({ ...env, LLM_API_KEY: "own" }).get("openai")).toMatchObject({
     key: "own",
-    keyVariable: "LLM_API_KEY",
+    apiKeyVariable: "LLM_API_KEY",
   });
 });
 
@@ -28,22 +32,22 @@ test("the configuration adds providers and moves the built-in ones", () => {
   const MODEL_CONFIG = {
     prices: {},
     providers: {
-      groq: { base: "https://api.groq.com/openai/v1/", keyVariable: "GROQ_API_KEY" },
-      plain: { base: "http://10.0.0.1/v1", wire: "messages" as const },
-      openai: { base: "https://proxy.example/v1" },
+      groq: { baseUrl: "https://api.groq.com/openai/v1/", apiKeyVariable: "GROQ_API_KEY" },
+      plain: { baseUrl: "http://10.0.0.1/v1", wire: "messages" as const },
+      openai: { baseUrl: "https://proxy.example/v1" },
     },
   };
   const providers = collectProviders({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk", GROQ_API_KEY: "gsk" } as never);
   expect(providers.get("groq")).toMatchObject({
     wire: "chat",
-    base: "https://api.groq.com/openai/v1",
+    baseUrl: "https://api.groq.com/openai/v1",
     key: "gsk",
     needsKey: true,
   });
   expect(providers.get("plain")).toMatchObject({ wire: "messages", needsKey: false });
   expect(providers.get("openai")).toMatchObject({
     wire: "responses",
-    base: "https://proxy.example/v1",
+    baseUrl: "https://proxy.example/v1",
     key: "sk",
     needsKey: true,
   });
@@ -52,10 +56,10 @@ test("the configuration adds providers and moves the built-in ones", () => {
 test("a key under another name takes the place of the built-in one, also when it is not set", () => {
   const MODEL_CONFIG = {
     prices: {},
-    providers: { openai: { base: "https://proxy.example/v1", keyVariable: "PROXY_KEY" } },
+    providers: { openai: { baseUrl: "https://proxy.example/v1", apiKeyVariable: "PROXY_KEY" } },
   };
   const openai = collectProviders({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk-openai" }).get("openai");
-  expect(openai).toMatchObject({ keyVariable: "PROXY_KEY", needsKey: true });
+  expect(openai).toMatchObject({ apiKeyVariable: "PROXY_KEY", needsKey: true });
   expect(openai).not.toHaveProperty("key");
   expect(
     collectProviders({ MODELS, MODEL_CONFIG, OPENAI_API_KEY: "sk-openai", PROXY_KEY: "own" } as never).get("openai"),
@@ -70,7 +74,7 @@ test("away from a daemon nobody looks for programs of this machine", () => {
     "workers-ai",
     "scripted",
   ]);
-  expect(collectProviders({ OLLAMA_HOST: "http://10.0.0.1:1" }).get("ollama")?.base).toBe("http://10.0.0.1:1/v1");
+  expect(collectProviders({ OLLAMA_HOST: "http://10.0.0.1:1" }).get("ollama")?.baseUrl).toBe("http://10.0.0.1:1/v1");
 });
 
 test.each([

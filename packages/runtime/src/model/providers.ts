@@ -26,8 +26,8 @@ export interface Provider {
   name: string;
   wire: Wire;
   /** Where its API is, without a slash at the end. */
-  base: string;
-  keyVariable?: string;
+  baseUrl: string;
+  apiKeyVariable?: string;
   key?: string;
   /** Nothing goes there without a key. */
   needsKey: boolean;
@@ -39,34 +39,34 @@ export interface Provider {
   small?: string;
 }
 
-interface BuiltInDefaults extends Pick<Provider, "wire" | "base" | "keyVariable" | "first" | "small"> {
+interface BuiltInDefaults extends Pick<Provider, "wire" | "baseUrl" | "apiKeyVariable" | "first" | "small"> {
   local?: boolean;
 }
 
 const builtIn: Record<BuiltInProvider, BuiltInDefaults> = {
   anthropic: {
     wire: "messages",
-    base: "https://api.anthropic.com/v1",
-    keyVariable: "ANTHROPIC_API_KEY",
+    baseUrl: "https://api.anthropic.com/v1",
+    apiKeyVariable: "ANTHROPIC_API_KEY",
     first: "claude-sonnet-5-5",
     small: "claude-haiku-5-5",
   },
   openai: {
     wire: "responses",
-    base: "https://api.openai.com/v1",
-    keyVariable: "OPENAI_API_KEY",
+    baseUrl: "https://api.openai.com/v1",
+    apiKeyVariable: "OPENAI_API_KEY",
     first: "gpt-4.1-mini",
     small: "gpt-4.1-mini",
   },
   google: {
     wire: "google",
-    base: "https://generativelanguage.googleapis.com/v1beta",
-    keyVariable: "GOOGLE_GENERATIVE_AI_API_KEY",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    apiKeyVariable: "GOOGLE_GENERATIVE_AI_API_KEY",
     first: "gemini-2.5-flash",
     small: "gemini-2.5-flash-lite",
   },
-  ollama: { wire: "chat", base: "http://127.0.0.1:11434/v1", local: true },
-  lmstudio: { wire: "chat", base: "http://127.0.0.1:1234/v1", local: true },
+  ollama: { wire: "chat", baseUrl: "http://127.0.0.1:11434/v1", local: true },
+  lmstudio: { wire: "chat", baseUrl: "http://127.0.0.1:1234/v1", local: true },
 };
 
 export const defaultScript = "tour";
@@ -82,18 +82,18 @@ export function collectProviders(env: ModelEnv): Map<string, Provider> {
     providers.set(name, addKey(env, { name, needsKey: !local, local, ...rest }));
   }
   const ollama = providers.get("ollama");
-  if (ollama && env.OLLAMA_HOST) ollama.base = `${parseOllamaHost(env.OLLAMA_HOST)}/v1`;
+  if (ollama && env.OLLAMA_HOST) ollama.baseUrl = `${parseOllamaHost(env.OLLAMA_HOST)}/v1`;
 
-  for (const [name, { base, keyVariable, wire }] of Object.entries(configured)) {
-    const known: Provider = providers.get(name) ?? { name, wire: "chat", base, needsKey: false, local: false };
+  for (const [name, { baseUrl: base, apiKeyVariable, wire }] of Object.entries(configured)) {
+    const known: Provider = providers.get(name) ?? { name, wire: "chat", baseUrl: base, needsKey: false, local: false };
     // What was known holds for another address no more, least of all a key that has another name there.
     const { small: _, key: __, ...own } = known;
-    const variable = keyVariable ?? own.keyVariable;
+    const variable = apiKeyVariable ?? own.apiKeyVariable;
     const provider: Provider = {
       ...own,
-      base: trimSlashes(base),
+      baseUrl: trimSlashes(base),
       ...(wire ? { wire } : {}),
-      ...(variable ? { keyVariable: variable } : {}),
+      ...(variable ? { apiKeyVariable: variable } : {}),
     };
     providers.set(name, addKey(env, { ...provider, needsKey: variable !== undefined }));
   }
@@ -103,18 +103,18 @@ export function collectProviders(env: ModelEnv): Map<string, Provider> {
     const elsewhere: Provider = {
       ...openai,
       wire: "chat",
-      base: trimSlashes(env.LLM_API_BASE.trim()),
-      keyVariable: "LLM_API_KEY",
+      baseUrl: trimSlashes(env.LLM_API_BASE.trim()),
+      apiKeyVariable: "LLM_API_KEY",
       needsKey: false,
     };
     providers.set("openai", addKey(env, elsewhere));
   }
   if (env.AI)
-    providers.set("workers-ai", { name: "workers-ai", wire: "workers-ai", base: "", needsKey: false, local: false });
+    providers.set("workers-ai", { name: "workers-ai", wire: "workers-ai", baseUrl: "", needsKey: false, local: false });
   providers.set("scripted", {
     name: "scripted",
     wire: "scripted",
-    base: "",
+    baseUrl: "",
     needsKey: false,
     local: false,
     first: defaultScript,
@@ -123,12 +123,12 @@ export function collectProviders(env: ModelEnv): Map<string, Provider> {
 }
 
 function addKey(env: ModelEnv, provider: Provider): Provider {
-  const value = provider.keyVariable && (env as Record<string, unknown>)[provider.keyVariable];
+  const value = provider.apiKeyVariable && (env as Record<string, unknown>)[provider.apiKeyVariable];
   const key = typeof value === "string" ? value.trim() : "";
   return key ? { ...provider, key } : provider;
 }
 
-const trimSlashes = (base: string) => base.replace(/\/+$/, "");
+const trimSlashes = (baseUrl: string) => baseUrl.replace(/\/+$/, "");
 
 /** OLLAMA_HOST as Ollama itself reads it: a scheme, a port and even the host may be missing. */
 export function parseOllamaHost(text: string): string {

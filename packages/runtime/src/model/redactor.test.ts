@@ -6,7 +6,7 @@ test("every provider's key is redacted, also in an isolate that never opened a m
   const redact = createKeyRedactor({
     OPENAI_API_KEY: "plain-openai-key",
     OWN_KEY: " plain-own-key ",
-    MODEL_CONFIG: { providers: { own: { base: "http://127.0.0.1/v1", keyVariable: "OWN_KEY" } }, prices: {} },
+    MODEL_CONFIG: { providers: { own: { baseUrl: "http://127.0.0.1/v1", apiKeyVariable: "OWN_KEY" } }, prices: {} },
   } as ModelEnv);
   expect(redact("plain-openai-key, plain-own-key, plain words")).toBe("[redacted], [redacted], plain words");
 });

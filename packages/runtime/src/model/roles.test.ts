@@ -62,7 +62,7 @@ test.each([
 test("at another address than its own, a provider's small model is not assumed", async () => {
   const elsewhere = {
     ...keys,
-    MODEL_CONFIG: { providers: { anthropic: { base: "https://proxy.example/v1" } }, prices: {} },
+    MODEL_CONFIG: { providers: { anthropic: { baseUrl: "https://proxy.example/v1" } }, prices: {} },
   };
   expect(await roles([{ primary: "anthropic:claude-opus-5" }], elsewhere).id("fast")).toBe("anthropic:claude-opus-5");
   const compatible = { LLM_API_BASE: "http://127.0.0.1:9/v1", LLM_API_KEY: "k" };

@@ -2,17 +2,17 @@ import {
   type Agency as AgencyInfo,
   type AgencyUsage,
   type Agent as AgentInfo,
-  agentObjectName,
+  formatAgentObjectName,
   type Blueprint,
   type Budget,
-  type BudgetAnswer,
+  type BudgetResponse,
   defaultBlueprint,
   fail,
   isThinkeryError,
   type ListedBlueprint,
   type NewAgent,
   type PageQuery,
-  type Standing,
+  type BudgetStatus,
 } from "@thinkery/sdk";
 import { AgencyRecord } from "../agency/agency-record.ts";
 import { AgentRegistry, type AgentRegistration } from "../agency/agents.ts";
@@ -189,17 +189,17 @@ export abstract class Agency extends BaseObject<Revision> {
     return this.#usage.getUsage(days);
   }
 
-  async listBudgetStatuses(): Promise<Standing[]> {
+  async listBudgetStatuses(): Promise<BudgetStatus[]> {
     await this.#open();
     return this.#usage.listBudgetStatuses();
   }
 
-  async getBudget(): Promise<BudgetAnswer> {
+  async getBudget(): Promise<BudgetResponse> {
     await this.#open();
     return this.#usage.getBudget();
   }
 
-  async setBudget(budget: Budget | undefined): Promise<BudgetAnswer> {
+  async setBudget(budget: Budget | undefined): Promise<BudgetResponse> {
     await this.#open();
     this.#usage.budget = budget;
     return this.#usage.getBudget();
@@ -222,12 +222,12 @@ export abstract class Agency extends BaseObject<Revision> {
   readonly #eraseAgent = async (name: string): Promise<void> => {
     const last = await this.#getThink(name).retire();
     if (last) this.#usage.close(last);
-    await openLinux(this.env, agentObjectName(this.name, name)).forget();
+    await openLinux(this.env, formatAgentObjectName(this.name, name)).forget();
     await this.#getThink(name).erase();
   };
 
   #getThink(name: string) {
-    return this.env.Think.getByName(agentObjectName(this.name, name));
+    return this.env.Think.getByName(formatAgentObjectName(this.name, name));
   }
 
   async #open(): Promise<AgencyInfo> {

@@ -119,8 +119,8 @@ export class AgentResolver {
       modelId: definition.needsModel ? (await roles.getPrimary()).id : "",
       models: {
         open: (role) => roles.getModel(role),
-        idOf: (role) => roles.getModelId(role),
-        contextWindow: (modelId) => models.getContextTokens(modelId),
+        getId: (role) => roles.getModelId(role),
+        getContextWindow: (modelId) => models.getContextTokens(modelId),
       },
       system: createSystemPrompt({
         blueprint: blueprint.prompt,

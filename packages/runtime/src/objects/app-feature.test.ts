@@ -1,11 +1,18 @@
-import { type StoredApp, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
+import { type StoredApp, ToolError, type ToolErrorCode } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import type { App } from "../sandbox/run.ts";
 import type { NestedSandbox, SandboxRunOptions, Sandbox } from "../sandbox/sandbox.ts";
 import { packApp } from "../store/app-source.ts";
 import { AppFeature } from "./app-feature.ts";
 
-const limits = { seconds: 7, mostSeconds: 300, waitSeconds: 300, silenceSeconds: 20, memoryMb: 128, runs: 250 };
+const limits = {
+  timeoutSeconds: 7,
+  maxTimeoutSeconds: 300,
+  queueTimeoutSeconds: 300,
+  stallTimeoutSeconds: 20,
+  memoryMb: 128,
+  runs: 250,
+};
 
 /** An agent whose app is answered for by a double of the sandbox. */
 function createFeature(serve: (app: App, request: Request, terms: SandboxRunOptions) => Promise<Response>) {
@@ -23,7 +30,7 @@ function createFeature(serve: (app: App, request: Request, terms: SandboxRunOpti
   const agentApp = new AppFeature({
     address: { agency: "global", path: ["alice"] },
     sandboxKey: "global~alice",
-    store: { facts: { app: () => app } } as never,
+    store: { facts: { getApp: () => app } } as never,
     blobs: { get: async (hash: string) => (reads.push(hash), stored.get(hash)) } as never,
     recorder: {} as never,
     sandbox: () => ({ limits, serve }) as unknown as Sandbox,
@@ -73,10 +80,10 @@ test("its code is read once, and again when it is set anew: then it is another a
   await expect(agentApp.fetch(request())).rejects.toMatchObject({ code: "not_found" });
 });
 
-test.each<ToolTrouble>(["timeout", "limit", "sandbox_lost", "no_sandbox"])(
+test.each<ToolErrorCode>(["timeout", "limit", "sandbox_lost", "no_sandbox"])(
   "a sandbox that fails by %s is told as not available now",
-  async (trouble) => {
-    const { agentApp } = createFeature(() => Promise.reject(new ToolFailure(trouble, "It is gone.")));
+  async (errorCode) => {
+    const { agentApp } = createFeature(() => Promise.reject(new ToolError(errorCode, "It is gone.")));
     await expect(agentApp.fetch(request())).rejects.toMatchObject({
       code: "unavailable",
       message: "The app did not answer. It is gone.",

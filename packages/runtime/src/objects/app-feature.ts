@@ -1,12 +1,12 @@
 import {
   type AgentAddress,
-  appAddress,
+  formatAppAddress,
   type AppInfo,
   fail,
   formatAddress,
   type NewApp,
   type StoredApp,
-  ToolFailure,
+  ToolError,
 } from "@thinkery/sdk";
 import type { SandboxLimits } from "@thinkery/sdk/internal";
 import type { App } from "../sandbox/run.ts";
@@ -64,7 +64,7 @@ export class AppFeature implements AgentFeature {
     const app = await this.#load(stored);
     const sandbox = this.#options.sandbox();
     const answer = await sandbox.serve(app, request, this.#createTerms(sandbox.limits)).catch((error: unknown) => {
-      if (error instanceof ToolFailure) throw fail("unavailable", `The app did not answer. ${error.message}`);
+      if (error instanceof ToolError) throw fail("unavailable", `The app did not answer. ${error.message}`);
       if (this.#ending.signal.aborted) throw fail("not_found", "There is no such agent.");
       throw error;
     });
@@ -86,14 +86,14 @@ export class AppFeature implements AgentFeature {
   #toInfo(stored: StoredApp): AppInfo {
     const { blob: _, ...info } = stored;
     const { agency, path } = this.#options.address;
-    return { ...info, address: appAddress(agency, path[0]) };
+    return { ...info, address: formatAppAddress(agency, path[0]) };
   }
 
-  #createTerms({ seconds, waitSeconds }: SandboxLimits): SandboxRunOptions {
+  #createTerms({ timeoutSeconds: seconds, queueTimeoutSeconds }: SandboxLimits): SandboxRunOptions {
     return {
       agent: this.#options.sandboxKey,
       timeoutMs: seconds * 1000,
-      waitMs: Math.min(waitSeconds * 1000, maxWaitMs),
+      waitMs: Math.min(queueTimeoutSeconds * 1000, maxWaitMs),
       signal: this.#ending.signal,
       call: answerCall,
       onConsole() {},

@@ -1,4 +1,4 @@
-import { type AgentAddress, agentObjectName, formatAddress } from "@thinkery/sdk";
+import { type AgentAddress, formatAgentObjectName, formatAddress } from "@thinkery/sdk";
 import { createKeyRedactor } from "../model/redactor.ts";
 import { openSandbox } from "../sandbox/open.ts";
 import { AgentStore } from "../store/agent-store.ts";
@@ -39,7 +39,7 @@ interface AgentContext {
 export function assembleAgent({ storage, env, address, system, layer, schedule, onChange }: AgentContext) {
   migrate(storage, thinkSchema, formerThinkSteps);
   const name = formatAddress(address);
-  const root = agentObjectName(address.agency, address.path[0]);
+  const root = formatAgentObjectName(address.agency, address.path[0]);
   const limits = resolveLimits(env.TURN_LIMITS);
   const agency = () => env.Agency.getByName(address.agency);
 

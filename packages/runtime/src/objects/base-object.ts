@@ -1,4 +1,4 @@
-import { fail, errorBody, statusOf } from "@thinkery/sdk";
+import { fail, toErrorBody, toHttpStatus } from "@thinkery/sdk";
 import { Agent, type Connection } from "agents";
 import type { Env } from "./env.ts";
 
@@ -84,5 +84,5 @@ export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, Stat
 
 function toNotFoundResponse(message: string): Response {
   const error = fail("not_found", message);
-  return Response.json(errorBody(error), { status: statusOf(error.code) });
+  return Response.json(toErrorBody(error), { status: toHttpStatus(error.code) });
 }

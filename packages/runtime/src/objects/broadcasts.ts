@@ -1,4 +1,4 @@
-import { type Admission, type JobEvent, updatesFromBoth } from "@thinkery/sdk";
+import { type Admission, type JobEvent, toUpdates } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { isOver } from "../store/turns.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
@@ -61,7 +61,7 @@ export function converse(
 
   const receive = (news: readonly Frame[], self: EventStream) => {
     for (const { event, frame } of news) {
-      for (const update of updatesFromBoth(event ?? frame)) {
+      for (const update of toUpdates(event ?? frame)) {
         if (update.kind === "turn-started" || update.kind === "turn-resumed") isOwnTurn = update.runId === runId;
         const said = isOwnTurn ? toJobEvent(update, agent) : undefined;
         if (said) send(self, said);

@@ -3,8 +3,8 @@ import {
   type ChatFrame,
   type ConversationUpdate,
   type Message,
-  noteText,
-  updatesFromEvent,
+  formatNote,
+  eventToUpdates,
 } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 
@@ -15,7 +15,7 @@ export function toChatFrames(event: AgentEvent, store: AgentStore): readonly Cha
   // Text is sent as the model says it, before it is stored.
   if (event.type === "model.delta") return noFrames;
   let frames = noFrames;
-  for (const update of updatesFromEvent(event)) {
+  for (const update of eventToUpdates(event)) {
     const more = toUpdateFrames(update, event, store);
     if (more.length > 0) frames = frames.length === 0 ? more : frames.concat(more);
   }
@@ -60,7 +60,7 @@ function toUpdateFrames(update: ConversationUpdate, event: AgentEvent, store: Ag
       ];
     }
     case "note":
-      return update.note.kind === "middleware" ? [{ type: "warning", warning: noteText(update.note) }] : noFrames;
+      return update.note.kind === "middleware" ? [{ type: "warning", warning: formatNote(update.note) }] : noFrames;
     case "cleared":
       return [{ type: "history", messages: [] }];
     default:

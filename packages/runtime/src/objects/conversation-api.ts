@@ -5,7 +5,7 @@ import {
   type AgentEvent,
   type AgentState,
   type AgentUsage,
-  checkedProps,
+  parseProps,
   type EventQuery,
   fail,
   type Invoke,
@@ -14,7 +14,7 @@ import {
   type Outcome,
   type Run,
   type Sender,
-  type Standing,
+  type BudgetStatus,
   type ToolReport,
 } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
@@ -102,7 +102,7 @@ export class ConversationApi extends RpcTarget {
     return (await this.#open()).store.actions.page(query);
   }
 
-  async getUsage(days?: number): Promise<AgentUsage & { budget: Standing[] }> {
+  async getUsage(days?: number): Promise<AgentUsage & { budget: BudgetStatus[] }> {
     const { store, resolver, registration, agency } = await this.#open();
     const budget = await resolver.resolveBudget(registration.get());
     const shared = (await resolver.isMetered()) ? await agency().listBudgetStatuses() : [];
@@ -123,5 +123,5 @@ export class ConversationApi extends RpcTarget {
 }
 
 async function checkProps({ resolver, registration }: AgentParts, { props }: Invoke): Promise<void> {
-  if (props) await resolver.check(registration.get(), checkedProps(props));
+  if (props) await resolver.check(registration.get(), parseProps(props));
 }

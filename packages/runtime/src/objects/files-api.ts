@@ -6,11 +6,11 @@ import {
   type FileEdits,
   type FileInfo,
   type FileListQuery,
-  filePath,
-  folderPath,
-  type Landed,
+  parseFilePath,
+  parseFolderPath,
+  type CommitResponse,
   type Merge,
-  type Merged,
+  type MergeResponse,
   type NewBranch,
   type Origin,
   type Revert,
@@ -60,7 +60,7 @@ export class FilesApi extends RpcTarget {
   /** A file, and what is in it or in a part of it, unless the asker knows that already or only wants to hear of it. */
   async read(path: string, at: VersionRef, { condition = {}, range, only }: ReadOptions = {}): Promise<FileReadResult> {
     const workspace = await this.#open();
-    const place = filePath(path);
+    const place = parseFilePath(path);
     const file = workspace.stat(place, at);
     if (!file) throw createMissingError(workspace, place, at);
     const { match, noneMatch } = condition;
@@ -82,7 +82,7 @@ export class FilesApi extends RpcTarget {
     user: string,
   ): Promise<{ file: FileInfo; created: boolean }> {
     const workspace = await this.#open();
-    const place = filePath(path);
+    const place = parseFilePath(path);
     const bytes = await readTransfer(cargo);
     const content = await workspace.store(bytes, place);
     // From here to the commit nobody else gets a word in.
@@ -97,7 +97,7 @@ export class FilesApi extends RpcTarget {
     return { file: workspace.stat(place, { branch }) as FileInfo, created: before === undefined };
   }
 
-  async edit({ edits, base }: FileEdits, { branch }: OnBranch, user: string): Promise<Landed> {
+  async edit({ edits, base }: FileEdits, { branch }: OnBranch, user: string): Promise<CommitResponse> {
     const workspace = await this.#open();
     const storedEdits = await Promise.all(edits.map((edit) => storeEdit(workspace, edit)));
     if (base === undefined) return toEditResult(commit(workspace, storedEdits, user, branch));
@@ -111,7 +111,7 @@ export class FilesApi extends RpcTarget {
     user: string,
   ): Promise<void> {
     const workspace = await this.#open();
-    const place = filePath(path);
+    const place = parseFilePath(path);
     const file = workspace.stat(place, { branch });
     if (!isMet(file, condition)) throw createPreconditionError(place, file, condition);
     if (!file && !(recursive && isFolder(workspace, place, { branch })))
@@ -121,7 +121,7 @@ export class FilesApi extends RpcTarget {
 
   async readArchive({ under, ...query }: ArchiveQuery): Promise<ReadableStream<Uint8Array>> {
     const workspace = await this.#open();
-    const folder = under === undefined ? undefined : folderPath(under);
+    const folder = under === undefined ? undefined : parseFolderPath(under);
     if (folder && !isFolder(workspace, folder, query))
       throw fail("not_found", `There is no folder “${folder}” in the workspace.`);
     return createArchive(workspace, { ...query, ...(folder ? { under: folder } : {}) });
@@ -131,7 +131,7 @@ export class FilesApi extends RpcTarget {
     cargo: Transfer,
     { branch, replace }: OnBranch & { replace: boolean },
     user: string,
-  ): Promise<Landed> {
+  ): Promise<CommitResponse> {
     const workspace = await this.#open();
     const edits = await readArchiveEdits(workspace, await readTransfer(cargo), { branch, replace });
     return toEditResult(commit(workspace, edits, user, branch));
@@ -147,7 +147,7 @@ export class FilesApi extends RpcTarget {
     return workspace.diff(id, path);
   }
 
-  async revert(order: Revert, user: string): Promise<Merged> {
+  async revert(order: Revert, user: string): Promise<MergeResponse> {
     const workspace = await this.#open();
     return workspace.revert(order, toOrigin(user));
   }
@@ -167,7 +167,7 @@ export class FilesApi extends RpcTarget {
     workspace.removeBranch(name, toOrigin(user));
   }
 
-  async mergeBranch(name: string, order: Merge, user: string): Promise<Merged> {
+  async mergeBranch(name: string, order: Merge, user: string): Promise<MergeResponse> {
     const workspace = await this.#open();
     return workspace.merge(name, order, toOrigin(user));
   }
@@ -183,9 +183,9 @@ function commit(
 }
 
 async function storeEdit(workspace: Workspace, edit: FileEdits["edits"][number]): Promise<FileEdit> {
-  if ("delete" in edit) return { delete: filePath(edit.delete) };
-  if ("move" in edit) return { move: filePath(edit.move), to: filePath(edit.to) };
-  const path = filePath(edit.write);
+  if ("delete" in edit) return { delete: parseFilePath(edit.delete) };
+  if ("move" in edit) return { move: parseFilePath(edit.move), to: parseFilePath(edit.to) };
+  const path = parseFilePath(edit.write);
   const content = "content" in edit ? checkWellFormed(edit.content, path) : Buffer.from(edit.base64, "base64");
   return { write: path, content: await workspace.store(content, path) };
 }
@@ -209,7 +209,7 @@ function createMissingError(
 
 const toOrigin = (user: string): Origin => ({ kind: "user", user });
 
-function toEditResult(version: Version | undefined, overlaps: Landed["overlaps"] = []): Landed {
+function toEditResult(version: Version | undefined, overlaps: CommitResponse["overlaps"] = []): CommitResponse {
   return { ...(version ? { version } : {}), overlaps };
 }
 

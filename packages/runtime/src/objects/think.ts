@@ -2,7 +2,7 @@ import {
   type Agent as AgentInfo,
   type AgentStatus,
   type Blueprint,
-  checkedProps,
+  parseProps,
   type ModelRoles,
   type Props,
   type Tool,
@@ -77,7 +77,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   async register(info: AgentInfo, props?: Props, blueprint?: Blueprint): Promise<void> {
     await this.ensureReady();
     const { store, recorder, registration, resolver, name } = this.#agent;
-    const given = props && checkedProps(props);
+    const given = props && parseProps(props);
     if (store.log.last === 0) {
       registration.put(info, given);
       recorder.record({ type: "thread.created", data: { threadId: name } });

@@ -2,7 +2,7 @@ import {
   type Agency as AgencyInfo,
   type Agent as AgentInfo,
   type Budget,
-  type BudgetAnswer,
+  type BudgetResponse,
   fail,
   globalAgency,
   type NewAgency,
@@ -10,7 +10,7 @@ import {
   type PageQuery,
   type Preferences as Values,
   type Scope,
-  type Standing,
+  type BudgetStatus,
   type Token,
   type User as UserInfo,
   type UserUsage,
@@ -145,17 +145,17 @@ export class User extends BaseObject<Revision> {
     };
   }
 
-  async listBudgetStatuses(): Promise<Standing[]> {
+  async listBudgetStatuses(): Promise<BudgetStatus[]> {
     await this.ensureReady();
     return this.#usage.listBudgetStatuses();
   }
 
-  async getBudget(): Promise<BudgetAnswer> {
+  async getBudget(): Promise<BudgetResponse> {
     await this.ensureReady();
-    return { budget: this.#usage.budget ?? null, standings: this.#usage.listBudgetStatuses() };
+    return { budget: this.#usage.budget ?? null, statuses: this.#usage.listBudgetStatuses() };
   }
 
-  async setBudget(budget: Budget | undefined): Promise<BudgetAnswer> {
+  async setBudget(budget: Budget | undefined): Promise<BudgetResponse> {
     await this.ensureReady();
     this.#usage.budget = budget;
     await this.#syncMetered();

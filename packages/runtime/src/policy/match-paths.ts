@@ -1,4 +1,4 @@
-import { filePath, foldedPath, pathProblem } from "@thinkery/sdk";
+import { parseFilePath, foldPathCase, findPathIssue } from "@thinkery/sdk";
 import { matchesWildcard } from "@thinkery/sdk/internal";
 import type { PolicyAction } from "./evaluate-policy.ts";
 
@@ -9,15 +9,15 @@ import type { PolicyAction } from "./evaluate-policy.ts";
 export function matchPaths(match: string, input: unknown, action: PolicyAction): boolean {
   const paths = listPaths(input);
   if (action === "allow") return paths.length > 0 && paths.every((path) => matchesWildcard(path, `*${match}*`));
-  const wanted = foldedPath(match.normalize("NFC"));
+  const wanted = foldPathCase(match.normalize("NFC"));
   const { pattern, glob } = input as Record<string, unknown>;
   const texts = [...paths, ...[pattern, glob].filter((one) => typeof one === "string")];
-  return texts.map(foldedPath).some((path) => matchesWildcard(path, `*${wanted}*`) || wanted.startsWith(`${path}/`));
+  return texts.map(foldPathCase).some((path) => matchesWildcard(path, `*${wanted}*`) || wanted.startsWith(`${path}/`));
 }
 
 function listPaths(input: unknown): string[] {
   const { path, from, to } = (input ?? {}) as Record<string, unknown>;
   return [path, from, to]
     .filter((one) => typeof one === "string")
-    .map((one) => (pathProblem(one) ? one : filePath(one)));
+    .map((one) => (findPathIssue(one) ? one : parseFilePath(one)));
 }

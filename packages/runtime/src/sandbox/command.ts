@@ -1,4 +1,4 @@
-import { type Found, type SearchOrder, ToolFailure } from "@thinkery/sdk";
+import { type SearchMatch, type SearchRequest as WorkspaceSearchRequest, ToolError } from "@thinkery/sdk";
 import type { z } from "zod";
 import type { PolicyRule } from "../policy/evaluate-policy.ts";
 import type { SandboxService } from "./run.ts";
@@ -37,12 +37,12 @@ export interface ShellCommandResult {
   notes: string[];
 }
 
-export interface SearchRequest extends SearchOrder {
+export interface SearchRequest extends WorkspaceSearchRequest {
   files: ViewSource;
 }
 
 export interface SearchResult {
-  found: Found[];
+  found: SearchMatch[];
   more: boolean;
 }
 
@@ -126,9 +126,9 @@ function parseOutcome<Schema extends z.ZodType<Outcome>>(
   what: string,
 ): Extract<z.infer<Schema>, { ok: true }> {
   const outcome = schema.safeParse(value);
-  if (!outcome.success) throw new ToolFailure("sandbox_lost", `The sandbox did not say what came of the ${what}.`);
+  if (!outcome.success) throw new ToolError("sandbox_lost", `The sandbox did not say what came of the ${what}.`);
   const result: Outcome = outcome.data;
   if (!result.ok)
-    throw new ToolFailure(result.kind, [result.message, result.console?.trimEnd()].filter(Boolean).join("\n\n"));
+    throw new ToolError(result.kind, [result.message, result.console?.trimEnd()].filter(Boolean).join("\n\n"));
   return outcome.data as Extract<z.infer<Schema>, { ok: true }>;
 }

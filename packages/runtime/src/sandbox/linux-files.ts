@@ -1,13 +1,13 @@
 import {
-  type Brought,
+  type FileSyncResult,
   fail,
   type FileContent,
   type FileEdit,
   isThinkeryError,
-  type Landed,
+  type CommitResponse,
   type Linux,
   type Overlap,
-  ToolFailure,
+  ToolError,
   type Version,
 } from "@thinkery/sdk";
 import { collectedEntrySchema, encodeFileTransfer } from "@thinkery/sdk/internal";
@@ -25,7 +25,7 @@ export interface LinuxFiles {
   /** Content as it is kept. */
   store(content: Uint8Array, path: string): FileContent | Promise<FileContent>;
   /** Edits that were made on the files as of a version. */
-  rebaseEdits(edits: readonly FileEdit[], base: number): Landed | Promise<Landed>;
+  rebaseEdits(edits: readonly FileEdit[], base: number): CommitResponse | Promise<CommitResponse>;
 }
 
 /** So much goes to the daemon in one request, if there is more than one file in it. */
@@ -41,8 +41,8 @@ export function attachFiles(linux: AgentLinux, files: LinuxFiles): Linux {
     });
 
   /** What came of something is told, whatever became of the files. */
-  async function after<T extends object>(result: T, before: Brought = {}): Promise<T & Brought> {
-    const brought = await exchange().catch((error: unknown): Brought => ({
+  async function after<T extends object>(result: T, before: FileSyncResult = {}): Promise<T & FileSyncResult> {
+    const brought = await exchange().catch((error: unknown): FileSyncResult => ({
       notes: [`Files that were changed in the sandbox are not in the workspace yet: ${toErrorText(error)}`],
     }));
     return { ...result, ...combineResults(before, brought) };
@@ -75,7 +75,7 @@ export function attachFiles(linux: AgentLinux, files: LinuxFiles): Linux {
 }
 
 /** What was changed in the copy lands in the workspace, and the copy becomes what the workspace is then. */
-async function exchangeFiles(copy: LinuxWorkingCopy, files: LinuxFiles, isLast: boolean): Promise<Brought> {
+async function exchangeFiles(copy: LinuxWorkingCopy, files: LinuxFiles, isLast: boolean): Promise<FileSyncResult> {
   const { collection, version, isBehind, isStuck, edits, except, notes } = await collectChanges(copy, files);
   if (isStuck) return limitNotes({ notes });
   let made: Version | undefined;
@@ -170,7 +170,7 @@ async function sendFiles(copy: LinuxWorkingCopy, files: LinuxFiles, needed: read
     }
     await send();
   } catch (error) {
-    if (!(error instanceof ToolFailure) || error.trouble !== "limit") throw error;
+    if (!(error instanceof ToolError) || error.code !== "limit") throw error;
     notes.push(error.message);
   }
   return notes;
@@ -191,12 +191,12 @@ function formatOverlap({ path, line, kept, reason }: Overlap): string {
   return `“${path}” was changed in the workspace while it was changed in the sandbox. ${reason}${where}`;
 }
 
-function combineResults(one: Brought, other: Brought): Brought {
+function combineResults(one: FileSyncResult, other: FileSyncResult): FileSyncResult {
   const version = other.version ?? one.version;
   return limitNotes({ notes: [...(one.notes ?? []), ...(other.notes ?? [])], ...(version ? { version } : {}) });
 }
 
-function limitNotes({ notes = [], version }: Brought): Brought {
+function limitNotes({ notes = [], version }: FileSyncResult): FileSyncResult {
   const shown =
     notes.length > maxNotes
       ? [...notes.slice(0, maxNotes), `${notes.length - maxNotes} more such notes are left out.`]
@@ -205,7 +205,7 @@ function limitNotes({ notes = [], version }: Brought): Brought {
 }
 
 function toErrorText(error: unknown): string {
-  return isThinkeryError(error) || error instanceof ToolFailure
+  return isThinkeryError(error) || error instanceof ToolError
     ? error.message
     : "the host could not do it; its log may say why.";
 }

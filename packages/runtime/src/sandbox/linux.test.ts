@@ -1,4 +1,4 @@
-import { errorBody, fail, ToolFailure } from "@thinkery/sdk";
+import { toErrorBody, fail, ToolError } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { openLinux } from "./linux.ts";
 
@@ -16,7 +16,7 @@ function daemon(answer: (url: URL, init: RequestInit) => Response | Promise<Resp
 }
 
 const createErrorResponse = (code: Parameters<typeof fail>[0], message: string, status = 400) =>
-  Response.json(errorBody(fail(code, message)), { status });
+  Response.json(toErrorBody(fail(code, message)), { status });
 const createRunOptions = (onOutput: (text: string) => void = () => {}, signal = new AbortController().signal) => ({
   signal,
   onOutput,
@@ -61,8 +61,8 @@ test("a daemon that is lost in the middle has lost the command", async () => {
   for (const text of ["", '{"output":"half"}\n', '{"output":"half"}\n{"result":{"exit']) {
     const { linux } = daemon(() => respondInPieces(text, 1000));
     const lost = await linux.run("x", createRunOptions()).catch((error: unknown) => error);
-    expect(lost).toBeInstanceOf(ToolFailure);
-    expect(lost).toMatchObject({ trouble: "sandbox_lost" });
+    expect(lost).toBeInstanceOf(ToolError);
+    expect(lost).toMatchObject({ code: "sandbox_lost" });
   }
 });
 
@@ -97,12 +97,12 @@ test("a refusal is told in the daemon's words, with the kind of trouble it is", 
       .catch((error: unknown) => error);
   expect(await because(createErrorResponse("unavailable", "Install it."))).toMatchObject({
     name: "ToolFailure",
-    trouble: "no_sandbox",
+    code: "no_sandbox",
     message: "Install it.",
   });
   expect(await because(createErrorResponse("conflict", "Too many."))).toMatchObject({
     name: "ToolFailure",
-    trouble: "limit",
+    code: "limit",
     message: "Too many.",
   });
   expect(await because(createErrorResponse("not_found", "No process."))).toMatchObject({
@@ -144,8 +144,8 @@ test("where there is no host, there is no Linux sandbox, and nothing to forget",
     linux.stop("x"),
   ]) {
     const refused = await asked.catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(ToolFailure);
-    expect(refused).toMatchObject({ trouble: "no_sandbox", message: expect.stringContaining("needs a host") });
+    expect(refused).toBeInstanceOf(ToolError);
+    expect(refused).toMatchObject({ code: "no_sandbox", message: expect.stringContaining("needs a host") });
   }
   await linux.forget();
 });

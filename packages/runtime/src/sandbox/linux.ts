@@ -7,7 +7,7 @@ import {
   type ProcessOutput,
   processOutputSchema,
   processSchema,
-  ToolFailure,
+  ToolError,
 } from "@thinkery/sdk";
 import {
   type CommandUpdate,
@@ -63,7 +63,7 @@ export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
     signal?: AbortSignal,
   ): Promise<Response> {
     if (!HOST)
-      throw new ToolFailure(
+      throw new ToolError(
         "no_sandbox",
         "There is no Linux sandbox here: it needs a host of one's own, and this one runs without.",
       );
@@ -105,7 +105,7 @@ export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
         if ("result" in news) return news.result as CommandResult;
         onOutput(news.output);
       }
-      throw new ToolFailure(
+      throw new ToolError(
         "sandbox_lost",
         "The host was lost while the command ran, and the command with it. What it had done by then is done.",
       );
@@ -143,8 +143,8 @@ async function* parseUpdates(answer: Response): AsyncGenerator<CommandUpdate> {
 /** In the words of the daemon, where it has some. */
 async function toToolError(answer: Response): Promise<Error> {
   const known = errorFromBody(await answer.json().catch(() => undefined));
-  if (known?.code === "unavailable") return new ToolFailure("no_sandbox", known.message);
-  if (known?.code === "conflict" || known?.code === "too_large") return new ToolFailure("limit", known.message);
+  if (known?.code === "unavailable") return new ToolError("no_sandbox", known.message);
+  if (known?.code === "conflict" || known?.code === "too_large") return new ToolError("limit", known.message);
   if (known?.code === "not_found" || known?.code === "bad_request") return known;
   return fail("unavailable", "The daemon does not answer its own Worker. Restart the host.");
 }

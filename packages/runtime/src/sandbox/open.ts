@@ -1,4 +1,4 @@
-import { type CodeResult, isThinkeryError, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
+import { type CodeResult, isThinkeryError, ToolError, type ToolErrorCode } from "@thinkery/sdk";
 import { type SandboxLimits, sandboxLimitsSchema, type SlotRenewal } from "@thinkery/sdk/internal";
 import type { Service } from "../host/host.ts";
 import { type CommandBridge, runSearch, runShellCommand } from "./command.ts";
@@ -46,7 +46,7 @@ export function openSandbox(env: SandboxEnv): Sandbox {
       const outcome = outcomeSchema.safeParse(value);
       end(outcome.success && !outcome.data.ok && isOutOfMemory(outcome.data.message));
       dispose(value);
-      if (!outcome.success) throw new ToolFailure("sandbox_lost", "The sandbox did not say what came of the run.");
+      if (!outcome.success) throw new ToolError("sandbox_lost", "The sandbox did not say what came of the run.");
       return toCodeResult(outcome.data, Date.now() - began);
     },
     async serve(app, request, terms) {
@@ -92,7 +92,7 @@ async function retryIfLost<T>(work: () => Promise<T>, isHarmless = () => true): 
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof ToolFailure) || error.trouble !== "sandbox_lost" || !isHarmless()) throw error;
+    if (!(error instanceof ToolError) || error.code !== "sandbox_lost" || !isHarmless()) throw error;
     return work();
   }
 }
@@ -115,9 +115,9 @@ function createNestedSandbox(service: SandboxService, agent: string): NestedSand
     try {
       return await work(opened.door);
     } catch (error) {
-      throw error instanceof ToolFailure
+      throw error instanceof ToolError
         ? error
-        : new ToolFailure("sandbox_lost", "The sandbox of this run is gone, and the command with it.");
+        : new ToolError("sandbox_lost", "The sandbox of this run is gone, and the command with it.");
     } finally {
       opened.shut();
     }
@@ -138,7 +138,7 @@ function createAcquireLease(env: SandboxEnv): AcquireLease {
   const why = env.HOST
     ? "The host was started without sandboxes. Set sandboxSlots in its configuration."
     : "Nothing here is bound as SANDBOX.";
-  return () => Promise.reject(new ToolFailure("no_sandbox", `There is no sandbox to run code in. ${why}`));
+  return () => Promise.reject(new ToolError("no_sandbox", `There is no sandbox to run code in. ${why}`));
 }
 
 interface SandboxResult<T> {
@@ -172,11 +172,11 @@ async function runInSandbox<T, Door>(
   { lease, limits, terms, what, shared = false, graceMs = 0, open }: SandboxTask<Door>,
   work: (service: SandboxService, door: Door) => Promise<T>,
 ): Promise<SandboxResult<T>> {
-  const { agent, timeoutMs, waitMs = limits.waitSeconds * 1000, signal, onPlace, onBegin } = terms;
+  const { agent, timeoutMs, waitMs = limits.queueTimeoutSeconds * 1000, signal, onPlace, onBegin } = terms;
   // An answer may be read for as long as it took to begin.
   const maxMs = (shared ? 2 * timeoutMs : timeoutMs) + graceMs;
-  const held = await lease({ agent, shared, maxMs: maxMs, waitMs, signal, onPlace }).catch((error: unknown) => {
-    throw isThinkeryError(error) ? new ToolFailure("no_sandbox", error.message) : error;
+  const held = await lease({ agent, shared, maxMs, waitMs, signal, onPlace }).catch((error: unknown) => {
+    throw isThinkeryError(error) ? new ToolError("no_sandbox", error.message) : error;
   });
   onBegin?.();
   const { door, shut, console } = open(held.service);
@@ -204,7 +204,7 @@ async function runInSandbox<T, Door>(
         : signal.reason;
     }
     // It has told itself what went wrong.
-    if (error instanceof ToolFailure) {
+    if (error instanceof ToolError) {
       held.release(isOutOfMemory(error.message));
       throw error;
     }
@@ -239,9 +239,9 @@ function createTimeLimit(ms: number, signal: AbortSignal) {
 function createLostError(
   ended: SlotRenewal["ended"],
   what: TaskKind,
-  { memoryMb, silenceSeconds }: SandboxLimits,
+  { memoryMb, stallTimeoutSeconds }: SandboxLimits,
   console: string,
-): ToolFailure {
+): ToolError {
   if (ended === "memory")
     return createToolFailure(
       "limit",
@@ -257,7 +257,7 @@ function createLostError(
   if (ended === "silence")
     return createToolFailure(
       "timeout",
-      `The ${what} kept its sandbox busy without a pause for more than ${silenceSeconds} s and was ended.`,
+      `The ${what} kept its sandbox busy without a pause for more than ${stallTimeoutSeconds} s and was ended.`,
       console,
     );
   if (what !== "run")
@@ -278,8 +278,8 @@ function toCodeResult(outcome: Outcome, ms: number): CodeResult {
   return { console: outcome.console.trimEnd(), ms, ...(outcome.value === undefined ? {} : { value: outcome.value }) };
 }
 
-function createToolFailure(trouble: ToolTrouble, message: string, console: string): ToolFailure {
-  return new ToolFailure(trouble, console ? `${message}\n\nconsole:\n${console.trimEnd()}` : message);
+function createToolFailure(errorCode: ToolErrorCode, message: string, console: string): ToolError {
+  return new ToolError(errorCode, console ? `${message}\n\nconsole:\n${console.trimEnd()}` : message);
 }
 
 function formatSeconds(ms: number): string {

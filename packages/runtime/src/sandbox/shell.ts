@@ -1,4 +1,4 @@
-import type { SearchOrder } from "@thinkery/sdk";
+import type { SearchRequest } from "@thinkery/sdk";
 import { z } from "zod";
 import type { PolicyRule } from "../policy/evaluate-policy.ts";
 import {
@@ -64,7 +64,7 @@ export interface ShellJob {
   network: boolean;
 }
 
-export interface SearchJob extends SearchOrder {
+export interface SearchJob extends SearchRequest {
   agent: string;
   view: View;
 }

@@ -40,7 +40,7 @@ export class SlotPool extends DurableObject<SlotPoolEnv> {
     super(ctx, env);
     const host = openHost(env.HOST);
     if (!host) throw new Error("A pool of slots needs the daemon.");
-    const { runs, memoryMb } = env.SANDBOX_LIMITS;
+    const { maxRunsPerSlot: runs, memoryMb } = env.SANDBOX_LIMITS;
     this.#slots = new Slots(
       env.SLOT_COUNT,
       {

@@ -1,4 +1,4 @@
-import { appBytes, type AppFacts, appMain, type NewApp } from "@thinkery/sdk";
+import { countAppBytes, type AppFacts, appMain, type NewApp } from "@thinkery/sdk";
 
 /** An app as it lies in the blob store: all its modules by their names. */
 export interface AppSource {
@@ -25,7 +25,7 @@ export function createAppFacts(app: NewApp, blob: string, by: string): AppFacts 
     blob,
     main: appMain,
     modules: Object.keys(app.modules ?? {}).sort(),
-    bytes: appBytes(app),
+    bytes: countAppBytes(app),
     by,
   };
 }

@@ -1,4 +1,4 @@
-import { type BudgetKind, budgetKinds, type BudgetLevel, type Limits, type Standing } from "@thinkery/sdk";
+import { type BudgetKind, budgetKinds, type BudgetLevel, type Limits, type BudgetStatus } from "@thinkery/sdk";
 import type { UsageAmounts } from "./usage.ts";
 
 /** How much of each kind that can be budgeted. */
@@ -17,7 +17,7 @@ export function toMeasures(spent: UsageAmounts): Measures {
 
 interface BudgetStatusOptions {
   level: BudgetLevel;
-  per: Standing["per"];
+  per: BudgetStatus["per"];
   limits: Limits;
   spent: Measures;
   /** Set aside for calls that are under way. */
@@ -31,7 +31,7 @@ export function createBudgetStatuses({
   limits,
   spent,
   reserved = noMeasures,
-}: BudgetStatusOptions): Standing[] {
+}: BudgetStatusOptions): BudgetStatus[] {
   return budgetKinds.flatMap((kind) => {
     const limit = limits[kind];
     return limit === undefined ? [] : [{ level, kind, per, limit, spent: spent[kind], reserved: reserved[kind] }];
@@ -39,14 +39,17 @@ export function createBudgetStatuses({
 }
 
 /** The first limit that leaves nothing for another call. */
-export function findReachedLimit(standings: readonly Standing[]): Standing | undefined {
-  return standings.find(({ spent, reserved, limit }) => spent + reserved >= limit);
+export function findReachedLimit(statuses: readonly BudgetStatus[]): BudgetStatus | undefined {
+  return statuses.find(({ spent, reserved, limit }) => spent + reserved >= limit);
 }
 
 /** What nobody knows of a call: what its model costs, or how many tokens it uses at all. */
 export type UnknownAmount = "price" | "usage";
 
 /** The first limit that cannot be kept because of that. */
-export function findUnenforceableLimit(standings: readonly Standing[], unknown: UnknownAmount): Standing | undefined {
-  return standings.find(({ kind }) => kind === "costUsd" || (unknown === "usage" && kind === "tokens"));
+export function findUnenforceableLimit(
+  statuses: readonly BudgetStatus[],
+  unknown: UnknownAmount,
+): BudgetStatus | undefined {
+  return statuses.find(({ kind }) => kind === "costUsd" || (unknown === "usage" && kind === "tokens"));
 }

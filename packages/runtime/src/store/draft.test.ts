@@ -36,7 +36,7 @@ test("thoughts are kept to 3,000 characters with their full size", () => {
 test("a call that failed, was cut off or was canceled leaves nothing", () => {
   const ends: NewEvent[] = [
     { type: "model.failed", data: { runId: "r", step: 1, attempt: 1, kind: "network", error: "" } },
-    { type: "run.resumed", data: { runId: "r", reason: "recovered", attempt: 1, strikes: 0, boot: "" } },
+    { type: "run.resumed", data: { runId: "r", reason: "recovered", attempt: 1, crashes: 0, boot: "" } },
     { type: "run.canceled", data: { runId: "r" } },
   ];
   for (const end of ends) expect(buildDraft(started, delta("Hello"), end)).toBeUndefined();

@@ -30,7 +30,7 @@ export class AgentFacts {
     if (event.type === "title.set") this.#put("title", event.data.title);
     if (event.type === "request.accepted" && hasEntries(event.data.from.context))
       this.#put("request", event.data.from.context);
-    if (event.type === "todos.written") this.#put("todos", event.data.todos);
+    if (event.type === "todos.updated") this.#put("todos", event.data.todos);
     if (event.type === "context.compacted") {
       const { step: _, before: __, ...rest } = event.data;
       this.#compaction = undefined;

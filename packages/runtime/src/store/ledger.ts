@@ -5,11 +5,11 @@ export interface LedgerRow extends Record<string, SqlStorageValue> {
   turn: string;
   tool: string;
   input: string;
-  repeatable: number;
+  idempotent: number;
   state: "started" | "deferred" | "done" | "failed";
   runs: number;
   /** The call whose code made it; none where the model did. */
-  within: string | null;
+  parent_call: string | null;
 }
 
 /** A call by the model, or by code. */
@@ -19,8 +19,8 @@ interface StartedCall {
   step: number;
   toolName: string;
   args: unknown;
-  repeatable?: boolean;
-  within?: string;
+  idempotent?: boolean;
+  parentCallId?: string;
 }
 
 /** Which tool calls were begun and which were settled. A row is on disk before the effect of its call can be. */
@@ -51,7 +51,7 @@ export class Ledger {
       case "capability.answered":
         this.#sql.exec(
           "UPDATE ledger SET state = ? WHERE call = ?",
-          event.data.trouble ? "failed" : "done",
+          event.data.errorCode ? "failed" : "done",
           event.data.callId,
         );
         return;
@@ -62,10 +62,10 @@ export class Ledger {
     }
   }
 
-  #begin(number: number, { callId, runId, step, toolName, args, repeatable = false, within }: StartedCall): void {
+  #begin(number: number, { callId, runId, step, toolName, args, idempotent = false, parentCallId }: StartedCall): void {
     this.#calls?.add(callId);
     this.#sql.exec(
-      `INSERT INTO ledger (call, turn, step, number, tool, input, repeatable, state, within) VALUES (?, ?, ?, ?, ?, ?, ?, 'started', ?)
+      `INSERT INTO ledger (call, turn, step, number, tool, input, idempotent, state, parent_call) VALUES (?, ?, ?, ?, ?, ?, ?, 'started', ?)
        ON CONFLICT (call) DO UPDATE SET runs = runs + 1, state = 'started'`,
       callId,
       runId,
@@ -73,8 +73,8 @@ export class Ledger {
       number,
       toolName,
       JSON.stringify(args) ?? "null",
-      repeatable ? 1 : 0,
-      within ?? null,
+      idempotent ? 1 : 0,
+      parentCallId ?? null,
     );
   }
 
@@ -107,12 +107,12 @@ export class Ledger {
   }
 
   /** The turn's calls by code that have no answer; of one run of code, where its call is named. */
-  listOpenWithin(turn: string, within?: string): { call: string; tool: string; within: string }[] {
+  listOpenChildren(turn: string, parentCallId?: string): { call: string; tool: string; parent_call: string }[] {
     return this.#sql
-      .exec<{ call: string; tool: string; within: string }>(
-        "SELECT call, tool, within FROM ledger WHERE turn = ? AND within IS NOT NULL AND state = 'started' AND within = coalesce(?, within)",
+      .exec<{ call: string; tool: string; parent_call: string }>(
+        "SELECT call, tool, parent_call FROM ledger WHERE turn = ? AND parent_call IS NOT NULL AND state = 'started' AND parent_call = coalesce(?, parent_call)",
         turn,
-        within ?? null,
+        parentCallId ?? null,
       )
       .toArray();
   }

@@ -62,7 +62,7 @@ export class Messages {
       case "run.started":
         this.#assignPositions(event.seq, "turn = ? AND position IS NULL", event.data.runId);
         break;
-      case "message.taken":
+      case "message.delivered":
         this.#assignPositions(
           event.seq,
           "id IN (SELECT value FROM json_each(?)) AND position IS NULL",

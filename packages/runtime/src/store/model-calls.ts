@@ -23,7 +23,7 @@ export class ModelCalls {
   }
 
   apply(event: AgentEvent): void {
-    if (event.type === "model.completed" || event.type === "model.consulted")
+    if (event.type === "model.completed" || event.type === "model.generated")
       this.#add(event.seq, event.ts, event.data);
     if (event.type === "history.cleared") this.empty();
   }

@@ -27,7 +27,7 @@ export class Spending {
     const day = event.ts.slice(0, 10);
     switch (event.type) {
       case "model.completed":
-      case "model.consulted":
+      case "model.generated":
         this.#add(day, event.data.model, toCallAmounts(event.data.usage, event.data.ms));
         return;
       case "tool.output":

@@ -9,7 +9,7 @@ interface Row extends Record<string, SqlStorageValue> {
   model: string | null;
   step: number;
   attempt: number;
-  strikes: number;
+  crashes: number;
   boot: string | null;
   started_at: number | null;
   paused_at: number | null;
@@ -118,13 +118,13 @@ export class Turns {
         );
         return;
       case "run.resumed": {
-        const { runId, attempt, strikes, boot } = event.data;
+        const { runId, attempt, crashes, boot } = event.data;
         this.#isRetryingCached = attempt > 0;
         sql.exec(
-          `UPDATE turns SET status = 'running', attempt = ?, strikes = ?, boot = ?,
+          `UPDATE turns SET status = 'running', attempt = ?, crashes = ?, boot = ?,
             paused_ms = paused_ms + coalesce(? - paused_at, 0), paused_at = NULL, paused_for = NULL WHERE id = ?`,
           attempt,
-          strikes,
+          crashes,
           boot,
           at,
           runId,
@@ -135,7 +135,7 @@ export class Turns {
       case "tool.output":
         if (!this.#isRetrying()) return;
         this.#isRetryingCached = false;
-        sql.exec("UPDATE turns SET attempt = 0, strikes = 0 WHERE id = ? AND attempt > 0", event.data.runId);
+        sql.exec("UPDATE turns SET attempt = 0, crashes = 0 WHERE id = ? AND attempt > 0", event.data.runId);
         return;
       case "agent.completed":
         sql.exec(
@@ -277,7 +277,7 @@ function toTurn(row: Row): TurnRow {
     status: row.status,
     step: row.step,
     attempt: row.attempt,
-    crashCount: row.strikes,
+    crashCount: row.crashes,
     ...(row.model ? { model: row.model } : {}),
     ...(row.boot ? { boot: row.boot } : {}),
     ...(row.started_at ? { startedAt: row.started_at } : {}),

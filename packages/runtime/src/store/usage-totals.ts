@@ -1,4 +1,4 @@
-import type { Budget, Standing } from "@thinkery/sdk";
+import type { Budget, BudgetStatus } from "@thinkery/sdk";
 import {
   toMeasures,
   findReachedLimit,
@@ -45,7 +45,7 @@ export interface ReservationRequest extends Reservation {
 
 export interface ReservationResult {
   /** The limit that leaves no room for what was asked. */
-  refused?: Standing;
+  refused?: BudgetStatus;
   /** It is refused because the limit could not be kept. */
   unknown?: UnknownAmount;
   /** Days are missing here: state all of them. */
@@ -106,7 +106,7 @@ export class UsageTotals {
     this.#sql.exec("UPDATE books SET version = version + 1");
   }
 
-  listBudgetStatuses(now = Date.now()): Standing[] {
+  listBudgetStatuses(now = Date.now()): BudgetStatus[] {
     const { budget } = this;
     if (!budget) return [];
     const { per } = budget;
@@ -149,10 +149,10 @@ export class UsageTotals {
   }
 
   #evaluate({ unknown }: ReservationRequest, now: number): ReservationResult {
-    const standings = this.listBudgetStatuses(now);
-    const unkept = unknown && findUnenforceableLimit(standings, unknown);
+    const statuses = this.listBudgetStatuses(now);
+    const unkept = unknown && findUnenforceableLimit(statuses, unknown);
     if (unkept) return { refused: unkept, unknown };
-    const refused = findReachedLimit(standings);
+    const refused = findReachedLimit(statuses);
     return refused ? { refused } : {};
   }
 

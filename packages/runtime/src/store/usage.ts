@@ -1,4 +1,4 @@
-import type { Report, UsageTotal } from "@thinkery/sdk";
+import type { UsageBreakdown, UsageTotal } from "@thinkery/sdk";
 
 /** What one model was used on one day, as it lies in a table. Time alone, of tools, stands under no model. */
 export interface UsageRow extends Record<string, SqlStorageValue> {
@@ -70,12 +70,12 @@ export function toUsageTotal(spent: Omit<UsageAmounts, "calls" | "ms">): UsageTo
   };
 }
 
-export function toUsageFigures(spent: UsageAmounts): Report["total"] {
+export function toUsageFigures(spent: UsageAmounts): UsageBreakdown["total"] {
   return { ...toUsageTotal(spent), calls: spent.calls, seconds: spent.ms / 1000 };
 }
 
 /** In all, by model and by day; the most used first, the latest day last. */
-export function summarizeUsage(rows: readonly UsageRow[]): Report {
+export function summarizeUsage(rows: readonly UsageRow[]): UsageBreakdown {
   const byDay = Map.groupBy(rows, ({ day }) => day);
   return {
     total: toUsageFigures(sumAmounts(rows)),
@@ -87,7 +87,7 @@ export function summarizeUsage(rows: readonly UsageRow[]): Report {
   };
 }
 
-function summarizeByModel(rows: readonly UsageRow[]): Report["byModel"] {
+function summarizeByModel(rows: readonly UsageRow[]): UsageBreakdown["byModel"] {
   // Time alone is no use of a model.
   const groups = Map.groupBy(
     rows.filter(({ model }) => model !== ""),

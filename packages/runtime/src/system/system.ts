@@ -1,4 +1,4 @@
-import { type Blueprint, fail, invalid, type Middleware, type Tool } from "@thinkery/sdk";
+import { type Blueprint, fail, createValidationError, type Middleware, type Tool } from "@thinkery/sdk";
 import { findNearest } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import type { DriverDefinition } from "../drivers/driver.ts";
@@ -116,7 +116,7 @@ function parseConfig(middleware: Middleware<never>, blueprint: string, config: R
   if (!schema) return config;
   const parsed = z.object({ config: schema }).safeParse({ config: pickOwnKeys(schema, config) });
   if (parsed.success) return parsed.data.config;
-  const { message, details } = invalid("blueprint", parsed.error);
+  const { message, details } = createValidationError("blueprint", parsed.error);
   throw fail(
     "bad_request",
     `The blueprint “${blueprint}” does not suit the middleware “${middleware.name}”. ${message}`,

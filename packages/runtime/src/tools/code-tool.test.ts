@@ -1,4 +1,4 @@
-import { type Code, type ToolContext, ToolFailure } from "@thinkery/sdk";
+import { type Code, type ToolContext, ToolError } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { createCodeTool } from "./code-tool.ts";
 
@@ -51,8 +51,8 @@ test("code runs within the sandbox's limits, for the model alone, and its failur
     parallel: false,
     timeoutSeconds: expect.any(Number),
   });
-  const sandbox = { run: () => Promise.reject(new ToolFailure("syntax", "SyntaxError: Unexpected token (code:1:1)")) };
-  await expect(tool.execute({}, { sandbox } as unknown as ToolContext)).rejects.toMatchObject({ trouble: "syntax" });
+  const sandbox = { run: () => Promise.reject(new ToolError("syntax", "SyntaxError: Unexpected token (code:1:1)")) };
+  await expect(tool.execute({}, { sandbox } as unknown as ToolContext)).rejects.toMatchObject({ code: "syntax" });
 });
 
 test("the model is told the schema as it was given, and a pattern that would match for ever is not tried here", () => {

@@ -1,4 +1,4 @@
-import { type CommandResult, type Linux, type ProcessInfo, type ToolContext, ToolFailure } from "@thinkery/sdk";
+import { type CommandResult, type Linux, type ProcessInfo, type ToolContext, ToolError } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { sandbox } from "./sandbox.ts";
 
@@ -62,13 +62,16 @@ test.each([
   ["memory", "limit", "out\n\nThe machine ran out of memory, and the command was ended."],
   ["disk", "limit", "out\n\nThe disk is almost full, and the command was ended. Remove what is not needed."],
   ["stop", "canceled", "out\n\nThe command was stopped."],
-] as const)("a command ended by %s has failed, and what it had written is told", async (endedBy, trouble, message) => {
-  const failed = await answer({ command: "x" }, { exitCode: null, endedBy, output: "out\n" }).catch(
-    (error: unknown) => error,
-  );
-  expect(failed).toBeInstanceOf(ToolFailure);
-  expect(failed).toMatchObject({ trouble, message });
-});
+] as const)(
+  "a command ended by %s has failed, and what it had written is told",
+  async (endedBy, errorCode, message) => {
+    const failed = await answer({ command: "x" }, { exitCode: null, endedBy, output: "out\n" }).catch(
+      (error: unknown) => error,
+    );
+    expect(failed).toBeInstanceOf(ToolError);
+    expect(failed).toMatchObject({ code: errorCode, message });
+  },
+);
 
 test("processes are started, listed, read and stopped", async () => {
   const long = "x".repeat(40_000);

@@ -1,4 +1,4 @@
-import { type Brought, type CommandResult, defineTool, type ProcessInfo, ToolFailure } from "@thinkery/sdk";
+import { type FileSyncResult, type CommandResult, defineTool, type ProcessInfo, ToolError } from "@thinkery/sdk";
 import { maxCommandBytes } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import { truncate } from "./output.ts";
@@ -34,7 +34,7 @@ export const sandbox = defineTool(
     timeoutSeconds: 86_400 + 60,
     summarize: (output) => summarizeOutput(String(output)),
   },
-  async ({ command, timeoutMs, background, process, stop }, { linux, signal, progress }) => {
+  async ({ command, timeoutMs, background, process, stop }, { linux, signal, reportProgress: progress }) => {
     if (command !== undefined && background) {
       const { id, notes } = await linux.start(command);
       return addNotes(`It runs as process ${id}.`, { notes });
@@ -61,22 +61,22 @@ export const sandbox = defineTool(
 function formatCommandResult({ exitCode, endedBy, output, ms, notes }: CommandResult): string {
   const appendLine = (line: string) => [addNotes(output.trimEnd(), { notes }), line].filter(Boolean).join("\n\n");
   if (endedBy === "timeout")
-    throw new ToolFailure("timeout", appendLine(`The command did not end within ${formatSeconds(ms)} and was ended.`));
+    throw new ToolError("timeout", appendLine(`The command did not end within ${formatSeconds(ms)} and was ended.`));
   if (endedBy === "memory")
-    throw new ToolFailure("limit", appendLine("The machine ran out of memory, and the command was ended."));
+    throw new ToolError("limit", appendLine("The machine ran out of memory, and the command was ended."));
   if (endedBy === "disk")
-    throw new ToolFailure(
+    throw new ToolError(
       "limit",
       appendLine("The disk is almost full, and the command was ended. Remove what is not needed."),
     );
-  if (endedBy === "stop") throw new ToolFailure("canceled", appendLine("The command was stopped."));
+  if (endedBy === "stop") throw new ToolError("canceled", appendLine("The command was stopped."));
   if (exitCode === null) return appendLine("ended by a signal");
   if (exitCode !== 0) return appendLine(`exit code ${exitCode}`);
   return addNotes(output.trim() === "" ? "It ran, and wrote nothing." : output, { notes });
 }
 
 /** What became of its files is told apart from what it wrote. */
-function addNotes(text: string, { notes = [] }: { notes?: Brought["notes"] }): string {
+function addNotes(text: string, { notes = [] }: { notes?: FileSyncResult["notes"] }): string {
   return notes.length === 0
     ? text
     : [text.trimEnd(), notes.map((note) => `[${note}]`).join("\n")].filter(Boolean).join("\n\n");

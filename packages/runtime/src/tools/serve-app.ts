@@ -1,4 +1,4 @@
-import { appAddress, defineTool, invalid, newAppSchema, parseAddress } from "@thinkery/sdk";
+import { formatAppAddress, defineTool, createValidationError, newAppSchema, parseAddress } from "@thinkery/sdk";
 import { z } from "zod";
 import { createAppFacts, packApp } from "../store/app-source.ts";
 
@@ -20,10 +20,10 @@ export const serveApp = defineTool(
   },
   async (given, context) => {
     const parsed = newAppSchema.safeParse(given);
-    if (!parsed.success) throw invalid("app", parsed.error);
+    if (!parsed.success) throw createValidationError("app", parsed.error);
     const facts = createAppFacts(parsed.data, await context.putBlob(packApp(parsed.data)), context.agent);
     context.record({ type: "app.set", data: facts });
     const { agency = "", path: [agent] = [""] } = parseAddress(context.agent) ?? {};
-    return `The app is at ${appAddress(agency, agent)} on this host, version ${facts.version}.`;
+    return `The app is at ${formatAppAddress(agency, agent)} on this host, version ${facts.version}.`;
   },
 );

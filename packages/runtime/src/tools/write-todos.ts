@@ -12,7 +12,7 @@ export const writeTodos = defineTool(
     local: true,
   },
   ({ todos }, context) => {
-    context.record({ type: "todos.written", data: { todos } });
+    context.record({ type: "todos.updated", data: { todos } });
     const done = todos.filter(({ status }) => status === "completed").length;
     return `${todos.length} todos, ${done} completed.`;
   },

@@ -1,4 +1,4 @@
-import type { Failure, FailureCode, Standing } from "@thinkery/sdk";
+import type { Failure, FailureCode, BudgetStatus } from "@thinkery/sdk";
 import { isThinkeryError } from "@thinkery/sdk";
 import { ModelError } from "../model/error.ts";
 
@@ -7,9 +7,9 @@ export class TurnError extends Error {
   override readonly name = "TurnError";
   readonly code: FailureCode;
   readonly advice: string | undefined;
-  readonly budget: Standing | undefined;
+  readonly budget: BudgetStatus | undefined;
 
-  constructor(code: FailureCode, message: string, advice?: string, budget?: Standing) {
+  constructor(code: FailureCode, message: string, advice?: string, budget?: BudgetStatus) {
     super(message);
     this.code = code;
     this.advice = advice;

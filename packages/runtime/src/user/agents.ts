@@ -1,4 +1,4 @@
-import { type Agency, type Agent, agentObjectName, type PageQuery, parseAddress } from "@thinkery/sdk";
+import { type Agency, type Agent, formatAgentObjectName, type PageQuery, parseAddress } from "@thinkery/sdk";
 
 type Page<Item, Name extends string> = { [K in Name]: Item[] } & { next?: string };
 
@@ -30,10 +30,10 @@ export async function listAgentPage(
     agents.push(...found.agents);
     if (found.next) return { agents, next: createCursor(agents, limit) };
   }
-  return next ? { agents, next: agentObjectName(agencies.at(-1)?.id ?? "", "") } : { agents };
+  return next ? { agents, next: formatAgentObjectName(agencies.at(-1)?.id ?? "", "") } : { agents };
 }
 
 function createCursor(agents: Agent[], limit: number): string {
   const last = agents[limit - 1];
-  return last ? agentObjectName(last.agency, last.name) : "";
+  return last ? formatAgentObjectName(last.agency, last.name) : "";
 }

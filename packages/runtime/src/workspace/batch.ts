@@ -1,4 +1,4 @@
-import { fail, type FileContent, type FileEdit, filePath, foldedPath, isThinkeryError } from "@thinkery/sdk";
+import { fail, type FileContent, type FileEdit, parseFilePath, foldPathCase, isThinkeryError } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import { isSameContent, toContentWithInfo } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
@@ -36,9 +36,9 @@ export class Batch {
   }
 
   add(edit: FileEdit): void {
-    if ("write" in edit) return this.write(filePath(edit.write), edit.content);
-    if ("delete" in edit) return this.#delete(filePath(edit.delete));
-    this.#move(filePath(edit.move), filePath(edit.to));
+    if ("write" in edit) return this.write(parseFilePath(edit.write), edit.content);
+    if ("delete" in edit) return this.#delete(parseFilePath(edit.delete));
+    this.#move(parseFilePath(edit.move), parseFilePath(edit.to));
   }
 
   write(path: string, content: FileContent): void {
@@ -130,7 +130,7 @@ export class Batch {
 
   #untouch(path: string): void {
     this.#touched.delete(path);
-    const key = foldedPath(path);
+    const key = foldPathCase(path);
     this.#folded?.set(
       key,
       (this.#folded.get(key) ?? []).filter((one) => one !== path),
@@ -150,7 +150,7 @@ export class Batch {
     if (all.length === 0) throw fail("not_found", `There is no “${from}” in the workspace.`);
     if (!isFile && to.startsWith(`${from}/`)) throw fail("bad_request", "A folder cannot be moved into itself.");
     for (const path of all) {
-      const target = filePath(to + path.slice(from.length));
+      const target = parseFilePath(to + path.slice(from.length));
       if (this.has(target)) throw fail("conflict", `“${target}” is there already.`);
       const content = this.getContent(path) as FileContent;
       const origin = this.#moves.get(path) ?? path;
@@ -183,9 +183,9 @@ export class Batch {
     const found: string[] = [];
     for (let depth = names.length - 1; depth > 0; depth--) {
       const folder = names.slice(0, depth).join("/");
-      const written = folders.get(foldedPath(folder)) ?? this.#findFolderSpelling(folder);
+      const written = folders.get(foldPathCase(folder)) ?? this.#findFolderSpelling(folder);
       if (written !== undefined && written !== folder) throw createCaseConflictError(written, folder);
-      if (folders.has(foldedPath(folder))) break;
+      if (folders.has(foldPathCase(folder))) break;
       found.push(folder);
       for (const file of [
         folder,
@@ -196,7 +196,7 @@ export class Batch {
       }
     }
     // Only now: one that cannot be there makes no folders either.
-    for (const folder of found) folders.set(foldedPath(folder), folder);
+    for (const folder of found) folders.set(foldPathCase(folder), folder);
   }
 
   /** How the name of a folder that is there already is written. */
@@ -215,9 +215,9 @@ export class Batch {
   #findTouchedCaseCollision(path: string): string | undefined {
     this.#folded ??= Map.groupBy(
       [...this.#touched.keys()].filter((one) => this.#touched.get(one) !== undefined),
-      foldedPath,
+      foldPathCase,
     );
-    return this.#folded.get(foldedPath(path))?.find((one) => one !== path);
+    return this.#folded.get(foldPathCase(path))?.find((one) => one !== path);
   }
 }
 

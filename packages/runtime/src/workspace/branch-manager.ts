@@ -60,7 +60,7 @@ export class BranchManager {
       branches.remove(name);
       rows.removeAll(name);
       history.forgetBranch(name);
-      if (versions > 0) record({ type: "files.forgotten", data: { upTo, versions, branch: name, by: origin } });
+      if (versions > 0) record({ type: "files.pruned", data: { upTo, versions, branch: name, by: origin } });
     });
     commits.dropBranch(name);
   }

@@ -196,21 +196,21 @@ export class Commits {
 
   #forgetOldVersions(now: number): void {
     const { history, branches, limits, storage, record } = this.#options;
-    const { keepDays, keepVersions } = limits;
-    if (keepDays === 0 && keepVersions === 0) return;
+    const { retainDays, retainVersions } = limits;
+    if (retainDays === 0 && retainVersions === 0) return;
     // What a branch is to be merged with is needed for as long as the branch is there.
     const needed = Math.min(
       ...branches.list().flatMap(({ at, base_version: base }) => [at, base]),
       Number.POSITIVE_INFINITY,
     );
     const cutoff = history.computeCutoff(
-      keepDays === 0 ? undefined : now - keepDays * 86_400_000,
-      keepVersions === 0 ? undefined : keepVersions,
+      retainDays === 0 ? undefined : now - retainDays * 86_400_000,
+      retainVersions === 0 ? undefined : retainVersions,
     );
     const upTo = Math.min(cutoff, needed);
     storage.transactionSync(() => {
       const versions = history.forget(upTo);
-      if (versions > 0) record({ type: "files.forgotten", data: { upTo, versions } });
+      if (versions > 0) record({ type: "files.pruned", data: { upTo, versions } });
     });
   }
 }

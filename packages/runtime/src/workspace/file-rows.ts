@@ -1,4 +1,4 @@
-import { type FileContent, type FileInfo, foldedPath } from "@thinkery/sdk";
+import { type FileContent, type FileInfo, foldPathCase } from "@thinkery/sdk";
 import { toBlobContent, type ContentInfo, type ContentWithInfo } from "./content.ts";
 
 interface FileRow extends Record<string, SqlStorageValue> {
@@ -110,7 +110,7 @@ export class FileRows {
          version = excluded.version, modified_at = excluded.modified_at, patches = excluded.patches, content = excluded.content`,
       branch,
       path,
-      foldedPath(path),
+      foldPathCase(path),
       hash,
       size,
       mediaType,
@@ -146,7 +146,7 @@ export class FileRows {
       .exec<{ path: string }>(
         "SELECT path FROM files WHERE branch = ? AND folded = ? AND path <> ?",
         branch,
-        foldedPath(path),
+        foldPathCase(path),
         path,
       )
       .toArray();
@@ -155,7 +155,7 @@ export class FileRows {
 
   /** Paths in a folder, however its name is written, up to a number. */
   *listFolder(branch: string, folder: string): Generator<string> {
-    const [from, to] = getPathRange(foldedPath(folder));
+    const [from, to] = getPathRange(foldPathCase(folder));
     for (const { path } of this.#sql.exec<{ path: string }>(
       "SELECT path FROM files WHERE branch = ? AND folded >= ? AND folded < ?",
       branch,

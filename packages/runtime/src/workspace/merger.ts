@@ -3,9 +3,9 @@ import {
   fail,
   type FileContent,
   type FileEdit,
-  filePath,
+  parseFilePath,
   type Merge,
-  type Merged,
+  type MergeResponse,
   type Origin,
   type Overlap,
   type Revert,
@@ -78,7 +78,7 @@ export class Merger {
     branch: string,
     origin: Origin,
     options: Pick<CommitOptions, "record"> & { dryRun?: Revert["dryRun"] },
-  ): Merged {
+  ): MergeResponse {
     const { rows, history } = this.#options;
     const { dryRun, ...rest } = options;
     const batch = new Batch(rows, branch);
@@ -109,7 +109,7 @@ export class Merger {
     target: string,
     origin: Origin,
     options: Pick<CommitOptions, "record"> & { dryRun?: Merge["dryRun"] },
-  ): Merged {
+  ): MergeResponse {
     const { rows, history, branches, past } = this.#options;
     const { dryRun, ...rest } = options;
     const link = [branches.get(source), branches.get(target)].find(
@@ -123,13 +123,11 @@ export class Merger {
       restoresDeleted: true,
       word: source,
     });
-    const wanted = [...past.listDiffering(source, baseBranch, baseVersion)]
-      .sort()
-      .map((path): DesiredFile => ({
-        path,
-        base: past.getContent(baseBranch, path, baseVersion),
-        theirs: rows.getContent(source, path),
-      }));
+    const wanted = [...past.listDiffering(source, baseBranch, baseVersion)].sort().map((path): DesiredFile => ({
+      path,
+      base: past.getContent(baseBranch, path, baseVersion),
+      theirs: rows.getContent(source, path),
+    }));
     const since = (branch: string) => (baseBranch === branch ? baseVersion : link.at);
     // By where they are now: what is gone from one place may have come to another.
     const moves = new Map(
@@ -163,15 +161,15 @@ export class Merger {
     };
     for (const edit of edits) {
       if ("write" in edit) {
-        theirs.set(filePath(edit.write), edit.content);
+        theirs.set(parseFilePath(edit.write), edit.content);
         continue;
       }
-      const from = filePath("delete" in edit ? edit.delete : edit.move);
+      const from = parseFilePath("delete" in edit ? edit.delete : edit.move);
       for (const path of within(from)) {
         const content = at(path);
         theirs.set(path, undefined);
         if ("delete" in edit) continue;
-        const to = filePath(filePath(edit.to) + path.slice(from.length));
+        const to = parseFilePath(parseFilePath(edit.to) + path.slice(from.length));
         theirs.set(to, content);
         moves.set(to, moves.get(path) ?? path);
       }
@@ -234,7 +232,7 @@ export class Merger {
     origin: Origin,
     options: CommitOptions & { branch: string },
     dryRun = false,
-  ): Merged {
+  ): MergeResponse {
     if (dryRun) return { overlaps, changes: this.#options.commits.previewChanges(batch, options.branch) };
     const { version } = this.#options.commits.write(batch, origin, options);
     return { overlaps, changes: version?.changes ?? [], ...(version ? { version } : {}) };

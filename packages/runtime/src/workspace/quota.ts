@@ -12,14 +12,15 @@ export function getWorkspaceLimits({ WORKSPACE_LIMITS }: { WORKSPACE_LIMITS?: Wo
 }
 
 /** In bytes. */
-export const getMaxFileBytes = ({ fileMb }: Pick<WorkspaceLimits, "fileMb">) => fileMb * megabyte;
+export const getMaxFileBytes = ({ maxFileMb }: Pick<WorkspaceLimits, "maxFileMb">) => maxFileMb * megabyte;
 
 /** Is a text of this size one that several can edit at once? */
-export const isEditable = (size: number, { textKb }: Pick<WorkspaceLimits, "textKb">) => size <= textKb * kilobyte;
+export const isEditable = (size: number, { maxTextFileKb }: Pick<WorkspaceLimits, "maxTextFileKb">) =>
+  size <= maxTextFileKb * kilobyte;
 
-export function checkFileSize(path: string, size: number, limits: Pick<WorkspaceLimits, "fileMb">): void {
+export function checkFileSize(path: string, size: number, limits: Pick<WorkspaceLimits, "maxFileMb">): void {
   if (size > getMaxFileBytes(limits))
-    throw fail("too_large", `“${path}” is larger than a file may be: ${limits.fileMb} MB.`);
+    throw fail("too_large", `“${path}” is larger than a file may be: ${limits.maxFileMb} MB.`);
 }
 
 /** What all files would come to, if that is not too much. A workspace that has too much already may still become smaller. */
@@ -39,22 +40,22 @@ export function checkQuota(steps: readonly Step[], limits: WorkspaceLimits, tota
     const { size, blob } = step.after.info;
     checkFileSize(step.path, size, limits);
     if (blob === undefined && !isEditable(size, limits))
-      throw fail("too_large", `“${step.path}” has more text than can be edited together: ${limits.textKb} KB.`);
+      throw fail("too_large", `“${step.path}” has more text than can be edited together: ${limits.maxTextFileKb} KB.`);
   }
-  if (after.files > Math.max(limits.files, totals.files))
+  if (after.files > Math.max(limits.maxFiles, totals.files))
     throw fail(
       "too_large",
-      `A workspace may have ${limits.files} files, and this would be more. Delete what is not needed.`,
+      `A workspace may have ${limits.maxFiles} files, and this would be more. Delete what is not needed.`,
     );
-  if (after.bytes > Math.max(limits.totalMb * megabyte, totals.bytes))
+  if (after.bytes > Math.max(limits.maxTotalMb * megabyte, totals.bytes))
     throw fail(
       "too_large",
-      `All files of a workspace together may have ${limits.totalMb} MB, and this would be more. Delete what is not needed.`,
+      `All files of a workspace together may have ${limits.maxTotalMb} MB, and this would be more. Delete what is not needed.`,
     );
-  if (after.textBytes > Math.max(limits.textMb * megabyte, totals.textBytes))
+  if (after.textBytes > Math.max(limits.maxTextMb * megabyte, totals.textBytes))
     throw fail(
       "too_large",
-      `All text of a workspace together may have ${limits.textMb} MB, and this would be more. Delete what is not needed.`,
+      `All text of a workspace together may have ${limits.maxTextMb} MB, and this would be more. Delete what is not needed.`,
     );
   return after;
 }

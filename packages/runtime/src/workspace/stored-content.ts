@@ -1,4 +1,4 @@
-import { fail, type FileContent, filePath } from "@thinkery/sdk";
+import { fail, type FileContent, parseFilePath } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { getMediaType, decodeText } from "./content.ts";
@@ -16,7 +16,7 @@ export function storeContent(
   { blobs, limits }: ContentStore,
 ): FileContent | Promise<FileContent> {
   const size = typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
-  checkFileSize(filePath(path), size, limits);
+  checkFileSize(parseFilePath(path), size, limits);
   if (isEditable(size, limits)) {
     const text = typeof content === "string" ? content.toWellFormed() : decodeText(content);
     if (text !== undefined && !text.includes("\0")) return text;

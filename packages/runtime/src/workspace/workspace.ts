@@ -5,11 +5,11 @@ import {
   type FileContent,
   type FileEdit,
   type FileInfo,
-  filePath,
-  folderPath,
+  parseFilePath,
+  parseFolderPath,
   mainBranch,
   type Merge,
-  type Merged,
+  type MergeResponse,
   type NewBranch,
   type NewEvent,
   type Origin,
@@ -104,7 +104,7 @@ export class Workspace {
     next?: string;
   } {
     const name = this.#requireBranch(branch);
-    const folder = under === undefined ? undefined : folderPath(under);
+    const folder = under === undefined ? undefined : parseFolderPath(under);
     const page = { ...(folder === undefined ? {} : { under: folder }), ...(after === undefined ? {} : { after }) };
     const pageLimit = limit === undefined ? {} : { limit: limit + 1 };
     const found =
@@ -119,15 +119,15 @@ export class Workspace {
   stat(path: string, { branch, version }: VersionRef = {}): FileInfo | undefined {
     const name = this.#requireBranch(branch);
     return version === undefined
-      ? this.#rows.stat(name, filePath(path))
-      : this.#historyReader.stat(name, filePath(path), version);
+      ? this.#rows.stat(name, parseFilePath(path))
+      : this.#historyReader.stat(name, parseFilePath(path), version);
   }
 
   getContent(path: string, { branch, version }: VersionRef = {}): FileContent | undefined {
     const name = this.#requireBranch(branch);
     return version === undefined
-      ? this.#rows.getContent(name, filePath(path))
-      : this.#historyReader.getContent(name, filePath(path), version);
+      ? this.#rows.getContent(name, parseFilePath(path))
+      : this.#historyReader.getContent(name, parseFilePath(path), version);
   }
 
   async readFile(path: string, at?: VersionRef): Promise<Uint8Array | undefined> {
@@ -206,7 +206,7 @@ export class Workspace {
     const made = key === undefined ? undefined : this.#commits.find(key);
     if (made) return made;
     const stale = Object.keys(expected).find(
-      (path) => (this.#rows.stat(branch, filePath(path))?.hash ?? null) !== expected[path],
+      (path) => (this.#rows.stat(branch, parseFilePath(path))?.hash ?? null) !== expected[path],
     );
     return stale === undefined ? undefined : { stale, overlaps: [], patches: [] };
   }
@@ -214,12 +214,12 @@ export class Workspace {
   /** A free path beside another, for what cannot be there too. */
   findConflictPath(path: string, word: string, branch?: string): string {
     const batch = new Batch(this.#rows, this.#requireBranch(branch));
-    return findConflictPath(filePath(path), word, (candidate) => batch.isFree(candidate));
+    return findConflictPath(parseFilePath(path), word, (candidate) => batch.isFree(candidate));
   }
 
   listVersions(query: VersionQuery): { versions: Version[]; next?: number; oldest?: number } {
     const { path, ...rest } = query;
-    const place = path === undefined ? undefined : folderPath(path);
+    const place = path === undefined ? undefined : parseFolderPath(path);
     const found = this.#history.list({
       ...rest,
       ...(place === undefined ? {} : { path: place }),
@@ -235,7 +235,7 @@ export class Workspace {
 
   diff(id: number, path?: string): VersionDiff {
     const version = this.#requireVersion(id);
-    const rows = this.#history.listChanges(id, path === undefined ? undefined : folderPath(path));
+    const rows = this.#history.listChanges(id, path === undefined ? undefined : parseFolderPath(path));
     const now = (row: { branch: string; path: string }) => () => this.#rows.getContent(row.branch, row.path);
     return createVersionDiff(
       version,
@@ -257,7 +257,7 @@ export class Workspace {
     { version, turn, toolCall, branch, dryRun }: Revert,
     origin: Origin,
     options: Pick<CommitOptions, "record"> = {},
-  ): Merged {
+  ): MergeResponse {
     const name = (version !== undefined && this.#history.getBranch(version)) || this.#requireBranch(branch);
     const ids = version === undefined ? this.#findVersionIds(name, turn, toolCall) : [this.#requireVersion(version).id];
     return this.#merger.revert(ids, name, origin, { dryRun, ...pickRecord(options) });
@@ -276,7 +276,12 @@ export class Workspace {
   }
 
   /** Brings what was done on a branch to the one it came from, or the other way round. */
-  merge(name: string, { into, dryRun }: Merge, origin: Origin, options: Pick<CommitOptions, "record"> = {}): Merged {
+  merge(
+    name: string,
+    { into, dryRun }: Merge,
+    origin: Origin,
+    options: Pick<CommitOptions, "record"> = {},
+  ): MergeResponse {
     const source = this.#requireBranch(name);
     const parent = this.#branches.get(source)?.parent;
     if (into === undefined && parent === undefined)

@@ -1,5 +1,5 @@
 import type { Agent } from "../protocol/agent.ts";
-import type { AnswerOf, BodyIn, QueryIn } from "../protocol/endpoint.ts";
+import type { ResponseOf, BodyIn, QueryIn } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
@@ -7,22 +7,22 @@ import type { AgentTarget } from "../protocol/target.ts";
 import { createAppFetch } from "./app.ts";
 import type { Caller } from "./caller.ts";
 import { createId } from "./create-id.ts";
+import { EventLogReader } from "./event-log-reader.ts";
 import { type AgentFiles, createAgentFiles } from "./files.ts";
-import { Log } from "./log.ts";
-import { persist } from "./persist.ts";
-import type { Ask, Send } from "./request.ts";
+import type { EndpointFetch, HostFetch } from "./request.ts";
 import { Turn } from "./turn.ts";
+import { withRetry } from "./with-retry.ts";
 
 /** How a handle reaches its host. */
 export interface Transport {
-  ask: Ask;
-  send: Send;
+  fetchEndpoint: EndpointFetch;
+  fetchHost: HostFetch;
   call: Caller["call"];
-  patience: number;
+  retryTimeoutMs: number;
 }
 
 /** What can be said to an agent: the body of `invoke`. */
-export type ToSend = BodyIn<Endpoints["invoke"]>;
+export type NewMessage = BodyIn<Endpoints["invoke"]>;
 
 export interface EventsOptions {
   /** The number of the last event already known; without it, only what comes from now on. */
@@ -36,26 +36,26 @@ export interface AgentHandle extends AgentFiles {
   readonly name: string;
   describe(): Promise<Agent>;
   /** Says something. Resolves when the agent has it for good; the turn goes on by itself. */
-  send(said: string | ToSend): Promise<Turn>;
+  send(said: string | NewMessage): Promise<Turn>;
   /** The numbered log as it grows, every event once, over any number of lost connections. */
   events(options?: EventsOptions): AsyncGenerator<AgentEvent>;
   /** A page of the conversation, the newest last; `next` goes back in as `before`. */
-  messages(query?: QueryIn<Endpoints["listMessages"]>): Promise<AnswerOf<Endpoints["listMessages"]>>;
+  messages(query?: QueryIn<Endpoints["listMessages"]>): Promise<ResponseOf<Endpoints["listMessages"]>>;
   /** The whole conversation, from the newest message to the oldest. */
   allMessages(): AsyncGenerator<Message>;
-  state(): Promise<AnswerOf<Endpoints["getState"]>>;
-  usage(): Promise<AnswerOf<Endpoints["getUsage"]>>;
+  state(): Promise<ResponseOf<Endpoints["getState"]>>;
+  usage(): Promise<ResponseOf<Endpoints["getUsage"]>>;
   /** Ends a turn: the one that runs, if none is named. */
-  cancel(runId?: string): Promise<AnswerOf<Endpoints["cancelTurn"]>>;
+  cancel(runId?: string): Promise<ResponseOf<Endpoints["cancelTurn"]>>;
   /** Gives the result of a tool call that was deferred, or says why there is none. Safe to repeat. */
   resolveToolCall(
     callId: string,
     result: { output: unknown } | { error: string },
-  ): Promise<AnswerOf<Endpoints["resolveToolCall"]>>;
+  ): Promise<ResponseOf<Endpoints["resolveToolCall"]>>;
   /** The app that the agent keeps, and where it answers. */
-  app(): Promise<AnswerOf<Endpoints["getApp"]>>;
+  app(): Promise<ResponseOf<Endpoints["getApp"]>>;
   /** Gives the agent an app, in place of the one it has. */
-  putApp(app: BodyIn<Endpoints["putApp"]>): Promise<AnswerOf<Endpoints["putApp"]>>;
+  putApp(app: BodyIn<Endpoints["putApp"]>): Promise<ResponseOf<Endpoints["putApp"]>>;
   deleteApp(): Promise<void>;
   /**
    * Asks the app itself: `fetchApp("items?done=1")`. Whatever it answers is given back, an error of its own included;
@@ -63,11 +63,11 @@ export interface AgentHandle extends AgentFiles {
    */
   fetchApp(path?: string, init?: RequestInit): Promise<Response>;
   /** The programs that it has running in its Linux sandbox, and the latest that ended. */
-  processes(): Promise<AnswerOf<Endpoints["listProcesses"]>["processes"]>;
+  processes(): Promise<ResponseOf<Endpoints["listProcesses"]>["processes"]>;
   /** One of them, with what it wrote; with `after`, only what it wrote after so many bytes. */
-  process(id: string, query?: QueryIn<Endpoints["getProcess"]>): Promise<AnswerOf<Endpoints["getProcess"]>>;
+  process(id: string, query?: QueryIn<Endpoints["getProcess"]>): Promise<ResponseOf<Endpoints["getProcess"]>>;
   /** Ends one of them, with all that it started. */
-  stopProcess(id: string): Promise<AnswerOf<Endpoints["stopProcess"]>>;
+  stopProcess(id: string): Promise<ResponseOf<Endpoints["stopProcess"]>>;
   /** Deletes the agent and all it remembers. */
   delete(): Promise<void>;
 }
@@ -75,11 +75,14 @@ export interface AgentHandle extends AgentFiles {
 /** So long it may take to send what comes with megabytes of attachments. */
 const sendTimeoutMs = 60_000;
 
-export function createAgentHandle({ ask, send, call, patience }: Transport, target: AgentTarget): AgentHandle {
+export function createAgentHandle(
+  { fetchEndpoint: ask, fetchHost: send, call, retryTimeoutMs }: Transport,
+  target: AgentTarget,
+): AgentHandle {
   const params = { agency: target.agency, agent: target.agent };
-  const log = new Log({ ask, target, patience });
+  const log = new EventLogReader({ ask, target, retryTimeoutMs });
   /** For what may be asked twice. */
-  const retry = <T>(question: (signal: AbortSignal) => Promise<T>) => persist(question, { patience });
+  const retry = <T>(question: (signal: AbortSignal) => Promise<T>) => withRetry(question, { retryTimeoutMs });
   const fetchPage = (query: QueryIn<Endpoints["listMessages"]>) =>
     retry((signal) => call("listMessages", { params, query, signal }));
 
@@ -89,12 +92,12 @@ export function createAgentHandle({ ask, send, call, patience }: Transport, targ
     describe: () => retry((signal) => call("getAgent", { params, signal })),
 
     async send(said) {
-      const given: ToSend = typeof said === "string" ? { message: said } : said;
+      const given: NewMessage = typeof said === "string" ? { message: said } : said;
       const body = { ...given, idempotencyKey: given.idempotencyKey ?? createId() };
       const end = await retry((signal) => log.readEnd(signal));
-      const { runId, messageId, duplicate } = await persist((signal) => call("invoke", { params, body, signal }), {
-        patience,
-        ...(given.attachments ? { attempt: sendTimeoutMs } : {}),
+      const { runId, messageId, duplicate } = await withRetry((signal) => call("invoke", { params, body, signal }), {
+        retryTimeoutMs,
+        ...(given.attachments ? { attemptTimeoutMs: sendTimeoutMs } : {}),
       });
       // A key of the caller's own may have been admitted long ago. One of ours can only be known from an answer that was lost.
       const after = duplicate && given.idempotencyKey !== undefined ? 0 : end;
@@ -132,7 +135,7 @@ export function createAgentHandle({ ask, send, call, patience }: Transport, targ
     processes: async () => (await retry((signal) => call("listProcesses", { params, signal }))).processes,
     process: (id, query = {}) => retry((signal) => call("getProcess", { params: { ...params, id }, query, signal })),
     stopProcess: (id) => retry((signal) => call("stopProcess", { params: { ...params, id }, signal })),
-    ...createAgentFiles({ call, send, patience }, params),
+    ...createAgentFiles({ call, send, retryTimeoutMs }, params),
     delete: () => call("deleteAgent", { params }),
   };
 

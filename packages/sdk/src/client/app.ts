@@ -1,9 +1,9 @@
 import { fail } from "../protocol/errors.ts";
 import { routes } from "../protocol/routes.ts";
-import { toError, fillPath, type Send } from "./request.ts";
+import { toError, fillPath, type HostFetch } from "./request.ts";
 
 /** Asks one agent's app. */
-export function createAppFetch(send: Send, params: { agency: string; agent: string }) {
+export function createAppFetch(send: HostFetch, params: { agency: string; agent: string }) {
   const root = fillPath(routes.fetchApp.path, params);
   return async (path = "", init: RequestInit = {}): Promise<Response> => {
     const address = root + path.replace(/^\/+/, "");

@@ -1,7 +1,7 @@
-import type { AnswerOf } from "../protocol/endpoint.ts";
+import type { ResponseOf } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
 import { fail } from "../protocol/errors.ts";
-import { type Arguments, type Ask, createAsk, type RequestOptions } from "./request.ts";
+import { type Arguments, type EndpointFetch, createEndpointFetch, type RequestOptions } from "./request.ts";
 
 /** The host by its endpoints, and nothing more: for a page that has to be small. */
 export interface Caller {
@@ -9,11 +9,11 @@ export interface Caller {
   call<Name extends keyof Endpoints>(
     name: Name,
     ...input: Arguments<Endpoints[Name]>
-  ): Promise<AnswerOf<Endpoints[Name]>>;
+  ): Promise<ResponseOf<Endpoints[Name]>>;
 }
 
 export function createCaller(options: RequestOptions): Caller {
-  return toCaller(createAsk(options));
+  return toCaller(createEndpointFetch(options));
 }
 
 async function readValue(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
@@ -26,7 +26,7 @@ async function readValue(response: Response, signal: AbortSignal | undefined): P
   }
 }
 
-export function toCaller(ask: Ask): Caller {
+export function toCaller(ask: EndpointFetch): Caller {
   return {
     async call(name, ...[input]) {
       const response = await ask(name, input ?? {}, "application/json");

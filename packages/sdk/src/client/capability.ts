@@ -1,4 +1,4 @@
-import type { AgentEvent, ToolTrouble } from "../protocol/event.ts";
+import type { AgentEvent, ToolErrorCode } from "../protocol/event.ts";
 
 /** Something that code called while a tool call ran it. */
 export interface Capability {
@@ -14,7 +14,7 @@ export interface Capability {
   /** What came of it, in short. */
   summary?: string;
   error?: string;
-  trouble?: ToolTrouble;
+  errorCode?: ToolErrorCode;
 }
 
 export type CapabilityEvent = Extract<AgentEvent, { type: "capability.called" | "capability.answered" }>;
@@ -23,7 +23,7 @@ const maxInputChars = 300;
 const maxAnswerChars = 1000;
 
 /** What is known of a call by code after this event. One that is made anew, because the host died, begins anew. */
-export function capabilityAfter(known: Capability | undefined, event: CapabilityEvent): Capability {
+export function reduceCapability(known: Capability | undefined, event: CapabilityEvent): Capability {
   const { callId: id, toolName: name } = event.data;
   if (event.type === "capability.called") {
     return {
@@ -34,7 +34,7 @@ export function capabilityAfter(known: Capability | undefined, event: Capability
       seq: known?.seq ?? event.seq,
     };
   }
-  const { ms, summary, error, trouble } = event.data;
+  const { ms, summary, error, errorCode } = event.data;
   return {
     id,
     name,
@@ -44,6 +44,6 @@ export function capabilityAfter(known: Capability | undefined, event: Capability
     ms,
     ...(summary === undefined ? {} : { summary: summary.slice(0, maxAnswerChars) }),
     ...(error === undefined ? {} : { error: error.slice(0, maxAnswerChars) }),
-    ...(trouble === undefined ? {} : { trouble }),
+    ...(errorCode === undefined ? {} : { errorCode }),
   };
 }

@@ -3,24 +3,30 @@ import { parseAgencyId, parseAgentTarget } from "../protocol/target.ts";
 import { type AgentHandle, createAgentHandle } from "./agent.ts";
 import { type Agents, createAgents } from "./agents.ts";
 import { type Caller, toCaller } from "./caller.ts";
-import { createAsk, type RequestOptions, createSend } from "./request.ts";
+import { createEndpointFetch, type RequestOptions, createHostFetch } from "./request.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
-export type { AgentHandle, EventsOptions, ToSend } from "./agent.ts";
+export type { AgentHandle, EventsOptions, NewMessage } from "./agent.ts";
 export type { Agents } from "./agents.ts";
-export { type Capability, capabilityAfter } from "./capability.ts";
+export { type Capability, reduceCapability } from "./capability.ts";
 export { type Caller, createCaller } from "./caller.ts";
 export type { AgentFiles, DeleteOptions, FilePlace, OpenFile, PutOptions } from "./files.ts";
-export { outcomeIn } from "./outcome.ts";
-export { persist } from "./persist.ts";
-export { type Talk, talk, type TalkFrame, type TalkOptions, type TalkState } from "./talk.ts";
+export { findOutcome } from "./outcome.ts";
+export { withRetry as persist } from "./with-retry.ts";
+export {
+  type AgentSocket as Talk,
+  openAgentSocket as talk,
+  type ClientFrameInput as TalkFrame,
+  type AgentSocketOptions as TalkOptions,
+  type AgentSocketState as TalkState,
+} from "./agent-socket.ts";
 export type { Turn, TurnEvent } from "./turn.ts";
 export { watch, type WatchOptions } from "./watch.ts";
 
 export interface ClientOptions extends RequestOptions {
   /** So long agents' handles wait for a host that went away, in milliseconds; a minute if nothing is said. */
-  patience?: number;
+  retryTimeoutMs?: number;
 }
 
 export interface Client extends Caller {
@@ -30,13 +36,13 @@ export interface Client extends Caller {
   agents(agency?: string): Agents;
 }
 
-export function createClient({ patience = 60_000, ...options }: ClientOptions): Client {
-  const ask = createAsk(options);
-  const { call } = toCaller(ask);
-  const reach = { ask, send: createSend(options), call, patience };
+export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOptions): Client {
+  const fetchEndpoint = createEndpointFetch(options);
+  const { call } = toCaller(fetchEndpoint);
+  const transport = { fetchEndpoint, fetchHost: createHostFetch(options), call, retryTimeoutMs };
   return {
     call,
-    agent: (target) => createAgentHandle(reach, parseAgentTarget(target)),
-    agents: (agency = globalAgency) => createAgents(reach, parseAgencyId(agency)),
+    agent: (target) => createAgentHandle(transport, parseAgentTarget(target)),
+    agents: (agency = globalAgency) => createAgents(transport, parseAgencyId(agency)),
   };
 }

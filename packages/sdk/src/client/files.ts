@@ -1,12 +1,12 @@
-import type { AnswerOf, BodyIn, QueryIn } from "../protocol/endpoint.ts";
+import type { ResponseOf, BodyIn, QueryIn } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
 import { fail } from "../protocol/errors.ts";
-import { filePath } from "../protocol/file-path.ts";
+import { parseFilePath } from "../protocol/file-path.ts";
 import type { FileInfo } from "../protocol/file.ts";
 import { routes } from "../protocol/routes.ts";
 import type { Caller } from "./caller.ts";
-import { persist } from "./persist.ts";
-import { toError, fillPath, toQueryString, type Send } from "./request.ts";
+import { toError, fillPath, toQueryString, type HostFetch } from "./request.ts";
+import { withRetry } from "./with-retry.ts";
 
 /** A file with what is in it. */
 export interface OpenFile extends FileInfo {
@@ -38,7 +38,7 @@ export interface DeleteOptions {
 /** The files of one agent, and everything they ever were. */
 export interface AgentFiles {
   /** A page of its files, by path; `next` goes back in as `after`. */
-  files(query?: QueryIn<Endpoints["listFiles"]>): Promise<AnswerOf<Endpoints["listFiles"]>>;
+  files(query?: QueryIn<Endpoints["listFiles"]>): Promise<ResponseOf<Endpoints["listFiles"]>>;
   /** All of them, however many pages that takes. */
   allFiles(query?: { branch?: string; version?: number; under?: string }): AsyncGenerator<FileInfo>;
   /** One file, and what is in it. */
@@ -49,35 +49,35 @@ export interface AgentFiles {
   editFiles(
     edits: BodyIn<Endpoints["editFiles"]>["edits"],
     options?: { base?: number; branch?: string },
-  ): Promise<AnswerOf<Endpoints["editFiles"]>>;
+  ): Promise<ResponseOf<Endpoints["editFiles"]>>;
   /** All files as a zip. */
   archive(query?: QueryIn<Endpoints["getArchive"]>): Promise<ReadableStream<Uint8Array>>;
   /** Writes all files of a zip as one version; with `replace`, those that are not in it are deleted. */
   putArchive(
     zip: Uint8Array | Blob,
     options?: { branch?: string; replace?: boolean },
-  ): Promise<AnswerOf<Endpoints["putArchive"]>>;
+  ): Promise<ResponseOf<Endpoints["putArchive"]>>;
   /** Who changed what, the newest first. */
-  versions(query?: QueryIn<Endpoints["listVersions"]>): Promise<AnswerOf<Endpoints["listVersions"]>>;
+  versions(query?: QueryIn<Endpoints["listVersions"]>): Promise<ResponseOf<Endpoints["listVersions"]>>;
   /** One version with its differences. */
-  version(id: number, query?: QueryIn<Endpoints["getVersion"]>): Promise<AnswerOf<Endpoints["getVersion"]>>;
+  version(id: number, query?: QueryIn<Endpoints["getVersion"]>): Promise<ResponseOf<Endpoints["getVersion"]>>;
   /** Takes back a version, a turn or a tool call: `revert({ turn: "…" })`. */
-  revert(order: BodyIn<Endpoints["revert"]>): Promise<AnswerOf<Endpoints["revert"]>>;
-  branches(): Promise<AnswerOf<Endpoints["listBranches"]>["branches"]>;
-  createBranch(branch?: BodyIn<Endpoints["createBranch"]>): Promise<AnswerOf<Endpoints["createBranch"]>>;
+  revert(order: BodyIn<Endpoints["revert"]>): Promise<ResponseOf<Endpoints["revert"]>>;
+  branches(): Promise<ResponseOf<Endpoints["listBranches"]>["branches"]>;
+  createBranch(branch?: BodyIn<Endpoints["createBranch"]>): Promise<ResponseOf<Endpoints["createBranch"]>>;
   deleteBranch(name: string): Promise<void>;
-  mergeBranch(name: string, order?: BodyIn<Endpoints["mergeBranch"]>): Promise<AnswerOf<Endpoints["mergeBranch"]>>;
+  mergeBranch(name: string, order?: BodyIn<Endpoints["mergeBranch"]>): Promise<ResponseOf<Endpoints["mergeBranch"]>>;
 }
 
 /** So long megabytes may take. */
 const longAttemptMs = 120_000;
 
 export function createAgentFiles(
-  { call, send, patience }: { call: Caller["call"]; send: Send; patience: number },
+  { call, send, retryTimeoutMs }: { call: Caller["call"]; send: HostFetch; retryTimeoutMs: number },
   params: { agency: string; agent: string },
 ): AgentFiles {
   const retry = <T>(question: (signal: AbortSignal) => Promise<T>, attempt?: number) =>
-    persist(question, { patience, ...(attempt ? { attempt } : {}) });
+    withRetry(question, { retryTimeoutMs, ...(attempt ? { attemptTimeoutMs: attempt } : {}) });
   const root = fillPath(routes.listFiles.path, params);
   const archive = fillPath(routes.getArchive.path, params);
   const fetchPage = (query: QueryIn<Endpoints["listFiles"]>) =>
@@ -149,7 +149,7 @@ export function createAgentFiles(
         headers,
         body: zip as RequestInit["body"],
       });
-      return (await answer.json()) as AnswerOf<Endpoints["putArchive"]>;
+      return (await answer.json()) as ResponseOf<Endpoints["putArchive"]>;
     },
 
     versions: (query = {}) => retry((signal) => call("listVersions", { params, query, signal })),
@@ -178,7 +178,7 @@ function toConditionHeaders(ifMatch: string | undefined, isNew = false): Record<
 
 /** Where a file is. What is no path is not asked for: with dots enough in it, it would lead elsewhere, and the token with it. */
 function toRequestPath(root: string, path: string): string {
-  return `${root}/${filePath(path).split("/").map(encodeURIComponent).join("/")}`;
+  return `${root}/${parseFilePath(path).split("/").map(encodeURIComponent).join("/")}`;
 }
 
 async function readBytes(answer: Response, signal: AbortSignal): Promise<Uint8Array> {
@@ -193,7 +193,7 @@ async function readBytes(answer: Response, signal: AbortSignal): Promise<Uint8Ar
 function toOpenFile(path: string, { headers }: Response, bytes: Uint8Array): OpenFile {
   const getHeader = (name: string) => headers.get(name) ?? "";
   return {
-    path: filePath(path),
+    path: parseFilePath(path),
     kind: getHeader("x-thinkery-kind") === "text" ? "text" : "binary",
     size: bytes.byteLength,
     mediaType: getHeader("content-type").split(";")[0] ?? "",

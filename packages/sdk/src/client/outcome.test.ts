@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AgentEvent, NewEvent } from "../protocol/event.ts";
-import { outcomeIn } from "./outcome.ts";
+import { findOutcome } from "./outcome.ts";
 
 const log = (...events: NewEvent[]) =>
   events.map((event, index) => ({ ...event, seq: index + 1, ts: "", threadId: "t" }) as AgentEvent);
@@ -19,7 +19,7 @@ const output: NewEvent = {
     toolName: "bash",
     messageId: "t",
     error: "no such file",
-    trouble: "threw",
+    errorCode: "threw",
     ms: 1,
     action: "a",
   },
@@ -36,7 +36,7 @@ test("a turn's outcome is in its events, and other turns' are not", () => {
     completed("r", 0.25),
     done,
   );
-  expect(outcomeIn(events, "r", "alice")).toEqual({
+  expect(findOutcome(events, "r", "alice")).toEqual({
     runId: "r",
     agent: "alice",
     status: "completed",
@@ -44,12 +44,12 @@ test("a turn's outcome is in its events, and other turns' are not", () => {
     toolCalls: [{ ...call, output: "no such file", failed: true }],
     usage: { inputTokens: 20, outputTokens: 4, costUsd: 0.75 },
   });
-  expect(outcomeIn(events.slice(0, -1), "r", "alice")).toBeUndefined();
+  expect(findOutcome(events.slice(0, -1), "r", "alice")).toBeUndefined();
 });
 
 test("one unknown price makes the cost unknown", () => {
   const done: NewEvent = { type: "agent.completed", data: { runId: "r", result: "" } };
-  expect(outcomeIn(log(completed("r", null), completed("r", 1), done), "r", "a")?.usage.costUsd).toBe(null);
+  expect(findOutcome(log(completed("r", null), completed("r", 1), done), "r", "a")?.usage.costUsd).toBe(null);
 });
 
 test("a failure keeps its code and the words said so far", () => {
@@ -62,7 +62,7 @@ test("a failure keeps its code and the words said so far", () => {
     type: "agent.error",
     data: { runId: "r", error: "No.", code, advice: "Do." },
   });
-  const outcome = outcomeIn(
+  const outcome = findOutcome(
     log(started, said("lost"), started, said("I was "), said("saying"), failed("model_auth")),
     "r",
     "a",
@@ -72,6 +72,6 @@ test("a failure keeps its code and the words said so far", () => {
     content: "I was saying",
     failure: { code: "model_auth", message: "No.", advice: "Do." },
   });
-  const canceled = outcomeIn(log({ type: "run.canceled", data: { runId: "r" } }), "r", "a");
+  const canceled = findOutcome(log({ type: "run.canceled", data: { runId: "r" } }), "r", "a");
   expect(canceled?.status).toBe("canceled");
 });

@@ -34,10 +34,10 @@ interface RequestParts {
 }
 
 /** Asks one endpoint, and gives back its answer if it is a success. */
-export type Ask = (name: keyof Endpoints, parts: RequestParts, accept: string) => Promise<Response>;
+export type EndpointFetch = (name: keyof Endpoints, parts: RequestParts, accept: string) => Promise<Response>;
 
-export function createAsk(options: RequestOptions): Ask {
-  const send = createSend(options);
+export function createEndpointFetch(options: RequestOptions): EndpointFetch {
+  const send = createHostFetch(options);
 
   return async (name, { params, query, body, signal }, accept) => {
     const { method, path } = routes[name];
@@ -54,9 +54,9 @@ export function createAsk(options: RequestOptions): Ask {
 }
 
 /** Asks a path of the host, with the token, and gives back whatever it answers. */
-export type Send = (path: string, init: RequestInit) => Promise<Response>;
+export type HostFetch = (path: string, init: RequestInit) => Promise<Response>;
 
-export function createSend({ url, token, fetch: send = fetch }: RequestOptions): Send {
+export function createHostFetch({ url, token, fetch: send = fetch }: RequestOptions): HostFetch {
   const base = url.replace(/\/+$/, "");
   return (path, init) => {
     const headers = new Headers(init.headers);

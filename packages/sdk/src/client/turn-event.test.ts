@@ -52,7 +52,7 @@ test("a turn is told from its log, and nothing of other turns", () => {
       toolName: "nope",
       messageId: "t2",
       error: "no",
-      trouble: "unknown_tool",
+      errorCode: "unknown_tool",
       ms: 1,
       action: "a",
     }),
@@ -92,7 +92,7 @@ test("what calls show and what their code calls is told with the call, and nothi
     createEvent("capability.called", {
       runId,
       step: 1,
-      within: "c",
+      parentCallId: "c",
       callId: "c.1",
       toolName: "fetch",
       args: { url: "x" },
@@ -100,7 +100,7 @@ test("what calls show and what their code calls is told with the call, and nothi
   const came = (runId: string) =>
     createEvent("capability.answered", {
       runId,
-      within: "c",
+      parentCallId: "c",
       callId: "c.1",
       toolName: "fetch",
       ms: 7,
@@ -151,7 +151,7 @@ test("what a failing provider or a crash undid is taken back, once, and only if 
       ...(retryInMs ? { retryInMs } : {}),
     });
   const resumed = () =>
-    createEvent("run.resumed", { runId: "r", reason: "recovered", attempt: 1, strikes: 1, boot: "b" });
+    createEvent("run.resumed", { runId: "r", reason: "recovered", attempt: 1, crashes: 1, boot: "b" });
   expect(read(reader, createStarted("r", "m1"), createDelta("r", "one"), failed(50))).toEqual([
     { type: "text", text: "one", messageId: "m1" },
     { type: "unsaid", messageId: "m1" },

@@ -1,10 +1,10 @@
 import { createTurnState, reduceTurn, type TurnState, toOutcome } from "../conversation/turn-state.ts";
-import { type ConversationUpdate, updatesFromEvent, updatesFromFrame } from "../conversation/update.ts";
+import { type ConversationUpdate, eventToUpdates, frameToUpdates } from "../conversation/update.ts";
 import type { AgentEvent, PauseReason } from "../protocol/event.ts";
 import type { MessageToolCall } from "../protocol/message.ts";
 import type { Outcome } from "../protocol/turn.ts";
-import { type Capability, capabilityAfter } from "./capability.ts";
-import type { Progress } from "./log.ts";
+import { type Capability, reduceCapability } from "./capability.ts";
+import type { Progress } from "./event-log-reader.ts";
 
 /** What happens in a turn, one thing after the other. */
 export type TurnEvent =
@@ -46,7 +46,7 @@ export class TurnReader {
   }
 
   read(event: AgentEvent | Progress): TurnEvent[] {
-    const updates = "seq" in event ? updatesFromEvent(event) : updatesFromFrame(event);
+    const updates = "seq" in event ? eventToUpdates(event) : frameToUpdates(event);
     return updates.flatMap((update) => this.#apply(update));
   }
 
@@ -99,7 +99,7 @@ function toTurnEvents(update: ConversationUpdate, turn: TurnState): readonly Tur
         {
           type: "capability",
           callId,
-          capability: capabilityAfter(turn.openCapabilities.get(event.data.callId), event),
+          capability: reduceCapability(turn.openCapabilities.get(event.data.callId), event),
         },
       ];
     }

@@ -1,11 +1,11 @@
 import type { Outcome } from "../protocol/turn.ts";
-import type { Log } from "./log.ts";
+import type { EventLogReader } from "./event-log-reader.ts";
 import { type TurnEvent, TurnReader } from "./turn-event.ts";
 
 export type { TurnEvent } from "./turn-event.ts";
 
 interface TurnOptions {
-  log: Log;
+  log: EventLogReader;
   agent: string;
   runId: string;
   messageId: string;

@@ -103,7 +103,7 @@ export class AgentDouble {
     if (!this.running || this.draft || this.open.length > 0) return;
     const joined = this.listJoined();
     if (joined.length > 0) {
-      this.record("message.taken", { runId: this.running, messageIds: joined.map(({ id }) => id) });
+      this.record("message.delivered", { runId: this.running, messageIds: joined.map(({ id }) => id) });
       this.take((message) => joined.includes(message));
     }
     const id = this.createId("message");
@@ -176,7 +176,7 @@ export class AgentDouble {
     };
     const base = { runId: this.running, callId: call.id, toolName: call.name, messageId, ms: 1, action: "did" };
     const seq = failed
-      ? this.record("tool.error", { ...base, error: output, trouble: "threw" })
+      ? this.record("tool.error", { ...base, error: output, errorCode: "threw" })
       : this.record("tool.output", { ...base, output, result });
     this.messages.push({
       id: messageId,
@@ -213,7 +213,7 @@ export class AgentDouble {
     this.record("capability.called", {
       runId: this.running,
       step: 1,
-      within: call.id,
+      parentCallId: call.id,
       callId: made.id,
       toolName: name,
       args,
@@ -225,10 +225,10 @@ export class AgentDouble {
     const [call] = this.open;
     const made = latest ? this.within.pop() : this.within.shift();
     if (!this.running || !call || !made) return;
-    const came = failed ? ({ error: answer, trouble: "threw" } as const) : { summary: answer };
+    const came = failed ? ({ error: answer, errorCode: "threw" } as const) : { summary: answer };
     this.record("capability.answered", {
       runId: this.running,
-      within: call.id,
+      parentCallId: call.id,
       callId: made.id,
       toolName: made.name,
       ms: 1,
@@ -273,7 +273,7 @@ export class AgentDouble {
   nap(): void {
     if (!this.running) return;
     this.draft = undefined;
-    this.record("run.resumed", { runId: this.running, reason: "recovered", attempt: 1, strikes: 1, boot: "2" });
+    this.record("run.resumed", { runId: this.running, reason: "recovered", attempt: 1, crashes: 1, boot: "2" });
   }
 
   fail(error: string): void {

@@ -1,8 +1,8 @@
 import type { Capability } from "../client/capability.ts";
-import type { ToolTrouble } from "../protocol/event.ts";
+import type { ToolErrorCode } from "../protocol/event.ts";
 import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts";
 import type { Capabilities, CapabilitiesByCall } from "./capabilities.ts";
-import type { Changed, ChangesByCall } from "./changes.ts";
+import type { FileChanges, ChangesByCall } from "./changes.ts";
 
 export interface Result {
   failed: boolean;
@@ -12,7 +12,7 @@ export interface Result {
   blob?: string | undefined;
   mediaType?: string | undefined;
   /** What kind of failure it is. */
-  trouble?: ToolTrouble | undefined;
+  errorCode?: ToolErrorCode | undefined;
   /** How long the call took. */
   ms?: number | undefined;
 }
@@ -31,7 +31,7 @@ export interface Call {
   /** What the code that it runs has called; of very many, the latest. */
   capabilities?: Capabilities;
   /** The versions of the workspace that it has made. */
-  changed?: readonly Changed[];
+  changed?: readonly FileChanges[];
 }
 
 /** What is known of calls, whether or not their messages are loaded. */
@@ -117,7 +117,7 @@ export function mergeResults(one: Result | undefined, other: Result): Result {
     size: Math.max(one.size, other.size),
     blob: one.blob ?? other.blob,
     mediaType: one.mediaType ?? other.mediaType,
-    trouble: one.trouble ?? other.trouble,
+    errorCode: one.errorCode ?? other.errorCode,
     ms: one.ms ?? other.ms,
   };
 }

@@ -38,7 +38,7 @@ test("what code calls is shown with the call that runs it, as it happens", () =>
     ["readFile", "done", '{"path":"a"}', "3 lines"],
     ["fetch", "failed", '{"url":"x"}', "denied"],
   ]);
-  expect(getCall(reader)?.capabilities?.map(({ ms, trouble }) => [ms, trouble])).toEqual([
+  expect(getCall(reader)?.capabilities?.map(({ ms, errorCode }) => [ms, errorCode])).toEqual([
     [1, undefined],
     [1, "threw"],
   ]);
@@ -122,11 +122,11 @@ test("what was shown stays over a lost connection, and what a tool called by cod
 test("the kind of a failure and the time a call took are known after a reload", () => {
   const { agent, reader } = startCode();
   agent.answerTool("It broke.", true);
-  expect(getCall(reader)?.result).toMatchObject({ failed: true, trouble: "threw", ms: 1 });
-  expect(getCall(new ReaderDouble(agent))?.result).toMatchObject({ failed: true, trouble: "threw", ms: 1 });
+  expect(getCall(reader)?.result).toMatchObject({ failed: true, errorCode: "threw", ms: 1 });
+  expect(getCall(new ReaderDouble(agent))?.result).toMatchObject({ failed: true, errorCode: "threw", ms: 1 });
   reader.leave();
   reader.connect();
-  expect(getCall(reader)?.result).toMatchObject({ trouble: "threw", ms: 1 });
+  expect(getCall(reader)?.result).toMatchObject({ errorCode: "threw", ms: 1 });
 });
 
 test("so many calls by code as no page could hold are bounded, and long inputs are cut", () => {

@@ -10,7 +10,7 @@ import { ReaderDouble } from "./reader-double.ts";
 function toShown({ entries }: Conversation) {
   return entries
     .filter(({ role, stage }) => !(role === "user" && stage === "canceled"))
-    .map(({ id, seq, role, stage, text, reasoning, reasoningSize, calls, trouble }: Entry) => ({
+    .map(({ id, seq, role, stage, text, reasoning, reasoningSize, calls, error }: Entry) => ({
       id,
       seq,
       role,
@@ -19,10 +19,10 @@ function toShown({ entries }: Conversation) {
       reasoning,
       reasoningSize,
       calls: calls.map(({ id, name, input, result, capabilities }) => {
-        const { failed, output, trouble, ms } = result ?? {};
-        return { id, name, input, failed, output, trouble, ms, capabilities };
+        const { failed, output, errorCode, ms } = result ?? {};
+        return { id, name, input, failed, output, errorCode, ms, capabilities };
       }),
-      trouble: trouble?.message,
+      error: error?.message,
     }));
 }
 

@@ -3,9 +3,9 @@ import type { ChatFrame } from "../protocol/frame.ts";
 import type { AgentStatus, Todo } from "../protocol/turn.ts";
 import type { Results } from "./call.ts";
 import type { CapabilitiesByCall } from "./capabilities.ts";
-import type { Changed, ChangesByCall } from "./changes.ts";
+import type { FileChanges, ChangesByCall } from "./changes.ts";
 import type { Entries } from "./entries.ts";
-import type { Trouble } from "./entry.ts";
+import type { EntryError } from "./entry.ts";
 import type { Note, Notes } from "./note.ts";
 import { emptyState } from "./state.ts";
 
@@ -25,14 +25,14 @@ export interface Conversation {
   /** The versions of the workspace that calls have made. */
   changes: ChangesByCall;
   /** What was changed last in the workspace while we looked on, by whomever. */
-  lastChanged?: Changed | undefined;
+  lastChanged?: FileChanges | undefined;
   /** What the agent syncs to every client, kept up to date. */
   state: AgentStatus;
   /** The turn that runs. */
   run?: string | undefined;
   retry?: { error: string; attempt: number; inMs: number } | undefined;
   /** What went wrong and belongs to no message. */
-  trouble?: Trouble | undefined;
+  error?: EntryError | undefined;
   todos: readonly Todo[];
   model?: string | undefined;
   /** There are older messages than the first entry. */

@@ -1,4 +1,4 @@
-import type { Standing } from "../protocol/budget.ts";
+import type { BudgetStatus } from "../protocol/budget.ts";
 import type { Message } from "../protocol/message.ts";
 import { type Call, createCall, type CallDetails } from "./call.ts";
 
@@ -6,21 +6,21 @@ import { type Call, createCall, type CallDetails } from "./call.ts";
  * `unsent`: only this page has it. `waiting`: the agent has it, its turn has not come. `streaming`: being said.
  * `refused`: the agent did not take it.
  */
-export type Stage = "unsent" | "refused" | "waiting" | "streaming" | "done" | "failed" | "canceled";
+export type EntryStage = "unsent" | "refused" | "waiting" | "streaming" | "done" | "failed" | "canceled";
 
-export interface Trouble {
+export interface EntryError {
   message: string;
   advice?: string | undefined;
   code?: string | undefined;
   /** The limit that was reached, where the code is `budget`. */
-  budget?: Standing | undefined;
+  budget?: BudgetStatus | undefined;
 }
 
 /** What one message of the conversation looks like to a reader; a tool's answer is shown with the call it answers. */
 export interface Entry {
   id: string;
   role: "user" | "assistant";
-  stage: Stage;
+  stage: EntryStage;
   text: string;
   reasoning: string;
   reasoningSize: number;
@@ -30,10 +30,10 @@ export interface Entry {
   seq?: number | undefined;
   model?: string | undefined;
   /** Why its turn failed, told with the turn's last entry. */
-  trouble?: Trouble | undefined;
+  error?: EntryError | undefined;
 }
 
-const stageByStatus: Record<Message["status"], Stage> = {
+const stageByStatus: Record<Message["status"], EntryStage> = {
   pending: "waiting",
   streaming: "streaming",
   complete: "done",
@@ -41,7 +41,7 @@ const stageByStatus: Record<Message["status"], Stage> = {
   cancelled: "canceled",
 };
 
-export function createEntry(id: string, role: Entry["role"], stage: Stage, at: number): Entry {
+export function createEntry(id: string, role: Entry["role"], stage: EntryStage, at: number): Entry {
   return { id, role, stage, text: "", reasoning: "", reasoningSize: 0, calls: [], at };
 }
 
@@ -68,6 +68,6 @@ export function toEntry(message: Message, ofCalls: CallDetails, before?: Entry):
     runId: message.runId,
     seq: message.seq ?? before?.seq,
     model: message.model,
-    trouble: before?.trouble ?? (error === undefined ? undefined : { message: error }),
+    error: before?.error ?? (error === undefined ? undefined : { message: error }),
   };
 }

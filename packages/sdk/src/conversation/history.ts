@@ -70,7 +70,7 @@ function refreshEntry(message: Message, ofCalls: CallDetails, known?: Entry): En
       const progress = shown.get(call.id);
       return progress !== undefined && isOpen(call) ? { ...call, progress } : call;
     }),
-    trouble: (entry.trouble && known?.trouble) ?? entry.trouble,
+    error: (entry.error && known?.error) ?? entry.error,
   };
 }
 

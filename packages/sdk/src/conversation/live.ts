@@ -1,7 +1,12 @@
+import {
+  type AgentSocket,
+  openAgentSocket,
+  type AgentSocketOptions,
+  type AgentSocketState,
+} from "../client/agent-socket.ts";
 import { type Caller, createCaller } from "../client/caller.ts";
 import { createId } from "../client/create-id.ts";
 import { fillPath } from "../client/request.ts";
-import { type Talk, talk, type TalkOptions, type TalkState } from "../client/talk.ts";
 import { positionsPerEvent } from "../internal/event-position.ts";
 import type { Mode } from "../protocol/choices.ts";
 import { isThinkeryError } from "../protocol/errors.ts";
@@ -12,7 +17,7 @@ import type { NewAttachment } from "../protocol/turn.ts";
 import { createBatcher } from "./batcher.ts";
 import { emptyConversation, type Conversation, type Frame } from "./conversation.ts";
 import { prependHistory } from "./history.ts";
-import { createMemoryOutbox, type Outbox, type Unsent } from "./outbox.ts";
+import { createMemoryOutbox, type Outbox, type UnsentMessage } from "./outbox.ts";
 import { removeMessage, receive, addUnsent } from "./receive.ts";
 import { recallEvents } from "./reduce.ts";
 
@@ -26,7 +31,7 @@ export interface LiveOptions {
   /** A browser's socket cannot send one: a page is let in by its cookie, or its backend adds the token. Else give `connect`. */
   token?: string;
   /** A WebSocket that can send headers, such as that of `ws`. */
-  connect?: TalkOptions["connect"];
+  connect?: AgentSocketOptions["connect"];
   /** What else is asked of the host is asked by it; if none is given, one is made. */
   client?: Caller;
   /** Keeps what is not sent yet, over reloads for instance. */
@@ -62,7 +67,7 @@ export class LiveConversation {
   readonly #frames = createBatcher<Frame>((gathered) => this.#receive(gathered));
   #snapshot: Snapshot = { conversation: emptyConversation, connection: { state: "connecting" } };
   #isOpen = false;
-  #talk: Talk | undefined;
+  #talk: AgentSocket | undefined;
   /** The number of the last event heard of. */
   #after: number | undefined;
   /** All events behind this one were heard or recalled. */
@@ -108,11 +113,17 @@ export class LiveConversation {
 
   /** The message's id; none when it cannot be sent at all, and then the conversation says why. */
   send = (content: string, { mode = "queue", attachments }: SendOptions = {}): string | undefined => {
-    const unsent: Unsent = { id: createId(), content, ...(attachments ? { attachments } : {}), mode, at: Date.now() };
+    const unsent: UnsentMessage = {
+      id: createId(),
+      content,
+      ...(attachments ? { attachments } : {}),
+      mode,
+      at: Date.now(),
+    };
     const size = JSON.stringify(unsent).length;
     if (size > maxMessageChars) {
       const message = `This is too long to be sent: it has ${size.toLocaleString("en")} characters, and ${maxMessageChars.toLocaleString("en")} is the most.`;
-      this.#updateConversation((now) => ({ ...now, trouble: { message, advice: "Shorten it, or send it in parts." } }));
+      this.#updateConversation((now) => ({ ...now, error: { message, advice: "Shorten it, or send it in parts." } }));
       return undefined;
     }
     this.#outbox.add(unsent);
@@ -121,7 +132,7 @@ export class LiveConversation {
   };
 
   /** Takes away what was refused. */
-  takeBack = (id: string): void => {
+  unsend = (id: string): void => {
     this.#outbox.remove(id);
     this.#updateConversation((now) => removeMessage(now, id));
   };
@@ -145,7 +156,7 @@ export class LiveConversation {
         "A browser’s socket cannot send a token. Let the page’s backend add it, or give a `connect` that can.";
       return this.#update({ connection: { state: "refused", reason } });
     }
-    const opened = talk({
+    const opened = openAgentSocket({
       url: toSocketUrl(this.#options.url ?? "", fillPath(routes.openSocket.path, this.#params)),
       ...(token === undefined ? {} : { token }),
       ...(connect ? { connect } : {}),
@@ -169,7 +180,7 @@ export class LiveConversation {
     this.#frames.flush();
   }
 
-  #sendUnsent({ id, content, attachments, mode, at }: Unsent): void {
+  #sendUnsent({ id, content, attachments, mode, at }: UnsentMessage): void {
     this.#updateConversation((now) => addUnsent(now, id, content, at));
     this.#talk?.send({ type: "chat", id, content, mode, ...(attachments ? { attachments } : {}) });
   }
@@ -183,7 +194,7 @@ export class LiveConversation {
     }
   }
 
-  #handleConnection(state: TalkState, reason = "The host does not let you in here."): void {
+  #handleConnection(state: AgentSocketState, reason = "The host does not let you in here."): void {
     this.#update({ connection: state === "refused" ? { state, reason } : { state } });
     if (state !== "refused") void this.#loadState();
   }
@@ -225,7 +236,7 @@ export class LiveConversation {
     } catch (error) {
       this.#updateConversation((now) => ({
         ...now,
-        trouble: { message: error instanceof Error ? error.message : "Older messages could not be loaded." },
+        error: { message: error instanceof Error ? error.message : "Older messages could not be loaded." },
       }));
     }
   }

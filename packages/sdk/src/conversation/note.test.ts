@@ -80,8 +80,8 @@ test("why a turn failed is recalled in full, and only where its message is shown
     error: "Used up. Raise it.",
   };
   const history = receive(emptyConversation, { type: "history", messages: [said(5), message] });
-  expect(history.entries[1]?.trouble).toEqual({ message: "Used up. Raise it." });
-  expect(recallEvents(history, [event]).entries[1]?.trouble).toEqual({
+  expect(history.entries[1]?.error).toEqual({ message: "Used up. Raise it." });
+  expect(recallEvents(history, [event]).entries[1]?.error).toEqual({
     message: "Used up.",
     advice: "Raise it.",
     code: "budget",

@@ -2,7 +2,7 @@ import type { Mode } from "../protocol/choices.ts";
 import type { NewAttachment } from "../protocol/turn.ts";
 
 /** Something a person said that the agent has not confirmed yet. */
-export interface Unsent {
+export interface UnsentMessage {
   id: string;
   content: string;
   attachments?: NewAttachment[];
@@ -12,14 +12,14 @@ export interface Unsent {
 
 /** Where that is kept. What is in it is said again until the agent has it; its id makes a second saying harmless. */
 export interface Outbox {
-  read(): readonly Unsent[];
-  add(unsent: Unsent): void;
+  read(): readonly UnsentMessage[];
+  add(unsent: UnsentMessage): void;
   remove(id: string): void;
 }
 
 /** One that is forgotten with the page. */
 export function createMemoryOutbox(): Outbox {
-  const messages = new Map<string, Unsent>();
+  const messages = new Map<string, UnsentMessage>();
   return {
     read: () => [...messages.values()],
     add: (unsent) => void messages.set(unsent.id, unsent),

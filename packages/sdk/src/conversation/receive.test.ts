@@ -136,15 +136,15 @@ test("a failed turn says why and what to do, once, and leaves nothing open", () 
   agent.startStep();
   agent.stream("Hel", "");
   agent.fail("The key was refused.");
-  expect(reader.now.entries.map(({ trouble }) => trouble)).toEqual([
+  expect(reader.now.entries.map(({ error }) => error)).toEqual([
     undefined,
     { message: "The key was refused.", advice: "Set a key.", code: "model_auth" },
   ]);
   expect(reader.now).toMatchObject({ state: { status: "idle" }, run: undefined });
-  expect(reader.now.trouble).toBeUndefined();
+  expect(reader.now.error).toBeUndefined();
   reader.leave();
   reader.connect();
-  expect(reader.now.entries.map(({ trouble }) => trouble?.advice)).toEqual([undefined, "Set a key."]);
+  expect(reader.now.entries.map(({ error }) => error?.advice)).toEqual([undefined, "Set a key."]);
 });
 
 test("canceling keeps what was said, and a question whose turn never came is marked", () => {
@@ -195,9 +195,9 @@ test("what was said without a connection stays, and becomes real by its id", () 
 test("a message the agent does not take says so and can be taken away", () => {
   let now = addUnsent(emptyConversation, "q1", "x", 1);
   now = receive(now, { type: "error", error: "Too long.", code: "too_large", id: "q1" });
-  expect(now.entries[0]).toMatchObject({ stage: "refused", trouble: { message: "Too long." } });
+  expect(now.entries[0]).toMatchObject({ stage: "refused", error: { message: "Too long." } });
   expect(removeMessage(now, "q1").entries).toEqual([]);
-  expect(receive(emptyConversation, { type: "error", error: "Not JSON.", code: "bad_request" }).trouble).toEqual({
+  expect(receive(emptyConversation, { type: "error", error: "Not JSON.", code: "bad_request" }).error).toEqual({
     message: "Not JSON.",
   });
 });
@@ -209,7 +209,7 @@ test("an answer to something sent while a turn runs is no failure of that turn",
   const before = listStages(reader.now);
   reader.receive({ type: "error", error: "Nothing waits for an approval.", code: "conflict" });
   expect(listStages(reader.now)).toEqual(before);
-  expect(reader.now.trouble).toEqual({ message: "Nothing waits for an approval." });
+  expect(reader.now.error).toEqual({ message: "Nothing waits for an approval." });
 });
 
 test("how full the model's memory is follows what the provider counts and what is made shorter", () => {
@@ -234,7 +234,7 @@ test("todos and title follow the agent, and clearing leaves only what is unsent"
   const { agent, reader } = openReader();
   agent.say("q1", "Hi", "queue");
   reader.receive({
-    type: "todos.written",
+    type: "todos.updated",
     seq: 90,
     ts: "",
     threadId: "",

@@ -10,7 +10,7 @@ import { restoreHistory } from "./history.ts";
 import { reduceEvent, reduceUpdate } from "./reduce.ts";
 import { beginTurn, toErrorId, settleCall } from "./run.ts";
 import { isRunOpen } from "./state.ts";
-import { updatesFromFrame } from "./update.ts";
+import { frameToUpdates } from "./update.ts";
 
 /** The conversation after one more frame of its agent: an event, what happens in a turn, or what only sockets tell. */
 export function receive(now: Conversation, frame: Frame): Conversation {
@@ -33,7 +33,7 @@ export function receive(now: Conversation, frame: Frame): Conversation {
     case "error":
       return applyError(now, frame);
     default:
-      return updatesFromFrame(frame).reduce((next, update) => reduceUpdate(next, update), now);
+      return frameToUpdates(frame).reduce((next, update) => reduceUpdate(next, update), now);
   }
 }
 
@@ -42,7 +42,7 @@ export function addUnsent(now: Conversation, id: string, text: string, at: numbe
   if (findEntryIndex(now.entries, id) >= 0) return now;
   return {
     ...now,
-    trouble: undefined,
+    error: undefined,
     entries: insertEntry(now.entries, { ...createEntry(id, "user", "unsent", at), text }),
   };
 }
@@ -97,12 +97,12 @@ function applyQueued(now: Conversation, frame: Extract<ChatFrame, { type: "task-
 }
 
 function applyError(now: Conversation, frame: Extract<ChatFrame, { type: "error" }>): Conversation {
-  const trouble = { message: frame.error, advice: frame.advice };
+  const error = { message: frame.error, advice: frame.advice };
   const index = frame.id === undefined ? -1 : findEntryIndex(now.entries, frame.id);
   const entry = now.entries[index];
   if (entry?.stage === "unsent")
-    return { ...now, entries: upsertEntry(now.entries, { ...entry, stage: "refused", trouble }) };
+    return { ...now, entries: upsertEntry(now.entries, { ...entry, stage: "refused", error }) };
   // A turn that failed has said so in an event just before. Any other error answers something that we sent.
   const failed = now.run !== undefined && findEntryIndex(now.entries, toErrorId(now.run)) >= 0;
-  return failed ? now : { ...now, trouble };
+  return failed ? now : { ...now, error };
 }

@@ -2,7 +2,7 @@ import { positionsPerEvent } from "../internal/event-position.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { createCall, toResult, type Result } from "./call.ts";
 import { recallCapability } from "./capabilities.ts";
-import { toChanged } from "./changes.ts";
+import { toFileChanges } from "./changes.ts";
 import { emptyConversation, type Conversation } from "./conversation.ts";
 import { appendText, openCall } from "./draft.ts";
 import {
@@ -28,7 +28,7 @@ import {
   discardDraft,
 } from "./run.ts";
 import { reduceState } from "./state.ts";
-import { type CallResult, type ConversationUpdate, updatesFromEvent } from "./update.ts";
+import { type CallResult, type ConversationUpdate, eventToUpdates } from "./update.ts";
 
 /** Where in the log an update is from. Those from chat frames are from nowhere in it. */
 type UpdateSource = Partial<Pick<AgentEvent, "seq" | "ts">>;
@@ -36,7 +36,7 @@ type UpdateSource = Partial<Pick<AgentEvent, "seq" | "ts">>;
 /** The conversation after one more event of its agent's log. Text is told by chat frames, not by `model.delta`. */
 export function reduceEvent(now: Conversation, event: AgentEvent): Conversation {
   if (event.type === "model.delta") return now;
-  return updatesFromEvent(event).reduce((next, update) => {
+  return eventToUpdates(event).reduce((next, update) => {
     const reduced = reduceUpdate(next, update, event);
     const state = reduceState(next.state, update);
     return state === reduced.state ? reduced : { ...reduced, state };
@@ -91,7 +91,7 @@ export function reduceUpdate(now: Conversation, update: ConversationUpdate, sour
     case "capability":
       return applyCapability(now, update.event);
     case "files":
-      return { ...applyFileChange(now, update.changed), lastChanged: toChanged(update.changed) };
+      return { ...applyFileChange(now, update.changed), lastChanged: toFileChanges(update.changed) };
     case "turn-ended": {
       const { runId, end } = update;
       const next =
@@ -127,7 +127,7 @@ type Update<K extends ConversationUpdate["kind"]> = Extract<ConversationUpdate, 
  */
 export function recallEvents(now: Conversation, events: readonly AgentEvent[]): Conversation {
   return events.reduce(
-    (next, event) => updatesFromEvent(event).reduce((last, update) => recallUpdate(last, update, event), next),
+    (next, event) => eventToUpdates(event).reduce((last, update) => recallUpdate(last, update, event), next),
     now,
   );
 }
@@ -152,9 +152,9 @@ function recallUpdate(now: Conversation, update: ConversationUpdate, event: Agen
   }
 }
 
-function fromCallResult({ output, failed, blob, stored, trouble, ms }: CallResult): Result {
+function fromCallResult({ output, failed, blob, stored, errorCode, ms }: CallResult): Result {
   if (stored) return { ...toResult(stored, output), ms };
-  return { failed, output, size: output.length, blob, trouble, ms };
+  return { failed, output, size: output.length, blob, errorCode, ms };
 }
 
 /** What somebody said elsewhere: another tab, the command line, a program. */
@@ -164,7 +164,7 @@ function acceptRequest(now: Conversation, { runId, messages }: Update<"request">
     const known = all[index];
     // Ours, of which we did not know that it had arrived.
     if (known?.stage === "unsent" || known?.stage === "refused") {
-      return upsertEntry(all, { ...known, stage: "waiting", trouble: undefined, runId });
+      return upsertEntry(all, { ...known, stage: "waiting", error: undefined, runId });
     }
     if (known) return updateEntry(all, index, { runId });
     return insertEntry(all, { ...createEntry(id, role, "waiting", at), text: content, runId });

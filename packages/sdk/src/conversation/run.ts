@@ -2,10 +2,10 @@ import type { CapabilityEvent } from "../client/capability.ts";
 import type { EventData } from "../protocol/event.ts";
 import { abandonCall, type Call, createCall, isOpen, mergeResults, type Result, appendProgress } from "./call.ts";
 import { addCapability } from "./capabilities.ts";
-import { toChanged, addChange } from "./changes.ts";
+import { toFileChanges, addChange } from "./changes.ts";
 import type { Conversation } from "./conversation.ts";
 import { findEntryIndex, upsertEntry, updateCall, placeWaiting } from "./entries.ts";
-import { createEntry, type Entry, type Trouble } from "./entry.ts";
+import { createEntry, type Entry, type EntryError } from "./entry.ts";
 
 /** This turn runs now; what it was asked has its place. */
 export function beginTurn(now: Conversation, runId: string): Conversation {
@@ -54,14 +54,14 @@ export function toErrorId(runId: string): string {
 export function addFailure(
   now: Conversation,
   runId: string,
-  trouble: Trouble,
+  error: EntryError,
   place: { at?: number; seq?: number } = {},
 ): Conversation {
   const id = toErrorId(runId);
   const known = now.entries[findEntryIndex(now.entries, id)] ?? { ...createEntry(id, "assistant", "failed", 0), runId };
   return {
     ...now,
-    entries: upsertEntry(now.entries, { ...known, ...place, trouble: { ...known.trouble, ...trouble } }),
+    entries: upsertEntry(now.entries, { ...known, ...place, error: { ...known.error, ...error } }),
   };
 }
 
@@ -72,7 +72,7 @@ export function settleCall(now: Conversation, callId: string, told: Result): Con
 
 /** Code that a call runs has called something, or was answered. */
 export function applyCapability(now: Conversation, event: CapabilityEvent, fold = addCapability): Conversation {
-  return refreshCall({ ...now, capabilities: fold(now.capabilities, event) }, event.data.within);
+  return refreshCall({ ...now, capabilities: fold(now.capabilities, event) }, event.data.parentCallId);
 }
 
 /** A version of the workspace; it is shown with the call that made it, or with the one that runs the code that did. */
@@ -80,7 +80,7 @@ export function applyFileChange(now: Conversation, files: EventData["files.chang
   const { toolCall } = files.origin;
   if (toolCall === undefined) return now;
   const callId = findOuterCall(now, toolCall) ?? toolCall;
-  return refreshCall({ ...now, changes: addChange(now.changes, callId, toChanged(files)) }, callId);
+  return refreshCall({ ...now, changes: addChange(now.changes, callId, toFileChanges(files)) }, callId);
 }
 
 /** A call shows what it does. What a tool shows that was called by code is shown by the call that runs the code. */

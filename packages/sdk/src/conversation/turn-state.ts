@@ -1,4 +1,4 @@
-import { type Capability, capabilityAfter } from "../client/capability.ts";
+import { type Capability, reduceCapability } from "../client/capability.ts";
 import type { Outcome } from "../protocol/turn.ts";
 import type { ConversationUpdate, TurnEnd } from "./update.ts";
 
@@ -51,7 +51,7 @@ export function reduceTurn(turn: TurnState, update: ConversationUpdate): TurnSta
     }
     case "capability": {
       const { callId } = update.event.data;
-      const capability = capabilityAfter(turn.openCapabilities.get(callId), update.event);
+      const capability = reduceCapability(turn.openCapabilities.get(callId), update.event);
       const openCapabilities = new Map(turn.openCapabilities);
       if (capability.state === "running") openCapabilities.set(callId, capability);
       else openCapabilities.delete(callId);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { AgentEvent, EventData, EventType } from "../protocol/event.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
-import { updatesFromBoth, updatesFromEvent, updatesFromFrame } from "./update.ts";
+import { toUpdates, eventToUpdates, frameToUpdates } from "./update.ts";
 
 const event = <T extends EventType>(type: T, data: EventData[T]) =>
   ({ type, data, seq: 1, ts: "", threadId: "t" }) as AgentEvent;
@@ -21,7 +21,7 @@ const pairs: [AgentEvent, ChatFrame][] = [
     { type: "tool_result", callId: "c", name: "bash", output: "ok", runId: "r" },
   ],
   [
-    event("tool.error", { ...settled, error: "no", trouble: "threw" }),
+    event("tool.error", { ...settled, error: "no", errorCode: "threw" }),
     { type: "tool_result", callId: "c", name: "bash", output: "no", failed: true, runId: "r" },
   ],
   [
@@ -33,11 +33,11 @@ const pairs: [AgentEvent, ChatFrame][] = [
 test.each(pairs)(
   "$type and the frame that repeats it mean the same, and a reader of both hears of it once",
   (fact, frame) => {
-    const [fromEvent, fromFrame] = [updatesFromEvent(fact), updatesFromFrame(frame)];
+    const [fromEvent, fromFrame] = [eventToUpdates(fact), frameToUpdates(frame)];
     expect(fromFrame.length).toBeGreaterThan(0);
     // A frame may know less.
     expect(fromEvent).toMatchObject(JSON.parse(JSON.stringify(fromFrame)));
-    const both = [...updatesFromBoth(fact), ...updatesFromBoth(frame)].filter(({ kind }) => kind !== "draft-discarded");
+    const both = [...toUpdates(fact), ...toUpdates(frame)].filter(({ kind }) => kind !== "draft-discarded");
     expect(both).toEqual(fromFrame.filter(({ kind }) => kind !== "draft-discarded"));
   },
 );
@@ -45,24 +45,24 @@ test.each(pairs)(
 test("what the model said of an unfinished message is void after a failed call and after a restart", () => {
   const discarded = { kind: "draft-discarded", runId: "r" };
   expect(
-    updatesFromEvent(event("run.resumed", { runId: "r", reason: "recovered", attempt: 1, strikes: 1, boot: "b" })),
+    eventToUpdates(event("run.resumed", { runId: "r", reason: "recovered", attempt: 1, crashes: 1, boot: "b" })),
   ).toContainEqual(discarded);
-  expect(
-    updatesFromEvent(event("model.failed", { runId: "r", step: 1, attempt: 1, kind: "auth", error: "no" })),
-  ).toEqual([discarded]);
-  expect(updatesFromEvent(event("run.paused", { runId: "r", reason: "deferred" }))).not.toContainEqual(discarded);
+  expect(eventToUpdates(event("model.failed", { runId: "r", step: 1, attempt: 1, kind: "auth", error: "no" }))).toEqual(
+    [discarded],
+  );
+  expect(eventToUpdates(event("run.paused", { runId: "r", reason: "deferred" }))).not.toContainEqual(discarded);
 });
 
 test("text that comes in frames is not read from the log again", () => {
   const delta = event("model.delta", { runId: "r", delta: "hi" });
-  expect(updatesFromEvent(delta)).toEqual([{ kind: "draft-text", runId: "r", text: "hi", reasoning: "" }]);
-  expect(updatesFromBoth(delta)).toEqual([]);
-  expect(updatesFromBoth({ type: "text_delta", delta: "hi", messageId: "m" })).toHaveLength(1);
+  expect(eventToUpdates(delta)).toEqual([{ kind: "draft-text", runId: "r", text: "hi", reasoning: "" }]);
+  expect(toUpdates(delta)).toEqual([]);
+  expect(toUpdates({ type: "text_delta", delta: "hi", messageId: "m" })).toHaveLength(1);
 });
 
 test("events that say nothing about the conversation mean nothing", () => {
-  expect(updatesFromEvent(event("agent.started", { runId: "r" }))).toEqual([]);
+  expect(eventToUpdates(event("agent.started", { runId: "r" }))).toEqual([]);
   expect(
-    updatesFromEvent({ ...event("agent.started", { runId: "r" }), type: "made.up" } as unknown as AgentEvent),
+    eventToUpdates({ ...event("agent.started", { runId: "r" }), type: "made.up" } as unknown as AgentEvent),
   ).toEqual([]);
 });

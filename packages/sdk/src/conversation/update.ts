@@ -1,5 +1,5 @@
 import type { CapabilityEvent } from "../client/capability.ts";
-import type { AgentEvent, EventData, PauseReason, Said, ToolTrouble } from "../protocol/event.ts";
+import type { AgentEvent, EventData, PauseReason, Said, ToolErrorCode } from "../protocol/event.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
 import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts";
 import type { Context, Failure, Todo, UsageTotal } from "../protocol/turn.ts";
@@ -21,7 +21,7 @@ export interface CallResult {
   failed: boolean;
   blob?: string | undefined;
   stored?: MessageToolResult | undefined;
-  trouble?: ToolTrouble | undefined;
+  errorCode?: ToolErrorCode | undefined;
   ms?: number | undefined;
 }
 
@@ -73,13 +73,13 @@ export type ConversationUpdate =
 const noUpdates: readonly ConversationUpdate[] = [];
 
 /** The meaning of an event. New event types that somebody should see get their case here. */
-export function updatesFromEvent(event: AgentEvent): readonly ConversationUpdate[] {
+export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[] {
   switch (event.type) {
     case "request.accepted": {
       const { runId, idempotencyKey: key, joined = false, position, messages } = event.data;
       return [{ kind: "request", runId, key, joined, position, messages }];
     }
-    case "message.taken":
+    case "message.delivered":
       return [{ kind: "message-taken", ...event.data }];
     case "message.requeued": {
       const { runId, messageIds } = event.data;
@@ -131,7 +131,7 @@ export function updatesFromEvent(event: AgentEvent): readonly ConversationUpdate
         { kind: "usage", runId, usage },
       ];
     }
-    case "model.consulted":
+    case "model.generated":
       return [{ kind: "usage", runId: event.data.runId, usage: event.data.usage }];
     case "tool.started":
       return [{ kind: "call-started", runId: event.data.runId, callId: event.data.callId }];
@@ -141,12 +141,12 @@ export function updatesFromEvent(event: AgentEvent): readonly ConversationUpdate
       return [{ kind: "call-settled", runId, callId, name, result }];
     }
     case "tool.error": {
-      const { runId, callId, toolName: name, error: output, trouble, ms } = event.data;
-      return [{ kind: "call-settled", runId, callId, name, result: { output, failed: true, trouble, ms } }];
+      const { runId, callId, toolName: name, error: output, errorCode, ms } = event.data;
+      return [{ kind: "call-settled", runId, callId, name, result: { output, failed: true, errorCode, ms } }];
     }
     case "capability.called":
     case "capability.answered":
-      return [{ kind: "capability", runId: event.data.runId, callId: event.data.within, event }];
+      return [{ kind: "capability", runId: event.data.runId, callId: event.data.parentCallId, event }];
     case "files.changed":
       return [{ kind: "files", changed: event.data }];
     case "context.compacted": {
@@ -157,7 +157,7 @@ export function updatesFromEvent(event: AgentEvent): readonly ConversationUpdate
       const { runId, middlewareName: middleware, hook, error } = event.data;
       return [{ kind: "note", runId, note: { kind: "middleware", middleware, hook, error } }];
     }
-    case "todos.written":
+    case "todos.updated":
       return [{ kind: "todos", todos: event.data.todos }];
     case "title.set":
       return [{ kind: "title", title: event.data.title }];
@@ -169,7 +169,7 @@ export function updatesFromEvent(event: AgentEvent): readonly ConversationUpdate
 }
 
 /** The same for chat frames, as far as they tell of something that happens in a turn. */
-export function updatesFromFrame(frame: ChatFrame): readonly ConversationUpdate[] {
+export function frameToUpdates(frame: ChatFrame): readonly ConversationUpdate[] {
   switch (frame.type) {
     case "text_delta":
       return [{ kind: "draft-text", messageId: frame.messageId, text: frame.delta, reasoning: "" }];
@@ -212,15 +212,15 @@ const frameUpdateKinds: ReadonlySet<ConversationUpdate["kind"]> = new Set([
 ]);
 
 /** The updates of a stream that carries both vocabularies, each once. */
-export function updatesFromBoth(frame: ChatFrame | AgentEvent): readonly ConversationUpdate[] {
-  if (!("seq" in frame)) return updatesFromFrame(frame);
+export function toUpdates(frame: ChatFrame | AgentEvent): readonly ConversationUpdate[] {
+  if (!("seq" in frame)) return frameToUpdates(frame);
   // Most events by far.
   if (frame.type === "model.delta") return noUpdates;
-  return updatesFromEvent(frame).filter(({ kind }) => !frameUpdateKinds.has(kind));
+  return eventToUpdates(frame).filter(({ kind }) => !frameUpdateKinds.has(kind));
 }
 
 /** A note in one sentence. */
-export function noteText(note: NoteContent): string {
+export function formatNote(note: NoteContent): string {
   if (note.kind === "middleware") return `The middleware “${note.middleware}” failed in ${note.hook}: ${note.error}`;
   const how = note.summary === undefined ? "Old tool results were shortened" : "Old messages were summed up";
   return `${how} for the model: about ${note.before.toLocaleString("en")} tokens became ${note.after.toLocaleString("en")}.`;

@@ -15,7 +15,7 @@ export type FileContent = string | BlobContent;
 export type FileEdit = { write: string; content: FileContent } | { delete: string } | { move: string; to: string };
 
 /** What came of edits that were made on files as they were earlier. */
-export interface Landed {
+export interface CommitResponse {
   version?: Version;
   overlaps: Overlap[];
 }
@@ -27,7 +27,7 @@ export interface Landed {
 export type TextPatch = readonly (readonly [offset: number, removed: string, inserted: string])[];
 
 /** What came of a commit. */
-export interface CommitResult extends Landed {
+export interface CommitResult extends CommitResponse {
   /** The first file that is not what `expected` says. Nothing was written. */
   stale?: string;
   /** How each text changed that was there before. */
@@ -85,7 +85,7 @@ export interface ShellResult {
   ms: number;
 }
 
-export interface Found {
+export interface SearchMatch {
   path: string;
   line: number;
   text: string;
@@ -93,7 +93,7 @@ export interface Found {
   near?: boolean;
 }
 
-export interface SearchOrder {
+export interface SearchRequest {
   /** A regular expression as JavaScript has them. */
   pattern: string;
   under?: string;
@@ -108,5 +108,5 @@ export interface SearchOrder {
 /** A shell on a view of the workspace, in a sandbox. */
 export interface Shell {
   run(command: string, options?: { timeoutMs?: number }): Promise<ShellResult>;
-  search(order: SearchOrder): Promise<{ found: Found[]; more: boolean }>;
+  search(order: SearchRequest): Promise<{ found: SearchMatch[]; more: boolean }>;
 }

@@ -2,7 +2,7 @@ import type { ProcessInfo } from "../protocol/process.ts";
 import type { Version } from "../protocol/version.ts";
 
 /** What came of the files that were changed in the sandbox. */
-export interface Brought {
+export interface FileSyncResult {
   /** What is to be known of them: which could not be taken, and where two have changed the same. */
   notes?: string[];
   /** They are in the workspace as this version. */
@@ -10,7 +10,7 @@ export interface Brought {
 }
 
 /** What became of a command that was waited for. */
-export interface CommandResult extends Brought {
+export interface CommandResult extends FileSyncResult {
   exitCode: number | null;
   /** What ended it, where it did not exit by itself. */
   endedBy?: "timeout" | "stop" | "memory" | "disk" | "signal";
@@ -31,9 +31,9 @@ export interface Linux {
     options: { timeoutMs?: number; signal: AbortSignal; onOutput(text: string): void },
   ): Promise<CommandResult>;
   /** Starts one that goes on after the call. */
-  start(command: string): Promise<ProcessInfo & Brought>;
+  start(command: string): Promise<ProcessInfo & FileSyncResult>;
   list(): Promise<ProcessInfo[]>;
   /** What it wrote so far; of very much, the end. */
-  read(id: string): Promise<ProcessInfo & Brought & { output: string }>;
-  stop(id: string): Promise<ProcessInfo & Brought>;
+  read(id: string): Promise<ProcessInfo & FileSyncResult & { output: string }>;
+  stop(id: string): Promise<ProcessInfo & FileSyncResult>;
 }

@@ -25,9 +25,9 @@ export interface ModelPlan {
   /** A part of the system prompt, after all others. */
   addSystem(text: string): void;
   /** Something the model is told at the end of the conversation, for this call only. */
-  remind(text: string): void;
+  addReminder(text: string): void;
   /** Offers the model only these tools, and the core ones, for this call. */
-  onlyTools(names: readonly string[]): void;
-  withoutTools(names: readonly string[]): void;
-  set(settings: PlanSettings): void;
+  restrictTools(names: readonly string[]): void;
+  removeTools(names: readonly string[]): void;
+  updateSettings(settings: PlanSettings): void;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { NewEvent, ToolTrouble } from "../protocol/event.ts";
+import type { NewEvent, ToolErrorCode } from "../protocol/event.ts";
 import { toolNameRule } from "../protocol/names.ts";
 import type { Props } from "../protocol/props.ts";
 import type { CodeRunner } from "./code.ts";
@@ -8,7 +8,7 @@ import type { GenerateOptions } from "./generate-options.ts";
 import type { Linux } from "./linux.ts";
 
 /** Facts that a tool may add to its agent's log. */
-export type Fact = Extract<NewEvent, { type: "todos.written" | "title.set" | "app.set" }>;
+export type RecordableEvent = Extract<NewEvent, { type: "todos.updated" | "title.set" | "app.set" }>;
 
 /** What a tool may know and do. Never an object, never a binding. */
 export interface ToolContext {
@@ -21,13 +21,13 @@ export interface ToolContext {
   /** Fires when the turn is canceled or the tool has had its time. */
   signal: AbortSignal;
   /** Adds facts to the agent's log; what is derived from them is there at once. */
-  record(...facts: Fact[]): void;
+  record(...facts: RecordableEvent[]): void;
   /** Stores a big value and answers its hash. It can be read through the agent once a fact refers to it. */
   putBlob(content: Uint8Array): Promise<string>;
   /** A quick question to a model, beside the conversation and counted like it. */
   generate(question: GenerateOptions): Promise<string>;
   /** What a long call tells those who watch, while it goes on. Nobody keeps it. */
-  progress(text: string): void;
+  reportProgress(text: string): void;
   files: Files;
   shell: Shell;
   sandbox: CodeRunner;
@@ -35,13 +35,13 @@ export interface ToolContext {
 }
 
 /** A failure of a known kind. Whatever else a tool throws is `threw`. */
-export class ToolFailure extends Error {
+export class ToolError extends Error {
   override readonly name = "ToolFailure";
-  readonly trouble: ToolTrouble;
+  readonly code: ToolErrorCode;
 
-  constructor(trouble: ToolTrouble, message: string) {
+  constructor(errorCode: ToolErrorCode, message: string) {
     super(message);
-    this.trouble = trouble;
+    this.code = errorCode;
   }
 }
 
@@ -86,7 +86,7 @@ export interface Tool {
 }
 
 /** A tool as it is defined; what is left out is assumed to be the careful thing. */
-export interface NewTool<Input> extends Omit<
+export interface ToolOptions<Input> extends Omit<
   Tool,
   "inputSchema" | "parameters" | "action" | "idempotent" | "parallel" | "execute"
 > {
@@ -111,7 +111,7 @@ export interface NewTool<Input> extends Omit<
  * and `defer()` says that the result comes later.
  */
 export function defineTool<Input>(
-  definition: NewTool<Input>,
+  definition: ToolOptions<Input>,
   execute: (input: Input, context: ToolContext) => unknown,
 ): Tool {
   const { name, aliases = [], description, inputSchema } = definition;

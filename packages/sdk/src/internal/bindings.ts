@@ -19,13 +19,13 @@ const keyVariableRule =
 export const wires = ["chat", "responses", "messages"] as const;
 
 export const providerSettingSchema = z.strictObject({
-  base: z
+  baseUrl: z
     .string(baseRule)
     .max(2000, baseRule)
     .refine(isBaseUrl, baseRule)
     .meta({ description: "Where its API is, with the version: what stands in front of /chat/completions." }),
   // Only names that are plainly keys: this one becomes a binding of the Worker beside those we make.
-  keyVariable: z
+  apiKeyVariable: z
     .string(keyVariableRule)
     .max(100, keyVariableRule)
     .regex(/^(?!THINKERY_|SIGNING_KEY$)[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET)$/, keyVariableRule)
@@ -70,16 +70,16 @@ export const turnLimitsSchema = z.strictObject({
     defaultTurnLimits.noProgressSeconds,
     "A turn that brings nothing new for so long fails.",
   ),
-  attempts: createIntegerSetting(
+  maxAttempts: createIntegerSetting(
     1,
     20,
-    defaultTurnLimits.attempts,
+    defaultTurnLimits.maxAttempts,
     "How often a turn that was interrupted is taken up again without progress.",
   ),
-  strikes: createIntegerSetting(
+  maxCrashes: createIntegerSetting(
     1,
     20,
-    defaultTurnLimits.strikes,
+    defaultTurnLimits.maxCrashes,
     "A turn during which the host crashed so often fails.",
   ),
   heartbeatSeconds: createIntegerSetting(
@@ -88,37 +88,52 @@ export const turnLimitsSchema = z.strictObject({
     defaultTurnLimits.heartbeatSeconds,
     "How often a running turn notes that it lives.",
   ),
-  toolSeconds: createIntegerSetting(1, 86_400, defaultTurnLimits.toolSeconds, "How long one tool call may take."),
-  hookSeconds: createIntegerSetting(
+  toolTimeoutSeconds: createIntegerSetting(
+    1,
+    86_400,
+    defaultTurnLimits.toolTimeoutSeconds,
+    "How long one tool call may take.",
+  ),
+  hookTimeoutSeconds: createIntegerSetting(
     1,
     3600,
-    defaultTurnLimits.hookSeconds,
+    defaultTurnLimits.hookTimeoutSeconds,
     "How long one hook of a middleware may take.",
   ),
-  steps: createIntegerSetting(1, 10_000, defaultTurnLimits.steps, "How many calls to the model one turn may make."),
+  maxSteps: createIntegerSetting(
+    1,
+    10_000,
+    defaultTurnLimits.maxSteps,
+    "How many calls to the model one turn may make.",
+  ),
 });
 
 export type TurnLimits = z.infer<typeof turnLimitsSchema>;
 
 /** What a run of code may use. */
 export const sandboxLimitsSchema = z.strictObject({
-  seconds: createIntegerSetting(
+  timeoutSeconds: createIntegerSetting(
     1,
     3600,
-    defaultSandboxLimits.seconds,
+    defaultSandboxLimits.timeoutSeconds,
     "How long a run of code may take where the call does not say.",
   ),
-  mostSeconds: createIntegerSetting(1, 3600, defaultSandboxLimits.mostSeconds, "The longest that a call may ask for."),
-  waitSeconds: createIntegerSetting(
+  maxTimeoutSeconds: createIntegerSetting(
     1,
     3600,
-    defaultSandboxLimits.waitSeconds,
+    defaultSandboxLimits.maxTimeoutSeconds,
+    "The longest that a call may ask for.",
+  ),
+  queueTimeoutSeconds: createIntegerSetting(
+    1,
+    3600,
+    defaultSandboxLimits.queueTimeoutSeconds,
     "How long a run waits for a free sandbox.",
   ),
-  silenceSeconds: createIntegerSetting(
+  stallTimeoutSeconds: createIntegerSetting(
     1,
     3600,
-    defaultSandboxLimits.silenceSeconds,
+    defaultSandboxLimits.stallTimeoutSeconds,
     "A sandbox that spins, or is silent otherwise, for so long is killed.",
   ),
   memoryMb: createIntegerSetting(
@@ -127,25 +142,35 @@ export const sandboxLimitsSchema = z.strictObject({
     defaultSandboxLimits.memoryMb,
     "How much memory the JavaScript of a run may use.",
   ),
-  runs: createIntegerSetting(1, 100_000, defaultSandboxLimits.runs, "A sandbox is replaced after so many runs."),
+  maxRunsPerSlot: createIntegerSetting(
+    1,
+    100_000,
+    defaultSandboxLimits.maxRunsPerSlot,
+    "A sandbox is replaced after so many runs.",
+  ),
 });
 
 export type SandboxLimits = z.infer<typeof sandboxLimitsSchema>;
 
 /** What a command in the Linux sandbox may use. */
 export const linuxLimitsSchema = z.strictObject({
-  seconds: createIntegerSetting(
+  timeoutSeconds: createIntegerSetting(
     1,
     86_400,
-    defaultLinuxLimits.seconds,
+    defaultLinuxLimits.timeoutSeconds,
     "How long a command may take where the call does not say.",
   ),
-  mostSeconds: createIntegerSetting(1, 86_400, defaultLinuxLimits.mostSeconds, "The longest that a call may ask for."),
+  maxTimeoutSeconds: createIntegerSetting(
+    1,
+    86_400,
+    defaultLinuxLimits.maxTimeoutSeconds,
+    "The longest that a call may ask for.",
+  ),
   memoryMb: createIntegerSetting(16, 1_000_000, defaultLinuxLimits.memoryMb, "How much memory one process may use."),
-  processes: createIntegerSetting(
+  maxProcesses: createIntegerSetting(
     1,
     100,
-    defaultLinuxLimits.processes,
+    defaultLinuxLimits.maxProcesses,
     "How many processes of one agent may go on at a time.",
   ),
   network: z
@@ -158,31 +183,36 @@ export type LinuxLimits = z.infer<typeof linuxLimitsSchema>;
 
 /** What a workspace may hold, and how long it remembers. */
 export const workspaceLimitsSchema = z.strictObject({
-  fileMb: createIntegerSetting(1, 100, defaultWorkspaceLimits.fileMb, "How large one file may be."),
-  textKb: createIntegerSetting(
+  maxFileMb: createIntegerSetting(1, 100, defaultWorkspaceLimits.maxFileMb, "How large one file may be."),
+  maxTextFileKb: createIntegerSetting(
     1,
     1024,
-    defaultWorkspaceLimits.textKb,
+    defaultWorkspaceLimits.maxTextFileKb,
     "Text that is larger is kept whole, like a picture: two who edit it at once are not merged.",
   ),
-  files: createIntegerSetting(1, 100_000, defaultWorkspaceLimits.files, "How many files a workspace may have."),
-  totalMb: createIntegerSetting(1, 100_000, defaultWorkspaceLimits.totalMb, "How large all files together may be."),
-  textMb: createIntegerSetting(
+  maxFiles: createIntegerSetting(1, 100_000, defaultWorkspaceLimits.maxFiles, "How many files a workspace may have."),
+  maxTotalMb: createIntegerSetting(
+    1,
+    100_000,
+    defaultWorkspaceLimits.maxTotalMb,
+    "How large all files together may be.",
+  ),
+  maxTextMb: createIntegerSetting(
     1,
     1024,
-    defaultWorkspaceLimits.textMb,
+    defaultWorkspaceLimits.maxTextMb,
     "How large all text that is merged may be together.",
   ),
-  keepDays: createIntegerSetting(
+  retainDays: createIntegerSetting(
     0,
     36_500,
-    defaultWorkspaceLimits.keepDays,
+    defaultWorkspaceLimits.retainDays,
     "Versions that are older are dropped, the files of now excepted. 0 keeps all.",
   ),
-  keepVersions: createIntegerSetting(
+  retainVersions: createIntegerSetting(
     0,
     1_000_000,
-    defaultWorkspaceLimits.keepVersions,
+    defaultWorkspaceLimits.retainVersions,
     "Only so many versions are kept. 0 keeps all.",
   ),
 });

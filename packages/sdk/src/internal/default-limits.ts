@@ -2,32 +2,38 @@
 
 export const defaultTurnLimits = {
   noProgressSeconds: 600,
-  attempts: 3,
-  strikes: 2,
+  maxAttempts: 3,
+  maxCrashes: 2,
   heartbeatSeconds: 3,
-  toolSeconds: 120,
-  hookSeconds: 10,
-  steps: 64,
+  toolTimeoutSeconds: 120,
+  hookTimeoutSeconds: 10,
+  maxSteps: 64,
 };
 
 export const defaultSandboxLimits = {
-  seconds: 30,
-  mostSeconds: 300,
-  waitSeconds: 300,
-  silenceSeconds: 20,
+  timeoutSeconds: 30,
+  maxTimeoutSeconds: 300,
+  queueTimeoutSeconds: 300,
+  stallTimeoutSeconds: 20,
   memoryMb: 128,
-  runs: 250,
+  maxRunsPerSlot: 250,
 };
 
-export const defaultLinuxLimits = { seconds: 60, mostSeconds: 600, memoryMb: 2048, processes: 8, network: false };
+export const defaultLinuxLimits = {
+  timeoutSeconds: 60,
+  maxTimeoutSeconds: 600,
+  memoryMb: 2048,
+  maxProcesses: 8,
+  network: false,
+};
 
 /** Text that is edited together is stored in rows, which are small on Cloudflare. */
 export const defaultWorkspaceLimits = {
-  fileMb: 32,
-  textKb: 1024,
-  files: 10_000,
-  totalMb: 512,
-  textMb: 64,
-  keepDays: 0,
-  keepVersions: 0,
+  maxFileMb: 32,
+  maxTextFileKb: 1024,
+  maxFiles: 10_000,
+  maxTotalMb: 512,
+  maxTextMb: 64,
+  retainDays: 0,
+  retainVersions: 0,
 };

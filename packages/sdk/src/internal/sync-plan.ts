@@ -1,4 +1,4 @@
-import { foldersOf } from "../protocol/file-path.ts";
+import { listParentFolders } from "../protocol/file-path.ts";
 
 /**
  * Decides what changed between two states of a set of files, and which change goes which way to make two sides equal.
@@ -59,14 +59,14 @@ export function detectMoves<Id>(diff: FileDiff<Id>, identify: (file: Id) => unkn
     const paths = sources.get(id);
     if (paths) paths.push(path);
     else sources.set(id, [path]);
-    for (const folder of foldersOf(path)) emptied.add(folder);
+    for (const folder of listParentFolders(path)) emptied.add(folder);
   }
   const moves = new Map<string, string>();
   if (sources.size === 0) return moves;
   for (const [path, file] of written) {
     if (edited.has(path)) continue;
     // A file cannot take the place of a folder, nor a folder that of a file, while the old one may still be there.
-    if (emptied.has(path) || foldersOf(path).some((folder) => deleted.has(folder))) continue;
+    if (emptied.has(path) || listParentFolders(path).some((folder) => deleted.has(folder))) continue;
     const from = takeLikeliest(path, sources.get(identify(file)) ?? []);
     if (from !== undefined) moves.set(from, path);
   }

@@ -18,13 +18,10 @@ const moduleNameSchema = z
 
 export const newAppSchema = z
   .strictObject({
-    code: z
-      .string()
-      .min(1)
-      .meta({
-        description:
-          "the main module, JavaScript or TypeScript: export default { async fetch(request, env) { return new Response(…) } }",
-      }),
+    code: z.string().min(1).meta({
+      description:
+        "the main module, JavaScript or TypeScript: export default { async fetch(request, env) { return new Response(…) } }",
+    }),
     modules: z
       .record(moduleNameSchema, z.string())
       .refine(
@@ -34,12 +31,12 @@ export const newAppSchema = z
       .optional()
       .meta({ description: "more modules by their paths, to be imported as ./path" }),
   })
-  .refine((app) => appBytes(app) <= maxAppBytes, { error: `larger than ${maxAppBytes} bytes in all` })
+  .refine((app) => countAppBytes(app) <= maxAppBytes, { error: `larger than ${maxAppBytes} bytes in all` })
   .meta({ id: "NewApp" });
 
 export type NewApp = z.infer<typeof newAppSchema>;
 
-export function appBytes({
+export function countAppBytes({
   code,
   modules = {},
 }: {
@@ -64,6 +61,6 @@ export const appSchema = z
 
 export type AppInfo = z.infer<typeof appSchema>;
 
-export function appAddress(agency: string, agent: string): string {
+export function formatAppAddress(agency: string, agent: string): string {
   return `/agency/${encodeURIComponent(agency)}/agent/${encodeURIComponent(agent)}/app/`;
 }

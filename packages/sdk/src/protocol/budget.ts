@@ -33,7 +33,7 @@ export const agentBudgetSchema = limitsSchema.extend({ agent: budgetSchema.optio
 export type AgentBudget = z.infer<typeof agentBudgetSchema>;
 
 /** How far one limit is used up. */
-export const standingSchema = z
+export const budgetStatusSchema = z
   .object({
     level: z.enum(budgetLevels),
     kind: z.enum(budgetKinds),
@@ -42,13 +42,13 @@ export const standingSchema = z
     spent: z.number(),
     reserved: z.number().meta({ description: "set aside for calls under way" }),
   })
-  .meta({ id: "Standing", description: "How far one limit of a budget is used up." });
+  .meta({ id: "BudgetStatus", description: "How far one limit of a budget is used up." });
 
-export type Standing = z.infer<typeof standingSchema>;
+export type BudgetStatus = z.infer<typeof budgetStatusSchema>;
 
 /** A budget as it stands; null where there is none. */
-export const budgetAnswerSchema = z
-  .object({ budget: budgetSchema.nullable(), standings: z.array(standingSchema) })
-  .meta({ id: "BudgetAnswer" });
+export const budgetResponseSchema = z
+  .object({ budget: budgetSchema.nullable(), statuses: z.array(budgetStatusSchema) })
+  .meta({ id: "BudgetResponse" });
 
-export type BudgetAnswer = z.infer<typeof budgetAnswerSchema>;
+export type BudgetResponse = z.infer<typeof budgetResponseSchema>;

@@ -29,17 +29,17 @@ export interface Endpoint<
   query?: Query;
   body?: Body;
   /** Does it take a body of whatever kind, as bytes? */
-  anyBody?: boolean;
+  rawBody?: boolean;
   /** How many bytes a body may have, where that is not a mebibyte. */
-  longestBody?: number;
+  maxBodyBytes?: number;
   /** The status of a success and its body; 101 opens a socket. */
   status: Status;
-  answer?: Answer;
+  response?: Answer;
   /** What else than JSON a success may be. */
-  media?: readonly string[];
+  mediaTypes?: readonly string[];
 }
 
-export function endpoint<
+export function defineEndpoint<
   Params extends AnyObject | undefined = undefined,
   Query extends AnyObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
@@ -52,12 +52,12 @@ export function endpoint<
 
 type In<T> = [T] extends [never] ? undefined : T extends z.ZodType ? z.input<T> : undefined;
 type Out<T> = [T] extends [never] ? undefined : T extends z.ZodType ? z.output<T> : undefined;
-type Part<E, Key extends "params" | "query" | "body" | "answer"> = E extends Endpoint ? NonNullable<E[Key]> : never;
+type Part<E, Key extends "params" | "query" | "body" | "response"> = E extends Endpoint ? NonNullable<E[Key]> : never;
 
 export type ParamsOf<E> = Out<Part<E, "params">>;
 export type QueryOf<E> = Out<Part<E, "query">>;
 export type BodyOf<E> = Out<Part<E, "body">>;
-export type AnswerOf<E> = Out<Part<E, "answer">>;
+export type ResponseOf<E> = Out<Part<E, "response">>;
 
 export type ParamsIn<E> = In<Part<E, "params">>;
 export type QueryIn<E> = In<Part<E, "query">>;

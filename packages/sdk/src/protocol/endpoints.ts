@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agencyListSchema, agencySchema, newAgencySchema } from "./agency.ts";
 import { agentListSchema, agentSchema, newAgentSchema } from "./agent.ts";
 import { blueprintListSchema, blueprintSchema, listedBlueprintSchema } from "./blueprint.ts";
-import { endpoint } from "./endpoint.ts";
+import { defineEndpoint } from "./endpoint.ts";
 import { appEndpoints } from "./endpoints/app.ts";
 import { fileEndpoints } from "./endpoints/files.ts";
 import { processEndpoints } from "./endpoints/processes.ts";
@@ -29,81 +29,81 @@ const idParams = z.object({ id: z.string() });
 
 /** Everything the host answers over HTTP. `/agents…` is short for the `global` agency. */
 export const endpoints = {
-  health: endpoint({
+  health: defineEndpoint({
     ...routes.health,
     access: "public",
     summary: "Is the host well? With a token, also its particulars.",
-    answer: healthSchema,
+    response: healthSchema,
   }),
-  shutdown: endpoint({
+  shutdown: defineEndpoint({
     ...routes.shutdown,
     access: "admin",
     summary: "Stop the host after it has drained.",
     status: 202,
-    answer: z.object({ status: z.literal("stopping") }),
+    response: z.object({ status: z.literal("stopping") }),
   }),
-  openapi: endpoint({
+  openapi: defineEndpoint({
     ...routes.openapi,
     access: "any",
     summary: "This description.",
-    answer: z.record(z.string(), z.unknown()),
+    response: z.record(z.string(), z.unknown()),
   }),
-  listProviders: endpoint({
+  listProviders: defineEndpoint({
     ...routes.listProviders,
     access: "read",
     summary: "Where models come from, and how each source is.",
-    answer: providerListSchema,
+    response: providerListSchema,
   }),
-  listModels: endpoint({
+  listModels: defineEndpoint({
     ...routes.listModels,
     access: "read",
     summary: "The models that can be used, with their prices.",
     query: modelQuerySchema,
-    answer: modelListSchema,
+    response: modelListSchema,
   }),
 
-  login: endpoint({
+  login: defineEndpoint({
     ...routes.login,
     access: "public",
     summary: "Exchange a one-time code for the page's cookie.",
     body: loginSchema,
-    answer: whoSchema,
+    response: whoSchema,
   }),
-  logout: endpoint({
+  logout: defineEndpoint({
     ...routes.logout,
     access: "any",
     summary: "End the page's login.",
     status: 204,
   }),
-  createLoginCode: endpoint({
+  createLoginCode: defineEndpoint({
     ...routes.createLoginCode,
     access: "admin",
     summary: "Make a one-time login code for the caller.",
     status: 201,
-    answer: loginCodeSchema,
+    response: loginCodeSchema,
   }),
-  who: endpoint({
+  who: defineEndpoint({
     ...routes.who,
     access: "any",
     summary: "Who does this credential speak for?",
-    answer: whoSchema,
+    response: whoSchema,
   }),
-  listTokens: endpoint({
+  listTokens: defineEndpoint({
     ...routes.listTokens,
     access: "admin",
     summary: "The tokens of a user.",
     query: z.strictObject({ user: userNameSchema.optional() }),
-    answer: tokenListSchema,
+    response: tokenListSchema,
   }),
-  createToken: endpoint({
+  createToken: defineEndpoint({
     ...routes.createToken,
     access: "admin",
     summary: "Make a token with a user and scopes. Its secret is shown once.",
     body: newTokenSchema,
     status: 201,
-    answer: issuedTokenSchema,
+    response: issuedTokenSchema,
   }),
-  revokeToken: endpoint({
+  revokeToken: defineEndpoint({
     ...routes.revokeToken,
     access: "admin",
     summary: "Revoke a token at once.",
@@ -111,22 +111,22 @@ export const endpoints = {
     status: 204,
   }),
 
-  listAgencies: endpoint({
+  listAgencies: defineEndpoint({
     ...routes.listAgencies,
     access: "read",
     summary: "The caller's agencies.",
     query: pageQuerySchema,
-    answer: agencyListSchema,
+    response: agencyListSchema,
   }),
-  createAgency: endpoint({
+  createAgency: defineEndpoint({
     ...routes.createAgency,
     access: "chat",
     summary: "Create an agency.",
     body: newAgencySchema,
     status: 201,
-    answer: agencySchema,
+    response: agencySchema,
   }),
-  deleteAgency: endpoint({
+  deleteAgency: defineEndpoint({
     ...routes.deleteAgency,
     access: "chat",
     summary: "Delete an agency and everything in it.",
@@ -134,30 +134,30 @@ export const endpoints = {
     status: 204,
   }),
 
-  listBlueprints: endpoint({
+  listBlueprints: defineEndpoint({
     ...routes.listBlueprints,
     access: "read",
     summary: "Static and dynamic blueprints; dynamic ones win.",
     params: agencyParams,
-    answer: blueprintListSchema,
+    response: blueprintListSchema,
   }),
-  putBlueprint: endpoint({
+  putBlueprint: defineEndpoint({
     ...routes.putBlueprint,
     access: "admin",
     summary: "Create or replace a dynamic blueprint.",
     params: agencyParams,
     body: blueprintSchema,
     status: 201,
-    answer: listedBlueprintSchema.and(idParams),
+    response: listedBlueprintSchema.and(idParams),
   }),
-  getBlueprint: endpoint({
+  getBlueprint: defineEndpoint({
     ...routes.getBlueprint,
     access: "read",
     summary: "One blueprint.",
     params: blueprintParams,
-    answer: listedBlueprintSchema,
+    response: listedBlueprintSchema,
   }),
-  deleteBlueprint: endpoint({
+  deleteBlueprint: defineEndpoint({
     ...routes.deleteBlueprint,
     access: "admin",
     summary: "Delete a dynamic blueprint; a static one of that name shows again.",
@@ -165,31 +165,31 @@ export const endpoints = {
     status: 204,
   }),
 
-  listAgents: endpoint({
+  listAgents: defineEndpoint({
     ...routes.listAgents,
     access: "read",
     summary: "The agents of an agency.",
     params: agencyParams,
     query: pageQuerySchema,
-    answer: agentListSchema,
+    response: agentListSchema,
   }),
-  createAgent: endpoint({
+  createAgent: defineEndpoint({
     ...routes.createAgent,
     access: "chat",
     summary: "Create an agent from a blueprint.",
     params: agencyParams,
     body: newAgentSchema,
     status: 201,
-    answer: agentSchema,
+    response: agentSchema,
   }),
-  getAgent: endpoint({
+  getAgent: defineEndpoint({
     ...routes.getAgent,
     access: "read",
     summary: "One agent.",
     params: agentParams,
-    answer: agentSchema,
+    response: agentSchema,
   }),
-  deleteAgent: endpoint({
+  deleteAgent: defineEndpoint({
     ...routes.deleteAgent,
     access: "chat",
     summary: "Delete an agent and all it remembers.",

@@ -22,8 +22,8 @@ export const errorBodySchema = z
   .meta({ id: "Error", description: "What went wrong, and what to do about it." }) satisfies z.ZodType<ErrorBody>;
 
 /** Turns a failed parse into a `bad_request` that names the path of each problem. */
-export function invalid(where: string, error: z.ZodError): ThinkeryError {
-  const problems = error.issues.flatMap((issue) => problemsOf(issue)).slice(0, 20);
+export function createValidationError(where: string, error: z.ZodError): ThinkeryError {
+  const problems = error.issues.flatMap((issue) => toValidationIssues(issue)).slice(0, 20);
   const first = problems[0];
   const at = first?.path.length ? ` at ${first.path.join(".")}` : "";
   return fail("bad_request", `The ${where} is not valid${at}: ${first?.message ?? "unknown problem"}`, {
@@ -32,7 +32,7 @@ export function invalid(where: string, error: z.ZodError): ThinkeryError {
 }
 
 // An unknown key is reported under its own name, so that a person sees which word is wrong.
-export function problemsOf(issue: z.core.$ZodIssue): Problem[] {
+export function toValidationIssues(issue: z.core.$ZodIssue): Problem[] {
   const path = issue.path.map((part) => (typeof part === "symbol" ? part.toString() : part));
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({ path: [...path, key], message: "unknown field" }));

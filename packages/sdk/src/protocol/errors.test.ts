@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { errorBodySchema, invalid } from "./error-body.ts";
-import { errorBody, errorCodes, errorFromBody, fail, isThinkeryError, statusOf } from "./errors.ts";
+import { errorBodySchema, createValidationError } from "./error-body.ts";
+import { toErrorBody, errorCodes, errorFromBody, fail, isThinkeryError, toHttpStatus } from "./errors.ts";
 
 test("an error keeps what it is when its class is lost on the way, as between objects", () => {
   const original = fail("conflict", "Taken.", { suggestion: "other" });
@@ -11,7 +11,7 @@ test("an error keeps what it is when its class is lost on the way, as between ob
     details: original.details,
   });
   expect(isThinkeryError(arrived)).toBe(true);
-  expect(errorBody(arrived as typeof original)).toEqual({
+  expect(toErrorBody(arrived as typeof original)).toEqual({
     error: { code: "conflict", message: "Taken.", details: { suggestion: "other" } },
   });
   expect(isThinkeryError(new Error("x"))).toBe(false);
@@ -20,7 +20,7 @@ test("an error keeps what it is when its class is lost on the way, as between ob
 });
 
 test("an error is read back from its body, and from nothing else", () => {
-  expect(errorFromBody(errorBody(fail("conflict", "Taken.", { suggestion: "other" })))).toMatchObject({
+  expect(errorFromBody(toErrorBody(fail("conflict", "Taken.", { suggestion: "other" })))).toMatchObject({
     code: "conflict",
     message: "Taken.",
     details: { suggestion: "other" },
@@ -42,15 +42,15 @@ test("an error is read back from its body, and from nothing else", () => {
 
 test("every code has a status that says refusal, and fits the schema of answers", () => {
   for (const code of errorCodes) {
-    expect(statusOf(code)).toBeGreaterThanOrEqual(400);
-    expect(errorBodySchema.safeParse(errorBody(fail(code, "x"))).success).toBe(true);
+    expect(toHttpStatus(code)).toBeGreaterThanOrEqual(400);
+    expect(errorBodySchema.safeParse(toErrorBody(fail(code, "x"))).success).toBe(true);
   }
 });
 
 test("a failed parse names every problem by its path, an unknown key by its own name", () => {
   const schema = z.strictObject({ a: z.strictObject({ b: z.number() }), list: z.array(z.string()) });
   const { error } = schema.safeParse({ a: { b: "x", c: 1 }, list: ["ok", 5], d: 1 });
-  const found = invalid("body", error as z.ZodError);
+  const found = createValidationError("body", error as z.ZodError);
   expect(found.code).toBe("bad_request");
   expect(found.details?.problems?.map(({ path }) => path.join("."))).toEqual(["a.b", "a.c", "list.1", "d"]);
 });

@@ -56,7 +56,7 @@ export function isThinkeryError(error: unknown): error is ThinkeryError {
   return error instanceof Error && error.name === "ThinkeryError" && (error as ThinkeryError).code in errorStatus;
 }
 
-export function statusOf(code: ErrorCode): number {
+export function toHttpStatus(code: ErrorCode): number {
   return errorStatus[code];
 }
 
@@ -67,7 +67,7 @@ export function errorFromBody(body: unknown): ThinkeryError | undefined {
   return fail(code, message, details);
 }
 
-export function errorBody(error: ThinkeryError): ErrorBody {
+export function toErrorBody(error: ThinkeryError): ErrorBody {
   return {
     error: {
       code: error.code,

@@ -12,7 +12,7 @@ import { workspaceEvents } from "./events/workspace.ts";
 
 export type { AppFacts, StoredApp } from "./events/app.ts";
 export type { ClearedUsage, Said, Sender } from "./events/request.ts";
-export type { ToolTrouble } from "./events/tool.ts";
+export type { ToolErrorCode } from "./events/tool.ts";
 export type { PauseReason } from "./events/turn.ts";
 
 /**

@@ -28,24 +28,24 @@ const brokenCharacter = /[\p{Noncharacter_Code_Point}\ufffd]/u;
  * shells know it by. It throws for what is no path or is outside, and for what some machine, program or person would
  * silently take for another path. What a machine would merely refuse is allowed.
  */
-export function filePath(text: string): string {
-  const problem = pathProblem(text);
-  if (problem) throw fail("bad_request", `“${shownPath(text)}” cannot be a path in the workspace: ${problem}.`);
+export function parseFilePath(text: string): string {
+  const problem = findPathIssue(text);
+  if (problem) throw fail("bad_request", `“${formatPath(text)}” cannot be a path in the workspace: ${problem}.`);
   return toRelative(text);
 }
 
 /** The same for a folder, which may end with a slash; nothing for the whole workspace. */
-export function folderPath(text: string): string | undefined {
-  if (text.length > maxPathChars) return filePath(text);
+export function parseFolderPath(text: string): string | undefined {
+  if (text.length > maxPathChars) return parseFilePath(text);
   let end = text.length;
   // By hand: a pattern for slashes at the end takes a long time for many that are elsewhere.
   while (end > 0 && text[end - 1] === "/") end -= 1;
   const path = text.slice(0, end);
-  return ["", ".", workspaceFolder].includes(path) || toRelative(path) === "." ? undefined : filePath(path);
+  return ["", ".", workspaceFolder].includes(path) || toRelative(path) === "." ? undefined : parseFilePath(path);
 }
 
 /** What is wrong with a path, in words; nothing when it is right. */
-export function pathProblem(text: string): string | undefined {
+export function findPathIssue(text: string): string | undefined {
   if (text.length > maxPathChars) return tooLongMessage;
   if (text.includes("\0")) return "it has a NUL in it";
   if (!text.isWellFormed() || brokenCharacter.test(text)) return "it is not well-formed text";
@@ -78,8 +78,8 @@ function findNameProblem(name: string): string | undefined {
   if (/[. ]$/.test(name)) return "a name ends with a dot or a space, which some machines leave out";
   if (name.includes(":"))
     return "it has a colon in it; on some machines that is a drive, or a hidden part of another file";
-  if (deviceName.test(name)) return `“${shownPath(name)}” is a device on some machines`;
-  if (/^git~[0-9]+$/i.test(name)) return `“${shownPath(name)}” is another name of .git on some machines`;
+  if (deviceName.test(name)) return `“${formatPath(name)}” is a device on some machines`;
+  if (/^git~[0-9]+$/i.test(name)) return `“${formatPath(name)}” is another name of .git on some machines`;
   if (idleJoiner.test(name)) return "it has a character in it that cannot be seen";
   return undefined;
 }
@@ -88,7 +88,7 @@ function findNameProblem(name: string): string | undefined {
  * How a path is compared where upper and lower case are the same. By way of both: some letters have one of them only,
  * and how some are written in lower case depends on what is behind them.
  */
-export function foldedPath(path: string): string {
+export function foldPathCase(path: string): string {
   const letters = path.replace(/\u200c|\u200d|[\ufe00-\ufe0f]/g, "");
   return letters.toLowerCase().toUpperCase().normalize("NFC");
 }
@@ -102,13 +102,13 @@ function toRelative(text: string): string {
 }
 
 /** A path as it may be shown, whatever is in it: on one line, and not too long. */
-export function shownPath(text: string): string {
+export function formatPath(text: string): string {
   const plain = text.slice(0, 100).toWellFormed().replace(new RegExp(invisibleCharacter, "gu"), "�");
   return text.length > 100 ? `${plain}…` : plain;
 }
 
 /** The folders on the way to a path, the outermost first. */
-export function foldersOf(path: string): string[] {
+export function listParentFolders(path: string): string[] {
   const folders: string[] = [];
   for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
     folders.push(path.slice(0, slash));

@@ -30,7 +30,7 @@ export const providerInfoSchema = z
     name: z.string(),
     status: z.enum(providerStatuses),
     problem: z.string().optional().meta({ description: "why it is not ready, and what to do" }),
-    keyVariable: z.string().optional(),
+    apiKeyVariable: z.string().optional(),
     address: z.string().optional(),
     models: z.array(modelInfoSchema),
   })

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { nameProblem, nameRefusals, type NameRule, nameRules } from "./names.ts";
+import { findNameIssue, nameIssues, type NameRule, nameRules } from "./names.ts";
 
 function createNameSchema(rule: NameRule) {
-  const { empty, tooLong, reserved } = nameRefusals(rule);
+  const { empty, tooLong, reserved } = nameIssues(rule);
   const text = z.string().min(1, empty).max(rule.longest, tooLong).regex(rule.pattern, rule.form);
-  return rule.reserved ? text.refine((name) => nameProblem(rule, name) !== reserved, reserved) : text;
+  return rule.reserved ? text.refine((name) => findNameIssue(rule, name) !== reserved, reserved) : text;
 }
 
 export const agentNameSchema = createNameSchema(nameRules.agent);

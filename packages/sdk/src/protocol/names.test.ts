@@ -7,7 +7,14 @@ import {
   scriptNameSchema,
   userNameSchema,
 } from "./name-schemas.ts";
-import { type AgentAddress, agentObjectName, formatAddress, nameProblem, nameRules, parseAddress } from "./names.ts";
+import {
+  type AgentAddress,
+  formatAgentObjectName,
+  formatAddress,
+  findNameIssue,
+  nameRules,
+  parseAddress,
+} from "./names.ts";
 
 test("plain names are names, hyphens and dots inside included", () => {
   for (const name of ["a", "alice", "kimi-code", "v2.1", "A_b-c.d", "0", "x".repeat(64)]) {
@@ -69,7 +76,7 @@ test("a schema and the check without one agree, word for word", () => {
   };
   for (const kind of Object.keys(schemas) as (keyof typeof schemas)[]) {
     for (const name of names) {
-      expect([kind, name, nameProblem(nameRules[kind], name)]).toEqual([
+      expect([kind, name, findNameIssue(nameRules[kind], name)]).toEqual([
         kind,
         name,
         schemas[kind].safeParse(name).error?.issues[0]?.message,
@@ -92,7 +99,7 @@ test("a model has a provider", () => {
 });
 
 test("an agent's object name comes apart the way it was put together, and only then", () => {
-  expect(agentObjectName("review:pr-1", "alice")).toBe("review:pr-1~alice");
+  expect(formatAgentObjectName("review:pr-1", "alice")).toBe("review:pr-1~alice");
   for (const path of [["alice"], ["alice", "researcher"], ["alice", "researcher", "reader"]] as const) {
     const address: AgentAddress = { agency: "review:pr-1", path };
     expect(parseAddress(formatAddress(address))).toEqual(address);

@@ -41,15 +41,15 @@ export const toolNameRule: NameRule = {
 };
 
 /** What is wrong with a name, in the words of its schema; nothing when it is right. */
-export function nameProblem(rule: NameRule, name: string): string | undefined {
-  const { empty, tooLong, reserved } = nameRefusals(rule);
+export function findNameIssue(rule: NameRule, name: string): string | undefined {
+  const { empty, tooLong, reserved } = nameIssues(rule);
   if (name === "") return empty;
   if (name.length > rule.longest) return tooLong;
   if (!rule.pattern.test(name)) return rule.form;
   return rule.reserved?.includes(name.toLowerCase()) ? reserved : undefined;
 }
 
-export function nameRefusals({ longest, reserved = [] }: NameRule) {
+export function nameIssues({ longest, reserved = [] }: NameRule) {
   return {
     empty: "Too small: expected string to have >=1 characters",
     tooLong: `Too big: expected string to have <=${longest} characters`,
@@ -76,6 +76,6 @@ export function parseAddress(text: string): AgentAddress | undefined {
 }
 
 /** The name of the object of an agency's own agent. Sub-agents live in it as facets. */
-export function agentObjectName(agency: string, agent: string): string {
+export function formatAgentObjectName(agency: string, agent: string): string {
   return formatAddress({ agency, path: [agent] });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isThinkeryError } from "./errors.ts";
-import { checkedProps } from "./props.ts";
+import { parseProps } from "./props.ts";
 
 const loop: { inner: { self?: unknown } } = { inner: {} };
 loop.inner.self = loop;
@@ -45,7 +45,7 @@ test("undefined inside of a list or an object is refused by its path too, and as
   expect(getRefusal({ data: { a: { b: undefined } } })).toMatchObject({
     details: { problems: [{ path: ["props", "data", "a"] }] },
   });
-  expect(checkedProps({ additionalInstructions: undefined })).toEqual({});
+  expect(parseProps({ additionalInstructions: undefined })).toEqual({});
 });
 
 test("what is not an object at all is refused", () => {
@@ -72,7 +72,7 @@ test("plain data comes back as it is, the same thing twice included", () => {
     list: [shared, shared],
     bare: Object.assign(Object.create(null), { a: 1 }),
   };
-  expect(checkedProps({ data })).toEqual({ data: { ...data, bare: { a: 1 } } });
+  expect(parseProps({ data })).toEqual({ data: { ...data, bare: { a: 1 } } });
 });
 
 const described = { name: "shout", description: "Shouts.", parameters: { type: "object" } };
@@ -82,7 +82,7 @@ test("a tool may be code, with modules that it imports", () => {
     { ...described, code: "return input" },
     { ...described, code: "x", modules: { "a.ts": "" } },
   ]) {
-    expect(checkedProps({ tools: [tool] })).toEqual({ tools: [tool] });
+    expect(parseProps({ tools: [tool] })).toEqual({ tools: [tool] });
   }
 });
 
@@ -115,7 +115,7 @@ test("all that props hold has one limit, code included", () => {
 
 function getRefusal(value: unknown) {
   try {
-    checkedProps(value);
+    parseProps(value);
   } catch (error) {
     if (isThinkeryError(error)) return error;
     throw error;

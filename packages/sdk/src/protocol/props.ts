@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limitsSchema } from "./budget.ts";
-import { invalid } from "./error-body.ts";
+import { createValidationError } from "./error-body.ts";
 import { fail } from "./errors.ts";
 import { toolNameRule } from "./names.ts";
 import { modelRolesSchema } from "./roles.ts";
@@ -32,13 +32,10 @@ const webhookToolSchema = z.strictObject({
 
 const codeToolSchema = z.strictObject({
   ...toolDescription,
-  code: z
-    .string()
-    .min(1)
-    .meta({
-      description:
-        "the body of an async function, in JavaScript or TypeScript, that finds its input as `input`; run in a sandbox",
-    }),
+  code: z.string().min(1).meta({
+    description:
+      "the body of an async function, in JavaScript or TypeScript, that finds its input as `input`; run in a sandbox",
+  }),
   modules: z
     .record(z.string().min(1).max(200), z.string())
     .refine((modules) => Object.keys(modules).length <= 100, { error: "more than 100 modules" })
@@ -91,7 +88,7 @@ export type Props = z.infer<typeof propsSchema>;
  * Props from code rather than from a request: whatever cannot be written down is refused by its path, before anybody
  * tries to.
  */
-export function checkedProps(value: unknown): Props {
+export function parseProps(value: unknown): Props {
   const unwritable = findUnwritable(value, ["props"], []);
   if (unwritable) {
     const { path, what } = unwritable;
@@ -99,7 +96,7 @@ export function checkedProps(value: unknown): Props {
     throw fail("bad_request", message, { problems: [{ path, message: `is ${what}` }] });
   }
   const parsed = z.object({ props: propsSchema }).safeParse({ props: value });
-  if (!parsed.success) throw invalid("request", parsed.error);
+  if (!parsed.success) throw createValidationError("request", parsed.error);
   return parsed.data.props;
 }
 

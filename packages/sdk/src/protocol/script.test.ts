@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { readScript } from "./script.ts";
+import { validateScript } from "./script.ts";
 
-const listPaths = (written: unknown) => readScript(written).problems?.map(({ path }) => path.join("."));
+const listPaths = (written: unknown) => validateScript(written).problems?.map(({ path }) => path.join("."));
 
 test("a list, an object, other words and a step alone are the same script", () => {
   const full = { pace: 0, exchanges: [{ when: "hi", steps: [{ text: "hello" }] }] };
@@ -11,12 +11,12 @@ test("a list, an object, other words and a step alone are the same script", () =
     JSON.parse('[{ "pattern": "hi", "then": [{ "text": "hello" }] }]'),
     [{ when: "hi", text: "hello" }],
   ]) {
-    expect(readScript(written)).toEqual({ script: full });
+    expect(validateScript(written)).toEqual({ script: full });
   }
 });
 
 test("numbers are text where text is meant, and a bare number is a status", () => {
-  expect(readScript([{ text: 42 }, { fail: 503 }]).script?.exchanges).toEqual([
+  expect(validateScript([{ text: 42 }, { fail: 503 }]).script?.exchanges).toEqual([
     { steps: [{ text: "42" }] },
     { steps: [{ fail: { status: 503 } }] },
   ]);
@@ -38,11 +38,11 @@ test("problems have the path of what was written", () => {
 });
 
 test("an unknown expression is named, also deep in an input", () => {
-  expect(readScript([{ text: "{{ mesage }}" }]).problems?.[0]?.message).toContain("{{ mesage }}");
+  expect(validateScript([{ text: "{{ mesage }}" }]).problems?.[0]?.message).toContain("{{ mesage }}");
   expect(
-    readScript([{ call: { tool: "t", input: { a: [{ b: "{{ env.HOME }}" }] } } }]).problems?.[0]?.message,
+    validateScript([{ call: { tool: "t", input: { a: [{ b: "{{ env.HOME }}" }] } } }]).problems?.[0]?.message,
   ).toContain("env.HOME");
   expect(
-    readScript([{ text: "{{message}} {{ results.0 }} {{ results.my-tool.a.0.b }} {{ turn }}" }]).problems,
+    validateScript([{ text: "{{message}} {{ results.0 }} {{ results.my-tool.a.0.b }} {{ turn }}" }]).problems,
   ).toBeUndefined();
 });

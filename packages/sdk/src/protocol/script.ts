@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { problemsOf } from "./error-body.ts";
+import { toValidationIssues } from "./error-body.ts";
 import type { Problem } from "./errors.ts";
 
 /** Scripts of scripted models. What a person writes is read here, once, for the Worker and the command line. */
@@ -85,16 +85,18 @@ export type ScriptCall = z.infer<typeof callSchema>;
 export type ScriptFailure = NonNullable<ScriptStep["fail"]>;
 
 /** `{{ message }}`, `{{ turn }}`, `{{ results.0 }}`, `{{ results.bash.stdout }}`. */
-export const expression = /\{\{\s*(.*?)\s*\}\}/g;
+export const compilePattern = /\{\{\s*(.*?)\s*\}\}/g;
 
 const knownExpression = /^(?:message|turn|results(?:\.[\w-]+)+)$/;
 
 function findUnknownExpression(text: string): string | undefined {
-  return [...text.matchAll(expression)].map(([, inner = ""]) => inner).find((inner) => !knownExpression.test(inner));
+  return [...text.matchAll(compilePattern)]
+    .map(([, inner = ""]) => inner)
+    .find((inner) => !knownExpression.test(inner));
 }
 
 /** Reads a script in any of its spellings; the paths of problems are those of what was written. */
-export function readScript(
+export function validateScript(
   written: unknown,
 ): { script: Script; problems?: undefined } | { script?: undefined; problems: Problem[] } {
   const whole = Array.isArray(written) ? { exchanges: written } : written;
@@ -103,7 +105,7 @@ export function readScript(
   const read = scriptSchema.safeParse(spelled);
   if (read.success) return { script: read.data };
   const problems = read.error.issues
-    .flatMap(problemsOf)
+    .flatMap(toValidationIssues)
     .map((problem) => ({ ...problem, path: toWrittenPath(written, problem.path) }));
   return { problems: problems.slice(0, 20) };
 }

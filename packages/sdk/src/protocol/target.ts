@@ -1,6 +1,6 @@
 import { globalAgency } from "./defaults.ts";
 import { fail } from "./errors.ts";
-import { nameProblem, nameRules } from "./names.ts";
+import { findNameIssue, nameRules } from "./names.ts";
 
 export interface AgentTarget {
   kind: "agent";
@@ -59,6 +59,6 @@ export function parseAgencyId(text: string): string {
 }
 
 function checkName(what: "agency" | "agent", name: string): void {
-  const problem = nameProblem(nameRules[what], name);
+  const problem = findNameIssue(nameRules[what], name);
   if (problem) throw fail("bad_request", `“${name}” cannot name an ${what}: ${problem}.`);
 }

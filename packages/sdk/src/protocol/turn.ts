@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { standingSchema } from "./budget.ts";
+import { budgetStatusSchema } from "./budget.ts";
 import { modes } from "./choices.ts";
 import { propsSchema } from "./props.ts";
 
@@ -41,7 +41,7 @@ export const failureSchema = z.object({
   code: z.enum(failureCodes),
   message: z.string(),
   advice: z.string().optional(),
-  budget: standingSchema.optional().meta({ description: "the limit that was reached, where the code is `budget`" }),
+  budget: budgetStatusSchema.optional().meta({ description: "the limit that was reached, where the code is `budget`" }),
 });
 
 export type Failure = z.infer<typeof failureSchema>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { standingSchema } from "./budget.ts";
+import { budgetStatusSchema } from "./budget.ts";
 import { agencyIdSchema, agentNameSchema } from "./name-schemas.ts";
 import { usageSchema } from "./turn.ts";
 
@@ -19,7 +19,7 @@ const reportSchema = z.object({
     .meta({ description: "days on which nothing was used are left out" }),
 });
 
-export type Report = z.infer<typeof reportSchema>;
+export type UsageBreakdown = z.infer<typeof reportSchema>;
 
 /** What an agent's calls to models came to. */
 export const agentUsageSchema = reportSchema
@@ -32,11 +32,11 @@ export const agentUsageSchema = reportSchema
 
 export type AgentUsage = z.infer<typeof agentUsageSchema>;
 
-const standingsSchema = z
-  .array(standingSchema)
+const budgetStatusesSchema = z
+  .array(budgetStatusSchema)
   .meta({ description: "every limit over more than one turn that holds here, the widest last" });
 
-export const agentUsageAnswerSchema = agentUsageSchema.extend({ budget: standingsSchema });
+export const agentUsageAnswerSchema = agentUsageSchema.extend({ budget: budgetStatusesSchema });
 
 /** Who had a share in it: those that are gone are told apart by when they were made. */
 const shareSchema = spentSchema.extend({ createdAt: z.string() });
@@ -46,7 +46,7 @@ export const agencyUsageSchema = reportSchema
     byAgent: z
       .array(shareSchema.extend({ agent: agentNameSchema }))
       .meta({ description: "agents that were deleted too" }),
-    budget: standingsSchema,
+    budget: budgetStatusesSchema,
   })
   .meta({ id: "AgencyUsage" });
 
@@ -57,7 +57,7 @@ export const userUsageSchema = reportSchema
     byAgency: z
       .array(shareSchema.extend({ agency: agencyIdSchema }))
       .meta({ description: "agencies that were deleted too" }),
-    budget: standingsSchema,
+    budget: budgetStatusesSchema,
   })
   .meta({ id: "UserUsage" });
 

@@ -53,13 +53,10 @@ export type Overlap = z.infer<typeof overlapSchema>;
 export const versionListSchema = z.object({
   versions: z.array(versionSchema).meta({ description: "newest first" }),
   next: z.number().optional().meta({ description: "pass it as `before` for older ones" }),
-  oldest: z
-    .number()
-    .optional()
-    .meta({
-      description:
-        "the oldest version that is kept, where older ones were dropped by the retention that the host is set to",
-    }),
+  oldest: z.number().optional().meta({
+    description:
+      "the oldest version that is kept, where older ones were dropped by the retention that the host is set to",
+  }),
 });
 
 export const versionQuerySchema = z.strictObject({
@@ -116,7 +113,7 @@ export const revertSchema = z
 export type Revert = z.infer<typeof revertSchema>;
 
 /** What came of a revert or a merge. */
-export const mergedSchema = z
+export const mergeResponseSchema = z
   .object({
     version: versionSchema
       .optional()
@@ -126,10 +123,10 @@ export const mergedSchema = z
   })
   .meta({ id: "Merged" });
 
-export type Merged = z.infer<typeof mergedSchema>;
+export type MergeResponse = z.infer<typeof mergeResponseSchema>;
 
 /** What came of edits that were sent together. */
-export const landedSchema = z.object({
+export const commitResponseSchema = z.object({
   version: versionSchema.optional().meta({ description: "nothing where nothing is other than it was" }),
   overlaps: z.array(overlapSchema),
 });

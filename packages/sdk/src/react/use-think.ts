@@ -7,16 +7,13 @@ import type { AgentStatus } from "../protocol/turn.ts";
 export type { Conversation, Connection, Entries };
 export type { Capability } from "../client/capability.ts";
 export type { Call, Result } from "../conversation/call.ts";
-export type { Changed } from "../conversation/changes.ts";
-export type { Entry, Stage, Trouble } from "../conversation/entry.ts";
+export type { FileChanges as Changed } from "../conversation/changes.ts";
+export type { Entry, EntryStage as Stage, EntryError } from "../conversation/entry.ts";
 export type { LiveOptions as ThinkOptions, SendOptions } from "../conversation/live.ts";
 export type { Note, Notes } from "../conversation/note.ts";
-export type { Outbox, Unsent } from "../conversation/outbox.ts";
+export type { Outbox, UnsentMessage as Unsent } from "../conversation/outbox.ts";
 
-type ConversationActions = Pick<
-  LiveConversation,
-  "send" | "cancel" | "approve" | "takeBack" | "loadOlder" | "reconnect"
->;
+type ConversationActions = Pick<LiveConversation, "send" | "cancel" | "approve" | "unsend" | "loadOlder" | "reconnect">;
 
 /** A conversation as a component sees it, and what it can do in it. The deeds stay the same for the same agent. */
 export interface Think
@@ -45,7 +42,7 @@ export function useThink(options: LiveOptions): Think {
   return useMemo(() => {
     const { entries, results: _, capabilities: __, changes: ___, ...rest } = conversation;
     const { status, queued, title, context } = conversation.state;
-    const { send, cancel, approve, takeBack, loadOlder, reconnect } = live;
+    const { send, cancel, approve, unsend, loadOlder, reconnect } = live;
     return {
       ...rest,
       messages: entries,
@@ -57,7 +54,7 @@ export function useThink(options: LiveOptions): Think {
       send,
       cancel,
       approve,
-      takeBack,
+      unsend,
       loadOlder,
       reconnect,
     };

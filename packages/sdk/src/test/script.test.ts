@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readScript } from "../protocol/script.ts";
+import { validateScript } from "../protocol/script.ts";
 import { script } from "./script.ts";
 
 test("a script is read where it is written, in either spelling, and reads the same as a file", () => {
@@ -17,7 +17,7 @@ test("a script is read where it is written, in either spelling, and reads the sa
       { steps: [{ text: "{{ message }}" }] },
     ],
   });
-  expect(readScript(JSON.parse(JSON.stringify(written))).script).toEqual(written);
+  expect(validateScript(JSON.parse(JSON.stringify(written))).script).toEqual(written);
 });
 
 test("each mistake in a script is named with its place", () => {

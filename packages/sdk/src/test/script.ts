@@ -1,5 +1,5 @@
 import { fail } from "../protocol/errors.ts";
-import { readScript, type Script, type ScriptInput } from "../protocol/script.ts";
+import { validateScript, type Script, type ScriptInput } from "../protocol/script.ts";
 
 type Exchange = ScriptInput["exchanges"][number];
 
@@ -15,7 +15,7 @@ export type ExchangeInput = Exchange | (Pick<Exchange, "when"> & Exchange["steps
  *     ])
  */
 export function script(exchanges: readonly ExchangeInput[], more: Omit<ScriptInput, "exchanges"> = {}): Script {
-  const { script: read, problems } = readScript({ ...more, exchanges });
+  const { script: read, problems } = validateScript({ ...more, exchanges });
   if (read) return read;
   const told = problems.map(
     ({ path, message }) => `${path.filter((part) => part !== "exchanges").join(".")}: ${message}`,

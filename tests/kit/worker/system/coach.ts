@@ -37,11 +37,11 @@ export const coach = defineMiddleware({
 
 function applyEdits(plan: ModelPlan, { system, reminder, only, without, temperature, maxOutputTokens }: Edits): void {
   if (system) plan.addSystem(system);
-  if (reminder) plan.remind(reminder);
-  if (only) plan.onlyTools(only);
-  if (without) plan.withoutTools(without);
-  if (temperature !== undefined) plan.set({ temperature });
-  if (maxOutputTokens !== undefined) plan.set({ maxOutputTokens });
+  if (reminder) plan.addReminder(reminder);
+  if (only) plan.restrictTools(only);
+  if (without) plan.removeTools(without);
+  if (temperature !== undefined) plan.updateSettings({ temperature });
+  if (maxOutputTokens !== undefined) plan.updateSettings({ maxOutputTokens });
 }
 
 function omitUndefinedRole({ prompt, role }: NonNullable<Edits["ask"]>) {

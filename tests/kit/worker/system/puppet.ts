@@ -84,13 +84,13 @@ export const tricks = {
   "add thousands": (_, plan) => {
     for (let number = 0; number < 10_000; number++) plan.addSystem(`Part ${number}.`);
   },
-  "remind of nothing": (_, plan) => plan.remind(""),
-  "want an unknown tool": (_, plan) => plan.onlyTools(["ehco"]),
-  "take a core tool away": (_, plan) => plan.withoutTools(["set_title"]),
-  "set a hot temperature": (_, plan) => plan.set({ temperature: 3 }),
-  "set a temperature in words": (_, plan) => plan.set({ temperature: "1" as never }),
-  "set no tokens": (_, plan) => plan.set({ maxOutputTokens: 0 }),
-  "set something else": (_, plan) => plan.set({ topP: 1 } as never),
+  "remind of nothing": (_, plan) => plan.addReminder(""),
+  "want an unknown tool": (_, plan) => plan.restrictTools(["ehco"]),
+  "take a core tool away": (_, plan) => plan.removeTools(["set_title"]),
+  "set a hot temperature": (_, plan) => plan.updateSettings({ temperature: 3 }),
+  "set a temperature in words": (_, plan) => plan.updateSettings({ temperature: "1" as never }),
+  "set no tokens": (_, plan) => plan.updateSettings({ maxOutputTokens: 0 }),
+  "set something else": (_, plan) => plan.updateSettings({ topP: 1 } as never),
   "assign the tools": (_, plan) => {
     (plan as { tools: unknown }).tools = [];
   },

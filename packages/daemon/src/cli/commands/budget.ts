@@ -1,7 +1,7 @@
 import {
   type Blueprint,
   type Budget,
-  type BudgetAnswer,
+  type BudgetResponse,
   type BudgetKind,
   budgetKinds,
   type BudgetPeriod,
@@ -141,7 +141,7 @@ function mergeBudget(
   throw fail("bad_request", "There is no budget yet; say what to limit: --cost, --tokens, --steps or --time.");
 }
 
-function readBudget(client: Client, agency: string | undefined): Promise<BudgetAnswer> {
+function readBudget(client: Client, agency: string | undefined): Promise<BudgetResponse> {
   if (agency === undefined) return persist((signal) => client.call("getUserBudget", { signal }));
   return persist((signal) => client.call("getAgencyBudget", { params: { agency }, signal }));
 }
@@ -150,7 +150,7 @@ async function writeBudget(
   client: Client,
   agency: string | undefined,
   body: Budget | undefined,
-): Promise<BudgetAnswer> {
+): Promise<BudgetResponse> {
   if (body)
     return agency === undefined
       ? client.call("putUserBudget", { body })
@@ -158,11 +158,11 @@ async function writeBudget(
   await (agency === undefined
     ? client.call("deleteUserBudget")
     : client.call("deleteAgencyBudget", { params: { agency } }));
-  return { budget: null, standings: [] };
+  return { budget: null, statuses: [] };
 }
 
-function describeBudget(output: Output, { budget, standings }: BudgetAnswer, agency: string | undefined): string {
-  if (budget) return formatBudgetTable(output, standings);
+function describeBudget(output: Output, { budget, statuses }: BudgetResponse, agency: string | undefined): string {
+  if (budget) return formatBudgetTable(output, statuses);
   const target = agency === undefined ? "" : ` @${agency}`;
   return `Nothing is limited ${agency === undefined ? "for you" : `in ${agency}`}; \`thinkery budget set${target} --cost 5 --per day\` would.`;
 }
@@ -171,18 +171,18 @@ function describeBudget(output: Output, { budget, standings }: BudgetAnswer, age
 async function showAgent(cli: Cli, client: Client, target: AgentTarget): Promise<void> {
   const found = await findAgent(client, target);
   const { agency, agent } = target;
-  const { budget: standings } = await persist((signal) =>
+  const { budget: statuses } = await persist((signal) =>
     client.call("getUsage", { params: { agency, agent }, signal }),
   );
   const { config } = await persist((signal) =>
     client.call("getBlueprint", { params: { agency, name: found.blueprint }, signal }),
   );
   const budget = config?.budget ?? null;
-  cli.output.reply({ agent, agency, blueprint: found.blueprint, budget, standings }, () => {
+  cli.output.reply({ agent, agency, blueprint: found.blueprint, budget, statuses }, () => {
     const about = `${agent}'s own budget stands in the blueprint “${found.blueprint}”, under config.budget.`;
     return [
       formatTurnBudget(budget),
-      ...(standings.length > 0 ? [formatBudgetTable(cli.output, standings)] : []),
+      ...(statuses.length > 0 ? [formatBudgetTable(cli.output, statuses)] : []),
       about,
     ].join("\n\n");
   });

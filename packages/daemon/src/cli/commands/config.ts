@@ -36,10 +36,10 @@ export function addConfig(program: Command, cli: Cli): void {
           ["host", config.host ?? "127.0.0.1"],
           ["worker", config.worker ?? "the stock one"],
           ["sandboxSlots", config.sandboxSlots.toString()],
-          ["sandbox", `a run of code has ${config.sandbox.seconds} s and ${config.sandbox.memoryMb} MB`],
+          ["sandbox", `a run of code has ${config.sandbox.timeoutSeconds} s and ${config.sandbox.memoryMb} MB`],
           [
             "linux",
-            `a command has ${config.linux.seconds} s, ${config.linux.memoryMb} MB and ${config.linux.network ? "the network" : "no network"}`,
+            `a command has ${config.linux.timeoutSeconds} s, ${config.linux.memoryMb} MB and ${config.linux.network ? "the network" : "no network"}`,
           ],
           ["allowedHosts", config.allowedHosts.join(", ") || "this machine's own names"],
           ["allowedOrigins", config.allowedOrigins.join(", ") || "the host's own page"],

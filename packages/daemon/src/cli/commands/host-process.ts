@@ -1,4 +1,4 @@
-import { errorBody, fail, isThinkeryError } from "@thinkery/sdk";
+import { toErrorBody, fail, isThinkeryError } from "@thinkery/sdk";
 import { type Command, Option } from "commander";
 import type { Cli } from "../cli.ts";
 import { exitCodes } from "../exit.ts";
@@ -36,7 +36,7 @@ export function addHostProcess(program: Command, cli: Cli): void {
         await waitUntilStopped(cli, options.home, host);
       } catch (error) {
         const known = isThinkeryError(error) ? error : fail("internal", `The host did not start: ${String(error)}`);
-        await sendReport(errorBody(known), tied);
+        await sendReport(toErrorBody(known), tied);
         throw error;
       }
     });

@@ -22,6 +22,6 @@ export function addProviders(program: Command, cli: Cli): void {
     });
 }
 
-function toRow({ name, status, keyVariable, models }: ProviderInfo): string[] {
-  return [name, status, keyVariable ?? "-", models.length === 0 ? "-" : String(models.length)];
+function toRow({ name, status, apiKeyVariable, models }: ProviderInfo): string[] {
+  return [name, status, apiKeyVariable ?? "-", models.length === 0 ? "-" : String(models.length)];
 }

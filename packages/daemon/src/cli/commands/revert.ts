@@ -1,4 +1,4 @@
-import { fail, type Merged } from "@thinkery/sdk";
+import { fail, type MergeResponse } from "@thinkery/sdk";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { createBranchOption, connectToAgent, targetHelp } from "../files/connect-agent.ts";
@@ -46,7 +46,7 @@ export function addRevert(program: Command, cli: Cli): void {
 
 /** What came of a revert or a merge, for people. */
 export function describeMerge(
-  { version, changes, overlaps }: Merged,
+  { version, changes, overlaps }: MergeResponse,
   dryRun: boolean,
   done: string,
   nothing: string,

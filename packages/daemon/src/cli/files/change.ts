@@ -1,4 +1,4 @@
-import { filePath } from "@thinkery/sdk";
+import { parseFilePath } from "@thinkery/sdk";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { formatExamples } from "../help.ts";
@@ -43,7 +43,7 @@ export function addMove(group: Command, cli: Cli): void {
     )
     .action(async (text: string, from: string, to: string, { branch }: { branch?: string }) => {
       const move = toFolderPath(from);
-      const edit = { move, to: filePath(to.endsWith("/") ? to + move.slice(move.lastIndexOf("/") + 1) : to) };
+      const edit = { move, to: parseFilePath(to.endsWith("/") ? to + move.slice(move.lastIndexOf("/") + 1) : to) };
       const { agent } = await connectToAgent(cli, text);
       const { version } = await agent.editFiles([edit], branch === undefined ? {} : { branch });
       cli.output.reply({ ...edit, version: version?.id }, () => `Moved ${edit.move} to ${edit.to}.`);
@@ -51,4 +51,4 @@ export function addMove(group: Command, cli: Cli): void {
 }
 
 /** A folder may be written with a slash at its end. */
-const toFolderPath = (path: string) => filePath(path.replace(/(?<=.)\/+$/, ""));
+const toFolderPath = (path: string) => parseFilePath(path.replace(/(?<=.)\/+$/, ""));

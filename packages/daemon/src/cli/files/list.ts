@@ -1,4 +1,4 @@
-import { fail, type FileInfo, folderPath } from "@thinkery/sdk";
+import { fail, type FileInfo, parseFolderPath } from "@thinkery/sdk";
 import type { AgentHandle } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
@@ -27,7 +27,7 @@ export function addList(group: Command, cli: Cli): void {
     )
     .action(async (text: string, folder: string | undefined, flags: FileFlags) => {
       const { agent, target } = await connectToAgent(cli, text);
-      const under = folder === undefined ? undefined : folderPath(folder);
+      const under = folder === undefined ? undefined : parseFolderPath(folder);
       const files: FileInfo[] = [];
       for await (const file of agent.allFiles({ ...toFileQuery(flags), ...(under === undefined ? {} : { under }) }))
         files.push(file);

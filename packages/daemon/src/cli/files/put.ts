@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { deflateRawSync } from "node:zlib";
-import { fail, filePath, folderPath, isThinkeryError, type Landed } from "@thinkery/sdk";
+import { fail, parseFilePath, parseFolderPath, isThinkeryError, type CommitResponse } from "@thinkery/sdk";
 import { type ZipEntry, zipFiles } from "@thinkery/sdk/internal";
 import type { Command } from "commander";
 import { readContent } from "../../folder/read.ts";
@@ -38,8 +38,8 @@ export function addPut(group: Command, cli: Cli): void {
     .action(async (text: string, given: string, local: string | undefined, flags: PutFlags) => {
       const from = local ?? given;
       const path = local === undefined ? toWorkspacePath(cli, given) : given;
-      if (from !== "-" && (await isFolder(cli, from))) return putFolder(cli, text, folderPath(path), from, flags);
-      const place = filePath(path);
+      if (from !== "-" && (await isFolder(cli, from))) return putFolder(cli, text, parseFolderPath(path), from, flags);
+      const place = parseFilePath(path);
       const bytes = await readLocalFile(cli, from);
       const { agent } = await connectToAgent(cli, text);
       const file = await agent.putFile(place, bytes, {
@@ -53,7 +53,7 @@ export function addPut(group: Command, cli: Cli): void {
 /** What is elsewhere on this machine has no such path in a workspace; it is put there under its name. */
 function toWorkspacePath(cli: Cli, local: string): string {
   try {
-    folderPath(local);
+    parseFolderPath(local);
     return local;
   } catch {
     return basename(resolve(cli.cwd, local));
@@ -114,7 +114,7 @@ async function readFolder(cli: Cli, from: string, to: string | undefined): Promi
     const content = await readContent(root, path, maxFileBytes);
     if (!content) throw fail("bad_request", `“${from}/${path}” cannot be read, or is too large.`);
     all.push({
-      path: filePath(to === undefined ? path : `${to}/${path}`),
+      path: parseFilePath(to === undefined ? path : `${to}/${path}`),
       data: content.bytes,
       modifiedAt: new Date(mtimeMs),
     });
@@ -122,7 +122,7 @@ async function readFolder(cli: Cli, from: string, to: string | undefined): Promi
   return all.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-function printResult(cli: Cli, landed: Landed): void {
+function printResult(cli: Cli, landed: CommitResponse): void {
   const { version } = landed;
   cli.output.reply(landed, () =>
     version

@@ -20,7 +20,7 @@ export function createHostRemote({ client, target, branch }: HostRemoteOptions):
   /** When the agent and the branch were made: others of the same names were made at another time. */
   const readIdentity = async () => {
     const { createdAt } = await persist((signal) => client().call("getAgent", { params: target, signal }), {
-      patience: retryMs,
+      retryTimeoutMs: retryMs,
     });
     return branch === undefined
       ? createdAt

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { foldedPath, isThinkeryError, type Overlap } from "@thinkery/sdk";
+import { foldPathCase, isThinkeryError, type Overlap } from "@thinkery/sdk";
 import { combineMoves, planSync, type SyncSides, type SyncStep } from "@thinkery/sdk/internal";
 import { type FileState, isFresh, isSameState } from "../../folder/file-state.ts";
 import { removeContent, writeContent } from "../../folder/write.ts";
@@ -153,8 +153,8 @@ export class SyncPass {
   #findCaseCollision(path: string): string | undefined {
     const { files } = this.#options.found;
     if (files.has(path)) return undefined;
-    this.#pathsByFoldedPath ??= new Map([...files.keys()].map((one) => [foldedPath(one), one]));
-    return this.#pathsByFoldedPath.get(foldedPath(path));
+    this.#pathsByFoldedPath ??= new Map([...files.keys()].map((one) => [foldPathCase(one), one]));
+    return this.#pathsByFoldedPath.get(foldPathCase(path));
   }
 
   async #send(path: string): Promise<void> {

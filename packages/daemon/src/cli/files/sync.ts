@@ -40,7 +40,7 @@ export function addSync(group: Command, cli: Cli): void {
     .action(async (text: string, given: string, { once = false, force: isSure = false, branch }: SyncFlags) => {
       const folder = await resolveFolder(cli, given);
       const { target, connection } = await connectToAgent(cli, text);
-      let client = createClient({ ...connection, patience: hostTimeoutMs });
+      let client = createClient({ ...connection, retryTimeoutMs: hostTimeoutMs });
       const home = locateHome(cli.env).path;
       const file = getStateFile(
         home,
@@ -81,7 +81,7 @@ export function addSync(group: Command, cli: Cli): void {
           cli.output.writeMessage(isThere ? "The host is back." : "The host does not answer; waiting for it."),
         async reconnect() {
           const found = await connectIfRunning(cli).catch(() => undefined);
-          if (found) client = createClient({ ...found, patience: hostTimeoutMs });
+          if (found) client = createClient({ ...found, retryTimeoutMs: hostTimeoutMs });
         },
       });
       if (isAlike) return;

@@ -7,8 +7,8 @@ import {
   fail,
   type Mode,
   type Outcome,
-  updatesFromEvent,
-  updatesFromFrame,
+  eventToUpdates,
+  frameToUpdates,
 } from "@thinkery/sdk";
 import type { Talk, TalkState } from "@thinkery/sdk/client";
 import type { Connection } from "../connect.ts";
@@ -127,7 +127,7 @@ export function converse(conversation: ConverseOptions): Promise<Outcome> {
 
 // Both vocabularies count: of a turn that ended while the connection was lost, only the event comes.
 function isEnd(frame: ChatFrame | AgentEvent, runId: string | undefined): boolean {
-  const updates = "seq" in frame ? updatesFromEvent(frame) : updatesFromFrame(frame);
+  const updates = "seq" in frame ? eventToUpdates(frame) : frameToUpdates(frame);
   return updates.some((update) => update.kind === "turn-ended" && update.runId === runId);
 }
 

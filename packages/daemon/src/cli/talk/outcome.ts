@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentTarget, Outcome } from "@thinkery/sdk";
-import { type Client, outcomeIn } from "@thinkery/sdk/client";
+import { type Client, findOutcome } from "@thinkery/sdk/client";
 import { exitCodes } from "../exit.ts";
 import { persist } from "../persist.ts";
 
@@ -22,7 +22,7 @@ export async function readOutcome(
     events.push(...found.events);
     next = found.next;
   }
-  return outcomeIn(events, runId, agent);
+  return findOutcome(events, runId, agent);
 }
 
 export function toOutcomeExitCode({ status, failure }: Outcome): number {

@@ -61,7 +61,7 @@ test("other turns' words, calls and todos are not shown to whoever waits for one
     { type: "tool_result", callId: id, name: "bash", output: id, runId },
   ];
   const todos = {
-    type: "todos.written",
+    type: "todos.updated",
     seq: 2,
     ts: "",
     threadId: "t",
@@ -107,17 +107,25 @@ test("what a call shows and what its code was answered is shown until the call i
   const call = (id: string, runId: string): Frame => ({ type: "tool_call", id, name: id, input: {}, runId });
   const shows = (callId: string, text: string, runId = "r"): Frame => ({ type: "tool_progress", callId, text, runId });
   const base = { seq: 1, ts: "", threadId: "t" };
-  const called = (within: string, toolName: string, runId = "r") =>
+  const called = (parentCallId: string, toolName: string, runId = "r") =>
     ({
       ...base,
       type: "capability.called",
-      data: { runId, step: 1, within, callId: `${within}.1`, toolName, args: { a: 1 } },
+      data: { runId, step: 1, parentCallId, callId: `${parentCallId}.1`, toolName, args: { a: 1 } },
     }) as AgentEvent;
-  const came = (within: string, toolName: string, error?: string, runId = "r") =>
+  const came = (parentCallId: string, toolName: string, error?: string, runId = "r") =>
     ({
       ...base,
       type: "capability.answered",
-      data: { runId, within, callId: `${within}.1`, toolName, ms: 1, action: "a", ...(error ? { error } : {}) },
+      data: {
+        runId,
+        parentCallId,
+        callId: `${parentCallId}.1`,
+        toolName,
+        ms: 1,
+        action: "a",
+        ...(error ? { error } : {}),
+      },
     }) as AgentEvent;
   const frames = [
     call("code", "r"),

@@ -4,11 +4,11 @@ import {
   type ConversationUpdate,
   type Message,
   type MessageToolResult,
-  noteText,
+  formatNote,
   type Todo,
-  updatesFromBoth,
+  toUpdates,
 } from "@thinkery/sdk";
-import { type Capability, capabilityAfter } from "@thinkery/sdk/client";
+import { type Capability, reduceCapability } from "@thinkery/sdk/client";
 import type { ShownCall, ShownResult } from "./lines.ts";
 
 /** Who shows what an agent says and does. Text comes in pieces, each piece once. */
@@ -58,7 +58,7 @@ export class Transcript {
   private readonly calls = new Map<string, ShownCall>();
   private readonly answeredCalls = new Set<string>();
   /** What code has called and was not answered, with the call that runs the code. */
-  private readonly openCapabilities = new Map<string, { within: string; made: Capability }>();
+  private readonly openCapabilities = new Map<string, { parentCallId: string; made: Capability }>();
   private readonly listener: TranscriptListener;
   private readonly accepts: (runId: string) => boolean;
 
@@ -80,7 +80,7 @@ export class Transcript {
         this.catchUp([frame.message]);
         return;
       default:
-        for (const update of updatesFromBoth(frame)) this.applyUpdate(update);
+        for (const update of toUpdates(frame)) this.applyUpdate(update);
     }
   }
 
@@ -124,7 +124,7 @@ export class Transcript {
         return;
       case "call-progress":
         if (this.accepts(update.runId))
-          this.showProgress(this.openCapabilities.get(update.callId)?.within ?? update.callId, update.text);
+          this.showProgress(this.openCapabilities.get(update.callId)?.parentCallId ?? update.callId, update.text);
         return;
       case "capability":
         this.handleCapability(update);
@@ -133,7 +133,7 @@ export class Transcript {
         if (this.accepts(update.runId)) this.listener.onNote?.("The agent waits for an answer that is reported later.");
         return;
       case "note":
-        if (this.accepts(update.runId)) this.listener.onNote?.(noteText(update.note));
+        if (this.accepts(update.runId)) this.listener.onNote?.(formatNote(update.note));
         return;
       case "todos":
         if (this.isCurrent()) this.listener.onTodos?.(update.todos);
@@ -268,18 +268,21 @@ export class Transcript {
 
   private handleCapability({
     runId,
-    callId: within,
+    callId: parentCallId,
     event,
   }: Extract<ConversationUpdate, { kind: "capability" }>): void {
     const { callId } = event.data;
-    const made = capabilityAfter(this.openCapabilities.get(callId)?.made, event);
+    const made = reduceCapability(this.openCapabilities.get(callId)?.made, event);
     if (made.state === "running") {
-      this.openCapabilities.set(callId, { within, made });
+      this.openCapabilities.set(callId, { parentCallId, made });
       return;
     }
     this.openCapabilities.delete(callId);
     if (!this.accepts(runId) || (quietTools.has(made.name) && made.state === "done")) return;
-    this.listener.onCapability?.(this.calls.get(within) ?? { id: within, name: "code", input: undefined }, made);
+    this.listener.onCapability?.(
+      this.calls.get(parentCallId) ?? { id: parentCallId, name: "code", input: undefined },
+      made,
+    );
   }
 
   private isShown(messageId: string): boolean {

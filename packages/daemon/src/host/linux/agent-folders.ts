@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, chown, lstat, mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fail, nameProblem, nameRules, parseAddress } from "@thinkery/sdk";
+import { fail, findNameIssue, nameRules, parseAddress } from "@thinkery/sdk";
 
 interface AgentFoldersOptions {
   /** All of them lie in it. */
@@ -79,7 +79,7 @@ export class AgentFolders {
   /** Names come from requests, and a path must not lead elsewhere. */
   #getPath(name: string): string {
     const { agency = "", path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
-    if (subAgents.length > 0 || nameProblem(nameRules.agency, agency) || nameProblem(nameRules.agent, agent))
+    if (subAgents.length > 0 || findNameIssue(nameRules.agency, agency) || findNameIssue(nameRules.agent, agent))
       throw fail("bad_request", "There is no such agent.");
     return join(this.#options.root, agency, agent);
   }

@@ -45,7 +45,7 @@ test("what it writes is shown while it goes on", async () => {
 });
 
 test("one that takes too long is ended, with all that it started", async () => {
-  const { run } = await openSandbox({ mostSeconds: 3 });
+  const { run } = await openSandbox({ maxTimeoutSeconds: 3 });
   const word = createMark();
   const command = `(exec -a ${word} sleep 300) & (trap '' TERM INT HUP; exec -a ${word} sleep 300) & echo started; wait`;
   expect(await run(command, { timeoutMs: 2000 })).toMatchObject({
@@ -158,7 +158,7 @@ test("bytes that are no text do no harm", async () => {
 });
 
 test("commands run beside each other, in their own folders, and only so many at a time", async () => {
-  const { run, output, sandbox } = await openSandbox({ processes: 2 });
+  const { run, output, sandbox } = await openSandbox({ maxProcesses: 2 });
   const waits = "until [ -e go ]; do sleep 0.05; done; cat own";
   await Promise.all([run("echo alice > own"), run("echo bob > own", { agent: "global~bob" })]);
   const both = [run(waits), run(waits, { agent: "global~bob" })];

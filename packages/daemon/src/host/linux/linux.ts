@@ -57,7 +57,7 @@ export class LinuxSandbox {
 
   constructor(options: LinuxSandboxOptions) {
     this.#options = options;
-    this.#running = new RunningCommands({ each: options.limits.processes, all: maxCommands });
+    this.#running = new RunningCommands({ each: options.limits.maxProcesses, all: maxCommands });
   }
 
   /** Runs a command and waits for it. */
@@ -65,8 +65,8 @@ export class LinuxSandbox {
     { agent, command, timeoutMs }: CommandRequest,
     { onOutput, hasRoom, signal }: CommandListener,
   ): Promise<CommandResult> {
-    const { seconds, mostSeconds } = this.#options.limits;
-    const limitMs = Math.min(timeoutMs ?? seconds * 1000, mostSeconds * 1000);
+    const { timeoutSeconds: seconds, maxTimeoutSeconds } = this.#options.limits;
+    const limitMs = Math.min(timeoutMs ?? seconds * 1000, maxTimeoutSeconds * 1000);
     // As a backstop only: all processors, all the time.
     const cpuSeconds = Math.ceil(limitMs / 1000) * cpus().length + 10;
     const begun = await this.#startCommand(agent, command, new CommandOutput(commandOutputLimits), cpuSeconds);

@@ -1,4 +1,4 @@
-import { fail, invalid, processQuerySchema } from "@thinkery/sdk";
+import { fail, createValidationError, processQuerySchema } from "@thinkery/sdk";
 import { commandSchema, workingCopyPlanSchema } from "@thinkery/sdk/internal";
 import { z } from "zod";
 
@@ -44,5 +44,5 @@ function parseJson(body: Buffer): unknown {
 function validate<T>(schema: z.ZodType<T>, value: unknown): T {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
-  throw invalid("command", error);
+  throw createValidationError("command", error);
 }

@@ -19,7 +19,7 @@ interface Answer {
   boot: { id: string; after: string };
 }
 
-const patience = { timeout: 20_000, interval: 10 };
+const retryTimeoutMs = { timeout: 20_000, interval: 10 };
 
 function createOptions(home: Home, worker: HostOptions["worker"], onLine: (line: string) => void): HostOptions {
   return {
@@ -60,11 +60,11 @@ async function startTestHost(entry: string, watch = false) {
           (answer) => answer.word === word,
           () => false,
         ),
-      patience,
+      retryTimeoutMs,
     );
     return get();
   };
-  const waitForLine = (part: string) => vi.waitUntil(() => said.some((line) => line.includes(part)), patience);
+  const waitForLine = (part: string) => vi.waitUntil(() => said.some((line) => line.includes(part)), retryTimeoutMs);
   return { home, host, get, hears: waitForWord, says: waitForLine, said };
 }
 
@@ -93,7 +93,7 @@ test("main runs a Worker of one's own, says so on this machine, and again after 
         ({ boot }) => boot.id !== first.boot.id,
         () => false,
       ),
-    patience,
+    retryTimeoutMs,
   );
   expect((await hears("mine")).boot.after).toBe("crash");
 });
@@ -159,7 +159,7 @@ test("a change that builds but cannot be loaded gives main the Worker before bac
     await vi.waitUntil(
       () =>
         said.some((line) => line.includes(`trouble ${trouble}`) && line.endsWith("Main goes on with the one before.")),
-      patience,
+      retryTimeoutMs,
     );
     await hears("good");
   }

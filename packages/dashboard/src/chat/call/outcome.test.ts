@@ -32,8 +32,8 @@ test("a run that waits for a sandbox says so until it writes or begins", () => {
 });
 
 test("a failure is named by its kind", () => {
-  const words = (trouble: Parameters<typeof describeError>[0]["trouble"], output = "") =>
-    describeError({ trouble, output });
+  const words = (errorCode: Parameters<typeof describeError>[0]["errorCode"], output = "") =>
+    describeError({ errorCode, output });
   expect(words("timeout", "The run took more than 30 s and was ended.")).toBe("ended: took more than 30 s");
   expect(words("timeout", "The command did not end within 1.5 s and was ended.")).toBe("ended: took more than 1.5 s");
   expect(words("timeout", "more than I can say")).toBe("ended: took too long");

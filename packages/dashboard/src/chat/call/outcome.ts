@@ -33,7 +33,7 @@ export function parseProgress(progress: string): { waits?: string; written: stri
   return { written: rest.startsWith(startedLine) ? rest.slice(startedLine.length) : rest };
 }
 
-const errorLabels: Record<NonNullable<Result["trouble"]>, string> = {
+const errorLabels: Record<NonNullable<Result["errorCode"]>, string> = {
   syntax: "cannot be read",
   threw: "failed",
   timeout: "ended: took too long",
@@ -50,15 +50,15 @@ const errorLabels: Record<NonNullable<Result["trouble"]>, string> = {
 };
 
 /** The kind of a failure in a few words. */
-export function describeError({ trouble, output }: Pick<Result, "trouble" | "output">): string {
-  const [, limit] = trouble === "timeout" ? (/(?:more than|within) (\d[\d.]* m?s)\b/.exec(output) ?? []) : [];
+export function describeError({ errorCode, output }: Pick<Result, "errorCode" | "output">): string {
+  const [, limit] = errorCode === "timeout" ? (/(?:more than|within) (\d[\d.]* m?s)\b/.exec(output) ?? []) : [];
   if (limit !== undefined) return `ended: took more than ${limit}`;
-  if (trouble === "limit" && /memory/.test(output)) return "ended: out of memory";
-  return trouble === undefined ? "failed" : (errorLabels[trouble] ?? "failed");
+  if (errorCode === "limit" && /memory/.test(output)) return "ended: out of memory";
+  return errorCode === undefined ? "failed" : (errorLabels[errorCode] ?? "failed");
 }
 
 /** What stands above what a tool said of its failure. */
-export function getErrorTitle(result: Pick<Result, "trouble" | "output">): string {
+export function getErrorTitle(result: Pick<Result, "errorCode" | "output">): string {
   const words = describeError(result);
   return words === errorLabels.threw ? "What went wrong" : `What went wrong: ${words}`;
 }

@@ -117,7 +117,7 @@ test("input of another shape is left to the plain card", () => {
 });
 
 test("no input keeps a call from being drawn", () => {
-  const results = [undefined, { output: "done" }, { failed: true, output: "no", trouble: "invalid_input" as const }];
+  const results = [undefined, { output: "done" }, { failed: true, output: "no", errorCode: "invalid_input" as const }];
   const all = new Set([...wrong, ...Object.values(wrongFor).flat()]);
   for (const tool of [...Object.keys(inputs), "other"]) {
     for (const input of all) {
@@ -162,9 +162,9 @@ test("a card may say how a call ended in its own words", () => {
   const ended = findCard(createCall("bash", { command: "ls" }, { output: "no\n\nexit code 2" }));
   expect(ended.state).toEqual({ text: "exit code 2", tone: "bad" });
   expect(findCard(createCall("bash", { command: "ls" }, { output: "fine" })).state).toBeUndefined();
-  const missing = { failed: true, output: "There is no “a.md”.", trouble: "invalid_input" as const };
+  const missing = { failed: true, output: "There is no “a.md”.", errorCode: "invalid_input" as const };
   expect(findCard(createCall("readFile", { path: "a.md" }, missing)).state).toEqual({ text: "failed" });
-  expect(findCard(createCall("readFile", { path: "a.md" }, { ...missing, trouble: "denied" })).state).toBeUndefined();
+  expect(findCard(createCall("readFile", { path: "a.md" }, { ...missing, errorCode: "denied" })).state).toBeUndefined();
 });
 
 test("a card that throws is replaced by the plain one", () => {

@@ -31,5 +31,5 @@ export function FileResult({ result, blobs }: { result: Result | undefined; blob
 
 /** File tools refuse with `invalid_input` also where only the file is missing or was changed, so it is not named. */
 export function getFileState({ result }: Call): CardState | undefined {
-  return result?.failed && result.trouble === "invalid_input" ? { text: "failed" } : undefined;
+  return result?.failed && result.errorCode === "invalid_input" ? { text: "failed" } : undefined;
 }

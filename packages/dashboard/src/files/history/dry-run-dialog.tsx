@@ -1,4 +1,4 @@
-import type { Merged } from "@thinkery/sdk";
+import type { MergeResponse } from "@thinkery/sdk";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { announce } from "../../frame/announce.tsx";
 import { usePath } from "../../frame/navigation.ts";
@@ -12,7 +12,7 @@ interface DryRunDialogProps {
   title: string;
   action: string;
   /** Does it, or only says what would come of it. */
-  ask(dryRun: boolean): Promise<Merged>;
+  ask(dryRun: boolean): Promise<MergeResponse>;
   /** The branch that is changed, if not the one that is looked at. */
   into?: string | undefined;
   children: ReactNode;
@@ -24,8 +24,8 @@ interface DryRunDialogProps {
 /** Something that is tried before it is done: what would come of it, then a yes, then what came of it. */
 export function DryRunDialog({ title, action, ask, into, children, onClose, onDone }: DryRunDialogProps) {
   const { refresh } = useWorkspace();
-  const [trial, setTrial] = useState<Merged>();
-  const [done, setDone] = useState<Merged>();
+  const [trial, setTrial] = useState<MergeResponse>();
+  const [done, setDone] = useState<MergeResponse>();
   const [error, setError] = useState<Error>();
   const [busy, setBusy] = useState(false);
   const first = useRef(ask);

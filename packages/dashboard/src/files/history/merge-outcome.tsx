@@ -1,4 +1,4 @@
-import type { Change, Merged, Overlap } from "@thinkery/sdk";
+import type { Change, MergeResponse, Overlap } from "@thinkery/sdk";
 import { sanitizeText } from "../../chat/call/sanitize-text.ts";
 import { Link } from "../../frame/link.tsx";
 import { formatCount } from "../../parts/amount.ts";
@@ -14,7 +14,7 @@ export function MergeOutcome({
   done,
   into,
 }: {
-  merged: Merged;
+  merged: MergeResponse;
   done: boolean;
   into?: string | undefined;
 }) {

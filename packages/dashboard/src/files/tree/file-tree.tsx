@@ -1,4 +1,4 @@
-import { type FileInfo, foldersOf } from "@thinkery/sdk";
+import { type FileInfo, listParentFolders } from "@thinkery/sdk";
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "../../api/store.ts";
 import { Link } from "../../frame/link.tsx";
@@ -31,7 +31,7 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
   const [focused, setFocused] = useState<string>();
 
   useEffect(() => {
-    if (here !== undefined) setFoldersOpen(store, foldersOf(here), true);
+    if (here !== undefined) setFoldersOpen(store, listParentFolders(here), true);
   }, [store, here]);
 
   const tree = useMemo(() => buildTree(files), [files]);

@@ -1,4 +1,4 @@
-import { type FileInfo, foldersOf } from "@thinkery/sdk";
+import { type FileInfo, listParentFolders } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { getParentFolder, filterFiles, listRows, buildTree } from "./rows.ts";
 
@@ -44,7 +44,7 @@ test("a file is found by parts of its path in any order and case", () => {
 });
 
 test("every path knows the folders it is in", () => {
-  expect(foldersOf("src/util/deep.ts")).toEqual(["src", "src/util"]);
-  expect(foldersOf("top.md")).toEqual([]);
+  expect(listParentFolders("src/util/deep.ts")).toEqual(["src", "src/util"]);
+  expect(listParentFolders("top.md")).toEqual([]);
   expect([getParentFolder("src/a.ts"), getParentFolder("top.md")]).toEqual(["src", undefined]);
 });

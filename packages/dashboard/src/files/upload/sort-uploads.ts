@@ -1,4 +1,4 @@
-import { pathProblem } from "@thinkery/sdk";
+import { findPathIssue } from "@thinkery/sdk";
 import { formatBytes } from "../../parts/amount.ts";
 import type { PickedFile } from "./gather.ts";
 
@@ -21,7 +21,7 @@ export function sortUploads(all: readonly PickedFile[]): SortedUploads {
   let size = 0;
   for (const given of all) {
     const reason =
-      pathProblem(given.path) ??
+      findPathIssue(given.path) ??
       (given.file.size > maxFileBytes ? `it is larger than ${formatBytes(maxFileBytes)}` : undefined);
     if (reason !== undefined) {
       sorted.refused.push({ given, reason });

@@ -1,4 +1,4 @@
-import type { Agency, BudgetLevel, Standing } from "@thinkery/sdk";
+import type { Agency, BudgetLevel, BudgetStatus } from "@thinkery/sdk";
 import { useState } from "react";
 import { useHasScope } from "../../api/login.ts";
 import { clearBudget } from "../../api/usage.ts";
@@ -13,14 +13,14 @@ import { SetBudget } from "./set-budget.tsx";
 
 interface BudgetSectionProps {
   agency: Agency | undefined;
-  standings: readonly Standing[];
+  statuses: readonly BudgetStatus[];
   onChange(): Promise<void>;
 }
 
 /** What may be spent here, how far it is used up, and how to change it. */
-export function BudgetSection({ agency, standings, onChange }: BudgetSectionProps) {
+export function BudgetSection({ agency, statuses, onChange }: BudgetSectionProps) {
   const level: BudgetLevel = agency ? "agency" : "user";
-  const own = standings.filter((standing) => standing.level === level);
+  const own = statuses.filter((budgetStatus) => budgetStatus.level === level);
   const mayChange = useHasScope("admin");
   const [dialog, setDialog] = useState<"set" | "clear">();
   const close = () => setDialog(undefined);
@@ -64,14 +64,14 @@ export function BudgetSection({ agency, standings, onChange }: BudgetSectionProp
           </p>
         </Empty>
       )}
-      <BudgetStatusList standings={standings} own={level} />
-      {own.length < standings.length && (
+      <BudgetStatusList statuses={statuses} own={level} />
+      {own.length < statuses.length && (
         <p className="faint">
           The budget over all your agencies holds here too: <Link href={buildUsagePath()}>see it there</Link>.
         </p>
       )}
       {dialog === "set" && (
-        <SetBudget agency={agency} standings={own} onDone={() => finishChange("The budget was set.")} onClose={close} />
+        <SetBudget agency={agency} statuses={own} onDone={() => finishChange("The budget was set.")} onClose={close} />
       )}
       {dialog === "clear" && (
         <Confirm title="Take the budget away?" action="Clear the budget" onConfirm={clear} onClose={close}>

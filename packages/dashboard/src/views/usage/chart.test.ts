@@ -1,4 +1,4 @@
-import type { Report } from "@thinkery/sdk";
+import type { UsageBreakdown } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { buildChart } from "./chart.ts";
 
@@ -11,7 +11,9 @@ const createUsage = (model: string, tokens: number) => ({
   outputTokens: 1,
 });
 
-function createReport(days: Record<string, ReturnType<typeof createUsage>[]>): Pick<Report, "byDay" | "byModel"> {
+function createReport(
+  days: Record<string, ReturnType<typeof createUsage>[]>,
+): Pick<UsageBreakdown, "byDay" | "byModel"> {
   const models = [...new Set(Object.values(days).flatMap((all) => all.map(({ model }) => model)))];
   return {
     byModel: models.map((model) => createUsage(model, 1)),

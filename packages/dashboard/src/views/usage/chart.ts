@@ -1,4 +1,4 @@
-import type { Report } from "@thinkery/sdk";
+import type { UsageBreakdown } from "@thinkery/sdk";
 
 const dayMs = 86_400_000;
 
@@ -26,7 +26,11 @@ export interface Chart {
 export const othersLabel = "others";
 
 /** Every day of the chart, also those on which nothing was used. */
-export function buildChart({ byDay, byModel }: Pick<Report, "byDay" | "byModel">, days: number, now: number): Chart {
+export function buildChart(
+  { byDay, byModel }: Pick<UsageBreakdown, "byDay" | "byModel">,
+  days: number,
+  now: number,
+): Chart {
   const names = byModel.map(({ model }) => model);
   const models = names.length > maxModels ? [...names.slice(0, maxModels - 1), othersLabel] : names;
   const used = new Map(byDay.map((entry) => [entry.day, entry]));

@@ -1,4 +1,4 @@
-import type { Report } from "@thinkery/sdk";
+import type { UsageBreakdown } from "@thinkery/sdk";
 import { formatCost } from "../../parts/amount.ts";
 
 interface KnownCost {
@@ -8,7 +8,7 @@ interface KnownCost {
 }
 
 /** One unknown price makes the sum unknown; what the others came to is the least it can be. */
-export function describeKnownCost({ total, byModel }: Pick<Report, "total" | "byModel">): KnownCost {
+export function describeKnownCost({ total, byModel }: Pick<UsageBreakdown, "total" | "byModel">): KnownCost {
   if (total.costUsd !== null) return { words: formatCost(total.costUsd), unknown: [] };
   const unknown = byModel.filter(({ costUsd }) => costUsd === null).map(({ model }) => model);
   const knownUsd = byModel.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);

@@ -1,4 +1,4 @@
-import type { Agency, BudgetKind, Standing } from "@thinkery/sdk";
+import type { Agency, BudgetKind, BudgetStatus } from "@thinkery/sdk";
 import { setBudget } from "../../api/usage.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
@@ -8,7 +8,7 @@ import { parseBudget, formatLimit } from "./budget-input.ts";
 interface SetBudgetProps {
   agency: Agency | undefined;
   /** What is limited now. */
-  standings: readonly Standing[];
+  statuses: readonly BudgetStatus[];
   onDone(): Promise<void>;
   onClose(): void;
 }
@@ -20,7 +20,7 @@ const kinds: [kind: BudgetKind, label: string, hint: string][] = [
   ["seconds", "Minutes", "Spent with models and tools."],
 ];
 
-export function SetBudget({ agency, standings, onDone, onClose }: SetBudgetProps) {
+export function SetBudget({ agency, statuses, onDone, onClose }: SetBudgetProps) {
   const submit = async (values: Record<string, string>) => {
     await setBudget(agency?.id, parseBudget(values));
     await onDone();
@@ -42,7 +42,7 @@ export function SetBudget({ agency, standings, onDone, onClose }: SetBudgetProps
           <>
             <Field label="Counted" problem={problems.per}>
               {(props) => (
-                <select {...props} name="per" defaultValue={standings[0]?.per ?? "day"}>
+                <select {...props} name="per" defaultValue={statuses[0]?.per ?? "day"}>
                   <option value="day">anew every day, from midnight UTC</option>
                   <option value="ever">for good, with all that was ever spent</option>
                 </select>
@@ -58,7 +58,10 @@ export function SetBudget({ agency, standings, onDone, onClose }: SetBudgetProps
                       inputMode="decimal"
                       autoComplete="off"
                       spellCheck={false}
-                      defaultValue={formatLimit(kind, standings.find((standing) => standing.kind === kind)?.limit)}
+                      defaultValue={formatLimit(
+                        kind,
+                        statuses.find((budgetStatus) => budgetStatus.kind === kind)?.limit,
+                      )}
                     />
                   )}
                 </Field>

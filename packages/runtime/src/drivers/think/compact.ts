@@ -2,7 +2,7 @@ import type { ModelRole } from "@thinkery/sdk";
 import { ModelError } from "../../model/error.ts";
 import { charsPerToken, estimateTextTokens } from "../../model/estimate.ts";
 import { getMessageText } from "../../model/model.ts";
-import type { DrivenTurn } from "../driver.ts";
+import type { TurnContext } from "../driver.ts";
 import {
   joinTexts,
   toSummaryParts,
@@ -28,7 +28,7 @@ const minPageChars = 1_000;
 
 /** Makes the conversation shorter, in the log first: what the model is told from now on follows from that. */
 export async function compact(
-  turn: DrivenTurn,
+  turn: TurnContext,
   transcript: Transcript,
   { plan, measure, used }: CompactionNeed,
 ): Promise<void> {
@@ -44,7 +44,7 @@ export async function compact(
 }
 
 /** What is kept of everything before the cut: a summary, and the words of whoever asked for this turn. */
-async function condense(turn: DrivenTurn, { entries, compaction }: Transcript, cut: number, measure: Measure) {
+async function condense(turn: TurnContext, { entries, compaction }: Transcript, cut: number, measure: Measure) {
   const maxChars = getMaxChars(measure);
   const asked = new Set(findRequest(entries, turn.runId));
   const gone = entries.slice(0, cut);
@@ -75,7 +75,7 @@ interface SummaryInput {
 }
 
 /** By the model that is there for it, or by the primary one where that cannot. */
-async function summarize(turn: DrivenTurn, pages: SummaryInput): Promise<string> {
+async function summarize(turn: TurnContext, pages: SummaryInput): Promise<string> {
   try {
     return await summarizeWith(turn, "summarizer", pages);
   } catch (error) {
@@ -85,12 +85,12 @@ async function summarize(turn: DrivenTurn, pages: SummaryInput): Promise<string>
   }
 }
 
-async function isPrimary({ models }: DrivenTurn, role: ModelRole): Promise<boolean> {
+async function isPrimary({ models }: TurnContext, role: ModelRole): Promise<boolean> {
   return (await models.open(role)).id === (await models.open("primary")).id;
 }
 
-async function summarizeWith(turn: DrivenTurn, role: ModelRole, pages: SummaryInput): Promise<string> {
-  const limit = await turn.models.contextWindow((await turn.models.open(role)).id);
+async function summarizeWith(turn: TurnContext, role: ModelRole, pages: SummaryInput): Promise<string> {
+  const limit = await turn.models.getContextWindow((await turn.models.open(role)).id);
   for (let share = pageShare; ; share /= 2) {
     try {
       return await summarizePages(turn, role, pages, limit, share);
@@ -102,7 +102,7 @@ async function summarizeWith(turn: DrivenTurn, role: ModelRole, pages: SummaryIn
 
 /** Page by page, each on top of what the ones before it came to. */
 async function summarizePages(
-  turn: DrivenTurn,
+  turn: TurnContext,
   role: ModelRole,
   { older, before, maxChars, scale }: SummaryInput,
   limit: number,

@@ -1,7 +1,7 @@
 import { ModelError } from "../../model/error.ts";
 import { estimatePromptTokens, estimateTextTokens } from "../../model/estimate.ts";
 import type { Model } from "../../model/model.ts";
-import type { DrivenTurn } from "../driver.ts";
+import type { TurnContext } from "../driver.ts";
 import {
   compactionThreshold,
   targetShare,
@@ -30,13 +30,13 @@ export interface CompactionNeed {
 }
 
 /** About how many tokens the next call will be told. Cheap, and good enough to know that there is nothing to do. */
-export function estimateTokens(turn: DrivenTurn, transcript: Transcript): number {
+export function estimateTokens(turn: TurnContext, transcript: Transcript): number {
   return estimatePromptTokens(turn) + transcript.tokens;
 }
 
 /** What has to be done before the model is called, if anything. */
 export async function findNeedBeforeCall(
-  turn: DrivenTurn,
+  turn: TurnContext,
   transcript: Transcript,
   limit: Promise<number>,
 ): Promise<CompactionNeed | undefined> {
@@ -53,7 +53,7 @@ export async function findNeedBeforeCall(
 
 /** What can be done after the provider refused the conversation for its length, if anything. */
 export async function findNeedAfterOverflow(
-  turn: DrivenTurn,
+  turn: TurnContext,
   transcript: Transcript,
   limit: Promise<number>,
 ): Promise<CompactionNeed | undefined> {
@@ -63,7 +63,7 @@ export async function findNeedAfterOverflow(
 /** Says what is too large, where nothing can be made smaller. */
 export async function createOverflowError(
   error: ModelError,
-  turn: DrivenTurn,
+  turn: TurnContext,
   transcript: Transcript,
   model: Model,
   limit: Promise<number>,
@@ -90,7 +90,7 @@ export async function createOverflowError(
 /** What the call came to, for whoever watches the meter. */
 export function countUsedTokens(
   usage: { inputTokens: number; outputTokens: number } | undefined,
-  turn: DrivenTurn,
+  turn: TurnContext,
   transcript: Transcript,
 ): number {
   const counted = usage ? usage.inputTokens + usage.outputTokens : 0;
@@ -98,7 +98,7 @@ export function countUsedTokens(
 }
 
 function findNeed(
-  turn: DrivenTurn,
+  turn: TurnContext,
   transcript: Transcript,
   used: number,
   measure: Measure,
@@ -109,13 +109,13 @@ function findNeed(
 
 /** What the provider counted last, and our estimate of what came since, in its tokens. */
 async function measureUsage(
-  turn: DrivenTurn,
+  turn: TurnContext,
   transcript: Transcript,
   limit: number,
 ): Promise<{ used: number; measure: Measure }> {
   const fixed = estimatePromptTokens(turn);
   const head = fixed + estimateTextTokens((transcript.compaction && formatSummary(transcript.compaction)) ?? "");
-  const counted = await turn.conversation.lastCount();
+  const counted = await turn.conversation.getLastCount();
   const [before, since] = split(transcript.entries, counted?.position ?? 0);
   if (!counted) return { used: estimateTokens(turn, transcript), measure: { limit, fixed, scale: 1 } };
   const scale = Math.min(maxScale, Math.max(minScale, counted.input / (head + sumTokens(before))));
@@ -126,7 +126,7 @@ async function measureUsage(
 
 /** A conversation that was refused takes at least all there is, whatever we thought of it. */
 async function measureOverflow(
-  turn: DrivenTurn,
+  turn: TurnContext,
   transcript: Transcript,
   limit: number,
 ): Promise<[used: number, measure: Measure]> {

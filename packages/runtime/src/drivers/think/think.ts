@@ -2,7 +2,7 @@ import { ModelError } from "../../model/error.ts";
 import type { Model, ModelPart, ModelRequest, ToolCall } from "../../model/model.ts";
 import { pause } from "../../model/pause.ts";
 import { getRetryDelayMs } from "../../model/retry.ts";
-import type { DrivenTurn, Driver, DriverDefinition, ModelCallEnd } from "../driver.ts";
+import type { TurnContext, Driver, DriverDefinition, ModelCallEnd } from "../driver.ts";
 import { compact } from "./compact.ts";
 import { findNeedAfterOverflow, findNeedBeforeCall, createOverflowError, countUsedTokens } from "./context.ts";
 import { Transcript } from "./transcript.ts";
@@ -21,12 +21,12 @@ class ThinkDriver implements Driver {
     this.#transcript = new Transcript();
   }
 
-  async run(turn: DrivenTurn): Promise<"completed" | "waiting"> {
+  async run(turn: TurnContext): Promise<"completed" | "waiting"> {
     const transcript = this.#transcript;
-    const models = { primary: await turn.models.open("primary"), visionId: await turn.models.idOf("vision") };
+    const models = { primary: await turn.models.open("primary"), visionId: await turn.models.getId("vision") };
     const modelId = models.primary.id;
     for (;;) {
-      const calls = await turn.pendingCalls();
+      const calls = await turn.listPendingCalls();
       if (calls.length > 0) await turn.executeCalls(calls);
       if (await turn.isWaiting()) return "waiting";
       if (calls.length === 0 && (await turn.isAnswered())) return "completed";
@@ -43,7 +43,7 @@ interface StepModels {
   visionId: string;
 }
 
-async function runStep(turn: DrivenTurn, transcript: Transcript, models: StepModels): Promise<void> {
+async function runStep(turn: TurnContext, transcript: Transcript, models: StepModels): Promise<void> {
   const model = await selectModel(turn, transcript, models);
   const planRequest = () => {
     const { visionId } = models;
@@ -51,7 +51,7 @@ async function runStep(turn: DrivenTurn, transcript: Transcript, models: StepMod
     return turn.planModelCall(messages, model.id);
   };
   // Awaited only if the conversation may be close to it.
-  const limit = turn.models.contextWindow(model.id);
+  const limit = turn.models.getContextWindow(model.id);
   const need = await findNeedBeforeCall(turn, transcript, limit);
   if (need) await compact(turn, transcript, need);
   let request = await planRequest();
@@ -85,7 +85,7 @@ async function runStep(turn: DrivenTurn, transcript: Transcript, models: StepMod
 
 /** New images go to the model that can see. */
 async function selectModel(
-  { models }: DrivenTurn,
+  { models }: TurnContext,
   transcript: Transcript,
   { primary, visionId }: StepModels,
 ): Promise<Model> {
@@ -93,7 +93,7 @@ async function selectModel(
 }
 
 async function callModel(
-  turn: DrivenTurn,
+  turn: TurnContext,
   model: Model,
   request: ModelRequest,
 ): Promise<Omit<ModelCallEnd, "context">> {

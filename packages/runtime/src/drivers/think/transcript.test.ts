@@ -43,7 +43,7 @@ function createConversation(...spoken: TranscriptMessage[]) {
       compaction = next;
       return this;
     },
-    compaction: () => compaction,
+    getCompaction: () => compaction,
     readBlob: async () => new Uint8Array([1, 2, 3]),
     readAfter(after: number) {
       from.push(after);

@@ -45,8 +45,8 @@ export class Transcript {
   }
 
   /** Adds what was said since; starts over if the conversation was compacted meanwhile. */
-  async follow(conversation: Pick<Conversation, "compaction" | "readAfter" | "readBlob">): Promise<void> {
-    this.#restart(await conversation.compaction());
+  async follow(conversation: Pick<Conversation, "getCompaction" | "readAfter" | "readBlob">): Promise<void> {
+    this.#restart(await conversation.getCompaction());
     await this.#add(conversation);
   }
 

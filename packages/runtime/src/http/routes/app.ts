@@ -1,4 +1,4 @@
-import { appAddress, endpoints, fail } from "@thinkery/sdk";
+import { formatAppAddress, endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { toAppRequest } from "../app/request.ts";
 import { sanitizeAppResponse } from "../app/response.ts";
@@ -33,7 +33,11 @@ export function addAppRoutes(app: Hono<HonoEnv>): void {
       const { url } = request;
       // Nothing that an app does is worth waiting for when the host stops.
       call.release();
-      return sanitizeAppResponse(await agent.fetchApp(request), url, appAddress(call.params.agency, call.params.agent));
+      return sanitizeAppResponse(
+        await agent.fetchApp(request),
+        url,
+        formatAppAddress(call.params.agency, call.params.agent),
+      );
     });
   }
 }

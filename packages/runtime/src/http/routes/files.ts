@@ -46,7 +46,7 @@ export function addFileRoutes(app: Hono<HonoEnv>): void {
     const bytes = await readBytes(
       call.request,
       getMaxFileBytes(limits),
-      `This is larger than a file may be: ${limits.fileMb} MB.`,
+      `This is larger than a file may be: ${limits.maxFileMb} MB.`,
     );
     const { file, created } = await agent.files.write(
       path,

@@ -1,5 +1,5 @@
 import {
-  agentObjectName,
+  formatAgentObjectName,
   endpoints,
   type ErrorCode,
   fail,
@@ -25,7 +25,7 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
     const from = { user: caller.user, context: readCallerContext(request) };
     const streams = await Promise.all(
       places.map(async ({ agency, agent }) => {
-        const think = env.Think.getByName(agentObjectName(agency, agent));
+        const think = env.Think.getByName(formatAgentObjectName(agency, agent));
         const stream = think.conversation.converse(toInvoke(body), from, agent);
         return places.length === 1 ? stream : stream.catch((error: unknown) => createErrorStream(agent, error));
       }),
@@ -38,7 +38,7 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
     const from = { user: caller.user, context: readCallerContext(request) };
     const admitted = await Promise.all(
       places.map(async ({ agency, agent }) => {
-        const think = env.Think.getByName(agentObjectName(agency, agent));
+        const think = env.Think.getByName(formatAgentObjectName(agency, agent));
         return { think, agent, runId: (await think.conversation.admit(toInvoke(body), from)).runId };
       }),
     );

@@ -1,4 +1,4 @@
-import { agentObjectName, endpoints, fail, ToolFailure } from "@thinkery/sdk";
+import { formatAgentObjectName, endpoints, fail, ToolError } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import type { Env } from "../../objects/env.ts";
 import { type AgentLinux, openLinux } from "../../sandbox/linux.ts";
@@ -24,8 +24,8 @@ interface AgentCall {
 async function callLinux<T>({ env, caller, params }: AgentCall, ask: (linux: AgentLinux) => Promise<T>): Promise<T> {
   await enterAgent(env, caller.user, params.agency, params.agent);
   try {
-    return await ask(openLinux(env, agentObjectName(params.agency, params.agent)));
+    return await ask(openLinux(env, formatAgentObjectName(params.agency, params.agent)));
   } catch (error) {
-    throw error instanceof ToolFailure ? fail("unavailable", error.message) : error;
+    throw error instanceof ToolError ? fail("unavailable", error.message) : error;
   }
 }

@@ -1,4 +1,4 @@
-import { readScript } from "@thinkery/sdk";
+import { validateScript } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { ModelError } from "../error.ts";
 import type { ModelMessage, ModelPart } from "../model.ts";
@@ -6,7 +6,7 @@ import { createScriptedModel } from "./scripted.ts";
 import { tour } from "./tour.ts";
 
 function modelOf(written: unknown) {
-  const { script, problems } = readScript(written);
+  const { script, problems } = validateScript(written);
   if (!script) throw new Error(JSON.stringify(problems));
   return createScriptedModel("scripted:test", script);
 }

@@ -1,4 +1,4 @@
-import { fail, readScript, type Script, type ScriptInput, scriptNameSchema } from "@thinkery/sdk";
+import { fail, validateScript, type Script, type ScriptInput, scriptNameSchema } from "@thinkery/sdk";
 import { findNearest } from "@thinkery/sdk/internal";
 import type { Host } from "../../host/host.ts";
 import { tour } from "./tour.ts";
@@ -22,7 +22,7 @@ export function openScripts(host: Host | undefined): Scripts {
     const found = host && scriptNameSchema.safeParse(name).success ? await host.readScript(name) : undefined;
     const own = Object.hasOwn(builtIn, name) ? builtIn[name] : undefined;
     if (!found && !own) throw await createUnknownScriptError(name);
-    const { script, problems } = readScript(found ? found.script : own);
+    const { script, problems } = validateScript(found ? found.script : own);
     if (script) return script;
     // The daemon has checked it already; this is a daemon of another version.
     throw fail("bad_request", `The script ${found?.file ?? name} is not valid: ${problems[0]?.message}.`, { problems });

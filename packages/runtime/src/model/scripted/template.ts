@@ -1,4 +1,4 @@
-import { expression } from "@thinkery/sdk";
+import { compilePattern } from "@thinkery/sdk";
 import { ModelError } from "../error.ts";
 
 /** What `{{ }}` in a script can speak of. */
@@ -10,7 +10,7 @@ export interface TemplateVariables {
 }
 
 export function fillText(text: string, known: TemplateVariables): string {
-  return text.replaceAll(expression, (_, name: string) => toText(resolveValue(name, known)));
+  return text.replaceAll(compilePattern, (_, name: string) => toText(resolveValue(name, known)));
 }
 
 /** The same through a whole input; an expression that stands alone keeps the type of its value. */

@@ -173,22 +173,22 @@ function parsePayload(options: WireOptions, payload: string): never {
   return event as never;
 }
 
-async function readBody(reader: BodyReader, patience: IdleTimeout, most: number): Promise<string> {
+async function readBody(reader: BodyReader, retryTimeoutMs: IdleTimeout, most: number): Promise<string> {
   const decoder = new TextDecoder();
   let whole = "";
   for (;;) {
-    patience.begin();
+    retryTimeoutMs.begin();
     const bytes = await reader.read();
-    patience.pause();
+    retryTimeoutMs.pause();
     if (!bytes) return whole + decoder.decode();
     whole += decoder.decode(bytes, { stream: true });
     if (whole.length > most) return whole.slice(0, most);
   }
 }
 
-function toModelError(options: WireOptions, error: unknown, patience: IdleTimeout): ModelError {
+function toModelError(options: WireOptions, error: unknown, retryTimeoutMs: IdleTimeout): ModelError {
   if (error instanceof ModelError) return error;
-  if (patience.hasExpired)
+  if (retryTimeoutMs.hasExpired)
     return createNetworkError(
       options,
       `was silent for ${Math.round((options.idleMs ?? defaultIdleMs) / 1000)} seconds.`,
@@ -200,13 +200,13 @@ function toModelError(options: WireOptions, error: unknown, patience: IdleTimeou
 }
 
 /** What little follows the end is read, so that the connection can serve the next call; its silence has the same limit. */
-async function drain(reader: BodyReader, patience: IdleTimeout): Promise<void> {
-  patience.begin();
+async function drain(reader: BodyReader, retryTimeoutMs: IdleTimeout): Promise<void> {
+  retryTimeoutMs.begin();
   try {
     while (await reader.read());
   } catch {
     // Whoever breaks off now has nothing left to say.
   } finally {
-    patience.end();
+    retryTimeoutMs.end();
   }
 }

@@ -28,6 +28,6 @@ test.each([
   [new Error("Worker exceeded memory limit."), { kind: "limit", message: "The code exceeded memory limit." }],
   [new Error("something else"), { kind: "threw", message: "The code was ended: something else" }],
   ["no error", { kind: "threw", message: "The code was ended: no error" }],
-])("%s", (error, trouble) => {
-  expect(toRunFailure(error)).toEqual(trouble);
+])("%s", (error, errorCode) => {
+  expect(toRunFailure(error)).toEqual(errorCode);
 });

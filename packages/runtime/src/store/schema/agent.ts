@@ -195,4 +195,13 @@ export const agentMigrations: Migrations = [
   ALTER TABLE ledger ADD COLUMN within TEXT;
   CREATE INDEX ledger_within ON ledger (turn) WHERE within IS NOT NULL AND state = 'started';
   `,
+  // Names that say what they hold.
+  `
+  ALTER TABLE turns RENAME COLUMN strikes TO crashes;
+  ALTER TABLE ledger RENAME COLUMN repeatable TO idempotent;
+  ALTER TABLE ledger RENAME COLUMN within TO parent_call;
+  ALTER TABLE kept RENAME TO middleware_state;
+  DROP INDEX ledger_within;
+  CREATE INDEX ledger_open_children ON ledger (turn) WHERE parent_call IS NOT NULL AND state = 'started';
+  `,
 ];

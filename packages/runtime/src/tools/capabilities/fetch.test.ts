@@ -164,7 +164,7 @@ test("method, headers and body arrive as they were given", async () => {
 test.each(["/endless", "/bomb"])("%s is not read to its end", async (path) => {
   cut = [];
   await expect(fetchPath(path)).rejects.toMatchObject({
-    trouble: "too_large",
+    code: "too_large",
     message: expect.stringMatching(/^The answer of 127\.0\.0\.1:\d+ has more than 5 MB\. Ask for less/),
   });
   if (path === "/endless") await waitUntil("the connection to end", () => cut.includes(path));

@@ -1,4 +1,4 @@
-import { defineTool, type FileInfo, filePath, folderPath, fail, type Files, type Tool } from "@thinkery/sdk";
+import { defineTool, type FileInfo, parseFilePath, parseFolderPath, fail, type Files, type Tool } from "@thinkery/sdk";
 import { maxCommandBytes } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import { matchPaths } from "../../policy/match-paths.ts";
@@ -35,13 +35,13 @@ const readFile = defineTool(
   },
   async ({ path: given, only }, { files }) => {
     if (only) {
-      const folder = folderPath(given);
+      const folder = parseFolderPath(given);
       const file = folder === undefined ? undefined : await files.stat(folder);
       if (file) return file;
       const isFolder = folder === undefined || (await files.list({ under: folder })).length > 0;
       return isFolder ? { path: folder ?? "", kind: "folder" } : null;
     }
-    const path = filePath(given);
+    const path = parseFilePath(given);
     const found = await files.read(path);
     if (!found) throw await createMissingError(files, path);
     if (typeof found.content === "string") return { text: found.content };
@@ -62,7 +62,7 @@ const writeFile = defineTool(
     summarize: (answer) => `wrote ${String(answer)}`,
   },
   async ({ path: given, content }, { files, signal }) => {
-    const path = filePath(given);
+    const path = parseFilePath(given);
     const stored = await files.store("text" in content ? content.text : Buffer.from(content.base64, "base64"), path);
     signal.throwIfAborted();
     await files.commit([{ write: path, content: stored }]);
@@ -82,7 +82,7 @@ const listFiles = defineTool(
     redactInput: redactFileInput,
     summarize: (answer) => formatCount((answer as FileInfo[]).length, "file"),
   },
-  ({ path = "" }, { files }) => files.list({ under: folderPath(path) }),
+  ({ path = "" }, { files }) => files.list({ under: parseFolderPath(path) }),
 );
 
 const deleteFile = defineTool(
@@ -95,7 +95,7 @@ const deleteFile = defineTool(
     redactInput: redactFileInput,
     summarize: () => "deleted",
   },
-  async ({ path }, { files }) => void (await files.commit([{ delete: filePath(path) }])),
+  async ({ path }, { files }) => void (await files.commit([{ delete: parseFilePath(path) }])),
 );
 
 const moveFile = defineTool(
@@ -108,7 +108,7 @@ const moveFile = defineTool(
     redactInput: redactFileInput,
     summarize: () => "moved",
   },
-  async ({ from, to }, { files }) => void (await files.commit([{ move: filePath(from), to: filePath(to) }])),
+  async ({ from, to }, { files }) => void (await files.commit([{ move: parseFilePath(from), to: parseFilePath(to) }])),
 );
 
 const bash = defineTool(

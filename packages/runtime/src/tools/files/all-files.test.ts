@@ -1,4 +1,4 @@
-import { type Tool, ToolFailure } from "@thinkery/sdk";
+import { type Tool, ToolError } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { Toolbox } from "../toolbox.ts";
 import { deleteFile } from "./delete-file.ts";
@@ -108,6 +108,6 @@ test.each(fileTools.map((tool) => [tool.name, tool] as const))("%s goes nowhere 
 
 test("file tools fail in a way that a model can read", async () => {
   const error = await new FilesDouble().call(readFile, { path: "a" }).catch((error: unknown) => error);
-  expect(error).toBeInstanceOf(ToolFailure);
-  expect(error).toMatchObject({ trouble: "invalid_input" });
+  expect(error).toBeInstanceOf(ToolError);
+  expect(error).toMatchObject({ code: "invalid_input" });
 });

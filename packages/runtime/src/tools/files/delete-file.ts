@@ -1,4 +1,4 @@
-import { folderPath } from "@thinkery/sdk";
+import { parseFolderPath } from "@thinkery/sdk";
 import { z } from "zod";
 import { defineFileTool, createInputError } from "./file-tool.ts";
 import { formatCount, createMissingError } from "./format.ts";
@@ -12,7 +12,7 @@ export const deleteFile = defineFileTool(
     local: true,
   },
   async ({ path: given }, { files }) => {
-    const path = folderPath(given);
+    const path = parseFolderPath(given);
     if (path === undefined) throw createInputError("That is the whole workspace. Delete what is in it by name.");
     const isFile = (await files.stat(path)) !== undefined;
     const count = isFile ? 1 : (await files.list({ under: path })).length;

@@ -1,4 +1,4 @@
-import { filePath, type Files, type FileSnapshot } from "@thinkery/sdk";
+import { parseFilePath, type Files, type FileSnapshot } from "@thinkery/sdk";
 import { z } from "zod";
 import { decodeText } from "../../workspace/content.ts";
 import { listChangedBlocks, createPatch } from "../../workspace/text/patch.ts";
@@ -35,7 +35,7 @@ export const editFile = defineFileTool(
   },
   async ({ path: given, oldString = "", newString = "", replaceAll, edits: several = [] }, { files, signal }) => {
     const edits = several.length > 0 ? several : [{ oldString, newString, replaceAll }];
-    const path = filePath(given);
+    const path = parseFilePath(given);
     const found = await files.read(path);
     if (!found && !(await isNew(files, path, edits))) throw await createMissingError(files, path);
     const before = found ? await readText(files, found) : "";

@@ -1,8 +1,8 @@
-import { defineTool, type NewTool, type Tool, type ToolContext, ToolFailure } from "@thinkery/sdk";
+import { defineTool, type ToolOptions, type Tool, type ToolContext, ToolError } from "@thinkery/sdk";
 import { z } from "zod";
 import { matchPaths } from "../../policy/match-paths.ts";
 
-interface NewFileTool<Input> extends Omit<NewTool<Input>, "inputSchema"> {
+interface NewFileTool<Input> extends Omit<ToolOptions<Input>, "inputSchema"> {
   inputSchema: z.ZodType<Input>;
 }
 
@@ -28,12 +28,12 @@ export function defineFileTool<Input>(
 }
 
 /** What a model is to read and to do otherwise; nothing was done. */
-export function createInputError(message: string): ToolFailure {
-  return new ToolFailure("invalid_input", message);
+export function createInputError(message: string): ToolError {
+  return new ToolError("invalid_input", message);
 }
 
 /** Somebody else committed between reading a file and writing it. */
-export function createConflictError(path: string): ToolFailure {
+export function createConflictError(path: string): ToolError {
   return createInputError(`“${path}” was changed by somebody else just now. Try again.`);
 }
 

@@ -6,8 +6,8 @@ import type {
   FileInfo,
   Files,
   FileSnapshot,
-  Found,
-  SearchOrder,
+  SearchMatch,
+  SearchRequest,
   Tool,
   ToolContext,
 } from "@thinkery/sdk";
@@ -23,8 +23,8 @@ export class FilesDouble implements Files {
   readonly blobs = new Map<string, Uint8Array>();
   readonly seenHashes = new Map<string, string>();
   readonly commits: string[][] = [];
-  searches: SearchOrder[] = [];
-  found: Found[] = [];
+  searches: SearchRequest[] = [];
+  found: SearchMatch[] = [];
   more = false;
   /** What happens the next time that something has to be waited for. */
   onNextWait: (() => void) | undefined;
@@ -41,7 +41,7 @@ export class FilesDouble implements Files {
   /** As a model calls it. */
   async call(tool: Tool, input: unknown): Promise<unknown> {
     const shell = {
-      search: async (order: SearchOrder) => (this.searches.push(order), { found: this.found, more: this.more }),
+      search: async (order: SearchRequest) => (this.searches.push(order), { found: this.found, more: this.more }),
     };
     return tool.execute(tool.inputSchema.parse(input), {
       files: this,

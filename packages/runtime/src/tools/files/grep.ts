@@ -1,4 +1,4 @@
-import { folderPath, type Found } from "@thinkery/sdk";
+import { parseFolderPath, type SearchMatch } from "@thinkery/sdk";
 import { z } from "zod";
 import { defineFileTool } from "./file-tool.ts";
 import { limitLines, formatCount, createMissingError } from "./format.ts";
@@ -24,7 +24,7 @@ export const grep = defineFileTool(
     summarize: (output) => formatCount(String(output).split("\n").length, "line"),
   },
   async ({ pattern, path = "", glob, ignoreCase, context }, { files, shell }) => {
-    const under = folderPath(path);
+    const under = parseFolderPath(path);
     if (under !== undefined && !(await files.stat(under)) && (await files.list({ under })).length === 0) {
       throw await createMissingError(files, under);
     }
@@ -44,10 +44,10 @@ export const grep = defineFileTool(
 );
 
 /** Each path once, its lines below it; those that are only near have a dash. */
-function groupByPath(found: readonly Found[]): string[] {
+function groupByPath(found: readonly SearchMatch[]): string[] {
   const hasContext = found.some(({ near }) => near);
   const lines: string[] = [];
-  let last: Found | undefined;
+  let last: SearchMatch | undefined;
   for (const one of found) {
     const { path, line, text, near } = one;
     if (path !== last?.path) lines.push(path);

@@ -1,4 +1,4 @@
-import { folderPath } from "@thinkery/sdk";
+import { parseFolderPath } from "@thinkery/sdk";
 import { z } from "zod";
 import { defineFileTool } from "./file-tool.ts";
 import { formatCount, formatListing, createMissingError } from "./format.ts";
@@ -16,7 +16,7 @@ export const listFiles = defineFileTool(
     summarize: (output) => formatCount(String(output).split("\n").length, "line"),
   },
   async ({ path = "" }, { files }) => {
-    const folder = folderPath(path);
+    const folder = parseFolderPath(path);
     const file = folder === undefined ? undefined : await files.stat(folder);
     const all = file ? [file] : await files.list({ under: folder });
     if (folder !== undefined && all.length === 0) throw await createMissingError(files, folder);

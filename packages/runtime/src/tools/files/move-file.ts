@@ -1,4 +1,4 @@
-import { filePath, type Files, folderPath } from "@thinkery/sdk";
+import { parseFilePath, type Files, parseFolderPath } from "@thinkery/sdk";
 import { z } from "zod";
 import { defineFileTool, createInputError } from "./file-tool.ts";
 import { formatCount, createMissingError } from "./format.ts";
@@ -12,7 +12,7 @@ export const moveFile = defineFileTool(
     local: true,
   },
   async (given, { files }) => {
-    const from = folderPath(given.from);
+    const from = parseFolderPath(given.from);
     if (from === undefined) throw createInputError("That is the whole workspace, and stays where it is.");
     const isFile = (await files.stat(from)) !== undefined;
     const count = isFile ? 1 : (await files.list({ under: from })).length;
@@ -27,8 +27,8 @@ export const moveFile = defineFileTool(
 /** A folder as the target is where it goes, under the name it has. */
 async function findTarget(files: Files, from: string, given: string): Promise<string> {
   const name = from.slice(from.lastIndexOf("/") + 1);
-  const to = folderPath(given);
+  const to = parseFolderPath(given);
   if (to === undefined) return name;
   const isFolder = given.endsWith("/") || (to !== from && (await files.list({ under: to })).length > 0);
-  return isFolder ? filePath(`${to}/${name}`) : to;
+  return isFolder ? parseFilePath(`${to}/${name}`) : to;
 }

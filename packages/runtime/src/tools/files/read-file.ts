@@ -1,4 +1,4 @@
-import { filePath, type Files, type FileSnapshot, folderPath, ToolImage } from "@thinkery/sdk";
+import { parseFilePath, type Files, type FileSnapshot, parseFolderPath, ToolImage } from "@thinkery/sdk";
 import { z } from "zod";
 import { decodeText } from "../../workspace/content.ts";
 import { truncateText } from "../../workspace/text/lines.ts";
@@ -25,8 +25,8 @@ export const readFile = defineFileTool(
       output instanceof ToolImage ? "a picture" : `${formatCount(String(output).split("\n").length, "line")}`,
   },
   async ({ path: given, offset = 1, limit = maxLines }, { files }) => {
-    const folder = folderPath(given);
-    const path = folder === undefined ? undefined : filePath(folder);
+    const folder = parseFolderPath(given);
+    const path = folder === undefined ? undefined : parseFilePath(folder);
     const found = path === undefined ? undefined : await files.read(path);
     if (!found) return listFolder(files, path);
     const page = { offset: Math.max(1, Math.floor(offset)), limit: Math.min(maxLines, Math.max(1, Math.floor(limit))) };

@@ -1,4 +1,4 @@
-import { type FileContent, filePath, type FileSnapshot, type TextPatch } from "@thinkery/sdk";
+import { type FileContent, parseFilePath, type FileSnapshot, type TextPatch } from "@thinkery/sdk";
 import { z } from "zod";
 import { isSameContent } from "../../workspace/content.ts";
 import { listChangedBlocks } from "../../workspace/text/patch.ts";
@@ -16,7 +16,7 @@ export const writeFile = defineFileTool(
     local: true,
   },
   async ({ path: given, content: text }, { files, signal }) => {
-    const path = filePath(given);
+    const path = parseFilePath(given);
     const content = await files.store(text, path);
     signal.throwIfAborted();
     const found = await files.read(path);

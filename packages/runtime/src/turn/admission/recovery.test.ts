@@ -19,13 +19,13 @@ test("a turn that was cut off goes on, and the attempt is counted", () => {
   const { events, failure } = recover(turn, { id: "second", after: "stop" }, limits);
   expect(failure).toBeUndefined();
   expect(events).toEqual([
-    { type: "run.resumed", data: { runId: "t", reason: "recovered", attempt: 1, strikes: 0, boot: "second" } },
+    { type: "run.resumed", data: { runId: "t", reason: "recovered", attempt: 1, crashes: 0, boot: "second" } },
   ]);
 });
 
 test("a crash is a strike, and the second one ends the turn", () => {
   const once = recover(turn, { id: "second", after: "crash" }, limits);
-  expect(once.events[0]).toMatchObject({ data: { strikes: 1 } });
+  expect(once.events[0]).toMatchObject({ data: { crashes: 1 } });
   expect(once.failure).toBeUndefined();
   const twice = recover(
     { ...turn, crashCount: 1, attempt: 1, boot: "second" },
@@ -37,12 +37,12 @@ test("a crash is a strike, and the second one ends the turn", () => {
 
 test("an object that slept in the same life of main gets no strike", () => {
   const { events } = recover(turn, { id: "first", after: "crash" }, limits);
-  expect(events[0]).toMatchObject({ data: { strikes: 0, attempt: 1 } });
+  expect(events[0]).toMatchObject({ data: { crashes: 0, attempt: 1 } });
 });
 
 test("a turn that gets nowhere is given up after its attempts", () => {
-  const last = recover({ ...turn, attempt: limits.attempts - 1 }, { id: "second", after: "stop" }, limits);
+  const last = recover({ ...turn, attempt: limits.maxAttempts - 1 }, { id: "second", after: "stop" }, limits);
   expect(last.failure).toBeUndefined();
-  const over = recover({ ...turn, attempt: limits.attempts }, { id: "second", after: "stop" }, limits);
+  const over = recover({ ...turn, attempt: limits.maxAttempts }, { id: "second", after: "stop" }, limits);
   expect(over.failure?.code).toBe("no_progress");
 });

@@ -10,12 +10,12 @@ export function recover(turn: TurnRow, boot: Boot, limits: TurnLimits): { events
   const attempt = turn.attempt + 1;
   // An object that was merely put to sleep and woken lives in the same boot.
   const hasCrashed = turn.boot !== boot.id && boot.after === "crash";
-  const strikes = turn.crashCount + (hasCrashed ? 1 : 0);
+  const crashes = turn.crashCount + (hasCrashed ? 1 : 0);
   const events: NewEvent[] = [
-    { type: "run.resumed", data: { runId: turn.id, reason: "recovered", attempt, strikes, boot: boot.id } },
+    { type: "run.resumed", data: { runId: turn.id, reason: "recovered", attempt, crashes, boot: boot.id } },
   ];
-  if (strikes >= limits.strikes) {
-    const message = `The host stopped ${strikes} times while this turn was at the same point.`;
+  if (crashes >= limits.maxCrashes) {
+    const message = `The host stopped ${crashes} times while this turn was at the same point.`;
     return {
       events,
       failure: {
@@ -25,8 +25,8 @@ export function recover(turn: TurnRow, boot: Boot, limits: TurnLimits): { events
       },
     };
   }
-  if (attempt > limits.attempts) {
-    const message = `The turn was taken up ${limits.attempts} times and got no further.`;
+  if (attempt > limits.maxAttempts) {
+    const message = `The turn was taken up ${limits.maxAttempts} times and got no further.`;
     return { events, failure: { code: "no_progress", message, advice: "Send the message again to retry." } };
   }
   return { events };

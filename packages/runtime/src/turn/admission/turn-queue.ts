@@ -133,9 +133,9 @@ export class TurnQueue {
     if (turn.status === "paused" && store.ledger.listDeferred(turn.id).length === 1) {
       recorder.record(event, {
         type: "run.resumed",
-        data: { runId: turn.id, reason: "reported", attempt: 0, strikes: 0, boot: boot.id },
+        data: { runId: turn.id, reason: "resolved", attempt: 0, crashes: 0, boot: boot.id },
       });
-      this.#begin(turn, "reported");
+      this.#begin(turn, "resolved");
     } else recorder.record(event);
     return toRun(store.turns.get(turn.id) ?? turn);
   }
@@ -164,16 +164,16 @@ export class TurnQueue {
     });
   }
 
-  #begin(turn: TurnRow, from: "admitted" | "waited" | "recovered" | "reported"): void {
+  #begin(turn: TurnRow, from: "admitted" | "waited" | "recovered" | "resolved"): void {
     this.#currentRunId = turn.id;
     this.#options.onBusy();
     void this.#run(turn, from);
   }
 
-  async #run(turn: TurnRow, from: "admitted" | "waited" | "recovered" | "reported"): Promise<void> {
+  async #run(turn: TurnRow, from: "admitted" | "waited" | "recovered" | "resolved"): Promise<void> {
     const { agent, store, blobs, recorder, boot, limits } = this.#options;
     const runId = turn.id;
-    const again = from === "recovered" || from === "reported" ? from : undefined;
+    const again = from === "recovered" || from === "resolved" ? from : undefined;
     try {
       if (again === "recovered") {
         const { events, failure } = recover(turn, boot, limits);

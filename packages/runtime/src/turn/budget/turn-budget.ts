@@ -1,4 +1,4 @@
-import type { AgentBudget, Failure, Standing, UsageTotal } from "@thinkery/sdk";
+import type { AgentBudget, Failure, BudgetStatus, UsageTotal } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
 import {
   type Measures,
@@ -132,14 +132,14 @@ export class TurnBudget {
   /** The turn's own limits and the agent's. */
   #checkLimits(model: string, { unknown }: ReservationRequest): void {
     this.#countTime(Date.now());
-    const standings = [...this.#listTurnStatuses(), ...this.#listAgentStatuses()];
-    const loose = unknown && findUnenforceableLimit(standings, unknown);
+    const statuses = [...this.#listTurnStatuses(), ...this.#listAgentStatuses()];
+    const loose = unknown && findUnenforceableLimit(statuses, unknown);
     if (loose) throw createUnenforceableError(loose, unknown, model);
-    const refused = findReachedLimit(standings);
+    const refused = findReachedLimit(statuses);
     if (refused) throw createBudgetError(refused, this.#options.agent);
   }
 
-  #listTurnStatuses(): Standing[] {
+  #listTurnStatuses(): BudgetStatus[] {
     return createBudgetStatuses({
       level: "turn",
       per: "turn",
@@ -149,7 +149,7 @@ export class TurnBudget {
     });
   }
 
-  #listAgentStatuses(): Standing[] {
+  #listAgentStatuses(): BudgetStatus[] {
     if (!this.#budget.agent) return [];
     this.#options.record();
     return listAgentBudgetStatuses(this.#options.store, this.#budget, this.#reserved);
@@ -182,7 +182,7 @@ export function listAgentBudgetStatuses(
   { spending }: AgentStore,
   budget: AgentBudget | undefined,
   reserved = noMeasures,
-): Standing[] {
+): BudgetStatus[] {
   if (!budget?.agent) return [];
   const { per } = budget.agent;
   const spent = toMeasures(spending.readTotal(per === "day" ? formatDay(Date.now()) : undefined));

@@ -3,9 +3,9 @@ import {
   type NewEvent,
   type Tool,
   type ToolContext,
-  ToolFailure,
+  ToolError,
   ToolImage,
-  type ToolTrouble,
+  type ToolErrorCode,
 } from "@thinkery/sdk";
 import { type CallLog, type CallScope, executeCall } from "./execute-call.ts";
 import { isDeeperThan } from "./json-depth.ts";
@@ -27,7 +27,7 @@ const maxNameChars = 100;
 
 interface CodeCallsOptions {
   /** The call that runs the code. */
-  within: string;
+  parentCallId: string;
   signal: AbortSignal;
   step: StepContext;
   /** Returns the id of the next call that code makes under that call. */
@@ -110,12 +110,12 @@ function toDisplayName(capability: string): string {
 }
 
 function createCodeScope(options: CodeCallsOptions, signal: AbortSignal): CallScope<string> {
-  const { step, within, createContext } = options;
+  const { step, parentCallId, createContext } = options;
   const { tools, capabilities } = step.deps;
   return {
     step,
     signal,
-    log: createCodeLog(step, within),
+    log: createCodeLog(step, parentCallId),
     find(name) {
       const isTool = isToolName(name);
       const toolName = isTool ? name.slice(toolPrefix.length) : name;
@@ -137,13 +137,13 @@ function createCodeScope(options: CodeCallsOptions, signal: AbortSignal): CallSc
 interface Answer {
   summary?: string;
   error?: string;
-  trouble?: ToolTrouble;
+  errorCode?: ToolErrorCode;
 }
 
-function createCodeLog({ runId, step }: StepContext, within: string): CallLog<string> {
+function createCodeLog({ runId, step }: StepContext, parentCallId: string): CallLog<string> {
   const createCalledEvent = (callId: string, toolName: string, args: unknown): NewEvent => ({
     type: "capability.called",
-    data: { runId, step, within, callId, toolName, args: abbreviate(args) },
+    data: { runId, step, parentCallId, callId, toolName, args: abbreviate(args) },
   });
   const createAnsweredEvent = (
     callId: string,
@@ -153,25 +153,22 @@ function createCodeLog({ runId, step }: StepContext, within: string): CallLog<st
     answer: Answer,
   ): NewEvent => ({
     type: "capability.answered",
-    data: { runId, within, callId, toolName, ms, action, ...answer },
+    data: { runId, parentCallId, callId, toolName, ms, action, ...answer },
   });
   const redact = ({ redactInput: logged }: Tool, input: unknown) => (logged ? logged(input) : input);
   return {
-    createRefusedEvents({ id, name: capability, tool, input }, { code: trouble, message: error }) {
+    createRefusedEvents({ id, name: capability, tool, input }, { code: errorCode, message: error }) {
       const name = tool?.name ?? toDisplayName(capability);
       const args = tool ? redact(tool, input) : {};
       return [
         createCalledEvent(id, name, args),
-        createAnsweredEvent(id, name, tool?.action ?? "refuse", 0, { trouble, error }),
+        createAnsweredEvent(id, name, tool?.action ?? "refuse", 0, { errorCode, error }),
       ];
     },
     createStartedEvent: ({ id, tool, input }) => createCalledEvent(id, tool.name, redact(tool, input)),
     encode({ tool }, value) {
       if (value instanceof Deferred) {
-        throw new ToolFailure(
-          "threw",
-          `${tool.name} answers later, and code cannot wait for it. Call it without code.`,
-        );
+        throw new ToolError("threw", `${tool.name} answers later, and code cannot wait for it. Call it without code.`);
       }
       return toJson(tool, value);
     },
@@ -179,8 +176,8 @@ function createCodeLog({ runId, step }: StepContext, within: string): CallLog<st
       const summary = tool.summarize?.(value) ?? (typeof value === "string" ? value : json).slice(0, maxSummaryChars);
       return createAnsweredEvent(id, tool.name, tool.action, ms, { summary });
     },
-    createFailedEvent: ({ id, tool }, { code: trouble, message: error }, ms) =>
-      createAnsweredEvent(id, tool.name, tool.action, ms, { trouble, error }),
+    createFailedEvent: ({ id, tool }, { code: errorCode, message: error }, ms) =>
+      createAnsweredEvent(id, tool.name, tool.action, ms, { errorCode, error }),
   };
 }
 
@@ -198,7 +195,7 @@ function toJson({ name }: Tool, value: unknown): string {
   const json =
     JSON.stringify(plain, (_, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner)) ?? "null";
   if (json.length <= maxOutputChars) return json;
-  throw new ToolFailure("too_large", `${name} returned more than ${toMegabytes(maxOutputChars)} MB.`);
+  throw new ToolError("too_large", `${name} returned more than ${toMegabytes(maxOutputChars)} MB.`);
 }
 
 function describeImage({ mediaType, description, data }: ToolImage) {

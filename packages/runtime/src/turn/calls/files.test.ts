@@ -9,7 +9,7 @@ const origin: Origin = { kind: "agent", agent: "global~ada", turn: "t", toolCall
 function openFiles() {
   const commits: { base: number | undefined; isRecorded: boolean }[] = [];
   const workspace = {
-    limits: { fileMb: 1 },
+    limits: { maxFileMb: 1 },
     commit: async ({ base }: CommitRequest, options: object) =>
       void commits.push({ base, isRecorded: "record" in options }),
   } as unknown as WorkspacePort;

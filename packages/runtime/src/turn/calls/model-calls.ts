@@ -1,4 +1,4 @@
-import type { NewEvent, ToolTrouble } from "@thinkery/sdk";
+import type { NewEvent, ToolErrorCode } from "@thinkery/sdk";
 import { isDraining } from "../../host/drain.ts";
 import type { ToolCall } from "../../model/model.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
@@ -64,7 +64,7 @@ function createModelScope(step: StepContext): CallScope<Output> {
     },
     checkInterrupted({ id }, tool) {
       if (tool.idempotent || store.ledger.get(id)?.state !== "started") return undefined;
-      step.hold(...closeCallsWithin(store, runId, "outcome_unknown", id));
+      step.hold(...closeChildCalls(store, runId, "outcome_unknown", id));
       const message = `The host stopped while ${tool.name} was running. Whether it took effect is unknown. Check before you call it again.`;
       return { code: "outcome_unknown", message };
     },
@@ -80,8 +80,8 @@ function createModelLog({ runId, step, blobs }: StepContext): CallLog<Output> {
     createRefusedEvents: (call, { code, message }) => [createToolError(call, runId, code, message, 0, "refuse")],
     createStartedEvent({ id, tool, input }) {
       const args = tool.redactInput ? tool.redactInput(input) : input;
-      const { idempotent: repeatable } = tool;
-      return { type: "tool.started", data: { runId, step, callId: id, toolName: tool.name, args, repeatable } };
+      const { idempotent } = tool;
+      return { type: "tool.started", data: { runId, step, callId: id, toolName: tool.name, args, idempotent } };
     },
     encode: ({ id, tool }, value) => createOutput(tool, id, value, blobs),
     createCompletedEvent({ id, tool }, _, { text, result }, ms) {
@@ -117,21 +117,35 @@ function stopRepetition(call: ToolCall, { step, log }: CallScope<Output>): void 
 export function createToolError(
   { id, name }: Pick<ToolCall, "id" | "name">,
   runId: string,
-  trouble: ToolTrouble,
+  errorCode: ToolErrorCode,
   error: string,
   ms: number,
   action: string,
 ): NewEvent {
   const messageId = toResultId(id);
-  return { type: "tool.error", data: { runId, callId: id, toolName: name, messageId, error, trouble, ms, action } };
+  return { type: "tool.error", data: { runId, callId: id, toolName: name, messageId, error, errorCode, ms, action } };
 }
 
 /** The results of calls that code had made when it was cut off; only of those within one call, if it is given. */
-export function closeCallsWithin(store: AgentStore, runId: string, trouble: ToolTrouble, within?: string): NewEvent[] {
+export function closeChildCalls(
+  store: AgentStore,
+  runId: string,
+  errorCode: ToolErrorCode,
+  parentCallId?: string,
+): NewEvent[] {
   const error = "The run that made this call ended before it had an answer.";
-  return store.ledger.listOpenWithin(runId, within).map(({ call: callId, tool: toolName, within }) => ({
+  return store.ledger.listOpenChildren(runId, parentCallId).map((call) => ({
     type: "capability.answered",
-    data: { runId, within, callId, toolName, ms: 0, action: "cancel", error, trouble },
+    data: {
+      runId,
+      parentCallId: call.parent_call,
+      callId: call.call,
+      toolName: call.tool,
+      ms: 0,
+      action: "cancel",
+      error,
+      errorCode,
+    },
   }));
 }
 

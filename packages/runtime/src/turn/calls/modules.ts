@@ -1,4 +1,4 @@
-import { pathProblem } from "@thinkery/sdk";
+import { findPathIssue } from "@thinkery/sdk";
 import { z } from "zod";
 import { decodeText } from "../../workspace/content.ts";
 import type { WorkspacePort } from "../../workspace/workspace-port.ts";
@@ -24,7 +24,7 @@ export function createModuleFinder(
     if (++searches > maxSearches) throw new Error(`A run of code may look for ${maxSearches} modules.`);
     const paths = pathsSchema.parse(JSON.parse(input));
     for (const path of paths) {
-      const info = pathProblem(path) ? undefined : await workspace.stat(path, { branch });
+      const info = findPathIssue(path) ? undefined : await workspace.stat(path, { branch });
       if (!info) continue;
       const refused = refusal(info.path);
       if (refused !== undefined) throw new Error(refused);

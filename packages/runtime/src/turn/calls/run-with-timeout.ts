@@ -1,10 +1,10 @@
-import { type Tool, type ToolContext, ToolFailure, type ToolTrouble } from "@thinkery/sdk";
+import { type Tool, type ToolContext, ToolError, type ToolErrorCode } from "@thinkery/sdk";
 import type { TurnLimits } from "@thinkery/sdk/internal";
 import { UnusableOutputError } from "../../tools/output.ts";
 
 /** Why a call has no output. */
 export interface CallFailure {
-  code: ToolTrouble;
+  code: ToolErrorCode;
   message: string;
 }
 
@@ -33,7 +33,7 @@ export function runWithTimeout({ tool, input, isLocal, limits, signal, createCon
     signal.removeEventListener("abort", cancel);
     return value;
   }
-  const seconds = tool.timeoutSeconds ?? limits.toolSeconds;
+  const seconds = tool.timeoutSeconds ?? limits.toolTimeoutSeconds;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       ending.abort(new ToolTimeoutError(`${tool.name} did not answer within ${seconds} s and was given up.`));
@@ -52,7 +52,7 @@ const maxErrorChars = 2000;
 export function describeFailure(error: unknown, tool: Tool, signal: AbortSignal): CallFailure {
   if (error instanceof ToolTimeoutError) return { code: "timeout", message: error.message };
   if (signal.aborted) return { code: "canceled", message: `${tool.name} was canceled.` };
-  if (error instanceof ToolFailure) return { code: error.trouble, message: error.message };
+  if (error instanceof ToolError) return { code: error.code, message: error.message };
   if (error instanceof UnusableOutputError) return { code: "too_large", message: error.message };
   const message = error instanceof Error ? error.message : String(error);
   return { code: "threw", message: `${tool.name} failed: ${message.slice(0, maxErrorChars)}` };

@@ -1,15 +1,15 @@
 import {
   type FileEdit,
   isThinkeryError,
-  type Landed,
+  type CommitResponse,
   type NewEvent,
   type Origin,
   type Overlap,
-  pathProblem,
+  findPathIssue,
   type Shell,
-  shownPath,
+  formatPath,
   type ShellResult,
-  ToolFailure,
+  ToolError,
   workspaceFolder,
 } from "@thinkery/sdk";
 import { matchesWildcard } from "@thinkery/sdk/internal";
@@ -47,7 +47,7 @@ export function openShell(options: ShellOptions): Shell {
   const { callId, step, signal, inside } = options;
   const { runId, progress, deps } = step;
   const { sandbox, sandboxKey, shellFiles, config } = deps;
-  const { seconds, mostSeconds } = sandbox.limits;
+  const { timeoutSeconds: seconds, maxTimeoutSeconds } = sandbox.limits;
   const createTerms = () => ({
     agent: sandboxKey,
     signal,
@@ -58,7 +58,7 @@ export function openShell(options: ShellOptions): Shell {
     async run(command, { timeoutMs = seconds * 1000 } = {}) {
       const began = Date.now();
       const order = createOrder(command, shellFiles.getShellState(runId) ?? initialShellState, options);
-      const limitMs = Math.min(timeoutMs, mostSeconds * 1000);
+      const limitMs = Math.min(timeoutMs, maxTimeoutSeconds * 1000);
       const answer = await (inside?.()?.shell(order, limitMs) ??
         sandbox.shell(order, { ...createTerms(), timeoutMs: limitMs }));
       signal.throwIfAborted();
@@ -94,12 +94,12 @@ async function commitChanges(
   if (changes.length === 0) return output;
   const edits = await toEdits(workspace, changes, allNotes);
   signal.throwIfAborted();
-  let result: Landed;
+  let result: CommitResponse;
   try {
     result = await workspace.commit({ edits, origin, branch, base, partial: true }, { record });
   } catch (error) {
     if (!isThinkeryError(error)) throw error;
-    throw new ToolFailure(
+    throw new ToolError(
       error.code === "too_large" ? "limit" : "threw",
       [
         stdout.trimEnd(),
@@ -120,8 +120,8 @@ async function toEdits(workspace: WorkspacePort, changes: readonly ShellChange[]
   const refused: string[] = [];
   for (const change of changes) {
     const path = "write" in change ? change.write : "move" in change ? change.to : undefined;
-    const problem = path === undefined ? undefined : pathProblem(path);
-    if (problem) refused.push(`“${shownPath(path ?? "")}” was not kept: ${problem}.`);
+    const problem = path === undefined ? undefined : findPathIssue(path);
+    if (problem) refused.push(`“${formatPath(path ?? "")}” was not kept: ${problem}.`);
     else if ("write" in change)
       edits.push({ write: change.write, content: await workspace.store(change.content, change.write) });
     else edits.push(change);

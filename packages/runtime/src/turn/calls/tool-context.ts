@@ -5,7 +5,7 @@ import {
   type Origin,
   type Shell,
   type ToolContext,
-  ToolFailure,
+  ToolError,
 } from "@thinkery/sdk";
 import { explainFileDenial } from "../../policy/file-access.ts";
 import { attachFiles } from "../../sandbox/linux-files.ts";
@@ -22,7 +22,7 @@ export interface CallName {
   callId: string;
   toolName: string;
   /** The call whose code makes it, and the sandbox that this code is in. */
-  within?: string;
+  parentCallId?: string;
   inside?: () => NestedSandbox | undefined;
 }
 
@@ -33,10 +33,10 @@ export function createToolContext(
   signal: AbortSignal,
   record: StepContext["record"],
 ): ToolContext {
-  const { callId, toolName, within = callId } = call;
+  const { callId, toolName, parentCallId = callId } = call;
   const { runId, agent, consult, progress, deps } = step;
   const { workspace, branch, linux, props } = deps;
-  const origin: Origin = { kind: "agent", agent, turn: runId, toolCall: within, tool: toolName };
+  const origin: Origin = { kind: "agent", agent, turn: runId, toolCall: parentCallId, tool: toolName };
   const own = { origin, branch, signal, record };
   const machine = attachFiles(linux, createLinuxFiles(workspace, own));
   return {
@@ -51,7 +51,7 @@ export function createToolContext(
     files: createFiles(workspace, own),
     shell: createShell(call, step, own),
     linux: { ...machine, run: (command, options) => keepAlive(callId, step, () => machine.run(command, options)) },
-    progress: (text) => progress(callId, text),
+    reportProgress: (text) => progress(callId, text),
     sandbox: createCodeRunner(callId, step, signal),
   };
 }
@@ -63,16 +63,16 @@ interface CallEffects {
 }
 
 /** What a command reaches of the network is a call like those of code. */
-function createShell({ callId, within = callId, inside }: CallName, step: StepContext, own: CallEffects): Shell {
+function createShell({ callId, parentCallId = callId, inside }: CallName, step: StepContext, own: CallEffects): Shell {
   const { signal } = own;
   let calls = 0;
   const openNetwork = () =>
     new CodeCalls({
-      within,
+      parentCallId,
       signal,
       step,
       nextId: () => `${callId}.${++calls}`,
-      createContext: (call, ending) => createToolContext({ ...call, within }, step, ending, step.record),
+      createContext: (call, ending) => createToolContext({ ...call, parentCallId }, step, ending, step.record),
     });
   const use = async <T>(work: (shell: Shell) => Promise<T>): Promise<T> => {
     const network = openNetwork();
@@ -108,16 +108,16 @@ async function runCode({ code, modules = {}, input, timeoutMs }: Code, options: 
   const { callId, step, signal, nextId } = options;
   const { progress, record, deps } = step;
   const { sandbox, sandboxKey, workspace, branch, config } = deps;
-  const { seconds, mostSeconds } = sandbox.limits;
+  const { timeoutSeconds: seconds, maxTimeoutSeconds } = sandbox.limits;
   // Known as soon as the code calls something.
   let inside: NestedSandbox | undefined;
   const calls = new CodeCalls({
-    within: callId,
+    parentCallId: callId,
     signal,
     step,
     nextId,
     createContext(call, ending) {
-      const name = { ...call, within: callId, inside: () => inside };
+      const name = { ...call, parentCallId: callId, inside: () => inside };
       return { ...createToolContext(name, step, ending, record), sandbox: noSandbox };
     },
   });
@@ -129,7 +129,7 @@ async function runCode({ code, modules = {}, input, timeoutMs }: Code, options: 
       {
         agent: sandboxKey,
         signal,
-        timeoutMs: Math.min(timeoutMs ?? seconds * 1000, mostSeconds * 1000),
+        timeoutMs: Math.min(timeoutMs ?? seconds * 1000, maxTimeoutSeconds * 1000),
         call(capability, json, held) {
           inside = held;
           return capability === "files.module" ? findModule(json) : calls.call(capability, json);
@@ -157,5 +157,5 @@ async function keepAlive<T>(callId: string, { progress }: StepContext, work: () 
 
 /** A run would wait for a second sandbox while it holds the first. */
 const noSandbox: CodeRunner = {
-  run: () => Promise.reject(new ToolFailure("no_sandbox", "Code that runs in a sandbox cannot have other code run.")),
+  run: () => Promise.reject(new ToolError("no_sandbox", "Code that runs in a sandbox cannot have other code run.")),
 };

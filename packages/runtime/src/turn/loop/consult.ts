@@ -38,7 +38,7 @@ export async function consult(question: GenerateOptions, options: ConsultOptions
         const { text, usage } = await collectAnswer(model, request, signal, onActivity);
         used = countUsage(usage, (sane) => getCost(model.id, sane));
         record({
-          type: "model.consulted",
+          type: "model.generated",
           data: { runId, step, role, model: model.id, purpose, usage: used, ms: Date.now() - began },
         });
         return text;

@@ -49,7 +49,7 @@ export function createTurnScope({
     hold,
     flush,
     development,
-    hookSeconds: limits.hookSeconds,
+    hookTimeoutSeconds: limits.hookTimeoutSeconds,
     info: () => readCurrent(info),
     run: () => readCurrent(() => store.turns.getRun(agent)),
     messages: () => readCurrent(() => listChatMessages(store)),

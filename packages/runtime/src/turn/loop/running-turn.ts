@@ -1,6 +1,6 @@
 import type { ChildReport, GenerateOptions, EventData, Failure, NewEvent } from "@thinkery/sdk";
 import { openConversation } from "../../drivers/conversation.ts";
-import type { Conversation, DrivenTurn, ModelCallEnd, StepOptions, TurnModels } from "../../drivers/driver.ts";
+import type { Conversation, TurnContext, ModelCallEnd, StepOptions, TurnModels } from "../../drivers/driver.ts";
 import type { MiddlewareRunner } from "../../middleware/pipeline.ts";
 import { Plan } from "../../middleware/plan.ts";
 import type { ModelError } from "../../model/error.ts";
@@ -36,7 +36,7 @@ export interface RunningTurnOptions {
 const maxCallsPerAnswer = 200;
 
 /** A turn while it runs. Everything that becomes of it is recorded here, and its outcome exactly once. */
-export class RunningTurn implements DrivenTurn {
+export class RunningTurn implements TurnContext {
   readonly conversation: Conversation;
   readonly #options: RunningTurnOptions;
   readonly #ending = new AbortController();
@@ -116,7 +116,7 @@ export class RunningTurn implements DrivenTurn {
     this.#call.restartClock();
   }
 
-  pendingCalls(): ToolCall[] {
+  listPendingCalls(): ToolCall[] {
     if (this.#pendingCalls) return this.#pendingCalls;
     const { store, runId } = this.#options;
     const calls = store.messages.listUnansweredCalls(runId) as ToolCall[];
@@ -151,7 +151,7 @@ export class RunningTurn implements DrivenTurn {
   }
 
   /** It goes on after a crash or a report, and middleware is told. */
-  async resume(reason: "recovered" | "reported"): Promise<void> {
+  async resume(reason: "recovered" | "resolved"): Promise<void> {
     const isObserved = this.#middleware.has("onResume") || this.#middleware.has("onChildReport");
     if (isObserved) await this.#middleware.runResume(reason, await this.#notifyReports());
   }
@@ -176,7 +176,7 @@ export class RunningTurn implements DrivenTurn {
   #openStep({ modelId, startsCall = false }: StepOptions): void | Promise<void> {
     this.signal.throwIfAborted();
     const { runId, deps } = this.#options;
-    const { steps } = deps.limits;
+    const { maxSteps: steps } = deps.limits;
     if (this.#step >= steps) {
       const message = `The turn took its ${steps} steps and was not done.`;
       throw new TurnError("steps", message, "Say “go on”, or raise config.budget.steps in the blueprint.");
@@ -184,7 +184,7 @@ export class RunningTurn implements DrivenTurn {
     this.#step++;
     const messageIds = this.#listWaiting();
     this.#mayHaveJoined = false;
-    if (messageIds.length > 0) this.#hold({ type: "message.taken", data: { runId, messageIds } });
+    if (messageIds.length > 0) this.#hold({ type: "message.delivered", data: { runId, messageIds } });
     this.#hold({ type: "run.tick", data: { runId, step: this.#step } });
     this.#hasCallStarted = startsCall && modelId !== undefined;
     if (startsCall && modelId !== undefined) this.#record(this.#call.start(modelId, this.#step, 1));

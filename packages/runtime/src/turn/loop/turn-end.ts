@@ -1,6 +1,6 @@
 import type { Failure, NewEvent } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
-import { closeCallsWithin, createToolError } from "../calls/model-calls.ts";
+import { closeChildCalls, createToolError } from "../calls/model-calls.ts";
 
 export type Ending =
   | { status: "completed" }
@@ -20,7 +20,7 @@ export function createEndEvents(
       ? "The turn was canceled before this call had a result."
       : "The turn ended before this call had a result.";
   return [
-    ...closeCallsWithin(store, runId, ending.status === "canceled" ? "canceled" : "outcome_unknown"),
+    ...closeChildCalls(store, runId, ending.status === "canceled" ? "canceled" : "outcome_unknown"),
     ...store.messages
       .listUnansweredCalls(runId)
       .map((call) => createToolError(call, runId, "canceled", why, 0, "cancel")),

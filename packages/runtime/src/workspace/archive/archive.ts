@@ -80,8 +80,11 @@ export async function readArchiveEdits(
     const content = await workspace.store(unpack(), path);
     // Blobs lie on the disk by now; texts are all in memory until the end.
     if (typeof content === "string") texts += Buffer.byteLength(content);
-    if (texts > limits.textMb * megabyte)
-      throw fail("too_large", `The texts in this zip are too large: a workspace may have ${limits.textMb} MB of them.`);
+    if (texts > limits.maxTextMb * megabyte)
+      throw fail(
+        "too_large",
+        `The texts in this zip are too large: a workspace may have ${limits.maxTextMb} MB of them.`,
+      );
     edits.push({ write: path, content });
   }
   if (!replace) return edits;

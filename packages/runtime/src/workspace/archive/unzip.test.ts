@@ -6,7 +6,7 @@ import { listZipFiles } from "./unzip.ts";
 
 // Zips that another program made are read, zips that we make are read by another, and what is odd is refused by name.
 
-const limits = { files: 100, fileMb: 1, totalMb: 2 };
+const limits = { maxFiles: 100, maxFileMb: 1, maxTotalMb: 2 };
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 const createZip = (files: Record<string, Uint8Array>, options = {}) => Buffer.from(zipSync(files, options));

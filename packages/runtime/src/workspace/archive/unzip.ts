@@ -1,5 +1,5 @@
 import { crc32, inflateRawSync } from "node:zlib";
-import { fail, filePath } from "@thinkery/sdk";
+import { fail, parseFilePath } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import { createDamagedError, type ZipDirectory, type ZipDirectoryEntry, readName, readDirectory } from "./directory.ts";
 
@@ -25,25 +25,25 @@ const fileKinds = { mask: 0o170000, file: 0o100000, folder: 0o040000, link: 0o12
  */
 export function listZipFiles(
   bytes: Uint8Array,
-  limits: Pick<WorkspaceLimits, "files" | "fileMb" | "totalMb">,
+  limits: Pick<WorkspaceLimits, "maxFiles" | "maxFileMb" | "maxTotalMb">,
 ): PackedFile[] {
   const zip = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const directory = readDirectory(zip);
   const files = directory.entries.filter((entry) => isFile(entry));
-  if (files.length > limits.files)
-    throw fail("too_large", `This zip has ${files.length} files, and a workspace may have ${limits.files}.`);
+  if (files.length > limits.maxFiles)
+    throw fail("too_large", `This zip has ${files.length} files, and a workspace may have ${limits.maxFiles}.`);
   let total = 0;
   for (const { name, size } of files) {
-    if (size > limits.fileMb * megabyte)
-      throw fail("too_large", `“${sanitizeName(name)}” is too large: a file may have ${limits.fileMb} MB.`);
+    if (size > limits.maxFileMb * megabyte)
+      throw fail("too_large", `“${sanitizeName(name)}” is too large: a file may have ${limits.maxFileMb} MB.`);
     total += size;
   }
-  if (total > limits.totalMb * megabyte)
-    throw fail("too_large", `What is in this zip is too large: a workspace may have ${limits.totalMb} MB.`);
+  if (total > limits.maxTotalMb * megabyte)
+    throw fail("too_large", `What is in this zip is too large: a workspace may have ${limits.maxTotalMb} MB.`);
   const places = locateEntries(zip, directory);
   const seen = new Set<string>();
   return files.map((entry) => {
-    const path = filePath(entry.name);
+    const path = parseFilePath(entry.name);
     if (seen.has(path)) throw fail("bad_request", `This zip has “${sanitizeName(entry.name)}” twice.`);
     seen.add(path);
     const packed = bytes.subarray(places.get(entry) ?? 0, (places.get(entry) ?? 0) + entry.packedSize);
@@ -57,7 +57,7 @@ function isFile({ name, flags, method, mode, size }: ZipDirectoryEntry): boolean
   const kind = mode & fileKinds.mask;
   if (kind === fileKinds.link) throw createEntryError("is a symbolic link, which a workspace does not have");
   if (name.endsWith("/") || kind === fileKinds.folder) {
-    filePath(name.replace(/\/+$/, ""));
+    parseFilePath(name.replace(/\/+$/, ""));
     if (size > 0) throw createEntryError("is a folder and has something in it");
     return false;
   }

@@ -1,4 +1,4 @@
-import { type FileEdit, pathProblem, filePath } from "@thinkery/sdk";
+import { type FileEdit, findPathIssue, parseFilePath } from "@thinkery/sdk";
 import * as Y from "yjs";
 import type { Commit } from "../commits.ts";
 import type { Workspace } from "../workspace.ts";
@@ -238,7 +238,7 @@ export class LiveDocument {
 
 /** In exactly the spelling that it has in the rows. */
 function isCanonicalPath(path: string): boolean {
-  return pathProblem(path) === undefined && filePath(path) === path;
+  return findPathIssue(path) === undefined && parseFilePath(path) === path;
 }
 
 /** The document as it is stored; nothing where that cannot be read. */

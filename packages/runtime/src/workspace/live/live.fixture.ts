@@ -1,4 +1,4 @@
-import { fail, type FileContent, type FileEdit, filePath, type Origin, type Version } from "@thinkery/sdk";
+import { fail, type FileContent, type FileEdit, parseFilePath, type Origin, type Version } from "@thinkery/sdk";
 import { createDecoder, readVarUint, readVarUint8Array } from "lib0/decoding";
 import { createEncoder, toUint8Array, writeVarUint, writeVarUint8Array } from "lib0/encoding";
 import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate } from "y-protocols/awareness";
@@ -24,7 +24,7 @@ export function createMemoryWorkspace(given: Record<string, FileContent> = {}) {
 
   const files: LiveFiles = {
     iterateContents: () => [...rows].map(([path, content]) => ({ path, content, info: undefined as never })),
-    getContent: (path) => rows.get(filePath(path)),
+    getContent: (path) => rows.get(parseFilePath(path)),
     latest: () => commits.length,
     findConflictPath: (path, word) => findConflictPath(path, word, (candidate) => !rows.has(candidate)),
     commit(edits, origin, { runInTransaction } = {}) {

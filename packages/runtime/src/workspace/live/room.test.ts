@@ -333,5 +333,5 @@ test("a branch that is not there leaves nothing behind when somebody asks for it
     throw fail("not_found", "There is no such branch.");
   };
   const ada = connect(new Room({ branch: "gone", files: { ...files, iterateContents: none }, store }));
-  expect([ada.closed?.code, asked, storage.tail]).toEqual([4404, ["settled"], []]);
+  expect([ada.closed?.code, asked, storage.tail]).toEqual([4404, ["readSettled"], []]);
 });

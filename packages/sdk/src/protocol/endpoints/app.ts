@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { appSchema, newAppSchema } from "../app.ts";
-import { endpoint, type Method } from "../endpoint.ts";
+import { defineEndpoint, type Method } from "../endpoint.ts";
 import { routes } from "../routes.ts";
 import { agentParams } from "./turns.ts";
 
@@ -8,35 +8,35 @@ const appParams = agentParams.extend({ path: z.string().meta({ description: "whe
 
 /** A request to the app itself: whatever it is, the app answers it. */
 const createAppEndpoint = <M extends Method>(route: { method: M; path: string }, access: "read" | "chat") =>
-  endpoint({
+  defineEndpoint({
     ...route,
     access,
     summary: `${route.method} of the agent's app, which answers in a sandbox.`,
     params: appParams,
-    anyBody: route.method !== "GET",
-    media: ["*/*"],
+    rawBody: route.method !== "GET",
+    mediaTypes: ["*/*"],
   });
 
 /** The app of an agent. */
 export const appEndpoints = {
-  getApp: endpoint({
+  getApp: defineEndpoint({
     ...routes.getApp,
     access: "read",
     summary: "The agent's app: its version and where it answers.",
     params: agentParams,
-    answer: appSchema,
+    response: appSchema,
   }),
-  putApp: endpoint({
+  putApp: defineEndpoint({
     ...routes.putApp,
     access: "chat",
     summary: "Give an agent an app, in place of the one it has.",
     params: agentParams,
     body: newAppSchema,
     // The code comes in JSON, which writes some characters with six.
-    longestBody: 6 * 1024 * 1024,
-    answer: appSchema,
+    maxBodyBytes: 6 * 1024 * 1024,
+    response: appSchema,
   }),
-  deleteApp: endpoint({
+  deleteApp: defineEndpoint({
     ...routes.deleteApp,
     access: "chat",
     summary: "Take the agent's app away.",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { endpoint } from "../endpoint.ts";
+import { defineEndpoint } from "../endpoint.ts";
 import {
   archiveQuerySchema,
   archiveWriteQuerySchema,
@@ -12,7 +12,7 @@ import {
   fileWriteQuerySchema,
 } from "../file.ts";
 import { routes } from "../routes.ts";
-import { landedSchema } from "../version.ts";
+import { commitResponseSchema } from "../version.ts";
 import { agentParams } from "./turns.ts";
 
 const fileParams = agentParams.extend({
@@ -21,15 +21,15 @@ const fileParams = agentParams.extend({
 
 /** The files of an agent's workspace. */
 export const fileEndpoints = {
-  listFiles: endpoint({
+  listFiles: defineEndpoint({
     ...routes.listFiles,
     access: "read",
     summary: "The files of an agent's workspace in pages, by path.",
     params: agentParams,
     query: fileListQuerySchema,
-    answer: fileListSchema,
+    response: fileListSchema,
   }),
-  editFiles: endpoint({
+  editFiles: defineEndpoint({
     ...routes.editFiles,
     access: "chat",
     summary:
@@ -37,29 +37,29 @@ export const fileEndpoints = {
     params: agentParams,
     query: fileWriteQuerySchema,
     body: fileEditsSchema,
-    longestBody: 8 * 1024 * 1024,
+    maxBodyBytes: 8 * 1024 * 1024,
     status: 201,
-    answer: landedSchema,
+    response: commitResponseSchema,
   }),
-  readFile: endpoint({
+  readFile: defineEndpoint({
     ...routes.readFile,
     access: "read",
     summary: "What is in a file. Its hash is the ETag; `If-None-Match` is answered 304, and a `Range` of bytes 206.",
     params: fileParams,
     query: fileQuerySchema,
-    media: ["*/*"],
+    mediaTypes: ["*/*"],
   }),
-  putFile: endpoint({
+  putFile: defineEndpoint({
     ...routes.putFile,
     access: "chat",
     summary:
       "Write a file: any bytes. `If-Match` with the hash that it should have, or `If-None-Match: *`, is answered 412 where that is not so. 201 when it is new.",
     params: fileParams,
     query: fileWriteQuerySchema,
-    anyBody: true,
-    answer: fileSchema,
+    rawBody: true,
+    response: fileSchema,
   }),
-  deleteFile: endpoint({
+  deleteFile: defineEndpoint({
     ...routes.deleteFile,
     access: "chat",
     summary: "Delete a file, or with `recursive` a folder with all that is in it.",
@@ -67,21 +67,21 @@ export const fileEndpoints = {
     query: fileDeleteQuerySchema,
     status: 204,
   }),
-  getArchive: endpoint({
+  getArchive: defineEndpoint({
     ...routes.getArchive,
     access: "read",
     summary: "All files as a zip.",
     params: agentParams,
     query: archiveQuerySchema,
-    media: ["application/zip"],
+    mediaTypes: ["application/zip"],
   }),
-  putArchive: endpoint({
+  putArchive: defineEndpoint({
     ...routes.putArchive,
     access: "chat",
     summary: "Write all files of a zip as one version; with `replace`, files that are not in it are deleted.",
     params: agentParams,
     query: archiveWriteQuerySchema,
-    anyBody: true,
-    answer: landedSchema,
+    rawBody: true,
+    response: commitResponseSchema,
   }),
 } as const;

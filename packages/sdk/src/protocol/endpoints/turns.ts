@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { actionListSchema, actionQuerySchema } from "../action.ts";
-import { endpoint } from "../endpoint.ts";
+import { defineEndpoint } from "../endpoint.ts";
 import { eventListSchema, eventQuerySchema } from "../event.ts";
 import { agentExportSchema } from "../export.ts";
 import { messageListSchema, messageQuerySchema } from "../message.ts";
@@ -34,52 +34,52 @@ const eventStream = "text/event-stream";
 
 /** Talking to an agent, and reading what came of it. */
 export const turnEndpoints = {
-  invoke: endpoint({
+  invoke: defineEndpoint({
     ...routes.invoke,
     access: "chat",
     summary: "Give an agent a message. Answered when it is durable, before the turn runs.",
     params: agentParams,
     body: invokeSchema,
     // Attachments come in base64.
-    longestBody: 8 * 1024 * 1024,
+    maxBodyBytes: 8 * 1024 * 1024,
     status: 202,
-    answer: admissionSchema,
+    response: admissionSchema,
   }),
-  cancelTurn: endpoint({
+  cancelTurn: defineEndpoint({
     ...routes.cancelTurn,
     access: "chat",
     summary: "Cancel a turn: the running one, or a queued one by its id.",
     params: agentParams,
     body: cancelSchema.default({}),
-    answer: cancelAnswerSchema,
+    response: cancelAnswerSchema,
   }),
-  resolveToolCall: endpoint({
+  resolveToolCall: defineEndpoint({
     ...routes.resolveToolCall,
     access: "chat",
     summary:
       "Report the answer of a tool call that was deferred. The last one that was waited for lets the turn go on.",
     params: agentParams,
     body: toolReportSchema,
-    longestBody: 9 * 1024 * 1024,
-    answer: runSchema,
+    maxBodyBytes: 9 * 1024 * 1024,
+    response: runSchema,
   }),
-  getState: endpoint({
+  getState: defineEndpoint({
     ...routes.getState,
     access: "read",
     summary: "An agent's state and where its latest turn stands.",
     params: agentParams,
-    answer: stateAnswerSchema,
+    response: stateAnswerSchema,
   }),
-  listEvents: endpoint({
+  listEvents: defineEndpoint({
     ...routes.listEvents,
     access: "read",
     summary: "The agent's log: a page of it, or live as server-sent events, resumed by Last-Event-ID or `after`.",
     params: agentParams,
     query: eventQuerySchema,
-    answer: eventListSchema,
-    media: [eventStream],
+    response: eventListSchema,
+    mediaTypes: [eventStream],
   }),
-  openSocket: endpoint({
+  openSocket: defineEndpoint({
     ...routes.openSocket,
     access: "read",
     summary: "The agent's WebSocket. Sending `chat` and `cancel` needs the scope chat, `approve` the scope approve.",
@@ -87,64 +87,64 @@ export const turnEndpoints = {
     query: socketQuerySchema,
     status: 101,
   }),
-  listMessages: endpoint({
+  listMessages: defineEndpoint({
     ...routes.listMessages,
     access: "read",
     summary: "The conversation in pages, the newest last.",
     params: agentParams,
     query: messageQuerySchema,
-    answer: messageListSchema,
+    response: messageListSchema,
   }),
-  clearMessages: endpoint({
+  clearMessages: defineEndpoint({
     ...routes.clearMessages,
     access: "chat",
     summary: "Clear the conversation. Refused while a turn runs.",
     params: agentParams,
     status: 204,
   }),
-  listActions: endpoint({
+  listActions: defineEndpoint({
     ...routes.listActions,
     access: "read",
     summary: "The action log: what tools did.",
     params: agentParams,
     query: actionQuerySchema,
-    answer: actionListSchema,
+    response: actionListSchema,
   }),
-  getUsage: endpoint({
+  getUsage: defineEndpoint({
     ...routes.getUsage,
     access: "read",
     summary: "Tokens and cost of an agent's calls to models, and every budget that holds for it.",
     params: agentParams,
     query: usageQuerySchema,
-    answer: agentUsageAnswerSchema,
+    response: agentUsageAnswerSchema,
   }),
-  exportAgent: endpoint({
+  exportAgent: defineEndpoint({
     ...routes.exportAgent,
     access: "read",
     summary: "The whole agent: messages, events, actions, usage.",
     params: agentParams,
-    answer: agentExportSchema,
+    response: agentExportSchema,
   }),
-  getBlob: endpoint({
+  getBlob: defineEndpoint({
     ...routes.getBlob,
     access: "read",
     summary: "A big value that this agent refers to, by its hash.",
     params: blobParams,
-    media: ["application/octet-stream"],
+    mediaTypes: ["application/octet-stream"],
   }),
-  run: endpoint({
+  run: defineEndpoint({
     ...routes.run,
     access: "chat",
     summary:
       "Do a job and stream what happens: chunk, reasoning, tool_call, tool_result, retrying, done, error, each with its agent.",
     body: jobSchema,
-    media: [eventStream],
+    mediaTypes: [eventStream],
   }),
-  serve: endpoint({
+  serve: defineEndpoint({
     ...routes.serve,
     access: "chat",
     summary: "Do a job and answer when it is done.",
     body: jobSchema,
-    answer: serveAnswerSchema,
+    response: serveAnswerSchema,
   }),
 } as const;

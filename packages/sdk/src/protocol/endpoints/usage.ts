@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentListSchema } from "../agent.ts";
-import { budgetAnswerSchema, newBudgetSchema } from "../budget.ts";
-import { endpoint } from "../endpoint.ts";
+import { budgetResponseSchema, newBudgetSchema } from "../budget.ts";
+import { defineEndpoint } from "../endpoint.ts";
 import { agencyIdSchema } from "../name-schemas.ts";
 import { pageQuerySchema } from "../page.ts";
 import { routes } from "../routes.ts";
@@ -12,83 +12,83 @@ const agencyParams = z.object({ agency: agencyIdSchema });
 
 /** What was spent and may be, and the user whose it is. */
 export const usageEndpoints = {
-  getAgencyUsage: endpoint({
+  getAgencyUsage: defineEndpoint({
     ...routes.getAgencyUsage,
     access: "read",
     summary: "Tokens and cost of an agency, by model, day and agent.",
     params: agencyParams,
     query: usageQuerySchema,
-    answer: agencyUsageSchema,
+    response: agencyUsageSchema,
   }),
-  getAgencyBudget: endpoint({
+  getAgencyBudget: defineEndpoint({
     ...routes.getAgencyBudget,
     access: "read",
     summary: "What all agents of an agency together may spend.",
     params: agencyParams,
-    answer: budgetAnswerSchema,
+    response: budgetResponseSchema,
   }),
-  putAgencyBudget: endpoint({
+  putAgencyBudget: defineEndpoint({
     ...routes.putAgencyBudget,
     access: "admin",
     summary: "Set an agency's budget. What was spent before counts.",
     params: agencyParams,
     body: newBudgetSchema,
-    answer: budgetAnswerSchema,
+    response: budgetResponseSchema,
   }),
-  deleteAgencyBudget: endpoint({
+  deleteAgencyBudget: defineEndpoint({
     ...routes.deleteAgencyBudget,
     access: "admin",
     summary: "Take an agency's budget away: nothing is limited.",
     params: agencyParams,
     status: 204,
   }),
-  getUser: endpoint({
+  getUser: defineEndpoint({
     ...routes.getUser,
     access: "read",
     summary: "The caller: how many agencies and agents, preferences, budget.",
-    answer: userSchema,
+    response: userSchema,
   }),
-  listUserAgents: endpoint({
+  listUserAgents: defineEndpoint({
     ...routes.listUserAgents,
     access: "read",
     summary: "The agents of all the caller's agencies.",
     query: pageQuerySchema,
-    answer: agentListSchema,
+    response: agentListSchema,
   }),
-  getPreferences: endpoint({
+  getPreferences: defineEndpoint({
     ...routes.getPreferences,
     access: "read",
     summary: "The caller's preferences.",
-    answer: preferencesSchema,
+    response: preferencesSchema,
   }),
-  putPreferences: endpoint({
+  putPreferences: defineEndpoint({
     ...routes.putPreferences,
     access: "chat",
     summary: "Replace the caller's preferences.",
     body: preferencesSchema,
-    answer: preferencesSchema,
+    response: preferencesSchema,
   }),
-  getUserUsage: endpoint({
+  getUserUsage: defineEndpoint({
     ...routes.getUserUsage,
     access: "read",
     summary: "Tokens and cost of all the caller's agencies, by model, day and agency.",
     query: usageQuerySchema,
-    answer: userUsageSchema,
+    response: userUsageSchema,
   }),
-  getUserBudget: endpoint({
+  getUserBudget: defineEndpoint({
     ...routes.getUserBudget,
     access: "read",
     summary: "What all the caller's agencies together may spend.",
-    answer: budgetAnswerSchema,
+    response: budgetResponseSchema,
   }),
-  putUserBudget: endpoint({
+  putUserBudget: defineEndpoint({
     ...routes.putUserBudget,
     access: "admin",
     summary: "Set the caller's budget. What was spent before counts.",
     body: newBudgetSchema,
-    answer: budgetAnswerSchema,
+    response: budgetResponseSchema,
   }),
-  deleteUserBudget: endpoint({
+  deleteUserBudget: defineEndpoint({
     ...routes.deleteUserBudget,
     access: "admin",
     summary: "Take the caller's budget away: nothing is limited.",

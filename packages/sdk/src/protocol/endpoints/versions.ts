@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { endpoint } from "../endpoint.ts";
+import { defineEndpoint } from "../endpoint.ts";
 import { branchNameSchema, fileWriteQuerySchema } from "../file.ts";
 import { routes } from "../routes.ts";
 import {
   branchListSchema,
   branchSchema,
-  mergedSchema,
+  mergeResponseSchema,
   mergeSchema,
   newBranchSchema,
   revertSchema,
@@ -23,23 +23,23 @@ const branchParams = agentParams.extend({ branch: branchNameSchema });
 
 /** How a workspace became what it is, and how to take that back. */
 export const versionEndpoints = {
-  listVersions: endpoint({
+  listVersions: defineEndpoint({
     ...routes.listVersions,
     access: "read",
     summary: "The versions of a workspace, the newest first: who changed what.",
     params: agentParams,
     query: versionQuerySchema,
-    answer: versionListSchema,
+    response: versionListSchema,
   }),
-  getVersion: endpoint({
+  getVersion: defineEndpoint({
     ...routes.getVersion,
     access: "read",
     summary: "One version with its differences.",
     params: versionParams,
     query: versionDiffQuerySchema,
-    answer: versionDiffSchema,
+    response: versionDiffSchema,
   }),
-  revert: endpoint({
+  revert: defineEndpoint({
     ...routes.revert,
     access: "chat",
     summary:
@@ -47,32 +47,32 @@ export const versionEndpoints = {
     params: agentParams,
     body: revertSchema,
     status: 201,
-    answer: mergedSchema,
+    response: mergeResponseSchema,
   }),
-  listBranches: endpoint({
+  listBranches: defineEndpoint({
     ...routes.listBranches,
     access: "read",
     summary: "The branches of a workspace beside main.",
     params: agentParams,
-    answer: branchListSchema,
+    response: branchListSchema,
   }),
-  createBranch: endpoint({
+  createBranch: defineEndpoint({
     ...routes.createBranch,
     access: "chat",
     summary: "Make a branch: a copy of the files that is changed by itself.",
     params: agentParams,
     body: newBranchSchema.default({}),
     status: 201,
-    answer: branchSchema,
+    response: branchSchema,
   }),
-  deleteBranch: endpoint({
+  deleteBranch: defineEndpoint({
     ...routes.deleteBranch,
     access: "chat",
     summary: "Delete a branch with what was changed there only.",
     params: branchParams,
     status: 204,
   }),
-  mergeBranch: endpoint({
+  mergeBranch: defineEndpoint({
     ...routes.mergeBranch,
     access: "chat",
     summary:
@@ -80,9 +80,9 @@ export const versionEndpoints = {
     params: branchParams,
     body: mergeSchema.default({}),
     status: 201,
-    answer: mergedSchema,
+    response: mergeResponseSchema,
   }),
-  openLive: endpoint({
+  openLive: defineEndpoint({
     ...routes.openLive,
     access: "read",
     summary: "The workspace live, in the protocol of y-websocket. Changing anything needs the scope chat.",

@@ -9,7 +9,7 @@ export const middlewareEvents = () => ({
   "middleware.failed": hookSchema()
     .extend({ hook: z.string(), error: z.string() })
     .describe("A hook failed or took too long. What it had changed is undone, and the turn goes on."),
-  "middleware.kept": z
+  "middleware.state_changed": z
     .object({ middlewareName: z.string(), key: z.string(), value: z.unknown().optional() })
     .describe("One value that a middleware keeps in its agent. Without a value, it dropped the key."),
 });

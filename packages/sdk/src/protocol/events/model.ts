@@ -35,7 +35,7 @@ export const modelEvents = () => ({
       retryInMs: z.number().optional(),
     })
     .describe("A call to the model failed. With `retryInMs`, it will be made again."),
-  "model.consulted": z
+  "model.generated": z
     .object({
       runId: z.string(),
       step: z.number(),

@@ -3,6 +3,6 @@ import { todoSchema } from "../turn.ts";
 
 /** What an agent writes down about its work. */
 export const notebookEvents = () => ({
-  "todos.written": z.object({ todos: z.array(todoSchema) }),
+  "todos.updated": z.object({ todos: z.array(todoSchema) }),
   "title.set": z.object({ title: z.string() }),
 });

@@ -51,7 +51,7 @@ export const requestEvents = () => ({
     messages: z.array(saidSchema()),
     props: propsSchema.optional(),
   }),
-  "message.taken": z
+  "message.delivered": z
     .object({ runId: z.string(), messageIds: z.array(z.string()) })
     .describe("Messages that joined a running turn have their place now: before this step."),
   "message.requeued": z

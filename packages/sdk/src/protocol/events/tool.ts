@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { toolResultSchema } from "../message.ts";
 
-const toolTroubles = [
+const toolErrorCodes = [
   "denied",
   "unknown_tool",
   "invalid_input",
@@ -21,7 +21,7 @@ const toolTroubles = [
   "no_sandbox",
 ] as const;
 
-export type ToolTrouble = (typeof toolTroubles)[number];
+export type ToolErrorCode = (typeof toolErrorCodes)[number];
 
 /** Calls of tools, and calls made by the code that they run. */
 export const toolEvents = () => ({
@@ -31,7 +31,7 @@ export const toolEvents = () => ({
     callId: z.string(),
     toolName: z.string(),
     args: z.unknown(),
-    repeatable: z.boolean(),
+    idempotent: z.boolean(),
   }),
   "tool.output": z.object({
     runId: z.string(),
@@ -49,7 +49,7 @@ export const toolEvents = () => ({
     toolName: z.string(),
     messageId: z.string(),
     error: z.string(),
-    trouble: z.enum(toolTroubles),
+    errorCode: z.enum(toolErrorCodes),
     ms: z.number(),
     action: z.string(),
   }),
@@ -60,7 +60,7 @@ export const toolEvents = () => ({
     .object({
       runId: z.string(),
       step: z.number(),
-      within: z.string(),
+      parentCallId: z.string(),
       callId: z.string(),
       toolName: z.string(),
       args: z.unknown(),
@@ -68,13 +68,13 @@ export const toolEvents = () => ({
     .describe("Code that a tool call runs calls something itself. The result goes to the code, not to the model."),
   "capability.answered": z.object({
     runId: z.string(),
-    within: z.string(),
+    parentCallId: z.string(),
     callId: z.string(),
     toolName: z.string(),
     ms: z.number(),
     action: z.string(),
     summary: z.string().optional(),
     error: z.string().optional(),
-    trouble: z.enum(toolTroubles).optional(),
+    errorCode: z.enum(toolErrorCodes).optional(),
   }),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { standingSchema } from "../budget.ts";
+import { budgetStatusSchema } from "../budget.ts";
 import { failureCodes } from "../turn.ts";
 
 const pauseReasons = ["hitl", "error", "exhausted", "subagent", "deferred"] as const;
@@ -13,9 +13,9 @@ export const turnEvents = () => ({
   "run.paused": z.object({ runId: z.string(), reason: z.enum(pauseReasons) }),
   "run.resumed": z.object({
     runId: z.string(),
-    reason: z.enum(["recovered", "reported"]),
+    reason: z.enum(["recovered", "resolved"]),
     attempt: z.number(),
-    strikes: z.number(),
+    crashes: z.number(),
     boot: z.string(),
   }),
   "run.canceled": z.object({ runId: z.string(), reason: z.string().optional() }),
@@ -26,7 +26,7 @@ export const turnEvents = () => ({
     error: z.string(),
     code: z.enum(failureCodes),
     advice: z.string().optional(),
-    budget: standingSchema.optional(),
+    budget: budgetStatusSchema.optional(),
   }),
   "checkpoint.saved": z.object({ runId: z.string(), step: z.number(), stateHash: z.string(), size: z.number() }),
 });

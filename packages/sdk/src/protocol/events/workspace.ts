@@ -13,7 +13,7 @@ export const workspaceEvents = () => ({
       merges: z.string().optional(),
     })
     .describe("A version of the workspace: who changed what. The contents are in the workspace, not here."),
-  "files.forgotten": z
+  "files.pruned": z
     .object({
       upTo: z.number(),
       versions: z.number(),

@@ -1,4 +1,4 @@
-import { foldedPath, foldersOf } from "@thinkery/sdk";
+import { foldPathCase, listParentFolders } from "@thinkery/sdk";
 import { FileDiff } from "@thinkery/sdk/internal";
 import { type FileState, isFresh, isSameState } from "../../../folder/file-state.ts";
 import { readSettled } from "../../../folder/read.ts";
@@ -116,12 +116,12 @@ function findCaseCollisions({ files }: FolderScan, manifest: Manifest): Map<stri
   const fresh = all.filter((path) => !isKnown(path)).sort();
   if (fresh.length === 0) return collisions;
   for (const path of [...all.filter(isKnown), ...fresh]) {
-    const parts = [...foldersOf(path), path];
+    const parts = [...listParentFolders(path), path];
     const collision = parts
-      .map((part) => [part, spelled.get(foldedPath(part))] as const)
+      .map((part) => [part, spelled.get(foldPathCase(part))] as const)
       .find(([part, other]) => other !== undefined && other !== part);
     if (collision && !isKnown(path)) collisions.set(path, collision[1] as string);
-    else for (const part of parts) spelled.set(foldedPath(part), part);
+    else for (const part of parts) spelled.set(foldPathCase(part), part);
   }
   return collisions;
 }

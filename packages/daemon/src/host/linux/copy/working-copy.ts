@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { fail, filePath, isThinkeryError } from "@thinkery/sdk";
+import { fail, parseFilePath, isThinkeryError } from "@thinkery/sdk";
 import {
   decodeFileTransfers,
   encodeFileTransfer,
@@ -116,7 +116,7 @@ export class WorkingCopy {
     if (!manifest) throw fail("conflict", "Look at the folder first.");
     for await (const { header, bytes } of decodeFileTransfers(yieldOnce(body), largest)) {
       await yieldTurn();
-      const path = filePath(String((header as { path?: unknown }).path));
+      const path = parseFilePath(String((header as { path?: unknown }).path));
       const needed = this.#needed.get(path);
       const entry = manifest.files.get(path);
       if (!needed || !entry) throw fail("bad_request", "That file was not asked for.");
@@ -247,7 +247,7 @@ function toSides(wanted: [path: string, hash: string][], landing: CommittedChang
   const { files } = manifest;
   const here = new Map([...scan.files.keys()].map((path) => [path, read.get(path)?.hash ?? files.get(path)?.hash]));
   // A known path was checked when it came.
-  const there = new Map(wanted.map(([path, hash]) => [files.has(path) ? path : filePath(path), hash]));
+  const there = new Map(wanted.map(([path, hash]) => [files.has(path) ? path : parseFilePath(path), hash]));
   const base = new Map([...files].map(([path, { hash }]) => [path, hash]));
   for (const path of sent) if (isCommitted(path)) base.set(path, here.get(path));
   return { base, here, there };

@@ -1,4 +1,4 @@
-import type { Found } from "@thinkery/sdk";
+import type { SearchMatch } from "@thinkery/sdk";
 import { Glob } from "@thinkery/sdk/internal";
 import { maxPathChars } from "../../bounds.ts";
 import type { SearchJob, SearchOutcome, ShellHost } from "../../shell.ts";
@@ -31,7 +31,7 @@ export async function search({
   } catch (error) {
     return { ok: false, kind: "syntax", message: (error as Error).message.slice(0, 1000) };
   }
-  const found: Found[] = [];
+  const found: SearchMatch[] = [];
   let left = limit;
   const quick = canPrefilter(pattern) ? new RegExp(pattern, ignoreCase ? "im" : "m") : undefined;
   for (const [path, body] of listFilesUnder(work, under)) {
@@ -81,8 +81,13 @@ function findMatches(lines: readonly string[], expression: RegExp, most: number)
 }
 
 /** Each line once, however near to each other they are. */
-function addContext(path: string, lines: readonly string[], places: readonly LineMatch[], context: number): Found[] {
-  const found: Found[] = [];
+function addContext(
+  path: string,
+  lines: readonly string[],
+  places: readonly LineMatch[],
+  context: number,
+): SearchMatch[] {
+  const found: SearchMatch[] = [];
   let next = 0;
   const near = (from: number, to: number) => {
     for (next = Math.max(next, from); next < to; next += 1)

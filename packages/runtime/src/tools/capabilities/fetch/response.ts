@@ -1,4 +1,4 @@
-import { ToolFailure } from "@thinkery/sdk";
+import { ToolError } from "@thinkery/sdk";
 
 const maxResponseBytes = 5 * 1024 * 1024;
 
@@ -53,14 +53,14 @@ async function readBytes({ url }: { url: string }, { body }: Response, signal: A
       chunks.push(value);
       size += value.length;
       if (size > maxResponseBytes)
-        throw new ToolFailure(
+        throw new ToolError(
           "too_large",
           `The answer of ${host} has more than ${maxResponseBytes / 1024 / 1024} MB. Ask for less at a time.`,
         );
     }
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof ToolFailure) throw error;
+    if (error instanceof ToolError) throw error;
     throw new Error(`${host} broke off in its answer.`, { cause: error });
   } finally {
     signal.removeEventListener("abort", stop);

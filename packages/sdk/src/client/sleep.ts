@@ -1,5 +1,5 @@
 /** Resolves after so many milliseconds; rejects with the signal's reason when that comes first. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);
     const leave = () => {

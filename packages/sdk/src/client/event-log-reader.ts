@@ -1,10 +1,10 @@
-import { fail, isThinkeryError, statusOf } from "../protocol/errors.ts";
+import { fail, isThinkeryError, toHttpStatus } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
 import type { AgentTarget } from "../protocol/target.ts";
 import { Backoff } from "./backoff.ts";
-import { pause } from "./pause.ts";
-import type { Ask } from "./request.ts";
+import type { EndpointFetch } from "./request.ts";
+import { sleep } from "./sleep.ts";
 import { parseSse } from "./sse.ts";
 
 /** The host says something at least every 15 s. Without a word for so long, the line is dead. */
@@ -12,11 +12,11 @@ const defaultStallMs = 45_000;
 /** A host that is killed just as we connect may never answer. */
 const maxConnectMs = 10_000;
 
-export interface LogOptions {
-  ask: Ask;
+export interface EventLogOptions {
+  ask: EndpointFetch;
   target: AgentTarget;
   /** So long the host may be away, in milliseconds. */
-  patience: number;
+  retryTimeoutMs: number;
   /** So long it may be silent. */
   silence?: number;
 }
@@ -31,10 +31,10 @@ interface ListenOptions {
 }
 
 /** An agent's log, read from its host as it grows. */
-export class Log {
-  readonly #options: LogOptions;
+export class EventLogReader {
+  readonly #options: EventLogOptions;
 
-  constructor(options: LogOptions) {
+  constructor(options: EventLogOptions) {
     this.#options = options;
   }
 
@@ -83,9 +83,9 @@ export class Log {
         lost = error;
       }
       awaySince ??= performance.now();
-      if (performance.now() - awaySince > this.#options.patience)
+      if (performance.now() - awaySince > this.#options.retryTimeoutMs)
         throw lost ?? fail("unavailable", "The host ends every connection.");
-      await pause(pauses.next(), signal);
+      await sleep(pauses.next(), signal);
     }
   }
 
@@ -134,5 +134,5 @@ interface LogItem {
 
 /** The host was reached and said no; or it is no matter of the connection at all. */
 function isFinal(error: unknown): boolean {
-  return !isThinkeryError(error) || statusOf(error.code) < 500;
+  return !isThinkeryError(error) || toHttpStatus(error.code) < 500;
 }

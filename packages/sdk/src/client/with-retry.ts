@@ -1,12 +1,12 @@
 import { fail, isThinkeryError } from "../protocol/errors.ts";
-import { pause } from "./pause.ts";
+import { sleep } from "./sleep.ts";
 
-export interface PersistOptions {
+export interface RetryOptions {
   signal?: AbortSignal;
   /** So long one try may take, in milliseconds. */
-  attempt?: number;
+  attemptTimeoutMs?: number;
   /** So long the host may be away. */
-  patience?: number;
+  retryTimeoutMs?: number;
 }
 
 const retryDelayMs = 100;
@@ -15,16 +15,16 @@ const retryDelayMs = 100;
  * Asks again while the host is away: its main process may be restarting just now, which takes no second.
  * Only for what may be asked twice.
  */
-export async function persist<T>(ask: (signal: AbortSignal) => Promise<T>, given: PersistOptions = {}): Promise<T> {
-  const { signal, attempt = 10_000, patience = 15_000 } = given;
-  const deadline = performance.now() + patience;
+export async function withRetry<T>(ask: (signal: AbortSignal) => Promise<T>, given: RetryOptions = {}): Promise<T> {
+  const { signal, attemptTimeoutMs: attempt = 10_000, retryTimeoutMs = 15_000 } = given;
+  const deadline = performance.now() + retryTimeoutMs;
   for (;;) {
     try {
       return await runWithTimeout(ask, attempt, signal);
     } catch (error) {
       const passing = isThinkeryError(error) && error.code === "unavailable" && performance.now() < deadline;
       if (!passing || signal?.aborted) throw error;
-      await pause(retryDelayMs, signal);
+      await sleep(retryDelayMs, signal);
     }
   }
 }

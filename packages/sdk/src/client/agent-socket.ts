@@ -4,11 +4,11 @@ import type { ChatFrame, clientFrameSchema, ServerFrame } from "../protocol/fram
 import { type ConnectionEnd, ReconnectingSocket } from "./reconnect.ts";
 
 /** What a client may send, as it writes it. */
-export type TalkFrame = z.input<typeof clientFrameSchema>;
+export type ClientFrameInput = z.input<typeof clientFrameSchema>;
 
-export type TalkState = "open" | "lost" | "refused";
+export type AgentSocketState = "open" | "lost" | "refused";
 
-export interface TalkOptions {
+export interface AgentSocketOptions {
   /** `ws://127.0.0.1:5099/agency/global/agent/alice/ws`. */
   url: string;
   /** Left out in the page: the browser sends its cookie. */
@@ -18,14 +18,14 @@ export interface TalkOptions {
   after?: number;
   onFrame(frame: ChatFrame | AgentEvent): void;
   /** “lost” is followed by another try; “refused” is the end. */
-  onConnection?(state: TalkState, reason?: string): void;
+  onConnection?(state: AgentSocketState, reason?: string): void;
   /** Node: a WebSocket that can send headers, such as that of `ws`. */
   connect?(url: string, headers: Record<string, string>): WebSocket;
 }
 
-export interface Talk {
+export interface AgentSocket {
   /** What is said without a connection is sent with the next one. A chat frame goes out again until the agent has it. */
-  send(frame: TalkFrame): void;
+  send(frame: ClientFrameInput): void;
   close(): void;
 }
 
@@ -36,13 +36,13 @@ const ackBytes = 256 * 1024;
 const closeCodeTooLarge = 1009;
 
 /** Talks to an agent for as long as wanted, over any number of lost connections. */
-export function talk(options: TalkOptions): Talk {
+export function openAgentSocket(options: AgentSocketOptions): AgentSocket {
   const headers: Record<string, string> = options.token ? { authorization: `Bearer ${options.token}` } : {};
   const connect = options.connect ?? ((url: string) => new WebSocket(url));
   /** Chat frames whose `task-queued` has not come, by id and in the order they were sent. */
-  const unanswered = new Map<string, TalkFrame>();
-  const unsent: TalkFrame[] = [];
-  let wish: TalkFrame | undefined;
+  const unanswered = new Map<string, ClientFrameInput>();
+  const unsent: ClientFrameInput[] = [];
+  let wish: ClientFrameInput | undefined;
   let after = options.after;
   let unread = 0;
 
@@ -101,11 +101,11 @@ export function talk(options: TalkOptions): Talk {
   };
 }
 
-function measureFrame(frame: TalkFrame | undefined): number {
+function measureFrame(frame: ClientFrameInput | undefined): number {
   return JSON.stringify(frame ?? "").length;
 }
 
-function toSocketUrl({ url, only }: TalkOptions, after: number | undefined): string {
+function toSocketUrl({ url, only }: AgentSocketOptions, after: number | undefined): string {
   const query = new URLSearchParams({ batch: "1" });
   if (only) query.set("only", only);
   if (after !== undefined) query.set("after", String(after));

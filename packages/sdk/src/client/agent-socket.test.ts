@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { waitUntil } from "../../../../tests/kit/wait-until.ts";
-import { type Talk, talk, type TalkOptions } from "./talk.ts";
+import { type AgentSocket, openAgentSocket, type AgentSocketOptions } from "./agent-socket.ts";
 
 /** A real server that remembers what it was asked and told, one entry a connection. */
 async function serve(onConnection: (visit: Visit, round: number) => void = () => {}, refuse?: number) {
@@ -33,10 +33,10 @@ interface Visit {
   told: any[];
 }
 
-function openTalk(options: Omit<TalkOptions, "onFrame" | "connect">) {
+function openTalk(options: Omit<AgentSocketOptions, "onFrame" | "connect">) {
   const frames: any[] = [];
   const states: string[] = [];
-  const opened: Talk = talk({
+  const opened: AgentSocket = openAgentSocket({
     ...options,
     onFrame: (frame) => frames.push(frame),
     onConnection: (state) => states.push(state),

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../../tests/kit/wait-until.ts";
-import { Log, type LogOptions } from "./log.ts";
-import { createAsk } from "./request.ts";
+import { EventLogReader, type EventLogOptions } from "./event-log-reader.ts";
+import { createEndpointFetch } from "./request.ts";
 
 interface Visit {
   after: string | null;
@@ -13,7 +13,7 @@ interface Visit {
 }
 
 /** A host whose log is told by the test, one visit a connection. */
-async function serve(onVisit: (visit: Visit, round: number) => void, options: Partial<LogOptions> = {}) {
+async function serve(onVisit: (visit: Visit, round: number) => void, options: Partial<EventLogOptions> = {}) {
   const visits: Visit[] = [];
   const server = createServer((request: IncomingMessage, response) => {
     const query = new URL(request.url ?? "", "http://x").searchParams;
@@ -27,10 +27,15 @@ async function serve(onVisit: (visit: Visit, round: number) => void, options: Pa
     server.closeAllConnections();
     server.close();
   });
-  const ask = createAsk({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const ask = createEndpointFetch({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   return {
     visits,
-    log: new Log({ ask, target: { kind: "agent", agency: "global", agent: "alice" }, patience: 20_000, ...options }),
+    log: new EventLogReader({
+      ask,
+      target: { kind: "agent", agency: "global", agent: "alice" },
+      retryTimeoutMs: 20_000,
+      ...options,
+    }),
   };
 }
 
@@ -108,7 +113,7 @@ test("a host that says no is not asked again", async () => {
 });
 
 test("a host that stays away is waited for so long and no longer", async () => {
-  const { log, visits } = await serve(({ response }) => response.destroy(), { patience: 300 });
+  const { log, visits } = await serve(({ response }) => response.destroy(), { retryTimeoutMs: 300 });
   await expect(take(log.follow(0), 1)).rejects.toMatchObject({ code: "unavailable" });
   expect(visits.length).toBeGreaterThan(1);
 });
@@ -120,7 +125,7 @@ test("neither how long nothing happened nor an earlier absence counts against a 
       if (round <= 2) setTimeout(() => response.destroy(), 150);
       else response.write(event(4));
     },
-    { patience: 100 },
+    { retryTimeoutMs: 100 },
   );
   expect(await take(log.follow(3), 1)).toEqual([4]);
 });
